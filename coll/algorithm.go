@@ -1,0 +1,136 @@
+package coll
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Algorithm is one way to perform a collective: the library's own name and the
+// parameters that are part of its identity (segment size, fan-out, radix …), as
+// in the AlgID of Steiner's IOTA (2022): the same algorithm with another segment
+// size is another Algorithm. The zero value is no algorithm.
+//
+// Algorithm is comparable: parameters are kept as one canonical string.
+type Algorithm struct {
+	Name   string
+	params string // "k=2,segsize=8192": names ascending, no spaces
+}
+
+// Default is the choice the library makes when nothing is tuned. It is measured
+// and predicted like an algorithm of its own. Open MPI has an algorithm called
+// just "default", hence the longer name.
+var Default = Algorithm{Name: "library_default"}
+
+// Param is one parameter of an algorithm, both sides as the library spells them.
+type Param struct{ Name, Value string }
+
+// NewAlgorithm returns the algorithm with its parameters in canonical order.
+//
+// Name and parameters must be non-empty words of letters, digits and ._- ; a
+// parameter given twice is an error.
+func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
+	if !isWord(name) {
+		return Algorithm{}, fmt.Errorf("algorithm name %q: want letters, digits and ._-", name)
+	}
+	sorted := slices.Clone(params)
+	slices.SortFunc(sorted, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+	parts := make([]string, len(sorted))
+	for i, p := range sorted {
+		if !isWord(p.Name) || !isWord(p.Value) {
+			return Algorithm{}, fmt.Errorf("parameter %q=%q of %s: want letters, digits and ._-", p.Name, p.Value, name)
+		}
+		if i > 0 && p.Name == sorted[i-1].Name {
+			return Algorithm{}, fmt.Errorf("parameter %q of %s is given twice", p.Name, name)
+		}
+		parts[i] = p.Name + "=" + p.Value
+	}
+	return Algorithm{Name: name, params: strings.Join(parts, ",")}, nil
+}
+
+// ParseAlgorithm reads the form that String writes: name or name(k=2,segsize=8192).
+func ParseAlgorithm(s string) (Algorithm, error) {
+	name, rest, found := strings.Cut(s, "(")
+	if !found {
+		return NewAlgorithm(name)
+	}
+	list, ok := strings.CutSuffix(rest, ")")
+	if !ok || list == "" {
+		return Algorithm{}, fmt.Errorf("algorithm %q: want name or name(key=value,...)", s)
+	}
+	var params []Param
+	for _, part := range strings.Split(list, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return Algorithm{}, fmt.Errorf("algorithm %q: parameter %q: want key=value", s, part)
+		}
+		params = append(params, Param{Name: key, Value: value})
+	}
+	return NewAlgorithm(name, params...)
+}
+
+// String returns name or name(key=value,...), readable by ParseAlgorithm.
+func (a Algorithm) String() string {
+	if a.params == "" {
+		return a.Name
+	}
+	return a.Name + "(" + a.params + ")"
+}
+
+// Params returns the parameters, names ascending; nil when there are none.
+func (a Algorithm) Params() []Param {
+	if a.params == "" {
+		return nil
+	}
+	var out []Param
+	for _, part := range strings.Split(a.params, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		out = append(out, Param{Name: key, Value: value})
+	}
+	return out
+}
+
+// Param returns the value of one parameter and whether the algorithm has it.
+func (a Algorithm) Param(name string) (string, bool) {
+	for _, p := range a.Params() {
+		if p.Name == name {
+			return p.Value, true
+		}
+	}
+	return "", false
+}
+
+// IsDefault reports whether a is the library's own choice.
+func (a Algorithm) IsDefault() bool { return a == Default }
+
+// MarshalText and UnmarshalText use the form of String.
+func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the form of String.
+func (a *Algorithm) UnmarshalText(text []byte) error {
+	parsed, err := ParseAlgorithm(string(text))
+	if err != nil {
+		return err
+	}
+	*a = parsed
+	return nil
+}
+
+// CompareAlgorithms orders algorithms by name, then by parameters.
+func CompareAlgorithms(a, b Algorithm) int {
+	if d := strings.Compare(a.Name, b.Name); d != 0 {
+		return d
+	}
+	return strings.Compare(a.params, b.params)
+}
+
+func isWord(s string) bool {
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,18 @@
+// Package catalogue lists, as data, the algorithms that releases of MPICH and
+// Open MPI carry for each collective: the library's name and number, the
+// parameters they need and what they require of a point. A space built from it
+// never holds a point that an algorithm cannot run.
+//
+//	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+//	if err != nil {
+//		return err
+//	}
+//	for _, e := range cat.Entries(coll.Bcast) {
+//		fmt.Println(e.Name, e.Requires)
+//	}
+//	err = cat.Check(candidate) // nil when the library can run it
+//
+// The table was taken from the sources of the releases named in it and checked
+// by running each algorithm of MPICH 4.0.2 and Open MPI 4.1.4 on 2 to 8
+// processes with 1 to 4096 elements.
+package catalogue

@@ -1,0 +1,81 @@
+package coll
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Collective names one MPI collective operation, in lower case and without the
+// MPI_ prefix.
+type Collective string
+
+// The blocking intracommunicator collectives tutti knows.
+const (
+	Allgather          Collective = "allgather"
+	Allgatherv         Collective = "allgatherv"
+	Allreduce          Collective = "allreduce"
+	Alltoall           Collective = "alltoall"
+	Alltoallv          Collective = "alltoallv"
+	Barrier            Collective = "barrier"
+	Bcast              Collective = "bcast"
+	Exscan             Collective = "exscan"
+	Gather             Collective = "gather"
+	Reduce             Collective = "reduce"
+	ReduceScatter      Collective = "reduce_scatter"
+	ReduceScatterBlock Collective = "reduce_scatter_block"
+	Scan               Collective = "scan"
+	Scatter            Collective = "scatter"
+)
+
+// Collectives returns every known collective in alphabetical order.
+func Collectives() []Collective {
+	return []Collective{
+		Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Exscan,
+		Gather, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
+	}
+}
+
+// ParseCollective returns the collective called s. The error names what is allowed.
+func ParseCollective(s string) (Collective, error) {
+	if c := Collective(s); slices.Contains(Collectives(), c) {
+		return c, nil
+	}
+	names := make([]string, 0, len(Collectives()))
+	for _, c := range Collectives() {
+		names = append(names, string(c))
+	}
+	return "", fmt.Errorf("unknown collective %q: want one of %s", s, strings.Join(names, ", "))
+}
+
+// Reduces reports whether the collective combines values with an operation.
+func (c Collective) Reduces() bool {
+	switch c {
+	case Allreduce, Exscan, Reduce, ReduceScatter, ReduceScatterBlock, Scan:
+		return true
+	}
+	return false
+}
+
+// Sized reports whether the collective moves a message. Only barrier does not.
+func (c Collective) Sized() bool { return c != Barrier }
+
+// PerProcess reports whether MsgBytes is the part of one process rather than
+// the whole message (the convention of the OSU micro-benchmarks).
+func (c Collective) PerProcess() bool {
+	switch c {
+	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:
+		return true
+	}
+	return false
+}
+
+// ElementBytes is the size of the datatype the benchmarks use: the reductions
+// of the OSU micro-benchmarks work on 4-byte MPI_FLOAT or MPI_INT, everything
+// else moves 1-byte MPI_CHAR.
+func (c Collective) ElementBytes() int64 {
+	if c.Reduces() {
+		return 4
+	}
+	return 1
+}

@@ -1,0 +1,76 @@
+package coll
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Layout is how processes are spread: nodes and processes per node.
+type Layout struct {
+	Nodes int `json:"nodes"`
+	PPN   int `json:"ppn"`
+}
+
+// Processes is the communicator size, nodes x ppn.
+func (l Layout) Processes() int { return l.Nodes * l.PPN }
+
+// String returns nodes x ppn, for example 16x4.
+func (l Layout) String() string { return fmt.Sprintf("%dx%d", l.Nodes, l.PPN) }
+
+// CompareLayouts orders by nodes, then by ppn.
+func CompareLayouts(a, b Layout) int {
+	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN))
+}
+
+// Point is where a collective runs. It has no algorithm in it.
+type Point struct {
+	Collective Collective `json:"collective"`
+	Nodes      int        `json:"nodes"`
+	PPN        int        `json:"ppn"`
+	MsgBytes   int64      `json:"msg_bytes"`
+}
+
+// Layout returns the nodes and processes per node of the point.
+func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
+
+// Processes is the communicator size, nodes x ppn.
+func (p Point) Processes() int { return p.Nodes * p.PPN }
+
+// Count is the number of elements of the datatype the benchmarks use, at least
+// one for a message that is not empty.
+func (p Point) Count() int64 {
+	if p.MsgBytes == 0 {
+		return 0
+	}
+	return max(1, p.MsgBytes/p.Collective.ElementBytes())
+}
+
+// String returns for example "bcast 16x4 64KiB".
+func (p Point) String() string {
+	return fmt.Sprintf("%s %dx%d %s", p.Collective, p.Nodes, p.PPN, FormatBytes(p.MsgBytes))
+}
+
+// ComparePoints orders by collective, nodes, ppn and size.
+func ComparePoints(a, b Point) int {
+	return cmp.Or(
+		cmp.Compare(a.Collective, b.Collective),
+		cmp.Compare(a.Nodes, b.Nodes),
+		cmp.Compare(a.PPN, b.PPN),
+		cmp.Compare(a.MsgBytes, b.MsgBytes),
+	)
+}
+
+// Candidate is a point with an algorithm: what an acquisition scores and a
+// runner measures.
+type Candidate struct {
+	Point
+	Algorithm Algorithm `json:"algorithm"`
+}
+
+// String returns for example "bcast 16x4 64KiB binomial".
+func (c Candidate) String() string { return c.Point.String() + " " + c.Algorithm.String() }
+
+// CompareCandidates orders by point, then by algorithm.
+func CompareCandidates(a, b Candidate) int {
+	return cmp.Or(ComparePoints(a.Point, b.Point), CompareAlgorithms(a.Algorithm, b.Algorithm))
+}

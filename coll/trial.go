@@ -1,0 +1,47 @@
+package coll
+
+import (
+	"fmt"
+	"math"
+)
+
+// Measurement is what the samples of a trial said.
+type Measurement struct {
+	Candidate
+	Seconds     float64 `json:"seconds"`      // median time of one call, latest process
+	Low         float64 `json:"low,omitzero"` // interval of the median, seconds; zero when unknown
+	High        float64 `json:"high,omitzero"`
+	Samples     int     `json:"samples,omitzero"` // calls timed; zero when unknown
+	CostSeconds float64 `json:"cost_seconds"`     // machine time spent, launch included
+}
+
+// Validate reports a time or cost that cannot be: not finite, negative, or a
+// time of zero.
+func (m Measurement) Validate() error {
+	if !(m.Seconds > 0) || math.IsInf(m.Seconds, 0) {
+		return fmt.Errorf("%v: time %g s: want a positive finite number", m.Candidate, m.Seconds)
+	}
+	if !(m.CostSeconds >= 0) || math.IsInf(m.CostSeconds, 0) {
+		return fmt.Errorf("%v: cost %g s: want a finite number, zero or more", m.Candidate, m.CostSeconds)
+	}
+	return nil
+}
+
+// TrialState is where an attempt ended.
+type TrialState string
+
+// The final states. A trial that is neither has not ended.
+const (
+	TrialDone   TrialState = "done"
+	TrialFailed TrialState = "failed"
+)
+
+// Trial is one attempt to measure a candidate, after it ended. A failed trial is
+// a result: Error says what went wrong and CostSeconds what it cost.
+type Trial struct {
+	Measurement
+	Attempt int        `json:"attempt"` // 1 for the first attempt at the candidate
+	State   TrialState `json:"state"`
+	Phase   string     `json:"phase,omitzero"` // of a failed trial: launch, run or parse
+	Error   string     `json:"error,omitzero"`
+}
