@@ -1,0 +1,147 @@
+package report
+
+// Facts is everything a report shows, as plain values: report.json is its JSON
+// form and report.html a drawing of it. It holds no wall-clock time, so that an
+// interrupted campaign and an uninterrupted one give the same bytes.
+//
+// Slices are in a fixed order: libraries as configured, problems by library and
+// collective, cells by ppn, nodes and size. Absent figures are null.
+type Facts struct {
+	Tutti     string         `json:"tutti"` // version of the program
+	Campaign  string         `json:"campaign"`
+	Machine   string         `json:"machine"`
+	Seed      uint64         `json:"seed"`
+	Strategy  string         `json:"strategy"`
+	Scaling   string         `json:"scaling"`
+	Criteria  Criteria       `json:"criteria"`
+	Libraries []LibraryFacts `json:"libraries"`
+	Problems  []ProblemFacts `json:"problems"`
+	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
+	Warnings  []string       `json:"warnings"`
+}
+
+// Criteria say when a selection is good enough.
+type Criteria struct {
+	Slowdown         float64 `json:"slowdown"`          // average slowdown must be below
+	Mistakes         float64 `json:"mistakes"`          // proportion of significant mistakes must be below
+	MistakeThreshold float64 `json:"mistake_threshold"` // 0.1: a mistake is more than 10 % slower than the best
+	Patience         int     `json:"patience"`          // evaluations in a row
+}
+
+// LibraryFacts says what was written for one MPI library.
+type LibraryFacts struct {
+	Library string   `json:"library"`
+	Version string   `json:"version"`
+	Origin  string   `json:"origin"` // where the list of algorithms comes from: the installed library or the catalogue
+	Files   []string `json:"files"`
+	Checked int      `json:"checked"` // grid points replayed through the written files
+}
+
+// Version is a component and its version.
+type Version struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// ProblemFacts is one library and one collective.
+type ProblemFacts struct {
+	Library    string `json:"library"`
+	Collective string `json:"collective"`
+	Stop       string `json:"stop"` // stop reason; only "converged" is good; "" while running
+
+	Rounds            int     `json:"rounds"`
+	Points            int     `json:"points"` // of the grid
+	PointsMeasured    int     `json:"points_measured"`
+	Candidates        int     `json:"candidates"` // point x algorithm, feasible
+	Trials            int     `json:"trials"`     // attempts, failed ones included
+	Failed            int     `json:"failed"`
+	MachineSeconds    float64 `json:"machine_seconds"`
+	NodeSeconds       float64 `json:"node_seconds"`
+	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // cost of measuring everything; zero when unknown
+
+	Curve      []CurvePoint     `json:"curve"`
+	Scores     []Score          `json:"scores"` // tuned, default and best single algorithm
+	Algorithms []AlgorithmFacts `json:"algorithms"`
+	Cells      []Cell           `json:"cells"`
+	HPO        []HPOTrial       `json:"hpo"`
+	Forest     []Param          `json:"forest"` // hyperparameters of the shipped model
+	Leaves     int              `json:"leaves"` // of the selection tree
+	TreeLoss   float64          `json:"tree_loss"`
+	Warnings   []string         `json:"warnings"`
+}
+
+// CurvePoint is one evaluation: the state of the selection after a round.
+type CurvePoint struct {
+	Round          int     `json:"round"`
+	Trials         int     `json:"trials"`
+	Points         int     `json:"points"`
+	PointShare     float64 `json:"point_share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	Source         string  `json:"source"` // "reference" or "cross-validated"
+	R2             float64 `json:"r2"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	P95            float64 `json:"p95_slowdown"`
+	Worst          float64 `json:"worst_slowdown"`
+}
+
+// Score says how good a way of choosing is, over all points where it is known.
+type Score struct {
+	Name         string   `json:"name"`   // "tuned", "default", or an algorithm's name
+	Source       string   `json:"source"` // "measured": against recorded times of every algorithm; "predicted": against the model
+	Points       int      `json:"points"`
+	Slowdown     float64  `json:"slowdown"`
+	SlowdownLow  float64  `json:"slowdown_low"` // 95 % bootstrap interval
+	SlowdownHigh float64  `json:"slowdown_high"`
+	Accuracy     float64  `json:"accuracy"`
+	Mistakes     float64  `json:"mistakes"`
+	MistakesLow  float64  `json:"mistakes_low"`
+	MistakesHigh float64  `json:"mistakes_high"`
+	P95          float64  `json:"p95_slowdown"`
+	Worst        float64  `json:"worst_slowdown"`
+	Slower       *int     `json:"slower_than_default,omitempty"` // points where it is slower than the default beyond noise; null when unknown
+	SlowerWorst  *float64 `json:"slower_than_default_worst,omitempty"`
+}
+
+// AlgorithmFacts is how well one algorithm is known and how often it was chosen.
+type AlgorithmFacts struct {
+	Name     string   `json:"name"`
+	Measured int      `json:"measured"` // trials done
+	Selected int      `json:"selected"` // grid points where the selection takes it
+	R2       *float64 `json:"r2"`       // held-out predictions, scaled units; null when too few points
+	Parity   []Parity `json:"parity"`
+}
+
+// Parity is a held-out prediction beside its measurement, both in scaled units.
+type Parity struct {
+	Measured  float64 `json:"measured"`
+	Predicted float64 `json:"predicted"`
+}
+
+// Cell is one grid point.
+type Cell struct {
+	Nodes           int      `json:"nodes"`
+	PPN             int      `json:"ppn"`
+	MsgBytes        int64    `json:"msg_bytes"`
+	Measured        int      `json:"measured"` // algorithms measured here
+	Selected        string   `json:"selected"`
+	Best            string   `json:"best,omitempty"`   // fastest recorded; empty when unknown
+	TunedSlowdown   *float64 `json:"tuned_slowdown"`   // against the best recorded, else the best predicted
+	DefaultSlowdown *float64 `json:"default_slowdown"` // null where the default is unknown
+}
+
+// HPOTrial is one trial of the hyperparameter study.
+type HPOTrial struct {
+	Number int      `json:"number"`
+	State  string   `json:"state"` // complete, pruned or failed
+	Value  *float64 `json:"value"` // cross-validated slowdown; null when failed
+	Best   *float64 `json:"best"`  // best complete value so far
+	Params []Param  `json:"params"`
+}
+
+// Param is a named hyperparameter.
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
