@@ -1,0 +1,12 @@
+// Package metrics says how good a choice of algorithms is: average slowdown,
+// classification accuracy, proportion of significant mistakes and R², as defined
+// in table II of Wilkins et al., "A FACT-based Approach" (ExaMPI 2021), with
+// quantiles and bootstrap intervals beside them.
+//
+//	s, err := metrics.Slowdown(chosen, best) // seconds; 1 is perfect
+//	if err != nil {
+//		return err
+//	}
+//	sum, err := metrics.Summarize(slowdowns, metrics.Options{})
+//	fmt.Println(sum.Slowdown, sum.Mistakes)
+package metrics

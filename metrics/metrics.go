@@ -1,0 +1,118 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrTime  = errors.New("time must be positive and finite")
+	ErrEmpty = errors.New("no points")
+	ErrShape = errors.New("lengths differ")
+)
+
+// Thresholds used when Options leave them zero.
+const (
+	DefaultMistakeThreshold = 0.10  // table II of FACT: more than 10 % slower
+	DefaultTieTolerance     = 0.005 // within 0.5 % of the best counts as the best
+)
+
+// Options set what counts as a mistake and what as a tie.
+type Options struct {
+	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
+	TieTolerance     float64 // relative; zero takes the default
+}
+
+func (o Options) withDefaults() Options {
+	if o.MistakeThreshold == 0 {
+		o.MistakeThreshold = DefaultMistakeThreshold
+	}
+	if o.TieTolerance == 0 {
+		o.TieTolerance = DefaultTieTolerance
+	}
+	return o
+}
+
+// Slowdown returns chosen/best, both in seconds. Below 1 is kept: a chosen time
+// can beat the reference by noise. The error matches ErrTime.
+func Slowdown(chosen, best float64) (float64, error) {
+	for _, t := range []float64{chosen, best} {
+		if !(t > 0) || math.IsInf(t, 0) {
+			return 0, fmt.Errorf("slowdown of %g s against %g s: %w", chosen, best, ErrTime)
+		}
+	}
+	return chosen / best, nil
+}
+
+// Summary condenses the slowdowns of a selection over points.
+type Summary struct {
+	Points   int
+	Slowdown float64 // mean
+	Accuracy float64 // proportion within the tie tolerance of the best
+	Mistakes float64 // proportion above the mistake threshold
+	P95      float64 // 95th percentile, empirical
+	Worst    float64
+}
+
+// Summarize condenses slowdowns, one per point. It returns an error matching
+// ErrEmpty for none and ErrTime for one that is not positive and finite.
+// O(n log n).
+func Summarize(slowdowns []float64, opt Options) (Summary, error) {
+	if len(slowdowns) == 0 {
+		return Summary{}, ErrEmpty
+	}
+	opt = opt.withDefaults()
+	s := Summary{Points: len(slowdowns)}
+	for i, v := range slowdowns {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return Summary{}, fmt.Errorf("slowdown %d is %g: %w", i, v, ErrTime)
+		}
+		s.Slowdown += v
+		if v <= 1+opt.TieTolerance {
+			s.Accuracy++
+		}
+		if v > 1+opt.MistakeThreshold {
+			s.Mistakes++
+		}
+	}
+	n := float64(len(slowdowns))
+	s.Slowdown, s.Accuracy, s.Mistakes = s.Slowdown/n, s.Accuracy/n, s.Mistakes/n
+	sorted := slices.Clone(slowdowns)
+	slices.Sort(sorted)
+	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, nil)
+	s.Worst = sorted[len(sorted)-1]
+	return s, nil
+}
+
+// R2 is the coefficient of determination of predictions, 1 - SSE/SST. It is 1
+// for exact predictions of a constant and negative when the mean would predict
+// better; predictions of a constant that are not exact have no R², which is an
+// error as are no values, different lengths and values that are not finite.
+func R2(truth, predicted []float64) (float64, error) {
+	if len(truth) != len(predicted) {
+		return 0, fmt.Errorf("R² of %d and %d values: %w", len(truth), len(predicted), ErrShape)
+	}
+	if len(truth) == 0 {
+		return 0, ErrEmpty
+	}
+	mean := stat.Mean(truth, nil)
+	var sse, sst float64
+	for i, t := range truth {
+		sse += (t - predicted[i]) * (t - predicted[i])
+		sst += (t - mean) * (t - mean)
+	}
+	switch {
+	case math.IsNaN(sse + sst), math.IsInf(sse+sst, 0):
+		return 0, errors.New("R²: values must be finite")
+	case sse == 0:
+		return 1, nil
+	case sst == 0:
+		return 0, errors.New("R²: the true values do not vary")
+	}
+	return 1 - sse/sst, nil
+}
