@@ -1,0 +1,75 @@
+package benchrunner
+
+import (
+	"fmt"
+	"strings"
+
+	"tutti/coll"
+)
+
+// LaunchModel says which requests of a batch one start of a parallel program
+// serves.
+type LaunchModel string
+
+// The launch models.
+const (
+	LaunchCandidate LaunchModel = "candidate" // one launch for each candidate
+	LaunchOSU       LaunchModel = "osu"       // one for each layout and algorithm: the program sweeps the sizes
+	LaunchNative    LaunchModel = "native"    // one for each layout: the program switches algorithms, too
+)
+
+// LaunchModels returns the known models.
+func LaunchModels() []LaunchModel {
+	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
+}
+
+// ParseLaunchModel returns the model called s. The error names what is allowed.
+func ParseLaunchModel(s string) (LaunchModel, error) {
+	names := make([]string, 0, len(LaunchModels()))
+	for _, m := range LaunchModels() {
+		if string(m) == s {
+			return m, nil
+		}
+		names = append(names, string(m))
+	}
+	return "", fmt.Errorf("launch model %q: want one of %s", s, strings.Join(names, ", "))
+}
+
+// Launch prices the starts of parallel programs.
+type Launch struct {
+	Model          LaunchModel // empty means LaunchCandidate
+	Seconds        float64     // for each launch
+	SecondsPerNode float64     // for each launch and node
+}
+
+// launchKey is equal for candidates that share a launch.
+type launchKey struct {
+	point     coll.Point
+	algorithm coll.Algorithm
+}
+
+func (l Launch) key(c coll.Candidate) launchKey {
+	k := launchKey{point: c.Point, algorithm: c.Algorithm}
+	switch l.Model {
+	case LaunchOSU:
+		k.point.MsgBytes = 0
+	case LaunchNative:
+		k.point.MsgBytes = 0
+		k.algorithm = coll.Algorithm{}
+	}
+	return k
+}
+
+// Costs returns the launch seconds of each candidate of one batch: the first
+// candidate of a launch pays for it, the others pay nothing.
+func (l Launch) Costs(batch []coll.Candidate) []float64 {
+	seen := map[launchKey]bool{}
+	costs := make([]float64, len(batch))
+	for i, c := range batch {
+		if k := l.key(c); !seen[k] {
+			seen[k] = true
+			costs[i] = l.Seconds + l.SecondsPerNode*float64(c.Nodes)
+		}
+	}
+	return costs
+}

@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// Noise is what disturbs a recorded time.
+type Noise struct {
+	Sigma           float64 // relative, lognormal: time · exp(Sigma·z)
+	TailProbability float64 // of an outlier, which is TailLow to TailHigh times slower
+}
+
+// Outliers slow a run down by a factor between these two, uniformly: what other
+// jobs and the system did to single runs on shared clusters.
+const (
+	TailLow  = 1.3
+	TailHigh = 3.0
+)
+
+// Options set what the machine adds to the recorded times.
+type Options struct {
+	Seed        uint64
+	Noise       Noise
+	Launch      benchrunner.Launch
+	FailureRate float64 // proportion of trials that fail
+}
+
+// Validate reports every fault of the options at once.
+func (o Options) Validate() error {
+	var faults []error
+	check := func(name string, v, high float64) {
+		if !(v >= 0 && v <= high) {
+			faults = append(faults, fmt.Errorf("%s: %g: want a number from 0 to %g", name, v, high))
+		}
+	}
+	check("noise", o.Noise.Sigma, 1)
+	check("noise tail", o.Noise.TailProbability, 1)
+	check("failure rate", o.FailureRate, 1)
+	check("launch seconds", o.Launch.Seconds, math.MaxFloat64)
+	check("launch seconds per node", o.Launch.SecondsPerNode, math.MaxFloat64)
+	return errors.Join(faults...)
+}
+
+// Machine answers from recorded measurements. It is safe for concurrent use.
+type Machine struct {
+	opt      Options
+	recorded map[coll.Candidate]coll.Measurement
+	order    []coll.Candidate // as sorted by coll.CompareCandidates
+}
+
+var _ benchrunner.Runner = (*Machine)(nil)
+
+// New returns a machine of the recorded measurements, one for each candidate. A
+// time that is not positive, a negative cost or a candidate given twice is an
+// error.
+func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Machine{opt: opt, recorded: make(map[coll.Candidate]coll.Measurement, len(recorded))}
+	for _, r := range recorded {
+		if err := r.Validate(); err != nil {
+			return nil, err
+		}
+		if _, twice := m.recorded[r.Candidate]; twice {
+			return nil, fmt.Errorf("%v is recorded twice", r.Candidate)
+		}
+		m.recorded[r.Candidate] = r
+		m.order = append(m.order, r.Candidate)
+	}
+	slices.SortFunc(m.order, coll.CompareCandidates)
+	return m, nil
+}
+
+// Candidates returns what was recorded, in order; the caller must not change it.
+func (m *Machine) Candidates() []coll.Candidate { return m.order }
+
+// Truth returns the recorded measurement of a candidate, without noise.
+func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
+	t, ok := m.recorded[c]
+	return t, ok
+}
+
+// Costs returns the price of measuring the candidates in one batch, launches
+// included, in seconds of the whole machine; zero for what is not recorded.
+func (m *Machine) Costs(batch []coll.Candidate) []float64 {
+	costs := m.opt.Launch.Costs(batch)
+	for i, c := range batch {
+		costs[i] += m.recorded[c].CostSeconds
+	}
+	return costs
+}
+
+// ExhaustiveSeconds is the price of measuring the given candidates in one batch.
+func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
+	sum := 0.0
+	for _, c := range m.Costs(all) {
+		sum += c
+	}
+	return sum
+}
+
+// Run answers every request that has not ended, in the order of the batch.
+func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, done func(coll.Trial) error) error {
+	candidates := make([]coll.Candidate, len(batch.Requests))
+	for i, r := range batch.Requests {
+		candidates[i] = r.Candidate
+	}
+	costs := m.Costs(candidates)
+	for i, r := range batch.Requests {
+		if r.Ended {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := done(m.trial(r, costs[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trial is a function of seed, candidate and attempt, whatever came before.
+func (m *Machine) trial(r benchrunner.Request, cost float64) coll.Trial {
+	t := coll.Trial{
+		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost},
+		Attempt:     r.Attempt,
+		State:       coll.TrialFailed,
+	}
+	recorded, ok := m.recorded[r.Candidate]
+	if !ok {
+		t.Phase, t.Error = "launch", "no recorded measurement"
+		return t
+	}
+	rng := rand.New(rand.NewPCG(m.opt.Seed, fingerprint(r)))
+	if rng.Float64() < m.opt.FailureRate {
+		t.Phase, t.Error = "run", "simulated failure"
+		return t
+	}
+	t.State = coll.TrialDone
+	t.Seconds = recorded.Seconds * m.opt.Noise.factor(rng)
+	t.Samples = 1
+	return t
+}
+
+func (n Noise) factor(rng *rand.Rand) float64 {
+	f := math.Exp(n.Sigma * rng.NormFloat64())
+	if rng.Float64() < n.TailProbability {
+		f *= TailLow + (TailHigh-TailLow)*rng.Float64()
+	}
+	return f
+}
+
+func fingerprint(r benchrunner.Request) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s|%d|%d|%d|%s|%d", r.Collective, r.Nodes, r.PPN, r.MsgBytes, r.Algorithm, r.Attempt)
+	return h.Sum64()
+}
