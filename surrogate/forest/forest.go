@@ -1,0 +1,91 @@
+package forest
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Forest is a grown forest. It never changes and may be used from several goroutines at once.
+type Forest struct {
+	opt   Options
+	train *table
+	trees []tree
+	cuts  [][]float64 // per feature: the distinct thresholds of all trees, ascending
+
+	jackknife func() []float64 // see gram; computed once
+}
+
+// Fit grows a forest.
+//
+// x is n×d with 1 <= n <= 2²² and 1 <= d <= 256; y has one target per row. Both are copied.
+// Rows may repeat, and targets may be constant.
+//
+// It returns errors matching ErrOptions, ErrShape for no, ragged or too many rows, and ErrValue
+// for NaN, infinities, targets beyond ±1e150 and, under Poisson, targets below 0.
+// O(Trees·d·n·depth) time on Workers goroutines; for AbsoluteError times log n.
+func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := newTable(x, y, opt.Criterion)
+	if err != nil {
+		return nil, err
+	}
+	if opt.MaxFeatures > t.dim {
+		return nil, fmt.Errorf("%w: MaxFeatures = %d, rows have %d features", ErrOptions, opt.MaxFeatures, t.dim)
+	}
+	f := &Forest{opt: opt.filled(t.dim), train: t}
+	f.jackknife = sync.OnceValue(f.gram)
+
+	raw := make([][]grown, f.opt.Trees)
+	f.each(len(raw), func() func(int) {
+		g := newGrower(t, f.opt)
+		return func(k int) { raw[k] = append([]grown(nil), g.grow(k)...) }
+	})
+	f.cuts = thresholds(raw, t.dim)
+	f.trees = make([]tree, len(raw))
+	f.each(len(raw), func() func(int) {
+		return func(k int) { f.trees[k] = compact(raw[k], f.cuts) }
+	})
+	return f, nil
+}
+
+// each calls work(0) … work(n-1) on up to Workers goroutines. Every goroutine gets its own work
+// from start, with its own scratch space.
+func (f *Forest) each(n int, start func() (work func(k int))) {
+	workers := min(f.opt.Workers, n)
+	if workers <= 1 {
+		work := start()
+		for k := range n {
+			work(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			work := start()
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				work(k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Options returns the options the forest was grown with, zeros replaced by what they mean.
+func (f *Forest) Options() Options { return f.opt }
+
+// Features returns d, the length of a row.
+func (f *Forest) Features() int { return f.train.dim }
+
+// Nodes returns the number of nodes of each tree, leaves included.
+func (f *Forest) Nodes() []int {
+	n := make([]int, len(f.trees))
+	for k := range f.trees {
+		n[k] = len(f.trees[k].nodes)
+	}
+	return n
+}

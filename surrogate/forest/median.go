@@ -1,0 +1,149 @@
+package forest
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// medians scores cuts by absolute error. Cells are rows here.
+//
+// enter ranks a node's rows by target once. scan then adds rows in feature order to a Fenwick
+// tree over those ranks, first from the left end and then from the right, so that the error
+// around each cut's two medians costs O(log m) for a node of m rows.
+type medians struct {
+	byZ    []uint32  // the node's rows by target
+	place  []uint32  // per row: its place in byZ
+	sorted []uint32  // the node's rows by feature
+	left   []float64 // per cut: absolute error of the rows left of it
+	tree   fenwick
+}
+
+func (m *medians) init(rows int) {
+	m.byZ = make([]uint32, rows)
+	m.place = make([]uint32, rows)
+	m.sorted = make([]uint32, rows)
+	m.left = make([]float64, rows)
+	m.tree.nodes = make([]stat, rows+1)
+}
+
+// enter prepares scan for the rows of one node.
+func (m *medians) enter(z []float64, rows []uint32) {
+	m.tree.z, m.tree.order = z, m.sortByTarget(z, rows)
+	for k, c := range m.tree.order {
+		m.place[c] = uint32(k)
+	}
+}
+
+func (m *medians) sortByTarget(z []float64, rows []uint32) []uint32 {
+	byZ := m.byZ[:len(rows)]
+	copy(byZ, rows)
+	slices.SortFunc(byZ, func(a, b uint32) int {
+		if c := cmp.Compare(z[a], z[b]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	return byZ
+}
+
+// scan returns the cut of the entered node that leaves the smallest absolute error around the
+// two medians, and whether the feature varies there. Of equal cuts the first wins.
+func (m *medians) scan(col []uint32, stats []stat, rows []uint32, minLeaf int) (best split, varies bool) {
+	s := m.sorted[:len(rows)]
+	copy(s, rows)
+	slices.SortFunc(s, func(a, b uint32) int {
+		if c := cmp.Compare(col[a], col[b]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	last := len(s) - 1
+	if col[s[0]] == col[s[last]] {
+		return split{}, false
+	}
+	m.tree.reset(len(s))
+	for k := range last {
+		m.tree.add(m.place[s[k]], stats[s[k]])
+		if col[s[k]] != col[s[k+1]] {
+			m.left[k] = m.tree.deviation()
+		}
+	}
+	m.tree.reset(len(s))
+	best.score = math.Inf(-1)
+	for k := last - 1; k >= 0; k-- {
+		m.tree.add(m.place[s[k+1]], stats[s[k+1]])
+		if col[s[k]] == col[s[k+1]] || k+1 < minLeaf || last-k < minLeaf {
+			continue
+		}
+		// On the way down, >= keeps the first of equal cuts.
+		if score := -(m.left[k] + m.tree.deviation()); score >= best.score {
+			best = split{a: col[s[k]], b: col[s[k+1]], score: score, found: true}
+		}
+	}
+	return best, true
+}
+
+// median returns the weighted median target of some rows: the middle of the two central ones
+// when they halve the weight exactly.
+func (m *medians) median(z []float64, stats []stat, rows []uint32) float64 {
+	byZ := m.sortByTarget(z, rows)
+	var total uint64
+	for _, c := range byZ {
+		total += uint64(uint32(stats[c].wn))
+	}
+	var below uint64
+	for k, c := range byZ {
+		below += uint64(uint32(stats[c].wn))
+		switch {
+		case 2*below > total:
+			return z[c]
+		case 2*below == total:
+			return z[c]/2 + z[byZ[k+1]]/2
+		}
+	}
+	panic("forest: median of no rows")
+}
+
+// fenwick holds sums over prefixes of a node's rows ordered by target.
+//
+// Source: Fenwick, A new data structure for cumulative frequency tables (1994).
+type fenwick struct {
+	nodes []stat // nodes[k] sums the k&-k places that end at place k-1
+	n     int
+	all   stat
+	z     []float64
+	order []uint32 // rows by target
+}
+
+func (f *fenwick) reset(n int) {
+	f.n, f.all = n, stat{}
+	clear(f.nodes[:n+1])
+}
+
+func (f *fenwick) add(place uint32, s stat) {
+	f.all.sum += s.sum
+	f.all.wn += s.wn
+	for k := int(place) + 1; k <= f.n; k += k & -k {
+		f.nodes[k].sum += s.sum
+		f.nodes[k].wn += s.wn
+	}
+}
+
+// deviation returns the weighted sum of distances of all added rows from their median.
+func (f *fenwick) deviation() float64 {
+	half := f.all.weight() / 2
+	var below stat
+	k := 0
+	for step := 1 << (bits.Len(uint(f.n)) - 1); step > 0; step >>= 1 {
+		if j := k + step; j <= f.n && float64(uint32(below.wn+f.nodes[j].wn)) < half {
+			k = j
+			below.sum += f.nodes[j].sum
+			below.wn += f.nodes[j].wn
+		}
+	}
+	mid := f.z[f.order[k]]
+	w := below.weight()
+	return (mid*w - below.sum) + (f.all.sum - below.sum) - mid*(f.all.weight()-w)
+}

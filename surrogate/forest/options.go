@@ -1,0 +1,107 @@
+package forest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// The errors of this package; match them with errors.Is.
+var (
+	ErrShape       = errors.New("rows of unequal or wrong length")
+	ErrValue       = errors.New("value that a forest cannot learn from")
+	ErrOptions     = errors.New("unusable forest options")
+	ErrNoBootstrap = errors.New("no tree left a row out")
+)
+
+// Criterion is the error that a split has to lower.
+type Criterion uint8
+
+const (
+	// SquaredError lowers the variance inside the two children; leaves hold means.
+	SquaredError Criterion = iota
+	// AbsoluteError lowers the mean distance to the median; leaves hold medians.
+	// Growing costs O(d·m·log m) for a node of m rows instead of O(d·m).
+	AbsoluteError
+	// FriedmanMSE scores wl·wr·(difference of means)². Inside one node that is the gain of
+	// SquaredError times a constant, so it picks the same splits; the name is kept so that
+	// studies over scikit-learn's list of criteria run unchanged.
+	FriedmanMSE
+	// Poisson lowers the half Poisson deviance; targets must not be negative, leaves hold means.
+	Poisson
+)
+
+var criterionNames = [...]string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
+
+// String returns scikit-learn's name of the criterion.
+func (c Criterion) String() string {
+	if int(c) < len(criterionNames) {
+		return criterionNames[c]
+	}
+	return fmt.Sprintf("Criterion(%d)", uint8(c))
+}
+
+// ParseCriterion reads the names that String writes.
+func ParseCriterion(name string) (Criterion, error) {
+	for i, n := range criterionNames {
+		if n == name {
+			return Criterion(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%w: criterion %q, want one of %v", ErrOptions, name, criterionNames)
+}
+
+// Options say how a forest is grown. The zero value is scikit-learn 1.2.1's default regressor:
+// 100 bootstrapped trees grown to the end on all features.
+type Options struct {
+	Trees       int       // number of trees; 0 means 100
+	Criterion   Criterion // what a split lowers
+	MaxDepth    int       // splits above a leaf at most; 0 means no limit
+	MinSplit    int       // a node with fewer distinct rows is a leaf; 0 means 2
+	MinLeaf     int       // distinct rows each child must keep; 0 means 1
+	MaxFeatures int       // features tried at a node, drawn afresh; 0 means all
+	NoBootstrap bool      // grow every tree on all rows instead of a bootstrap sample
+	Seed        uint64    // of all random choices
+	Workers     int       // goroutines that grow and predict; 0 means GOMAXPROCS; never changes a result
+}
+
+// defaultTrees is scikit-learn 1.2.1's n_estimators.
+const defaultTrees = 100
+
+// Validate returns every fault of the options at once, joined, each matching ErrOptions.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
+		}
+	}
+	fault(o.Trees < 0, "Trees = %d, want at least 1 (or 0 for %d)", o.Trees, defaultTrees)
+	fault(int(o.Criterion) >= len(criterionNames), "%v, want one of %v", o.Criterion, criterionNames)
+	fault(o.MaxDepth < 0, "MaxDepth = %d, want at least 1 (or 0 for no limit)", o.MaxDepth)
+	fault(o.MinSplit < 0 || o.MinSplit == 1, "MinSplit = %d, want at least 2 (or 0 for 2)", o.MinSplit)
+	fault(o.MinLeaf < 0, "MinLeaf = %d, want at least 1 (or 0 for 1)", o.MinLeaf)
+	fault(o.MaxFeatures < 0, "MaxFeatures = %d, want at least 1 (or 0 for all)", o.MaxFeatures)
+	fault(o.Workers < 0, "Workers = %d, want at least 1 (or 0 for all processors)", o.Workers)
+	return errors.Join(faults...)
+}
+
+// filled returns the options with zeros replaced by their meaning for d features.
+func (o Options) filled(d int) Options {
+	if o.Trees == 0 {
+		o.Trees = defaultTrees
+	}
+	if o.MinSplit == 0 {
+		o.MinSplit = 2
+	}
+	if o.MinLeaf == 0 {
+		o.MinLeaf = 1
+	}
+	if o.MaxFeatures == 0 {
+		o.MaxFeatures = d
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}

@@ -1,0 +1,145 @@
+package forest
+
+import (
+	"fmt"
+	"slices"
+)
+
+// blockRows is how many rows are predicted together: their ranks and sums stay in the first
+// cache level beside one tree. A multiple of lanes.
+const blockRows = 512
+
+// query is a set of rows as trees read them.
+type query struct {
+	rows  int
+	ranks []laneRanks // for each eight rows: one laneRanks per feature; then padding for walk
+}
+
+// newQuery ranks row-major rows among the forest's thresholds. O(rows·d·log thresholds) time.
+func (f *Forest) newQuery(flat []float64, rows int) query {
+	d := f.train.dim
+	groups := (rows + lanes - 1) / lanes
+	q := query{rows: rows, ranks: make([]laneRanks, groups*d+maxFeatures)}
+	for j, cuts := range f.cuts {
+		var last float64
+		var rank uint32
+		for i := range rows {
+			// Points of a grid come with long runs of equal values.
+			if v := flat[i*d+j]; i == 0 || v != last {
+				last, rank = v, lowerBound(cuts, v)
+			}
+			q.ranks[i/lanes*d+j][i%lanes] = rank
+		}
+	}
+	return q
+}
+
+// lowerBound returns how many of the ascending cuts are below v.
+func lowerBound(cuts []float64, v float64) uint32 {
+	k, _ := slices.BinarySearch(cuts, v)
+	return uint32(k)
+}
+
+// group returns the ranks of the rows g·lanes … g·lanes+7.
+func (q *query) group(g, d int) *[maxFeatures]laneRanks {
+	return (*[maxFeatures]laneRanks)(q.ranks[g*d:])
+}
+
+// blocks calls work for every block of rows of q, on up to Workers goroutines.
+func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
+	f.each((q.rows+blockRows-1)/blockRows, func() func(int) {
+		work := start()
+		return func(b int) { work(b*blockRows, min((b+1)*blockRows, q.rows)) }
+	})
+}
+
+// checkRows flattens rows that are to be predicted; no rows are no error.
+func (f *Forest) checkRows(x [][]float64) ([]float64, error) {
+	if len(x) == 0 {
+		return nil, nil
+	}
+	if len(x[0]) != f.train.dim {
+		return nil, fmt.Errorf("%w: row 0 has %d features, the forest was grown on %d",
+			ErrShape, len(x[0]), f.train.dim)
+	}
+	flat, _, err := flatten(x)
+	return flat, err
+}
+
+// Predict returns the mean of all trees at each row of x.
+//
+// x is q×d, columns as in Fit; q may be 0. The means are in the units of the targets and lie
+// between the smallest and the largest of them. It returns errors matching ErrShape and ErrValue.
+// O(q·Trees·depth) time.
+func (f *Forest) Predict(x [][]float64) ([]float64, error) {
+	flat, err := f.checkRows(x)
+	if err != nil {
+		return nil, err
+	}
+	mean := make([]float64, len(x))
+	q := f.newQuery(flat, len(x))
+	f.blocks(q, func() func(lo, hi int) {
+		sums := make([]float64, blockRows)
+		return func(lo, hi int) {
+			clear(sums)
+			for k := range f.trees {
+				f.addTree(k, &q, lo, hi, sums)
+			}
+			for i := range mean[lo:hi] {
+				mean[lo+i] = f.mean(sums[i])
+			}
+		}
+	})
+	return mean, nil
+}
+
+// mean turns the sum of all trees into their mean, which rounding must not push out of range.
+func (f *Forest) mean(sum float64) float64 {
+	return min(max(sum/float64(len(f.trees)), f.train.yMin), f.train.yMax)
+}
+
+// addTree adds what tree k predicts for rows lo … hi-1 to sums, which has room for whole groups.
+func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
+	t := &f.trees[k]
+	for i := lo; i < hi; i += lanes {
+		leaves := t.walk(q.group(i/lanes, f.train.dim))
+		out := (*[lanes]float64)(sums[i-lo:])
+		for l, leaf := range leaves {
+			out[l] += t.values[leaf]
+		}
+	}
+}
+
+// PredictTrees returns what every tree predicts: one slice per row of x, one value per tree.
+// The errors are those of Predict.
+func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {
+	flat, err := f.checkRows(x)
+	if err != nil {
+		return nil, err
+	}
+	trees := len(f.trees)
+	all := make([]float64, len(x)*trees)
+	out := make([][]float64, len(x))
+	for i := range out {
+		out[i] = all[i*trees : (i+1)*trees : (i+1)*trees]
+	}
+	q := f.newQuery(flat, len(x))
+	f.blocks(q, func() func(lo, hi int) {
+		return func(lo, hi int) { f.perTree(&q, lo, hi, all[lo*trees:hi*trees]) }
+	})
+	return out, nil
+}
+
+// perTree fills a row-major rows×trees matrix for rows lo … hi-1.
+func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
+	trees := len(f.trees)
+	for k := range f.trees {
+		t := &f.trees[k]
+		for i := lo; i < hi; i += lanes {
+			leaves := t.walk(q.group(i/lanes, f.train.dim))
+			for l := range min(lanes, hi-i) {
+				out[(i-lo+l)*trees+k] = t.values[leaves[l]]
+			}
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package forest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Limits of the eight-byte node (see packed) and, for targets, of a finite variance.
+const (
+	maxFeatures = 1 << 8
+	maxRows     = 1 << 22
+	maxTarget   = 1e150
+)
+
+// table is the training set as trees read it. It is shared by all workers and never written
+// after newTable.
+type table struct {
+	rows, dim int
+	x         []float64 // rows×dim, row-major: a copy of what Fit was given
+	y         []float64 // a copy of the targets
+
+	values [][]float64 // per feature: its distinct values, ascending
+	cols   [][]uint32  // per feature: each cell's rank in values
+	cellOf []uint32    // each row's cell; rows of one cell have equal features
+	cells  int
+
+	z            []float64 // targets as trees add them up: (y-shift)/scale, exact, within ±2
+	shift, scale float64
+	yMin, yMax   float64
+}
+
+// newTable checks and ranks a training set.
+//
+// Rows with equal features share a cell, save under AbsoluteError: a median needs its rows.
+// O(d·n·log n) time.
+func newTable(x [][]float64, y []float64, c Criterion) (*table, error) {
+	flat, d, err := flatten(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTargets(y, len(x), c); err != nil {
+		return nil, err
+	}
+	t := &table{rows: len(x), dim: d, x: flat, y: slices.Clone(y)}
+	t.scaleTargets(c)
+	ranks := t.rank()
+	if c == AbsoluteError {
+		t.cellPerRow(ranks)
+	} else {
+		t.groupCells(ranks)
+	}
+	return t, nil
+}
+
+// flatten copies rows into one row-major slice and returns their length.
+// It reports every kind of fault once, at the first row that has it.
+func flatten(x [][]float64) (flat []float64, d int, err error) {
+	if len(x) == 0 {
+		return nil, 0, fmt.Errorf("%w: no rows", ErrShape)
+	}
+	if len(x) > maxRows {
+		return nil, 0, fmt.Errorf("%w: %d rows, at most %d", ErrShape, len(x), maxRows)
+	}
+	d = len(x[0])
+	if d == 0 || d > maxFeatures {
+		return nil, 0, fmt.Errorf("%w: %d features, want 1 to %d", ErrShape, d, maxFeatures)
+	}
+	flat = make([]float64, 0, len(x)*d)
+	var ragged, bad error
+	for i, row := range x {
+		if len(row) != d && ragged == nil {
+			ragged = fmt.Errorf("%w: row %d has %d features, row 0 has %d", ErrShape, i, len(row), d)
+		}
+		for j, v := range row {
+			if bad == nil && !finite(v) {
+				bad = fmt.Errorf("%w: row %d feature %d is %g", ErrValue, i, j, v)
+			}
+		}
+		flat = append(flat, row...)
+	}
+	return flat, d, errors.Join(ragged, bad)
+}
+
+func checkTargets(y []float64, n int, c Criterion) error {
+	if len(y) != n {
+		return fmt.Errorf("%w: %d targets for %d rows", ErrShape, len(y), n)
+	}
+	for i, v := range y {
+		if !finite(v) || math.Abs(v) > maxTarget {
+			return fmt.Errorf("%w: target %d is %g, want at most %g in size", ErrValue, i, v, maxTarget)
+		}
+		if c == Poisson && v < 0 {
+			return fmt.Errorf("%w: target %d is %g, the poisson criterion needs none below 0", ErrValue, i, v)
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// scaleTargets sets z so that sums of squares neither overflow nor cancel, without rounding:
+// the scale is a power of two, and the shift is used only where all targets lie within a factor
+// of two of each other, where a difference of floats is exact (Sterbenz' lemma).
+func (t *table) scaleTargets(c Criterion) {
+	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
+	sameSign := t.yMin > 0 || t.yMax < 0
+	small, large := math.Abs(t.yMin), math.Abs(t.yMax)
+	if small > large {
+		small, large = large, small
+	}
+	if c != Poisson && sameSign && large/2 <= small {
+		t.shift = t.yMin
+		large = t.yMax - t.yMin
+	}
+	_, exp := math.Frexp(large)
+	t.scale = math.Ldexp(1, exp)
+	t.z = make([]float64, t.rows)
+	for i, v := range t.y {
+		t.z[i] = (v - t.shift) / t.scale
+	}
+}
+
+// unscale turns a sum of z over weight into a target, never outside the targets seen.
+func (t *table) unscale(z float64) float64 {
+	return min(max(t.shift+z*t.scale, t.yMin), t.yMax)
+}
+
+// rank fills values and returns every row's ranks by feature.
+func (t *table) rank() [][]uint32 {
+	t.values = make([][]float64, t.dim)
+	ranks := make([][]uint32, t.dim)
+	for f := range t.dim {
+		v := make([]float64, t.rows)
+		for i := range v {
+			v[i] = t.x[i*t.dim+f]
+		}
+		slices.Sort(v)
+		v = slices.Clone(slices.Compact(v))
+		r := make([]uint32, t.rows)
+		for i := range r {
+			k, _ := slices.BinarySearch(v, t.x[i*t.dim+f])
+			r[i] = uint32(k)
+		}
+		t.values[f], ranks[f] = v, r
+	}
+	return ranks
+}
+
+func (t *table) cellPerRow(ranks [][]uint32) {
+	t.cells, t.cols = t.rows, ranks
+	t.cellOf = make([]uint32, t.rows)
+	for i := range t.cellOf {
+		t.cellOf[i] = uint32(i)
+	}
+}
+
+// groupCells numbers the distinct rank vectors in lexicographic order: a counting sort by each
+// feature from the last to the first, then one pass that starts a cell wherever a rank changes.
+func (t *table) groupCells(ranks [][]uint32) {
+	order := make([]uint32, t.rows)
+	next := make([]uint32, t.rows)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	for f := t.dim - 1; f >= 0; f-- {
+		starts := make([]uint32, len(t.values[f])+1)
+		for _, r := range ranks[f] {
+			starts[r+1]++
+		}
+		for r := 1; r < len(starts); r++ {
+			starts[r] += starts[r-1]
+		}
+		for _, i := range order {
+			r := ranks[f][i]
+			next[starts[r]] = i
+			starts[r]++
+		}
+		order, next = next, order
+	}
+	t.cols = make([][]uint32, t.dim)
+	t.cellOf = make([]uint32, t.rows)
+	for k, i := range order {
+		if k == 0 || differ(ranks, i, order[k-1]) {
+			for f := range t.cols {
+				t.cols[f] = append(t.cols[f], ranks[f][i])
+			}
+			t.cells++
+		}
+		t.cellOf[i] = uint32(t.cells - 1)
+	}
+}
+
+func differ(ranks [][]uint32, i, j uint32) bool {
+	for _, r := range ranks {
+		if r[i] != r[j] {
+			return true
+		}
+	}
+	return false
+}

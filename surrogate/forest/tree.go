@@ -1,0 +1,91 @@
+package forest
+
+import (
+	"math"
+	"slices"
+)
+
+// packed is a node of a finished tree in eight bytes: the rank of its threshold in the low 32
+// bits, its feature in the next 8, its left child in the high 24. The right child follows the
+// left one. A leaf has rank leafRank, which no row exceeds, and is its own left child, so a walk
+// that has arrived stays where it is.
+type packed uint64
+
+const leafRank = math.MaxUint32
+
+func pack(rank uint32, feature, left int) packed {
+	return packed(uint64(left)<<40 | uint64(feature)<<32 | uint64(rank))
+}
+
+// tree is one finished tree.
+type tree struct {
+	nodes  []packed
+	values []float64 // per node: what a leaf predicts
+}
+
+// thresholds returns the distinct thresholds of each feature, ascending.
+func thresholds(trees [][]grown, dim int) [][]float64 {
+	out := make([][]float64, dim)
+	for _, nodes := range trees {
+		for k := range nodes {
+			if n := &nodes[k]; n.left != 0 {
+				out[n.feature] = append(out[n.feature], n.threshold)
+			}
+		}
+	}
+	for f, v := range out {
+		slices.Sort(v)
+		out[f] = slices.Clone(slices.Compact(v))
+	}
+	return out
+}
+
+// compact turns a grown tree into its final form.
+func compact(nodes []grown, cuts [][]float64) tree {
+	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
+	for k := range nodes {
+		n := &nodes[k]
+		if n.left == 0 {
+			t.nodes[k] = pack(leafRank, 0, k)
+			t.values[k] = n.value
+			continue
+		}
+		rank, _ := slices.BinarySearch(cuts[n.feature], n.threshold)
+		t.nodes[k] = pack(uint32(rank), int(n.feature), int(n.left))
+	}
+	return t
+}
+
+// lanes is how many rows walk a tree side by side: the walk waits for memory, and eight
+// independent waits overlap.
+const lanes = 8
+
+// laneRanks holds, for one feature, the ranks of eight rows: how many thresholds lie below each.
+// A row goes right at a threshold of rank r when its own rank exceeds r.
+type laneRanks = [lanes]uint32
+
+// step returns where a row of rank x goes from node n.
+func step(n packed, x uint32) uint64 {
+	return uint64(n>>40) + (uint64(uint32(n))-uint64(x))>>63
+}
+
+// walk returns the leaves that eight rows reach.
+func (t *tree) walk(r *[maxFeatures]laneRanks) (leaves [lanes]uint64) {
+	nodes := t.nodes
+	var i0, i1, i2, i3, i4, i5, i6, i7 uint64
+	for {
+		n0, n1, n2, n3 := nodes[i0], nodes[i1], nodes[i2], nodes[i3]
+		n4, n5, n6, n7 := nodes[i4], nodes[i5], nodes[i6], nodes[i7]
+		if uint32(n0&n1&n2&n3&n4&n5&n6&n7) == leafRank {
+			return [lanes]uint64{i0, i1, i2, i3, i4, i5, i6, i7}
+		}
+		i0 = step(n0, r[uint8(n0>>32)][0])
+		i1 = step(n1, r[uint8(n1>>32)][1])
+		i2 = step(n2, r[uint8(n2>>32)][2])
+		i3 = step(n3, r[uint8(n3>>32)][3])
+		i4 = step(n4, r[uint8(n4>>32)][4])
+		i5 = step(n5, r[uint8(n5>>32)][5])
+		i6 = step(n6, r[uint8(n6>>32)][6])
+		i7 = step(n7, r[uint8(n7>>32)][7])
+	}
+}
