@@ -1,0 +1,146 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"tutti/coll"
+)
+
+// Schema is the version of the journal this package writes, and the newest it reads.
+const Schema = 1
+
+// Kind says what a line of the journal is about.
+type Kind string
+
+// The kinds of lines. The header is the first line and no other.
+const (
+	KindHeader     Kind = "header"
+	KindBatch      Kind = "batch"      // candidates asked for in a round
+	KindTrial      Kind = "trial"      // one attempt to measure, ended
+	KindEvaluation Kind = "evaluation" // how good the models of a round are
+	KindHPO        Kind = "hpo"        // result of a hyperparameter study
+	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
+	KindResume     Kind = "resume"     // a later process went on from here
+)
+
+// Header is the first line: whose journal this is and how to tell the run again.
+type Header struct {
+	Schema   int             `json:"schema"`
+	Campaign string          `json:"campaign"`
+	Version  string          `json:"version"` // of tutti
+	Created  time.Time       `json:"created"`
+	Seed     uint64          `json:"seed"`
+	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration, kept compact
+}
+
+// Problem is one tuning problem: a collective of a library.
+type Problem struct {
+	Library    string          `json:"library"`
+	Collective coll.Collective `json:"collective"`
+}
+
+// String returns for example "mpich bcast".
+func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
+
+// Evaluation is how good the models of one problem were after a round, and what
+// had been spent by then. Every number is finite: Append refuses NaN and
+// infinities, which JSON cannot carry.
+type Evaluation struct {
+	Round          int     `json:"round"`
+	Trials         int     `json:"trials"`
+	Points         int     `json:"points"`
+	PointShare     float64 `json:"point_share"`     // points with a measurement / all points
+	CandidateShare float64 `json:"candidate_share"` // measured candidates / all candidates
+	MachineSeconds float64 `json:"machine_seconds"`
+	NodeSeconds    float64 `json:"node_seconds"`
+	Source         string  `json:"source"` // "reference" or "cross-validated"
+	R2             float64 `json:"r2"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	WorstSlowdown  float64 `json:"worst_slowdown"`
+	P95Slowdown    float64 `json:"p95_slowdown"`
+}
+
+// Record is one line after the header. Kind says which one of Batch, Trial,
+// Evaluation, HPO and Stop is set; a resume has none of them. Note is free text.
+type Record struct {
+	Kind       Kind             `json:"kind"`
+	Time       time.Time        `json:"time"`
+	Problem    Problem          `json:"problem,omitzero"`
+	Round      int              `json:"round,omitzero"`
+	Batch      []coll.Candidate `json:"batch,omitempty"`
+	Trial      *coll.Trial      `json:"trial,omitempty"`
+	Evaluation *Evaluation      `json:"evaluation,omitempty"`
+	HPO        json.RawMessage  `json:"hpo,omitempty"`
+	Stop       string           `json:"stop,omitempty"`
+	Note       string           `json:"note,omitempty"`
+}
+
+// Validate reports a record whose contents do not fit its kind, or numbers that
+// cannot be.
+func (r Record) Validate() error {
+	fields := [...]struct {
+		kind Kind
+		set  bool
+	}{
+		{KindBatch, len(r.Batch) > 0}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
+		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""},
+	}
+	known := r.Kind == KindResume
+	for _, f := range fields {
+		switch {
+		case f.kind == r.Kind && !f.set:
+			return fmt.Errorf("record of kind %s: field %q is missing", r.Kind, f.kind)
+		case f.kind != r.Kind && f.set:
+			return fmt.Errorf("record of kind %q: field %q is set, want none", r.Kind, f.kind)
+		}
+		known = known || f.kind == r.Kind
+	}
+	if !known {
+		return fmt.Errorf("kind %q: want batch, trial, evaluation, hpo, stop or resume", r.Kind)
+	}
+	switch r.Kind {
+	case KindTrial:
+		return validateTrial(*r.Trial)
+	case KindEvaluation:
+		return r.Evaluation.Validate()
+	}
+	return nil
+}
+
+// validateTrial allows a failed trial to have no time, never a negative cost.
+func validateTrial(t coll.Trial) error {
+	switch t.State {
+	case coll.TrialDone:
+		return t.Measurement.Validate()
+	case coll.TrialFailed:
+		if !(t.CostSeconds >= 0) || math.IsInf(t.CostSeconds, 0) {
+			return fmt.Errorf("%v: cost %g s: want a finite number, zero or more", t.Candidate, t.CostSeconds)
+		}
+		return nil
+	}
+	return fmt.Errorf("%v: trial state %q: want %s or %s", t.Candidate, t.State, coll.TrialDone, coll.TrialFailed)
+}
+
+// Validate reports the first number that is not finite, by its name in the journal.
+func (e Evaluation) Validate() error {
+	numbers := []struct {
+		name  string
+		value float64
+	}{
+		{"point_share", e.PointShare}, {"candidate_share", e.CandidateShare},
+		{"machine_seconds", e.MachineSeconds}, {"node_seconds", e.NodeSeconds},
+		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
+		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
+	}
+	for _, n := range numbers {
+		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {
+			return fmt.Errorf("evaluation of round %d: %s is %g: want a finite number", e.Round, n.name, n.value)
+		}
+	}
+	return nil
+}
