@@ -1,0 +1,25 @@
+// Package selection turns predicted times into what a library can be told: a
+// function from point to algorithm, small enough to be written as a selection
+// file.
+//
+// Row is what the models say about one point, Fit merges the rows of one
+// collective into a Tree, Tree.Select answers for any point. The levels of a tree
+// are those that libraries have: communicator size, processes per node, bands of
+// message size. The packages below this one write a Tree as the file of one
+// library, read it back and replay it.
+//
+//	tree, err := selection.Fit(rows, mpich.Size, selection.Options{MaxLoss: 0.01})
+//	if err != nil {
+//		return err
+//	}
+//	alg, tuned := tree.Select(point)
+//	if !tuned || alg.IsDefault() {
+//		fmt.Println("the library decides")
+//	}
+//	fmt.Println(tree.Summary.Leaves, tree.Summary.WorstLoss)
+//
+// Three promises hold for every row. The choice is never predicted to be slower
+// than the library's default. It loses at most MaxLoss against the best option
+// of the row, except where the library cannot tell two disagreeing rows apart.
+// Outside the tuned points the library's default stays.
+package selection

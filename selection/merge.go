@@ -1,0 +1,174 @@
+package selection
+
+import (
+	"cmp"
+	"slices"
+
+	"tutti/coll"
+)
+
+// price is what dynamic programming minimises: leaves, then total loss.
+type price struct {
+	leaves int
+	loss   float64
+}
+
+func (p price) add(q price) price { return price{p.leaves + q.leaves, p.loss + q.loss} }
+
+func (p price) less(q price) bool {
+	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
+}
+
+// part is items first to last-1 of a sequence, merged.
+type part[T any] struct {
+	first, last int
+	value       T
+	price       price
+}
+
+// partition cuts a sequence of n items into the cheapest parts. merge reports
+// whether items first to last-1 can be one part; it is asked with falling first
+// and not again once it said no, since more items only make it harder. Every
+// single item must be mergeable with itself.
+func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
+	best := make([]price, n+1)
+	cut := make([]part[T], n+1)
+	for last := 1; last <= n; last++ {
+		for first := last - 1; first >= 0; first-- {
+			value, own, ok := merge(first, last)
+			if !ok {
+				break
+			}
+			if total := best[first].add(own); first == last-1 || total.less(best[last]) {
+				best[last], cut[last] = total, part[T]{first, last, value, own}
+			}
+		}
+	}
+	var parts []part[T]
+	for at := n; at > 0; at = cut[at].first {
+		parts = append(parts, cut[at])
+	}
+	slices.Reverse(parts)
+	return parts, best[n]
+}
+
+// mergeComms cuts lanes, ordered by processes, into ranges of communicator size.
+func mergeComms(lanes []lane) []CommRange {
+	sizes := chunk(lanes, func(a, b lane) bool { return a.processes == b.processes })
+	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
+		pool := slices.Concat(sizes[first:last]...)
+		return mergePPNs(pool, sizes[first:last])
+	})
+	out := make([]CommRange, len(parts))
+	for i, p := range parts {
+		out[i] = CommRange{Low: sizes[p.first][0].processes, High: sizes[p.last-1][0].processes, PPNs: p.value}
+		if i > 0 {
+			before := sizes[p.first-1][0].processes
+			edge := int(midpoint(int64(before), int64(out[i].Low)))
+			out[i-1].High, out[i].Low = edge, edge+1
+		}
+	}
+	return out
+}
+
+// mergePPNs cuts the lanes of some communicator sizes into ranges of processes
+// per node; false when the sizes cannot share them.
+func mergePPNs(pool []lane, sizes [][]lane) ([]PPNRange, price, bool) {
+	for _, s := range sizes {
+		if s[0].ppn != sizes[0][0].ppn || s[len(s)-1].ppn != sizes[0][len(sizes[0])-1].ppn {
+			return nil, price{}, false
+		}
+	}
+	slices.SortStableFunc(pool, func(a, b lane) int { return cmp.Compare(a.ppn, b.ppn) })
+	ppns := chunk(pool, func(a, b lane) bool { return a.ppn == b.ppn })
+	for _, lanes := range ppns {
+		if _, _, ok := mergeSizes(lanes); !ok {
+			return nil, price{}, false
+		}
+	}
+	parts, total := partition(len(ppns), func(first, last int) ([]Band, price, bool) {
+		return mergeSizes(slices.Concat(ppns[first:last]...))
+	})
+	out := make([]PPNRange, len(parts))
+	for i, p := range parts {
+		out[i] = PPNRange{Low: ppns[p.first][0].ppn, High: ppns[p.last-1][0].ppn, Bands: p.value}
+		if i > 0 {
+			before := ppns[p.first-1][0].ppn
+			edge := int(midpoint(int64(before), int64(out[i].Low)))
+			out[i-1].High, out[i].Low = edge, edge+1
+		}
+	}
+	return out, total, true
+}
+
+// mergeSizes returns the fewest bands that serve all lanes; false when they
+// disagree at a size or one was not tuned where another was.
+func mergeSizes(lanes []lane) ([]Band, price, bool) {
+	cells, low, high, ok := overlay(lanes)
+	if !ok {
+		return nil, price{}, false
+	}
+	var open []choice // of cells first to last-1: first falls by one from call to call
+	parts, total := partition(len(cells), func(first, last int) (coll.Algorithm, price, bool) {
+		if first == last-1 {
+			open = cells[first].open
+		} else {
+			open = intersect(open, cells[first].open)
+		}
+		if len(open) == 0 {
+			return coll.Algorithm{}, price{}, false
+		}
+		c := cheapest(open)
+		return c.alg, price{1, c.loss}, true
+	})
+	var bands []Band
+	if low > 0 && !parts[0].value.IsDefault() {
+		bands = append(bands, Band{UpTo: low - 1, Algorithm: coll.Default})
+		total.leaves++
+	}
+	for _, p := range parts {
+		upTo := high
+		if p.last < len(cells) {
+			upTo = midpoint(cells[p.last-1].size, cells[p.last].size)
+		}
+		bands = append(bands, Band{UpTo: upTo, Algorithm: p.value})
+	}
+	return bands, total, true
+}
+
+// overlay lays lanes over one another: choices common to all at each size, and
+// the range of sizes tuned in all of them.
+func overlay(lanes []lane) (cells []cell, low, high int64, ok bool) {
+	low, high = lanes[0].low, lanes[0].high
+	var all []cell
+	for _, l := range lanes {
+		low, high = max(low, l.low), min(high, l.high)
+		all = append(all, l.cells...)
+	}
+	slices.SortStableFunc(all, func(a, b cell) int { return cmp.Compare(a.size, b.size) })
+	if all[0].size < low || all[len(all)-1].size > high {
+		return nil, 0, 0, false
+	}
+	for _, same := range chunk(all, func(a, b cell) bool { return a.size == b.size }) {
+		joint := same[0]
+		for _, c := range same[1:] {
+			joint.open = intersect(joint.open, c.open)
+		}
+		if len(joint.open) == 0 {
+			return nil, 0, 0, false
+		}
+		cells = append(cells, joint)
+	}
+	return cells, low, high, true
+}
+
+// cheapest returns the choice that loses least, the library's default first.
+func cheapest(open []choice) choice {
+	best := open[0]
+	for _, c := range open[1:] {
+		if c.loss < best.loss || c.loss == best.loss && c.alg.IsDefault() {
+			best = c
+		}
+	}
+	return best
+}

@@ -1,0 +1,145 @@
+package selection
+
+import "tutti/coll"
+
+// Option is one algorithm that can run at a point and its predicted time. Only
+// the ratios within a row matter.
+type Option struct {
+	Algorithm coll.Algorithm
+	Seconds   float64
+}
+
+// Row is a point with the algorithms that can run there. coll.Default is among
+// them when the library's default was predicted; a row without options leaves
+// the decision to the library.
+type Row struct {
+	Point   coll.Point
+	Options []Option
+}
+
+// Options bounds what merging may cost.
+type Options struct {
+	// MaxLoss is the largest predicted slowdown, minus one, of the tree's choice
+	// against the best option of a row: 0.01 for one percent.
+	MaxLoss float64
+}
+
+// Tree selects the algorithm of one collective. It is a plain value: levels in
+// ascending order, no pointers, the same for the same rows in any order. An empty
+// tree leaves everything to the library.
+type Tree struct {
+	Collective coll.Collective `json:"collective"`
+	Comms      []CommRange     `json:"comms"`
+	Summary    Summary         `json:"summary"`
+
+	size func(coll.Point) int64
+}
+
+// CommRange holds for communicators of Low to High processes, both included.
+// Neighbouring ranges leave no gap.
+type CommRange struct {
+	Low  int        `json:"low"`
+	High int        `json:"high"`
+	PPNs []PPNRange `json:"ppns"`
+}
+
+// PPNRange holds for Low to High processes per node, both included.
+// Neighbouring ranges leave no gap.
+type PPNRange struct {
+	Low   int    `json:"low"`
+	High  int    `json:"high"`
+	Bands []Band `json:"bands"`
+}
+
+// Band holds for message sizes above the band before it, up to UpTo included, in
+// the measure that Fit was given. coll.Default leaves the band to the library, as
+// do sizes above the last band.
+type Band struct {
+	UpTo      int64          `json:"up_to"`
+	Algorithm coll.Algorithm `json:"algorithm"`
+}
+
+// Summary says what a tree costs against choosing the best option of every row.
+type Summary struct {
+	Leaves      int     `json:"leaves"`      // bands of the whole tree
+	Rows        int     `json:"rows"`        // rows with a predicted time of the choice
+	Unpredicted int     `json:"unpredicted"` // rows left to a default that was not predicted
+	WorstLoss   float64 `json:"worst_loss"`  // slowdown minus one, over Rows
+	MeanLoss    float64 `json:"mean_loss"`
+}
+
+// Select returns the algorithm of a point, and false outside the tuned range,
+// where the library's default stays. A tree read back from JSON has lost its
+// measure of message size: ask Lookup.
+func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
+	if t.size == nil || p.Collective != t.Collective {
+		return coll.Default, false
+	}
+	return t.Lookup(p.Processes(), p.PPN, t.size(p))
+}
+
+// Lookup is Select for a communicator of the given number of processes, with ppn
+// of them on each node, and a message size in the measure that Fit was given.
+func (t *Tree) Lookup(processes, ppn int, size int64) (coll.Algorithm, bool) {
+	for _, c := range t.Comms {
+		if processes < c.Low || processes > c.High {
+			continue
+		}
+		for _, r := range c.PPNs {
+			if ppn < r.Low || ppn > r.High {
+				continue
+			}
+			for _, b := range r.Bands {
+				if size <= b.UpTo {
+					return b.Algorithm, true
+				}
+			}
+		}
+	}
+	return coll.Default, false
+}
+
+// summarize measures the tree on the rows it was fitted to.
+func (t *Tree) summarize(rows []Row) Summary {
+	var s Summary
+	for _, c := range t.Comms {
+		for _, r := range c.PPNs {
+			s.Leaves += len(r.Bands)
+		}
+	}
+	total := 0.0
+	for _, row := range rows {
+		alg, _ := t.Select(row.Point)
+		loss, ok := row.Loss(alg)
+		if !ok {
+			s.Unpredicted++
+			continue
+		}
+		s.Rows++
+		s.WorstLoss = max(s.WorstLoss, loss)
+		total += loss
+	}
+	if s.Rows > 0 {
+		s.MeanLoss = total / float64(s.Rows)
+	}
+	return s
+}
+
+// Loss returns the predicted slowdown, minus one, of an algorithm against the
+// best option of the row, and false when the row has no such option.
+func (r Row) Loss(alg coll.Algorithm) (float64, bool) {
+	if len(r.Options) == 0 {
+		return 0, false
+	}
+	best, own := r.Options[0].Seconds, 0.0
+	for _, o := range r.Options {
+		best = min(best, o.Seconds)
+		if o.Algorithm == alg {
+			own = o.Seconds
+		}
+	}
+	if own == 0 {
+		return 0, false
+	}
+	return own/best - 1, true
+}
