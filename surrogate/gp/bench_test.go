@@ -1,0 +1,132 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// shaped returns rows and targets like those of a collective: three integer columns and the
+// logarithm of a smooth cost with a jump and 2 % noise, as testdata/time_sklearn.py makes them.
+func shaped(n int, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	for range n {
+		a, b, c := float64(1+rng.IntN(10)), float64(1+rng.IntN(6)), float64(1+rng.IntN(21))
+		nodes, ppn, bytes := math.Exp2(a-1), math.Exp2(b-1), math.Exp2(c-1)
+		t := 1.2*math.Log2(nodes*ppn+1) + 0.3*ppn + bytes/12e3*math.Log2(nodes+1)
+		if bytes > 16384 {
+			t += 3
+		}
+		x = append(x, []float64{a, b, c})
+		y = append(y, math.Log10(t)+0.0087*rng.NormFloat64())
+	}
+	return x, y
+}
+
+// sizes of the training sets that the benchmarks run at.
+var sizes = []int{500, 2000}
+
+func BenchmarkEvaluation(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			x, y := shaped(n, 1)
+			std, _, _, _ := standardise(y)
+			l := newLikelihood(Matern52, x, std)
+			theta := []float64{1, 1, 1, 0, math.Log(1e-3)}
+			grad := make([]float64, len(theta))
+			for b.Loop() {
+				theta[0] += 1e-9 // or the last factorisation would be used again
+				l.gradient(theta, grad)
+			}
+		})
+	}
+}
+
+func BenchmarkFit(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			x, y := shaped(n, 1)
+			evals := 0
+			for b.Loop() {
+				g, err := Fit(x, y, Options{Starts: 1, NoPriors: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				evals += g.Evaluations()
+			}
+			b.ReportMetric(float64(evals)/float64(b.N), "evals/op")
+			b.ReportMetric(b.Elapsed().Seconds()/float64(evals), "s/eval")
+		})
+	}
+}
+
+func fixed(b *testing.B, n int) *GP {
+	x, y := shaped(n, 1)
+	g, err := With(Matern52, Params{Length: []float64{3, 3, 3}, Signal: 1, Noise: 1e-3}, x, y)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g
+}
+
+func BenchmarkPredict20k(b *testing.B) {
+	xq, _ := shaped(20000, 2)
+	for _, n := range sizes {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			g := fixed(b, n)
+			for b.Loop() {
+				if _, _, err := g.Predict(xq); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStep20k is one acquisition step: a row appended, then mean and variance of 20 000
+// candidates brought up to date. It starts at n rows and drops what it appended at 1.1·n.
+func BenchmarkStep20k(b *testing.B) {
+	xq, _ := shaped(20000, 2)
+	for _, n := range sizes[:1] {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			more, y := shaped(n/10, 3)
+			var p *Pool
+			var g *GP
+			for i := 0; b.Loop(); i++ {
+				k := i % len(more)
+				if k == 0 {
+					b.StopTimer()
+					g = fixed(b, n)
+					p, _ = g.NewPool(xq)
+					b.StartTimer()
+				}
+				if err := g.Append(more[k], y[k]); err != nil {
+					b.Fatal(err)
+				}
+				p.Mean()
+			}
+		})
+	}
+}
+
+// BenchmarkCondition20k is one pending candidate of a batch: variance of 20 000 candidates.
+func BenchmarkCondition20k(b *testing.B) {
+	xq, _ := shaped(20000, 2)
+	for _, n := range sizes[:1] {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			p, err := fixed(b, n).NewPool(xq)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := 0; b.Loop(); i++ {
+				if i%16 == 0 {
+					p.Reset()
+				}
+				if err := p.Condition(i % len(xq)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package gp
+
+// blockLen is the side of the square blocks in which all cubic work is done: a multiple of the
+// 4×3 tile, and small enough that the work inside a diagonal block (blockLen³) stays marginal.
+// The assembly in tile_amd64.s knows it as its row stride.
+const blockLen = 48
+
+// chunkLen bounds the columns multiplied in one go, so that the seven rows of a tile
+// (7·512·8 = 28 kB) stay in a first-level cache of 32 kB.
+const chunkLen = 512
+
+// block is a scratch matrix of at most blockLen×blockLen numbers, rows blockLen apart.
+type block [blockLen * blockLen]float64
+
+// mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each.
+// Entries of c outside len(a)×len(b) are undefined afterwards.
+func (c *block) mul(a, b [][]float64, from, to int) {
+	clear(c[:])
+	for from < to {
+		next := min(from+chunkLen, to)
+		even := from + (next-from)&^3
+		if even > from {
+			c.addTiles(a, b, from, even)
+		}
+		c.addTail(a, b, even, next)
+		from = next
+	}
+}
+
+// addTiles adds the products over a range of columns whose length is a multiple of 4. Past the
+// last row it repeats that row; the surplus lands in entries that mul leaves undefined.
+func (c *block) addTiles(a, b [][]float64, from, to int) {
+	var ra [4][]float64
+	var rb [3][]float64
+	lastA, lastB := len(a)-1, len(b)-1
+	for i := 0; i <= lastA; i += 4 {
+		for r := range ra {
+			ra[r] = a[min(i+r, lastA)][from:to]
+		}
+		for j := 0; j <= lastB; j += 3 {
+			rb[0] = b[j][from:to]
+			rb[1] = b[min(j+1, lastB)][from:to]
+			rb[2] = b[min(j+2, lastB)][from:to]
+			tile(&ra, &rb, c[i*blockLen+j:], to-from)
+		}
+	}
+}
+
+// addTail adds the products over the up to three columns that do not fill a vector.
+func (c *block) addTail(a, b [][]float64, from, to int) {
+	if from == to {
+		return
+	}
+	for i, x := range a {
+		for j, y := range b {
+			var s float64
+			for k := from; k < to; k++ {
+				s += x[k] * y[k]
+			}
+			c[i*blockLen+j] += s
+		}
+	}
+}
+
+// tileGo is tile in plain Go, for processors without the assembly.
+func tileGo(a *[4][]float64, b *[3][]float64, c []float64, k int) {
+	b0, b1, b2 := b[0][:k], b[1][:k], b[2][:k]
+	for r, row := range a {
+		row = row[:k]
+		var s0, s1, s2 float64
+		for i, x := range row {
+			s0 += x * b0[i]
+			s1 += x * b1[i]
+			s2 += x * b2[i]
+		}
+		d := c[r*blockLen : r*blockLen+3]
+		d[0] += s0
+		d[1] += s1
+		d[2] += s2
+	}
+}

@@ -1,0 +1,201 @@
+package gp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// factor is the lower Cholesky factor L of a symmetric positive definite matrix, kept as rows of
+// growing length so that a new row costs O(n²) and moves nothing.
+//
+// Beside L it keeps the inverse of each diagonal block, which turns the triangular solves into
+// products of blocks.
+type factor struct {
+	n    int
+	rows [][]float64 // row i of L in its first i+1 numbers; rows from n on are spare storage
+	inv  [][]float64 // row i of the inverse of its diagonal block: blockLen numbers, zero past the diagonal
+}
+
+// reset forgets the matrix and keeps the storage.
+func (f *factor) reset() { f.n = 0 }
+
+// storage makes rows up to, not including, to available.
+func (f *factor) storage(to int) {
+	for i := len(f.rows); i < to; i++ {
+		f.rows = append(f.rows, make([]float64, i+1))
+		f.inv = append(f.inv, make([]float64, blockLen))
+	}
+}
+
+// extend borders the matrix with rows n up to, not including, to. fill writes the first i+1
+// entries of row i of the matrix. It reports whether every new pivot is finite and above rounding;
+// when one is not, the factor stays as it was at the last good block.
+//
+// O(to³-n³) operations.
+func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
+	f.storage(to)
+	for f.n < to {
+		if f.n%blockLen != 0 || to-f.n < 4 {
+			fill(f.n, f.rows[f.n])
+			if !f.pushRow() {
+				return false
+			}
+			continue
+		}
+		last := min(f.n+blockLen, to)
+		for i := f.n; i < last; i++ {
+			fill(i, f.rows[i])
+		}
+		if !f.pushBlock(last) {
+			return false
+		}
+	}
+	return true
+}
+
+// pushRow turns row n, holding the matrix, into a row of L. O(n²) operations.
+func (f *factor) pushRow() bool {
+	x := f.rows[f.n]
+	diagonal := x[f.n]
+	f.solveRow(x[:f.n])
+	x[f.n] -= dot(x[:f.n], x[:f.n])
+	return f.pivot(f.n, diagonal)
+}
+
+// pushBlock turns rows n up to last, at most blockLen and starting on a block border, into rows of L.
+func (f *factor) pushBlock(last int) bool {
+	first := f.n
+	x := f.rows[first:last]
+	f.solve(x, 0)
+	var c block
+	c.mul(x, x, 0, first)
+	for i, row := range x {
+		own := row[first:]
+		diagonal := own[i]
+		for j := range own {
+			own[j] -= c[i*blockLen+j]
+		}
+		for j := range i {
+			done := x[j][first:]
+			own[j] = (own[j] - dot(own[:j], done[:j])) / done[j]
+			own[i] -= own[j] * own[j]
+		}
+		if !f.pivot(first+i, diagonal) {
+			f.n = first
+			return false
+		}
+	}
+	return true
+}
+
+// leastPivot is the square of the smallest pivot accepted, relative to the matrix entry it comes
+// from: less than about n·2⁻⁵² is rounding, not a positive number.
+const leastPivot = 1e-13
+
+// pivot closes row i, whose last entry holds the square of the pivot where the matrix has
+// diagonal, and extends the inverse of its diagonal block by a row.
+func (f *factor) pivot(i int, diagonal float64) bool {
+	x := f.rows[i]
+	if !(x[i] > leastPivot*diagonal) || !(diagonal > 0) || math.IsInf(x[i], 1) {
+		return false
+	}
+	x[i] = math.Sqrt(x[i])
+	first := i - i%blockLen
+	inv := f.inv[i]
+	clear(inv)
+	for k := first; k < i; k++ {
+		blas64.Axpy(-x[k]/x[i], vector(f.inv[k][:k-first+1]), vector(inv[:k-first+1]))
+	}
+	inv[i-first] = 1 / x[i]
+	f.n = i + 1
+	return true
+}
+
+// solveRow replaces b by L⁻¹b for the leading len(b) rows. O(len(b)²) operations.
+func (f *factor) solveRow(b []float64) {
+	for j := range b {
+		row := f.rows[j]
+		b[j] = (b[j] - dot(row[:j], b[:j])) / row[j]
+	}
+}
+
+// solve replaces each row x of xs by the solution of L·x = b, b being what the row holds in its
+// first n numbers. Columns before from, a multiple of blockLen, are zero and stay so.
+//
+// O(len(xs)·n²) operations at the speed of block products.
+func (f *factor) solve(xs [][]float64, from int) {
+	var c, rest block
+	var lines [blockLen][]float64
+	for i := range lines {
+		lines[i] = rest[i*blockLen : (i+1)*blockLen]
+	}
+	for len(xs) > 0 {
+		part := xs[:min(blockLen, len(xs))]
+		xs = xs[len(part):]
+		for first := from; first < f.n; first += blockLen {
+			last := min(first+blockLen, f.n)
+			c.mul(part, f.rows[first:last], from, first)
+			clear(rest[:])
+			for i, x := range part {
+				for j, b := range x[first:last] {
+					lines[i][j] = b - c[i*blockLen+j]
+				}
+			}
+			c.mul(lines[:len(part)], f.inv[first:last], 0, blockLen)
+			for i, x := range part {
+				copy(x[first:last], c[i*blockLen:])
+			}
+		}
+	}
+}
+
+// inverseRoot fills u, n rows of at least n numbers, with L⁻ᵀ: row i of u is column i of L⁻¹.
+func (f *factor) inverseRoot(u [][]float64) {
+	for first := 0; first < f.n; first += blockLen {
+		last := min(first+blockLen, f.n)
+		for i := first; i < last; i++ {
+			clear(u[i])
+			u[i][i] = 1
+		}
+		f.solve(u[first:last], first)
+	}
+}
+
+// halfLogDet is half the logarithm of the determinant of the matrix.
+func (f *factor) halfLogDet() float64 {
+	var s float64
+	for i, row := range f.rows[:f.n] {
+		s += math.Log(row[i])
+	}
+	return s
+}
+
+func dot(x, y []float64) float64 { return blas64.Dot(vector(x), vector(y)) }
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// Jitter, relative to the diagonal, that build tries in turn: rounding makes a matrix of close
+// rows indefinite by about n·2⁻⁵², and 1e-4 is 1 % of the signal's standard deviation.
+const (
+	firstJitter = 1e-10
+	lastJitter  = 1.5e-4
+)
+
+// build factors an n×n matrix from nothing, as extend does. When a pivot fails it adds to the
+// diagonal the smallest of 1e-10, 1e-9, … 1e-4 times diagonal that works; fill leaves this to build.
+// It returns what was added, and false when nothing helped.
+func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
+	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
+		jitter = rel * diagonal
+		f.reset()
+		ok = f.extend(n, func(i int, row []float64) {
+			fill(i, row)
+			row[i] += jitter
+		})
+		if ok {
+			return jitter, true
+		}
+	}
+	return jitter, false
+}
