@@ -1,0 +1,118 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"tutti/coll"
+)
+
+// Defaults says which recorded algorithm a library chooses untuned at a point of
+// a machine.
+type Defaults struct {
+	machines  []string
+	libraries []string
+	recorded  map[defaultKey]coll.Algorithm
+}
+
+type defaultKey struct {
+	machine, library string
+	point            coll.Point
+}
+
+// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn
+// and msg_bytes, and one further column per library, for example mpich and
+// openmpi. Its cells are recorded names; an empty one says that the choice of the
+// library was not recorded. As with ReadNames every row must be right.
+func ReadDefaults(path string) (Defaults, error) {
+	f, err := openCSV(path)
+	if err != nil {
+		return Defaults{}, fmt.Errorf("defaults: %w", err)
+	}
+	defer f.Close()
+	d, err := readDefaults(f, path)
+	if err != nil {
+		return Defaults{}, fmt.Errorf("defaults: %w", err)
+	}
+	return d, nil
+}
+
+func readDefaults(r io.Reader, path string) (Defaults, error) {
+	required := slices.Concat([]string{"machine"}, pointColumns)
+	s, err := newSheet(r, path)
+	if err == nil {
+		err = s.require(required)
+	}
+	if err != nil {
+		return Defaults{}, err
+	}
+	d := Defaults{recorded: map[defaultKey]coll.Algorithm{}}
+	for _, i := range s.others(required...) {
+		d.libraries = append(d.libraries, s.header[i])
+	}
+	if len(d.libraries) == 0 {
+		return Defaults{}, fmt.Errorf("%s: header row: no column of a library, for example mpich or openmpi", path)
+	}
+	machines := map[string]bool{}
+	lines := map[defaultKey]int{} // library left empty
+	err = s.eachRow(func(row []string, line int) error {
+		point, err := s.point(row)
+		if err != nil {
+			return err
+		}
+		key := defaultKey{machine: s.cell(row, "machine"), point: point}
+		if key.machine == "" {
+			return errors.New("machine is empty")
+		}
+		if first, twice := lines[key]; twice {
+			return fmt.Errorf("%v of machine %s is at line %d already", point, key.machine, first)
+		}
+		lines[key] = line
+		machines[key.machine] = true
+		return d.add(s, row, key)
+	})
+	d.machines = slices.Sorted(maps.Keys(machines))
+	return d, err
+}
+
+// add takes the choices of all libraries from one row.
+func (d Defaults) add(s *sheet, row []string, key defaultKey) error {
+	for _, library := range d.libraries {
+		cell := s.cell(row, library)
+		if cell == "" {
+			continue
+		}
+		algorithm, err := coll.ParseAlgorithm(cell)
+		if err != nil {
+			return fmt.Errorf("%s: %w", library, err)
+		}
+		key.library = library
+		d.recorded[key] = algorithm
+	}
+	return nil
+}
+
+// Machines returns the machines of the file in alphabetical order.
+func (d Defaults) Machines() []string { return slices.Clone(d.machines) }
+
+// Libraries returns the libraries of the file in the order of its columns.
+func (d Defaults) Libraries() []string { return slices.Clone(d.libraries) }
+
+// Rows returns what the library's own choice takes on the machine: a copy of each
+// recorded measurement whose algorithm is that choice at its point, with the
+// algorithm coll.Default. ms carry recorded names, not translated ones. Points
+// where the choice was not recorded have no row.
+func (d Defaults) Rows(ms []coll.Measurement, machine, library string) []coll.Measurement {
+	var out []coll.Measurement
+	for _, m := range ms {
+		choice, ok := d.recorded[defaultKey{machine, library, m.Point}]
+		if ok && choice == m.Algorithm {
+			m.Algorithm = coll.Default
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package preprocess
+
+import (
+	"math"
+
+	"tutti/coll"
+)
+
+// FeatureNames names the columns of Features and Rows.
+var FeatureNames = [3]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
+
+// Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1, so that a
+// step is a doubling of anything and nothing real is zero. No message (a barrier,
+// or a size of zero) is 0, one step below one byte. Every feature is finite and
+// not negative.
+//
+// Source: Wilkins et al., A FACT-based Approach: Making Machine Learning
+// Collective Autotuning Feasible on Exascale Systems, ExaMPI 2021, section IV-A;
+// zero bytes are ours.
+func Features(p coll.Point) [3]float64 {
+	return [3]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
+}
+
+func steps(n int64) float64 {
+	if n < 1 {
+		return 0
+	}
+	return math.Log2(float64(n)) + 1
+}
+
+// PointAt returns the point of a collective with these features, the inverse of
+// Features. Values between points go to the nearest one; nodes and ppn are at
+// least one. It is exact up to 2^40, which is 1 TiB.
+func PointAt(c coll.Collective, features [3]float64) coll.Point {
+	return coll.Point{
+		Collective: c,
+		Nodes:      int(max(1, whole(features[0]))),
+		PPN:        int(max(1, whole(features[1]))),
+		MsgBytes:   whole(features[2]),
+	}
+}
+
+// whole is the inverse of steps. Half a step below 1 lies the border to zero.
+func whole(steps float64) int64 {
+	if !(steps >= 0.5) {
+		return 0
+	}
+	const highest = 63 // 2^62 still fits into an int64
+	return int64(math.Round(math.Exp2(min(steps, highest) - 1)))
+}
+
+// Rows returns the features of each point as rows of one array.
+func Rows(points []coll.Point) [][]float64 {
+	const columns = len(FeatureNames)
+	all := make([]float64, len(points)*columns)
+	rows := make([][]float64, len(points))
+	for i, p := range points {
+		rows[i] = all[i*columns : (i+1)*columns : (i+1)*columns]
+		features := Features(p)
+		copy(rows[i], features[:])
+	}
+	return rows
+}

@@ -1,0 +1,122 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"tutti/coll"
+)
+
+var nameColumns = []string{"collective", "recorded", "library", "algorithm"}
+
+// Names says which algorithm of a library a recorded name stands for.
+type Names struct {
+	algorithms map[recordedName]coll.Algorithm
+}
+
+type recordedName struct {
+	collective coll.Collective
+	library    string
+	recorded   coll.Algorithm
+}
+
+// ReadNames reads a CSV file with the columns collective, recorded, library and
+// algorithm, both names as coll.ParseAlgorithm reads them: one row per recorded
+// algorithm and library. An empty algorithm says that there is no counterpart.
+//
+// Every row must be right, since a wrong one would silently rename measurements:
+// errors name the file and the line. A recorded name given twice, and two
+// recorded names for one algorithm of a library, are errors too.
+func ReadNames(path string) (Names, error) {
+	f, err := openCSV(path)
+	if err != nil {
+		return Names{}, fmt.Errorf("names: %w", err)
+	}
+	defer f.Close()
+	n, err := readNames(f, path)
+	if err != nil {
+		return Names{}, fmt.Errorf("names: %w", err)
+	}
+	return n, nil
+}
+
+func readNames(r io.Reader, path string) (Names, error) {
+	s, err := newSheet(r, path)
+	if err == nil {
+		err = s.require(nameColumns)
+	}
+	if err != nil {
+		return Names{}, err
+	}
+	n := Names{algorithms: map[recordedName]coll.Algorithm{}}
+	lines := map[recordedName]int{}
+	targets := map[recordedName]int{} // keyed by the algorithm instead of the recorded name
+	err = s.eachRow(func(row []string, line int) error {
+		key, algorithm, err := s.name(row)
+		if err != nil {
+			return err
+		}
+		if first, twice := lines[key]; twice {
+			return fmt.Errorf("%s %v for %s is at line %d already", key.collective, key.recorded, key.library, first)
+		}
+		lines[key] = line
+		if algorithm == (coll.Algorithm{}) {
+			return nil
+		}
+		target := recordedName{key.collective, key.library, algorithm}
+		if first, twice := targets[target]; twice {
+			return fmt.Errorf("%s %v of %s has another recorded name at line %d already", key.collective, algorithm, key.library, first)
+		}
+		targets[target] = line
+		n.algorithms[key] = algorithm
+		return nil
+	})
+	return n, err
+}
+
+// name reads one row of names; the algorithm is zero when its cell is empty.
+func (s *sheet) name(row []string) (key recordedName, algorithm coll.Algorithm, err error) {
+	if key.collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
+		return key, algorithm, err
+	}
+	if key.recorded, err = coll.ParseAlgorithm(s.cell(row, "recorded")); err != nil {
+		return key, algorithm, fmt.Errorf("recorded: %w", err)
+	}
+	if key.library = s.cell(row, "library"); key.library == "" {
+		return key, algorithm, errors.New("library is empty")
+	}
+	if cell := s.cell(row, "algorithm"); cell != "" {
+		algorithm, err = coll.ParseAlgorithm(cell)
+	}
+	return key, algorithm, err
+}
+
+// Libraries returns the libraries that have names, in alphabetical order.
+func (n Names) Libraries() []string {
+	set := map[string]bool{}
+	for key := range n.algorithms {
+		set[key.library] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// Translate returns the measurements under the names of a library, in the order
+// given, and how many were dropped since the library has no such algorithm. The
+// library's own choice, coll.Default, stays as it is.
+func (n Names) Translate(ms []coll.Measurement, library string) (out []coll.Measurement, dropped int) {
+	for _, m := range ms {
+		algorithm, ok := n.algorithms[recordedName{m.Collective, library, m.Algorithm}]
+		switch {
+		case ok:
+			m.Algorithm = algorithm
+		case !m.Algorithm.IsDefault():
+			dropped++
+			continue
+		}
+		out = append(out, m)
+	}
+	return out, dropped
+}

@@ -1,0 +1,224 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"tutti/coll"
+)
+
+// Scaling is a way to turn times into targets for a model. Smaller is faster in
+// each of them: among algorithms at one point the smallest value is the fastest.
+//
+// Source of the five: Wilkins et al., A FACT-based Approach, ExaMPI 2021, section
+// IV-A, which finds AlgorithmLog10 best.
+type Scaling string
+
+// The scalings, with t the time in seconds and best(p) the fastest time measured
+// at the point p.
+const (
+	None           Scaling = "none"            // t
+	Standard       Scaling = "standard"        // (t - mean) / standard deviation
+	Normal         Scaling = "normal"          // (t - smallest) / (largest - smallest)
+	Algorithm      Scaling = "algorithm"       // t / best(p)
+	AlgorithmLog10 Scaling = "algorithm_log10" // log10(t / best(p))
+)
+
+// DefaultScaling is the one the paper found best.
+const DefaultScaling = AlgorithmLog10
+
+// Scalings returns every scaling, in the order of the paper.
+func Scalings() []Scaling {
+	return []Scaling{None, Standard, Normal, Algorithm, AlgorithmLog10}
+}
+
+// ParseScaling returns the scaling called s. The error names what is allowed.
+func ParseScaling(s string) (Scaling, error) {
+	if slices.Contains(Scalings(), Scaling(s)) {
+		return Scaling(s), nil
+	}
+	var names []string
+	for _, scaling := range Scalings() {
+		names = append(names, string(scaling))
+	}
+	return "", fmt.Errorf("unknown scaling %q: want one of %s", s, strings.Join(names, ", "))
+}
+
+// ErrNotInvertible says that a scaled value cannot be turned into seconds: the
+// fastest time at its point is not known, or there is no such finite time.
+var ErrNotInvertible = errors.New("scaled value has no time in seconds")
+
+// Scaler scales the times of one collective as its training measurements say. It
+// is immutable and safe for concurrent use.
+type Scaler struct {
+	scaling    Scaling
+	collective coll.Collective
+	shift      float64 // of the linear scalings: (t - shift) / unit
+	unit       float64
+	smallest   float64                // training time, seconds
+	best       map[coll.Point]float64 // fastest training time of each point, seconds
+}
+
+// Fit learns the scaling from measurements of one collective, all algorithms
+// together. It is an error to have none, more than one collective, or a time that
+// is not positive and finite.
+func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
+	if _, err := ParseScaling(string(s)); err != nil {
+		return nil, err
+	}
+	if len(ms) == 0 {
+		return nil, errors.New("scaling " + string(s) + ": no measurements")
+	}
+	scaler := &Scaler{scaling: s, collective: ms[0].Collective, unit: 1, best: map[coll.Point]float64{}}
+	times := make([]float64, len(ms))
+	for i, m := range ms {
+		if err := m.Validate(); err != nil {
+			return nil, fmt.Errorf("scaling %s: %w", s, err)
+		}
+		if m.Collective != scaler.collective {
+			return nil, fmt.Errorf("scaling %s: measurements of %s and %s, want one collective", s, scaler.collective, m.Collective)
+		}
+		times[i] = m.Seconds
+		lower(scaler.best, m)
+	}
+	scaler.smallest = floats.Min(times)
+	return scaler, scaler.fitLinear(times)
+}
+
+// fitLinear sets shift and unit. Times that are all the same have no spread; their
+// unit stays one second.
+func (s *Scaler) fitLinear(times []float64) error {
+	spread := 0.0
+	switch s.scaling {
+	case Standard:
+		s.shift, spread = stat.PopMeanStdDev(times, nil)
+	case Normal:
+		s.shift, spread = s.smallest, floats.Max(times)-s.smallest
+	}
+	if math.IsInf(s.shift, 0) || math.IsInf(spread, 0) || math.IsNaN(spread) {
+		return fmt.Errorf("scaling %s: times up to %g s are too large", s.scaling, floats.Max(times))
+	}
+	if spread > 0 {
+		s.unit = spread
+	}
+	return nil
+}
+
+// lower keeps the fastest time of each point.
+func lower(best map[coll.Point]float64, m coll.Measurement) {
+	if t, ok := best[m.Point]; !ok || m.Seconds < t {
+		best[m.Point] = m.Seconds
+	}
+}
+
+// Scaling returns the scaling the scaler was fitted with.
+func (s *Scaler) Scaling() Scaling { return s.scaling }
+
+// Best returns the fastest training time at a point in seconds, and whether the
+// point was measured.
+func (s *Scaler) Best(p coll.Point) (float64, bool) {
+	t, ok := s.best[p]
+	return t, ok
+}
+
+// Apply returns the target of each measurement, all finite.
+//
+// The algorithm scalings divide by the fastest time at the point, among the
+// training measurements and ms together: at points Fit did not see the targets
+// are relative to ms. Apply panics for a measurement that Validate refuses.
+func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
+	targets := make([]float64, len(ms))
+	fresh := map[coll.Point]float64{}
+	for _, m := range ms {
+		if err := m.Validate(); err != nil {
+			panic("preprocess: Apply: " + err.Error())
+		}
+		lower(fresh, m)
+	}
+	for i, m := range ms {
+		best := fresh[m.Point]
+		if t, ok := s.best[m.Point]; ok {
+			best = min(best, t)
+		}
+		switch s.scaling {
+		case Algorithm:
+			targets[i] = min(m.Seconds/best, math.MaxFloat64)
+		case AlgorithmLog10:
+			// The difference cannot overflow as the quotient can.
+			targets[i] = math.Log10(m.Seconds) - math.Log10(best)
+		default:
+			targets[i] = (m.Seconds - s.shift) / s.unit
+		}
+	}
+	return targets
+}
+
+// Invert returns the seconds of scaled values, one per point.
+//
+// The linear scalings (none, standard, normal) invert everywhere. The algorithm
+// scalings do so only at points with a training measurement; other points give an
+// error matching ErrNotInvertible, and so do values that are not finite or whose
+// time is not. The linear scalings can give times of zero or less for predictions
+// outside the training range; see Relative for ratios that are always positive.
+func (s *Scaler) Invert(points []coll.Point, values []float64) ([]float64, error) {
+	if len(points) != len(values) {
+		return nil, fmt.Errorf("invert %s: %d points and %d values, want as many", s.scaling, len(points), len(values))
+	}
+	seconds := make([]float64, len(values))
+	for i, v := range values {
+		best, known := s.best[points[i]]
+		switch s.scaling {
+		case Algorithm, AlgorithmLog10:
+			if !known {
+				return nil, fmt.Errorf("invert %s: %w: no fastest time at %v", s.scaling, ErrNotInvertible, points[i])
+			}
+		}
+		switch s.scaling {
+		case Algorithm:
+			seconds[i] = v * best
+		case AlgorithmLog10:
+			seconds[i] = math.Pow(10, v) * best
+		default:
+			seconds[i] = v*s.unit + s.shift
+		}
+		if math.IsNaN(seconds[i]) || math.IsInf(seconds[i], 0) {
+			return nil, fmt.Errorf("invert %s: %w: value %g at %v", s.scaling, ErrNotInvertible, v, points[i])
+		}
+	}
+	return seconds, nil
+}
+
+// Relative turns scaled values of several algorithms at one point into values in
+// proportion to their times: positive, finite, and in the order of the scaled
+// values. The unit is seconds for the linear scalings and the fastest time at the
+// point, known or not, for the algorithm scalings.
+//
+// A linear scaling can predict times no clock shows, so times below the smallest
+// training time are raised to it (a ratio of 1 for Algorithm). AlgorithmLog10
+// needs no floor; its values are cut at ±maxDecades. A value that is not finite
+// is an error.
+func (s *Scaler) Relative(values []float64) ([]float64, error) {
+	// 10^±150 keeps quotients of two results finite.
+	const maxDecades = 150
+	out := make([]float64, len(values))
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("relative time from %s: value %d is %g: want a finite number", s.scaling, i, v)
+		}
+		switch s.scaling {
+		case Algorithm:
+			out[i] = max(v, 1)
+		case AlgorithmLog10:
+			out[i] = math.Pow(10, max(-maxDecades, min(v, maxDecades)))
+		default:
+			out[i] = min(max(v*s.unit+s.shift, s.smallest), math.MaxFloat64)
+		}
+	}
+	return out, nil
+}

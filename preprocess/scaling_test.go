@@ -1,0 +1,332 @@
+package preprocess_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/preprocess"
+)
+
+func point(nodes, ppn int, size int64) coll.Point {
+	return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: ppn, MsgBytes: size}
+}
+
+func measured(p coll.Point, algorithm string, seconds float64) coll.Measurement {
+	return coll.Measurement{
+		Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: algorithm}},
+		Seconds:   seconds, CostSeconds: 1,
+	}
+}
+
+// someMeasurements has three algorithms at n points with times over six decades.
+func someMeasurements(n int, rng *rand.Rand) []coll.Measurement {
+	var ms []coll.Measurement
+	for i := range n {
+		p := point(1+i, 4, int64(1)<<(i%20))
+		for _, a := range []string{"binomial", "chain", "linear"} {
+			ms = append(ms, measured(p, a, math.Pow(10, -6*rng.Float64())))
+		}
+	}
+	return ms
+}
+
+func pointsOf(ms []coll.Measurement) []coll.Point {
+	points := make([]coll.Point, len(ms))
+	for i, m := range ms {
+		points[i] = m.Point
+	}
+	return points
+}
+
+func TestFeatures(t *testing.T) {
+	tests := []struct {
+		name  string
+		point coll.Point
+		want  [3]float64
+	}{
+		{"ranges of the paper, low end", point(1, 1, 1), [3]float64{1, 1, 1}},
+		{"ranges of the paper, high end", point(512, 32, 1<<20), [3]float64{10, 6, 21}},
+		{"no message is one step below a byte", point(2, 1, 0), [3]float64{2, 1, 0}},
+		{"not a power of two", point(3, 1, 1), [3]float64{math.Log2(3) + 1, 1, 1}},
+		{"not a point is still finite", point(0, -1, -5), [3]float64{0, 0, 0}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := preprocess.Features(tc.point); got != tc.want {
+				t.Errorf("Features(%v) = %v, want %v", tc.point, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPointAtInvertsFeatures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 10000 {
+		want := point(1+rng.IntN(1<<20), 1+rng.IntN(1024), rng.Int64N(1<<rng.IntN(41)))
+		if got := preprocess.PointAt(coll.Bcast, preprocess.Features(want)); got != want {
+			t.Fatalf("PointAt(Features(%v)) = %v", want, got)
+		}
+	}
+	nowhere := [3]float64{math.NaN(), -3, math.Inf(1)}
+	if got := preprocess.PointAt(coll.Bcast, nowhere); got.Nodes != 1 || got.PPN != 1 || got.MsgBytes != 1<<62 {
+		t.Errorf("PointAt(%v) = %+v, want the ends of the range", nowhere, got)
+	}
+}
+
+func TestRows(t *testing.T) {
+	points := []coll.Point{point(1, 2, 4), point(8, 1, 0)}
+	rows := preprocess.Rows(points)
+	for i, p := range points {
+		if want := preprocess.Features(p); !slices.Equal(rows[i], want[:]) {
+			t.Errorf("row %d = %v, want %v", i, rows[i], want)
+		}
+	}
+	_ = append(rows[0], 99)
+	if rows[1][0] == 99 {
+		t.Error("appending to a row changed the next one")
+	}
+	if got := preprocess.Rows(nil); len(got) != 0 {
+		t.Errorf("Rows(nil) = %v", got)
+	}
+}
+
+func TestParseScaling(t *testing.T) {
+	for _, want := range preprocess.Scalings() {
+		if got, err := preprocess.ParseScaling(string(want)); got != want || err != nil {
+			t.Errorf("ParseScaling(%q) = %q, %v", want, got, err)
+		}
+	}
+	_, err := preprocess.ParseScaling("log")
+	if err == nil || !strings.Contains(err.Error(), "none, standard, normal, algorithm, algorithm_log10") {
+		t.Errorf("ParseScaling(log) = %v, want the list of what is allowed", err)
+	}
+}
+
+func TestApply(t *testing.T) {
+	ms := []coll.Measurement{
+		measured(point(2, 1, 8), "binomial", 1e-6),
+		measured(point(2, 1, 8), "chain", 10e-6),
+		measured(point(4, 1, 8), "binomial", 4e-6),
+		measured(point(4, 1, 8), "chain", 1e-6),
+	}
+	// Mean 4 and population deviation sqrt((9+36+0+9)/4) microseconds.
+	deviation := math.Sqrt(54.0 / 4)
+	tests := []struct {
+		scaling preprocess.Scaling
+		want    []float64
+	}{
+		{preprocess.None, []float64{1e-6, 10e-6, 4e-6, 1e-6}},
+		{preprocess.Standard, []float64{-3 / deviation, 6 / deviation, 0, -3 / deviation}},
+		{preprocess.Normal, []float64{0, 1, 3.0 / 9, 0}},
+		{preprocess.Algorithm, []float64{1, 10, 4, 1}},
+		{preprocess.AlgorithmLog10, []float64{0, 1, math.Log10(4), 0}},
+	}
+	for _, tc := range tests {
+		t.Run(string(tc.scaling), func(t *testing.T) {
+			scaler, err := preprocess.Fit(ms, tc.scaling)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := scaler.Apply(ms)
+			for i := range got {
+				if math.Abs(got[i]-tc.want[i]) > 1e-9 {
+					t.Fatalf("Apply = %v, want %v", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestScalingProperties(t *testing.T) {
+	ms := someMeasurements(40, rand.New(rand.NewPCG(7, 7)))
+	for _, scaling := range preprocess.Scalings() {
+		t.Run(string(scaling), func(t *testing.T) {
+			scaler, err := preprocess.Fit(ms, scaling)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := scaler.Apply(ms)
+			seconds, err := scaler.Invert(pointsOf(ms), values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range ms {
+				if math.Abs(seconds[i]/m.Seconds-1) > 1e-9 {
+					t.Errorf("%v: Invert(Apply) = %g s, want %g", m.Candidate, seconds[i], m.Seconds)
+				}
+			}
+			for at := 0; at < len(ms); at += 3 {
+				checkOnePoint(t, scaler, ms[at:at+3], values[at:at+3])
+			}
+		})
+	}
+}
+
+// checkOnePoint checks that less is better and that Relative keeps proportions.
+func checkOnePoint(t *testing.T, scaler *preprocess.Scaler, ms []coll.Measurement, values []float64) {
+	t.Helper()
+	relative, err := scaler.Relative(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ms {
+		for k := range ms {
+			if (ms[i].Seconds < ms[k].Seconds) != (values[i] < values[k]) {
+				t.Errorf("%v and %v: times %g and %g, scaled %g and %g", ms[i].Candidate, ms[k].Candidate, ms[i].Seconds, ms[k].Seconds, values[i], values[k])
+			}
+			want := ms[i].Seconds / ms[k].Seconds
+			if got := relative[i] / relative[k]; math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("%v: Relative ratio %g, want %g", ms[i].Candidate, got, want)
+			}
+		}
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	good := measured(point(2, 1, 8), "binomial", 1e-6)
+	other := good
+	other.Collective = coll.Reduce
+	tests := []struct {
+		name    string
+		ms      []coll.Measurement
+		scaling preprocess.Scaling
+		want    string
+	}{
+		{"nothing", nil, preprocess.None, "no measurements"},
+		{"no scaling", []coll.Measurement{good}, "", "unknown scaling"},
+		{"two collectives", []coll.Measurement{good, other}, preprocess.None, "bcast and reduce"},
+		{"time of zero", []coll.Measurement{measured(good.Point, "chain", 0)}, preprocess.AlgorithmLog10, "time 0 s"},
+		{"time NaN", []coll.Measurement{measured(good.Point, "chain", math.NaN())}, preprocess.Standard, "time NaN s"},
+		{"spread too large", []coll.Measurement{good, measured(good.Point, "chain", math.MaxFloat64)}, preprocess.Standard, "too large"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := preprocess.Fit(tc.ms, tc.scaling); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Fit = %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestOneTimeOnly(t *testing.T) {
+	ms := []coll.Measurement{measured(point(2, 1, 8), "binomial", 3e-6), measured(point(4, 1, 8), "binomial", 3e-6)}
+	for _, scaling := range preprocess.Scalings() {
+		scaler, err := preprocess.Fit(ms, scaling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := scaler.Apply(ms)
+		seconds, err := scaler.Invert(pointsOf(ms), values)
+		if err != nil || math.Abs(seconds[0]-3e-6) > 1e-18 || values[0] != values[1] {
+			t.Errorf("%s: values %v, seconds %v, error %v", scaling, values, seconds, err)
+		}
+	}
+}
+
+func TestInvertRefuses(t *testing.T) {
+	known, unknown := point(2, 1, 8), point(4, 1, 8)
+	ms := []coll.Measurement{measured(known, "binomial", 1e-6), measured(known, "chain", 2e-6)}
+	tests := []struct {
+		name    string
+		scaling preprocess.Scaling
+		points  []coll.Point
+		values  []float64
+		want    error
+	}{
+		{"linear needs no point", preprocess.Standard, []coll.Point{unknown}, []float64{1}, nil},
+		{"algorithm at a known point", preprocess.Algorithm, []coll.Point{known}, []float64{2}, nil},
+		{"algorithm at an unknown point", preprocess.Algorithm, []coll.Point{known, unknown}, []float64{1, 1}, preprocess.ErrNotInvertible},
+		{"log at an unknown point", preprocess.AlgorithmLog10, []coll.Point{unknown}, []float64{0}, preprocess.ErrNotInvertible},
+		{"log too large", preprocess.AlgorithmLog10, []coll.Point{known}, []float64{1000}, preprocess.ErrNotInvertible},
+		{"NaN", preprocess.None, []coll.Point{known}, []float64{math.NaN()}, preprocess.ErrNotInvertible},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			scaler, err := preprocess.Fit(ms, tc.scaling)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := scaler.Invert(tc.points, tc.values); !errors.Is(err, tc.want) {
+				t.Errorf("Invert = %v, want %v", err, tc.want)
+			}
+			if _, err := scaler.Invert(tc.points, append(tc.values, 1)); err == nil {
+				t.Error("Invert with one value more than points = nil, want an error")
+			}
+		})
+	}
+}
+
+func TestRelativeIsPositive(t *testing.T) {
+	ms := someMeasurements(5, rand.New(rand.NewPCG(3, 3)))
+	for _, scaling := range preprocess.Scalings() {
+		scaler, err := preprocess.Fit(ms, scaling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := []float64{-math.MaxFloat64, -1e6, -1, 0, 1, 1e6, math.MaxFloat64}
+		got, err := scaler.Relative(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if !(v > 0) || math.IsInf(v, 0) {
+				t.Errorf("%s: Relative(%g) = %g, want a positive finite value", scaling, values[i], v)
+			}
+		}
+		if !slices.IsSorted(got) {
+			t.Errorf("%s: Relative(%v) = %v, want the same order", scaling, values, got)
+		}
+		if _, err := scaler.Relative([]float64{1, math.NaN()}); err == nil {
+			t.Errorf("%s: Relative(NaN) = nil, want an error", scaling)
+		}
+	}
+}
+
+func TestApplyBeyondTraining(t *testing.T) {
+	ms := []coll.Measurement{measured(point(2, 1, 8), "binomial", 4e-6)}
+	scaler, err := preprocess.Fit(ms, preprocess.Algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := []coll.Measurement{
+		measured(point(2, 1, 8), "chain", 2e-6), // faster than anything in training
+		measured(point(4, 1, 8), "binomial", 3e-6),
+		measured(point(4, 1, 8), "chain", 6e-6),
+	}
+	if got, want := scaler.Apply(fresh), []float64{1, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("Apply = %v, want %v", got, want)
+	}
+	if _, known := scaler.Best(point(4, 1, 8)); known {
+		t.Error("Apply changed the scaler")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Apply of a time of zero: no panic")
+		}
+	}()
+	scaler.Apply([]coll.Measurement{measured(point(2, 1, 8), "chain", 0)})
+}
+
+func ExampleFit() {
+	p := coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 1024}
+	ms := []coll.Measurement{
+		{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: "binomial"}}, Seconds: 10e-6},
+		{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: "linear"}}, Seconds: 1000e-6},
+	}
+	scaler, err := preprocess.Fit(ms, preprocess.DefaultScaling)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(preprocess.Rows([]coll.Point{p}))
+	fmt.Printf("%.3f\n", scaler.Apply(ms))
+	// Output:
+	// [[5 3 11]]
+	// [0.000 2.000]
+}

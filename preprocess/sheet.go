@@ -1,0 +1,232 @@
+package preprocess
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tutti/coll"
+)
+
+// MaxTableBytes is the largest CSV file that is read: about six million rows, a
+// hundred times the largest published set of collective timings we know of.
+const MaxTableBytes = 256 << 20
+
+// sheet reads a CSV file with a header row by column names.
+type sheet struct {
+	path   string
+	csv    *csv.Reader
+	header []string
+	column map[string]int // name to index
+	left   *io.LimitedReader
+}
+
+// openCSV opens a file that is small enough to be read.
+func openCSV(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := f.Stat()
+	switch {
+	case err != nil:
+	case stat.IsDir():
+		err = fmt.Errorf("%s is a folder, want a CSV file", path)
+	case stat.Size() > MaxTableBytes:
+		err = tooLarge(path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func tooLarge(path string) error {
+	return fmt.Errorf("%s: larger than %s, want a smaller file or parts of it", path, coll.FormatBytes(MaxTableBytes))
+}
+
+// newSheet reads the header row. A byte order mark is skipped.
+func newSheet(r io.Reader, path string) (*sheet, error) {
+	limited := &io.LimitedReader{R: r, N: MaxTableBytes + 1}
+	buffered := bufio.NewReaderSize(limited, 64<<10)
+	start, err := buffered.Peek(4096)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if bytes.IndexByte(start, 0) >= 0 {
+		return nil, fmt.Errorf("%s: binary, want CSV text in UTF-8", path)
+	}
+	if bytes.HasPrefix(start, []byte("\ufeff")) {
+		_, _ = buffered.Discard(len("\ufeff")) // peeked at just now
+	}
+	s := &sheet{path: path, csv: csv.NewReader(buffered), column: map[string]int{}, left: limited}
+	s.csv.FieldsPerRecord = -1 // ragged rows are counted, not refused
+	s.csv.TrimLeadingSpace = true
+	header, err := s.csv.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: empty, want a header row", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: header row: %w", path, err)
+	}
+	return s, s.setHeader(header)
+}
+
+func (s *sheet) setHeader(header []string) error {
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("%s: header row: column %d is not UTF-8 text", s.path, i+1)
+		}
+		if _, twice := s.column[name]; twice {
+			return fmt.Errorf("%s: header row: column %q is there twice", s.path, name)
+		}
+		s.column[name] = i
+		s.header = append(s.header, name)
+	}
+	return nil
+}
+
+// require refuses a header without these columns.
+func (s *sheet) require(columns []string) error {
+	var missing []string
+	for _, name := range columns {
+		if _, ok := s.column[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s: header row %s: no column %s, want the columns %s separated by commas",
+			s.path, shorten(strings.Join(s.header, ",")), strings.Join(missing, ", "), strings.Join(columns, ","))
+	}
+	return nil
+}
+
+// errTorn is a row that has not the fields of the header, or a quote out of place.
+var errTorn = errors.New("torn row")
+
+// next returns the next row and its line, io.EOF at the end, or an error matching
+// errTorn after which reading goes on.
+func (s *sheet) next() ([]string, int, error) {
+	row, err := s.csv.Read()
+	if s.left.N <= 0 {
+		return nil, 0, tooLarge(s.path)
+	}
+	var syntax *csv.ParseError
+	switch {
+	case errors.As(err, &syntax) && syntax.Line > syntax.StartLine:
+		// The reader took everything up to here for one field.
+		return nil, 0, fmt.Errorf("%s:%d: a quote is opened and not closed on its line", s.path, syntax.StartLine)
+	case errors.As(err, &syntax):
+		return nil, syntax.Line, fmt.Errorf("%w: %w", errTorn, syntax.Err)
+	case errors.Is(err, io.EOF):
+		return nil, 0, io.EOF
+	case err != nil:
+		return nil, 0, fmt.Errorf("%s: %w", s.path, err)
+	}
+	line, _ := s.csv.FieldPos(0)
+	if len(row) != len(s.header) {
+		return nil, line, fmt.Errorf("%w: %d fields, want %d", errTorn, len(row), len(s.header))
+	}
+	return row, line, nil
+}
+
+// eachRow calls f for every row and stops at the first error, which it gives the
+// file and the line. No rows are an error as well.
+func (s *sheet) eachRow(f func(row []string, line int) error) error {
+	for rows := 0; ; rows++ {
+		row, line, err := s.next()
+		switch {
+		case errors.Is(err, io.EOF) && rows == 0:
+			return fmt.Errorf("%s: a header row and no data rows", s.path)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, errTorn):
+			return err
+		}
+		if err == nil {
+			err = f(row, line)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", s.path, line, err)
+		}
+	}
+}
+
+// cell returns the trimmed value of a named column; empty when there is no such column.
+func (s *sheet) cell(row []string, name string) string {
+	i, ok := s.column[name]
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(row[i])
+}
+
+// others returns the indexes of the columns that are none of known.
+func (s *sheet) others(known ...string) []int {
+	var out []int
+	for i, name := range s.header {
+		if !slices.Contains(known, name) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
+
+// point reads the columns of a point. A barrier has no message, so its size is
+// zero whatever the table says.
+func (s *sheet) point(row []string) (coll.Point, error) {
+	c, err := coll.ParseCollective(s.cell(row, "collective"))
+	if err != nil {
+		return coll.Point{}, err
+	}
+	// 2^24 nodes or processes per node is far above any machine, and the product
+	// of the two still fits into an int64.
+	const most = 1 << 24
+	nodes, err := integer("nodes", s.cell(row, "nodes"), 1, most)
+	if err != nil {
+		return coll.Point{}, err
+	}
+	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, most)
+	if err != nil {
+		return coll.Point{}, err
+	}
+	size, err := integer("msg_bytes", s.cell(row, "msg_bytes"), 0, 1<<62)
+	if err != nil {
+		return coll.Point{}, err
+	}
+	if !c.Sized() {
+		size = 0
+	}
+	return coll.Point{Collective: c, Nodes: int(nodes), PPN: int(ppn), MsgBytes: size}, nil
+}
+
+// errNumber is a cell that is not the number its column wants.
+var errNumber = errors.New("bad number")
+
+func integer(column, cell string, lowest, highest int64) (int64, error) {
+	n, err := strconv.ParseInt(cell, 10, 64)
+	if err != nil || n < lowest || n > highest {
+		return 0, fmt.Errorf("%w: %s %s: want a whole number from %d, without a unit", errNumber, column, shorten(cell), lowest)
+	}
+	return n, nil
+}
+
+// shorten quotes foreign text for a message.
+func shorten(s string) string {
+	const most = 60
+	if len(s) > most {
+		return fmt.Sprintf("%.*q…", most, s)
+	}
+	return fmt.Sprintf("%q", s)
+}

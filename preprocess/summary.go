@@ -1,0 +1,73 @@
+package preprocess
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
+
+	"tutti/coll"
+)
+
+// microseconds is the unit of the tables for people and of the OSU benchmarks.
+const microseconds = 1e6
+
+// Summary returns one row per collective and algorithm, in that order: points
+// measured, smallest, median and largest time in microseconds, and the machine
+// time spent in seconds.
+func Summary(ms []coll.Measurement) dataframe.DataFrame {
+	sorted := slices.Clone(ms)
+	slices.SortFunc(sorted, compareMeasurements) // sums do not depend on the order given
+	slices.SortStableFunc(sorted, compareGroups)
+	var (
+		collectives, algorithms   []string
+		points                    []int
+		smallest, median, largest []float64
+		cost                      []float64
+	)
+	for len(sorted) > 0 {
+		end := 1
+		for end < len(sorted) && compareGroups(sorted[0], sorted[end]) == 0 {
+			end++
+		}
+		group := sorted[:end]
+		sorted = sorted[end:]
+		times := make([]float64, len(group))
+		distinct := map[coll.Point]bool{}
+		spent := 0.0
+		for i, m := range group {
+			times[i] = m.Seconds * microseconds
+			distinct[m.Point] = true
+			spent += m.CostSeconds
+		}
+		slices.Sort(times)
+		collectives = append(collectives, string(group[0].Collective))
+		algorithms = append(algorithms, group[0].Algorithm.String())
+		points = append(points, len(distinct))
+		smallest = append(smallest, times[0])
+		median = append(median, middle(times))
+		largest = append(largest, times[len(times)-1])
+		cost = append(cost, spent)
+	}
+	return dataframe.New(
+		series.New(collectives, series.String, "collective"),
+		series.New(algorithms, series.String, "algorithm"),
+		series.New(points, series.Int, "points"),
+		series.New(smallest, series.Float, "min_us"),
+		series.New(median, series.Float, "median_us"),
+		series.New(largest, series.Float, "max_us"),
+		series.New(cost, series.Float, "cost_s"),
+	)
+}
+
+// middle returns the median of sorted values, of which there is at least one.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return sorted[(n-1)/2]/2 + sorted[n/2]/2
+}
+
+// compareGroups orders by collective and algorithm.
+func compareGroups(a, b coll.Measurement) int {
+	return cmp.Or(cmp.Compare(a.Collective, b.Collective), coll.CompareAlgorithms(a.Algorithm, b.Algorithm))
+}

@@ -1,0 +1,275 @@
+package preprocess
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
+
+	"tutti/coll"
+)
+
+// The columns of a table of measurements that mean something; any others are
+// carried along as text.
+var (
+	requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
+	optionalColumns = []string{"cost_s", "low_us", "high_us", "samples"}
+)
+
+// Table is a tidy CSV of measurements: one row per candidate, in the order of
+// coll.CompareCandidates whatever the order in the file.
+type Table struct {
+	Warnings []Warning // rows that were left out, a line per kind
+	extra    []string  // names of the carried columns
+	rows     []tableRow
+}
+
+type tableRow struct {
+	coll.Measurement
+	extra []string
+	line  int
+}
+
+// ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn,
+// msg_bytes and time_us, and perhaps cost_s, low_us, high_us and samples.
+// Windows line ends, a byte order mark, quoted fields and any order of rows and
+// columns are fine.
+//
+// Rows that cannot be used are left out and counted in Warnings. Several rows of
+// one candidate are repetitions: the one with the median time stands for all, the
+// faster of the two in the middle when they are even. Without cost_s the cost is
+// what the OSU micro-benchmarks would spend, see osuCost.
+//
+// It is an error when the file is missing, a folder, larger than MaxTableBytes or
+// not text, when a required column is missing or there is a time in another unit,
+// when a quote is never closed, and when no usable row is left.
+func ReadTable(path string) (*Table, error) {
+	f, err := openCSV(path)
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	defer f.Close()
+	t, err := readTable(f, path)
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	return t, nil
+}
+
+func readTable(r io.Reader, path string) (*Table, error) {
+	s, err := newSheet(r, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.refuseOtherUnits(); err != nil {
+		return nil, err
+	}
+	if err := s.require(requiredColumns); err != nil {
+		return nil, err
+	}
+	rows := rowReader{sheet: s, algorithms: map[string]coll.Algorithm{}, carried: s.others(slices.Concat(requiredColumns, optionalColumns)...)}
+	total, err := rows.readAll()
+	switch {
+	case err != nil:
+		return nil, err
+	case total == 0:
+		return nil, fmt.Errorf("%s: a header row and no data rows", path)
+	case len(rows.kept) == 0:
+		return nil, fmt.Errorf("%s: none of %d rows is usable: %s", path, total, rows.problems.all()[0])
+	}
+	t := &Table{}
+	for _, i := range rows.carried {
+		t.extra = append(t.extra, s.header[i])
+	}
+	t.rows = rows.problems.mergeDuplicates(rows.kept)
+	t.Warnings = rows.problems.all()
+	return t, nil
+}
+
+// refuseOtherUnits refuses times whose unit is not the one of the benchmarks.
+func (s *sheet) refuseOtherUnits() error {
+	for _, name := range s.header {
+		switch strings.ToLower(name) {
+		case "time", "time_ns", "time_ms", "time_s", "time_sec", "time_seconds":
+			return fmt.Errorf("%s: header row: column %q: want the time in microseconds as time_us and no other", s.path, name)
+		}
+	}
+	return nil
+}
+
+// rowReader collects usable rows and counts the others.
+type rowReader struct {
+	*sheet
+	carried    []int
+	algorithms map[string]coll.Algorithm // parsed so far, and one copy of each name
+	kept       []tableRow
+	problems   problems
+}
+
+func (r *rowReader) readAll() (total int, err error) {
+	for {
+		row, line, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return total, nil
+		}
+		total++
+		switch {
+		case errors.Is(err, errTorn):
+			r.problems.add(tornRow, line, err.Error())
+			continue
+		case err != nil:
+			return total, err
+		}
+		m, kind, err := r.measurement(row, line)
+		if err != nil {
+			r.problems.add(kind, line, err.Error())
+			continue
+		}
+		kept := tableRow{Measurement: m, line: line}
+		for _, i := range r.carried {
+			kept.extra = append(kept.extra, row[i])
+		}
+		r.kept = append(r.kept, kept)
+	}
+}
+
+// measurement reads one row, or says what is wrong with it and of which kind that is.
+func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kind string, err error) {
+	m.Point, err = r.point(row)
+	if errors.Is(err, errNumber) {
+		return m, badNumber, err
+	}
+	if err != nil {
+		return m, unknownCollective, err
+	}
+	if m.Algorithm, err = r.algorithm(r.cell(row, "algorithm")); err != nil {
+		return m, badAlgorithm, err
+	}
+	micros, err := strconv.ParseFloat(r.cell(row, "time_us"), 64)
+	if err != nil {
+		return m, badNumber, fmt.Errorf("%w: time_us %s: want microseconds without a unit", errNumber, shorten(r.cell(row, "time_us")))
+	}
+	m.Seconds = micros / microseconds
+	m.CostSeconds = osuCost(m.Point, m.Seconds)
+	r.optional(&m, row, line)
+	return m, badTime, m.Validate()
+}
+
+// algorithm keeps one copy of each algorithm, so that rows do not hold their text.
+func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
+	if a, ok := r.algorithms[name]; ok {
+		return a, nil
+	}
+	a, err := coll.ParseAlgorithm(name)
+	if err == nil {
+		name = strings.Clone(name)
+		a, err = coll.ParseAlgorithm(name)
+		r.algorithms[name] = a
+	}
+	return a, err
+}
+
+// optional fills what the table has beyond the time; an unusable value counts as
+// not given.
+func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
+	number := func(column string, divisor float64) (float64, bool) {
+		cell := r.cell(row, column)
+		if cell == "" {
+			return 0, false
+		}
+		v, err := strconv.ParseFloat(cell, 64)
+		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+			r.problems.add(badOptional, line, fmt.Sprintf("%s %s: want a number, zero or more", column, shorten(cell)))
+			return 0, false
+		}
+		return v / divisor, true
+	}
+	if v, ok := number("cost_s", 1); ok {
+		m.CostSeconds = v
+	}
+	low, okLow := number("low_us", microseconds)
+	high, okHigh := number("high_us", microseconds)
+	if okLow && okHigh {
+		m.Low, m.High = low, high
+	}
+	const most = 1 << 53 // whole numbers are exact up to here
+	if v, ok := number("samples", 1); ok && v <= most {
+		m.Samples = int(v)
+	}
+}
+
+// osuCost is the machine time a run of the OSU micro-benchmarks spends on a
+// candidate whose call takes this long: by default 1000 iterations and 200 to
+// warm up for messages up to 8 KiB, 100 and 10 above (OSU micro-benchmarks 7.4,
+// options of the collective benchmarks).
+func osuCost(p coll.Point, seconds float64) float64 {
+	if p.MsgBytes <= 8<<10 {
+		return (1000 + 200) * seconds
+	}
+	return (100 + 10) * seconds
+}
+
+// Measurements returns the rows as measurements. The slice is the caller's.
+func (t *Table) Measurements() []coll.Measurement {
+	ms := make([]coll.Measurement, len(t.rows))
+	for i, r := range t.rows {
+		ms[i] = r.Measurement
+	}
+	return ms
+}
+
+// Frame returns the rows as a Gota frame: the required columns and cost_s with
+// their types, then the carried columns of the file as text.
+func (t *Table) Frame() dataframe.DataFrame {
+	n := len(t.rows)
+	collectives, algorithms := make([]string, n), make([]string, n)
+	nodes, ppn, sizes := make([]int, n), make([]int, n), make([]int, n)
+	times, costs := make([]float64, n), make([]float64, n)
+	for i, r := range t.rows {
+		collectives[i], algorithms[i] = string(r.Collective), r.Algorithm.String()
+		nodes[i], ppn[i], sizes[i] = r.Nodes, r.PPN, int(r.MsgBytes)
+		times[i], costs[i] = r.Seconds*microseconds, r.CostSeconds
+	}
+	columns := []series.Series{
+		series.New(collectives, series.String, "collective"),
+		series.New(algorithms, series.String, "algorithm"),
+		series.New(nodes, series.Int, "nodes"),
+		series.New(ppn, series.Int, "ppn"),
+		series.New(sizes, series.Int, "msg_bytes"),
+		series.New(times, series.Float, "time_us"),
+		series.New(costs, series.Float, "cost_s"),
+	}
+	for k, name := range t.extra {
+		values := make([]string, n)
+		for i, r := range t.rows {
+			values[i] = r.extra[k]
+		}
+		columns = append(columns, series.New(values, series.String, name))
+	}
+	return dataframe.New(columns...)
+}
+
+// compareRows is total up to rows that are the same, so that the order of the
+// file leaves no trace.
+func compareRows(a, b tableRow) int {
+	return cmp.Or(compareMeasurements(a.Measurement, b.Measurement), slices.Compare(a.extra, b.extra))
+}
+
+// compareMeasurements orders by candidate, then by everything that was measured.
+func compareMeasurements(a, b coll.Measurement) int {
+	return cmp.Or(
+		coll.CompareCandidates(a.Candidate, b.Candidate),
+		cmp.Compare(a.Seconds, b.Seconds),
+		cmp.Compare(a.CostSeconds, b.CostSeconds),
+		cmp.Compare(a.Low, b.Low),
+		cmp.Compare(a.High, b.High),
+		cmp.Compare(a.Samples, b.Samples),
+	)
+}

@@ -1,0 +1,87 @@
+package preprocess
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+)
+
+// The kinds of warnings, in the order they are told.
+const (
+	tornRow           = "torn"
+	unknownCollective = "unknown collective"
+	badAlgorithm      = "bad algorithm name"
+	badNumber         = "bad number"
+	badTime           = "impossible time"
+	badOptional       = "optional value ignored"
+	duplicateRow      = "repeated candidate"
+)
+
+var warningKinds = []string{tornRow, unknownCollective, badAlgorithm, badNumber, badTime, badOptional, duplicateRow}
+
+// Warning counts the rows of a table that have the same problem.
+type Warning struct {
+	Kind   string // what is wrong, in a few words
+	Count  int    // how often
+	Line   int    // where first
+	Detail string // what is there, at that line
+}
+
+// String returns for example "2 x bad number, first at line 7: ...".
+func (w Warning) String() string {
+	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
+}
+
+// problems counts by kind.
+type problems map[string]*Warning
+
+func (p *problems) add(kind string, line int, detail string) {
+	if *p == nil {
+		*p = problems{}
+	}
+	w, ok := (*p)[kind]
+	if !ok {
+		w = &Warning{Kind: kind, Line: line, Detail: detail}
+		(*p)[kind] = w
+	}
+	w.Count++
+	if line < w.Line {
+		w.Line, w.Detail = line, detail
+	}
+}
+
+func (p problems) all() []Warning {
+	var out []Warning
+	for _, kind := range warningKinds {
+		if w, ok := p[kind]; ok {
+			out = append(out, *w)
+		}
+	}
+	return out
+}
+
+// mergeDuplicates sorts the rows and keeps, of those with the same candidate, the
+// one with the lower median time.
+func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
+	slices.SortFunc(rows, compareRows)
+	kept := rows[:0]
+	for len(rows) > 0 {
+		end := 1
+		for end < len(rows) && coll.CompareCandidates(rows[0].Candidate, rows[end].Candidate) == 0 {
+			end++
+		}
+		first := rows[0].line
+		for _, r := range rows[1:end] {
+			first = min(first, r.line)
+		}
+		for _, r := range rows[:end] {
+			if r.line != first {
+				p.add(duplicateRow, r.line, fmt.Sprintf("%v is at line %d too; the row of median time stands for all", r.Candidate, first))
+			}
+		}
+		kept = append(kept, rows[(end-1)/2])
+		rows = rows[end:]
+	}
+	return kept
+}
