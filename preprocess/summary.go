@@ -10,9 +10,6 @@ import (
 	"tutti/coll"
 )
 
-// microseconds is the unit of the tables for people and of the OSU benchmarks.
-const microseconds = 1e6
-
 // Summary returns one row per collective and algorithm, in that order: points
 // measured, smallest, median and largest time in microseconds, and the machine
 // time spent in seconds.

@@ -152,11 +152,9 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	if m.Algorithm, err = r.algorithm(r.cell(row, "algorithm")); err != nil {
 		return m, badAlgorithm, err
 	}
-	micros, err := strconv.ParseFloat(r.cell(row, "time_us"), 64)
-	if err != nil {
+	if m.Seconds, err = parseMicros(r.cell(row, "time_us")); err != nil {
 		return m, badNumber, fmt.Errorf("%w: time_us %s: want microseconds without a unit", errNumber, shorten(r.cell(row, "time_us")))
 	}
-	m.Seconds = micros / microseconds
 	m.CostSeconds = osuCost(m.Point, m.Seconds)
 	r.optional(&m, row, line)
 	return m, badTime, m.Validate()
@@ -179,31 +177,33 @@ func (r *rowReader) algorithm(name string) (coll.Algorithm, error) {
 // optional fills what the table has beyond the time; an unusable value counts as
 // not given.
 func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
-	number := func(column string, divisor float64) (float64, bool) {
+	number := func(column string, parse func(string) (float64, error)) (float64, bool) {
 		cell := r.cell(row, column)
 		if cell == "" {
 			return 0, false
 		}
-		v, err := strconv.ParseFloat(cell, 64)
+		v, err := parse(cell)
 		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
 			r.problems.add(badOptional, line, fmt.Sprintf("%s %s: want a number, zero or more", column, shorten(cell)))
 			return 0, false
 		}
-		return v / divisor, true
+		return v, true
 	}
-	if v, ok := number("cost_s", 1); ok {
+	if v, ok := number("cost_s", parseFloat); ok {
 		m.CostSeconds = v
 	}
-	low, okLow := number("low_us", microseconds)
-	high, okHigh := number("high_us", microseconds)
+	low, okLow := number("low_us", parseMicros)
+	high, okHigh := number("high_us", parseMicros)
 	if okLow && okHigh {
 		m.Low, m.High = low, high
 	}
 	const most = 1 << 53 // whole numbers are exact up to here
-	if v, ok := number("samples", 1); ok && v <= most {
+	if v, ok := number("samples", parseFloat); ok && v <= most {
 		m.Samples = int(v)
 	}
 }
+
+func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
 // osuCost is the machine time a run of the OSU micro-benchmarks spends on a
 // candidate whose call takes this long: by default 1000 iterations and 200 to

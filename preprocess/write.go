@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -29,7 +30,7 @@ func WriteTable(w io.Writer, ms []coll.Measurement) error {
 		return fmt.Errorf("write table: %w", err)
 	}
 	for _, m := range sorted {
-		if err := m.Validate(); err != nil {
+		if err := writable(m); err != nil {
 			return fmt.Errorf("write table: %w", err)
 		}
 		row := []string{
@@ -52,16 +53,12 @@ func WriteTable(w io.Writer, ms []coll.Measurement) error {
 
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// formatMicros returns the shortest number of microseconds that reads back as the
-// same seconds.
-func formatMicros(seconds float64) string {
-	const mostDigits = 17 // of a float64
-	micros := seconds * microseconds
-	for digits := 1; digits < mostDigits; digits++ {
-		s := strconv.FormatFloat(micros, 'g', digits, 64)
-		if v, err := strconv.ParseFloat(s, 64); err == nil && v/microseconds == seconds {
-			return s
+// writable reports a measurement that ReadTable would not read back.
+func writable(m coll.Measurement) error {
+	for _, v := range []float64{m.Low, m.High} {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%v: interval from %g to %g s: want finite numbers, zero or more", m.Candidate, m.Low, m.High)
 		}
 	}
-	return formatNumber(micros)
+	return m.Validate()
 }

@@ -1,0 +1,57 @@
+package preprocess
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// microseconds is the number of them in a second: the unit of the tables for
+// people and of the OSU benchmarks.
+const microseconds = 1e6
+
+// microsShift is the decimal exponent of microseconds. Moving the decimal point of
+// the text is exact where multiplying and dividing would round, so that what is
+// written reads back as the very same seconds.
+const microsShift = 6
+
+// parseMicros returns the seconds of a number of microseconds.
+func parseMicros(text string) (float64, error) {
+	micros, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, err
+	}
+	mantissa, exponent, found := strings.Cut(strings.ToLower(text), "e")
+	shift := 0
+	if found {
+		shift, err = strconv.Atoi(exponent)
+	}
+	if err != nil || math.IsInf(micros, 0) || math.IsNaN(micros) {
+		return micros / microseconds, nil
+	}
+	if seconds, err := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(shift-microsShift), 64); err == nil {
+		return seconds, nil
+	}
+	return micros / microseconds, nil // hexadecimal, or an exponent out of range
+}
+
+// formatMicros returns the shortest number of microseconds that parseMicros reads
+// as the same seconds, which are zero or positive and finite.
+func formatMicros(seconds float64) string {
+	const mostZeros = 20 // beyond them an exponent is easier to read
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")
+	shift, _ := strconv.Atoi(exponent) // always a number after %e
+	digits := strings.Replace(mantissa, ".", "", 1)
+	before := shift + microsShift + 1 // digits before the decimal point
+	switch {
+	case seconds == 0:
+		return "0"
+	case before < -mostZeros || before > mostZeros:
+		return mantissa + "e" + strconv.Itoa(shift+microsShift)
+	case before <= 0:
+		return "0." + strings.Repeat("0", -before) + digits
+	case before >= len(digits):
+		return digits + strings.Repeat("0", before-len(digits))
+	}
+	return digits[:before] + "." + digits[before:]
+}
