@@ -227,7 +227,7 @@ func tunedRange(cells []cell, fromZero bool) (low, high int64) {
 		a, b := float64(cells[0].size), float64(cells[1].size)
 		low = int64(a*math.Sqrt(a/b)) + 1
 	}
-	if fromZero {
+	if fromZero || low == 1 { // an empty message needs no rule of its own
 		low = 0
 	}
 	return low, high

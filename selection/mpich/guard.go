@@ -1,0 +1,111 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+)
+
+// fallbacks returns what runs where an algorithm must not: something that is
+// right for every call. The later names are those of newer releases.
+func fallbacks(c coll.Collective) []string {
+	switch c {
+	case coll.Bcast, coll.Reduce:
+		return []string{"binomial"}
+	case coll.Allgather, coll.Allgatherv:
+		return []string{"brucks"}
+	case coll.Barrier:
+		// k=2 is the classic dissemination barrier and MPICH's own default.
+		return []string{"dissemination", "k_dissemination(k=2)"}
+	}
+	return []string{"recursive_doubling"}
+}
+
+// guards maps what an algorithm requires to conditions, in the order to ask them:
+// the communicator first. Scan has no condition for the operation: MPICH itself
+// relies on node-consecutive ranks alone there.
+var guards = []struct {
+	requirement catalogue.Requirement
+	good, other string // conditions under which it holds and does not
+}{
+	{catalogue.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no"},
+	{catalogue.Parent, "comm_hierarchy=parent", "comm_hierarchy=any"},
+	{catalogue.PowerOfTwo, "comm_size=pow2", "comm_size=any"},
+	{catalogue.Commutative, "is_commutative=yes", "is_commutative=no"},
+	{catalogue.BuiltinOp, "is_op_built_in=yes", "is_op_built_in=no"},
+	{catalogue.BlockRegular, "is_block_regular=yes", "is_block_regular=no"},
+	{catalogue.CountPowerOfTwo, "count=any", "count<pow2"},
+}
+
+// guarded returns a subtree that reaches the algorithm where its requirements
+// hold and the collective's fallback elsewhere.
+func (x *exporter) guarded(alg coll.Algorithm) (Object, error) {
+	entry, out, err := x.leaf(alg)
+	if err != nil {
+		return nil, err
+	}
+	need := slices.Clone(entry.Requires)
+	if slices.Contains(need, catalogue.NodeConsecutive) { // implies a parent
+		need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool { return r == catalogue.Parent })
+	}
+	for _, g := range slices.Backward(guards) {
+		if !slices.Contains(need, g.requirement) {
+			continue
+		}
+		need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool { return r == g.requirement })
+		if g.requirement == catalogue.Commutative && x.collective == coll.Scan {
+			continue
+		}
+		safe, err := x.fallback()
+		if err != nil {
+			return nil, err
+		}
+		// First match: the condition that is not always true comes first.
+		if g.requirement == catalogue.CountPowerOfTwo {
+			out = Object{{g.other, safe}, {g.good, out}}
+		} else {
+			out = Object{{g.good, out}, {g.other, safe}}
+		}
+	}
+	// Calls in place never come here: they keep the library's own branch.
+	need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool { return r == catalogue.NotInPlace })
+	if len(need) > 0 {
+		return nil, fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, need)
+	}
+	return out, nil
+}
+
+func (x *exporter) fallback() (Object, error) {
+	var last error
+	for _, name := range fallbacks(x.collective) {
+		alg, err := coll.ParseAlgorithm(name)
+		if err != nil {
+			return nil, err
+		}
+		_, out, err := x.leaf(alg)
+		if err == nil {
+			return out, nil
+		}
+		last = err
+	}
+	return nil, fmt.Errorf("fallback: %w", last)
+}
+
+// leaf returns the catalogue's entry of an algorithm and its bare leaf.
+func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, Object, error) {
+	entry, err := x.cat.Lookup(x.collective, alg)
+	if err != nil {
+		return catalogue.Entry{}, nil, err
+	}
+	if !slices.Contains(x.lib.Leaves, entry.Leaf) {
+		return catalogue.Entry{}, nil, fmt.Errorf("mpich %s %v: %s has no algorithm %s: the catalogue of %s does not fit this library",
+			x.collective, alg, x.lib.Source, entry.Leaf, x.cat.Version)
+	}
+	named, err := coll.NewAlgorithm(entry.Leaf, alg.Params()...)
+	if err != nil {
+		return catalogue.Entry{}, nil, err
+	}
+	return entry, leaf(named), nil
+}

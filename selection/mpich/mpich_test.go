@@ -1,0 +1,480 @@
+package mpich_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/selection"
+	"tutti/selection/mpich"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func embedded(t testing.TB) (mpich.Library, *catalogue.Catalogue) {
+	t.Helper()
+	lib, err := mpich.Embedded("4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib, cat
+}
+
+// grid makes rows with random times for every algorithm that can run, on layouts
+// with non-powers of two.
+func grid(cat *catalogue.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row {
+	sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000, 1 << 20}
+	if !c.Sized() {
+		sizes = []int64{0}
+	}
+	var rows []selection.Row
+	for _, nodes := range []int{1, 2, 3, 5, 8, 12} {
+		for _, ppn := range []int{1, 3, 4, 8} {
+			for _, size := range sizes {
+				p := coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size}
+				r := selection.Row{Point: p}
+				for _, e := range cat.Entries(c) {
+					a := coll.Algorithm{Name: e.Name}
+					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
+					}
+				}
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: 1.3 + rng.Float64()})
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+func fitAll(t testing.TB, cat *catalogue.Catalogue, seed uint64, maxLoss float64) ([]*selection.Tree, []selection.Row) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var trees []*selection.Tree
+	var all []selection.Row
+	for _, c := range coll.Collectives() {
+		rows := grid(cat, c, rng)
+		tree, err := selection.Fit(rows, mpich.Size, selection.Options{MaxLoss: maxLoss})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees, all = append(trees, tree), append(all, rows...)
+	}
+	return trees, all
+}
+
+func TestExportIsObeyed(t *testing.T) {
+	lib, cat := embedded(t)
+	for seed := range uint64(5) {
+		trees, rows := fitAll(t, cat, seed, 0.2)
+		file, err := mpich.Export(trees, lib, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := mpich.Verify(file.Bytes(), trees, rows, lib, cat); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		again, err := mpich.Export(trees, lib, cat)
+		if err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
+			t.Errorf("seed %d: two exports differ, or %v", seed, err)
+		}
+	}
+}
+
+// TestExportBetweenGridPoints replays calls at points that were not tuned: the
+// file must say what the tree says, guarded.
+func TestExportBetweenGridPoints(t *testing.T) {
+	lib, cat := embedded(t)
+	trees, _ := fitAll(t, cat, 7, 0.2)
+	file, err := mpich.Export(trees, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []selection.Row
+	rng := rand.New(rand.NewPCG(8, 0))
+	for range 5000 {
+		tree := trees[rng.IntN(len(trees))]
+		p := coll.Point{Collective: tree.Collective, Nodes: 1 + rng.IntN(14), PPN: 1 + rng.IntN(10)}
+		if p.Collective.Sized() {
+			p.MsgBytes = int64(math.Exp2(rng.Float64() * 23))
+		}
+		alg, _ := tree.Select(p)
+		if !alg.IsDefault() && cat.Check(coll.Candidate{Point: p, Algorithm: alg}) != nil {
+			continue // the guard steps in, see TestGuards
+		}
+		rows = append(rows, selection.Row{Point: p})
+	}
+	if err := mpich.Verify(file.Bytes(), trees, rows, lib, cat); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGuards(t *testing.T) {
+	lib, cat := embedded(t)
+	at := func(c coll.Collective, nodes, ppn int, size int64) mpich.Call {
+		return mpich.CallAt(coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
+	}
+	with := func(c mpich.Call, change func(*mpich.Call)) mpich.Call { change(&c); return c }
+	userOp := func(c *mpich.Call) { c.BuiltinOp = false }
+	ordered := func(c *mpich.Call) { c.BuiltinOp, c.Commutative = false, false }
+	uneven := func(c *mpich.Call) { c.BlockRegular = false }
+	tests := []struct {
+		collective coll.Collective
+		algorithm  string
+		call       mpich.Call
+		want       string
+	}{
+		{coll.Allgather, "recursive_doubling", at(coll.Allgather, 8, 1, 8), "MPIR_Allgather_intra_recursive_doubling"},
+		{coll.Allgather, "recursive_doubling", at(coll.Allgather, 6, 1, 8), "MPIR_Allgather_intra_brucks"},
+		{coll.Allreduce, "reduce_scatter_allgather", at(coll.Allreduce, 8, 1, 32), "MPIR_Allreduce_intra_reduce_scatter_allgather"},
+		{coll.Allreduce, "reduce_scatter_allgather", at(coll.Allreduce, 8, 1, 28), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Allreduce, "reduce_scatter_allgather", with(at(coll.Allreduce, 8, 1, 32), userOp), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Allreduce, "smp", at(coll.Allreduce, 4, 2, 32), "MPIR_Allreduce_intra_smp"},
+		{coll.Allreduce, "smp", at(coll.Allreduce, 8, 1, 32), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Allreduce, "smp", with(at(coll.Allreduce, 4, 2, 32), ordered), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Barrier, "smp", at(coll.Barrier, 8, 1, 0), "MPIR_Barrier_intra_dissemination"},
+		{coll.Bcast, "smp", at(coll.Bcast, 4, 2, 8), "MPIR_Bcast_intra_smp"},
+		{coll.Bcast, "smp", at(coll.Bcast, 8, 1, 8), "MPIR_Bcast_intra_binomial"},
+		{coll.Reduce, "reduce_scatter_gather", with(at(coll.Reduce, 8, 1, 64), ordered), "MPIR_Reduce_intra_binomial"},
+		{coll.ReduceScatter, "noncommutative", at(coll.ReduceScatter, 8, 1, 64), "MPIR_Reduce_scatter_intra_noncommutative"},
+		{coll.ReduceScatter, "noncommutative", with(at(coll.ReduceScatter, 8, 1, 64), uneven), "MPIR_Reduce_scatter_intra_recursive_doubling"},
+		{coll.ReduceScatter, "noncommutative", at(coll.ReduceScatter, 6, 1, 64), "MPIR_Reduce_scatter_intra_recursive_doubling"},
+		{coll.ReduceScatterBlock, "pairwise", with(at(coll.ReduceScatterBlock, 6, 1, 64), ordered), "MPIR_Reduce_scatter_block_intra_recursive_doubling"},
+		{coll.Scan, "smp", at(coll.Scan, 4, 2, 8), "MPIR_Scan_intra_smp"},
+		{coll.Scan, "smp", at(coll.Scan, 8, 1, 8), "MPIR_Scan_intra_recursive_doubling"},
+		{coll.Alltoall, "brucks", with(at(coll.Alltoall, 8, 1, 8), func(c *mpich.Call) { c.InPlace = true }), "MPIR_Alltoall_intra_pairwise_sendrecv_replace"},
+	}
+	for _, tc := range tests {
+		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
+			tree := always(tc.collective, coll.Algorithm{Name: tc.algorithm})
+			file, err := mpich.Export([]*selection.Tree{tree}, lib, cat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := mpich.Replay(file.Bytes(), tc.call); err != nil || got.Name != tc.want {
+				t.Errorf("Replay(%+v) = %v, %v, want %s", tc.call, got, err, tc.want)
+			}
+		})
+	}
+}
+
+// always is a tree with one algorithm for everything.
+func always(c coll.Collective, alg coll.Algorithm) *selection.Tree {
+	bands := []selection.Band{{UpTo: math.MaxInt64, Algorithm: alg}}
+	ppns := []selection.PPNRange{{Low: 1, High: 1000, Bands: bands}}
+	return &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
+}
+
+func TestExportRefuses(t *testing.T) {
+	lib, cat := embedded(t)
+	newer, err := catalogue.For(catalogue.MPICH, "4.1.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	openmpi, err := catalogue.For(catalogue.OpenMPI, "4.1.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	withK, err := coll.ParseAlgorithm("k_brucks(k=4)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binomial := always(coll.Bcast, coll.Algorithm{Name: "binomial"})
+	tests := []struct {
+		name  string
+		trees []*selection.Tree
+		cat   *catalogue.Catalogue
+		want  string
+	}{
+		{"unknown algorithm", []*selection.Tree{always(coll.Bcast, coll.Algorithm{Name: "pipeline"})}, cat, "not in the catalogue"},
+		{"missing parameter", []*selection.Tree{always(coll.Allgather, coll.Algorithm{Name: "k_brucks"})}, newer, "parameter k is missing"},
+		{"not in this library", []*selection.Tree{always(coll.Allgather, withK)}, newer, "has no algorithm MPIR_Allgather_intra_k_brucks"},
+		{"in place only", []*selection.Tree{always(coll.Alltoall, coll.Algorithm{Name: "pairwise_sendrecv_replace"})}, cat, "inplace"},
+		{"two trees", []*selection.Tree{binomial, binomial}, cat, "two trees"},
+		{"other library", []*selection.Tree{binomial}, openmpi, "not one of MPICH"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := mpich.Export(tc.trees, lib, tc.cat)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestVerifyFindsWrongFiles(t *testing.T) {
+	lib, cat := embedded(t)
+	trees, rows := fitAll(t, cat, 3, 0.2)
+	file, err := mpich.Export(trees, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(file.Bytes())
+	tests := []struct{ name, old, new, want string }{
+		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
+		{"unknown algorithm", "MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomials", "no such algorithm"},
+		{"algorithm of another collective", "MPIR_Bcast_intra_binomial", "MPIR_Reduce_intra_binomial", "not an algorithm of bcast"},
+		{"unknown condition", "comm_size<=", "comm_size>=", "no such condition"},
+		{"collective missing", "collective=alltoallw", "collective=alltoallx", "is missing"},
+		{"broken", "}", "", "not a selection tree"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			err := mpich.Verify([]byte(strings.ReplaceAll(good, tc.old, tc.new)), trees, rows, lib, cat)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestGolden(t *testing.T) {
+	lib, cat := embedded(t)
+	var rows []selection.Row
+	for i, l := range []coll.Layout{{Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 4, PPN: 2}} {
+		for k, size := range []int64{8, 1024, 131072} {
+			names := []string{"smp", "scatter_ring_allgather", "binomial", coll.Default.Name}
+			r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}}
+			for n, name := range names {
+				seconds := 1 + float64((n+i+k)%len(names))
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: seconds})
+			}
+			rows = append(rows, r)
+		}
+	}
+	tree, err := selection.Fit(rows, mpich.Size, selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := mpich.Export([]*selection.Tree{tree}, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := file.Env("/home/me/my runs/mpich.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "bcast.json", file.Bytes())
+	golden(t, "bcast.env", selection.EnvFile(env))
+	if _, err := file.Env("mpich.json"); err == nil {
+		t.Error("relative path: no error")
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	lib, cat := embedded(t)
+	file, err := mpich.Export([]*selection.Tree{always(coll.Bcast, coll.Algorithm{Name: "binomial"})}, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := file.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, mpich.FileName))
+	if err != nil || !bytes.Equal(text, file.Bytes()) {
+		t.Errorf("written file differs, or %v", err)
+	}
+	if err := file.Write(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error = %v, want ErrNotExist", err)
+	}
+}
+
+func TestSize(t *testing.T) {
+	tests := []struct {
+		collective coll.Collective
+		want       int64 // of 4 KiB on 3 nodes x 2
+	}{
+		{coll.Bcast, 4096}, {coll.Allreduce, 4096}, {coll.Reduce, 4096}, {coll.Alltoall, 4096},
+		{coll.Allgather, 6 * 4096}, {coll.Allgatherv, 6 * 4096}, {coll.Alltoallv, 6 * 4096},
+		{coll.Gather, 6 * 4096}, {coll.Scatter, 6 * 4096}, {coll.ReduceScatter, 4096},
+		{coll.ReduceScatterBlock, 4096}, {coll.Barrier, 0}, {coll.Scan, 0}, {coll.Exscan, 0},
+	}
+	for _, tc := range tests {
+		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
+		if got := mpich.Size(p); got != tc.want {
+			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
+		}
+	}
+	if got := mpich.Size(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 40}); got != math.MaxInt32 {
+		t.Errorf("size of 1 TiB = %d, want the largest int", got)
+	}
+}
+
+// TestHugeSizes: whatever lies beyond a C int goes to the last band.
+func TestHugeSizes(t *testing.T) {
+	lib, cat := embedded(t)
+	var rows []selection.Row
+	for _, size := range []int64{1 << 10, 1 << 31, 1 << 33} {
+		r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: size}}
+		for i, name := range []string{"binomial", "scatter_ring_allgather"} {
+			seconds := []float64{1, 2}
+			if size > 1<<10 {
+				seconds = []float64{2, 1}
+			}
+			r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: seconds[i]})
+		}
+		rows = append(rows, r)
+	}
+	tree, err := selection.Fit(rows, mpich.Size, selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := mpich.Export([]*selection.Tree{tree}, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mpich.Verify(file.Bytes(), []*selection.Tree{tree}, rows, lib, cat); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadLibrary(t *testing.T) {
+	want, _ := embedded(t)
+	tree, err := os.ReadFile("trees/4.0.2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadFile("trees/4.0.2.names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lib bytes.Buffer
+	lib.WriteString("\x7fELF\x00{\"collective=bcast\":{\"composition=x\":{}}}\x00\x81\x97")
+	lib.Write(bytes.TrimSpace(tree))
+	lib.WriteByte(0)
+	lib.Write(bytes.Repeat([]byte("code"), 1<<19)) // longer than the window
+	lib.WriteString("\x00Thu Apr  7 12:34:45 CDT 2022\x004.0.2\x00\x00127.0.0.1\x00")
+	lib.Write(bytes.ReplaceAll(names, []byte("\n"), []byte("\x00")))
+	path := filepath.Join(t.TempDir(), "libmpich.so")
+	if err := os.WriteFile(path, lib.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := mpich.ReadLibrary(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Source = path
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-embedded +read):\n%s", d)
+	}
+}
+
+func TestLibraryRefuses(t *testing.T) {
+	if _, err := mpich.Embedded("5.0.1"); !errors.Is(err, mpich.ErrNoTree) || !strings.Contains(err.Error(), "libmpich.so") {
+		t.Errorf("Embedded(5.0.1) = %v, want ErrNoTree that asks for the library", err)
+	}
+	path := filepath.Join(t.TempDir(), "libother.so")
+	if err := os.WriteFile(path, []byte("nothing"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mpich.ReadLibrary(path); !errors.Is(err, mpich.ErrNoTree) || !strings.Contains(err.Error(), path) {
+		t.Errorf("ReadLibrary(%s) = %v, want ErrNoTree with the path", path, err)
+	}
+	if _, err := mpich.ReadLibrary(path + "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing library: %v, want ErrNotExist", err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct{ name, text, want, err string }{
+		{name: "spaces in keys", text: `{ "comm_size <= 4" : {} }`, want: `{"comm_size<=4":{}}`},
+		{name: "last value at the first place", text: `{"a":{"x":{}},"b":{},"a":{"y":{}}}`, want: `{"a":{"y":{}},"b":{}}`},
+		{name: "escapes", text: "{\"comm_size\\u003c=4\":{}}", want: `{"comm_size<=4":{}}`},
+		{name: "empty", text: "", err: "line 1, offset 0: unexpected EOF: want {"},
+		{name: "number", text: "{\"a\":\n 4}", err: "line 2, offset 7: '4': want { of an object"},
+		{name: "cut off", text: `{"a":{`, err: "offset 6"},
+		{name: "open key", text: `{"a\`, err: "in a key"},
+		{name: "comma at the end", text: `{"a":{},}`, err: `'}': want "`},
+		{name: "trailing text", text: `{} x`, err: "after the tree"},
+		{name: "byte order mark", text: "\ufeff{}", err: "want {"},
+		{name: "deep", text: strings.Repeat(`{"a":`, 100), err: "deep"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := mpich.Parse([]byte(tc.text))
+			if tc.err != "" {
+				if !errors.Is(err, mpich.ErrSyntax) || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("error = %v, want ErrSyntax with %q", err, tc.err)
+				}
+				return
+			}
+			want, werr := mpich.Parse([]byte(tc.want))
+			if err != nil || werr != nil {
+				t.Fatal(err, werr)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	tree, err := os.ReadFile("trees/4.0.2.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(tree)
+	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
+	f.Add([]byte(`{"a\`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tree, err := mpich.Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := mpich.Parse(tree.Bytes())
+		if err != nil {
+			t.Fatalf("written tree: %v", err)
+		}
+		// Keys that differ in spaces alone fall together when written.
+		if !bytes.Contains(text, []byte(" ")) && !bytes.Contains(text, []byte(`\`)) && !bytes.Equal(tree.Bytes(), again.Bytes()) {
+			t.Fatalf("%s\nread back as\n%s", tree.Bytes(), again.Bytes())
+		}
+		_, _ = mpich.Replay(text, mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8}))
+	})
+}
+
+func ExampleReplay() {
+	lib, err := mpich.Embedded("4.0.2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	call := mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: 65536})
+	fmt.Println(mpich.Replay(lib.Tree.Bytes(), call))
+	// Output: MPIR_Bcast_intra_scatter_recursive_doubling_allgather <nil>
+}
