@@ -38,25 +38,58 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	f := &Forest{opt: opt.filled(t.dim), train: t}
 	f.jackknife = sync.OnceValue(f.gram)
 
-	raw := make([][]grown, f.opt.Trees)
-	f.each(len(raw), func() func(int) {
-		g := newGrower(t, f.opt)
-		return func(k int) { raw[k] = append([]grown(nil), g.grow(k)...) }
-	})
-	f.cuts = thresholds(raw, t.dim)
-	f.trees = make([]tree, len(raw))
-	f.each(len(raw), func() func(int) {
-		return func(k int) { f.trees[k] = compact(raw[k], f.cuts) }
-	})
+	f.grow()
 	return f, nil
 }
 
-// each calls work(0) … work(n-1) on up to Workers goroutines. Every goroutine gets its own work
-// from start, with its own scratch space.
-func (f *Forest) each(n int, start func() (work func(k int))) {
+// grow grows all trees and then turns their thresholds into ranks. Workers number thresholds on
+// their own, in the order they meet them; only ranks, which do not depend on that, remain.
+func (f *Forest) grow() {
+	d := f.train.dim
+	f.trees = make([]tree, f.opt.Trees)
+	f.cuts = make([][]float64, d)
+	owner := make([]int, f.opt.Trees)
+	tables := make([][]numbering, f.opt.Workers)
+	f.each(f.opt.Trees, func(worker int) func(int) {
+		g := newGrower(f.train, f.opt)
+		mine := make([]numbering, d)
+		tables[worker] = mine
+		return func(k int) {
+			owner[k] = worker
+			f.trees[k] = freeze(g.grow(k), mine)
+		}
+	})
+	ranks := make([][][]uint32, len(tables)) // per worker, per feature
+	for w := range ranks {
+		ranks[w] = make([][]uint32, d)
+	}
+	f.each(d, func(int) func(int) {
+		return func(j int) {
+			var byWorker []*numbering
+			for w := range tables {
+				if tables[w] == nil { // more workers than trees
+					break
+				}
+				byWorker = append(byWorker, &tables[w][j])
+			}
+			cuts, r := merge(byWorker...)
+			f.cuts[j] = cuts
+			for w := range r {
+				ranks[w][j] = r[w]
+			}
+		}
+	})
+	f.each(f.opt.Trees, func(int) func(int) {
+		return func(k int) { f.trees[k].renumber(ranks[owner[k]]) }
+	})
+}
+
+// each calls work(0) … work(n-1) on up to Workers goroutines, numbered from 0. Every goroutine
+// gets its own work from start, with its own scratch space.
+func (f *Forest) each(n int, start func(worker int) (work func(k int))) {
 	workers := min(f.opt.Workers, n)
 	if workers <= 1 {
-		work := start()
+		work := start(0)
 		for k := range n {
 			work(k)
 		}
@@ -64,9 +97,9 @@ func (f *Forest) each(n int, start func() (work func(k int))) {
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range workers {
+	for w := range workers {
 		wg.Go(func() {
-			work := start()
+			work := start(w)
 			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
 				work(k)
 			}

@@ -1,6 +1,9 @@
 package forest
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // stat is what cells, buckets and nodes add up.
 type stat struct {
@@ -14,18 +17,28 @@ func (s stat) rows() int       { return int(s.wn >> 32) }
 // split is the best cut of a node found so far: ranks up to a go left, ranks from b on go right,
 // and no cell of the node lies between.
 type split struct {
-	feature int
-	a, b    uint32
-	score   float64 // comparable between features of one node; larger is better
-	found   bool
+	feature  int // -1 as long as there is none
+	a, b     uint32
+	num, den float64 // the cut's score is num/den, larger is better; den > 0
 }
 
-// grown is a node of a finished tree. left is 0 in a leaf: node 0 is the root, no one's child.
+// noSplit is worse than any split.
+func noSplit() split { return split{feature: -1, num: math.Inf(-1), den: 1} }
+
+// node holds the totals of a node that its cuts are scored against.
+type node struct {
+	weight, mean, sum float64
+	rows, minLeaf     int
+}
+
+// allows says whether a cut that leaves n rows on one side keeps enough on both.
+func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
+
+// grown is a node of a finished tree: a leaf's value or a split's threshold.
 type grown struct {
-	threshold float64
-	feature   int32
-	left      int32 // the right child is left+1
-	value     float64
+	value   float64
+	feature int32
+	left    int32 // the right child is left+1; 0 in a leaf, since node 0 is the root, no one's child
 }
 
 // pending is a node whose cells are known and whose split is not.
@@ -85,20 +98,28 @@ func (g *grower) grow(n int) []grown {
 		p := g.stack[len(g.stack)-1]
 		g.stack = g.stack[:len(g.stack)-1]
 		s := g.bestSplit(p)
-		if !s.found {
+		if s.feature < 0 {
 			g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
 			continue
 		}
 		v := g.t.values[s.feature]
 		left := int32(len(g.nodes))
-		g.nodes[p.node] = grown{threshold: between(v[s.a], v[s.b]), feature: int32(s.feature), left: left}
+		g.nodes[p.node] = grown{value: between(v[s.a], v[s.b]), feature: int32(s.feature), left: left}
 		g.nodes = append(g.nodes, grown{}, grown{})
 		mid := g.partition(p.lo, p.hi, g.t.cols[s.feature], s.a)
-		g.stack = append(g.stack,
-			pending{lo: mid, hi: p.hi, node: left + 1, depth: p.depth + 1},
-			pending{lo: p.lo, hi: mid, node: left, depth: p.depth + 1})
+		g.child(pending{lo: mid, hi: p.hi, node: left + 1, depth: p.depth + 1})
+		g.child(pending{lo: p.lo, hi: mid, node: left, depth: p.depth + 1})
 	}
 	return g.nodes
+}
+
+// child puts a node aside, or closes it at once when it has a single cell.
+func (g *grower) child(p pending) {
+	if p.hi-p.lo == 1 {
+		g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
+		return
+	}
+	g.stack = append(g.stack, p)
 }
 
 // between returns a threshold t with a <= t < b: the middle, as scikit-learn has it.
@@ -165,22 +186,25 @@ func (g *grower) leafValue(cells []uint32) float64 {
 	return g.t.unscale(s.sum / s.weight())
 }
 
-// bestSplit returns the split of a node, or none when the node has to be a leaf.
+// bestSplit returns the split of a node, or noSplit when the node has to be a leaf.
 //
 // Features are tried in random order so that ties favour none. A feature that is constant in the
 // node counts as tried, but the search goes on until one is not, as in scikit-learn.
 func (g *grower) bestSplit(p pending) split {
 	cells := g.idx[p.lo:p.hi]
-	var best split
-	if len(cells) == 1 || (g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth) {
+	best := noSplit()
+	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.alike(cells) {
 		return best
 	}
-	total, pure := g.total(cells)
-	if pure || total.rows() < g.opt.MinSplit || total.rows() < 2*g.opt.MinLeaf {
+	n := g.total(cells)
+	if n.rows < g.opt.MinSplit || n.rows < 2*g.opt.MinLeaf {
 		return best
 	}
-	if g.opt.Criterion == AbsoluteError {
+	switch {
+	case g.opt.Criterion == AbsoluteError:
 		g.medians.enter(g.t.z, cells)
+	case len(cells) == 2 && g.opt.Criterion != Poisson:
+		return g.splitPair(cells, &n)
 	}
 	constant := 0
 	for k := 0; k < len(g.order) && (k < g.opt.MaxFeatures || k <= constant); k++ {
@@ -188,52 +212,82 @@ func (g *grower) bestSplit(p pending) split {
 			j := k + below(g.src, rest)
 			g.order[k], g.order[j] = g.order[j], g.order[k]
 		}
-		f := g.order[k]
-		s, varies := g.scan(f, cells, total)
-		if !varies {
+		if !g.scan(g.order[k], cells, &n, &best) {
 			constant++
-		}
-		if s.found && (!best.found || s.score > best.score) {
-			best = s
-			best.feature = f
 		}
 	}
 	return best
 }
 
-// scan returns the best split of a node on one feature, and whether the feature varies there.
-func (g *grower) scan(f int, cells []uint32, total stat) (s split, varies bool) {
+// scan improves best by the cuts of one feature and says whether the feature varies in the node.
+func (g *grower) scan(f int, cells []uint32, n *node, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
-		return g.medians.scan(col, g.stats, cells, g.opt.MinLeaf)
+		return g.medians.scan(f, col, g.stats, cells, n, best)
 	}
 	bins := g.buckets.fill(col, len(g.t.values[f]), g.stats, cells)
 	if len(bins) < 2 {
-		return split{}, false
+		return false
 	}
 	if g.opt.Criterion == Poisson {
-		return scanPoisson(bins, total, g.opt.MinLeaf), true
+		scanPoisson(f, bins, n, best)
+	} else {
+		scanSquares(f, bins, n, best)
 	}
-	return scanSquares(bins, total, g.opt.MinLeaf), true
+	return true
 }
 
-// total adds up a node and says whether all its cells have one mean, up to rounding: then no
-// split changes any prediction.
-func (g *grower) total(cells []uint32) (stat, bool) {
-	// 2⁻⁴⁴ of the targets' scale: a few hundred roundings of a double.
-	const alike = 0x1p-44
-	first := g.stats[cells[0]]
-	var s stat
-	pure := true
-	for _, c := range cells {
-		st := g.stats[c]
-		s.sum += st.sum
-		s.wn += st.wn
-		if pure {
-			w0, w := first.weight(), st.weight()
-			d := st.sum*w0 - first.sum*w
-			pure = d <= alike*w0*w && -d <= alike*w0*w
+// splitPair is bestSplit for two cells under a squared error, a third of all nodes: every feature
+// that varies gives the same cut, so one of them is drawn.
+func (g *grower) splitPair(cells []uint32, n *node) split {
+	c, d := cells[0], cells[1]
+	if !n.allows(g.stats[c].rows()) {
+		return noSplit()
+	}
+	varies := 0
+	for _, col := range g.t.cols {
+		if col[c] != col[d] {
+			varies++
 		}
 	}
-	return s, pure
+	chosen := 0
+	if varies > 1 {
+		chosen = below(g.src, varies)
+	}
+	for f, col := range g.t.cols {
+		if col[c] == col[d] {
+			continue
+		}
+		if chosen == 0 {
+			return split{feature: f, a: min(col[c], col[d]), b: max(col[c], col[d])}
+		}
+		chosen--
+	}
+	return noSplit()
+}
+
+// alike says whether all cells of a node have one mean, up to rounding: then no split changes
+// any prediction. It nearly always stops at the second cell.
+func (g *grower) alike(cells []uint32) bool {
+	// 2⁻⁴⁴ of the targets' scale: a few hundred roundings of a double.
+	const rounding = 0x1p-44
+	first := g.stats[cells[0]]
+	for _, c := range cells[1:] {
+		s := g.stats[c]
+		if w, v := first.weight(), s.weight(); math.Abs(s.sum*w-first.sum*v) > rounding*w*v {
+			return false
+		}
+	}
+	return true
+}
+
+// total adds up a node.
+func (g *grower) total(cells []uint32) node {
+	var s stat
+	for _, c := range cells {
+		s.sum += g.stats[c].sum
+		s.wn += g.stats[c].wn
+	}
+	w := s.weight()
+	return node{weight: w, mean: s.sum / w, sum: s.sum, rows: s.rows(), minLeaf: g.opt.MinLeaf}
 }

@@ -2,7 +2,6 @@ package forest
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -48,9 +47,9 @@ func (m *medians) sortByTarget(z []float64, rows []uint32) []uint32 {
 	return byZ
 }
 
-// scan returns the cut of the entered node that leaves the smallest absolute error around the
-// two medians, and whether the feature varies there. Of equal cuts the first wins.
-func (m *medians) scan(col []uint32, stats []stat, rows []uint32, minLeaf int) (best split, varies bool) {
+// scan improves best by the cut of the entered node that leaves the smallest absolute error
+// around the two medians, and says whether the feature varies there.
+func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
 	s := m.sorted[:len(rows)]
 	copy(s, rows)
 	slices.SortFunc(s, func(a, b uint32) int {
@@ -61,7 +60,7 @@ func (m *medians) scan(col []uint32, stats []stat, rows []uint32, minLeaf int) (
 	})
 	last := len(s) - 1
 	if col[s[0]] == col[s[last]] {
-		return split{}, false
+		return false
 	}
 	m.tree.reset(len(s))
 	for k := range last {
@@ -71,18 +70,21 @@ func (m *medians) scan(col []uint32, stats []stat, rows []uint32, minLeaf int) (
 		}
 	}
 	m.tree.reset(len(s))
-	best.score = math.Inf(-1)
+	cut, score := -1, best.num
 	for k := last - 1; k >= 0; k-- {
 		m.tree.add(m.place[s[k+1]], stats[s[k+1]])
-		if col[s[k]] == col[s[k+1]] || k+1 < minLeaf || last-k < minLeaf {
+		if col[s[k]] == col[s[k+1]] || !n.allows(k+1) {
 			continue
 		}
-		// On the way down, >= keeps the first of equal cuts.
-		if score := -(m.left[k] + m.tree.deviation()); score >= best.score {
-			best = split{a: col[s[k]], b: col[s[k+1]], score: score, found: true}
+		// On the way down the first of a feature's equal cuts comes last.
+		if e := -(m.left[k] + m.tree.deviation()); e > score || cut >= 0 && e == score {
+			cut, score = k, e
 		}
 	}
-	return best, true
+	if cut >= 0 {
+		*best = split{feature: f, a: col[s[cut]], b: col[s[cut+1]], num: score, den: 1}
+	}
+	return true
 }
 
 // median returns the weighted median target of some rows: the middle of the two central ones

@@ -1,9 +1,6 @@
 package forest
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // blockRows is how many rows are predicted together: their ranks and sums stay in the first
 // cache level beside one tree. A multiple of lanes.
@@ -34,12 +31,6 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 	return q
 }
 
-// lowerBound returns how many of the ascending cuts are below v.
-func lowerBound(cuts []float64, v float64) uint32 {
-	k, _ := slices.BinarySearch(cuts, v)
-	return uint32(k)
-}
-
 // group returns the ranks of the rows g·lanes … g·lanes+7.
 func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 	return (*[maxFeatures]laneRanks)(q.ranks[g*d:])
@@ -47,7 +38,7 @@ func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 
 // blocks calls work for every block of rows of q, on up to Workers goroutines.
 func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
-	f.each((q.rows+blockRows-1)/blockRows, func() func(int) {
+	f.each((q.rows+blockRows-1)/blockRows, func(int) func(int) {
 		work := start()
 		return func(b int) { work(b*blockRows, min((b+1)*blockRows, q.rows)) }
 	})

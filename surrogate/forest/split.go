@@ -121,58 +121,45 @@ func (b *buckets) fillMarked(col []uint32, values int, stats []stat, cells []uin
 	return bins
 }
 
-// scanSquares returns the cut with the largest gain wl·wr·(meanL-meanR)²/w, the fall of the
-// squared error, scored without its constant factor 1/w². Of equal cuts the first wins.
+// scanSquares improves best by the cut with the largest gain wl·wr·(meanL-meanR)²/w, the fall of
+// the squared error, scored without its constant factor 1/w. Of equal cuts the first wins.
 //
-// With d = sumL - mean·wl the gain is w·d²/(wl·wr): cuts are compared crosswise, so the loop
-// does not divide.
-func scanSquares(bins []bin, total stat, minLeaf int) split {
-	w, rows := total.weight(), total.rows()
-	mean := total.sum / w
-	best := -1
-	bestNum, bestDen := -1.0, 1.0
+// With d = sumL - mean·wl the score is w²·d²/(wl·wr), again without the constant w²: cuts are
+// compared crosswise, so the loop does not divide.
+func scanSquares(f int, bins []bin, n *node, best *split) {
+	found := -1
+	w, mean, num, den := n.weight, n.mean, best.num, best.den
 	var left stat
 	for k := range bins[:len(bins)-1] {
 		left.sum += bins[k].sum
 		left.wn += bins[k].wn
-		if n := left.rows(); n < minLeaf || rows-n < minLeaf {
-			continue
-		}
 		wl := left.weight()
 		d := left.sum - mean*wl
-		num, den := d*d, wl*(w-wl)
-		if num*bestDen > bestNum*den {
-			best, bestNum, bestDen = k, num, den
+		if u, v := d*d, wl*(w-wl); u*den > num*v && n.allows(left.rows()) {
+			found, num, den = k, u, v
 		}
 	}
-	if best < 0 {
-		return split{}
+	if found >= 0 {
+		*best = split{feature: f, a: bins[found].rank, b: bins[found+1].rank, num: num, den: den}
 	}
-	return split{a: bins[best].rank, b: bins[best+1].rank, score: bestNum / bestDen, found: true}
 }
 
-// scanPoisson returns the cut with the smallest Poisson deviance: the largest
+// scanPoisson improves best by the cut with the smallest Poisson deviance: the largest
 // sumL·log(meanL) + sumR·log(meanR). A child whose sum is 0 up to rounding is refused, since it
 // would predict that nothing ever happens.
-func scanPoisson(bins []bin, total stat, minLeaf int) split {
-	w, rows := total.weight(), total.rows()
-	zero := total.sum * 0x1p-52
-	best := split{score: math.Inf(-1)}
+func scanPoisson(f int, bins []bin, n *node, best *split) {
+	zero := n.sum * 0x1p-52
 	var left stat
 	for k := range bins[:len(bins)-1] {
 		left.sum += bins[k].sum
 		left.wn += bins[k].wn
-		if n := left.rows(); n < minLeaf || rows-n < minLeaf {
+		wl, right := left.weight(), n.sum-left.sum
+		if left.sum <= zero || right <= zero || !n.allows(left.rows()) {
 			continue
 		}
-		wl, right := left.weight(), total.sum-left.sum
-		if left.sum <= zero || right <= zero {
-			continue
-		}
-		score := left.sum*math.Log(left.sum/wl) + right*math.Log(right/(w-wl))
-		if score > best.score {
-			best = split{a: bins[k].rank, b: bins[k+1].rank, score: score, found: true}
+		score := left.sum*math.Log(left.sum/wl) + right*math.Log(right/(n.weight-wl))
+		if score > best.num {
+			*best = split{feature: f, a: bins[k].rank, b: bins[k+1].rank, num: score, den: 1}
 		}
 	}
-	return best
 }

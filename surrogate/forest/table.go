@@ -132,18 +132,16 @@ func (t *table) rank() [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
 	for f := range t.dim {
-		v := make([]float64, t.rows)
-		for i := range v {
-			v[i] = t.x[i*t.dim+f]
-		}
-		slices.Sort(v)
-		v = slices.Clone(slices.Compact(v))
+		var seen numbering
 		r := make([]uint32, t.rows)
 		for i := range r {
-			k, _ := slices.BinarySearch(v, t.x[i*t.dim+f])
-			r[i] = uint32(k)
+			r[i] = seen.number(t.x[i*t.dim+f])
 		}
-		t.values[f], ranks[f] = v, r
+		values, byNumber := merge(&seen)
+		for i, number := range r {
+			r[i] = byNumber[0][number]
+		}
+		t.values[f], ranks[f] = values, r
 	}
 	return ranks
 }

@@ -1,9 +1,6 @@
 package forest
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // packed is a node of a finished tree in eight bytes: the rank of its threshold in the low 32
 // bits, its feature in the next 8, its left child in the high 24. The right child follows the
@@ -23,37 +20,29 @@ type tree struct {
 	values []float64 // per node: what a leaf predicts
 }
 
-// thresholds returns the distinct thresholds of each feature, ascending.
-func thresholds(trees [][]grown, dim int) [][]float64 {
-	out := make([][]float64, dim)
-	for _, nodes := range trees {
-		for k := range nodes {
-			if n := &nodes[k]; n.left != 0 {
-				out[n.feature] = append(out[n.feature], n.threshold)
-			}
-		}
-	}
-	for f, v := range out {
-		slices.Sort(v)
-		out[f] = slices.Clone(slices.Compact(v))
-	}
-	return out
-}
-
-// compact turns a grown tree into its final form.
-func compact(nodes []grown, cuts [][]float64) tree {
+// freeze turns a grown tree into its final form, but for ranks: in their place stand the numbers
+// that the tables give the thresholds.
+func freeze(nodes []grown, tables []numbering) tree {
 	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
-	for k := range nodes {
-		n := &nodes[k]
+	for i := range nodes {
+		n := &nodes[i]
 		if n.left == 0 {
-			t.nodes[k] = pack(leafRank, 0, k)
-			t.values[k] = n.value
+			t.nodes[i] = pack(leafRank, 0, i)
+			t.values[i] = n.value
 			continue
 		}
-		rank, _ := slices.BinarySearch(cuts[n.feature], n.threshold)
-		t.nodes[k] = pack(uint32(rank), int(n.feature), int(n.left))
+		t.nodes[i] = pack(tables[n.feature].number(n.value), int(n.feature), int(n.left))
 	}
 	return t
+}
+
+// renumber replaces numbers of thresholds by ranks[feature][number].
+func (t tree) renumber(ranks [][]uint32) {
+	for i, n := range t.nodes {
+		if uint32(n) != leafRank {
+			t.nodes[i] = n&^leafRank | packed(ranks[uint8(n>>32)][uint32(n)])
+		}
+	}
 }
 
 // lanes is how many rows walk a tree side by side: the walk waits for memory, and eight

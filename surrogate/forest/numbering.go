@@ -1,0 +1,74 @@
+package forest
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// numbering numbers distinct values in the order they come: a hash table with open addressing.
+// A feature of a grid has few values in many rows, and few thresholds in many nodes.
+type numbering struct {
+	values []float64
+	slots  []uint32 // 1 + a number, or 0; 2^(64-shift) of them, at most half used
+	shift  int
+}
+
+// number returns the number of v, a new one if v is new. -0 and 0 are the same value.
+func (c *numbering) number(v float64) uint32 {
+	if v == 0 {
+		v = 0 // -0 has other bits
+	}
+	if 2*len(c.values) >= len(c.slots) {
+		c.enlarge()
+	}
+	s := c.find(v)
+	if c.slots[s] == 0 {
+		c.values = append(c.values, v)
+		c.slots[s] = uint32(len(c.values))
+	}
+	return c.slots[s] - 1
+}
+
+// find returns the slot that v is in or belongs in.
+func (c *numbering) find(v float64) uint64 {
+	// Fibonacci hashing: a product with 2⁶⁴ over the golden ratio gathers all bits in the top ones.
+	mask := uint64(len(c.slots) - 1)
+	s := math.Float64bits(v) * 0x9e3779b97f4a7c15 >> c.shift
+	for c.slots[s] != 0 && c.values[c.slots[s]-1] != v {
+		s = (s + 1) & mask
+	}
+	return s
+}
+
+func (c *numbering) enlarge() {
+	c.slots = make([]uint32, max(64, 4*len(c.slots)))
+	c.shift = 64 - bits.TrailingZeros(uint(len(c.slots)))
+	for k, v := range c.values {
+		c.slots[c.find(v)] = uint32(k + 1)
+	}
+}
+
+// merge returns the distinct values of several numberings, ascending, and for each numbering the
+// rank of each of its numbers.
+func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {
+	for _, p := range parts {
+		values = append(values, p.values...)
+	}
+	slices.Sort(values)
+	values = slices.Compact(values)
+	for _, p := range parts {
+		r := make([]uint32, len(p.values))
+		for k, v := range p.values {
+			r[k] = lowerBound(values, v)
+		}
+		ranks = append(ranks, r)
+	}
+	return values, ranks
+}
+
+// lowerBound returns how many of the ascending values are below v.
+func lowerBound(values []float64, v float64) uint32 {
+	k, _ := slices.BinarySearch(values, v)
+	return uint32(k)
+}
