@@ -1,0 +1,234 @@
+package forest_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/surrogate/forest"
+)
+
+// The same seed is the same forest, bit for bit, on any number of workers and every time.
+func TestWorkersDoNotChangeAForest(t *testing.T) {
+	q, _ := costRows(1300, 9)
+	for _, shape := range shapes {
+		for _, c := range criteria {
+			for _, features := range []int{0, 2} {
+				t.Run(fmt.Sprintf("%s/%v/%d", shape.name, c, features), func(t *testing.T) {
+					x, y := shape.rows(150, 8)
+					for i := range y {
+						y[i] += 2 // above 0 for poisson
+					}
+					opt := forest.Options{Trees: 30, Criterion: c, MaxFeatures: features, Seed: 11, Workers: 1}
+					want := everything(t, fit(t, x, y, opt), q)
+					for _, opt.Workers = range []int{1, 2, 16, 50} {
+						if !slices.Equal(want, everything(t, fit(t, x, y, opt), q)) {
+							t.Fatalf("%d workers give another forest than one", opt.Workers)
+						}
+					}
+					opt.Seed = 12
+					if slices.Equal(want, everything(t, fit(t, x, y, opt), q)) {
+						t.Error("another seed gives the same forest")
+					}
+				})
+			}
+		}
+	}
+}
+
+// everything is all that a forest can be asked, in bits.
+func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
+	t.Helper()
+	mean, variance, err := f.PredictVariance(q)
+	votes, errTrees := f.PredictTrees(q)
+	oob, errOOB := f.OutOfBag()
+	if err := errors.Join(err, errTrees, errOOB); err != nil {
+		t.Fatal(err)
+	}
+	values := slices.Concat(predict(t, f, q), mean, variance, slices.Concat(votes...), oob.Mean)
+	out := make([]uint64, 0, len(values))
+	for _, v := range append(values, oob.MSE, oob.R2) {
+		out = append(out, math.Float64bits(v))
+	}
+	for _, k := range slices.Concat(f.Nodes(), oob.Rows, oob.Trees, oob.Missing) {
+		out = append(out, uint64(k))
+	}
+	return out
+}
+
+// Predict is the mean of PredictTrees, and PredictVariance has the same mean.
+func TestMeansAgree(t *testing.T) {
+	x, y := denseRows(80, 1)
+	q, _ := denseRows(37, 2) // not a multiple of the rows that walk together
+	f := fit(t, x, y, forest.Options{Trees: 23})
+	mean := predict(t, f, q)
+	same, _, err := f.PredictVariance(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	votes, err := f.PredictTrees(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range votes {
+		var sum float64
+		for _, v := range row {
+			sum += v
+		}
+		if want := sum / 23; mean[i] != want || same[i] != want {
+			t.Errorf("row %d: Predict %g, PredictVariance %g, mean of the trees %g", i, mean[i], same[i], want)
+		}
+	}
+	for i := range q { // one row alone is the same row
+		if got := predict(t, f, q[i:i+1])[0]; got != mean[i] {
+			t.Errorf("row %d alone: %g, among others %g", i, got, mean[i])
+		}
+	}
+}
+
+// One full tree on all rows reproduces the targets of distinct rows.
+func TestFullTreeReproducesTargets(t *testing.T) {
+	for _, shape := range shapes {
+		for _, c := range criteria {
+			x, y := distinct(shape.rows(300, 6))
+			for i := range y {
+				y[i] += 2
+			}
+			f := fit(t, x, y, forest.Options{Trees: 2, NoBootstrap: true, Criterion: c})
+			if diff := cmp.Diff(y, predict(t, f, x)); diff != "" {
+				t.Errorf("%s, %v (-targets +predicted):\n%s", shape.name, c, diff)
+			}
+		}
+	}
+}
+
+func distinct(x [][]float64, y []float64) (ux [][]float64, uy []float64) {
+	seen := map[string]bool{}
+	for i, row := range x {
+		if key := fmt.Sprint(row); !seen[key] {
+			seen[key] = true
+			ux, uy = append(ux, row), append(uy, y[i])
+		}
+	}
+	return ux, uy
+}
+
+// Repeated rows are one point with several targets: without bootstrap, giving every row twice
+// changes no prediction, and a full tree predicts each point's mean.
+func TestRepeatedRows(t *testing.T) {
+	x, y := distinct(costRows(120, 7))
+	noisy := slices.Clone(y)
+	for i := range noisy {
+		y[i] -= 0.25
+		noisy[i] += 0.25
+	}
+	f := fit(t, slices.Concat(x, x), slices.Concat(y, noisy), forest.Options{Trees: 1, NoBootstrap: true})
+	for i, got := range predict(t, f, x) {
+		if want := y[i] + 0.25; math.Abs(got-want) > 1e-12 {
+			t.Fatalf("row %d: %g, want the mean %g of its targets", i, got, want)
+		}
+	}
+	opt := forest.Options{Trees: 1, NoBootstrap: true, MaxDepth: 5}
+	once := predict(t, fit(t, x, y, opt), x)
+	twice := predict(t, fit(t, slices.Concat(x, x), slices.Concat(y, y), opt), x)
+	for i := range once {
+		if math.Abs(once[i]-twice[i]) > 1e-12 {
+			t.Fatalf("row %d: %g from rows given once, %g given twice", i, once[i], twice[i])
+		}
+	}
+}
+
+// The order of the features is no more than a name: a permuted table gives a forest as good,
+// and, where no two features tie, the same tree.
+func TestFeatureOrderIsNoInformation(t *testing.T) {
+	x, y := denseRows(400, 1)
+	q, yq := denseRows(400, 2)
+	swap := func(rows [][]float64) [][]float64 {
+		out := make([][]float64, len(rows))
+		for i, r := range rows {
+			out[i] = []float64{r[2], r[0], r[1]}
+		}
+		return out
+	}
+	tree := forest.Options{Trees: 1, NoBootstrap: true, MinLeaf: 5}
+	a, b := predict(t, fit(t, x, y, tree), q), predict(t, fit(t, swap(x), y, tree), swap(q))
+	for i := range a { // sums of cells in another order round otherwise
+		if math.Abs(a[i]-b[i]) > 1e-12 {
+			t.Fatalf("one tree, row %d: %g as given, %g permuted", i, a[i], b[i])
+		}
+	}
+	fa, fb := fit(t, x, y, forest.Options{}), fit(t, swap(x), y, forest.Options{Seed: 1})
+	ra, rb := r2(yq, predict(t, fa, q)), r2(yq, predict(t, fb, swap(q)))
+	if math.Abs(ra-rb) > 0.005 {
+		t.Errorf("R2 = %.4f as given, %.4f permuted", ra, rb)
+	}
+}
+
+// Trees see order and not size: a monotone change of a feature keeps predictions at training rows.
+func TestMonotoneFeaturesAreEquivalent(t *testing.T) {
+	x, y := denseRows(200, 3)
+	warped := make([][]float64, len(x))
+	for i, r := range x {
+		warped[i] = []float64{math.Exp(r[0]), -1 / (r[1] + 10), r[2]}
+	}
+	opt := forest.Options{NoBootstrap: true, Trees: 3, MinLeaf: 2}
+	a, b := predict(t, fit(t, x, y, opt), x), predict(t, fit(t, warped, y, opt), warped)
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("(-plain +warped):\n%s", diff)
+	}
+}
+
+// FuzzForest grows forests of arbitrary shape on coarse random rows: nothing fails, and every
+// prediction, near and far, lies between the smallest and the largest target.
+func FuzzForest(f *testing.F) {
+	f.Add(uint64(1), uint8(30), uint8(3), uint8(0), uint8(1), uint8(0), false, 1.0, 0.0)
+	f.Add(uint64(2), uint8(1), uint8(1), uint8(3), uint8(2), uint8(1), true, 1e-300, 1e9)
+	f.Add(uint64(3), uint8(200), uint8(5), uint8(1), uint8(4), uint8(3), false, 1e140, -3.0)
+	f.Add(uint64(4), uint8(90), uint8(2), uint8(2), uint8(1), uint8(9), true, 0.0, 5.0)
+	f.Fuzz(func(t *testing.T, seed uint64, rows, dim, criterion, leaf, depth uint8, all bool, scale, offset float64) {
+		n, d := max(int(rows), 1), int(dim%8)+1
+		if math.IsNaN(scale) || math.IsNaN(offset) || math.Abs(scale) > 1e145 || math.Abs(offset) > 1e145 {
+			t.Skip()
+		}
+		c := criteria[criterion%4]
+		rng := rand.New(rand.NewPCG(seed, 0))
+		levels := 1 + rng.IntN(200)
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			for range d {
+				x[i] = append(x[i], float64(rng.IntN(levels)-levels/2)*scale)
+			}
+			y[i] = rng.NormFloat64()*scale + offset
+			if c == forest.Poisson {
+				y[i] = math.Abs(y[i])
+			}
+		}
+		m := fit(t, x, y, forest.Options{Trees: 5, Criterion: c, MinLeaf: int(leaf), MaxDepth: int(depth),
+			MaxFeatures: 1 + rng.IntN(d), NoBootstrap: all, Seed: seed, Workers: 1 + rng.IntN(3)})
+		far := slices.Repeat([]float64{1e300}, d)
+		near := slices.Repeat([]float64{-1e300}, d)
+		lo, hi := slices.Min(y), slices.Max(y)
+		for i, p := range predict(t, m, append(slices.Clone(x), far, near)) {
+			if !(lo <= p && p <= hi) {
+				t.Errorf("row %d: predicted %g outside the targets' [%g, %g]", i, p, lo, hi)
+			}
+		}
+		if all {
+			return
+		}
+		_, variance, err := m.PredictVariance(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range variance {
+			if !(v >= 0) || math.IsInf(v, 1) {
+				t.Errorf("row %d: variance %g", i, v)
+			}
+		}
+	})
+}

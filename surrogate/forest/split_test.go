@@ -1,0 +1,155 @@
+package forest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// All three ways to sort a node give the same bins and leave nothing behind.
+func TestBucketsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for _, values := range []int{1, 2, 64, 65, 300, 5000, 70000} {
+		for _, size := range []int{2, 3, sortBelow - 1} {
+			t.Run(fmt.Sprintf("%d of %d", size, values), func(t *testing.T) {
+				var b buckets
+				b.init(max(values, 65), size)
+				for range 20 {
+					col := make([]uint32, size)
+					stats := make([]stat, size)
+					cells := make([]uint32, size)
+					for k := range cells {
+						cells[k] = uint32(k)
+						col[k] = uint32(rng.IntN(values))
+						stats[k] = stat{rng.Float64(), 1<<32 | uint64(1+rng.IntN(3))}
+					}
+					want := slices.Clone(b.fillSorted(col, stats, cells))
+					if got := b.fillMarked(col, values, stats, cells); !slices.Equal(got, want) {
+						t.Fatalf("marked %v, sorted %v", got, want)
+					}
+					if values > 64 {
+						continue
+					}
+					if got := b.fillLow(col, stats, cells); !slices.Equal(got, want) {
+						t.Fatalf("low %v, sorted %v", got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Every criterion's scan finds the cut that a plain search over all cuts finds.
+func TestBestSplitIsTheBestSplit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for trial := range 300 {
+		c := []Criterion{SquaredError, AbsoluteError, FriedmanMSE, Poisson}[trial%4]
+		n := 3 + rng.IntN(30)
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = []float64{rng.NormFloat64(), float64(rng.IntN(4))}
+			y[i] = rng.ExpFloat64() + 0.01
+		}
+		tab, err := newTable(x, y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt := Options{Criterion: c, MinLeaf: 1 + rng.IntN(2), NoBootstrap: trial%8 < 4, Seed: uint64(trial)}
+		g := newGrower(tab, opt.filled(2))
+		g.sample(0)
+		for f := range g.order {
+			g.order[f] = f
+		}
+		if len(g.idx) < 2 {
+			continue
+		}
+		s := g.bestSplit(pending{hi: len(g.idx)})
+		best := math.Inf(1)
+		for f := range 2 {
+			for a := range tab.values[f] {
+				best = min(best, plainError(g, f, uint32(a)))
+			}
+		}
+		if s.feature < 0 {
+			if !math.IsInf(best, 1) {
+				t.Fatalf("%v: no split, want one of error %g", c, best)
+			}
+			continue
+		}
+		if got := plainError(g, s.feature, s.a); got > best+1e-9*math.Abs(best) {
+			t.Fatalf("%v: split of error %g, the best has %g", c, got, best)
+		}
+	}
+}
+
+// plainError is the criterion's summed error of both sides, or +Inf for a cut that is not allowed.
+func plainError(g *grower, f int, a uint32) float64 {
+	var side [2][]float64
+	var rows [2]int
+	for i, c := range g.counts {
+		k := 0
+		if g.t.cols[f][g.t.cellOf[i]] > a {
+			k = 1
+		}
+		if c > 0 {
+			rows[k]++
+		}
+		for range c {
+			side[k] = append(side[k], g.t.y[i])
+		}
+	}
+	if rows[0] < g.opt.MinLeaf || rows[1] < g.opt.MinLeaf {
+		return math.Inf(1)
+	}
+	return sideError(g.opt.Criterion, side[0]) + sideError(g.opt.Criterion, side[1])
+}
+
+func sideError(c Criterion, y []float64) float64 {
+	slices.Sort(y)
+	var center, sum float64
+	for _, v := range y {
+		center += v / float64(len(y))
+	}
+	if c == AbsoluteError {
+		center = y[len(y)/2]
+	}
+	for _, v := range y {
+		switch c {
+		case AbsoluteError:
+			sum += math.Abs(v - center)
+		case Poisson:
+			sum += v*math.Log(v/center) - v + center
+		default:
+			sum += (v - center) * (v - center)
+		}
+	}
+	return sum
+}
+
+// Draws are uniform: a chi-square over 100 rows and 2000 samples.
+func TestDrawCountsAreUniform(t *testing.T) {
+	const n, samples = 101, 2000 // an odd n takes the last half draw too
+	total := make([]float64, n)
+	counts := make([]uint32, n)
+	for s := range samples {
+		drawCounts(treeSource(1, s), counts)
+		var sum uint32
+		for i, c := range counts {
+			total[i] += float64(c)
+			sum += c
+		}
+		if sum != n {
+			t.Fatalf("sample %d has %d draws, want %d", s, sum, n)
+		}
+	}
+	var chi float64
+	for _, c := range total {
+		chi += (c - samples) * (c - samples) / samples
+	}
+	// 100 degrees of freedom: mean 100, standard deviation 14; five of them either side.
+	if chi < 30 || chi > 170 {
+		t.Errorf("chi-square = %.1f over %d rows", chi, n)
+	}
+}

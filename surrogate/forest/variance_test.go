@@ -1,0 +1,198 @@
+package forest
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// hills draws n rows with a smooth target and noise.
+func hills(n int, seed uint64) (x [][]float64, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range n {
+		row := []float64{4 * rng.Float64(), 4 * rng.Float64()}
+		x = append(x, row)
+		y = append(y, math.Sin(row[0])+0.3*row[1]+0.1*rng.NormFloat64())
+	}
+	return x, y
+}
+
+// The variance is the formula of the paper, summed as it is written.
+func TestVarianceIsTheInfinitesimalJackknife(t *testing.T) {
+	for _, n := range []int{1, 2, 17, 60} {
+		x, y := hills(n, 1)
+		q, _ := hills(45, 2)
+		f, err := Fit(x, y, Options{Trees: 41, Seed: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := f.PredictVariance(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		votes, err := f.PredictTrees(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clamped := 0
+		for j, v := range got {
+			want := bruteForce(f, votes[j])
+			if want < 0 {
+				clamped++
+				want = 0
+			}
+			if math.Abs(v-want) > 1e-12 {
+				t.Errorf("n = %d, row %d: variance %g, want %g", n, j, v, want)
+			}
+		}
+		if n == 60 && (clamped == 0 || clamped == len(q)) {
+			t.Errorf("n = %d: %d of %d rows clamped, want some of either kind", n, clamped, len(q))
+		}
+	}
+}
+
+// bruteForce returns the corrected variance of one row, which may be negative.
+func bruteForce(f *Forest, votes []float64) float64 {
+	n, trees := f.train.rows, float64(len(votes))
+	var mean, spread, sum float64
+	for _, v := range votes {
+		mean += v / trees
+	}
+	for _, v := range votes {
+		spread += (v - mean) * (v - mean)
+	}
+	counts := make([][]uint32, len(votes))
+	for b := range counts {
+		counts[b] = make([]uint32, n)
+		drawCounts(treeSource(f.opt.Seed, b), counts[b])
+	}
+	for i := range n {
+		var cov float64
+		for b, v := range votes {
+			cov += (float64(counts[b][i]) - 1) * (v - mean) / trees
+		}
+		sum += cov * cov
+	}
+	return sum - float64(n)/(trees*trees)*spread
+}
+
+// With many trees the estimate is the spread of forests grown on fresh training sets.
+func TestVarianceIsTheSpreadOfForests(t *testing.T) {
+	q := [][]float64{{1, 1}, {2, 3}, {3.5, 0.5}}
+	const repeats = 60
+	var estimate, mean, square float64
+	for r := range uint64(repeats) {
+		x, y := hills(40, 100+r)
+		f, err := Fit(x, y, Options{Trees: 400, Seed: r, MinLeaf: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, v, err := f.PredictVariance(q[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		estimate += v[0] / repeats
+		mean += m[0] / repeats
+		square += m[0] * m[0] / repeats
+	}
+	// The spread of 60 forests is known to about 18 % and the jackknife runs a little high.
+	if spread := square - mean*mean; estimate < 0.5*spread || estimate > 2.5*spread {
+		t.Errorf("mean variance %g, spread of forests %g", estimate, spread)
+	}
+}
+
+func TestOutOfBagIsTheMeanOfUnseenTrees(t *testing.T) {
+	x, y := hills(30, 3)
+	f, err := Fit(x, y, Options{Trees: 4, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	votes, err := f.PredictTrees(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := f.OutOfBag()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs float64
+	seen := 0
+	for i := range x {
+		var sum float64
+		left := 0
+		for b := range f.trees {
+			counts := make([]uint32, len(x))
+			drawCounts(treeSource(2, b), counts)
+			if counts[i] == 0 {
+				sum += votes[i][b]
+				left++
+			}
+		}
+		if left == 0 {
+			if !slices.Contains(o.Missing, i) || slices.Contains(o.Rows, i) {
+				t.Errorf("row %d was in every tree's sample and is not Missing", i)
+			}
+			continue
+		}
+		if o.Rows[seen] != i || o.Trees[seen] != left || math.Abs(o.Mean[seen]-sum/float64(left)) > 1e-12 {
+			t.Errorf("row %d: got row %d, mean %g of %d trees, want %g of %d",
+				i, o.Rows[seen], o.Mean[seen], o.Trees[seen], sum/float64(left), left)
+		}
+		errs += (y[i] - sum/float64(left)) * (y[i] - sum/float64(left))
+		seen++
+	}
+	if len(o.Missing) == 0 || seen != len(o.Rows) || seen+len(o.Missing) != len(x) {
+		t.Errorf("%d rows and %d missing of %d, want some missing", seen, len(o.Missing), len(x))
+	}
+	if want := errs / float64(seen); math.Abs(o.MSE-want) > 1e-12 {
+		t.Errorf("MSE = %g, want %g", o.MSE, want)
+	}
+}
+
+// Out-of-bag error stands for the error on new rows.
+func TestOutOfBagErrorIsHonest(t *testing.T) {
+	x, y := hills(500, 1)
+	q, yq := hills(2000, 2)
+	f, err := Fit(x, y, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := f.OutOfBag()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mse float64
+	for i := range p {
+		mse += (p[i] - yq[i]) * (p[i] - yq[i]) / float64(len(p))
+	}
+	if ratio := o.MSE / mse; ratio < 0.8 || ratio > 1.25 || o.R2 < 0.8 {
+		t.Errorf("out-of-bag MSE %g and R2 %g, MSE on new rows %g", o.MSE, o.R2, mse)
+	}
+}
+
+func TestNoBootstrapLeavesNothingOut(t *testing.T) {
+	x, y := hills(9, 1)
+	f, err := Fit(x, y, Options{NoBootstrap: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.OutOfBag(); !errors.Is(err, ErrNoBootstrap) {
+		t.Errorf("OutOfBag error = %v, want ErrNoBootstrap", err)
+	}
+	if _, _, err := f.PredictVariance(x); !errors.Is(err, ErrNoBootstrap) {
+		t.Errorf("PredictVariance error = %v, want ErrNoBootstrap", err)
+	}
+	one, err := Fit(x[:1], y[:1], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.OutOfBag(); !errors.Is(err, ErrNoBootstrap) {
+		t.Errorf("OutOfBag of one row: error = %v, want ErrNoBootstrap", err)
+	}
+}
