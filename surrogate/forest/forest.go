@@ -28,16 +28,19 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := newTable(x, y, opt.Criterion)
+	opt = opt.filled()
+	t, err := newTable(x, y, opt)
 	if err != nil {
 		return nil, err
 	}
-	if opt.MaxFeatures > t.dim {
+	f := &Forest{opt: opt, train: t}
+	if f.opt.MaxFeatures == 0 {
+		f.opt.MaxFeatures = t.dim
+	}
+	if f.opt.MaxFeatures > t.dim {
 		return nil, fmt.Errorf("%w: MaxFeatures = %d, rows have %d features", ErrOptions, opt.MaxFeatures, t.dim)
 	}
-	f := &Forest{opt: opt.filled(t.dim), train: t}
 	f.jackknife = sync.OnceValue(f.gram)
-
 	f.grow()
 	return f, nil
 }
@@ -45,49 +48,52 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 // grow grows all trees and then turns their thresholds into ranks. Workers number thresholds on
 // their own, in the order they meet them; only ranks, which do not depend on that, remain.
 func (f *Forest) grow() {
-	d := f.train.dim
 	f.trees = make([]tree, f.opt.Trees)
-	f.cuts = make([][]float64, d)
 	owner := make([]int, f.opt.Trees)
-	tables := make([][]numbering, f.opt.Workers)
-	f.each(f.opt.Trees, func(worker int) func(int) {
+	numbers := make([][]numbering, min(f.opt.Workers, f.opt.Trees)) // per worker, per feature
+	spread(f.opt.Workers, f.opt.Trees, func(worker int) func(int) {
 		g := newGrower(f.train, f.opt)
-		mine := make([]numbering, d)
-		tables[worker] = mine
+		mine := make([]numbering, f.train.dim)
+		numbers[worker] = mine
 		return func(k int) {
 			owner[k] = worker
 			f.trees[k] = freeze(g.grow(k), mine)
 		}
 	})
-	ranks := make([][][]uint32, len(tables)) // per worker, per feature
+	ranks := f.rankCuts(numbers)
+	spread(f.opt.Workers, f.opt.Trees, func(int) func(int) {
+		return func(k int) { f.trees[k].renumber(ranks[owner[k]]) }
+	})
+}
+
+// rankCuts sets cuts to all thresholds that the workers have numbered, and returns for each
+// worker and feature the ranks of its numbers.
+func (f *Forest) rankCuts(numbers [][]numbering) [][][]uint32 {
+	f.cuts = make([][]float64, f.train.dim)
+	ranks := make([][][]uint32, len(numbers))
 	for w := range ranks {
-		ranks[w] = make([][]uint32, d)
+		ranks[w] = make([][]uint32, f.train.dim)
 	}
-	f.each(d, func(int) func(int) {
+	spread(f.opt.Workers, f.train.dim, func(int) func(int) {
 		return func(j int) {
-			var byWorker []*numbering
-			for w := range tables {
-				if tables[w] == nil { // more workers than trees
-					break
-				}
-				byWorker = append(byWorker, &tables[w][j])
+			parts := make([]*numbering, len(numbers))
+			for w := range numbers {
+				parts[w] = &numbers[w][j]
 			}
-			cuts, r := merge(byWorker...)
+			cuts, r := merge(parts...)
 			f.cuts[j] = cuts
 			for w := range r {
 				ranks[w][j] = r[w]
 			}
 		}
 	})
-	f.each(f.opt.Trees, func(int) func(int) {
-		return func(k int) { f.trees[k].renumber(ranks[owner[k]]) }
-	})
+	return ranks
 }
 
-// each calls work(0) … work(n-1) on up to Workers goroutines, numbered from 0. Every goroutine
+// spread calls work(0) … work(n-1) on at most so many workers, numbered from 0. Every worker
 // gets its own work from start, with its own scratch space.
-func (f *Forest) each(n int, start func(worker int) (work func(k int))) {
-	workers := min(f.opt.Workers, n)
+func spread(workers, n int, start func(worker int) (work func(k int))) {
+	workers = min(workers, n)
 	if workers <= 1 {
 		work := start(0)
 		for k := range n {

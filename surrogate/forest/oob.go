@@ -32,7 +32,7 @@ func (f *Forest) OutOfBag() (OutOfBag, error) {
 			continue
 		}
 		o.Rows = append(o.Rows, i)
-		o.Mean = append(o.Mean, sums[i]/float64(v))
+		o.Mean = append(o.Mean, f.inRange(sums[i]/float64(v)))
 		o.Trees = append(o.Trees, v)
 	}
 	if len(o.Rows) == 0 {

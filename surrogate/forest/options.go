@@ -21,7 +21,8 @@ const (
 	// SquaredError lowers the variance inside the two children; leaves hold means.
 	SquaredError Criterion = iota
 	// AbsoluteError lowers the mean distance to the median; leaves hold medians.
-	// Growing costs O(d·m·log m) for a node of m rows instead of O(d·m).
+	// Growing costs O(d·m·log m) for a node of m rows instead of O(d·m). A row drawn twice
+	// counts as two rows; scikit-learn 1.2.1 lets it weigh slightly less in its trees.
 	AbsoluteError
 	// FriedmanMSE scores wl·wr·(difference of means)². Inside one node that is the gain of
 	// SquaredError times a constant, so it picks the same splits; the name is kept so that
@@ -86,8 +87,8 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// filled returns the options with zeros replaced by their meaning for d features.
-func (o Options) filled(d int) Options {
+// filled returns the options with zeros replaced by what they mean, but for MaxFeatures.
+func (o Options) filled() Options {
 	if o.Trees == 0 {
 		o.Trees = defaultTrees
 	}
@@ -96,9 +97,6 @@ func (o Options) filled(d int) Options {
 	}
 	if o.MinLeaf == 0 {
 		o.MinLeaf = 1
-	}
-	if o.MaxFeatures == 0 {
-		o.MaxFeatures = d
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -38,7 +38,7 @@ func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 
 // blocks calls work for every block of rows of q, on up to Workers goroutines.
 func (f *Forest) blocks(q query, start func() (work func(lo, hi int))) {
-	f.each((q.rows+blockRows-1)/blockRows, func(int) func(int) {
+	spread(f.opt.Workers, (q.rows+blockRows-1)/blockRows, func(int) func(int) {
 		work := start()
 		return func(b int) { work(b*blockRows, min((b+1)*blockRows, q.rows)) }
 	})
@@ -84,10 +84,11 @@ func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 	return mean, nil
 }
 
-// mean turns the sum of all trees into their mean, which rounding must not push out of range.
-func (f *Forest) mean(sum float64) float64 {
-	return min(max(sum/float64(len(f.trees)), f.train.yMin), f.train.yMax)
-}
+// mean turns the sum of all trees into their mean.
+func (f *Forest) mean(sum float64) float64 { return f.inRange(sum / float64(len(f.trees))) }
+
+// inRange takes back what rounding pushed beyond the targets seen.
+func (f *Forest) inRange(v float64) float64 { return min(max(v, f.train.yMin), f.train.yMax) }
 
 // addTree adds what tree k predicts for rows lo … hi-1 to sums, which has room for whole groups.
 func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {

@@ -52,12 +52,12 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 			x[i] = []float64{rng.NormFloat64(), float64(rng.IntN(4))}
 			y[i] = rng.ExpFloat64() + 0.01
 		}
-		tab, err := newTable(x, y, c)
+		opt := Options{Criterion: c, MinLeaf: 1 + rng.IntN(2), MaxFeatures: 2, NoBootstrap: trial%8 < 4, Seed: uint64(trial)}
+		tab, err := newTable(x, y, opt.filled())
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt := Options{Criterion: c, MinLeaf: 1 + rng.IntN(2), NoBootstrap: trial%8 < 4, Seed: uint64(trial)}
-		g := newGrower(tab, opt.filled(2))
+		g := newGrower(tab, opt.filled())
 		g.sample(0)
 		for f := range g.order {
 			g.order[f] = f

@@ -35,18 +35,18 @@ type table struct {
 //
 // Rows with equal features share a cell, save under AbsoluteError: a median needs its rows.
 // O(d·n·log n) time.
-func newTable(x [][]float64, y []float64, c Criterion) (*table, error) {
+func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	flat, d, err := flatten(x)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTargets(y, len(x), c); err != nil {
+	if err := checkTargets(y, len(x), opt.Criterion); err != nil {
 		return nil, err
 	}
 	t := &table{rows: len(x), dim: d, x: flat, y: slices.Clone(y)}
-	t.scaleTargets(c)
-	ranks := t.rank()
-	if c == AbsoluteError {
+	t.scaleTargets(opt.Criterion)
+	ranks := t.rank(opt.Workers)
+	if opt.Criterion == AbsoluteError {
 		t.cellPerRow(ranks)
 	} else {
 		t.groupCells(ranks)
@@ -128,21 +128,23 @@ func (t *table) unscale(z float64) float64 {
 }
 
 // rank fills values and returns every row's ranks by feature.
-func (t *table) rank() [][]uint32 {
+func (t *table) rank(workers int) [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
-	for f := range t.dim {
-		var seen numbering
-		r := make([]uint32, t.rows)
-		for i := range r {
-			r[i] = seen.number(t.x[i*t.dim+f])
+	spread(workers, t.dim, func(int) func(int) {
+		return func(f int) {
+			var seen numbering
+			r := make([]uint32, t.rows)
+			for i := range r {
+				r[i] = seen.number(t.x[i*t.dim+f])
+			}
+			values, byNumber := merge(&seen)
+			for i, number := range r {
+				r[i] = byNumber[0][number]
+			}
+			t.values[f], ranks[f] = values, r
 		}
-		values, byNumber := merge(&seen)
-		for i, number := range r {
-			r[i] = byNumber[0][number]
-		}
-		t.values[f], ranks[f] = values, r
-	}
+	})
 	return ranks
 }
 
