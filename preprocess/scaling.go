@@ -117,9 +117,6 @@ func lower(best map[coll.Point]float64, m coll.Measurement) {
 	}
 }
 
-// Scaling returns the scaling the scaler was fitted with.
-func (s *Scaler) Scaling() Scaling { return s.scaling }
-
 // Best returns the fastest training time at a point in seconds, and whether the
 // point was measured.
 func (s *Scaler) Best(p coll.Point) (float64, bool) {

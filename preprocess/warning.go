@@ -3,6 +3,7 @@ package preprocess
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"tutti/coll"
 )
@@ -42,13 +43,22 @@ func (p *problems) add(kind string, line int, detail string) {
 	}
 	w, ok := (*p)[kind]
 	if !ok {
-		w = &Warning{Kind: kind, Line: line, Detail: detail}
+		w = &Warning{Kind: kind, Line: line, Detail: clip(detail)}
 		(*p)[kind] = w
 	}
 	w.Count++
 	if line < w.Line {
-		w.Line, w.Detail = line, detail
+		w.Line, w.Detail = line, clip(detail)
 	}
+}
+
+// clip keeps a foreign cell of any size from filling a message.
+func clip(detail string) string {
+	const most = 300
+	if len(detail) > most {
+		return strings.ToValidUTF8(detail[:most], "") + "…"
+	}
+	return detail
 }
 
 func (p problems) all() []Warning {

@@ -161,7 +161,7 @@ func (j *Journal) Append(recs ...Record) error {
 		// Linux may drop the dirty pages of a failed fsync and report the next one
 		// as fine: Rebello et al., Can Applications Recover from fsync Failures?,
 		// USENIX ATC 2020. So a failed fsync is final.
-		j.broken = errors.Join(fmt.Errorf("an earlier fsync failed, open the journal again: %w", err))
+		j.broken = fmt.Errorf("an earlier fsync failed, open the journal again: %w", err)
 		return fmt.Errorf("append to %s: %w", j.path, j.cutBack(err))
 	}
 	j.size += int64(len(lines))

@@ -3,6 +3,7 @@ package store_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -239,4 +240,34 @@ func TestAppendConcurrently(t *testing.T) {
 			t.Errorf("records %d and %d: nodes %d and %d, want a pair", i, i+1, a, b)
 		}
 	}
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	j, err := store.Create(dir, store.Header{Campaign: "night", Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer j.Close()
+	if err := j.Append(trial(16), store.Record{Kind: store.KindStop, Problem: problem, Stop: "converged"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	contents, err := store.Read(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range contents.Records {
+		fmt.Println(r.Kind, "of", r.Problem)
+	}
+	// Output:
+	// trial of mpich bcast
+	// stop of mpich bcast
 }

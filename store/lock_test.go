@@ -15,8 +15,12 @@ import (
 )
 
 // holdEnv makes the test binary a process that opens the journal of this folder
-// and holds it until it is killed or its standard input ends.
-const holdEnv = "TUTTI_STORE_TEST_HOLD"
+// and holds it until it is killed or its standard input ends. With appendEnv set
+// as well it appends records all the time.
+const (
+	holdEnv   = "TUTTI_STORE_TEST_HOLD"
+	appendEnv = "TUTTI_STORE_TEST_APPEND"
+)
 
 func TestMain(m *testing.M) {
 	dir := os.Getenv(holdEnv)
@@ -29,6 +33,15 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	fmt.Println("open")
+	for round := 1; os.Getenv(appendEnv) != ""; round++ {
+		r := stopRecord
+		r.Round, r.Note = round, strings.Repeat("x", 5000) // longer than a page
+		if err := j.Append(r); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		fmt.Println(round)
+	}
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 	if err := j.Close(); err != nil {
 		fmt.Println("error:", err)
@@ -116,6 +129,46 @@ func TestLockOfAnotherProcess(t *testing.T) {
 		t.Error(err)
 	}
 	onlyJournal(t, dir)
+}
+
+// TestKilledWhileAppending kills a writer at its work: whatever it said was
+// written is there, in order, with at most the one record it was writing besides.
+func TestKilledWhileAppending(t *testing.T) {
+	t.Setenv(appendEnv, "1")
+	for range 3 {
+		dir := newJournal(t)
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), holdEnv+"="+dir)
+		stdout, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if _, err := fmt.Sscan(lines.Text(), &said); err == nil && said == 20 {
+				_ = cmd.Process.Kill() // and read what it says until the end
+			}
+		}
+		_ = cmd.Wait()
+		j, contents, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(contents.Records); said < 20 || n < said || n > said+1 {
+			t.Errorf("%d records, the writer said %d", n, said)
+		}
+		for i, r := range contents.Records {
+			if r.Round != i+1 {
+				t.Fatalf("record %d is of round %d", i+1, r.Round)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // waitDead waits until the kernel has ended the process that holds the lock.
