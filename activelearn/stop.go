@@ -1,0 +1,74 @@
+package activelearn
+
+import (
+	"time"
+
+	"tutti/metrics"
+)
+
+// StopReason says why a campaign ended. Only Converged means good.
+type StopReason string
+
+// The closed list of stop reasons.
+const (
+	Converged      StopReason = "converged"
+	Budget         StopReason = "budget"
+	TimeUp         StopReason = "time"
+	SpaceExhausted StopReason = "space exhausted"
+	Cancelled      StopReason = "cancelled"
+)
+
+// Good reports whether the criteria held.
+func (r StopReason) Good() bool { return r == Converged }
+
+// Criteria say when a selection is good enough: both must hold for Patience
+// evaluations in a row, each over 1/Mistakes points or more, since fewer cannot
+// tell a smaller proportion from it.
+type Criteria struct {
+	Slowdown float64 // average slowdown must be below
+	Mistakes float64 // proportion of significant mistakes must be below
+	Patience int     // 0 means 1
+	MinShare float64 // of the candidates to be measured before they count, 0 to 1
+}
+
+// Limits end a campaign that does not converge. Zero means no limit.
+type Limits struct {
+	MachineSeconds float64
+	Wall           time.Duration
+}
+
+// Watch decides when to stop.
+type Watch struct {
+	criteria Criteria
+	limits   Limits
+	held     int
+}
+
+// NewWatch returns a watch that has seen nothing.
+func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
+
+// Observe takes the evaluation after a round, with the share of the candidates
+// measured by then, and reports whether the criteria have now held for long
+// enough.
+func (w *Watch) Observe(s metrics.Summary, share float64) bool {
+	if float64(s.Points)*w.criteria.Mistakes >= 1 && s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes {
+		w.held++
+	} else {
+		w.held = 0
+	}
+	return w.held >= max(1, w.criteria.Patience) && share >= w.criteria.MinShare
+}
+
+// Spent reports whether a limit is reached: the machine time of the ledger, the
+// wall time elapsed, or nothing left to ask for. It returns "" to go on.
+func (w *Watch) Spent(l *Ledger, elapsed time.Duration) StopReason {
+	switch {
+	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:
+		return Budget
+	case w.limits.Wall > 0 && elapsed >= w.limits.Wall:
+		return TimeUp
+	case l.Left() == 0:
+		return SpaceExhausted
+	}
+	return ""
+}

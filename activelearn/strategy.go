@@ -1,0 +1,104 @@
+package activelearn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"tutti/coll"
+	"tutti/learner"
+)
+
+// State is what a strategy may look at.
+type State struct {
+	Round   int              // 1 for the first
+	Want    int              // candidates wanted; a strategy that measures whole points may give more
+	Ledger  *Ledger          // who is free, pending, done
+	Learner *learner.Learner // trained on the ledger's measurements; nil while there are none
+}
+
+// Strategy proposes what to measure next.
+type Strategy interface {
+	// Ask returns free candidates of the ledger, at least Want unless fewer are
+	// left, none twice. It depends on the strategy's options, the state and the
+	// states it was asked in before, so a campaign told again asks the same.
+	Ask(s State) ([]coll.Candidate, error)
+}
+
+// Options of the strategies.
+type Options struct {
+	Seed    uint64
+	Initial int // points drawn at random before a model chooses; zero takes 5
+}
+
+// defaultInitial points let a process of three length scales, a signal and a
+// noise variance see more rows than it has parameters once a batch is added.
+const defaultInitial = 5
+
+func (o Options) withDefaults() Options {
+	if o.Initial == 0 {
+		o.Initial = defaultInitial
+	}
+	return o
+}
+
+// Names returns the strategies that New knows.
+func Names() []string { return []string{"random", "uncertainty", "jackknife"} }
+
+// New returns the strategy called name. The error names what is allowed.
+func New(name string, opt Options) (Strategy, error) {
+	opt = opt.withDefaults()
+	switch name {
+	case "random":
+		return &random{opt: opt}, nil
+	case "uncertainty":
+		return &uncertainty{opt: opt}, nil
+	case "jackknife":
+		return &jackknife{opt: opt}, nil
+	}
+	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
+}
+
+// rng of one round: nothing to save between rounds.
+func (o Options) rng(round int) *rand.Rand {
+	return rand.New(rand.NewPCG(o.Seed, uint64(round)))
+}
+
+// random draws points and measures all their algorithms: the training sets of
+// the state of the art before FACT.
+type random struct{ opt Options }
+
+// Ask draws points with free candidates, each with the same probability.
+func (r *random) Ask(s State) ([]coll.Candidate, error) {
+	return drawPoints(s, s.Want, r.opt.rng(s.Round)), nil
+}
+
+// drawPoints takes all free candidates of points drawn at random until there are
+// want of them.
+func drawPoints(s State, want int, rng *rand.Rand) []coll.Candidate {
+	var out []coll.Candidate
+	for _, i := range rng.Perm(len(s.Ledger.Space().Points())) {
+		if len(out) >= want {
+			break
+		}
+		out = append(out, s.Ledger.Free(i)...)
+	}
+	return out
+}
+
+// initialBatch takes all algorithms at the first points of a campaign.
+func initialBatch(s State, opt Options) []coll.Candidate {
+	rng := opt.rng(s.Round)
+	var out []coll.Candidate
+	points := 0
+	for _, i := range rng.Perm(len(s.Ledger.Space().Points())) {
+		if points >= opt.Initial && len(out) >= s.Want {
+			break
+		}
+		if here := s.Ledger.Free(i); len(here) > 0 {
+			out = append(out, here...)
+			points++
+		}
+	}
+	return out
+}

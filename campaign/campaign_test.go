@@ -1,0 +1,215 @@
+package campaign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/benchrunner/synthetic"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/preprocess"
+	"tutti/selection"
+	"tutti/space"
+	"tutti/store"
+	"tutti/surrogate/forest"
+)
+
+// memory is a log that keeps its records and can break.
+type memory struct {
+	records []store.Record
+	limit   int // records after which Append fails; 0: none
+}
+
+var errFull = errors.New("log is full")
+
+func (m *memory) Append(recs ...store.Record) error {
+	if m.limit > 0 && len(m.records)+len(recs) > m.limit {
+		return errFull
+	}
+	m.records = append(m.records, recs...)
+	return nil
+}
+
+func grid(t testing.TB) []coll.Point {
+	t.Helper()
+	g := space.Grid{Nodes: []int{2, 4, 6, 8, 16, 32}, PPN: []int{1, 4, 12}}
+	for size := int64(8); size <= 1<<20; size *= 4 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	points, err := g.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return points
+}
+
+func problem(t testing.TB, opt replay.Options) campaign.Problem {
+	t.Helper()
+	truth := synthetic.Measurements(grid(t))
+	m, err := replay.New(truth, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp := space.New(grid(t), synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	return campaign.Problem{
+		Problem: store.Problem{Library: "mpich", Collective: coll.Bcast},
+		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()),
+	}
+}
+
+func spec(strategy string) campaign.Spec {
+	return campaign.Spec{
+		Seed: 1, Strategy: strategy,
+		Batch:    campaign.Batch{Candidates: 8, Growth: 0.1},
+		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2},
+		Judge:    campaign.ByCrossValidation,
+		Learner:  learner.Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 30, Workers: 1}},
+		Folds:    5, Attempts: 2, HPO: 3,
+	}
+}
+
+func size(p coll.Point) int64 { return p.MsgBytes }
+
+func TestConvergesOnKnownMachine(t *testing.T) {
+	for _, strategy := range activelearn.Names() {
+		for _, judge := range []campaign.Judge{campaign.ByReference, campaign.ByCrossValidation} {
+			t.Run(fmt.Sprintf("%s %s", strategy, judge), func(t *testing.T) {
+				p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
+				s := spec(strategy)
+				s.Judge = judge
+				res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, err := campaign.Conclude(s, p, res, size, selection.Options{MaxLoss: 0.01})
+				if err != nil {
+					t.Fatal(err)
+				}
+				tuned := c.Facts.Scores[0]
+				t.Logf("stop %s after %d rounds, %d of %d candidates, slowdown %.3f, mistakes %.3f",
+					res.Stop, res.Rounds, c.Facts.Trials, c.Facts.Candidates, tuned.Slowdown, tuned.Mistakes)
+				if !res.Stop.Good() {
+					t.Errorf("stop reason %q, want converged", res.Stop)
+				}
+				if tuned.Slowdown > 1.06 {
+					t.Errorf("true slowdown %.3f after convergence, want 1.06 at most", tuned.Slowdown)
+				}
+			})
+		}
+	}
+}
+
+func TestResumeGivesTheSameResult(t *testing.T) {
+	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1}}
+	for _, strategy := range activelearn.Names() {
+		t.Run(strategy, func(t *testing.T) {
+			s := spec(strategy)
+			whole := &memory{}
+			want, err := campaign.Run(context.Background(), s, problem(t, opt), nil, whole, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, cut := range []int{1, 7, len(whole.records) / 2, len(whole.records) - 2, len(whole.records)} {
+				first := &memory{limit: cut}
+				if _, err := campaign.Run(context.Background(), s, problem(t, opt), nil, first, nil); cut < len(whole.records) && !errors.Is(err, errFull) {
+					t.Fatalf("cut at %d: %v, want the log's error", cut, err)
+				}
+				second := &memory{records: first.records}
+				got, err := campaign.Run(context.Background(), s, problem(t, opt), first.records, second, nil)
+				if err != nil {
+					t.Fatalf("cut at %d: %v", cut, err)
+				}
+				if diff := cmp.Diff(whole.records, second.records, cmp.AllowUnexported(coll.Algorithm{})); diff != "" {
+					t.Fatalf("cut at %d: the log differs:\n%s", cut, diff)
+				}
+				if diff := cmp.Diff(facts(t, s, problem(t, opt), want), facts(t, s, problem(t, opt), got)); diff != "" {
+					t.Fatalf("cut at %d: the facts differ:\n%s", cut, diff)
+				}
+			}
+		})
+	}
+}
+
+func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) any {
+	t.Helper()
+	c, err := campaign.Conclude(s, p, res, size, selection.Options{MaxLoss: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Facts
+}
+
+func TestRecallEqualsRun(t *testing.T) {
+	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}}
+	log := &memory{}
+	p := problem(t, opt)
+	res, err := campaign.Run(context.Background(), spec("uncertainty"), p, nil, log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := campaign.Recall(p, log.records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(facts(t, spec("uncertainty"), p, res), facts(t, spec("uncertainty"), p, back)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStopReasons(t *testing.T) {
+	never := func(s *campaign.Spec) { s.Criteria.Slowdown = 1 }
+	tests := []struct {
+		name string
+		opt  replay.Options
+		set  func(s *campaign.Spec)
+		want activelearn.StopReason
+	}{
+		{name: "criteria hold", set: func(*campaign.Spec) {}, want: activelearn.Converged},
+		{name: "nothing left", set: never, want: activelearn.SpaceExhausted},
+		{name: "machine time", set: func(s *campaign.Spec) { never(s); s.Limits.MachineSeconds = 0.001 }, want: activelearn.Budget},
+		{name: "wall time", set: func(s *campaign.Spec) { never(s); s.Limits.Wall = 1 }, want: activelearn.TimeUp},
+		{name: "everything fails", opt: replay.Options{FailureRate: 1}, set: func(*campaign.Spec) {}, want: activelearn.SpaceExhausted},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			s := spec("random")
+			s.HPO, s.Learner.Forest.Trees = 0, 10
+			s.Batch.Growth = 0.2
+			tc.set(&s)
+			res, err := campaign.Run(context.Background(), s, problem(t, tc.opt), nil, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Stop != tc.want {
+				t.Errorf("stop %q, want %q", res.Stop, tc.want)
+			}
+		})
+	}
+}
+
+func TestCancelKeepsTheLog(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	log := &memory{}
+	rounds := 0
+	res, err := campaign.Run(ctx, spec("random"), problem(t, replay.Options{}), nil, log, func(campaign.Event) {
+		if rounds++; rounds == 2 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || res.Stop != activelearn.Cancelled {
+		t.Fatalf("Run = %v, stop %q, want cancelled", err, res.Stop)
+	}
+	for _, r := range log.records {
+		if r.Kind == store.KindStop {
+			t.Error("a cancelled campaign is marked as stopped: it could not be resumed")
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/report"
+	"tutti/selection"
+	"tutti/store"
+)
+
+// Conclusion is what a problem's measurements amount to.
+type Conclusion struct {
+	Tree  *selection.Tree
+	Rows  []selection.Row // predictions at every grid point, in order
+	Facts report.ProblemFacts
+}
+
+// Conclude trains the final forests, predicts every candidate of the grid, fits
+// the selection tree and gathers the facts for the report. size is the library's
+// own measure of a message. It is a function of its arguments alone.
+func Conclude(spec Spec, p Problem, res Result, size func(coll.Point) int64, opt selection.Options) (Conclusion, error) {
+	spec = spec.forProblem(p.Problem)
+	ms := res.Ledger.Measurements()
+	if len(ms) == 0 {
+		return Conclusion{}, fmt.Errorf("%s: nothing was measured", p.Problem)
+	}
+	final, err := spec.final(res.Study)
+	if err != nil {
+		return Conclusion{}, err
+	}
+	l, err := learner.Fit(ms, final)
+	if err != nil {
+		return Conclusion{}, err
+	}
+	c := Conclusion{}
+	if c.Rows, err = predictRows(l, p); err != nil {
+		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
+	}
+	if c.Tree, err = selection.Fit(c.Rows, size, opt); err != nil {
+		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
+	}
+	held, err := heldOutFinally(spec, ms, final)
+	if err != nil {
+		return Conclusion{}, err
+	}
+	c.Facts, err = newFacts(spec, final, p, res, c, held)
+	return c, err
+}
+
+// predictRows returns what can be selected at each point of the space.
+func predictRows(l *learner.Learner, p Problem) ([]selection.Row, error) {
+	points := p.Space.Points()
+	predicted, err := l.Predict(points)
+	if err != nil {
+		return nil, err
+	}
+	var rows []selection.Row
+	for i, point := range points {
+		row := selection.Row{Point: point}
+		var scaled []float64
+		for _, a := range p.Space.Feasible(i) {
+			alg := p.Space.Algorithms()[a]
+			if at, known := slices.BinarySearchFunc(l.Algorithms(), alg, coll.CompareAlgorithms); known {
+				row.Options = append(row.Options, selection.Option{Algorithm: alg})
+				scaled = append(scaled, predicted[at][i])
+			}
+		}
+		if len(scaled) == 0 {
+			continue
+		}
+		relative, err := l.Relative(scaled)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", point, err)
+		}
+		for k := range row.Options {
+			row.Options[k].Seconds = relative[k]
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// heldOutFinally cross-validates the final forests for the report's R² and
+// parity; none for fewer than two points.
+func heldOutFinally(spec Spec, ms []coll.Measurement, final learner.Options) (learner.HeldOut, error) {
+	for _, m := range ms[1:] {
+		if m.Point != ms[0].Point {
+			return learner.CrossValidate(ms, spec.Folds, spec.Seed, final)
+		}
+	}
+	return learner.HeldOut{}, nil
+}
+
+// bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
+const bootstrapResamples = 1000
+
+// score condenses slowdowns with intervals; nil for none.
+func score(name, source string, slowdowns []float64, spec Spec) (*report.Score, error) {
+	if len(slowdowns) == 0 {
+		return nil, nil
+	}
+	sum, err := metrics.Summarize(slowdowns, spec.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	s := &report.Score{
+		Name: name, Source: source, Points: sum.Points,
+		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
+	}
+	interval := func(pick func(metrics.Summary) float64) (metrics.Interval, error) {
+		return metrics.Bootstrap(slowdowns, func(v []float64) float64 {
+			s, err := metrics.Summarize(v, spec.Metrics)
+			if err != nil {
+				panic(err) // the values were summarised above
+			}
+			return pick(s)
+		}, bootstrapResamples, 0.95, spec.Seed)
+	}
+	i, err := interval(func(s metrics.Summary) float64 { return s.Slowdown })
+	if err != nil {
+		return nil, err
+	}
+	s.SlowdownLow, s.SlowdownHigh = i.Low, i.High
+	if i, err = interval(func(s metrics.Summary) float64 { return s.Mistakes }); err != nil {
+		return nil, err
+	}
+	s.MistakesLow, s.MistakesHigh = i.Low, i.High
+	return s, nil
+}
+
+func curveOf(evaluations []store.Evaluation) []report.CurvePoint {
+	out := make([]report.CurvePoint, len(evaluations))
+	for i, e := range evaluations {
+		out[i] = report.CurvePoint{
+			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
+			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
+			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
+		}
+	}
+	return out
+}
+
+// Choice is what the tree selects at a point, coll.Default where it leaves the
+// decision to the library.
+func (c Conclusion) Choice(p coll.Point) coll.Algorithm {
+	if alg, ok := c.Tree.Select(p); ok {
+		return alg
+	}
+	return coll.Default
+}

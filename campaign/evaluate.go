@@ -1,0 +1,48 @@
+package campaign
+
+import (
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/store"
+)
+
+// evaluate judges the selection of a round as Spec.Judge says. It reports false
+// while there is nothing to judge by: one point, or one algorithm at each.
+func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
+	l := r.ledger
+	eval = store.Evaluation{
+		Round:          round,
+		Trials:         l.Trials(),
+		Points:         l.PointsMeasured(),
+		MachineSeconds: l.CostSeconds(),
+		NodeSeconds:    l.NodeSeconds(),
+		PointShare:     float64(l.PointsMeasured()) / float64(len(l.Space().Points())),
+		CandidateShare: float64(len(l.Measurements())) / float64(l.Space().Size()),
+		Source:         string(r.spec.Judge),
+	}
+	held, err := r.heldOut()
+	if err != nil || len(held.Slowdowns) == 0 {
+		return eval, false, err
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, r.spec.Metrics)
+	if err != nil {
+		return eval, false, err
+	}
+	eval.Slowdown, eval.Accuracy, eval.Mistakes = sum.Slowdown, sum.Accuracy, sum.Mistakes
+	eval.P95Slowdown, eval.WorstSlowdown = sum.P95, sum.Worst
+	if r2, err := held.R2(coll.Algorithm{}); err == nil {
+		eval.R2 = r2
+	}
+	return eval, true, nil
+}
+
+func (r *run) heldOut() (learner.HeldOut, error) {
+	if r.spec.Judge == ByReference {
+		return r.learner.Judge(r.problem.Truth)
+	}
+	if r.ledger.PointsMeasured() < 2 {
+		return learner.HeldOut{}, nil
+	}
+	return learner.CrossValidate(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner)
+}

@@ -1,0 +1,241 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/store"
+)
+
+// run is the state of one problem while it is tuned.
+type run struct {
+	spec     Spec
+	problem  Problem
+	past     history
+	log      Log
+	observe  func(Event)
+	strategy activelearn.Strategy
+	ledger   *activelearn.Ledger
+	watch    *activelearn.Watch
+	attempts map[coll.Candidate]int
+	retry    []coll.Candidate // failed, to be tried again in the next round
+	learner  *learner.Learner // trained on everything in the ledger
+	result   Result
+	began    time.Time
+}
+
+// Run tunes one problem. history is what the log said of earlier runs of the
+// same campaign, nil for a new one; log and observe may be nil.
+//
+// A failed trial is a result. Run returns ctx.Err() once ctx is cancelled, with
+// the Result so far and Stop set to Cancelled; everything that ended is in the
+// log by then. Other errors come from the log, from a runner that is unavailable
+// or from a broken Spec.
+func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log, observe func(Event)) (Result, error) {
+	if err := p.validate(spec); err != nil {
+		return Result{}, err
+	}
+	spec = spec.forProblem(p.Problem)
+	strategy, err := activelearn.New(spec.Strategy, activelearn.Options{Seed: spec.Seed, Initial: spec.Initial})
+	if err != nil {
+		return Result{}, err
+	}
+	r := &run{
+		spec: spec, problem: p, past: historyOf(p.Problem, past), log: log, observe: observe,
+		strategy: strategy,
+		ledger:   activelearn.NewLedger(p.Space),
+		watch:    activelearn.NewWatch(spec.Criteria, spec.Limits),
+		attempts: map[coll.Candidate]int{},
+		began:    time.Now(),
+	}
+	r.result.Ledger = r.ledger
+	stop, err := r.loop(ctx)
+	r.result.Stop = stop
+	if err != nil {
+		if ctx.Err() != nil {
+			r.result.Stop = activelearn.Cancelled
+		}
+		return r.result, fmt.Errorf("%s: round %d: %w", p.Problem, r.result.Rounds, err)
+	}
+	if r.past.stop == "" {
+		if err := r.append(store.Record{Kind: store.KindStop, Stop: string(stop)}); err != nil {
+			return r.result, err
+		}
+	}
+	r.tell(PhaseStudy)
+	if r.result.Study, err = r.study(ctx); err != nil {
+		if ctx.Err() != nil {
+			r.result.Stop = activelearn.Cancelled
+		}
+		return r.result, fmt.Errorf("%s: hyperparameter study: %w", p.Problem, err)
+	}
+	r.tell(PhaseEnd)
+	return r.result, nil
+}
+
+// loop is ask, measure, tell, judge.
+func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
+	for round := 1; ; round++ {
+		_, known := r.past.batches[round]
+		if !known && r.past.stop != "" {
+			return activelearn.StopReason(r.past.stop), nil
+		}
+		if stop := r.watch.Spent(r.ledger, time.Since(r.began)); stop != "" && !known {
+			return stop, nil
+		}
+		r.result.Rounds = round
+		batch, err := r.ask(round)
+		if err != nil {
+			return "", err
+		}
+		if err := r.measure(ctx, round, batch); err != nil {
+			return "", err
+		}
+		if len(r.ledger.Measurements()) == 0 {
+			continue
+		}
+		converged, err := r.judge(round)
+		if err != nil {
+			return "", err
+		}
+		if converged {
+			return activelearn.Converged, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+	}
+}
+
+// ask returns the batch of a round: the one in the log if there is one, since it
+// may be running, else the strategy's. The strategy is asked either way, so that
+// it goes through the same states as the first time.
+func (r *run) ask(round int) ([]coll.Candidate, error) {
+	retry := r.retry
+	r.retry = nil
+	fresh, err := r.strategy.Ask(activelearn.State{
+		Round:   round,
+		Want:    r.spec.Batch.want(len(r.ledger.Measurements())),
+		Ledger:  r.ledger,
+		Learner: r.learner,
+	})
+	if err != nil {
+		return nil, err
+	}
+	batch := append(retry, fresh...)
+	logged, known := r.past.batches[round]
+	switch {
+	case !known:
+		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch}); err != nil {
+			return nil, err
+		}
+	case !slices.Equal(batch, logged):
+		r.warn("round %d asks for another batch than the log has; the log is followed", round)
+		batch = logged
+	}
+	for _, c := range batch {
+		if r.ledger.IsFree(c) {
+			if err := r.ledger.Pend(c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return batch, nil
+}
+
+// measure takes the trials of the batch that the log has and runs the others.
+func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
+	ended := map[coll.Candidate]bool{}
+	for _, t := range r.past.trials[round] {
+		ended[t.Candidate] = true
+		if err := r.record(t); err != nil {
+			return err
+		}
+	}
+	requests := make([]benchrunner.Request, len(batch))
+	for i, c := range batch {
+		requests[i] = benchrunner.Request{Candidate: c, Attempt: r.attempts[c] + 1, Ended: ended[c]}
+	}
+	if len(ended) == len(batch) {
+		return nil
+	}
+	return r.problem.Runner.Run(ctx, benchrunner.Batch{Round: round, Requests: requests}, func(t coll.Trial) error {
+		if err := r.append(store.Record{Kind: store.KindTrial, Round: round, Trial: &t}); err != nil {
+			return err
+		}
+		return r.record(t)
+	})
+}
+
+// record enters a trial that ended and decides about a failed one.
+func (r *run) record(t coll.Trial) error {
+	if err := r.ledger.Record(t); err != nil {
+		return err
+	}
+	r.attempts[t.Candidate]++
+	if t.State == coll.TrialDone {
+		return nil
+	}
+	if r.attempts[t.Candidate] < r.spec.Attempts {
+		r.retry = append(r.retry, t.Candidate)
+		return nil
+	}
+	r.ledger.Abandon(t.Candidate)
+	r.warn("%v is given up after %d attempts: %s: %s", t.Candidate, r.attempts[t.Candidate], t.Phase, t.Error)
+	return nil
+}
+
+// judge retrains on everything measured and evaluates the selection.
+func (r *run) judge(round int) (converged bool, err error) {
+	r.learner, err = learner.Fit(r.ledger.Measurements(), r.spec.Learner)
+	if err != nil {
+		return false, err
+	}
+	eval, known := r.past.evaluations[round]
+	if !known {
+		eval, known, err = r.evaluate(round)
+		if err != nil || !known {
+			return false, err
+		}
+		if err := r.append(store.Record{Kind: store.KindEvaluation, Round: round, Evaluation: &eval}); err != nil {
+			return false, err
+		}
+	}
+	r.result.Evaluations = append(r.result.Evaluations, eval)
+	r.tell(PhaseMeasure)
+	judged := eval.Points
+	if r.spec.Judge == ByReference {
+		judged = len(r.problem.Space.Points())
+	}
+	return r.watch.Observe(metrics.Summary{Points: judged, Slowdown: eval.Slowdown, Mistakes: eval.Mistakes}, eval.CandidateShare), nil
+}
+
+func (r *run) append(rec store.Record) error {
+	if r.log == nil {
+		return nil
+	}
+	rec.Problem = r.problem.Problem
+	return r.log.Append(rec)
+}
+
+func (r *run) warn(format string, args ...any) {
+	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (r *run) tell(phase Phase) {
+	if r.observe == nil {
+		return
+	}
+	e := Event{Problem: r.problem.Problem, Stop: r.result.Stop, Phase: phase}
+	if n := len(r.result.Evaluations); n > 0 {
+		e.Evaluation = r.result.Evaluations[n-1]
+	}
+	r.observe(e)
+}

@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"fmt"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/space"
+	"tutti/store"
+)
+
+// Spec says how a problem is tuned.
+type Spec struct {
+	Seed     uint64
+	Strategy string
+	Initial  int // points drawn at random at the start; zero takes the strategy's default
+	Batch    Batch
+	Criteria activelearn.Criteria
+	Judge    Judge
+	Limits   activelearn.Limits // of one problem
+	Metrics  metrics.Options
+	Learner  learner.Options
+	Folds    int // of the cross-validation
+	Attempts int // at a candidate before it is given up
+	HPO      int // trials of the hyperparameter study; zero for none
+}
+
+// Judge says where the figures come from that the criteria are held against.
+type Judge string
+
+// The judges.
+const (
+	ByReference       Judge = "reference"       // a complete, noise-free set of measurements
+	ByCrossValidation Judge = "cross-validated" // the measurements themselves, held out by point
+)
+
+// ParseJudge returns the judge called s. The error names what is allowed.
+func ParseJudge(s string) (Judge, error) {
+	switch j := Judge(s); j {
+	case ByReference, ByCrossValidation:
+		return j, nil
+	}
+	return "", fmt.Errorf("judge %q: want %s or %s", s, ByReference, ByCrossValidation)
+}
+
+// Batch sizes grow with what is known: early rounds learn much from little, late
+// ones would retrain for every percent.
+type Batch struct {
+	Candidates int     // at least so many in a round
+	Growth     float64 // and at least this share of the candidates measured so far
+}
+
+func (b Batch) want(measured int) int {
+	return max(1, b.Candidates, int(b.Growth*float64(measured)))
+}
+
+// Problem is one library and collective with the machine to measure it on.
+type Problem struct {
+	store.Problem
+	Space  *space.Space
+	Runner benchrunner.Runner
+	// Truth, when not nil, is a complete and noise-free set of measurements. What
+	// was selected is scored against it at the end.
+	Truth []coll.Measurement
+	// ExhaustiveSeconds is the machine time of measuring every candidate; zero
+	// when nobody knows.
+	ExhaustiveSeconds float64
+}
+
+// Log is where the campaign writes what it does before it goes on.
+type Log interface {
+	Append(recs ...store.Record) error
+}
+
+// Event tells an observer how a problem is getting on.
+type Event struct {
+	Problem    store.Problem
+	Evaluation store.Evaluation
+	Stop       activelearn.StopReason // "" while measuring
+	Phase      Phase
+}
+
+// Phase is what a problem is busy with.
+type Phase string
+
+// The phases of a problem.
+const (
+	PhaseMeasure Phase = "measuring"
+	PhaseStudy   Phase = "tuning forests"
+	PhaseEnd     Phase = "done"
+)
+
+// Result is what became of a problem.
+type Result struct {
+	Stop        activelearn.StopReason
+	Rounds      int
+	Ledger      *activelearn.Ledger
+	Evaluations []store.Evaluation
+	Study       Study
+	Warnings    []string
+}
+
+// problemSeed gives each problem its own randomness, independent of the others
+// in the campaign.
+func problemSeed(seed uint64, p store.Problem) uint64 {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, b := range []byte(p.String()) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return seed ^ h
+}
+
+func (s Spec) forProblem(p store.Problem) Spec {
+	s.Seed = problemSeed(s.Seed, p)
+	s.Learner.Forest.Seed = s.Seed
+	return s
+}
+
+func (p Problem) validate(s Spec) error {
+	if s.Judge == ByReference && p.Truth == nil {
+		return fmt.Errorf("%s: judged by reference, but there is no reference set", p.Problem)
+	}
+	if p.Space == nil || p.Space.Size() == 0 {
+		return fmt.Errorf("%s: nothing to measure: the grid, the catalogue and the machine have no candidate in common", p.Problem)
+	}
+	return nil
+}

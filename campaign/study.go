@@ -1,0 +1,174 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"tutti/coll"
+	"tutti/hpo"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/report"
+	"tutti/store"
+	"tutti/surrogate/forest"
+)
+
+// Study is the hyperparameter study of a problem.
+type Study struct {
+	Trials []hpo.TrialRecord
+}
+
+// study tunes the forests of the final model on the measurements only: the
+// objective is the cross-validated average slowdown, the first trial the
+// configured forests, so that the result is never worse than they are there.
+func (r *run) study(ctx context.Context) (Study, error) {
+	s, err := studyOf(r.past)
+	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
+		return s, err
+	}
+	ms := r.ledger.Measurements()
+	folds := learner.FoldsOf(ms, r.spec.Folds, r.spec.Seed)
+	_, err = hpo.Forest(ctx, hpo.Spec{
+		Trials:  r.spec.HPO,
+		Seed:    r.spec.Seed,
+		Pruner:  hpo.Median,
+		Earlier: slices.Clone(s.Trials),
+		OnTrial: func(t hpo.TrialRecord) error {
+			s.Trials = append(s.Trials, t)
+			line, err := json.Marshal(t)
+			if err != nil {
+				return err
+			}
+			return r.append(store.Record{Kind: store.KindHPO, HPO: line})
+		},
+	}, hpo.ForestStudy{
+		Default:  studiedParams(r.spec.Learner.Forest),
+		Criteria: studiedCriteria(r.spec.Learner.Scaling),
+		Folds:    slices.Max(folds) + 1,
+		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
+			return r.scoreFold(ms, folds, fold, p)
+		},
+	})
+	if errors.Is(err, hpo.ErrNoneComplete) {
+		r.warn("hyperparameter study: %v; the configured forests stay", err)
+		return s, nil
+	}
+	return s, err
+}
+
+// scoreFold is the average slowdown of one fold under other hyperparameters.
+func (r *run) scoreFold(ms []coll.Measurement, folds []int, fold int, p hpo.ForestParams) (float64, error) {
+	opt, err := r.spec.withParams(p)
+	if err != nil {
+		return 0, err
+	}
+	held, err := learner.Fold(ms, folds, fold, opt)
+	if err != nil {
+		return 0, err
+	}
+	if len(held.Slowdowns) == 0 {
+		return 1, nil // a fold without a choice loses nothing
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, r.spec.Metrics)
+	return sum.Slowdown, err
+}
+
+// studiedParams are the configured hyperparameters, moved into the ranges of a
+// study where they lie outside.
+func studiedParams(f forest.Options) hpo.ForestParams {
+	p := paramsOf(f)
+	low, high := hpo.ForestRange()
+	p.Trees = min(max(p.Trees, low.Trees), high.Trees)
+	p.MinSplit = min(max(p.MinSplit, low.MinSplit), high.MinSplit)
+	p.MinLeaf = min(max(p.MinLeaf, low.MinLeaf), high.MinLeaf)
+	if p.MaxDepth != 0 {
+		p.MaxDepth = min(max(p.MaxDepth, low.MaxDepth), high.MaxDepth)
+	}
+	return p
+}
+
+func paramsOf(f forest.Options) hpo.ForestParams {
+	return hpo.ForestParams{
+		Trees: f.Trees, Criterion: f.Criterion.String(), MaxDepth: f.MaxDepth, MinSplit: f.MinSplit, MinLeaf: f.MinLeaf,
+	}
+}
+
+// studiedCriteria leaves out Poisson where targets can be negative.
+func studiedCriteria(s preprocess.Scaling) []string {
+	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
+		return s == preprocess.Standard && c == forest.Poisson.String()
+	})
+}
+
+// studyOf reads the trials that the log holds.
+func studyOf(past history) (Study, error) {
+	var s Study
+	for _, rec := range past.study {
+		var t hpo.TrialRecord
+		if err := json.Unmarshal(rec.HPO, &t); err != nil {
+			return s, fmt.Errorf("hyperparameter trial in the log: %w", err)
+		}
+		s.Trials = append(s.Trials, t)
+	}
+	return s, nil
+}
+
+// best returns the first of the complete trials with the lowest value, and false
+// when there is none.
+func (s Study) best() (hpo.TrialRecord, bool) {
+	at := -1
+	for i, t := range s.Trials {
+		if t.State == hpo.Complete && (at < 0 || *t.Value < *s.Trials[at].Value) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return hpo.TrialRecord{}, false
+	}
+	return s.Trials[at], true
+}
+
+// final returns the learner of the selection that is shipped: the best of the
+// study, the configured one when there was none.
+func (s Spec) final(study Study) (learner.Options, error) {
+	t, ok := study.best()
+	if !ok || t.Number == 0 {
+		return s.Learner, nil
+	}
+	return s.withParams(hpo.ForestOf(t))
+}
+
+// withParams returns the learner's options with other hyperparameters.
+func (s Spec) withParams(p hpo.ForestParams) (learner.Options, error) {
+	criterion, err := forest.ParseCriterion(p.Criterion)
+	opt := s.Learner
+	opt.Forest.Trees, opt.Forest.Criterion, opt.Forest.MaxDepth = p.Trees, criterion, p.MaxDepth
+	opt.Forest.MinSplit, opt.Forest.MinLeaf = p.MinSplit, p.MinLeaf
+	return opt, err
+}
+
+// studyFacts lists the trials with the best value up to each.
+func studyFacts(s Study) []report.HPOTrial {
+	var out []report.HPOTrial
+	for i, t := range s.Trials {
+		h := report.HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(hpo.ForestOf(t))}
+		if best, ok := (Study{Trials: s.Trials[:i+1]}).best(); ok {
+			h.Best = best.Value
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func forestFacts(p hpo.ForestParams) []report.Param {
+	whole := func(name string, v int) report.Param { return report.Param{Name: name, Value: strconv.Itoa(v)} }
+	return []report.Param{
+		whole("trees", p.Trees), {Name: "criterion", Value: p.Criterion}, whole("max_depth", p.MaxDepth),
+		whole("min_split", p.MinSplit), whole("min_leaf", p.MinLeaf),
+	}
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// examples fill keys that have no default in the template.
+var examples = map[string]string{
+	"name":        "night",
+	"output":      "results/night",
+	"libraries":   "\n  - name: mpich\n    version: \"4.0.2\"\n  - name: openmpi\n    version: \"4.1.4\"",
+	"collectives": "[allreduce, bcast]",
+	"runner.data": "\n    - measurements.csv",
+}
+
+// Template returns a commented campaign file with every key.
+func Template() string {
+	var b strings.Builder
+	b.WriteString("# A tuning campaign. Relative paths are relative to the folder of this file; any\n" +
+		"# key can be overridden by a variable (TUTTI_STOP_SLOWDOWN) or a flag (--set).\n")
+	var open []string
+	for _, f := range fields() {
+		parts := strings.Split(f.key, ".")
+		for depth, part := range parts[:len(parts)-1] {
+			if depth < len(open) && open[depth] == part {
+				continue
+			}
+			open = append(open[:depth:depth], part)
+			if depth == 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", depth), part)
+		}
+		open = open[:min(len(open), len(parts)-1)]
+		margin := strings.Repeat("  ", len(parts)-1)
+		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], separated(templateValue(f)))
+	}
+	return b.String()
+}
+
+func separated(value string) string {
+	if strings.HasPrefix(value, "\n") {
+		return value
+	}
+	return " " + value
+}
+
+func templateValue(f field) string {
+	if example, ok := examples[f.key]; ok {
+		return example
+	}
+	switch v := f.initial.(type) {
+	case string:
+		if v == "" || strings.HasSuffix(v, "s") && v[0] == '0' {
+			return fmt.Sprintf("%q", v)
+		}
+		return v
+	case []any:
+		return "[]"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Recall reads the campaign that a journal keeps, whose folder is now dir.
+func Recall(spec json.RawMessage, dir string) (*Campaign, error) {
+	d := json.NewDecoder(bytes.NewReader(spec))
+	d.DisallowUnknownFields()
+	c := &Campaign{}
+	if err := d.Decode(c); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.Output = dir
+	return c, c.resolve("/")
+}

@@ -1,0 +1,13 @@
+// Package learner joins preprocessing and forests into what selects: one random
+// forest for each algorithm of one collective, trained on the measurements of
+// that algorithm, and the algorithm with the lowest prediction at each point
+// (Hunold et al., CLUSTER 2020; Wilkins et al., "FACT", ExaMPI 2021).
+//
+//	l, err := learner.Fit(measurements, learner.Options{Scaling: preprocess.AlgorithmLog10})
+//	if err != nil {
+//		return err
+//	}
+//	choice := l.Choose(space) // index of an algorithm for each point
+//	held, err := learner.CrossValidate(measurements, 5, options)
+//	fmt.Println(held.Summary.Slowdown)
+package learner
