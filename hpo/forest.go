@@ -20,6 +20,13 @@ func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
 
+// ForestRange returns the least and the greatest value of each number that a
+// study tries. A depth of 0 stands for no limit and is allowed beside them.
+func ForestRange() (low, high ForestParams) {
+	return ForestParams{Trees: minTrees, MaxDepth: minDepth, MinSplit: minSplit, MinLeaf: minLeaf},
+		ForestParams{Trees: maxTrees, MaxDepth: maxDepth, MinSplit: maxSplit, MinLeaf: maxLeaf}
+}
+
 // ForestParams are the hyper-parameters of a random forest.
 type ForestParams struct {
 	Trees     int    `json:"trees"`     // 20 to 300

@@ -17,7 +17,7 @@ const (
 	// complete trials at the same step, once five trials are complete.
 	Median Pruner = "median"
 	// Halving lets a trial pass steps 1, 4, 16, ... only when it is in the best
-	// quarter of those that came so far; of the first three, only the best passes.
+	// quarter of those that came so far; of the first three one passes only as the best yet.
 	Halving Pruner = "halving"
 )
 

@@ -122,7 +122,10 @@ func one(
 	if err == nil || errors.Is(err, errSink) {
 		return err
 	}
-	if t, getErr := trials.GetTrial(n); getErr == nil && t.State.IsFinished() {
+	switch t, getErr := trials.GetTrial(n); {
+	case getErr != nil:
+		return ctx.Err() // the trial was discarded
+	case t.State.IsFinished():
 		return nil // goptuna returns the error of a failed trial, too; the record has it
 	}
 	return err
