@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The range of each hyper-parameter. Beyond them a forest on a few thousand rows
-// of four features only gets slower (trees) or flatter (leaves).
+// The range of each hyper-parameter, both ends included; each holds scikit-learn's
+// default (100 trees, depth unlimited, split at 2 rows, leaves of 1).
 const (
 	minTrees, maxTrees = 20, 300
 	minDepth, maxDepth = 2, 32

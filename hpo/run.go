@@ -59,13 +59,31 @@ func Run(ctx context.Context, spec Spec, objective Objective) (Result, error) {
 	if spec.Trials < 1 {
 		return Result{}, fmt.Errorf("%w: %d trials", ErrSpec, spec.Trials)
 	}
-	pruner, err := spec.Pruner.build()
-	if err != nil {
-		return Result{}, err
-	}
 	trials, err := newStorage(spec.Earlier, spec.OnTrial)
 	if err != nil {
 		return Result{}, err
+	}
+	study, err := newStudy(spec, trials)
+	if err != nil {
+		return Result{}, err
+	}
+	for n := len(spec.Earlier); n < spec.Trials; n++ {
+		if err := one(ctx, study, trials, n, spec, objective); err != nil {
+			return result(trials), fmt.Errorf("trial %d: %w", n, err)
+		}
+	}
+	r := result(trials)
+	if r.Complete == 0 {
+		return r, fmt.Errorf("%w of %d", ErrNoneComplete, len(r.Trials))
+	}
+	return r, nil
+}
+
+// newStudy returns goptuna's study over the storage, or an error matching ErrSpec.
+func newStudy(spec Spec, trials *storage) (*goptuna.Study, error) {
+	pruner, err := spec.Pruner.build()
+	if err != nil {
+		return nil, err
 	}
 	direction := goptuna.StudyDirectionMinimize
 	if spec.Maximise {
@@ -78,18 +96,9 @@ func Run(ctx context.Context, spec Spec, objective Objective) (Result, error) {
 		goptuna.StudyOptionDirection(direction),
 		goptuna.StudyOptionLogger(nil))
 	if err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrSpec, err)
+		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
 	}
-	for n := len(spec.Earlier); n < spec.Trials; n++ {
-		if err := one(ctx, study, trials, n, spec, objective); err != nil {
-			return result(trials), fmt.Errorf("trial %d: %w", n, err)
-		}
-	}
-	r := result(trials)
-	if r.Complete == 0 {
-		return r, fmt.Errorf("%w of %d", ErrNoneComplete, len(r.Trials))
-	}
-	return r, nil
+	return study, nil
 }
 
 // one runs trial n. A trial that fails is no error; one that could not be run or recorded is.

@@ -108,3 +108,11 @@ func TestAgainstOptuna(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkRun(b *testing.B) {
+	for b.Loop() {
+		if _, err := Run(b.Context(), Spec{Trials: 100}, mixed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
