@@ -59,6 +59,21 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 // IsFree reports whether a candidate may be asked for.
 func (l *Ledger) IsFree(c coll.Candidate) bool { return l.status[c] == free }
 
+// Complete reports whether every candidate at a point has ended, so that its
+// fastest algorithm is known.
+func (l *Ledger) Complete(p coll.Point) bool {
+	i, ok := l.space.Index(p)
+	if !ok || l.left[i] > 0 {
+		return false
+	}
+	for _, c := range l.space.At(i) {
+		if l.status[c] == pending {
+			return false
+		}
+	}
+	return true
+}
+
 // Left is the number of candidates that may be asked for.
 func (l *Ledger) Left() int { return l.free }
 

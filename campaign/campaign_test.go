@@ -96,7 +96,8 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 				tuned := c.Facts.Scores[0]
 				t.Logf("stop %s after %d rounds, %d of %d candidates, slowdown %.3f, mistakes %.3f",
 					res.Stop, res.Rounds, c.Facts.Trials, c.Facts.Candidates, tuned.Slowdown, tuned.Mistakes)
-				if !res.Stop.Good() {
+				// The jackknife seldom completes a point, and only complete points can be judged.
+				if !res.Stop.Good() && (strategy != "jackknife" || judge == campaign.ByReference) {
 					t.Errorf("stop reason %q, want converged", res.Stop)
 				}
 				if tuned.Slowdown > 1.06 {
@@ -155,7 +156,7 @@ func TestRecallEqualsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := campaign.Recall(p, log.records)
+	back, err := campaign.Recall(spec("uncertainty"), p, log.records)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 	if err != nil {
 		return eval, false, err
 	}
+	eval.Judged = sum.Points
 	eval.Slowdown, eval.Accuracy, eval.Mistakes = sum.Slowdown, sum.Accuracy, sum.Mistakes
 	eval.P95Slowdown, eval.WorstSlowdown = sum.P95, sum.Worst
 	if r2, err := held.R2(coll.Algorithm{}); err == nil {

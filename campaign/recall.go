@@ -1,8 +1,6 @@
 package campaign
 
 import (
-	"fmt"
-
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/store"
@@ -10,9 +8,9 @@ import (
 
 // Recall returns the result that a log holds of a problem, without measuring or
 // training anything. Stop is "" while the problem has not stopped.
-func Recall(p Problem, records []store.Record) (Result, error) {
-	if p.Space == nil {
-		return Result{}, fmt.Errorf("%s: no space", p.Problem)
+func Recall(spec Spec, p Problem, records []store.Record) (Result, error) {
+	if err := p.validate(spec); err != nil {
+		return Result{}, err
 	}
 	past := historyOf(p.Problem, records)
 	l := activelearn.NewLedger(p.Space)
@@ -34,8 +32,9 @@ func Recall(p Problem, records []store.Record) (Result, error) {
 			if err := l.Record(t); err != nil {
 				return res, err
 			}
-			if t.State == coll.TrialFailed {
-				res.Warnings = append(res.Warnings, fmt.Sprintf("round %d: %v failed: %s: %s", round, t.Candidate, t.Phase, t.Error))
+			if t.State == coll.TrialFailed && t.Attempt >= spec.Attempts {
+				l.Abandon(t.Candidate)
+				res.Warnings = append(res.Warnings, givenUp(t))
 			}
 		}
 		if e, ok := past.evaluations[round]; ok {

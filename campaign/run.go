@@ -56,6 +56,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log
 		began:    time.Now(),
 	}
 	r.result.Ledger = r.ledger
+	r.spec.Learner.Complete = r.ledger.Complete
 	stop, err := r.loop(ctx)
 	r.result.Stop = stop
 	if err != nil {
@@ -183,13 +184,17 @@ func (r *run) record(t coll.Trial) error {
 	if t.State == coll.TrialDone {
 		return nil
 	}
-	if r.attempts[t.Candidate] < r.spec.Attempts {
+	if t.Attempt < r.spec.Attempts {
 		r.retry = append(r.retry, t.Candidate)
 		return nil
 	}
 	r.ledger.Abandon(t.Candidate)
-	r.warn("%v is given up after %d attempts: %s: %s", t.Candidate, r.attempts[t.Candidate], t.Phase, t.Error)
+	r.result.Warnings = append(r.result.Warnings, givenUp(t))
 	return nil
+}
+
+func givenUp(t coll.Trial) string {
+	return fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error)
 }
 
 // judge retrains on everything measured and evaluates the selection.
@@ -210,11 +215,7 @@ func (r *run) judge(round int) (converged bool, err error) {
 	}
 	r.result.Evaluations = append(r.result.Evaluations, eval)
 	r.tell(PhaseMeasure)
-	judged := eval.Points
-	if r.spec.Judge == ByReference {
-		judged = len(r.problem.Space.Points())
-	}
-	return r.watch.Observe(metrics.Summary{Points: judged, Slowdown: eval.Slowdown, Mistakes: eval.Mistakes}, eval.CandidateShare), nil
+	return r.watch.Observe(metrics.Summary{Points: eval.Judged, Slowdown: eval.Slowdown, Mistakes: eval.Mistakes}, eval.CandidateShare), nil
 }
 
 func (r *run) append(rec store.Record) error {

@@ -18,7 +18,7 @@ type Pair struct {
 
 // HeldOut is what predictions for points that the models had not seen were worth.
 type HeldOut struct {
-	Slowdowns []float64 // of the choice among the algorithms measured there; points with two or more
+	Slowdowns []float64 // of the choice at each point that is complete and leaves one
 	Pairs     []Pair    // by point, then by algorithm
 }
 
@@ -77,25 +77,24 @@ func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, e
 	if err != nil {
 		return HeldOut{}, err
 	}
-	return l.Judge(test)
+	return l.judge(test, opt.Complete)
 }
 
 // Judge compares the learner with measurements it was not trained on, or with a
 // whole recorded machine. At each point it chooses among the algorithms that both
 // sides know; where it knows none, the slowest counts as its choice. A point with
-// a single algorithm leaves no choice and has no slowdown.
-func (l *Learner) Judge(test []coll.Measurement) (HeldOut, error) {
+// a single algorithm leaves no choice and has no slowdown. The measurements are
+// taken to be complete at each point.
+func (l *Learner) Judge(test []coll.Measurement) (HeldOut, error) { return l.judge(test, nil) }
+
+// judge leaves points that are not complete without a slowdown: the fastest
+// algorithm may be missing there.
+func (l *Learner) judge(test []coll.Measurement, complete func(coll.Point) bool) (HeldOut, error) {
 	if !slices.IsSortedFunc(test, compareMeasurements) {
 		test = slices.Clone(test)
 		slices.SortStableFunc(test, compareMeasurements)
 	}
-	var points []coll.Point
-	for i, m := range test {
-		if i == 0 || m.Point != test[i-1].Point {
-			points = append(points, m.Point)
-		}
-	}
-	predicted, err := l.Predict(points)
+	predicted, err := l.Predict(pointsOf(test))
 	if err != nil {
 		return HeldOut{}, err
 	}
@@ -106,13 +105,17 @@ func (l *Learner) Judge(test []coll.Measurement) (HeldOut, error) {
 		for end < len(test) && test[end].Point == test[start].Point {
 			end++
 		}
-		l.judgePoint(&held, test[start:end], targets[start:end], predicted, p)
+		slowdown := l.judgePoint(&held, test[start:end], targets[start:end], predicted, p)
+		if end-start > 1 && (complete == nil || complete(test[start].Point)) {
+			held.Slowdowns = append(held.Slowdowns, slowdown)
+		}
 		start = end
 	}
 	return held, nil
 }
 
-func (l *Learner) judgePoint(held *HeldOut, here []coll.Measurement, targets []float64, predicted [][]float64, p int) {
+// judgePoint adds the pairs of one point and returns the slowdown of its choice.
+func (l *Learner) judgePoint(held *HeldOut, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
 	best, slowest := math.Inf(1), 0.0
 	chosen, lowest := 0.0, math.Inf(1)
 	for i, m := range here {
@@ -130,9 +133,7 @@ func (l *Learner) judgePoint(held *HeldOut, here []coll.Measurement, targets []f
 	if chosen == 0 {
 		chosen = slowest
 	}
-	if len(here) > 1 {
-		held.Slowdowns = append(held.Slowdowns, chosen/best)
-	}
+	return chosen / best
 }
 
 func compareMeasurements(a, b coll.Measurement) int {

@@ -17,6 +17,9 @@ import (
 type Options struct {
 	Scaling preprocess.Scaling
 	Forest  forest.Options // Seed is mixed with the algorithm's name
+	// Complete reports whether every algorithm of a point has been measured there,
+	// so that the fastest time is known. Nil says so of all points.
+	Complete func(coll.Point) bool
 }
 
 // Learner predicts every algorithm it has measurements of. It is safe for
@@ -29,11 +32,98 @@ type Learner struct {
 
 // Fit trains one forest for each algorithm in the measurements, which are of one
 // collective. It returns an error for no measurements. O(trees · n log n).
+//
+// The algorithm scalings divide by the fastest time at the point. Where not every
+// algorithm has been measured, that time is estimated: forests trained on the
+// complete points say how far each measured algorithm is from the fastest, and
+// the mean of these distances gives its time.
 func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
-	scaler, err := preprocess.Fit(ms, opt.Scaling)
+	known, err := withFastest(ms, opt)
 	if err != nil {
 		return nil, err
 	}
+	scaler, err := preprocess.Fit(known, opt.Scaling)
+	if err != nil {
+		return nil, err
+	}
+	return train(ms, scaler, opt)
+}
+
+// withFastest adds to the measurements, at each point that is not complete, one
+// that stands for the fastest algorithm.
+func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error) {
+	if opt.Complete == nil || !relativeToFastest(opt.Scaling) {
+		return ms, nil
+	}
+	var complete, partial []coll.Measurement
+	for _, m := range ms {
+		if opt.Complete(m.Point) {
+			complete = append(complete, m)
+		} else {
+			partial = append(partial, m)
+		}
+	}
+	if len(complete) == 0 || len(partial) == 0 {
+		return ms, nil
+	}
+	scaler, err := preprocess.Fit(complete, preprocess.AlgorithmLog10)
+	if err != nil {
+		return nil, err
+	}
+	l, err := train(complete, scaler, opt)
+	if err != nil {
+		return nil, err
+	}
+	estimated, err := l.fastest(partial)
+	return append(slices.Clone(ms), estimated...), err
+}
+
+func relativeToFastest(s preprocess.Scaling) bool {
+	return s == preprocess.Algorithm || s == preprocess.AlgorithmLog10
+}
+
+// fastest estimates the fastest time at each point of the measurements from the
+// distance that each algorithm there should have from it. The learner's units are
+// log10 of that distance.
+func (l *Learner) fastest(partial []coll.Measurement) ([]coll.Measurement, error) {
+	partial = slices.SortedStableFunc(slices.Values(partial), compareMeasurements)
+	points := pointsOf(partial)
+	predicted, err := l.Predict(points)
+	if err != nil {
+		return nil, err
+	}
+	var out []coll.Measurement
+	for p, start := 0, 0; start < len(partial); p++ {
+		end, sum, n := start, 0.0, 0
+		for ; end < len(partial) && partial[end].Point == points[p]; end++ {
+			if a, ok := slices.BinarySearchFunc(l.algorithms, partial[end].Algorithm, coll.CompareAlgorithms); ok {
+				sum += math.Log10(partial[end].Seconds) - predicted[a][p]
+				n++
+			}
+		}
+		if n > 0 {
+			m := partial[start]
+			m.Seconds = math.Pow(10, sum/float64(n))
+			out = append(out, m)
+		}
+		start = end
+	}
+	return out, nil
+}
+
+// pointsOf returns the points of measurements sorted by point, each once.
+func pointsOf(sorted []coll.Measurement) []coll.Point {
+	var points []coll.Point
+	for i, m := range sorted {
+		if i == 0 || m.Point != sorted[i-1].Point {
+			points = append(points, m.Point)
+		}
+	}
+	return points
+}
+
+// train grows the forests on targets as the scaler has them.
+func train(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
 	l := &Learner{scaler: scaler}
 	targets := scaler.Apply(ms)
 	rows := map[coll.Algorithm][]int{}

@@ -57,6 +57,7 @@ type Evaluation struct {
 	MachineSeconds float64 `json:"machine_seconds"`
 	NodeSeconds    float64 `json:"node_seconds"`
 	Source         string  `json:"source"` // "reference" or "cross-validated"
+	Judged         int     `json:"judged"` // points that the figures below rest on
 	R2             float64 `json:"r2"`
 	Slowdown       float64 `json:"slowdown"`
 	Accuracy       float64 `json:"accuracy"`
