@@ -1,0 +1,19 @@
+// Package evaluate replays recorded measurements under strategies and says what
+// each of them needed: the machine time and the share of the candidates until the
+// selection was good enough, and how good it was on the way. The judge is always
+// the recorded set itself, complete and without noise.
+//
+// It also draws the figures by which Wilkins et al., "A FACT-based Approach"
+// (ExaMPI 2021), compare autotuners, on whatever data it is given.
+//
+//	sets, warnings, err := evaluate.Load([]string{"data/simgrid/C_bcast.csv"})
+//	if err != nil {
+//		return err
+//	}
+//	outcomes, err := evaluate.Compare(ctx, sets, []string{"random", "uncertainty"},
+//		evaluate.Seeds(1, 5), evaluate.DefaultOptions(), nil)
+//	if err != nil {
+//		return err
+//	}
+//	err = evaluate.WriteText(os.Stdout, outcomes, warnings)
+package evaluate

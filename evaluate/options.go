@@ -1,0 +1,98 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/learner"
+	"tutti/preprocess"
+	"tutti/surrogate/forest"
+)
+
+// Options say how recorded data are replayed.
+type Options struct {
+	Noise    float64            // relative, lognormal, of each replayed time
+	Launch   benchrunner.Launch // price of starting programs
+	Scaling  preprocess.Scaling
+	Criteria activelearn.Criteria
+	Batch    campaign.Batch
+	Trees    int // of each forest
+	Workers  int // replays side by side; never changes a result
+}
+
+// DefaultOptions returns the criteria of FACT, section IV-B, held for three
+// evaluations running, and noise as single jobs on shared clusters show it: the
+// medians of repeated jobs differ by about 2 %.
+func DefaultOptions() Options {
+	return Options{
+		Noise:    0.02,
+		Launch:   benchrunner.Launch{Model: benchrunner.LaunchCandidate},
+		Scaling:  preprocess.DefaultScaling,
+		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3},
+		Batch:    campaign.Batch{Candidates: 8, Growth: 0.05},
+		Trees:    100,
+		Workers:  1,
+	}
+}
+
+// Validate reports every fault of the options at once.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	c := o.Criteria
+	fault(!(c.Slowdown > 1), "slowdown %g: want a number above 1", c.Slowdown)
+	fault(!(c.Mistakes > 0 && c.Mistakes <= 1), "mistakes %g: want a number above 0, 1 at most", c.Mistakes)
+	fault(c.Patience < 1, "patience %d: want 1 or more", c.Patience)
+	fault(o.Batch.Candidates < 1, "batch %d: want 1 or more", o.Batch.Candidates)
+	fault(!(o.Batch.Growth >= 0 && o.Batch.Growth <= 1), "growth %g: want a number from 0 to 1", o.Batch.Growth)
+	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
+	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
+	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
+		faults = append(faults, err)
+	}
+	_, err := preprocess.ParseScaling(string(o.Scaling))
+	return errors.Join(append(faults, err, o.replay(0).Validate())...)
+}
+
+// ParseStrategies returns the strategies in a list separated by commas.
+func ParseStrategies(list string) ([]string, error) {
+	var out []string
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		if _, err := activelearn.New(name, activelearn.Options{}); err != nil {
+			return nil, err
+		}
+		if slices.Contains(out, name) {
+			return nil, fmt.Errorf("strategy %s is given twice", name)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// Seeds returns n seeds from first on.
+func Seeds(first uint64, n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = first + uint64(i)
+	}
+	return out
+}
+
+func (o Options) replay(seed uint64) replay.Options {
+	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise}, Launch: o.Launch}
+}
+
+func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
+	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
+}

@@ -1,0 +1,189 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/store"
+)
+
+// Shares are the parts of the candidates at which every outcome tells the metrics.
+var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
+
+// minShare is the least that is measured whether the criteria hold or not, so
+// that every outcome reaches the last of Shares.
+const minShare = 0.50
+
+// Quality is how good the selection is over all points of a set.
+type Quality struct {
+	Slowdown float64  `json:"slowdown"` // mean
+	Accuracy float64  `json:"accuracy"`
+	Mistakes float64  `json:"mistakes"`
+	R2       *float64 `json:"r2"` // null when the targets do not vary
+	P95      float64  `json:"p95_slowdown"`
+	Worst    float64  `json:"worst_slowdown"`
+}
+
+// Mark is what a share of the candidates gives. Share is the one asked for; the
+// training set is the smallest one that reaches it and ends with a whole batch of
+// one point.
+type Mark struct {
+	Share          float64 `json:"share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"`
+	Quality
+}
+
+// Step is one evaluation on the way.
+type Step struct {
+	Round          int     `json:"round"`
+	PointShare     float64 `json:"point_share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+}
+
+// Outcome is one replay: a set under a strategy with a seed. MachineSeconds to
+// Rounds are those of the evaluation at which the criteria had held for long
+// enough, of the last evaluation when Converged is false.
+type Outcome struct {
+	Data           string  `json:"data"`
+	Collective     string  `json:"collective"`
+	Strategy       string  `json:"strategy"`
+	Seed           uint64  `json:"seed"`
+	Converged      bool    `json:"converged"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"` // of measuring every candidate once, in one batch
+	PointShare     float64 `json:"point_share"`   // measured of all (point, algorithm)
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	Rounds         int     `json:"rounds"`
+	WallSeconds    float64 `json:"wall_seconds"` // the only field that two equal runs may differ in
+	Stop           string  `json:"stop"`         // why the replay ended
+	Points         int     `json:"points"`
+	Candidates     int     `json:"candidates"`
+	Noise          float64 `json:"noise"`
+	At             []Mark  `json:"at"`
+	Curve          []Step  `json:"curve,omitempty"`
+}
+
+// Run replays a set under a strategy until the criteria hold and half of the
+// candidates are measured, or nothing is left to measure.
+func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Outcome, error) {
+	began := time.Now()
+	opt.Criteria.MinShare = minShare
+	exhaustive, err := s.Exhaustive(opt.Launch)
+	if err != nil {
+		return Outcome{}, err
+	}
+	res, err := replayed(ctx, s, strategy, seed, opt)
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{
+		Data: s.Data, Collective: string(s.Collective), Strategy: strategy, Seed: seed,
+		Stop: string(res.Stop), Noise: opt.Noise,
+		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
+	}
+	at, converged := convergence(s, res.Evaluations, opt.Criteria)
+	e := res.Evaluations[at]
+	o.Converged, o.Rounds = converged, e.Round
+	o.MachineSeconds, o.MachineShare, o.PointShare = e.MachineSeconds, e.MachineSeconds/exhaustive, e.CandidateShare
+	o.Slowdown, o.Accuracy, o.Mistakes = e.Slowdown, e.Accuracy, e.Mistakes
+	for _, e := range res.Evaluations {
+		o.Curve = append(o.Curve, Step{
+			Round: e.Round, PointShare: e.CandidateShare,
+			MachineSeconds: e.MachineSeconds, MachineShare: e.MachineSeconds / exhaustive,
+			Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes,
+		})
+	}
+	for _, share := range Shares {
+		part := firstShare(res.Ledger.Measurements(), s, share)
+		m := Mark{Share: share, MachineSeconds: cost(part)}
+		m.MachineShare = m.MachineSeconds / exhaustive
+		if m.Quality, err = judge(s, part, opt.learner(opt.Scaling, seed)); err != nil {
+			return Outcome{}, fmt.Errorf("%s %s: %g of the candidates: %w", s.Data, s.Collective, share, err)
+		}
+		o.At = append(o.At, m)
+	}
+	o.WallSeconds = time.Since(began).Seconds()
+	return o, nil
+}
+
+// replayed runs a campaign on recorded data, judged by them.
+func replayed(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (campaign.Result, error) {
+	machine, err := s.machine(opt.replay(seed))
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	return campaign.Run(ctx, campaign.Spec{
+		Seed: seed, Strategy: strategy, Batch: opt.Batch, Criteria: opt.Criteria,
+		Judge: campaign.ByReference, Learner: opt.learner(opt.Scaling, seed), Attempts: 1,
+	}, campaign.Problem{
+		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
+		Space:   s.Space, Runner: machine, Truth: s.Truth,
+	}, nil, nil, nil)
+}
+
+// convergence returns the first evaluation at which the criteria have held for
+// long enough, the last one and false when they never do.
+func convergence(s Set, evaluations []store.Evaluation, c activelearn.Criteria) (at int, converged bool) {
+	c.MinShare = 0
+	watch := activelearn.NewWatch(c, activelearn.Limits{})
+	for i, e := range evaluations {
+		sum := metrics.Summary{Points: len(s.Space.Points()), Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+		if watch.Observe(sum, e.CandidateShare) {
+			return i, true
+		}
+	}
+	return len(evaluations) - 1, false
+}
+
+// firstShare returns the first measurements that make up a share of the set's
+// candidates. It does not break off among the algorithms of one point.
+func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
+	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))
+	for n < len(ms) && ms[n].Point == ms[n-1].Point {
+		n++
+	}
+	return ms[:n]
+}
+
+func cost(ms []coll.Measurement) float64 {
+	sum := 0.0
+	for _, m := range ms {
+		sum += m.CostSeconds
+	}
+	return sum
+}
+
+// judge trains on some measurements and compares the selection with the truth.
+func judge(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
+	l, err := learner.Fit(train, opt)
+	if err != nil {
+		return Quality{}, err
+	}
+	held, err := l.Judge(s.Truth)
+	if err != nil {
+		return Quality{}, err
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	if err != nil {
+		return Quality{}, err
+	}
+	q := Quality{Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst}
+	if r2, err := held.R2(coll.Algorithm{}); err == nil {
+		q.R2 = &r2
+	}
+	return q, nil
+}
