@@ -1,0 +1,205 @@
+package mpich_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/selection"
+	"tutti/selection/mpich"
+	"tutti/selection/mpitest"
+)
+
+var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
+
+// installed returns the library that a program is linked with, and its catalogue.
+func installed(t *testing.T, prog string) (mpich.Library, *catalogue.Catalogue) {
+	t.Helper()
+	out, err := exec.Command("ldd", prog).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile(`libmpich\.so\S* => (\S+)`).FindSubmatch(out)
+	if path == nil {
+		t.Fatalf("no libmpich in\n%s", out)
+	}
+	lib, err := mpich.ReadLibrary(string(path[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat, err := catalogue.For(catalogue.MPICH, lib.Version)
+	if err != nil {
+		t.Skip(err)
+	}
+	return lib, cat
+}
+
+// settings writes the file and returns the environment of its mpich.env, as a
+// shell understands it.
+func settings(t *testing.T, file mpich.File) []string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a b's")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("env", "-i", "sh", "-c", `. "$1"; exec env`, "sh", filepath.Join(dir, mpich.EnvName))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "MPIR_CVAR_") {
+			env = append(env, strings.TrimSpace(line))
+		}
+	}
+	return env
+}
+
+// launch runs the program on a layout; MPICH deals the processes of one machine
+// out to as many nodes as it is told to.
+func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...string) string {
+	t.Helper()
+	env = append([]string{fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", l.Nodes)}, env...)
+	return mpitest.Run(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Processes()), prog}, args...)...)
+}
+
+// ran returns the algorithm of bcast that an error stack names, and the stack.
+func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string) {
+	t.Helper()
+	out := launch(t, env, p.Layout(), prog, "name", fmt.Sprint(p.MsgBytes))
+	name := regexp.MustCompile(`stack .*?(MPIR_Bcast_intra_[a-z_]+)\(`).FindStringSubmatch(out)
+	if name == nil {
+		t.Fatalf("%v: no algorithm in the error stack:\n%s", p, out)
+	}
+	return name[1], out
+}
+
+// layered makes rows in which the fastest bcast changes with layout and size.
+func layered(cat *catalogue.Catalogue) []selection.Row {
+	const c = coll.Bcast
+	var rows []selection.Row
+	for i, l := range []coll.Layout{
+		{Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 4, PPN: 2}} {
+		for k, size := range []int64{256, 4096, 16384} {
+			p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+			r := selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 5}}}
+			if (i+k)%5 == 4 {
+				r.Options[0].Seconds = 1 // here the library's own choice is best
+			}
+			for n, e := range cat.Entries(c) {
+				a := coll.Algorithm{Name: e.Name}
+				if len(e.Params) == 0 && cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+					r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1.5 + float64((n+i+k)%4)/4})
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// TestLiveSelection: the library runs what the tree says, seen in error stacks
+// that name the algorithm.
+func TestLiveSelection(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	lib, cat := installed(t, prog)
+	rows := layered(cat)
+	tree, err := selection.Fit(rows, mpich.Size, selection.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees := []*selection.Tree{tree}
+	file, err := mpich.Export(trees, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mpich.Verify(file.Bytes(), trees, rows, lib, cat); err != nil {
+		t.Fatal(err)
+	}
+	env := settings(t, file)
+	seen := map[string]bool{}
+	for i, r := range rows {
+		if i%2 == 1 { // half of them show it
+			continue
+		}
+		want, err := mpich.Replay(file.Bytes(), mpich.CallAt(r.Point))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, out := ran(t, env, r.Point, prog)
+		if got != want.Name {
+			t.Errorf("%v: %s ran, want %s:\n%s", r.Point, got, want.Name, out)
+		}
+		chosen, _ := tree.Select(r.Point)
+		t.Logf("%v: %s, chosen %v", r.Point, got, chosen)
+		seen[got] = true
+	}
+	if len(seen) < 4 {
+		t.Errorf("%d different algorithms ran, want all 4 of bcast: %v", len(seen), seen)
+	}
+}
+
+// TestLiveDeviceSetting: without the setting for the collective, the device takes
+// the call; with it, or with the one for all collectives, it does not.
+func TestLiveDeviceSetting(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	lib, cat := installed(t, prog)
+	file, err := mpich.Export([]*selection.Tree{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := settings(t, file)
+	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 2, MsgBytes: 4096}
+	tests := []struct {
+		name   string
+		env    []string
+		device bool
+	}{
+		{"file alone", env[:1], true},
+		{"file and collective", env, false},
+		{"file and all collectives", append(env[:1:1], "MPIR_CVAR_DEVICE_COLLECTIVES=none"), false},
+	}
+	for _, tc := range tests {
+		if !strings.Contains(tc.env[0], "JSON_FILE") {
+			t.Fatalf("first setting is %s", tc.env[0])
+		}
+		_, out := ran(t, tc.env, p, prog)
+		if got := strings.Contains(out, "MPID_Bcast"); got != tc.device {
+			t.Errorf("%s: device took the call: %t, want %t:\n%s", tc.name, got, tc.device, out)
+		}
+	}
+}
+
+// TestLiveResults: with random trees for every collective, results are right on
+// any number of processes, in place, and for operations of every kind.
+func TestLiveResults(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	lib, cat := installed(t, prog)
+	for i, l := range []coll.Layout{{Nodes: 1, PPN: 3}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 2, PPN: 1}, {Nodes: 4, PPN: 2}} {
+		var trees []*selection.Tree
+		rng := rand.New(rand.NewPCG(uint64(i), 3))
+		for _, c := range coll.Collectives() {
+			tree, err := selection.Fit(grid(cat, c, rng), mpich.Size, selection.Options{MaxLoss: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			trees = append(trees, tree)
+		}
+		file, err := mpich.Export(trees, lib, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mpitest.Right(t, launch(t, settings(t, file), l, prog, "check", "1", "3000"), 2)
+	}
+}
