@@ -22,7 +22,8 @@ const (
 	SquaredError Criterion = iota
 	// AbsoluteError lowers the mean distance to the median; leaves hold medians.
 	// Growing costs O(d·m·log m) for a node of m rows instead of O(d·m). A row drawn twice
-	// counts as two rows; scikit-learn 1.2.1 lets it weigh slightly less in its trees.
+	// counts as two rows, as it does when scikit-learn is given the row twice; its own forests
+	// weight rows instead, and in 1.2.1 that grows slightly different trees.
 	AbsoluteError
 	// FriedmanMSE scores wl·wr·(difference of means)². Inside one node that is the gain of
 	// SquaredError times a constant, so it picks the same splits; the name is kept so that
