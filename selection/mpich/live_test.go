@@ -130,7 +130,7 @@ func TestLiveSelection(t *testing.T) {
 	env := settings(t, file)
 	seen := map[string]bool{}
 	for i, r := range rows {
-		if i%2 == 1 { // half of them show it
+		if i%5 > 2 { // some are enough, with all four algorithms among them
 			continue
 		}
 		want, err := mpich.Replay(file.Bytes(), mpich.CallAt(r.Point))
