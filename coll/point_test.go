@@ -1,0 +1,238 @@
+package coll_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+)
+
+func TestParseCollective(t *testing.T) {
+	all := coll.Collectives()
+	if len(all) != 14 || !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != 14 {
+		t.Errorf("Collectives() = %v, want fourteen in alphabetical order", all)
+	}
+	for _, want := range all {
+		if got, err := coll.ParseCollective(string(want)); got != want || err != nil {
+			t.Errorf("ParseCollective(%q) = %q, %v", want, got, err)
+		}
+	}
+	for _, s := range []string{"", "Bcast", "MPI_Bcast", " bcast", "broadcast"} {
+		_, err := coll.ParseCollective(s)
+		if err == nil {
+			t.Errorf("ParseCollective(%q): want an error", s)
+			continue
+		}
+		for _, c := range all {
+			if !strings.Contains(err.Error(), string(c)) {
+				t.Errorf("ParseCollective(%q) error = %q, want it to name %s", s, err, c)
+			}
+		}
+	}
+}
+
+// Conventions of the OSU micro-benchmarks: 4-byte elements for reductions, bytes
+// for the rest; a size is one process's part of what is gathered or scattered.
+func TestConventions(t *testing.T) {
+	tests := []struct {
+		collective                 coll.Collective
+		reduces, sized, perProcess bool
+		element                    int64
+	}{
+		{coll.Allgather, false, true, true, 1},
+		{coll.Allgatherv, false, true, true, 1},
+		{coll.Allreduce, true, true, false, 4},
+		{coll.Alltoall, false, true, true, 1},
+		{coll.Alltoallv, false, true, true, 1},
+		{coll.Barrier, false, false, false, 1},
+		{coll.Bcast, false, true, false, 1},
+		{coll.Exscan, true, true, false, 4},
+		{coll.Gather, false, true, true, 1},
+		{coll.Reduce, true, true, false, 4},
+		{coll.ReduceScatter, true, true, false, 4},
+		{coll.ReduceScatterBlock, true, true, false, 4},
+		{coll.Scan, true, true, false, 4},
+		{coll.Scatter, false, true, true, 1},
+	}
+	if len(tests) != len(coll.Collectives()) {
+		t.Errorf("%d collectives tested of %d", len(tests), len(coll.Collectives()))
+	}
+	for _, tc := range tests {
+		c := tc.collective
+		if c.Reduces() != tc.reduces || c.Sized() != tc.sized || c.PerProcess() != tc.perProcess || c.ElementBytes() != tc.element {
+			t.Errorf("%s: Reduces, Sized, PerProcess, ElementBytes = %t, %t, %t, %d, want %t, %t, %t, %d",
+				c, c.Reduces(), c.Sized(), c.PerProcess(), c.ElementBytes(), tc.reduces, tc.sized, tc.perProcess, tc.element)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	tests := []struct {
+		collective coll.Collective
+		bytes      int64
+		want       int64
+	}{
+		{coll.Bcast, 0, 0},
+		{coll.Bcast, 1, 1},
+		{coll.Bcast, 4096, 4096},
+		{coll.Barrier, 0, 0},
+		{coll.Allreduce, 0, 0},
+		{coll.Allreduce, 1, 1}, // less than an element is still one
+		{coll.Allreduce, 4, 1},
+		{coll.Allreduce, 7, 1},
+		{coll.Allreduce, 8, 2},
+		{coll.Reduce, 4096, 1024},
+	}
+	for _, tc := range tests {
+		p := coll.Point{Collective: tc.collective, Nodes: 2, PPN: 1, MsgBytes: tc.bytes}
+		if got := p.Count(); got != tc.want {
+			t.Errorf("%v Count() = %d, want %d", p, got, tc.want)
+		}
+	}
+}
+
+func TestLayout(t *testing.T) {
+	p := coll.Point{Collective: coll.Bcast, Nodes: 6, PPN: 36, MsgBytes: 1536}
+	if got := p.Processes(); got != 216 {
+		t.Errorf("%v Processes() = %d, want 216", p, got)
+	}
+	if l := p.Layout(); l.String() != "6x36" || l.Processes() != 216 {
+		t.Errorf("Layout() = %v of %d processes, want 6x36 of 216", l, l.Processes())
+	}
+	if got, want := p.String(), "bcast 6x36 1536B"; got != want {
+		t.Errorf("String() = %q, want %q", got, want)
+	}
+}
+
+// Each key decides only where those before it are equal.
+func TestCompare(t *testing.T) {
+	ascending := []coll.Candidate{
+		candidate(coll.Allreduce, 9, 9, 9, "z"),
+		candidate(coll.Bcast, 1, 9, 9, "z"),
+		candidate(coll.Bcast, 2, 1, 9, "z"),
+		candidate(coll.Bcast, 2, 2, 8, "z"),
+		candidate(coll.Bcast, 2, 2, 16, "a"),
+		candidate(coll.Bcast, 2, 2, 16, "b"),
+		candidate(coll.Bcast, 16, 1, 1, "a"), // numbers, not text
+	}
+	for i, a := range ascending {
+		for j, b := range ascending {
+			want := sign(i - j)
+			if got := coll.CompareCandidates(a, b); got != want {
+				t.Errorf("CompareCandidates(%v, %v) = %d, want %d", a, b, got, want)
+			}
+			if a.Point == b.Point {
+				want = 0
+			}
+			if got := coll.ComparePoints(a.Point, b.Point); got != want {
+				t.Errorf("ComparePoints(%v, %v) = %d, want %d", a.Point, b.Point, got, want)
+			}
+		}
+	}
+	layouts := []coll.Layout{{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 4}, {Nodes: 10, PPN: 1}}
+	for i, a := range layouts {
+		for j, b := range layouts {
+			if got, want := coll.CompareLayouts(a, b), sign(i-j); got != want {
+				t.Errorf("CompareLayouts(%v, %v) = %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
+
+func sign(n int) int { return min(1, max(-1, n)) }
+
+func candidate(c coll.Collective, nodes, ppn int, size int64, algorithm string) coll.Candidate {
+	return coll.Candidate{
+		Point:     coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size},
+		Algorithm: coll.Algorithm{Name: algorithm},
+	}
+}
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name          string
+		seconds, cost float64
+		fault         string
+	}{
+		{name: "good", seconds: 1e-6, cost: 1},
+		{name: "free", seconds: 1e-6, cost: 0},
+		{name: "no time", seconds: 0, fault: "time 0 s"},
+		{name: "negative time", seconds: -1, fault: "time -1 s"},
+		{name: "no number", seconds: math.NaN(), fault: "time NaN s"},
+		{name: "endless", seconds: math.Inf(1), fault: "time +Inf s"},
+		{name: "negative cost", seconds: 1, cost: -1, fault: "cost -1 s"},
+		{name: "cost is no number", seconds: 1, cost: math.NaN(), fault: "cost NaN s"},
+		{name: "endless cost", seconds: 1, cost: math.Inf(1), fault: "cost +Inf s"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			m := coll.Measurement{Candidate: candidate(coll.Bcast, 2, 1, 8, "ring"), Seconds: tc.seconds, CostSeconds: tc.cost}
+			err := m.Validate()
+			if tc.fault == "" {
+				if err != nil {
+					t.Errorf("Validate() = %v, want nil", err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.fault) || !strings.Contains(err.Error(), "bcast 2x1 8B ring") {
+				t.Errorf("Validate() = %v, want %q at bcast 2x1 8B ring", err, tc.fault)
+			}
+		})
+	}
+}
+
+// The journal keeps trials in this form: it may gain keys, but none may move.
+func TestTrialJSON(t *testing.T) {
+	alg, err := coll.ParseAlgorithm("chain(segsize=8192,faninout=4)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	where := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536}, Algorithm: alg}
+	tests := []struct {
+		name string
+		in   coll.Trial
+		want string
+	}{
+		{
+			name: "done",
+			in: coll.Trial{
+				Measurement: coll.Measurement{Candidate: where, Seconds: 1.25e-5, Low: 1e-5, High: 2e-5, Samples: 7, CostSeconds: 3.5},
+				Attempt:     1, State: coll.TrialDone,
+			},
+			want: `{"collective":"bcast","nodes":16,"ppn":4,"msg_bytes":65536,"algorithm":"chain(faninout=4,segsize=8192)",` +
+				`"seconds":0.0000125,"low":0.00001,"high":0.00002,"samples":7,"cost_seconds":3.5,"attempt":1,"state":"done"}`,
+		},
+		{
+			name: "failed",
+			in: coll.Trial{
+				Measurement: coll.Measurement{Candidate: where, CostSeconds: 2},
+				Attempt:     2, State: coll.TrialFailed, Phase: "launch", Error: "no such host",
+			},
+			want: `{"collective":"bcast","nodes":16,"ppn":4,"msg_bytes":65536,"algorithm":"chain(faninout=4,segsize=8192)",` +
+				`"seconds":0,"cost_seconds":2,"attempt":2,"state":"failed","phase":"launch","error":"no such host"}`,
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := json.Marshal(tc.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
+				t.Errorf("trial as JSON (-want +got):\n%s", diff)
+			}
+			var back coll.Trial
+			if err := json.Unmarshal(got, &back); err != nil {
+				t.Fatal(err)
+			}
+			if back != tc.in {
+				t.Errorf("trial read back = %+v, want %+v", back, tc.in)
+			}
+		})
+	}
+}
