@@ -1,0 +1,25 @@
+package catalogue_test
+
+import (
+	"fmt"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+)
+
+func ExampleCatalogue_Check() {
+	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, nodes := range []int{4, 6} {
+		fmt.Println(cat.Check(coll.Candidate{
+			Point:     coll.Point{Collective: coll.Allgather, Nodes: nodes, PPN: 1, MsgBytes: 8},
+			Algorithm: coll.Algorithm{Name: "recursive_doubling"},
+		}))
+	}
+	// Output:
+	// <nil>
+	// allgather 6x1 8B recursive_doubling: cannot run there: needs pow2
+}
