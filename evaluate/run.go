@@ -95,7 +95,7 @@ func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) 
 		Stop: string(res.Stop), Noise: opt.Noise,
 		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
 	}
-	at, converged := convergence(s, res.Evaluations, opt.Criteria)
+	at, converged := convergence(res.Evaluations, opt.Criteria)
 	e := res.Evaluations[at]
 	o.Converged, o.Rounds = converged, e.Round
 	o.MachineSeconds, o.MachineShare, o.PointShare = e.MachineSeconds, e.MachineSeconds/exhaustive, e.CandidateShare
@@ -137,11 +137,11 @@ func replayed(ctx context.Context, s Set, strategy string, seed uint64, opt Opti
 
 // convergence returns the first evaluation at which the criteria have held for
 // long enough, the last one and false when they never do.
-func convergence(s Set, evaluations []store.Evaluation, c activelearn.Criteria) (at int, converged bool) {
+func convergence(evaluations []store.Evaluation, c activelearn.Criteria) (at int, converged bool) {
 	c.MinShare = 0
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
-		sum := metrics.Summary{Points: len(s.Space.Points()), Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 		if watch.Observe(sum, e.CandidateShare) {
 			return i, true
 		}
@@ -159,6 +159,18 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
+// complete returns whether the measurements hold every algorithm of a point.
+func (s Set) complete(ms []coll.Measurement) func(coll.Point) bool {
+	measured := map[coll.Point]int{}
+	for _, m := range ms {
+		measured[m.Point]++
+	}
+	return func(p coll.Point) bool {
+		i, ok := s.Space.Index(p)
+		return ok && measured[p] == len(s.Space.Feasible(i))
+	}
+}
+
 func cost(ms []coll.Measurement) float64 {
 	sum := 0.0
 	for _, m := range ms {
@@ -169,6 +181,7 @@ func cost(ms []coll.Measurement) float64 {
 
 // judge trains on some measurements and compares the selection with the truth.
 func judge(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
+	opt.Complete = s.complete(train)
 	l, err := learner.Fit(train, opt)
 	if err != nil {
 		return Quality{}, err
