@@ -95,7 +95,7 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 // error as are no values, different lengths and values that are not finite.
 func R2(truth, predicted []float64) (float64, error) {
 	if len(truth) != len(predicted) {
-		return 0, fmt.Errorf("R² of %d and %d values: %w", len(truth), len(predicted), ErrShape)
+		return 0, fmt.Errorf("r2 of %d and %d values: %w", len(truth), len(predicted), ErrShape)
 	}
 	if len(truth) == 0 {
 		return 0, ErrEmpty
@@ -108,11 +108,11 @@ func R2(truth, predicted []float64) (float64, error) {
 	}
 	switch {
 	case math.IsNaN(sse + sst), math.IsInf(sse+sst, 0):
-		return 0, errors.New("R²: values must be finite")
+		return 0, errors.New("r2: values must be finite")
 	case sse == 0:
 		return 1, nil
 	case sst == 0:
-		return 0, errors.New("R²: the true values do not vary")
+		return 0, errors.New("r2: the true values do not vary")
 	}
 	return 1 - sse/sst, nil
 }
