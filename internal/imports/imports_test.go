@@ -1,0 +1,188 @@
+package imports
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "tutti"
+
+// pkg is what go list tells of a package.
+type pkg struct {
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// folder of the package inside the module.
+func (p pkg) folder() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+func TestImports(t *testing.T) {
+	packages, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(packages) < 10 {
+		t.Fatalf("go list knows %d packages, want the whole module", len(packages))
+	}
+	for _, p := range packages {
+		for _, fault := range faultsOf(p) {
+			t.Error(fault)
+		}
+	}
+}
+
+// list asks the go command. It goes on past packages that do not build: their
+// imports are known all the same.
+func list() ([]pkg, error) {
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var packages []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		switch err := d.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return packages, nil
+		case err != nil:
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// faultsOf returns what is wrong with the imports of one package.
+func faultsOf(p pkg) []string {
+	var faults []string
+	from, ranked := ranks[p.folder()]
+	if !ranked {
+		faults = append(faults, p.folder()+" has no rank in internal/imports")
+	}
+	for _, path := range p.Imports {
+		faults = append(faults, reservedFault(p, path, false)...)
+		folder, ours := strings.CutPrefix(path, module+"/")
+		if !ours || !ranked || strings.HasPrefix(p.folder(), folder+"/") && ranks[folder] == from {
+			continue
+		}
+		if to, ok := ranks[folder]; ok && to >= from {
+			faults = append(faults, fmt.Sprintf("%s (rank %d) imports %s (rank %d): want a lower rank or its parent", p.folder(), from, folder, to))
+		}
+	}
+	tests := slices.Concat(p.TestImports, p.XTestImports)
+	slices.Sort(tests)
+	for _, path := range slices.Compact(tests) {
+		faults = append(faults, reservedFault(p, path, true)...)
+	}
+	return faults
+}
+
+func reservedFault(p pkg, path string, test bool) []string {
+	var faults []string
+	for _, r := range reserved {
+		if !matches(path, r.pattern) || test && r.tests {
+			continue
+		}
+		allowed := slices.ContainsFunc(r.importers, func(folder string) bool {
+			return p.folder() == folder || strings.HasPrefix(p.folder(), folder+"/")
+		})
+		if !allowed {
+			faults = append(faults, fmt.Sprintf("%s imports %s: want that in %s only", p.folder(), path, strings.Join(r.importers, ", ")))
+		}
+	}
+	return faults
+}
+
+func matches(path, pattern string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "..."); ok {
+		return strings.HasPrefix(path, prefix)
+	}
+	return path == pattern
+}
+
+// The rules bite: each case is an edge that the module must not have, or may.
+func TestRules(t *testing.T) {
+	tests := []struct {
+		name string
+		pkg  pkg
+		want []string
+	}{
+		{name: "down", pkg: pkg{ImportPath: "tutti/learner", Imports: []string{"tutti/coll", "tutti/preprocess", "fmt", "math/rand/v2"}}},
+		{name: "child imports parent", pkg: pkg{ImportPath: "tutti/selection/mpich", Imports: []string{"tutti/selection"}}},
+		{
+			name: "parent imports child",
+			pkg:  pkg{ImportPath: "tutti/coll", Imports: []string{"tutti/coll/catalogue"}},
+			want: []string{"coll (rank 0) imports coll/catalogue (rank 0): want a lower rank or its parent"},
+		},
+		{
+			name: "sideways",
+			pkg:  pkg{ImportPath: "tutti/space", Imports: []string{"tutti/store"}},
+			want: []string{"space (rank 1) imports store (rank 1): want a lower rank or its parent"},
+		},
+		{
+			name: "child imports a neighbour of its parent",
+			pkg:  pkg{ImportPath: "tutti/selection/mpich", Imports: []string{"tutti/preprocess"}},
+			want: []string{"selection/mpich (rank 2) imports preprocess (rank 2): want a lower rank or its parent"},
+		},
+		{
+			name: "up",
+			pkg:  pkg{ImportPath: "tutti/coll", Imports: []string{"tutti/space"}},
+			want: []string{"coll (rank 0) imports space (rank 1): want a lower rank or its parent"},
+		},
+		{name: "no rank", pkg: pkg{ImportPath: "tutti/util"}, want: []string{"util has no rank in internal/imports"}},
+		{name: "a test goes up", pkg: pkg{ImportPath: "tutti/coll", TestImports: []string{"tutti/campaign"}, XTestImports: []string{"tutti/benchrunner/replay"}}},
+		{
+			name: "a test imports the command",
+			pkg:  pkg{ImportPath: "tutti/campaign", XTestImports: []string{"tutti/cmd/tutti"}},
+			want: []string{"campaign imports tutti/cmd/tutti: want that in cmd only"},
+		},
+		{
+			name: "a runner by name",
+			pkg:  pkg{ImportPath: "tutti/campaign", Imports: []string{"tutti/benchrunner", "tutti/benchrunner/replay"}},
+			want: []string{"campaign imports tutti/benchrunner/replay: want that in cmd/tutti, evaluate only"},
+		},
+		{name: "a runner by name where it may", pkg: pkg{ImportPath: "tutti/evaluate", Imports: []string{"tutti/benchrunner/replay"}}},
+		{
+			name: "an exporter by name",
+			pkg:  pkg{ImportPath: "tutti/evaluate", Imports: []string{"tutti/selection/mpich"}},
+			want: []string{"evaluate imports tutti/selection/mpich: want that in cmd/tutti only"},
+		},
+		{
+			name: "others' libraries",
+			pkg: pkg{ImportPath: "tutti/campaign", Imports: []string{
+				"github.com/c-bata/goptuna/tpe", "github.com/go-gota/gota/dataframe", "github.com/spf13/viper", "math/rand",
+			}},
+			want: []string{
+				"campaign imports github.com/c-bata/goptuna/tpe: want that in hpo only",
+				"campaign imports github.com/go-gota/gota/dataframe: want that in preprocess only",
+				"campaign imports github.com/spf13/viper: want that in internal/config, cmd only",
+				"campaign imports math/rand: want that in hpo only",
+			},
+		},
+		{
+			name: "old random numbers in a test",
+			pkg:  pkg{ImportPath: "tutti/space", XTestImports: []string{"math/rand", "math/rand/v2"}},
+			want: []string{"space imports math/rand: want that in hpo only"},
+		},
+		{name: "where they may be", pkg: pkg{ImportPath: "tutti/hpo", Imports: []string{"github.com/c-bata/goptuna", "math/rand"}}},
+		{name: "flags", pkg: pkg{ImportPath: "tutti/cmd/tutti", Imports: []string{"github.com/spf13/cobra"}, XTestImports: []string{"tutti/cmd/tutti"}}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, faultsOf(tc.pkg)); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package imports
+
+// ranks gives every folder with Go code its place: a package imports packages of
+// lower ranks only, and a child its parent.
+var ranks = map[string]int{
+	"coll":           0,
+	"coll/catalogue": 0,
+
+	"space":            1,
+	"store":            1,
+	"metrics":          1,
+	"surrogate/forest": 1,
+	"surrogate/gp":     1,
+
+	"preprocess":             2,
+	"selection":              2,
+	"selection/mpich":        2,
+	"selection/openmpi":      2,
+	"selection/mpitest":      2,
+	"benchrunner":            2,
+	"benchrunner/replay":     2,
+	"benchrunner/runnertest": 2,
+	"benchrunner/synthetic":  2,
+
+	"learner": 3,
+
+	"activelearn": 4,
+	"hpo":         4,
+	"report":      4,
+
+	"campaign": 5,
+
+	"evaluate": 6,
+
+	"internal/config":  7,
+	"internal/imports": 7,
+
+	"cmd/tutti": 8,
+}
+
+// reserved names what few packages may import. A pattern ending in /... stands for
+// all that lies below it. The importers are folders and what lies below them.
+var reserved = []struct {
+	pattern   string
+	importers []string
+	tests     bool // test files anywhere may import it
+}{
+	{pattern: "tutti/benchrunner/...", importers: []string{"cmd/tutti", "evaluate"}, tests: true},
+	{pattern: "tutti/selection/...", importers: []string{"cmd/tutti"}, tests: true},
+	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
+	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again
+	{pattern: "github.com/c-bata/...", importers: []string{"hpo"}},
+	{pattern: "github.com/go-gota/...", importers: []string{"preprocess"}},
+	{pattern: "github.com/spf13/...", importers: []string{"internal/config", "cmd"}},
+}
