@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tutti/coll"
+)
+
+// syntheticFacts returns the facts of a made-up campaign: every library with
+// every collective, on nodes x sizes x ppns points each.
+func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Facts {
+	f := Facts{
+		Tutti: "v0.1.0", Campaign: "autumn", Machine: "hilltop", Seed: 7, Strategy: "variance", Scaling: "algorithm",
+		Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
+		Versions: []Version{{"go", "go1.26.0"}, {"gonum", "v0.17.0"}},
+		Warnings: []string{"1 node was drained during the campaign"},
+	}
+	for i, library := range libraries {
+		f.Libraries = append(f.Libraries, LibraryFacts{
+			Library: library, Version: "4.2", Origin: "catalogue",
+			Files: []string{library + ".json", library + ".env"}, Checked: nodes * sizes * ppns * len(collectives),
+		})
+		for j, collective := range collectives {
+			r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
+			p := syntheticProblem(r, nodes, sizes, ppns)
+			p.Library, p.Collective = library, collective
+			if (i+j)%2 == 1 {
+				p.Stop = "budget"
+				p.Warnings = []string{"the interval of the slowdown is wide"}
+			}
+			f.Problems = append(f.Problems, p)
+		}
+	}
+	return f
+}
+
+var syntheticAlgorithms = []string{
+	"binomial", "scatter_ring_allgather", "pipelined_tree(k=2,chunk=8192)", "linear", "library_default",
+	"recursive_doubling", "knomial(k=4)", "knomial(k=8)", "chain(segsize=65536)", "split_binary",
+}
+
+func syntheticProblem(r *rand.Rand, nodes, sizes, ppns int) ProblemFacts {
+	points := nodes * sizes * ppns
+	p := ProblemFacts{
+		Stop: "converged", Rounds: 24, Points: points, PointsMeasured: points / 5,
+		Candidates: points * len(syntheticAlgorithms), Trials: 480, Failed: 3,
+		MachineSeconds: 5230, NodeSeconds: 5230 * 40, ExhaustiveSeconds: 61000,
+		Leaves: 31, TreeLoss: 0.004, Forest: []Param{{"trees", "120"}, {"min_leaf", "2"}},
+	}
+	for i := range p.Rounds {
+		left := math.Exp(-float64(i) / 4)
+		p.Curve = append(p.Curve, CurvePoint{
+			Round: i + 1, Trials: 20 * (i + 1), Points: points * (i + 1) / 120, PointShare: float64(i+1) / 120,
+			MachineSeconds: 12 * math.Pow(1.303, float64(i)), Source: []string{"cross-validated", "reference"}[i%2],
+			R2: 1 - left, Slowdown: 1.01 + 1.3*left*(0.8+0.4*r.Float64()), Accuracy: 0.8 - 0.5*left,
+			Mistakes: 0.02 + 0.5*left, P95: 1.1 + 4*left, Worst: 1.4 + 9*left,
+		})
+	}
+	slower, worst := 2, 1.08
+	p.Scores = []Score{
+		{Name: "tuned", Source: "measured", Points: points, Slowdown: 1.012, SlowdownLow: 1.009, SlowdownHigh: 1.016,
+			Accuracy: 0.81, Mistakes: 0.021, MistakesLow: 0.012, MistakesHigh: 0.031, P95: 1.08, Worst: 1.41, Slower: &slower, SlowerWorst: &worst},
+		{Name: "default", Source: "measured", Points: points, Slowdown: 1.47, SlowdownLow: 1.41, SlowdownHigh: 1.53,
+			Accuracy: 0.33, Mistakes: 0.44, MistakesLow: 0.4, MistakesHigh: 0.47, P95: 3.1, Worst: 11.2},
+		{Name: "binomial", Source: "measured", Points: points, Slowdown: 1.62, SlowdownLow: 1.5, SlowdownHigh: 1.7,
+			Accuracy: 0.2, Mistakes: 0.5, MistakesLow: 0.46, MistakesHigh: 0.54, P95: 4.2, Worst: 14},
+	}
+	p.Cells = syntheticCells(r, nodes, sizes, ppns)
+	p.Algorithms = syntheticKnowledge(r, p.Cells)
+	p.HPO = syntheticStudy(r)
+	return p
+}
+
+func syntheticCells(r *rand.Rand, nodes, sizes, ppns int) []Cell {
+	var cells []Cell
+	for k := range ppns {
+		for n := range nodes {
+			for s := range sizes {
+				choice := (s/3 + (n+k)/3) % len(syntheticAlgorithms)
+				tuned := 1 + 0.02*r.ExpFloat64()
+				cell := Cell{
+					Nodes: 2 << n, PPN: 1 << k, MsgBytes: 8 << s,
+					Selected: syntheticAlgorithms[choice], TunedSlowdown: &tuned,
+				}
+				if r.IntN(4) == 0 {
+					cell.Measured = 1 + r.IntN(len(syntheticAlgorithms))
+				}
+				if r.IntN(30) != 0 {
+					untuned := tuned + r.ExpFloat64()*0.5
+					cell.DefaultSlowdown = &untuned
+				}
+				cells = append(cells, cell)
+			}
+		}
+	}
+	return cells
+}
+
+func syntheticKnowledge(r *rand.Rand, cells []Cell) []AlgorithmFacts {
+	var out []AlgorithmFacts
+	for i, name := range syntheticAlgorithms {
+		a := AlgorithmFacts{Name: name}
+		for _, c := range cells {
+			if c.Selected == name {
+				a.Selected++
+			}
+			if r.IntN(4) == 0 {
+				a.Measured++
+				x := r.NormFloat64()
+				a.Parity = append(a.Parity, Parity{Measured: x, Predicted: x + 0.15*r.NormFloat64()})
+			}
+		}
+		if i != 3 {
+			r2 := 0.9 + 0.01*float64(i)
+			a.R2 = &r2
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func syntheticStudy(r *rand.Rand) []HPOTrial {
+	var out []HPOTrial
+	var best *float64
+	for i := range 40 {
+		t := HPOTrial{Number: i, State: "complete", Params: []Param{{"trees", fmt.Sprint(50 + 10*i)}}}
+		value := 1.02 + 0.05*r.Float64() + 0.4*math.Exp(-float64(i))
+		switch i % 7 {
+		case 3:
+			t.State = "pruned"
+			value += 0.05
+		case 5:
+			t.State = "failed"
+		default:
+			if best == nil || value < *best {
+				best = &value
+			}
+		}
+		if t.State != "failed" {
+			t.Value = &value
+		}
+		t.Best = best
+		out = append(out, t)
+	}
+	return out
+}
+
+// smallFacts has 2 libraries x 2 collectives on a grid of 12 points.
+func smallFacts() Facts {
+	return syntheticFacts([]string{"mpich", "openmpi"}, []string{string(coll.Allreduce), string(coll.Bcast)}, 3, 2, 2)
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// WriteJSON writes f as indented JSON ending in a newline. The same facts give
+// the same bytes: fields are in the order of the types and a nil slice is
+// written like an empty one, [].
+//
+// It returns an error naming the field when a figure is NaN or infinite.
+func WriteJSON(w io.Writer, f Facts) error {
+	if err := check(f); err != nil {
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(withoutNil(f)); err != nil {
+		return fmt.Errorf("report as JSON: %w", err)
+	}
+	return nil
+}
+
+// ReadJSON reads what WriteJSON writes. A field that Facts does not have is an
+// error, and so is anything but white space after the facts.
+func ReadJSON(r io.Reader) (Facts, error) {
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	var f Facts
+	if err := dec.Decode(&f); err != nil {
+		return Facts{}, fmt.Errorf("report as JSON: %w", err)
+	}
+	switch _, err := dec.Token(); {
+	case err == nil:
+		return Facts{}, errors.New("report as JSON: more text after the facts")
+	case !errors.Is(err, io.EOF):
+		return Facts{}, fmt.Errorf("report as JSON: after the facts: %w", err)
+	}
+	return f, nil
+}
+
+// withoutNil returns f with every nil slice replaced by an empty one. It shares
+// the elements with f but changes none of them.
+func withoutNil(f Facts) Facts {
+	f.Libraries = copied(f.Libraries)
+	for i := range f.Libraries {
+		f.Libraries[i].Files = orEmpty(f.Libraries[i].Files)
+	}
+	f.Problems = copied(f.Problems)
+	for i := range f.Problems {
+		p := &f.Problems[i]
+		p.Curve, p.Scores, p.Cells = orEmpty(p.Curve), orEmpty(p.Scores), orEmpty(p.Cells)
+		p.Forest, p.Warnings = orEmpty(p.Forest), orEmpty(p.Warnings)
+		p.Algorithms = copied(p.Algorithms)
+		for j := range p.Algorithms {
+			p.Algorithms[j].Parity = orEmpty(p.Algorithms[j].Parity)
+		}
+		p.HPO = copied(p.HPO)
+		for j := range p.HPO {
+			p.HPO[j].Params = orEmpty(p.HPO[j].Params)
+		}
+	}
+	f.Versions, f.Warnings = orEmpty(f.Versions), orEmpty(f.Warnings)
+	return f
+}
+
+func copied[T any](s []T) []T { return orEmpty(slices.Clone(s)) }
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
