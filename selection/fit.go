@@ -19,7 +19,7 @@ var ErrRow = errors.New("bad row")
 //
 // size is the library's own measure of a message, what its rules compare; 0
 // everywhere when its rules know no size. Rows the library cannot tell apart
-// (same layout, same measure) share the option with the least worst loss among
+// (same layout or Options.ByProcesses, same measure) share the option with the least worst loss among
 // those no slower than the default in any of them.
 //
 // Merging is exact at each level, by dynamic programming over cut positions with
@@ -53,11 +53,16 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if err := check(rows); err != nil {
 		return nil, err
 	}
-	lanes, err := makeLanes(rows, size, opt.MaxLoss)
+	lanes, err := makeLanes(rows, size, opt)
 	if err != nil {
 		return nil, err
 	}
 	t := &Tree{Collective: rows[0].Point.Collective, Comms: mergeComms(lanes), size: size}
+	for i := range t.Comms {
+		if opt.ByProcesses {
+			t.Comms[i].PPNs[0].High = math.MaxInt
+		}
+	}
 	t.Summary = t.summarize(rows)
 	return t, nil
 }
@@ -106,10 +111,21 @@ type lane struct {
 	low, high      int64
 }
 
-// makeLanes groups sorted rows by layout, lanes ordered by processes and ppn.
-func makeLanes(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]lane, error) {
+// makeLanes groups rows by layout, or by processes, lanes ordered by processes
+// and ppn.
+func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, error) {
+	ppn := func(r Row) int {
+		if opt.ByProcesses {
+			return 1
+		}
+		return r.Point.PPN
+	}
+	byLane := func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Point.Processes(), b.Point.Processes()), cmp.Compare(ppn(a), ppn(b)))
+	}
+	slices.SortStableFunc(rows, byLane)
 	var lanes []lane
-	for _, group := range chunk(rows, func(a, b Row) bool { return a.Point.Layout() == b.Point.Layout() }) {
+	for _, group := range chunk(rows, func(a, b Row) bool { return byLane(a, b) == 0 }) {
 		sizes := make(map[coll.Point]int64, len(group))
 		for _, r := range group {
 			s := size(r.Point)
@@ -120,16 +136,13 @@ func makeLanes(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]lane
 		}
 		slices.SortStableFunc(group, func(a, b Row) int { return cmp.Compare(sizes[a.Point], sizes[b.Point]) })
 		p := group[0].Point
-		l := lane{processes: p.Processes(), ppn: p.PPN}
+		l := lane{processes: p.Processes(), ppn: ppn(group[0])}
 		for _, same := range chunk(group, func(a, b Row) bool { return sizes[a.Point] == sizes[b.Point] }) {
-			l.cells = append(l.cells, cell{size: sizes[same[0].Point], open: openChoices(same, maxLoss)})
+			l.cells = append(l.cells, cell{size: sizes[same[0].Point], open: openChoices(same, opt.MaxLoss)})
 		}
 		l.low, l.high = tunedRange(l.cells, p.MsgBytes <= p.Collective.ElementBytes())
 		lanes = append(lanes, l)
 	}
-	slices.SortFunc(lanes, func(a, b lane) int {
-		return cmp.Or(cmp.Compare(a.processes, b.processes), cmp.Compare(a.ppn, b.ppn))
-	})
 	return lanes, nil
 }
 

@@ -22,6 +22,11 @@ type Options struct {
 	// MaxLoss is the largest predicted slowdown, minus one, of the tree's choice
 	// against the best option of a row: 0.01 for one percent.
 	MaxLoss float64
+
+	// ByProcesses is for a library whose rules know the size of a communicator but
+	// nothing of nodes: layouts with the same number of processes are rows it
+	// cannot tell apart, and every communicator of that size is in the tuned range.
+	ByProcesses bool
 }
 
 // Tree selects the algorithm of one collective. It is a plain value: levels in

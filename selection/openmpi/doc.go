@@ -1,0 +1,30 @@
+// Package openmpi writes selections as the dynamic rules that Open MPI's coll/tuned
+// component reads, in the classic format of 4.x and 5.x, reads such files back and
+// replays them.
+//
+// Rules know a collective, the size of a communicator and a message size. They do
+// not know nodes, operations or buffers in place. Fit therefore merges layouts
+// with the same number of processes into the choice with the least worst loss and
+// plans a file of its own for each layout that would lose by it, to be chosen when
+// a job starts; OpSafe leaves out algorithms that compute nonsense for operations
+// that do not commute.
+//
+//	plan, err := openmpi.Fit(rows, cat, openmpi.Options{MaxLoss: 0.01, OpSafe: true})
+//	if err != nil {
+//		return err
+//	}
+//	bundle, err := openmpi.Export(plan, cat)
+//	if err != nil {
+//		return err
+//	}
+//	if err := openmpi.Verify(bundle, plan, rows, cat); err != nil {
+//		return err
+//	}
+//	err = bundle.Write(dir) // dir/openmpi.rules, dir/openmpi.env, dir/layouts/2x4.rules ...
+//
+// Open MPI ignores a broken file without a word, and decides as if there were
+// none. Parse and Verify find what it would stumble over.
+//
+// The semantics were read in ompi/mca/coll/tuned of Open MPI 4.1.4 and 5.0.9 and
+// checked by running Debian's 4.1.4, see the tests.
+package openmpi

@@ -1,0 +1,165 @@
+package openmpi_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/selection"
+	"tutti/selection/mpitest"
+	"tutti/selection/openmpi"
+)
+
+var toolchain = mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
+
+// settings writes the files and returns the environment for everybody.
+func settings(t *testing.T, b openmpi.Bundle) []string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a b")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	env, err := b.Env(filepath.Join(dir, openmpi.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range env {
+		out = append(out, s.Name+"="+s.Value)
+	}
+	return out
+}
+
+func launch(t *testing.T, env []string, n int, args ...string) string {
+	t.Helper()
+	env = append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, env...)
+	return mpitest.Run(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
+}
+
+// traced runs the program with the dynamic loader of rank 0 keeping a log. The
+// component is bound lazily: the log has the algorithms it really called.
+func traced(t *testing.T, env []string, p coll.Point, prog string) string {
+	t.Helper()
+	dir := t.TempDir()
+	const script = `[ "$OMPI_COMM_WORLD_RANK" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT="$0/log"; exec "$@"`
+	out := launch(t, env, p.Processes(), "sh", "-c", script, dir, prog, "call", string(p.Collective), fmt.Sprint(p.MsgBytes))
+	if !strings.Contains(out, "right "+string(p.Collective)) {
+		t.Fatalf("%v: no right result:\n%s", p, out)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "log*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := regexp.MustCompile(`binding file \S*mca_coll_tuned\.so .*normal symbol .ompi_coll_base_` + string(p.Collective) + `_intra_(\w+)'`)
+	var called []string
+	for _, name := range logs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range form.FindAllSubmatch(text, -1) {
+			called = append(called, string(m[1]))
+		}
+	}
+	return strings.Join(called, " ")
+}
+
+// TestLiveSelection: the library calls what the rules say, seen in the log of the
+// dynamic loader.
+func TestLiveSelection(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	cat := release(t, "4.1.4")
+	// Names of the functions, beside those of the rules.
+	functions := map[string]string{
+		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
+		"bruck": "bruck", "ring": "ring", "pairwise": "pairwise", "modified_bruck": "bruck", "linear_sync": "linear_sync",
+	}
+	choices := map[coll.Collective][]string{
+		coll.Bcast:     {"basic_linear", "chain", "pipeline", "binomial"},
+		coll.Allgather: {"bruck", "ring"},
+		coll.Alltoall:  {"pairwise", "modified_bruck", "linear_sync"},
+	}
+	var rows []selection.Row
+	for _, c := range coll.Collectives() {
+		for i, n := range []int{3, 5, 6, 8} {
+			for k, size := range []int64{64, 16384} {
+				names := choices[c]
+				if len(names) == 0 {
+					continue
+				}
+				r := selection.Row{Point: coll.Point{Collective: c, Nodes: 1, PPN: n, MsgBytes: size}}
+				best := coll.Algorithm{Name: names[(i+k)%len(names)]}
+				r.Options = []selection.Option{{Algorithm: best, Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}
+				rows = append(rows, r)
+			}
+		}
+	}
+	plan, err := openmpi.Fit(rows, cat, openmpi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openmpi.Export(plan, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := openmpi.Verify(b, plan, rows, cat); err != nil {
+		t.Fatal(err)
+	}
+	env := settings(t, b)
+	for i, r := range rows {
+		if i%3 != 1 { // some are enough
+			continue
+		}
+		want := functions[r.Options[0].Algorithm.Name]
+		got := traced(t, env, r.Point, prog)
+		t.Logf("%v: %s", r.Point, got)
+		if got != want {
+			t.Errorf("%v: called %q, want %q", r.Point, got, want)
+		}
+	}
+	// Below the first block the library decides, as without rules.
+	below := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}
+	if with, without := traced(t, env, below, prog), traced(t, nil, below, prog); with != without {
+		t.Errorf("%v: called %q, without rules %q", below, with, without)
+	}
+}
+
+// TestLiveCanary: an algorithm that does not exist is an error of its own, so the
+// file is read; without the first setting it is not.
+func TestLiveCanary(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	canary := openmpi.Rules{{Collective: coll.Bcast, Blocks: []openmpi.Block{{Processes: 1, Rules: []openmpi.Rule{{Algorithm: 99}}}}}}
+	env := settings(t, openmpi.Bundle{Version: "4.1.4", Rules: canary})
+	args := []string{prog, "name", "64"} // returns errors and prints them
+	if out := launch(t, env, 3, args...); !strings.Contains(out, "MPI_ERR_ARG") {
+		t.Errorf("the file was not read:\n%s", out)
+	}
+	if out := launch(t, env[1:], 3, args...); strings.Contains(out, "MPI_ERR_ARG") || !strings.Contains(out, "MPI_ERR_TRUNCATE") {
+		t.Errorf("without the setting:\n%s", out)
+	}
+}
+
+// TestLiveResults: with random rules for every collective that are safe for every
+// operation, results are right on any number of processes.
+func TestLiveResults(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	cat := release(t, "4.1.4")
+	for i, n := range []int{2, 3, 5, 6, 8} {
+		plan, err := openmpi.Fit(grid(cat, uint64(i)), cat, openmpi.Options{MaxLoss: 0.1, OpSafe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := openmpi.Export(plan, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mpitest.Right(t, launch(t, settings(t, b), n, prog, "check", "1", "3000"), 2)
+	}
+}
