@@ -20,8 +20,8 @@ const (
 // Ledger keeps what became of each candidate of a space.
 type Ledger struct {
 	space        *space.Space
-	status       map[coll.Candidate]status
-	left         []int // point index -> candidates still free
+	status       map[coll.Candidate]status // of every candidate of the space
+	left         []int                     // point index -> candidates still free
 	free         int
 	measurements []coll.Measurement // in the order they came
 	costSeconds  float64
@@ -35,6 +35,9 @@ func NewLedger(s *space.Space) *Ledger {
 	l := &Ledger{space: s, status: make(map[coll.Candidate]status, s.Size()), left: make([]int, len(s.Points())), free: s.Size()}
 	for i := range s.Points() {
 		l.left[i] = len(s.Feasible(i))
+		for _, c := range s.At(i) {
+			l.status[c] = free
+		}
 	}
 	return l
 }
@@ -56,22 +59,26 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 	return out
 }
 
-// IsFree reports whether a candidate may be asked for.
-func (l *Ledger) IsFree(c coll.Candidate) bool { return l.status[c] == free }
+// IsFree reports whether a candidate is of the space and may be asked for.
+func (l *Ledger) IsFree(c coll.Candidate) bool {
+	now, ok := l.status[c]
+	return ok && now == free
+}
 
-// Complete reports whether every candidate at a point has ended, so that its
-// fastest algorithm is known.
-func (l *Ledger) Complete(p coll.Point) bool {
+// Missing returns the algorithms at a point that have not been measured and may
+// be yet, free or pending; those given up are not missed.
+func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	i, ok := l.space.Index(p)
-	if !ok || l.left[i] > 0 {
-		return false
+	if !ok {
+		return nil
 	}
+	var out []coll.Algorithm
 	for _, c := range l.space.At(i) {
-		if l.status[c] == pending {
-			return false
+		if s := l.status[c]; s == free || s == pending {
+			out = append(out, c.Algorithm)
 		}
 	}
-	return true
+	return out
 }
 
 // Left is the number of candidates that may be asked for.
@@ -121,7 +128,7 @@ func (l *Ledger) pendingCandidates() []coll.Candidate {
 
 // Pend marks a candidate as asked for. It returns an error unless it was free.
 func (l *Ledger) Pend(c coll.Candidate) error {
-	if _, ok := l.space.Index(c.Point); !ok || l.status[c] != free {
+	if !l.IsFree(c) {
 		return fmt.Errorf("%v cannot be asked for: it is outside the space, pending or ended", c)
 	}
 	l.move(c, pending)

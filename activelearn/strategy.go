@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/learner"
+	"tutti/surrogate/forest"
 )
 
 // State is what a strategy may look at.
 type State struct {
-	Round   int              // 1 for the first
-	Want    int              // candidates wanted; a strategy that measures whole points may give more
-	Ledger  *Ledger          // who is free, pending, done
-	Learner *learner.Learner // trained on the ledger's measurements; nil while there are none
+	Round  int     // 1 for the first
+	Want   int     // candidates wanted; a strategy that measures whole points may give more
+	Ledger *Ledger // who is free, pending, done
 }
 
 // Strategy proposes what to measure next.
@@ -28,7 +27,8 @@ type Strategy interface {
 // Options of the strategies.
 type Options struct {
 	Seed    uint64
-	Initial int // points drawn at random before a model chooses; zero takes 5
+	Initial int            // points drawn at random before a model chooses; zero takes 5
+	Forest  forest.Options // of the jackknife's forests; Seed is taken from above
 }
 
 // defaultInitial points let a process of three length scales, a signal and a
@@ -39,6 +39,7 @@ func (o Options) withDefaults() Options {
 	if o.Initial == 0 {
 		o.Initial = defaultInitial
 	}
+	o.Forest.Seed = o.Seed
 	return o
 }
 

@@ -24,7 +24,7 @@ type Conclusion struct {
 // own measure of a message. It is a function of its arguments alone.
 func Conclude(spec Spec, p Problem, res Result, size func(coll.Point) int64, opt selection.Options) (Conclusion, error) {
 	spec = spec.forProblem(p.Problem)
-	spec.Learner.Complete = res.Ledger.Complete
+	spec.Learner.Missing = res.Ledger.Missing
 	ms := res.Ledger.Measurements()
 	if len(ms) == 0 {
 		return Conclusion{}, fmt.Errorf("%s: nothing was measured", p.Problem)

@@ -43,7 +43,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log
 		return Result{}, err
 	}
 	spec = spec.forProblem(p.Problem)
-	strategy, err := activelearn.New(spec.Strategy, activelearn.Options{Seed: spec.Seed, Initial: spec.Initial})
+	strategy, err := activelearn.New(spec.Strategy, activelearn.Options{Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest})
 	if err != nil {
 		return Result{}, err
 	}
@@ -56,7 +56,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log
 		began:    time.Now(),
 	}
 	r.result.Ledger = r.ledger
-	r.spec.Learner.Complete = r.ledger.Complete
+	r.spec.Learner.Missing = r.ledger.Missing
 	stop, err := r.loop(ctx)
 	r.result.Stop = stop
 	if err != nil {
@@ -122,10 +122,9 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	retry := r.retry
 	r.retry = nil
 	fresh, err := r.strategy.Ask(activelearn.State{
-		Round:   round,
-		Want:    r.spec.Batch.want(len(r.ledger.Measurements())),
-		Ledger:  r.ledger,
-		Learner: r.learner,
+		Round:  round,
+		Want:   r.spec.Batch.want(len(r.ledger.Measurements())),
+		Ledger: r.ledger,
 	})
 	if err != nil {
 		return nil, err

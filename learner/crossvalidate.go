@@ -18,7 +18,7 @@ type Pair struct {
 
 // HeldOut is what predictions for points that the models had not seen were worth.
 type HeldOut struct {
-	Slowdowns []float64 // of the choice at each point that is complete and leaves one
+	Slowdowns []float64 // of the choice at each point that leaves one and where nothing is missing
 	Pairs     []Pair    // by point, then by algorithm
 }
 
@@ -77,7 +77,7 @@ func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, e
 	if err != nil {
 		return HeldOut{}, err
 	}
-	return l.judge(test, opt.Complete)
+	return l.judge(test, opt.Missing)
 }
 
 // Judge compares the learner with measurements it was not trained on, or with a
@@ -87,9 +87,9 @@ func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, e
 // taken to be complete at each point.
 func (l *Learner) Judge(test []coll.Measurement) (HeldOut, error) { return l.judge(test, nil) }
 
-// judge leaves points that are not complete without a slowdown: the fastest
-// algorithm may be missing there.
-func (l *Learner) judge(test []coll.Measurement, complete func(coll.Point) bool) (HeldOut, error) {
+// judge leaves points where algorithms are missing without a slowdown: the fastest
+// may be among them.
+func (l *Learner) judge(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
 	if !slices.IsSortedFunc(test, compareMeasurements) {
 		test = slices.Clone(test)
 		slices.SortStableFunc(test, compareMeasurements)
@@ -106,7 +106,7 @@ func (l *Learner) judge(test []coll.Measurement, complete func(coll.Point) bool)
 			end++
 		}
 		slowdown := l.judgePoint(&held, test[start:end], targets[start:end], predicted, p)
-		if end-start > 1 && (complete == nil || complete(test[start].Point)) {
+		if end-start > 1 && (missing == nil || len(missing(test[start].Point)) == 0) {
 			held.Slowdowns = append(held.Slowdowns, slowdown)
 		}
 		start = end

@@ -7,7 +7,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	choice := l.Choose(space) // index of an algorithm for each point
-//	held, err := learner.CrossValidate(measurements, 5, options)
-//	fmt.Println(held.Summary.Slowdown)
+//	choice, err := l.Choose(space) // index of an algorithm for each point
+//	held, err := learner.CrossValidate(measurements, 5, seed, options)
+//	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
 package learner

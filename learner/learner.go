@@ -17,9 +17,9 @@ import (
 type Options struct {
 	Scaling preprocess.Scaling
 	Forest  forest.Options // Seed is mixed with the algorithm's name
-	// Complete reports whether every algorithm of a point has been measured there,
-	// so that the fastest time is known. Nil says so of all points.
-	Complete func(coll.Point) bool
+	// Missing returns the algorithms that can run at a point and have not been
+	// measured there, so that the fastest time is not known. Nil: none anywhere.
+	Missing func(coll.Point) []coll.Algorithm
 }
 
 // Learner predicts every algorithm it has measurements of. It is safe for
@@ -28,15 +28,14 @@ type Learner struct {
 	scaler     *preprocess.Scaler
 	algorithms []coll.Algorithm // as sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest
+	rows       [][]int // of each forest: indices of its measurements
 }
 
 // Fit trains one forest for each algorithm in the measurements, which are of one
 // collective. It returns an error for no measurements. O(trees · n log n).
 //
-// The algorithm scalings divide by the fastest time at the point. Where not every
-// algorithm has been measured, that time is estimated: forests trained on the
-// complete points say how far each measured algorithm is from the fastest, and
-// the mean of these distances gives its time.
+// The algorithm scalings divide by the fastest time at the point. Where an
+// algorithm is missing, that time is estimated, see withFastest.
 func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	known, err := withFastest(ms, opt)
 	if err != nil {
@@ -46,86 +45,17 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return train(ms, scaler, opt)
-}
-
-// withFastest adds to the measurements, at each point that is not complete, one
-// that stands for the fastest algorithm.
-func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error) {
-	if opt.Complete == nil || !relativeToFastest(opt.Scaling) {
-		return ms, nil
-	}
-	var complete, partial []coll.Measurement
-	for _, m := range ms {
-		if opt.Complete(m.Point) {
-			complete = append(complete, m)
-		} else {
-			partial = append(partial, m)
-		}
-	}
-	if len(complete) == 0 || len(partial) == 0 {
-		return ms, nil
-	}
-	scaler, err := preprocess.Fit(complete, preprocess.AlgorithmLog10)
+	l, err := train(ms, scaler.Apply(ms), opt.Forest)
 	if err != nil {
 		return nil, err
 	}
-	l, err := train(complete, scaler, opt)
-	if err != nil {
-		return nil, err
-	}
-	estimated, err := l.fastest(partial)
-	return append(slices.Clone(ms), estimated...), err
+	l.scaler = scaler
+	return l, nil
 }
 
-func relativeToFastest(s preprocess.Scaling) bool {
-	return s == preprocess.Algorithm || s == preprocess.AlgorithmLog10
-}
-
-// fastest estimates the fastest time at each point of the measurements from the
-// distance that each algorithm there should have from it. The learner's units are
-// log10 of that distance.
-func (l *Learner) fastest(partial []coll.Measurement) ([]coll.Measurement, error) {
-	partial = slices.SortedStableFunc(slices.Values(partial), compareMeasurements)
-	points := pointsOf(partial)
-	predicted, err := l.Predict(points)
-	if err != nil {
-		return nil, err
-	}
-	var out []coll.Measurement
-	for p, start := 0, 0; start < len(partial); p++ {
-		end, sum, n := start, 0.0, 0
-		for ; end < len(partial) && partial[end].Point == points[p]; end++ {
-			if a, ok := slices.BinarySearchFunc(l.algorithms, partial[end].Algorithm, coll.CompareAlgorithms); ok {
-				sum += math.Log10(partial[end].Seconds) - predicted[a][p]
-				n++
-			}
-		}
-		if n > 0 {
-			m := partial[start]
-			m.Seconds = math.Pow(10, sum/float64(n))
-			out = append(out, m)
-		}
-		start = end
-	}
-	return out, nil
-}
-
-// pointsOf returns the points of measurements sorted by point, each once.
-func pointsOf(sorted []coll.Measurement) []coll.Point {
-	var points []coll.Point
-	for i, m := range sorted {
-		if i == 0 || m.Point != sorted[i-1].Point {
-			points = append(points, m.Point)
-		}
-	}
-	return points
-}
-
-// train grows the forests on targets as the scaler has them.
-func train(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
-	l := &Learner{scaler: scaler}
-	targets := scaler.Apply(ms)
+// train grows one forest for each algorithm on targets, one for each measurement.
+func train(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
+	l := &Learner{}
 	rows := map[coll.Algorithm][]int{}
 	for i, m := range ms {
 		if rows[m.Algorithm] == nil {
@@ -135,20 +65,19 @@ func train(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (*Lear
 	}
 	slices.SortFunc(l.algorithms, coll.CompareAlgorithms)
 	for _, alg := range l.algorithms {
-		var x [][]float64
-		var y []float64
-		for _, i := range rows[alg] {
-			f := preprocess.Features(ms[i].Point)
-			x = append(x, f[:])
-			y = append(y, targets[i])
+		points := make([]coll.Point, len(rows[alg]))
+		y := make([]float64, len(rows[alg]))
+		for k, i := range rows[alg] {
+			points[k], y[k] = ms[i].Point, targets[i]
 		}
-		fo := opt.Forest
-		fo.Seed = mix(fo.Seed, alg)
-		f, err := forest.Fit(x, y, fo)
+		o := opt
+		o.Seed = mix(opt.Seed, alg)
+		f, err := forest.Fit(preprocess.Rows(points), y, o)
 		if err != nil {
 			return nil, fmt.Errorf("forest of %s: %w", alg, err)
 		}
 		l.forests = append(l.forests, f)
+		l.rows = append(l.rows, rows[alg])
 	}
 	return l, nil
 }
@@ -177,18 +106,6 @@ func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 		out[a] = mean
 	}
 	return out, nil
-}
-
-// PredictVariance returns the variance of the forest's mean of one algorithm at
-// the points, by the infinitesimal jackknife; nil when the learner does not know
-// the algorithm.
-func (l *Learner) PredictVariance(alg coll.Algorithm, points []coll.Point) ([]float64, error) {
-	a := slices.Index(l.algorithms, alg)
-	if a < 0 {
-		return nil, nil
-	}
-	_, variance, err := l.forests[a].PredictVariance(preprocess.Rows(points))
-	return variance, err
 }
 
 // Relative turns scaled predictions of several algorithms at one point into

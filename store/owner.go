@@ -80,7 +80,7 @@ func processStart(pid int) (start string, zombie bool) {
 	// Field 2 is the name in parentheses and may hold anything, ")" included.
 	_, rest, _ := cutLast(string(stat), ")")
 	fields := strings.Fields(rest)
-	const state, startTime = 3 - 3, 22 - 3 // fields count from 1, rest begins with field 3
+	const state, startTime = 0, 19 // fields 3 and 22 of the manual page; rest begins with field 3
 	if len(fields) <= startTime {
 		return "", false
 	}

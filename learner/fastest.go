@@ -1,0 +1,89 @@
+package learner
+
+import (
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/preprocess"
+)
+
+// withFastest adds to the measurements, at each point where algorithms are
+// missing, one that stands for the fastest.
+//
+// Forests of log10 time predict the missing algorithms. What the measured ones at
+// the point differ from their own out-of-bag predictions, on average, is taken to
+// be what the point does to all of them.
+func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error) {
+	if opt.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
+		return ms, nil
+	}
+	missing := map[coll.Point][]coll.Algorithm{}
+	var partial []coll.Point
+	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
+		if absent := opt.Missing(p); len(absent) > 0 {
+			missing[p] = absent
+			partial = append(partial, p)
+		}
+	}
+	if len(partial) == 0 {
+		return ms, nil
+	}
+	logs := make([]float64, len(ms))
+	for i, m := range ms {
+		logs[i] = math.Log10(m.Seconds)
+	}
+	l, err := train(ms, logs, opt.Forest)
+	if err != nil {
+		return nil, err
+	}
+	predicted, err := l.Predict(partial)
+	if err != nil {
+		return nil, err
+	}
+	shift := l.residuals(ms, logs)
+	out := slices.Clone(ms)
+	for i, p := range partial {
+		fastest := math.Inf(1)
+		for _, alg := range missing[p] {
+			if a, known := slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms); known {
+				fastest = min(fastest, predicted[a][i]+shift[p])
+			}
+		}
+		if !math.IsInf(fastest, 1) {
+			out = append(out, coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: missing[p][0]}, Seconds: math.Pow(10, fastest)})
+		}
+	}
+	return out, nil
+}
+
+// residuals returns at each point the mean of target minus out-of-bag prediction.
+func (l *Learner) residuals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
+	sum, n := map[coll.Point]float64{}, map[coll.Point]int{}
+	for a, f := range l.forests {
+		oob, err := f.OutOfBag()
+		if err != nil {
+			continue // a forest of one row has seen all there is
+		}
+		for k, row := range oob.Rows {
+			i := l.rows[a][row]
+			sum[ms[i].Point] += targets[i] - oob.Mean[k]
+			n[ms[i].Point]++
+		}
+	}
+	for p, count := range n {
+		sum[p] /= float64(count)
+	}
+	return sum
+}
+
+// pointsOf returns the points of measurements sorted by point, each once.
+func pointsOf(sorted []coll.Measurement) []coll.Point {
+	var points []coll.Point
+	for i, m := range sorted {
+		if i == 0 || m.Point != sorted[i-1].Point {
+			points = append(points, m.Point)
+		}
+	}
+	return points
+}
