@@ -21,5 +21,7 @@
 // Three promises hold for every row. The choice is never predicted to be slower
 // than the library's default. It loses at most MaxLoss against the best option
 // of the row, except where the library cannot tell two disagreeing rows apart.
-// Outside the tuned points the library's default stays.
+// Outside the tuned range the library's default stays. Between tuned points the
+// nearest one answers, with an algorithm that may not be able to run there: the
+// packages that write files see to it that the library then takes another.
 package selection

@@ -182,6 +182,26 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
+// TestByProcesses: layouts with the same number of processes share the least worst
+// loss, and any layout of that size is tuned.
+func TestByProcesses(t *testing.T) {
+	rows := []selection.Row{
+		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
+	tree, err := selection.Fit(rows, bytesOf, selection.Options{ByProcesses: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[[2]int]string{{6, 1}: "b", {2, 3}: "b", {3, 2}: "b", {1, 6}: "b", {2, 1}: "a", {1, 2}: "a", {7, 1}: ""} {
+		got, ok := tree.Select(coll.Point{Collective: coll.Bcast, Nodes: p[0], PPN: p[1], MsgBytes: 1})
+		if ok != (want != "") || ok && got.Name != want {
+			t.Errorf("Select on %dx%d = %v, %t, want %q", p[0], p[1], got, ok, want)
+		}
+	}
+	if got := tree.Summary.WorstLoss; math.Abs(got-0.2) > 1e-12 {
+		t.Errorf("worst loss %g, want 0.2", got)
+	}
+}
+
 // randomRows makes a grid with non-powers of two, holes and ties.
 func randomRows(rng *rand.Rand) []selection.Row {
 	names := []string{"a", "b", "c", "default"}

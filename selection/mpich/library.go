@@ -97,7 +97,8 @@ var (
 	treeStart = []byte(`{"collective=`)
 	leafStart = []byte(leafKey + "MPIR_")
 	leafName  = regexp.MustCompile(`^MPIR_[A-Za-z0-9_]+$`)
-	keyForm   = regexp.MustCompile(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)(<=?|<pow2|=[a-z0-9_]+)$`)
+	keyForm   = regexp.MustCompile(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)` +
+		`(<=?|<pow2|=[a-z0-9_]+)$`)
 	// MPICH keeps its release beside its release date, as C's asctime writes dates.
 	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
 	dateForm    = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/selection"
@@ -39,6 +41,19 @@ func installed(t *testing.T, prog string) (mpich.Library, *catalogue.Catalogue) 
 		t.Skip(err)
 	}
 	return lib, cat
+}
+
+// TestLiveLibrary: what is built in is what the library has.
+func TestLiveLibrary(t *testing.T) {
+	lib, _ := installed(t, mpitest.Build(t, toolchain))
+	want, err := mpich.Embedded(lib.Version)
+	if err != nil {
+		t.Skip(err)
+	}
+	lib.Source = want.Source
+	if d := cmp.Diff(want, lib); d != "" {
+		t.Errorf("(-built in +installed):\n%s", d)
+	}
 }
 
 // settings writes the file and returns the environment of its mpich.env, as a

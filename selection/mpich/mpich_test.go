@@ -218,6 +218,34 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
+// TestNewerRelease: parameters become keys of the leaf, and the fallback of a
+// barrier has one of its own.
+func TestNewerRelease(t *testing.T) {
+	lib, _ := embedded(t)
+	cat, err := catalogue.For(catalogue.MPICH, "4.1.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib.Leaves = append(lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
+	tree, err := coll.ParseAlgorithm("tree(is_non_blocking=1,k=3,tree_type=0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := mpich.Export([]*selection.Tree{always(coll.Bcast, tree), always(coll.Barrier, coll.Algorithm{Name: "smp"})}, lib, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[coll.Point]string{
+		{Collective: coll.Bcast, Nodes: 5, PPN: 1, MsgBytes: 8}: "MPIR_Bcast_intra_tree(is_non_blocking=1,k=3,tree_type=0)",
+		{Collective: coll.Barrier, Nodes: 5, PPN: 1}:            "MPIR_Barrier_intra_k_dissemination(k=2)",
+		{Collective: coll.Barrier, Nodes: 5, PPN: 2}:            "MPIR_Barrier_intra_smp",
+	} {
+		if got, err := mpich.Replay(file.Bytes(), mpich.CallAt(p)); err != nil || got.String() != want {
+			t.Errorf("%v: %v, %v, want %s", p, got, err, want)
+		}
+	}
+}
+
 func TestVerifyFindsWrongFiles(t *testing.T) {
 	lib, cat := embedded(t)
 	trees, rows := fitAll(t, cat, 3, 0.2)

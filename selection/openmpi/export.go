@@ -128,7 +128,8 @@ func Export(plan Plan, cat *catalogue.Catalogue) (Bundle, error) {
 		return Bundle{}, err
 	}
 	if release >= 6 {
-		return Bundle{}, fmt.Errorf("openmpi %s: %w: want 4.x or 5.x, from 6.0 on a classic block covers other communicator sizes", cat.Version, ErrVersion)
+		return Bundle{}, fmt.Errorf("openmpi %s: %w: want 4.x or 5.x, from 6.0 on a classic block covers other communicator sizes",
+			cat.Version, ErrVersion)
 	}
 	b := Bundle{Version: cat.Version}
 	if b.Rules, err = exportAll(plan.Trees, cat); err != nil {
