@@ -142,9 +142,9 @@ func TestHTMLAbsentFigures(t *testing.T) {
 			facts: Facts{Problems: []ProblemFacts{{
 				Curve: []CurvePoint{{MachineSeconds: 5, Slowdown: 1}, {MachineSeconds: 5, Slowdown: 1}},
 				HPO:   []HPOTrial{{Number: 3, State: "complete", Value: &value, Best: &value}},
-				Cells: []Cell{{Nodes: 1, PPN: 1, TunedSlowdown: &value}, {Nodes: 2, PPN: 2}},
+				Cells: []Cell{{Nodes: 1, PPN: 1, Selected: "ring", TunedSlowdown: &value}, {Nodes: 2, PPN: 2}},
 			}}},
-			want: []string{">1.02</text>", ">0B</text>"},
+			want: []string{">1.02</text>", ">0B</text>", ">A</span></td><td>ring</td>"},
 		},
 		{
 			name: "only failed trials of the study",

@@ -274,14 +274,15 @@ func shortRatio(x float64) string {
 // codes gives each algorithm of a problem a short code, and a fill by how often
 // it is selected. Algorithms that occur in cells only come last.
 type codes struct {
-	names []string // in order of the codes
-	code  map[string]string
-	fill  map[string]ink
+	names    []string // in order of the codes
+	listed   int      // how many of the names are listed by the problem
+	code     map[string]string
+	fill     map[string]ink
+	selected map[string]int // cells
 }
 
 func codesOf(p ProblemFacts) codes {
-	c := codes{code: map[string]string{}, fill: map[string]ink{}}
-	selected := map[string]int{}
+	c := codes{code: map[string]string{}, fill: map[string]ink{}, selected: map[string]int{}}
 	add := func(name string) {
 		if _, known := c.code[name]; name != "" && !known {
 			c.code[name] = letterCode(len(c.names))
@@ -291,12 +292,13 @@ func codesOf(p ProblemFacts) codes {
 	for _, a := range p.Algorithms {
 		add(a.Name)
 	}
+	c.listed = len(c.names)
 	for _, cell := range p.Cells {
 		add(cell.Selected)
-		selected[cell.Selected]++
+		c.selected[cell.Selected]++
 	}
 	ranked := slices.Clone(c.names)
-	slices.SortStableFunc(ranked, func(a, b string) int { return cmp.Compare(selected[b], selected[a]) })
+	slices.SortStableFunc(ranked, func(a, b string) int { return cmp.Compare(c.selected[b], c.selected[a]) })
 	for i, name := range ranked {
 		c.fill[name] = kinds[i%len(kinds)]
 	}

@@ -152,8 +152,18 @@ func (v *problemView) drawLines(s *sheet, c Criteria) (err error) {
 			return err
 		}
 	}
+	return v.drawAlgorithms(s)
+}
+
+// drawAlgorithms fills the table that is the legend of the map as well, so it
+// lists the algorithms that occur in cells only too.
+func (v *problemView) drawAlgorithms(s *sheet) (err error) {
 	known := codesOf(v.ProblemFacts)
-	for _, a := range v.ProblemFacts.Algorithms {
+	algorithms := slices.Clone(v.ProblemFacts.Algorithms)
+	for _, name := range known.names[known.listed:] {
+		algorithms = append(algorithms, AlgorithmFacts{Name: name, Selected: known.selected[name]})
+	}
+	for _, a := range algorithms {
 		view := algorithmView{AlgorithmFacts: a, Code: known.code[a.Name], Fill: fillOf(known.fill[a.Name]), R2: absent, Share: absent}
 		if a.R2 != nil {
 			view.R2 = strconv.FormatFloat(*a.R2, 'f', 3, 64)
