@@ -61,7 +61,7 @@ func Algorithms() []coll.Algorithm {
 	return out
 }
 
-// Seconds is the time of an algorithm at a point; points have 2 processes or more.
+// seconds is the time of an algorithm at a point; points have 2 processes or more.
 func (m model) seconds(p coll.Point) float64 {
 	n := float64(p.Processes())
 	latency := Latency * (1 + 0.1*math.Log2(float64(p.PPN)))

@@ -1,0 +1,92 @@
+package benchrunner_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+func at(nodes int, size int64, algorithm string) coll.Candidate {
+	return coll.Candidate{
+		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: size},
+		Algorithm: coll.Algorithm{Name: algorithm},
+	}
+}
+
+// A launch costs 10 s and 1 s for each node here.
+func TestCosts(t *testing.T) {
+	batch := []coll.Candidate{
+		at(4, 8, "ring"), at(4, 16, "ring"), at(4, 8, "tree"), at(4, 16, "tree"), at(2, 8, "ring"), at(4, 32, "ring"),
+	}
+	reduce := at(4, 8, "ring")
+	reduce.Collective = coll.Reduce
+	wide := at(4, 8, "ring")
+	wide.PPN = 4
+	tests := []struct {
+		name  string
+		model benchrunner.LaunchModel
+		batch []coll.Candidate
+		want  []float64
+	}{
+		{name: "each its own", model: benchrunner.LaunchCandidate, batch: batch, want: []float64{14, 14, 14, 14, 12, 14}},
+		{name: "none named", model: "", batch: batch, want: []float64{14, 14, 14, 14, 12, 14}},
+		{name: "one for all sizes", model: benchrunner.LaunchOSU, batch: batch, want: []float64{14, 0, 14, 0, 12, 0}},
+		{name: "one for a layout", model: benchrunner.LaunchNative, batch: batch, want: []float64{14, 0, 0, 0, 12, 0}},
+		{name: "layouts and collectives differ", model: benchrunner.LaunchNative, batch: []coll.Candidate{at(4, 8, "ring"), wide, reduce}, want: []float64{14, 14, 14}},
+		{name: "nothing", model: benchrunner.LaunchNative, want: []float64{}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			l := benchrunner.Launch{Model: tc.model, Seconds: 10, SecondsPerNode: 1}
+			if got := l.Costs(tc.batch); !slices.Equal(got, tc.want) {
+				t.Errorf("Costs() = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// The bill of a batch is the same in whatever order it comes.
+func TestCostsOfAnOrder(t *testing.T) {
+	batch := []coll.Candidate{at(4, 8, "ring"), at(2, 8, "tree"), at(4, 16, "ring"), at(4, 8, "tree"), at(2, 16, "tree")}
+	for _, model := range benchrunner.LaunchModels() {
+		l := benchrunner.Launch{Model: model, Seconds: 10, SecondsPerNode: 1}
+		want := sum(l.Costs(batch))
+		reversed := slices.Clone(batch)
+		slices.Reverse(reversed)
+		if got := sum(l.Costs(reversed)); got != want {
+			t.Errorf("%s: a batch costs %g s one way and %g s the other", model, want, got)
+		}
+	}
+}
+
+func sum(costs []float64) float64 {
+	total := 0.0
+	for _, c := range costs {
+		total += c
+	}
+	return total
+}
+
+func TestParseLaunchModel(t *testing.T) {
+	for _, want := range benchrunner.LaunchModels() {
+		if got, err := benchrunner.ParseLaunchModel(string(want)); got != want || err != nil {
+			t.Errorf("ParseLaunchModel(%q) = %q, %v", want, got, err)
+		}
+	}
+	for _, s := range []string{"", "OSU", "mpi"} {
+		_, err := benchrunner.ParseLaunchModel(s)
+		if err == nil || !strings.Contains(err.Error(), "candidate, osu, native") {
+			t.Errorf("ParseLaunchModel(%q) error = %v, want it to name what is allowed", s, err)
+		}
+	}
+}
+
+func ExampleLaunch_Costs() {
+	l := benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1, SecondsPerNode: 0.01}
+	fmt.Println(l.Costs([]coll.Candidate{at(8, 64, "ring"), at(8, 128, "ring"), at(8, 64, "tree")}))
+	// Output: [1.08 0 1.08]
+}
