@@ -76,7 +76,18 @@ func spec(strategy string) campaign.Spec {
 	}
 }
 
-func size(p coll.Point) int64 { return p.MsgBytes }
+// fit selects as a library would that compares the message size.
+func fit(rows []selection.Row) (campaign.Selection, error) {
+	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
+	if err != nil {
+		return campaign.Selection{}, err
+	}
+	choose := func(p coll.Point) coll.Algorithm {
+		alg, _ := tree.Select(p)
+		return alg
+	}
+	return campaign.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
+}
 
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
@@ -89,7 +100,7 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c, err := campaign.Conclude(s, p, res, size, selection.Options{MaxLoss: 0.01})
+				c, err := campaign.Conclude(s, p, res, fit)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -141,7 +152,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 
 func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) any {
 	t.Helper()
-	c, err := campaign.Conclude(s, p, res, size, selection.Options{MaxLoss: 0.01})
+	c, err := campaign.Conclude(s, p, res, fit)
 	if err != nil {
 		t.Fatal(err)
 	}

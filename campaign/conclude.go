@@ -12,17 +12,25 @@ import (
 	"tutti/store"
 )
 
+// Selection is what a library can be told of the predictions: the algorithm that
+// its files will select at a point, coll.Default where they leave the decision to
+// the library, and the number of rules they need.
+type Selection struct {
+	Choose func(coll.Point) coll.Algorithm
+	Leaves int
+}
+
 // Conclusion is what a problem's measurements amount to.
 type Conclusion struct {
-	Tree  *selection.Tree
-	Rows  []selection.Row // predictions at every grid point, in order
-	Facts report.ProblemFacts
+	Selection Selection
+	Rows      []selection.Row // predictions at every grid point, in order
+	Facts     report.ProblemFacts
 }
 
 // Conclude trains the final forests, predicts every candidate of the grid, fits
-// the selection tree and gathers the facts for the report. size is the library's
-// own measure of a message. It is a function of its arguments alone.
-func Conclude(spec Spec, p Problem, res Result, size func(coll.Point) int64, opt selection.Options) (Conclusion, error) {
+// what the library can be told and gathers the facts for the report. It is a
+// function of its arguments alone.
+func Conclude(spec Spec, p Problem, res Result, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
 	spec = spec.forProblem(p.Problem)
 	spec.Learner.Missing = res.Ledger.Missing
 	ms := res.Ledger.Measurements()
@@ -41,7 +49,7 @@ func Conclude(spec Spec, p Problem, res Result, size func(coll.Point) int64, opt
 	if c.Rows, err = predictRows(l, p); err != nil {
 		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
 	}
-	if c.Tree, err = selection.Fit(c.Rows, size, opt); err != nil {
+	if c.Selection, err = fit(c.Rows); err != nil {
 		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	held, err := heldOutFinally(spec, ms, final)
@@ -143,13 +151,4 @@ func curveOf(evaluations []store.Evaluation) []report.CurvePoint {
 		}
 	}
 	return out
-}
-
-// Choice is what the tree selects at a point, coll.Default where it leaves the
-// decision to the library.
-func (c Conclusion) Choice(p coll.Point) coll.Algorithm {
-	if alg, ok := c.Tree.Select(p); ok {
-		return alg
-	}
-	return coll.Default
 }

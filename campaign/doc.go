@@ -14,5 +14,5 @@
 //	if !res.Stop.Good() {
 //		fmt.Println("not converged:", res.Stop)
 //	}
-//	facts, rows, err := campaign.Conclude(spec, problem, res, size)
+//	done, err := campaign.Conclude(spec, problem, res, fit)
 package campaign

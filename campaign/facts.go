@@ -20,7 +20,7 @@ func newFacts(spec Spec, final learner.Options, p Problem, res Result, c Conclus
 		Algorithms: algorithmFacts(p, res, c, held),
 		HPO:        studyFacts(res.Study),
 		Forest:     forestFacts(paramsOf(final.Forest)),
-		Leaves:     c.Tree.Summary.Leaves, TreeLoss: c.Tree.Summary.WorstLoss,
+		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 	}
 	known := truthOf(p, res)
@@ -78,7 +78,7 @@ func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 func cells(k knowledge, c Conclusion) []report.Cell {
 	var out []report.Cell
 	for _, row := range c.Rows {
-		alg := c.Choice(row.Point)
+		alg := c.Selection.Choose(row.Point)
 		cell := report.Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
 			Measured: k.measured[row.Point],
@@ -103,6 +103,18 @@ func cells(k knowledge, c Conclusion) []report.Cell {
 	return out
 }
 
+// worstLoss is the largest predicted slowdown, minus one, of what is selected
+// against the best prediction at the point.
+func worstLoss(c Conclusion) float64 {
+	worst := 0.0
+	for _, row := range c.Rows {
+		if loss, ok := row.Loss(c.Selection.Choose(row.Point)); ok {
+			worst = max(worst, loss)
+		}
+	}
+	return worst
+}
+
 // scores says how good the tuned selection and the default are: against the
 // recorded truth, or held out and on the measured points.
 func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOut) ([]report.Score, error) {
@@ -120,7 +132,7 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 		if !k.complete {
 			continue
 		}
-		t, ok := k.slowdown(point, c.Choice(point))
+		t, ok := k.slowdown(point, c.Selection.Choose(point))
 		if !ok {
 			continue
 		}
@@ -159,7 +171,7 @@ func algorithmFacts(p Problem, res Result, c Conclusion, held learner.HeldOut) [
 		measured[m.Algorithm]++
 	}
 	for _, row := range c.Rows {
-		selected[c.Choice(row.Point)]++
+		selected[c.Selection.Choose(row.Point)]++
 	}
 	var out []report.AlgorithmFacts
 	for _, alg := range p.Space.Algorithms() {

@@ -28,7 +28,7 @@ type Toolchain struct {
 }
 
 // Require set to 1 in the environment makes a missing library a failure.
-const Require = "TUTTI_REQUIRE_MPI"
+const Require = "REQUIRE_MPI"
 
 // Build compiles the program and returns its path. The test is skipped when the
 // library or its headers are missing, since a wrapper alone proves nothing, and

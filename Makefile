@@ -1,0 +1,37 @@
+# demo: a whole campaign from recorded measurements; needs the Go toolchain only
+# test: everything that can be tested on this machine
+# lint, bench, fuzz: what their names say
+GO ?= go
+export CGO_ENABLED = 0
+LDFLAGS = -s -w
+
+.PHONY: build demo test race lint bench fuzz figures clean
+
+build:
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
+
+demo: build
+	rm -rf results/demo
+	./bin/tutti tune -c configs/demo.yaml
+
+test:
+	sh scripts/install-test-tools.sh
+	$(GO) test -count=1 ./...
+
+race:
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 ./campaign ./store ./learner ./surrogate/forest ./hpo
+
+lint:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./evaluate
+
+FUZZTIME ?= 20s
+fuzz:
+	sh scripts/fuzz.sh $(FUZZTIME)
+
+clean:
+	rm -rf bin results/demo

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/internal/config"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/space"
+	"tutti/store"
+	"tutti/surrogate/forest"
+)
+
+// built is a campaign ready to run.
+type built struct {
+	config   *config.Campaign
+	spec     campaign.Spec
+	problems []campaign.Problem // by library as configured, then by collective as configured
+	warnings []string
+}
+
+// build reads the recorded data of a campaign and makes its problems.
+func build(c *config.Campaign) (*built, error) {
+	spec, err := specOf(c)
+	if err != nil {
+		return nil, withCode(codeInput, err)
+	}
+	b := &built{config: c, spec: spec}
+	recorded, err := b.readData()
+	if err != nil {
+		return nil, withCode(codeInput, err)
+	}
+	for _, lib := range c.Libraries {
+		if err := b.addLibrary(lib, recorded); err != nil {
+			return nil, withCode(codeInput, err)
+		}
+	}
+	if budget := c.Stop.MachineTime.Seconds(); budget > 0 {
+		b.spec.Limits.MachineSeconds = budget / float64(len(b.problems))
+	}
+	return b, nil
+}
+
+func specOf(c *config.Campaign) (campaign.Spec, error) {
+	criterion, err := forest.ParseCriterion(c.Model.Criterion)
+	if err != nil {
+		return campaign.Spec{}, err
+	}
+	return campaign.Spec{
+		Seed:     c.Seed,
+		Strategy: c.Strategy.Name,
+		Initial:  c.Strategy.Initial,
+		Batch:    campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
+		Criteria: activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience},
+		Judge:    campaign.Judge(c.Stop.Judge),
+		Limits:   activelearn.Limits{Wall: c.Stop.WallTime},
+		Metrics:  metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},
+		Learner: learner.Options{
+			Scaling: preprocess.Scaling(c.Model.Scaling),
+			Forest: forest.Options{
+				Trees: c.Model.Trees, Criterion: criterion, MaxDepth: c.Model.MaxDepth, MinSplit: c.Model.MinSplit,
+				MinLeaf: c.Model.MinLeaf, MaxFeatures: c.Model.MaxFeatures,
+				Workers: 1, // problems run side by side instead
+			},
+		},
+		Folds:    c.Model.Folds,
+		Attempts: c.Attempts,
+		HPO:      c.HPO.Trials,
+	}, nil
+}
+
+func (b *built) readData() ([]coll.Measurement, error) {
+	var all []coll.Measurement
+	from := map[coll.Candidate]string{}
+	for _, path := range b.config.Runner.Data {
+		table, err := preprocess.ReadTable(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range table.Warnings {
+			b.warnings = append(b.warnings, fmt.Sprintf("%s: %v", filepath.Base(path), w))
+		}
+		for _, m := range table.Measurements() {
+			if other, twice := from[m.Candidate]; twice {
+				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, other, path)
+			}
+			from[m.Candidate] = path
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// addLibrary makes the problems of one library: the recorded data under its
+// names, with its own choices, cut down to the grid and to what it can run.
+func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) error {
+	cat, err := catalogue.For(lib.Name, lib.Version)
+	if err != nil {
+		return err
+	}
+	named := recorded
+	if path := b.config.Runner.Names; path != "" {
+		names, err := preprocess.ReadNames(path)
+		if err != nil {
+			return err
+		}
+		named, _ = names.Translate(recorded, lib.Name)
+	}
+	if path := b.config.Runner.Defaults; path != "" {
+		defaults, err := preprocess.ReadDefaults(path)
+		if err != nil {
+			return err
+		}
+		named = append(named, defaults.Rows(recorded, b.config.Runner.Recorded, lib.Name)...)
+	}
+	check := b.checker(cat)
+	for _, name := range b.config.Collectives {
+		collective, err := coll.ParseCollective(name)
+		if err != nil {
+			return err
+		}
+		p, err := b.problem(lib, collective, named, check)
+		if err != nil {
+			return err
+		}
+		b.problems = append(b.problems, p)
+	}
+	return nil
+}
+
+// checker accepts what the library can run at the points of the grid.
+func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
+	g := b.config.Grid
+	outside := errors.New("outside the grid")
+	return func(c coll.Candidate) error {
+		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, c.Nodes) ||
+			len(g.PPN) > 0 && !slices.Contains(g.PPN, c.PPN) ||
+			len(g.Sizes) > 0 && c.Collective.Sized() && !slices.Contains(g.Sizes, c.MsgBytes) {
+			return outside
+		}
+		if err := cat.Check(c); err != nil {
+			return err
+		}
+		if b.config.Export.OpSafe && cat.Library == catalogue.OpenMPI && !c.Algorithm.IsDefault() {
+			if e, err := cat.Lookup(c.Collective, c.Algorithm); err != nil || !e.OpSafe {
+				return errors.New("wrong for non-commutative operations, and rules cannot guard it")
+			}
+		}
+		return nil
+	}
+}
+
+func (b *built) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
+	var truth []coll.Measurement
+	var points []coll.Point
+	algorithms := []coll.Algorithm{}
+	for _, m := range named {
+		if m.Collective == collective && check(m.Candidate) == nil {
+			truth = append(truth, m)
+			points = append(points, m.Point)
+			algorithms = append(algorithms, m.Algorithm)
+		}
+	}
+	id := store.Problem{Library: lib.Name, Collective: collective}
+	machine, err := replay.New(truth, replay.Options{
+		Seed:        b.config.Seed,
+		Noise:       replay.Noise{Sigma: b.config.Runner.Noise, TailProbability: b.config.Runner.Tail},
+		FailureRate: b.config.Runner.Failures,
+		Launch: benchrunner.Launch{
+			Model:          benchrunner.LaunchModel(b.config.Runner.Launch.Model),
+			Seconds:        b.config.Runner.Launch.Time.Seconds(),
+			SecondsPerNode: b.config.Runner.Launch.TimePerNode.Seconds(),
+		},
+	})
+	if err != nil {
+		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
+	}
+	sp := space.New(points, algorithms, func(c coll.Candidate) error {
+		if _, ok := machine.Truth(c); !ok {
+			return errors.New("not recorded")
+		}
+		return nil
+	})
+	if sp.Size() == 0 {
+		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there", lib.Name, lib.Version, collective)
+	}
+	slices.SortFunc(truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+	return campaign.Problem{
+		Problem: id, Space: sp, Runner: machine, Truth: truth,
+		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
+	}, nil
+}
+
+// libraryOf returns the build a problem is for.
+func (b *built) libraryOf(p campaign.Problem) config.Library {
+	for _, lib := range b.config.Libraries {
+		if lib.Name == p.Library {
+			return lib
+		}
+	}
+	panic("a problem of no library") // problems are made from the libraries
+}
+
+// workers is the number of problems tuned side by side.
+func (b *built) workers() int {
+	if b.config.Workers > 0 {
+		return b.config.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}

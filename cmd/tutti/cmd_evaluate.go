@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/evaluate"
+	"tutti/preprocess"
+)
+
+// evaluation is what the flags of tutti evaluate say.
+type evaluation struct {
+	data       []string
+	strategies []string
+	figure     string
+	seeds      []uint64
+	opt        evaluate.Options
+	output     string
+	curves     bool
+	curveDir   string
+	to         string
+}
+
+func (a *app) evaluateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "evaluate --data FILE",
+		Short: "Compare strategies on recorded data, or draw the paper's figures",
+		Long: `evaluate replays recorded data under strategies, judges them against the complete
+data without noise, and tells for each file and collective what it took until the
+criteria held for three evaluations running, and the metrics at 1, 2, 5, 10, 20 and
+50 % of the candidates (a point with an algorithm). With --figure it draws one of
+the figures of Wilkins et al., "A FACT-based Approach" (ExaMPI 2021), on the data:
+` + strings.Join(evaluate.FigureNames(), ", ") + `.
+
+The results depend on data, flags and seeds alone, wall_seconds excepted.`,
+		Example: indent(
+			"tutti evaluate --data data/simgrid/C_bcast.csv --seeds 2",
+			"tutti evaluate --data a.csv,b.csv --strategy random,uncertainty --output json",
+			"tutti evaluate --data data/simgrid/C_bcast.csv --figure fig3 --to results/figures"),
+		Args: noArgs,
+	}
+	parse := evaluationFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		e, err := parse()
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		if err := checkOutput(cmd, e.output); err != nil {
+			return err
+		}
+		sets, warnings, err := evaluate.Load(e.data)
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		if e.figure != "" {
+			return a.drawFigure(cmd.Context(), e, sets, warnings)
+		}
+		return a.compare(cmd.Context(), e, sets, warnings)
+	}
+	return cmd
+}
+
+// evaluationFlags adds the flags; what it returns reads them.
+func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
+	e := evaluation{opt: evaluate.DefaultOptions()}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&e.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
+	strategies := flags.String("strategy", strings.Join(activelearn.Names(), ","), "strategies, separated by commas")
+	flags.StringVar(&e.figure, "figure", "", "draw "+strings.Join(evaluate.FigureNames(), ", ")+" instead")
+	seeds := flags.Int("seeds", 5, "number of seeds")
+	first := flags.Uint64("first-seed", 1, "first of the seeds")
+	o := &e.opt
+	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times")
+	flags.Float64Var(&o.Launch.Seconds, "launch-seconds", 0, "price of one launch in seconds")
+	model := flags.String("launch-model", string(o.Launch.Model), "what one launch measures: candidate, osu (a layout and algorithm) or native (a layout)")
+	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
+	flags.Float64Var(&o.Criteria.Slowdown, "slowdown", o.Criteria.Slowdown, "criterion: average slowdown below")
+	flags.Float64Var(&o.Criteria.Mistakes, "mistakes", o.Criteria.Mistakes, "criterion: proportion of significant mistakes below")
+	flags.IntVar(&o.Criteria.Patience, "patience", o.Criteria.Patience, "evaluations running that meet the criteria")
+	flags.IntVar(&o.Batch.Candidates, "batch", o.Batch.Candidates, "candidates in a round at least")
+	flags.Float64Var(&o.Batch.Growth, "growth", o.Batch.Growth, "share of the measured candidates in a round at least")
+	flags.IntVar(&o.Trees, "trees", o.Trees, "trees of a forest")
+	flags.IntVar(&o.Workers, "workers", o.Workers, "replays side by side; does not change the results")
+	flags.BoolVar(&e.curves, "curves", false, "with --output json: every evaluation, too")
+	flags.StringVar(&e.curveDir, "curve-dir", "", "folder for the convergence curves as CSV, one file per data and collective")
+	flags.StringVar(&e.to, "to", "results/figures", "folder for the figure as CSV, SVG and PNG")
+	output := outputFlag(cmd)
+	return func() (_ evaluation, err error) {
+		e.output = *output
+		o.Launch.Model, o.Scaling = benchrunner.LaunchModel(*model), preprocess.Scaling(*scaling)
+		if len(e.data) == 0 {
+			return e, errors.New("--data FILE is missing")
+		}
+		if *seeds < 1 {
+			return e, fmt.Errorf("--seeds %d: want 1 or more", *seeds)
+		}
+		e.seeds = evaluate.Seeds(*first, *seeds)
+		if e.strategies, err = evaluate.ParseStrategies(*strategies); err != nil {
+			return e, err
+		}
+		given := flags.Changed
+		if e.figure == "" {
+			if given("to") {
+				return e, errors.New("--to: only --figure writes there")
+			}
+			return e, o.Validate()
+		}
+		for _, name := range []string{"strategy", "preprocess", "curves", "curve-dir", "output"} {
+			if given(name) {
+				return e, fmt.Errorf("--%s does not go with --figure", name)
+			}
+		}
+		if _, err := evaluate.ParseFigure(e.figure); err != nil {
+			return e, err
+		}
+		return e, o.Validate()
+	}
+}
+
+// compare prints the outcomes, as they come for a script and all together for a reader.
+func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+	emit := func(o evaluate.Outcome) error {
+		fmt.Fprintf(a.stderr, "%s %s %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Seed, o.WallSeconds)
+		return nil
+	}
+	if e.output == "json" {
+		lines := json.NewEncoder(a.stdout)
+		emit = func(o evaluate.Outcome) error {
+			if !e.curves {
+				o.Curve = nil
+			}
+			return lines.Encode(o)
+		}
+		for _, w := range warnings {
+			fmt.Fprintln(a.stderr, "warning:", w)
+		}
+	}
+	outcomes, err := evaluate.Compare(ctx, sets, e.strategies, e.seeds, e.opt, emit)
+	if err != nil {
+		return err
+	}
+	if e.curveDir != "" {
+		if err := writeCurves(e.curveDir, sets, outcomes); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	if e.output == "json" {
+		return nil
+	}
+	return evaluate.WriteText(a.stdout, outcomes, warnings)
+}
+
+// writeCurves writes one file for each set.
+func writeCurves(dir string, sets []evaluate.Set, outcomes []evaluate.Outcome) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, s := range sets {
+		var of []evaluate.Outcome
+		for _, o := range outcomes {
+			if o.Data == s.Data && o.Collective == string(s.Collective) {
+				of = append(of, o)
+			}
+		}
+		path := filepath.Join(dir, fmt.Sprintf("curve-%s-%s.csv", s.Data, s.Collective))
+		if err := writeFile(path, func(w io.Writer) error { return evaluate.WriteCurve(w, of) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawFigure writes a figure into its folder and its table to standard output.
+func (a *app) drawFigure(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+	for _, w := range warnings {
+		fmt.Fprintln(a.stderr, "warning:", w)
+	}
+	f, err := evaluate.Draw(ctx, e.figure, sets, e.seeds, e.opt)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(e.to, 0o777); err != nil {
+		return withOutputCode(err)
+	}
+	var table bytes.Buffer
+	for _, file := range []struct {
+		suffix string
+		write  func(io.Writer) error
+	}{
+		{".csv", func(w io.Writer) error { return f.WriteCSV(io.MultiWriter(w, &table)) }}, {".svg", f.WriteSVG}, {".png", f.WritePNG},
+	} {
+		path := filepath.Join(e.to, f.Name+file.suffix)
+		if err := writeFile(path, file.write); err != nil {
+			return withOutputCode(err)
+		}
+		fmt.Fprintln(a.stderr, path)
+	}
+	_, err = a.stdout.Write(table.Bytes())
+	return err
+}

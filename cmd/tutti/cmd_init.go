@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/config"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "init [FILE]",
+		Short:   "Write a commented campaign file",
+		Long:    `init writes a campaign file with every key, its meaning and its default. It does not overwrite a file. - writes to standard output.`,
+		Example: indent("tutti init night.yaml", "tutti init -"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError(cmd, fmt.Errorf("want one file, got %d arguments", len(args)))
+			}
+			return nil
+		},
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path := "campaign.yaml"
+		if len(args) == 1 {
+			path = args[0]
+		}
+		if path == "-" {
+			_, err := fmt.Fprint(a.stdout, config.Template())
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			return withCode(codeOutput, fmt.Errorf("%s exists already and is left alone", path))
+		}
+		if err != nil {
+			return withCode(codeOutput, err)
+		}
+		_, err = f.WriteString(config.Template())
+		if err = errors.Join(err, f.Close()); err != nil {
+			return withCode(codeOutput, err)
+		}
+		fmt.Fprintf(a.stdout, "%s written; edit it, then: tutti tune -c %s\n", path, shellWord(path))
+		return nil
+	}
+	return cmd
+}
+
+// shellWord quotes a path for a shell when it needs it.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

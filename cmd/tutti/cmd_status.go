@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"tutti/store"
+)
+
+// problemStatus is one line of tutti status.
+type problemStatus struct {
+	Library        string  `json:"library"`
+	Collective     string  `json:"collective"`
+	Round          int     `json:"round"`
+	Trials         int     `json:"trials"`
+	Failed         int     `json:"failed"`
+	CandidateShare float64 `json:"candidate_share"` // measured of all point x algorithm
+	MachineSeconds float64 `json:"machine_seconds"`
+	Slowdown       float64 `json:"slowdown"`
+	Mistakes       float64 `json:"mistakes"`
+	Stop           string  `json:"stop"` // "" while not stopped
+}
+
+// campaignStatus is what tutti status prints as JSON.
+type campaignStatus struct {
+	Campaign string          `json:"campaign"`
+	Created  string          `json:"created"`
+	Records  int             `json:"records"`
+	Warnings []string        `json:"warnings"`
+	Problems []problemStatus `json:"problems"`
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status FOLDER",
+		Short:   "Tell how far a campaign has come",
+		Long:    `status reads the journal and needs neither lock nor recorded data: it works while the campaign runs.`,
+		Example: indent("tutti status results/demo", "tutti status results/demo --output json"),
+		Args:    oneFolder,
+	}
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkOutput(cmd, *output); err != nil {
+			return err
+		}
+		contents, err := store.Read(args[0])
+		if err != nil {
+			return err
+		}
+		s := statusOf(contents)
+		if *output == "json" {
+			e := json.NewEncoder(a.stdout)
+			e.SetIndent("", "  ")
+			return e.Encode(s)
+		}
+		a.printStatus(s)
+		return nil
+	}
+	return cmd
+}
+
+// statusOf condenses a journal, problems in the order they began.
+func statusOf(c *store.Contents) campaignStatus {
+	s := campaignStatus{
+		Campaign: c.Header.Campaign,
+		Created:  c.Header.Created.Format("2006-01-02 15:04:05 MST"),
+		Records:  len(c.Records),
+		Warnings: append([]string{}, c.Warnings...),
+		Problems: []problemStatus{},
+	}
+	at := map[store.Problem]int{}
+	for _, r := range c.Records {
+		if r.Problem == (store.Problem{}) {
+			continue
+		}
+		i, known := at[r.Problem]
+		if !known {
+			i = len(s.Problems)
+			at[r.Problem] = i
+			s.Problems = append(s.Problems, problemStatus{Library: r.Problem.Library, Collective: string(r.Problem.Collective)})
+		}
+		s.Problems[i].add(r)
+	}
+	return s
+}
+
+func (p *problemStatus) add(r store.Record) {
+	p.Round = max(p.Round, r.Round)
+	switch r.Kind {
+	case store.KindTrial:
+		p.Trials++
+		p.MachineSeconds += r.Trial.CostSeconds
+		if r.Trial.Error != "" {
+			p.Failed++
+		}
+	case store.KindEvaluation:
+		p.CandidateShare = r.Evaluation.CandidateShare
+		p.Slowdown, p.Mistakes = r.Evaluation.Slowdown, r.Evaluation.Mistakes
+	case store.KindStop:
+		p.Stop = r.Stop
+	}
+}
+
+func (a *app) printStatus(s campaignStatus) {
+	fmt.Fprintf(a.stdout, "campaign %s, begun %s, %d records\n", s.Campaign, s.Created, s.Records)
+	t := table.NewWriter()
+	t.SetOutputMirror(a.stdout)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"})
+	for _, p := range s.Problems {
+		stop := p.Stop
+		if stop == "" {
+			stop = "not yet"
+		}
+		t.AppendRow(table.Row{
+			p.Library, p.Collective, p.Round, p.Trials, p.Failed, fmt.Sprintf("%.1f %%", 100*p.CandidateShare),
+			seconds(p.MachineSeconds), fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes), stop,
+		})
+	}
+	t.Render()
+	for _, w := range s.Warnings {
+		fmt.Fprintln(a.stdout, "warning:", w)
+	}
+}

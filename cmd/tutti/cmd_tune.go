@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"tutti/activelearn"
+	"tutti/campaign"
+	"tutti/internal/config"
+	"tutti/report"
+	"tutti/store"
+)
+
+func (a *app) tuneCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tune -c FILE",
+		Short: "Run a tuning campaign and write the selection files",
+		Long: `tune runs the campaign that a file describes: it chooses what to measure, measures,
+learns, and stops when the criteria hold or a limit is reached. Into the output
+folder it writes the journal as it goes, and at the end the report, the convergence
+curve and the selection files.
+
+Keys of the file can be overridden by variables (TUTTI_STOP_SLOWDOWN=1.02) and above
+them by flags.`,
+		Example: indent(
+			"tutti tune -c configs/demo.yaml",
+			"tutti tune -c night.yaml --seed 7 --machine-time 2h",
+			"tutti tune -c night.yaml --set stop.patience=5"),
+		Args: noArgs,
+	}
+	flags := cmd.Flags()
+	file := flags.StringP("config", "c", "", "campaign file (required; tutti init writes one)")
+	set := flags.StringArray("set", nil, "KEY=VALUE for any key of the campaign file")
+	output := outputFlag(cmd)
+	bound := bindFlags(flags)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *file == "" {
+			return usageError(cmd, errors.New("-c FILE is missing"))
+		}
+		if err := checkOutput(cmd, *output); err != nil {
+			return err
+		}
+		c, err := config.Load(*file, config.Layers{Environ: a.environ, Flags: bound, Set: *set})
+		if err != nil {
+			return err
+		}
+		return a.tune(cmd.Context(), c, *output)
+	}
+	return cmd
+}
+
+// bindFlags adds the flags that override a key of the campaign file.
+func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
+	flags.Uint64("seed", 0, "overrides seed")
+	flags.String("results", "", "overrides output, the folder of the campaign")
+	flags.String("strategy", "", "overrides strategy.name")
+	flags.Duration("machine-time", 0, "overrides stop.machine_time")
+	flags.Duration("wall-time", 0, "overrides stop.wall_time")
+	return map[string]*pflag.Flag{
+		"seed":              flags.Lookup("seed"),
+		"output":            flags.Lookup("results"),
+		"strategy.name":     flags.Lookup("strategy"),
+		"stop.machine_time": flags.Lookup("machine-time"),
+		"stop.wall_time":    flags.Lookup("wall-time"),
+	}
+}
+
+// tune starts a new campaign.
+func (a *app) tune(ctx context.Context, c *config.Campaign, output string) error {
+	b, err := build(c)
+	if err != nil {
+		return err
+	}
+	spec, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	journal, err := store.Create(c.Output, store.Header{Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
+	if errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, c.Output)
+	}
+	if err != nil {
+		return err
+	}
+	return a.runAndFinish(ctx, b, nil, nil, journal, output)
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "resume FOLDER",
+		Short:   "Go on with an interrupted campaign",
+		Long:    `resume goes on where the journal of a campaign ends, and ends with the same files as a campaign that was never interrupted.`,
+		Example: indent("tutti resume results/demo"),
+		Args:    oneFolder,
+	}
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkOutput(cmd, *output); err != nil {
+			return err
+		}
+		journal, contents, err := store.Open(args[0])
+		if err != nil {
+			return err
+		}
+		b, err := recallSpec(contents, args[0])
+		if err == nil {
+			err = journal.Append(store.Record{Kind: store.KindResume})
+		}
+		if err != nil {
+			return errors.Join(err, journal.Close())
+		}
+		return a.runAndFinish(cmd.Context(), b, contents.Records, contents.Warnings, journal, *output)
+	}
+	return cmd
+}
+
+// recallSpec builds the campaign that a journal describes. Its folder is where
+// the journal is now.
+func recallSpec(contents *store.Contents, dir string) (*built, error) {
+	c, err := config.Recall(contents.Header.Spec, dir)
+	if err != nil {
+		return nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
+	}
+	return build(c)
+}
+
+// runAndFinish tunes every problem, writes the results and tells how it ended. It
+// closes the journal.
+func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, warnings []string, journal *store.Journal, output string) (err error) {
+	defer func() { err = errors.Join(err, journal.Close()) }()
+	show := newProgress(a.stderr, b)
+	results, err := runProblems(ctx, b, past, journal, show.observe)
+	show.stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti resume %s\n", shellWord(b.config.Output))
+			return errCancelled
+		}
+		return fmt.Errorf("%w\nwhat was measured is kept; go on with: tutti resume %s", err, shellWord(b.config.Output))
+	}
+	done, err := conclude(b, results)
+	if err != nil {
+		return err
+	}
+	facts, err := done.writeAll(b.config.Output, warnings)
+	if err != nil {
+		return withOutputCode(err)
+	}
+	if err := a.tell(facts, output, b.config.Output); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if !r.Stop.Good() {
+			return errNotConverged
+		}
+	}
+	return nil
+}
+
+// runProblems tunes the problems side by side; the first error cancels the rest.
+func runProblems(ctx context.Context, b *built, past []store.Record, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
+	results := make([]campaign.Result, len(b.problems))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(b.workers())
+	for i, p := range b.problems {
+		group.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			results[i], err = campaign.Run(ctx, b.spec, p, past, log, observe)
+			return err
+		})
+	}
+	return results, group.Wait()
+}
+
+// tell prints the summary, or the facts for a script.
+func (a *app) tell(f report.Facts, output, dir string) error {
+	if output == "json" {
+		return report.WriteJSON(a.stdout, f)
+	}
+	if err := report.WriteSummary(a.stdout, f); err != nil {
+		return err
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintln(a.stdout, "warning:", w)
+	}
+	for _, p := range f.Problems {
+		if !activelearn.StopReason(p.Stop).Good() {
+			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.Stop)
+		}
+	}
+	_, err := fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
+	return err
+}
+
+// mainFiles names what a user looks at first; the files of single layouts are
+// many and counted only.
+func mainFiles(f report.Facts) []string {
+	names := []string{reportHTML, reportJSON, curveCSV, selectionCSV}
+	for _, lib := range f.Libraries {
+		layouts := 0
+		for _, name := range lib.Files {
+			if filepath.Base(name) != name {
+				layouts++
+				continue
+			}
+			names = append(names, name)
+		}
+		if layouts > 0 {
+			names = append(names, fmt.Sprintf("%d files for single layouts", layouts))
+		}
+	}
+	return names
+}
+
+func withOutputCode(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return withCode(codeOutput, err)
+	}
+	return err
+}

@@ -1,0 +1,17 @@
+// Command tutti tunes MPI collectives: it measures little, learns which algorithm
+// is fastest at each number of nodes, processes per node and message size, and
+// writes the selection files that MPICH and Open MPI load.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}

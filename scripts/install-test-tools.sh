@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs what the integration tests need, where that is possible: root on Debian
+# or Ubuntu. Elsewhere the tests that lack something skip and say what to install.
+# REQUIRE_MPI=1 turns every such skip into a failure.
+set -eu
+packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev"
+missing=""
+for p in $packages; do
+	if ! dpkg -s "$p" >/dev/null 2>&1; then missing="$missing $p"; fi
+done
+if [ -z "$missing" ]; then exit 0; fi
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+	echo "integration tests need:$missing; tests without them skip" >&2
+	exit 0
+fi
+echo "installing for the integration tests:$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $missing >/dev/null
