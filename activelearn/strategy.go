@@ -40,6 +40,9 @@ func (o Options) withDefaults() Options {
 		o.Initial = defaultInitial
 	}
 	o.Forest.Seed = o.Seed
+	if o.Forest.Criterion == forest.Poisson {
+		o.Forest.Criterion = forest.SquaredError // logarithms can be negative
+	}
 	return o
 }
 

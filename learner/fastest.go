@@ -6,6 +6,7 @@ import (
 
 	"tutti/coll"
 	"tutti/preprocess"
+	"tutti/surrogate/forest"
 )
 
 // withFastest adds to the measurements, at each point where algorithms are
@@ -33,7 +34,11 @@ func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error)
 	for i, m := range ms {
 		logs[i] = math.Log10(m.Seconds)
 	}
-	l, err := train(ms, logs, opt.Forest)
+	ofLogs := opt.Forest
+	if ofLogs.Criterion == forest.Poisson {
+		ofLogs.Criterion = forest.SquaredError // logarithms can be negative
+	}
+	l, err := train(ms, logs, ofLogs)
 	if err != nil {
 		return nil, err
 	}
