@@ -1,0 +1,202 @@
+package activelearn_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"tutti/activelearn"
+	"tutti/benchrunner/synthetic"
+	"tutti/coll"
+	"tutti/space"
+)
+
+// sweep is a space of one layout: the sizes 1, 2, 4 … of a bcast with the
+// algorithms of the synthetic machine.
+func sweep(sizes int) *space.Space {
+	var points []coll.Point
+	for i := range sizes {
+		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i})
+	}
+	return space.New(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+}
+
+// cube is a space of several layouts in which one algorithm needs two processes
+// per node and so is missing at some points.
+func cube(t *testing.T) *space.Space {
+	t.Helper()
+	points, err := space.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return space.New(points, synthetic.Algorithms(), func(c coll.Candidate) error {
+		if c.Algorithm.Name == "halving" && c.PPN == 1 {
+			return errors.New("cannot run there")
+		}
+		return nil
+	})
+}
+
+// trial is what the synthetic machine answers.
+func trial(t *testing.T, c coll.Candidate) coll.Trial {
+	t.Helper()
+	for _, m := range synthetic.Measurements([]coll.Point{c.Point}) {
+		if m.Algorithm == c.Algorithm {
+			return coll.Trial{Measurement: m, Attempt: 1, State: coll.TrialDone}
+		}
+	}
+	t.Fatalf("no algorithm %v on the synthetic machine", c.Algorithm)
+	return coll.Trial{}
+}
+
+func pend(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
+	t.Helper()
+	for _, c := range cs {
+		if err := l.Pend(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func record(t *testing.T, l *activelearn.Ledger, trials ...coll.Trial) {
+	t.Helper()
+	for _, tr := range trials {
+		if err := l.Record(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// measure takes candidates from free to done.
+func measure(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
+	t.Helper()
+	pend(t, l, cs...)
+	for _, c := range cs {
+		record(t, l, trial(t, c))
+	}
+}
+
+func TestLedgerCounts(t *testing.T) {
+	s := sweep(2) // eight candidates
+	l := activelearn.NewLedger(s)
+	if l.Left() != 8 || l.Trials() != 0 || l.PointsMeasured() != 0 {
+		t.Fatalf("new ledger: %d left, %d trials, %d points, want 8, 0, 0", l.Left(), l.Trials(), l.PointsMeasured())
+	}
+	here := s.At(0)
+
+	pend(t, l, here[0], here[1])
+	if l.Left() != 6 || l.IsFree(here[0]) || !l.IsFree(here[2]) {
+		t.Errorf("two pending: %d left, want 6", l.Left())
+	}
+	if got := l.Free(0); !slices.Equal(got, here[2:]) {
+		t.Errorf("Free(0) = %v, want %v", got, here[2:])
+	}
+
+	record(t, l, coll.Trial{
+		Measurement: coll.Measurement{Candidate: here[0], Seconds: 1e-6, CostSeconds: 3},
+		State:       coll.TrialDone,
+	})
+	failed := coll.Trial{Measurement: coll.Measurement{Candidate: here[1], CostSeconds: 2}, State: coll.TrialFailed}
+	record(t, l, failed)
+	if l.IsFree(here[1]) {
+		t.Error("a failed candidate is free again, want it pending")
+	}
+	record(t, l, failed) // tried again, and given up
+	l.Abandon(here[1])
+	if l.IsFree(here[1]) || l.Left() != 6 {
+		t.Errorf("abandoned: free %t, %d left, want false, 6", l.IsFree(here[1]), l.Left())
+	}
+
+	if l.Trials() != 3 || l.Failed() != 2 {
+		t.Errorf("trials, failed = %d, %d, want 3, 2", l.Trials(), l.Failed())
+	}
+	if l.CostSeconds() != 7 || l.NodeSeconds() != 7*8 {
+		t.Errorf("seconds, node-seconds = %g, %g, want 7, 56", l.CostSeconds(), l.NodeSeconds())
+	}
+	if ms := l.Measurements(); len(ms) != 1 || ms[0].Candidate != here[0] || l.PointsMeasured() != 1 {
+		t.Errorf("measurements %v at %d points, want that of %v", ms, l.PointsMeasured(), here[0])
+	}
+}
+
+// Missing names what may still be the fastest: free or pending, not given up.
+func TestLedgerMissing(t *testing.T) {
+	s := sweep(1)
+	l := activelearn.NewLedger(s)
+	p := s.Points()[0]
+	at := s.At(0)
+	names := func() []string {
+		var out []string
+		for _, a := range l.Missing(p) {
+			out = append(out, a.Name)
+		}
+		return out
+	}
+	steps := []struct {
+		do   func()
+		want []string
+	}{
+		{func() {}, []string{"halving", "linear", "ring", "tree"}},
+		{func() { pend(t, l, at[0]) }, []string{"halving", "linear", "ring", "tree"}},
+		{func() { record(t, l, trial(t, at[0])) }, []string{"linear", "ring", "tree"}},
+		{func() { pend(t, l, at[1]); l.Abandon(at[1]) }, []string{"ring", "tree"}},
+		{func() { measure(t, l, at[2], at[3]) }, nil},
+	}
+	for i, step := range steps {
+		step.do()
+		if got := names(); !slices.Equal(got, step.want) {
+			t.Errorf("after step %d: Missing() = %v, want %v", i, got, step.want)
+		}
+	}
+	p.Nodes++
+	if got := l.Missing(p); got != nil {
+		t.Errorf("Missing() outside the space = %v, want none", got)
+	}
+}
+
+func TestLedgerErrors(t *testing.T) {
+	s := cube(t)
+	l := activelearn.NewLedger(s)
+	all := s.Candidates()
+	elsewhere := all[0]
+	elsewhere.Nodes = 77
+	infeasible := all[0]
+	infeasible.Algorithm = coll.Algorithm{Name: "halving"} // its point has one process per node
+	pend(t, l, all[1], all[2], all[3])
+	record(t, l, trial(t, all[2]))
+	l.Abandon(all[3])
+
+	tests := []struct {
+		name                  string
+		c                     coll.Candidate
+		isFree, pendOK, endOK bool
+	}{
+		{name: "outside the space", c: elsewhere},
+		{name: "cannot run there", c: infeasible},
+		{name: "pending", c: all[1], endOK: true},
+		{name: "done", c: all[2]},
+		{name: "abandoned", c: all[3]},
+		{name: "free", c: all[0], isFree: true, pendOK: true, endOK: true}, // pended by then
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			left := l.Left()
+			if got := l.IsFree(tc.c); got != tc.isFree {
+				t.Errorf("IsFree(%v) = %t, want %t", tc.c, got, tc.isFree)
+			}
+			if err := l.Pend(tc.c); (err == nil) != tc.pendOK {
+				t.Errorf("Pend(%v) = %v, want an error: %t", tc.c, err, !tc.pendOK)
+			}
+			if took := left - l.Left(); (took == 1) != tc.pendOK || took > 1 {
+				t.Errorf("Pend(%v) took %d free candidates", tc.c, took)
+			}
+			trials := l.Trials()
+			err := l.Record(coll.Trial{Measurement: coll.Measurement{Candidate: tc.c, Seconds: 1}, State: coll.TrialDone})
+			if (err == nil) != tc.endOK {
+				t.Errorf("Record(%v) = %v, want an error: %t", tc.c, err, !tc.endOK)
+			}
+			if grew := l.Trials() - trials; (grew == 1) != tc.endOK || grew > 1 {
+				t.Errorf("Record(%v) counted %d trials", tc.c, grew)
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package activelearn_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/metrics"
+)
+
+// good and bad evaluations for criteria of 1.03 and 0.05.
+func evaluation(points int, slowdown, mistakes float64) metrics.Summary {
+	return metrics.Summary{Points: points, Slowdown: slowdown, Mistakes: mistakes}
+}
+
+func TestWatchObserve(t *testing.T) {
+	type round struct {
+		points             int
+		slowdown, mistakes float64
+		share              float64
+		want               bool
+	}
+	usual := activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}
+	tests := []struct {
+		name     string
+		criteria activelearn.Criteria
+		rounds   []round
+	}{
+		{
+			name: "in a row", criteria: usual,
+			rounds: []round{{20, 1.01, 0, 1, false}, {20, 1.01, 0, 1, true}, {20, 1.01, 0, 1, true}},
+		},
+		{
+			name: "a bad one starts anew", criteria: usual,
+			rounds: []round{
+				{20, 1.01, 0, 1, false}, {20, 1.04, 0, 1, false},
+				{20, 1.01, 0, 1, false}, {20, 1.01, 0.06, 1, false},
+				{20, 1.01, 0, 1, false}, {20, 1.01, 0, 1, true},
+			},
+		},
+		{
+			name: "below, not at", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
+			rounds: []round{{20, 1.03, 0, 1, false}, {20, 1.01, 0.05, 1, false}, {20, 1.029, 0.049, 1, true}},
+		},
+		{
+			// 19 points cannot show a share of mistakes between 0 and 0.05.
+			name: "too few points", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
+			rounds: []round{{0, 0, 0, 1, false}, {1, 1, 0, 1, false}, {19, 1, 0, 1, false}, {20, 1, 0, 1, true}, {21, 1, 0, 1, true}},
+		},
+		{
+			name: "no patience means one", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.1},
+			rounds: []round{{10, 1.02, 0, 0, true}},
+		},
+		{
+			name: "share of the candidates", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2, MinShare: 0.25},
+			rounds: []round{{20, 1, 0, 0.1, false}, {20, 1, 0, 0.2, false}, {20, 1, 0, 0.25, true}},
+		},
+		{
+			name: "no number is not good", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
+			rounds: []round{{20, math.NaN(), 0, 1, false}, {20, 1, math.NaN(), 1, false}},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			w := activelearn.NewWatch(tc.criteria, activelearn.Limits{})
+			for i, r := range tc.rounds {
+				if got := w.Observe(evaluation(r.points, r.slowdown, r.mistakes), r.share); got != r.want {
+					t.Errorf("round %d: Observe(%+v) = %t, want %t", i+1, r, got, r.want)
+				}
+			}
+		})
+	}
+}
+
+func TestWatchSpent(t *testing.T) {
+	s := sweep(2)
+	half := activelearn.NewLedger(s) // four of eight candidates
+	measure(t, half, s.At(0)...)
+	used := half.CostSeconds()
+	full := activelearn.NewLedger(s)
+	measure(t, full, s.Candidates()...)
+	tests := []struct {
+		name    string
+		ledger  *activelearn.Ledger
+		limits  activelearn.Limits
+		elapsed time.Duration
+		want    activelearn.StopReason
+	}{
+		{name: "no limits", ledger: half, elapsed: 1000 * time.Hour, want: ""},
+		{name: "machine time left", ledger: half, limits: activelearn.Limits{MachineSeconds: 1.01 * used}, want: ""},
+		{name: "machine time used up", ledger: half, limits: activelearn.Limits{MachineSeconds: used}, want: activelearn.Budget},
+		{name: "time left", ledger: half, limits: activelearn.Limits{Wall: time.Hour}, elapsed: time.Hour - 1, want: ""},
+		{name: "time up", ledger: half, limits: activelearn.Limits{Wall: time.Hour}, elapsed: time.Hour, want: activelearn.TimeUp},
+		{name: "all asked for", ledger: full, want: activelearn.SpaceExhausted},
+		{
+			name: "money before time before space", ledger: full,
+			limits: activelearn.Limits{MachineSeconds: used, Wall: 1}, elapsed: 2, want: activelearn.Budget,
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			w := activelearn.NewWatch(activelearn.Criteria{}, tc.limits)
+			if got := w.Spent(tc.ledger, tc.elapsed); got != tc.want {
+				t.Errorf("Spent() = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestOnlyConvergedIsGood(t *testing.T) {
+	for _, r := range []activelearn.StopReason{activelearn.Budget, activelearn.TimeUp, activelearn.SpaceExhausted, activelearn.Cancelled, ""} {
+		if r.Good() {
+			t.Errorf("%q is good", r)
+		}
+	}
+	if !activelearn.Converged.Good() {
+		t.Error("converged is not good")
+	}
+}
