@@ -6,9 +6,10 @@ import (
 )
 
 // fig8 shows the machine time to collect training sets at random and by active
-// learning, summed over the sets, and which of them meet the criteria.
+// learning, summed over the sets, and which of them meet the criteria. The random
+// ones are the same with and without scaling; the selections are not.
 func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	sources := []source{rescale, fact}
+	sources := []source{plain, rescale, fact}
 	all, err := samples(ctx, sets, seeds, opt, sources)
 	if err != nil {
 		return Figure{}, err
@@ -18,7 +19,7 @@ func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 		Header: []string{"series", "share_percent", "machine_seconds", "low", "high", "slowdown", "mistakes", "meets_criteria", "seeds"},
 	}
 	p := sharePanel("machine time, s")
-	p.log = true
+	p.log, p.legend = true, true
 	p.note = "filled: meets the criteria; hollow: does not"
 	for i, src := range sources {
 		line := series{name: src.name}

@@ -72,16 +72,19 @@ func slowest(ctx context.Context, sets []Set, seed uint64, opt Options) (shortBu
 	return last.shortBudget, nil
 }
 
-// training is what the budget pays for.
+// training is what the budget pays for: whole points, as the strategy asked for.
 func (b shortBudget) training() []coll.Measurement {
 	ms := b.result.Ledger.Measurements()
-	sum := 0.0
+	sum, paid := 0.0, 0
 	for i, m := range ms {
 		if sum += m.CostSeconds; sum > b.budget {
-			return ms[:i]
+			break
+		}
+		if i == len(ms)-1 || ms[i+1].Point != m.Point {
+			paid = i + 1
 		}
 	}
-	return ms
+	return ms[:paid]
 }
 
 // lastWithin is the last evaluation that the budget pays for.

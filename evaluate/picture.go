@@ -23,8 +23,9 @@ type panel struct {
 	ideal  float64 // on the y axis, always shown
 	log    bool    // y axis
 	dodge  bool    // move series apart, so that their ranges do not hide each other
-	note   string  // in the legend
-	ticks  []tick  // of the x axis; none: chosen by the numbers
+	legend bool
+	note   string // last line of the legend
+	ticks  []tick // of the x axis; none: chosen by the numbers
 	series []series
 	across []rule // horizontal lines
 	down   []rule // vertical lines
@@ -43,7 +44,7 @@ type rule struct {
 // series is a line with markers and ranges.
 type series struct {
 	name   string
-	plain  bool // without markers
+	plain  bool // without markers and ranges
 	points plotter.XYs
 	ranges plotter.YErrors
 	filled []bool // of each marker; nil: all
@@ -151,11 +152,10 @@ func letters(size font.Length, in color.Color, x text.XAlignment, y text.YAlignm
 func (p panel) plot() (*plot.Plot, error) {
 	out := plot.New()
 	for _, axis := range []*plot.Axis{&out.X, &out.Y} {
-		axis.Label.TextStyle = letters(9, ink, text.XCenter, text.YCenter)
-		axis.Tick.Label.Font = letters(8, ink, 0, 0).Font
-		axis.Tick.Label.Color = ink
+		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = letters(9, ink, 0, 0).Font, ink
+		axis.Label.Padding = vg.Points(3)
+		axis.Tick.Label.Font, axis.Tick.Label.Color = letters(8, ink, 0, 0).Font, ink
 	}
-	out.X.Label.TextStyle.YAlign = text.YBottom
 	out.X.Label.Text, out.Y.Label.Text = p.x, p.y
 	out.Legend.TextStyle = letters(8, ink, text.XLeft, text.YCenter)
 	out.Legend.ThumbnailWidth = 26
@@ -199,10 +199,11 @@ func (p panel) addSeries(out *plot.Plot, i int) error {
 		return err
 	}
 	bars.Color, bars.Width, bars.CapWidth = quiet, vg.Points(0.5), vg.Points(3)
-	out.Add(bars, line)
 	if s.plain {
+		out.Add(line)
 		return nil
 	}
+	out.Add(bars, line)
 	marks, err := plotter.NewScatter(points)
 	if err != nil {
 		return err
@@ -216,7 +217,7 @@ func (p panel) addSeries(out *plot.Plot, i int) error {
 	}
 	marks.GlyphStyle = marks.GlyphStyleFunc(0) // of the legend
 	out.Add(marks)
-	if len(p.series) > 1 || p.note != "" {
+	if p.legend {
 		out.Legend.Add(s.name, line, marks)
 	}
 	return nil
@@ -230,6 +231,9 @@ func (p panel) setAxes(out *plot.Plot) {
 		}
 		out.X.Tick.Marker = marks
 		out.X.Min, out.X.Max = -0.4, float64(len(p.ticks))-0.6
+	} else {
+		out.X.Min, out.X.Max = 0, 1.02*out.X.Max
+		out.X.Tick.Marker = plot.TickerFunc(roundTicks)
 	}
 	if p.log {
 		out.Y.Min, out.Y.Max = decade(out.Y.Min, math.Floor), decade(out.Y.Max, math.Ceil)
@@ -243,6 +247,24 @@ func (p panel) setAxes(out *plot.Plot) {
 	low, high := max(min(out.Y.Min, p.ideal), lowestR2), max(out.Y.Max, p.ideal)
 	room := max(0.04*(high-low), 1e-3)
 	out.Y.Min, out.Y.Max = low-room, high+room
+	out.Y.Tick.Marker = plot.TickerFunc(roundTicks)
+}
+
+// roundTicks marks four to nine multiples of 1, 2 or 5 times a power of ten.
+func roundTicks(low, high float64) []plot.Tick {
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/4)))
+	for _, k := range []float64{5, 2} {
+		if (high-low)/(k*step) >= 4 {
+			step *= k
+			break
+		}
+	}
+	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	var out []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high; i++ {
+		out = append(out, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'f', digits, 64)})
+	}
+	return out
 }
 
 func decade(v float64, round func(float64) float64) float64 {
@@ -266,11 +288,17 @@ func decades(low, high float64) []plot.Tick {
 // with the largest training sets they are close to the ideal.
 func (p panel) placeLegend(out *plot.Plot) {
 	out.Legend.Left = true
-	out.Legend.Padding = 2
+	out.Legend.Padding, out.Legend.XOffs, out.Legend.YOffs = 5, 4, 4
 	middle := (out.Y.Min + out.Y.Max) / 2
 	out.Legend.Top = !p.log && p.ideal < middle
 	if len(p.ticks) == 0 {
 		out.Legend.Left, out.Legend.Top = false, true
+	}
+	if out.Legend.Top {
+		out.Legend.YOffs *= -1
+	}
+	if !out.Legend.Left {
+		out.Legend.XOffs *= -1
 	}
 	if p.note != "" {
 		out.Legend.Add(p.note)
@@ -287,7 +315,7 @@ func (r rules) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, line := range r.across {
 		y := toY(line.at)
 		c.StrokeLine2(style, c.Min.X, y, c.Max.X, y)
-		c.FillText(letters(8, ink, text.XRight, text.YBottom), vg.Point{X: c.Max.X - 2, Y: y + 1}, line.label)
+		c.FillText(letters(8, ink, text.XLeft, text.YTop), vg.Point{X: c.Min.X + 3, Y: y - 2}, line.label)
 	}
 	for i, line := range r.down {
 		x := toX(line.at)

@@ -159,15 +159,24 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
-// complete returns whether the measurements hold every algorithm of a point.
-func (s Set) complete(ms []coll.Measurement) func(coll.Point) bool {
-	measured := map[coll.Point]int{}
+// missing returns what the measurements lack at a point of the set.
+func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
+	measured := make(map[coll.Candidate]bool, len(ms))
 	for _, m := range ms {
-		measured[m.Point]++
+		measured[m.Candidate] = true
 	}
-	return func(p coll.Point) bool {
+	return func(p coll.Point) []coll.Algorithm {
 		i, ok := s.Space.Index(p)
-		return ok && measured[p] == len(s.Space.Feasible(i))
+		if !ok {
+			return nil
+		}
+		var out []coll.Algorithm
+		for _, c := range s.Space.At(i) {
+			if !measured[c] {
+				out = append(out, c.Algorithm)
+			}
+		}
+		return out
 	}
 }
 
@@ -181,7 +190,7 @@ func cost(ms []coll.Measurement) float64 {
 
 // judge trains on some measurements and compares the selection with the truth.
 func judge(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
-	opt.Complete = s.complete(train)
+	opt.Missing = s.missing(train)
 	l, err := learner.Fit(train, opt)
 	if err != nil {
 		return Quality{}, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"tutti/preprocess"
 )
@@ -32,7 +33,7 @@ var slowdownMetric = metric{"slowdown", "average slowdown", 1, func(q Quality) (
 
 // The training sets of the paper before FACT, and those of FACT.
 var (
-	plain   = source{name: "random, none", scaling: preprocess.None}
+	plain   = source{name: "random, unscaled", scaling: preprocess.None}
 	rescale = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
 	fact    = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
 )
@@ -71,6 +72,7 @@ func overShares(ctx context.Context, sets []Set, seeds []uint64, opt Options, ti
 	for _, m := range shown {
 		p := sharePanel(m.label)
 		p.ideal = m.ideal
+		p.legend = len(sources) > 1 && len(f.panels) == 0
 		for i, src := range sources {
 			line := series{name: src.name}
 			for _, share := range figureShares {
@@ -107,7 +109,12 @@ func rowsOfSets(all []sample, sets []Set, sources []source, shown []metric) [][]
 }
 
 // name is the data's, with the collective where it does not say so itself.
-func (s Set) name() string { return s.Data + " " + string(s.Collective) }
+func (s Set) name() string {
+	if strings.HasSuffix(s.Data, "_"+string(s.Collective)) {
+		return s.Data
+	}
+	return s.Data + " " + string(s.Collective)
+}
 
 func averaged(sets []Set, seeds []uint64) string {
 	return fmt.Sprintf("mean and range of %d data sets, %d seeds", len(sets), len(seeds))

@@ -64,7 +64,7 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 		})
 	}
 	f.panels = []panel{{
-		x: "iteration", y: "average slowdown", ideal: 1, series: []series{objective, truth, chosen, paper},
+		x: "iteration", y: "average slowdown", ideal: 1, legend: true, series: []series{objective, truth, chosen, paper},
 		across: []rule{{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)}},
 	}}
 	return f, nil
@@ -82,7 +82,7 @@ type tuned struct {
 // tune looks for forests with a low cross-validated slowdown. Nothing is pruned,
 // so that every iteration has a number.
 func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]tuned, error) {
-	opt.Complete = s.complete(train)
+	opt.Missing = s.missing(train)
 	folds := learner.FoldsOf(train, table4Folds, seed)
 	low, _ := hpo.ForestRange()
 	res, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, hpo.ForestStudy{

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"gonum.org/v1/gonum/stat"
 )
 
 // group is the outcomes of one set under one strategy, one for each seed.
@@ -40,7 +39,8 @@ func (g group) values(pick func(Outcome) float64) []float64 {
 }
 
 func (g group) median(pick func(Outcome) float64) float64 {
-	return stat.Quantile(0.5, stat.Empirical, g.values(pick), nil)
+	v := g.values(pick)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // spread is the median with the range of the seeds, for example "4.1 (3.2-5.0)".
