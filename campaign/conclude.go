@@ -46,7 +46,7 @@ func Conclude(spec Spec, p Problem, res Result, fit func([]selection.Row) (Selec
 		return Conclusion{}, err
 	}
 	c := Conclusion{}
-	if c.Rows, err = predictRows(l, p); err != nil {
+	if c.Rows, err = predictRows(l, p, ms); err != nil {
 		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	if c.Selection, err = fit(c.Rows); err != nil {
@@ -60,8 +60,13 @@ func Conclude(spec Spec, p Problem, res Result, fit func([]selection.Row) (Selec
 	return c, err
 }
 
-// predictRows returns what can be selected at each point of the space.
-func predictRows(l *learner.Learner, p Problem) ([]selection.Row, error) {
+// predictRows returns what can be selected at each point of the space. What was
+// measured to be slower than the library's default at the point itself cannot.
+func predictRows(l *learner.Learner, p Problem, ms []coll.Measurement) ([]selection.Row, error) {
+	seconds := make(map[coll.Candidate]float64, len(ms))
+	for _, m := range ms {
+		seconds[m.Candidate] = m.Seconds
+	}
 	points := p.Space.Points()
 	predicted, err := l.Predict(points)
 	if err != nil {
@@ -71,8 +76,12 @@ func predictRows(l *learner.Learner, p Problem) ([]selection.Row, error) {
 	for i, point := range points {
 		row := selection.Row{Point: point}
 		var scaled []float64
+		byDefault := seconds[coll.Candidate{Point: point, Algorithm: coll.Default}] // zero when not measured
 		for _, a := range p.Space.Feasible(i) {
 			alg := p.Space.Algorithms()[a]
+			if byDefault > 0 && seconds[coll.Candidate{Point: point, Algorithm: alg}] > byDefault {
+				continue
+			}
 			if at, known := slices.BinarySearchFunc(l.Algorithms(), alg, coll.CompareAlgorithms); known {
 				row.Options = append(row.Options, selection.Option{Algorithm: alg})
 				scaled = append(scaled, predicted[at][i])

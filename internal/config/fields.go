@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -77,7 +78,7 @@ func fields() []field {
 
 		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 30, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
 
-		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.01, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
+		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
 		{"export.op_safe", "leave out algorithms that are wrong for non-commutative operations where the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},
 	}
 }
@@ -164,13 +165,11 @@ func libraries(c *Campaign, v any) error {
 	var faults faultList
 	for i, item := range list {
 		lib, err := toLibrary(item)
+		if err == nil && slices.ContainsFunc(c.Libraries, func(o Library) bool { return o.Name == lib.Name }) {
+			err = fmt.Errorf("%s is given twice: want one build of a library in a campaign", lib.Name)
+		}
 		if err != nil {
 			faults.add(fmt.Sprintf("[%d]", i), err)
-			continue
-		}
-		if slices.ContainsFunc(c.Libraries, func(o Library) bool { return o.Name == lib.Name }) {
-			faults.add(fmt.Sprintf("[%d]", i), fmt.Errorf("%s is given twice; a campaign tunes one build of a library", lib.Name))
-			continue
 		}
 		c.Libraries = append(c.Libraries, lib)
 	}
@@ -194,6 +193,9 @@ func toLibrary(item any) (Library, error) {
 			return lib, fmt.Errorf("%s: %v: want text in quotes", key, m[key])
 		}
 		*target = s
+	}
+	if lib.Name == "" || lib.Version == "" {
+		return lib, fmt.Errorf("%s %s: want name and version", cmp.Or(lib.Name, "no name"), cmp.Or(lib.Version, "without a version"))
 	}
 	if _, err := catalogue.For(lib.Name, lib.Version); err != nil {
 		return lib, err
