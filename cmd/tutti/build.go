@@ -28,6 +28,7 @@ type built struct {
 	spec     campaign.Spec
 	problems []campaign.Problem // by library as configured, then by collective as configured
 	warnings []string
+	again    string // the command that goes on when this one is interrupted
 }
 
 // build reads the recorded data of a campaign and makes its problems.
@@ -36,7 +37,7 @@ func build(c *config.Campaign) (*built, error) {
 	if err != nil {
 		return nil, withCode(codeInput, err)
 	}
-	b := &built{config: c, spec: spec}
+	b := &built{config: c, spec: spec, again: "tutti resume " + shellWord(c.Output)}
 	recorded, err := b.readData()
 	if err != nil {
 		return nil, withCode(codeInput, err)

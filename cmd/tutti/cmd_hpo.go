@@ -40,7 +40,9 @@ trials join the journal, and the results are written anew.`,
 			return errors.Join(err, journal.Close())
 		}
 		b.spec.HPO = *trials
-		return a.runAndFinish(cmd.Context(), b, contents.Records, contents.Warnings, journal, *output)
+		b.again = fmt.Sprintf("tutti hpo %s --trials %d", shellWord(b.config.Output), *trials)
+		a.warn(contents.Warnings)
+		return a.runAndFinish(cmd.Context(), b, contents.Records, journal, *output)
 	}
 	return cmd
 }
@@ -53,7 +55,7 @@ func everyProblemStopped(b *built, records []store.Record) error {
 	}
 	for _, p := range b.problems {
 		if !stopped[p.Problem] {
-			return withCode(codeInput, fmt.Errorf("%s has not stopped measuring; go on with: tutti resume %s", p.Problem, shellWord(b.config.Output)))
+			return withCode(codeInput, fmt.Errorf("%s has not stopped measuring; go on with: %s", p.Problem, b.again))
 		}
 	}
 	return nil

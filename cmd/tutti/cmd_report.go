@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +23,7 @@ import (
 func reread(dir string) (*built, []campaign.Result, *store.Contents, error) {
 	contents, err := store.Read(dir)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, withCode(codeInput, err)
 	}
 	b, err := recallSpec(contents, dir)
 	if err != nil {
@@ -55,11 +57,12 @@ they would be if measuring ended now. It works while the campaign runs, too.`,
 		if err != nil {
 			return err
 		}
-		done, err := conclude(b, results)
+		a.warn(contents.Warnings)
+		done, err := conclude(cmd.Context(), b, results)
 		if err != nil {
 			return err
 		}
-		facts, err := done.writeAll(args[0], contents.Warnings)
+		facts, err := done.writeAll(args[0])
 		if err != nil {
 			return withOutputCode(err)
 		}
@@ -87,8 +90,8 @@ table of every grid point), csv (the measurements themselves), or all of them.`,
 			"tutti export results/demo --format csv --to -"),
 		Args: oneFolder,
 	}
-	format := cmd.Flags().String("format", "all", strings.Join(exportFormats, ", "))
-	to := cmd.Flags().String("to", "", "folder to write to; the campaign's when empty; - for standard output (selection and csv)")
+	format := cmd.Flags().String("format", "all", "`FORMAT`: "+strings.Join(exportFormats, ", "))
+	to := cmd.Flags().String("to", "", "`FOLDER` to write to; the campaign's when empty; - for standard output (selection and csv)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(exportFormats, *format) {
 			return usageError(cmd, fmt.Errorf("--format %q: want one of %s", *format, strings.Join(exportFormats, ", ")))
@@ -96,19 +99,26 @@ table of every grid point), csv (the measurements themselves), or all of them.`,
 		if *to == "-" && *format != "csv" && *format != "selection" {
 			return usageError(cmd, fmt.Errorf("--to -: standard output takes the formats selection and csv"))
 		}
-		b, results, _, err := reread(args[0])
+		b, results, contents, err := reread(args[0])
 		if err != nil {
 			return err
 		}
-		if *to == "" {
+		a.warn(contents.Warnings)
+		switch *to {
+		case "":
 			*to = args[0]
+		case "-":
+		default:
+			if err := os.MkdirAll(*to, 0o777); err != nil {
+				return withOutputCode(err)
+			}
 		}
-		return a.export(b, results, *format, *to)
+		return a.export(cmd.Context(), b, results, *format, *to)
 	}
 	return cmd
 }
 
-func (a *app) export(b *built, results []campaign.Result, format, to string) error {
+func (a *app) export(ctx context.Context, b *built, results []campaign.Result, format, to string) error {
 	put := func(name string, write func(io.Writer) error) error {
 		if to == "-" {
 			return write(a.stdout)
@@ -132,7 +142,7 @@ func (a *app) export(b *built, results []campaign.Result, format, to string) err
 	if format == "csv" {
 		return nil
 	}
-	done, err := conclude(b, results)
+	done, err := conclude(ctx, b, results)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"tutti/store"
@@ -48,7 +49,7 @@ func (a *app) statusCommand() *cobra.Command {
 		}
 		contents, err := store.Read(args[0])
 		if err != nil {
-			return err
+			return withCode(codeInput, err)
 		}
 		s := statusOf(contents)
 		if *output == "json" {
@@ -109,6 +110,7 @@ func (a *app) printStatus(s campaignStatus) {
 	t := table.NewWriter()
 	t.SetOutputMirror(a.stdout)
 	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"})
 	for _, p := range s.Problems {
 		stop := p.Stop

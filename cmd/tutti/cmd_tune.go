@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -38,8 +37,8 @@ them by flags.`,
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
-	file := flags.StringP("config", "c", "", "campaign file (required; tutti init writes one)")
-	set := flags.StringArray("set", nil, "KEY=VALUE for any key of the campaign file")
+	file := flags.StringP("config", "c", "", "campaign `FILE` (required; tutti init writes one)")
+	set := flags.StringArray("set", nil, "`KEY=VALUE` for any key of the campaign file")
 	output := outputFlag(cmd)
 	bound := bindFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -49,9 +48,12 @@ them by flags.`,
 		if err := checkOutput(cmd, *output); err != nil {
 			return err
 		}
+		if err := fromHere(cmd.Flags().Lookup("results")); err != nil {
+			return err
+		}
 		c, err := config.Load(*file, config.Layers{Environ: a.environ, Flags: bound, Set: *set})
 		if err != nil {
-			return err
+			return withCode(codeInput, err)
 		}
 		return a.tune(cmd.Context(), c, *output)
 	}
@@ -61,7 +63,7 @@ them by flags.`,
 // bindFlags adds the flags that override a key of the campaign file.
 func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	flags.Uint64("seed", 0, "overrides seed")
-	flags.String("results", "", "overrides output, the folder of the campaign")
+	flags.String("results", "", "overrides output, the `FOLDER` of the campaign; relative to the working directory")
 	flags.String("strategy", "", "overrides strategy.name")
 	flags.Duration("machine-time", 0, "overrides stop.machine_time")
 	flags.Duration("wall-time", 0, "overrides stop.wall_time")
@@ -72,6 +74,20 @@ func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 		"stop.machine_time": flags.Lookup("machine-time"),
 		"stop.wall_time":    flags.Lookup("wall-time"),
 	}
+}
+
+// fromHere makes a folder given as a flag relative to the working directory, as
+// in any shell; paths in the file are relative to the file.
+func fromHere(flag *pflag.Flag) error {
+	dir := flag.Value.String()
+	if !flag.Changed || dir == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return flag.Value.Set(dir)
 }
 
 // tune starts a new campaign.
@@ -86,12 +102,12 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, output string) error
 	}
 	journal, err := store.Create(c.Output, store.Header{Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
 	if errors.Is(err, store.ErrExists) {
-		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, c.Output)
+		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, shellWord(c.Output))
 	}
 	if err != nil {
-		return err
+		return withOutputCode(err)
 	}
-	return a.runAndFinish(ctx, b, nil, nil, journal, output)
+	return a.runAndFinish(ctx, b, nil, journal, output)
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -118,7 +134,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err != nil {
 			return errors.Join(err, journal.Close())
 		}
-		return a.runAndFinish(cmd.Context(), b, contents.Records, contents.Warnings, journal, *output)
+		a.warn(contents.Warnings)
+		return a.runAndFinish(cmd.Context(), b, contents.Records, journal, *output)
 	}
 	return cmd
 }
@@ -135,25 +152,15 @@ func recallSpec(contents *store.Contents, dir string) (*built, error) {
 
 // runAndFinish tunes every problem, writes the results and tells how it ended. It
 // closes the journal.
-func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, warnings []string, journal *store.Journal, output string) (err error) {
+func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, journal *store.Journal, output string) (err error) {
 	defer func() { err = errors.Join(err, journal.Close()) }()
-	show := newProgress(a.stderr, b)
-	results, err := runProblems(ctx, b, past, journal, show.observe)
-	show.stop()
-	if err != nil {
-		if ctx.Err() != nil {
-			fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti resume %s\n", shellWord(b.config.Output))
-			return errCancelled
-		}
-		return fmt.Errorf("%w\nwhat was measured is kept; go on with: tutti resume %s", err, shellWord(b.config.Output))
-	}
-	done, err := conclude(b, results)
-	if err != nil {
-		return err
-	}
-	facts, err := done.writeAll(b.config.Output, warnings)
-	if err != nil {
-		return withOutputCode(err)
+	results, facts, err := a.runAndWrite(ctx, b, past, journal)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  %s\n", b.again)
+		return errCancelled
+	case err != nil:
+		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, b.again)
 	}
 	if err := a.tell(facts, output, b.config.Output); err != nil {
 		return err
@@ -164,6 +171,29 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, w
 		}
 	}
 	return nil
+}
+
+func (a *app) runAndWrite(ctx context.Context, b *built, past []store.Record, journal *store.Journal) ([]campaign.Result, report.Facts, error) {
+	show := newProgress(a.stderr, a.environ, b)
+	results, err := runProblems(ctx, b, past, journal, show.observe)
+	show.stop()
+	if err != nil {
+		return nil, report.Facts{}, err
+	}
+	done, err := conclude(ctx, b, results)
+	if err != nil {
+		return nil, report.Facts{}, err
+	}
+	facts, err := done.writeAll(b.config.Output)
+	return results, facts, withOutputCode(err)
+}
+
+// warn tells what reading a journal left out. It is no part of the report: the
+// campaign measures it again.
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(a.stderr, "warning:", w)
+	}
 }
 
 // runProblems tunes the problems side by side; the first error cancels the rest.
@@ -221,11 +251,4 @@ func mainFiles(f report.Facts) []string {
 		}
 	}
 	return names
-}
-
-func withOutputCode(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return withCode(codeOutput, err)
-	}
-	return err
 }

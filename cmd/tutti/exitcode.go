@@ -91,10 +91,18 @@ func codeOf(err error) exitCode {
 		return codeBusy
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
-	case errors.Is(err, config.ErrConfig), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, config.ErrConfig), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
+		errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		return codeUsage
 	}
 	return codeFailed
+}
+
+// withOutputCode is for errors of writing: whatever the system refuses there
+// leaves results unwritten.
+func withOutputCode(err error) error {
+	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, store.ErrLocked) && !errors.Is(err, store.ErrExists) {
+		return withCode(codeOutput, err)
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type conclusions struct {
 }
 
 // conclude trains the final models of every problem, side by side.
-func conclude(b *built, results []campaign.Result) (*conclusions, error) {
+func conclude(ctx context.Context, b *built, results []campaign.Result) (*conclusions, error) {
 	all := make([]*campaign.Conclusion, len(b.problems))
 	var group errgroup.Group
 	group.SetLimit(b.workers())
@@ -44,6 +45,9 @@ func conclude(b *built, results []campaign.Result) (*conclusions, error) {
 			continue
 		}
 		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			t, err := newTarget(b.libraryOf(p), b.config.Export)
 			if err != nil {
 				return err
@@ -101,7 +105,7 @@ func (c *conclusions) exportOne(lib config.Library, dir string) (report.LibraryF
 }
 
 // facts gathers what the report shows.
-func (c *conclusions) facts(libraries []report.LibraryFacts, warnings []string) report.Facts {
+func (c *conclusions) facts(libraries []report.LibraryFacts) report.Facts {
 	cfg := c.built.config
 	f := report.Facts{
 		Tutti: version, Campaign: cfg.Name, Machine: cfg.Machine, Seed: cfg.Seed,
@@ -112,7 +116,7 @@ func (c *conclusions) facts(libraries []report.LibraryFacts, warnings []string) 
 		},
 		Libraries: libraries,
 		Versions:  versions(),
-		Warnings:  append(append([]string{}, c.built.warnings...), warnings...),
+		Warnings:  append([]string{}, c.built.warnings...),
 	}
 	for _, part := range c.parts {
 		f.Problems = append(f.Problems, part.Facts)
@@ -121,7 +125,7 @@ func (c *conclusions) facts(libraries []report.LibraryFacts, warnings []string) 
 }
 
 // writeAll writes every file of the campaign's folder but the journal.
-func (c *conclusions) writeAll(dir string, warnings []string) (report.Facts, error) {
+func (c *conclusions) writeAll(dir string) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err
 	}
@@ -129,7 +133,7 @@ func (c *conclusions) writeAll(dir string, warnings []string) (report.Facts, err
 	if err != nil {
 		return report.Facts{}, err
 	}
-	f := c.facts(libraries, warnings)
+	f := c.facts(libraries)
 	if err := writeReport(dir, f); err != nil {
 		return f, err
 	}

@@ -13,5 +13,6 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }

@@ -4,63 +4,48 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
 
 	"tutti/campaign"
 	"tutti/store"
 )
 
-// progressDisplay shows one line for each problem: bars that redraw themselves on
-// a terminal, plain lines elsewhere.
+// progressDisplay shows how the problems get on: a table that redraws itself on a
+// terminal, plain lines elsewhere.
 type progressDisplay struct {
-	out      io.Writer
-	writer   progress.Writer // nil when out is no terminal
-	trackers map[store.Problem]*progress.Tracker
-	mu       sync.Mutex
-	shown    map[store.Problem]time.Time // last plain line
+	screen *screen // nil when out is no terminal
+	out    io.Writer
+	mu     sync.Mutex
+	shown  map[store.Problem]time.Time // last plain line
 }
 
 // plainInterval keeps logs of batch jobs short.
 const plainInterval = 5 * time.Second
 
-func newProgress(out io.Writer, b *built) *progressDisplay {
+func newProgress(out io.Writer, environ []string, b *built) *progressDisplay {
 	d := &progressDisplay{out: out, shown: map[store.Problem]time.Time{}}
-	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
 		return d
 	}
-	d.writer = progress.NewWriter()
-	d.writer.SetOutputWriter(out)
-	d.writer.SetAutoStop(false)
-	d.writer.SetMessageLength(78)
-	d.writer.SetTrackerLength(20)
-	d.writer.SetUpdateFrequency(200 * time.Millisecond)
-	d.writer.Style().Visibility.Time = false
-	d.writer.Style().Visibility.Value = false
-	d.writer.Style().Options.PercentFormat = "%3.0f%%"
-	d.trackers = map[store.Problem]*progress.Tracker{}
+	var problems []store.Problem
 	for _, p := range b.problems {
-		t := &progress.Tracker{Message: line(campaign.Event{Problem: p.Problem}), Total: 1000}
-		d.trackers[p.Problem] = t
-		d.writer.AppendTracker(t)
+		problems = append(problems, p.Problem)
 	}
-	go d.writer.Render()
+	d.screen = newScreen(f, problems, func() (width, height int, err error) { return term.GetSize(int(f.Fd())) })
+	go d.screen.run()
 	return d
 }
 
 // observe shows an event. It is called by several problems at once.
 func (d *progressDisplay) observe(e campaign.Event) {
-	if d.writer != nil {
-		t := d.trackers[e.Problem]
-		t.UpdateMessage(line(e))
-		t.SetValue(int64(1000 * e.Evaluation.CandidateShare))
-		if e.Phase == campaign.PhaseEnd {
-			t.MarkAsDone()
-		}
+	if d.screen != nil {
+		d.screen.observe(e)
 		return
 	}
 	d.mu.Lock()
@@ -74,31 +59,31 @@ func (d *progressDisplay) observe(e campaign.Event) {
 
 // stop draws the last state.
 func (d *progressDisplay) stop() {
-	if d.writer == nil {
-		return
-	}
-	d.writer.Stop()
-	for d.writer.IsRenderInProgress() {
-		time.Sleep(10 * time.Millisecond)
+	if d.screen != nil {
+		d.screen.stop()
 	}
 }
 
-// line is for example "mpich allreduce    round 12  measured  9 %  machine 3m10s  slowdown 1.042  mistakes 8 %".
+// line is for example "mpich allreduce        round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8 %".
 func line(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)
-	if v.Round == 0 {
-		return text + " waiting"
+	if v.Round > 0 {
+		text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s slowdown %.3f  mistakes %2.0f %% ",
+			v.Round, 100*v.CandidateShare, seconds(v.MachineSeconds), v.Slowdown, 100*v.Mistakes)
 	}
-	text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s slowdown %.3f  mistakes %2.0f %%",
-		v.Round, 100*v.CandidateShare, seconds(v.MachineSeconds), v.Slowdown, 100*v.Mistakes)
+	return strings.TrimRight(text+" "+stateOf(e), " ")
+}
+
+// stateOf says what a problem is busy with, or why it stopped; "" while it measures.
+func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseStudy:
-		text += "  " + string(e.Phase)
+		return string(e.Phase)
 	case campaign.PhaseEnd:
-		text += "  " + string(e.Stop)
+		return string(e.Stop)
 	}
-	return strings.TrimRight(text, " ")
+	return ""
 }
 
 func seconds(s float64) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,17 +20,35 @@ type app struct {
 
 // Main runs one command line and returns the exit code.
 func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	a := &app{environ: environ, stdout: stdout, stderr: stderr}
+	out := &stickyWriter{to: stdout}
+	a := &app{environ: environ, stdout: out, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	code := codeOf(err)
+	if out.err != nil && (err == nil || errorIsShown(err) || errors.Is(err, out.err)) {
+		err = withCode(codeOutput, fmt.Errorf("standard output: %w", out.err))
+	}
 	if err != nil && !errorIsShown(err) {
 		fmt.Fprintf(stderr, "tutti: %v\n", err)
 	}
-	return int(code)
+	return int(codeOf(err))
+}
+
+// stickyWriter keeps the first error, so that nobody who prints need look.
+type stickyWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *stickyWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.to.Write(p)
+	w.err = err
+	return n, err
 }
 
 func (a *app) root() *cobra.Command {
@@ -44,7 +63,7 @@ Exit codes:
 ` + codeTable(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArgs,
+		Args:          oneVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -54,7 +73,61 @@ Exit codes:
 		a.initCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(),
 		a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.versionCommand(),
 	)
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultCompletionCmd()
+	completeCompletion(root)
 	return root
+}
+
+// oneVerb refuses words that are no verb, with those that look like it.
+func oneVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageError(cmd, fmt.Errorf("unknown verb %q%s", args[0], hint))
+}
+
+// helpCommand is cobra's, but an unknown verb is an error.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [VERB]",
+		Short:   "Help about a verb",
+		Example: indent("tutti help tune"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usageError(cmd.Root(), err)
+			}
+			if len(rest) > 0 {
+				return oneVerb(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// completeCompletion gives cobra's completion command examples, and an error for
+// a shell it does not know.
+func completeCompletion(root *cobra.Command) {
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err) // cobra has just added it
+	}
+	cmd.Use, cmd.Args = "completion SHELL", oneVerb
+	cmd.Example = indent("source <(tutti completion bash)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return usageError(cmd, errors.New("the shell is missing"))
+	}
+	for _, shell := range cmd.Commands() {
+		shell.Args = noArgs
+		shell.Example = indent("tutti completion " + shell.Name() + " > FILE")
+	}
 }
 
 func usageError(cmd *cobra.Command, err error) error {
