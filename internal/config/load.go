@@ -2,18 +2,20 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
-
-	"tutti/space"
 )
 
 // ErrConfig is matched by every error about the contents of a campaign file.
@@ -37,75 +39,131 @@ func Load(path string, layers Layers) (*Campaign, error) {
 	if err != nil {
 		return nil, fmt.Errorf("campaign file: %w (tutti init writes one)", err)
 	}
-	l := loader{path: path, v: viper.New()}
-	l.v.SetConfigType("yaml")
-	if err := l.v.ReadConfig(bytes.NewReader(content)); err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrConfig, path, err)
-	}
-	if err := l.index(content); err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrConfig, path, err)
-	}
-	l.layer(layers)
-	c := l.decode()
-	if len(l.faults) > 0 {
-		return nil, fmt.Errorf("%w: %d faults\n%s", ErrConfig, len(l.faults), strings.Join(l.faults, "\n"))
-	}
-	if err := c.resolve(filepath.Dir(path)); err != nil {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	l := loader{path: path, v: viper.New(), where: map[string]string{}, faulty: map[string]bool{}}
+	c := &Campaign{}
+	if l.read(content) {
+		l.layer(layers)
+		l.decode(c)
+		c.resolve(dir, l.fault)
+	}
+	switch len(l.faults) {
+	case 0:
+		return c, nil
+	case 1:
+		return nil, fmt.Errorf("%w: %s", ErrConfig, l.faults[0])
+	}
+	return nil, fmt.Errorf("%w: %d faults\n%s", ErrConfig, len(l.faults), strings.Join(l.faults, "\n"))
 }
 
 type loader struct {
 	path   string
 	v      *viper.Viper
-	lines  map[string]int // key -> line of the file
+	where  map[string]string // key -> file and line, variable or flag it was given in
+	faulty map[string]bool   // keys that have a fault already
 	faults []string
 }
 
+// fault notes what is wrong with a key, the first time only.
 func (l *loader) fault(key string, err error) {
-	where := l.path
-	if line := l.lines[key]; line > 0 {
-		where = fmt.Sprintf("%s:%d", l.path, line)
-	}
 	var parts faultList
 	if !errors.As(err, &parts) {
 		parts = faultList{{"", err}}
 	}
 	for _, p := range parts {
-		l.faults = append(l.faults, fmt.Sprintf("%s: %s%s: %v", where, key, p.at, p.err))
-	}
-}
-
-// index finds the line of each key, and numbers that YAML would read as octal.
-func (l *loader) index(content []byte) error {
-	l.lines = map[string]int{}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(content, &doc); err != nil {
-		return err
-	}
-	if len(doc.Content) > 0 {
-		l.walk("", doc.Content[0])
-	}
-	return nil
-}
-
-func (l *loader) walk(prefix string, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := prefix + strings.ToLower(n.Content[i].Value)
-		value := n.Content[i+1]
-		l.lines[key] = n.Content[i].Line
-		switch {
-		case value.Tag == "!!null":
-			l.fault(key, errors.New("has no value"))
-		case value.Tag == "!!int" && len(value.Value) > 1 && value.Value[0] == '0':
-			l.fault(key, fmt.Errorf("%s: leading zeros are not allowed", value.Value))
+		if at := key + p.at; !l.faulty[at] {
+			l.faulty[at] = true
+			l.faults = append(l.faults, fmt.Sprintf("%s: %s: %v", l.place(at), at, p.err))
 		}
-		l.walk(key+".", value)
 	}
+}
+
+// place of a key, of the list that it is an item of, or else of the file.
+func (l *loader) place(key string) string {
+	list, _, _ := strings.Cut(key, "[")
+	return cmp.Or(l.where[key], l.where[list], l.path)
+}
+
+// read takes the file apart. It reports false when it is not YAML.
+func (l *loader) read(content []byte) bool {
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(content))
+	err := d.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return true // an empty file lacks every key
+	}
+	values := map[string]any{}
+	if err == nil {
+		l.walk("", doc.Content[0])
+		if d.Decode(&more) == nil {
+			l.faults = append(l.faults, fmt.Sprintf("%s:%d: a second document: want one", l.path, more.Line))
+		}
+		err = doc.Decode(&values)
+	}
+	if err == nil {
+		err = l.v.MergeConfigMap(values)
+	}
+	if err != nil {
+		l.faults = append(l.faults, l.yamlFaults(err)...)
+	}
+	return err == nil
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
+
+// yamlFaults puts the file before the lines in an error of the YAML reader.
+func (l *loader) yamlFaults(err error) []string {
+	var faults []string
+	for _, m := range yamlLine.FindAllStringSubmatch(err.Error(), -1) {
+		faults = append(faults, fmt.Sprintf("%s:%s: not YAML as it is wanted here: %s", l.path, m[1], m[2]))
+	}
+	if faults == nil {
+		faults = []string{fmt.Sprintf("%s: %v", l.path, err)}
+	}
+	return faults
+}
+
+// walk finds the line of each key, and what YAML would read in silence: keys given
+// twice, nothing, octal numbers.
+func (l *loader) walk(key string, n *yaml.Node) {
+	if key != "" {
+		l.where[key] = fmt.Sprintf("%s:%d", l.path, n.Line)
+	}
+	switch {
+	case n.Tag == "!!null" && key != "":
+		l.fault(key, errors.New("has no value"))
+	case n.Tag == "!!int" && len(n.Value) > 1 && n.Value[0] == '0':
+		l.fault(key, fmt.Errorf("%s: want a decimal number without leading zeros", n.Value))
+	case n.Kind == yaml.SequenceNode:
+		for i, item := range n.Content {
+			l.walk(fmt.Sprintf("%s[%d]", key, i), item)
+		}
+	case n.Kind == yaml.MappingNode:
+		l.walkKeys(key, n)
+	}
+}
+
+// walkKeys drops what is given twice: it is a fault, and the reader would stop at it.
+func (l *loader) walkKeys(section string, n *yaml.Node) {
+	kept := n.Content[:0:0]
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], n.Content[i+1]
+		key := strings.ToLower(name.Value)
+		if section != "" {
+			key = section + "." + key
+		}
+		if l.where[key] != "" {
+			l.faults = append(l.faults, fmt.Sprintf("%s:%d: %s: is given twice", l.path, name.Line, key))
+			continue
+		}
+		kept = append(kept, name, value)
+		l.walk(key, value)
+		l.where[key] = fmt.Sprintf("%s:%d", l.path, name.Line)
+	}
+	n.Content = kept
 }
 
 // layer puts variables, flags and settings above the file; what names no key is a
@@ -125,11 +183,11 @@ func (l *loader) layer(layers Layers) {
 			l.faults = append(l.faults, fmt.Sprintf("variable %s: names no key of a campaign file", name))
 			continue
 		}
-		l.v.Set(key, value)
+		l.set(key, value, "variable "+name)
 	}
-	for key, flag := range layers.Flags {
-		if flag.Changed {
-			l.v.Set(key, flag.Value.String())
+	for _, key := range slices.Sorted(maps.Keys(layers.Flags)) {
+		if flag := layers.Flags[key]; flag.Changed {
+			l.set(key, flag.Value.String(), "flag --"+flag.Name)
 		}
 	}
 	for _, entry := range layers.Set {
@@ -138,8 +196,13 @@ func (l *loader) layer(layers Layers) {
 			l.faults = append(l.faults, fmt.Sprintf("--set %s: want key=value", entry))
 			continue
 		}
-		l.v.Set(key, value)
+		l.set(strings.ToLower(key), value, "--set")
 	}
+}
+
+func (l *loader) set(key, value, where string) {
+	l.v.Set(key, value)
+	l.where[key] = where
 }
 
 func envName(key string) string {
@@ -147,14 +210,12 @@ func envName(key string) string {
 }
 
 // decode reads every field and notes what is not a field.
-func (l *loader) decode() *Campaign {
-	c := &Campaign{}
+func (l *loader) decode(c *Campaign) {
 	all := fields()
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
-		if slices.ContainsFunc(all, func(f field) bool { return f.key == key }) {
-			continue
+		if !slices.ContainsFunc(all, func(f field) bool { return f.key == key || strings.HasPrefix(key, f.key+".") }) {
+			l.fault(key, unknownKey(key, all))
 		}
-		l.fault(key, fmt.Errorf("unknown key%s", suggestion(key, all)))
 	}
 	for _, f := range all {
 		switch {
@@ -166,34 +227,35 @@ func (l *loader) decode() *Campaign {
 			if err := f.read(c, f.initial); err != nil {
 				l.fault(f.key, err)
 			}
-		case !l.section(f.key):
+		default:
 			l.fault(f.key, fmt.Errorf("is missing: %s", f.doc))
 		}
 	}
-	return c
 }
 
-// section reports whether a key was noted as having no value already.
-func (l *loader) section(key string) bool { return l.lines[key] > 0 }
-
-// suggestion names the keys beside an unknown one.
-func suggestion(key string, all []field) string {
+// unknownKey names the keys beside an unknown one, or those below a section that
+// has a value itself.
+func unknownKey(key string, all []field) error {
 	section, _, _ := cutLast(key)
-	var beside []string
+	var beside, below, top []string
 	for _, f := range all {
 		if s, name, _ := cutLast(f.key); s == section {
 			beside = append(beside, name)
 		}
-	}
-	if len(beside) == 0 {
-		for _, f := range all {
-			top, _, _ := strings.Cut(f.key, ".")
-			if !slices.Contains(beside, top) {
-				beside = append(beside, top)
-			}
+		if name, ok := strings.CutPrefix(f.key, key+"."); ok {
+			below = append(below, name)
+		}
+		if first, _, _ := strings.Cut(f.key, "."); !slices.Contains(top, first) {
+			top = append(top, first)
 		}
 	}
-	return ": want one of " + strings.Join(beside, ", ")
+	switch {
+	case below != nil:
+		return fmt.Errorf("is a section: want keys in it, of %s", strings.Join(below, ", "))
+	case section == "" || beside == nil:
+		beside = top
+	}
+	return fmt.Errorf("unknown key: want one of %s", strings.Join(beside, ", "))
 }
 
 func cutLast(key string) (section, name string, ok bool) {
@@ -205,12 +267,7 @@ func cutLast(key string) (section, name string, ok bool) {
 }
 
 // resolve makes paths absolute and looks for the files that must be there.
-func (c *Campaign) resolve(dir string) error {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	var faults []error
+func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	absolute := func(path *string, mustExist bool, key string) {
 		if *path == "" {
 			return
@@ -220,7 +277,7 @@ func (c *Campaign) resolve(dir string) error {
 		}
 		if mustExist {
 			if _, err := os.Stat(*path); err != nil {
-				faults = append(faults, fmt.Errorf("%w: %s: %w", ErrConfig, key, err))
+				fault(key, err)
 			}
 		}
 	}
@@ -234,28 +291,8 @@ func (c *Campaign) resolve(dir string) error {
 		absolute(&c.Libraries[i].Path, true, fmt.Sprintf("libraries[%d].path", i))
 	}
 	if c.Runner.Defaults != "" && c.Runner.Recorded == "" {
-		faults = append(faults, fmt.Errorf("%w: runner.recorded: is empty: want the machine's name in runner.defaults", ErrConfig))
+		fault("runner.recorded", errors.New("is empty: want the machine's name in runner.defaults"))
 	}
-	if err := c.checkGrid(); err != nil {
-		faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
-	}
-	return errors.Join(faults...)
-}
-
-// checkGrid looks for numbers given twice; an empty axis stands for everything
-// recorded, so it gets a stand-in.
-func (c *Campaign) checkGrid() error {
-	g := space.Grid{Nodes: c.Grid.Nodes, PPN: c.Grid.PPN, MsgBytes: c.Grid.Sizes}
-	if len(g.Nodes) == 0 {
-		g.Nodes = []int{1}
-	}
-	if len(g.PPN) == 0 {
-		g.PPN = []int{1}
-	}
-	if len(g.MsgBytes) == 0 {
-		g.MsgBytes = []int64{1}
-	}
-	return g.Validate()
 }
 
 // faultList is several faults of one key, each with an index.

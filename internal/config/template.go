@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -79,5 +80,9 @@ func Recall(spec json.RawMessage, dir string) (*Campaign, error) {
 		return nil, err
 	}
 	c.Output = dir
-	return c, c.resolve("/")
+	var faults []error
+	c.resolve("/", func(key string, err error) {
+		faults = append(faults, fmt.Errorf("%w: %s: %w", ErrConfig, key, err))
+	})
+	return c, errors.Join(faults...)
 }

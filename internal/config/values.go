@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -153,6 +154,8 @@ func texts(at func(*Campaign) *[]string, check func(string) error) reader {
 				faults.add(fmt.Sprintf("[%d]", i), fmt.Errorf("%v: want text", item))
 			} else if err := check(s); err != nil {
 				faults.add(fmt.Sprintf("[%d]", i), err)
+			} else if slices.Contains(*at(c), s) {
+				faults.add(fmt.Sprintf("[%d]", i), fmt.Errorf("%s is given twice", s))
 			}
 			*at(c) = append(*at(c), s)
 		}
@@ -169,6 +172,9 @@ func wholes(at func(*Campaign) *[]int) reader {
 		var faults faultList
 		for i, item := range items {
 			n, err := toWhole(item, 1, 1<<24)
+			if err == nil && slices.Contains(*at(c), int(n)) {
+				err = fmt.Errorf("%v is given twice", item)
+			}
 			if err != nil {
 				faults.add(fmt.Sprintf("[%d]", i), err)
 			}
@@ -187,6 +193,9 @@ func sizes(at func(*Campaign) *[]int64) reader {
 		var faults faultList
 		for i, item := range items {
 			n, err := coll.ParseBytes(fmt.Sprint(item))
+			if err == nil && slices.Contains(*at(c), n) {
+				err = fmt.Errorf("%v is given twice", item)
+			}
 			if err != nil {
 				faults.add(fmt.Sprintf("[%d]", i), err)
 			}
