@@ -1,0 +1,176 @@
+package config_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/config"
+)
+
+const (
+	sections  = "name, machine, seed, output, workers, attempts, libraries, collectives, grid, runner, strategy, model, stop, hpo, export"
+	inMpich   = "mpich 4.0.2, mpich 4.1.2, mpich 4.2.3, mpich 4.3.2, mpich 5.0.1"
+	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x"
+)
+
+// faultsOf loads a file that is wrong and returns its faults, with c.yaml for the
+// path of the file and the other files beside it.
+func faultsOf(t *testing.T, content string, layers config.Layers) []string {
+	t.Helper()
+	path := write(t, content)
+	c, err := config.Load(path, layers)
+	if err == nil {
+		return nil
+	}
+	if c != nil || !errors.Is(err, config.ErrConfig) {
+		t.Errorf("Load() = %v, %v, want an error alone that matches ErrConfig", c, err)
+	}
+	text := strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "")
+	lines := strings.Split(text, "\n")
+	if len(lines) == 1 {
+		return []string{strings.TrimPrefix(text, "campaign file: ")}
+	}
+	return lines[1:]
+}
+
+// Each fault names file and line, the key and what is allowed. The files go on
+// from line 6.
+func TestFaults(t *testing.T) {
+	tests := []struct{ name, file, want string }{
+		{"unknown key", "speed: 1", "c.yaml:6: speed: unknown key: want one of " + sections},
+		{"unknown key in a section", "stop:\n  slowdwn: 1.1", "c.yaml:7: stop.slowdwn: unknown key: want one of judge, slowdown, mistakes, mistake_threshold, patience, machine_time, wall_time"},
+		{"unknown section", "slurm: {partition: x}", "c.yaml:6: slurm.partition: unknown key: want one of " + sections},
+		{"value for a section", "grid: 5", "c.yaml:6: grid: is a section: want keys in it, of nodes, ppn, sizes"},
+		{"no value", "seed:", "c.yaml:6: seed: has no value"},
+		{"no value in a list", "grid: {ppn: [1, ~]}", "c.yaml:6: grid.ppn[1]: has no value"},
+		{"empty section", "stop:", "c.yaml:6: stop: has no value"},
+		{"key twice", "seed: 1\nworkers: 2\nseed: 3", "c.yaml:8: seed: is given twice"},
+		{"key twice in two spellings", "Seed: 1\nseed: 3", "c.yaml:7: seed: is given twice"},
+		{"key twice in two forms", "model: {trees: 5}\nmodel.trees: 6", "c.yaml:7: model.trees: is given twice"},
+		{"octal", "workers: 012", "c.yaml:6: workers: 012: want a decimal number without leading zeros"},
+		{"octal in a list", "grid:\n  nodes:\n    - 4\n    - 010", "c.yaml:9: grid.nodes[1]: 010: want a decimal number without leading zeros"},
+
+		{"duration without a unit", "stop: {machine_time: 90}", "c.yaml:6: stop.machine_time: 90: want a duration with a unit, for example 90s, 15m or 2h30m"},
+		{"duration without a unit as text", "stop: {machine_time: \"90\"}", "c.yaml:6: stop.machine_time: 90: want a duration with a unit, for example 90s, 15m or 2h30m"},
+		{"duration of another unit", "runner.launch.time: 2 minutes", "c.yaml:6: runner.launch.time: 2 minutes: want a duration with a unit, for example 90s, 15m or 2h30m"},
+		{"negative duration", "stop: {wall_time: -1s}", "c.yaml:6: stop.wall_time: -1s: want a duration with a unit, for example 90s, 15m or 2h30m"},
+		{"size of another unit", "grid: {sizes: [8, 1kB]}", `c.yaml:6: grid.sizes[1]: size "1kB": want a whole number with B, KiB, MiB, GiB or no unit, for example 64KiB`},
+		{"size with a fraction", "grid: {sizes: [1.5]}", `c.yaml:6: grid.sizes[0]: size "1.5": want a whole number with B, KiB, MiB, GiB or no unit, for example 64KiB`},
+		{"size twice", "grid: {sizes: [1024, 1KiB]}", "c.yaml:6: grid.sizes[1]: 1KiB is given twice"},
+		{"no nodes", "grid: {nodes: [0]}", "c.yaml:6: grid.nodes[0]: 0: want a whole number from 1 to 16777216"},
+		{"nodes twice", "grid: {nodes: [2, 4, 2]}", "c.yaml:6: grid.nodes[2]: 2 is given twice"},
+		{"no list", "grid: {nodes: {a: 1}}", "c.yaml:6: grid.nodes: map[a:1]: want a list"},
+
+		{"text for a number", "model: {trees: many}", `c.yaml:6: model.trees: "many": want a whole number from 1 to 100000`},
+		{"list for a number", "model: {trees: [3]}", "c.yaml:6: model.trees: [3]: want a whole number from 1 to 100000"},
+		{"out of range", "model: {folds: 1}", "c.yaml:6: model.folds: 1: want a whole number from 2 to 1000"},
+		{"a share", "runner.noise: 2", "c.yaml:6: runner.noise: 2: want a number from 0 to 1"},
+		{"no number", "stop: {slowdown: .nan}", "c.yaml:6: stop.slowdown: NaN: want a number from 1 to 1000"},
+		{"negative seed", "seed: -1", "c.yaml:6: seed: -1: want a whole number from 0 to 9223372036854775807"},
+		{"number for text", "machine: 5", "c.yaml:6: machine: 5: want text (put it in quotes)"},
+		{"yes for true", "export: {op_safe: yes}", "c.yaml:6: export.op_safe: yes: want true or false"},
+		{"strategy", "strategy: {name: greedy}", `c.yaml:6: strategy.name: "greedy": want one of random, uncertainty, jackknife`},
+		{"launch model", "runner.launch.model: mpi", `c.yaml:6: runner.launch.model: launch model "mpi": want one of candidate, osu, native`},
+		{"scaling", "model: {scaling: log}", `c.yaml:6: model.scaling: unknown scaling "log": want one of none, standard, normal, algorithm, algorithm_log10`},
+		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: judge "me": want reference or cross-validated`},
+
+		{"file that is not there", "runner.names: x.csv", "c.yaml:6: runner.names: stat x.csv: no such file or directory"},
+		{"defaults of no machine", "runner.defaults: defaults.csv", "c.yaml: runner.recorded: is empty: want the machine's name in runner.defaults"},
+		{"second document", "---\nseed: 1", "c.yaml:6: a second document: want one"},
+		{"not YAML", "seed: [", "c.yaml:6: not YAML as it is wanted here: did not find expected node content"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			file := least
+			if section, _, nested := strings.Cut(tc.file, "."); nested && section == "runner" {
+				file = strings.Replace(least, "runner: {data: [a.csv]}", "runner.data: [a.csv]", 1)
+			}
+			got := faultsOf(t, file+tc.file+"\n", config.Layers{})
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("faults of %q (-want +got):\n%s", tc.file, diff)
+			}
+		})
+	}
+}
+
+func TestFaultsOfLists(t *testing.T) {
+	file := `name: night
+output: out
+libraries:
+  - {name: mpich, version: "4.0.3"}
+  - {name: intel, version: "2021"}
+  - {name: openmpi, version: "4.1.4"}
+  - name: openmpi
+    version: "5.0.9"
+  - {name: mpich, version: 4.0}
+  - {name: mpich, version: "4.0.2", prefix: /opt}
+  - {name: mpich}
+  - mpich
+  - {name: mpich, version: "4.1.2", path: nowhere.so}
+collectives: [bcast, broadcast, bcast, 7]
+runner:
+  data: [a.csv, x.csv, a.csv]
+`
+	want := []string{
+		"c.yaml:4: libraries[0]: mpich 4.0.3: not in the catalogue: want one of " + inMpich + ", " + inOpenMPI,
+		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want one of " + inMpich + ", " + inOpenMPI,
+		"c.yaml:7: libraries[3]: openmpi is given twice: want one build of a library in a campaign",
+		"c.yaml:9: libraries[4]: version: 4: want text in quotes",
+		`c.yaml:10: libraries[5]: unknown key "prefix": want name, version, path`,
+		"c.yaml:11: libraries[6]: mpich without a version: want name and version",
+		"c.yaml:12: libraries[7]: want name, version and perhaps path",
+		"c.yaml:13: libraries[8]: mpich is given twice: want one build of a library in a campaign",
+		`c.yaml:14: collectives[1]: unknown collective "broadcast": want one of allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, exscan, gather, reduce, reduce_scatter, reduce_scatter_block, scan, scatter`,
+		"c.yaml:14: collectives[2]: bcast is given twice",
+		"c.yaml:14: collectives[3]: 7: want text",
+		"c.yaml:16: runner.data[2]: a.csv is given twice",
+		"c.yaml:16: runner.data[1]: stat x.csv: no such file or directory",
+		"c.yaml:13: libraries[8].path: stat nowhere.so: no such file or directory",
+	}
+	if diff := cmp.Diff(want, faultsOf(t, file, config.Layers{})); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+// All at once, wherever they come from; what is missing says what it is for.
+func TestFaultsComeAllAtOnce(t *testing.T) {
+	file := "nme: night\nlibraries: []\ncollectives: []\nrunner: {data: []}\nseed: 012\nmodel: {trees: 0}\nstop: {patience: 5}\n"
+	got := faultsOf(t, file, config.Layers{
+		Environ: []string{"TUTTI_STOP_SLOWDWN=3", "TUTTI_STOP_SLOWDOWN=fast", "TUTTINESS=1"},
+		Set:     []string{"stop.patience=0", "grid.node=3", "hpo"},
+	})
+	want := []string{
+		"c.yaml:5: seed: 012: want a decimal number without leading zeros",
+		"variable TUTTI_STOP_SLOWDWN: names no key of a campaign file",
+		"--set hpo: want key=value",
+		"--set: grid.node: unknown key: want one of nodes, ppn, sizes",
+		"c.yaml:1: nme: unknown key: want one of " + sections,
+		"c.yaml: name: is missing: name of the campaign: letters, digits, ._-",
+		"c.yaml: output: is missing: folder of the journal, the report and the selection files",
+		"c.yaml:2: libraries: want a list of libraries, each with name and version",
+		"c.yaml:3: collectives: is an empty list: want at least one",
+		"c.yaml:4: runner.data: is an empty list: want at least one",
+		"c.yaml:6: model.trees: 0: want a whole number from 1 to 100000",
+		`variable TUTTI_STOP_SLOWDOWN: stop.slowdown: "fast": want a number from 1 to 1000`,
+		"--set: stop.patience: 0: want a whole number from 1 to 1000",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+func TestFaultsOfAnEmptyFile(t *testing.T) {
+	got := faultsOf(t, "", config.Layers{})
+	if len(got) != 5 {
+		t.Fatalf("faults %q, want the five keys without a default", got)
+	}
+	for i, key := range []string{"name", "output", "libraries", "collectives", "runner.data"} {
+		if want := "c.yaml: " + key + ": is missing: "; !strings.HasPrefix(got[i], want) {
+			t.Errorf("fault %d = %q, want %q", i, got[i], want)
+		}
+	}
+}

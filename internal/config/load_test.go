@@ -1,0 +1,262 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"tutti/internal/config"
+)
+
+// least is a campaign file with what has no default.
+const least = `name: night
+output: out
+libraries: [{name: mpich, version: "4.0.2"}]
+collectives: [bcast]
+runner: {data: [a.csv]}
+`
+
+// write makes a folder with a campaign file and the files that campaigns name.
+func write(t testing.TB, content string) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"c.yaml": content, "a.csv": "", "b.csv": "", "names.csv": "", "defaults.csv": "", "libmpich.so": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "c.yaml")
+}
+
+func load(t *testing.T, content string, layers config.Layers) *config.Campaign {
+	t.Helper()
+	c, err := config.Load(write(t, content), layers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// whole gives every key a value that is not its default.
+const whole = `
+name: night-1
+machine: two racks
+seed: 7
+output: ../results
+workers: 3
+attempts: 4
+libraries:
+  - name: mpich
+    version: "4.1.2"
+    path: libmpich.so
+  - {name: openmpi, version: "5.0.9"}
+collectives: [bcast, reduce_scatter]
+grid:
+  nodes: [3, 6]
+  ppn: [7]
+  sizes: [8, 64KiB, "1MiB", 0]
+runner:
+  kind: replay
+  data: [a.csv, b.csv]
+  names: names.csv
+  defaults: defaults.csv
+  recorded: A
+  noise: 0.02
+  noise_tail: 0.01
+  failures: 0.03
+  launch:
+    model: native
+    time: 90s
+    time_per_node: 2ms
+strategy: {name: jackknife, initial: 6, batch: 9, growth: 0.1}
+model:
+  scaling: none
+  trees: 50
+  criterion: absolute_error
+  max_depth: 12
+  min_split: 3
+  min_leaf: 2
+  max_features: 2
+  folds: 4
+stop:
+  judge: reference
+  slowdown: 1.1
+  mistakes: 0.2
+  mistake_threshold: 0.3
+  patience: 2
+  machine_time: 2h30m
+  wall_time: 15m
+hpo: {trials: 5}
+export: {max_loss: 0.05, op_safe: false}
+`
+
+// campaignOf is what whole says, its files lying in dir.
+func campaignOf(dir string) *config.Campaign {
+	return &config.Campaign{
+		Name: "night-1", Machine: "two racks", Seed: 7, Output: filepath.Join(filepath.Dir(dir), "results"), Workers: 3, Attempts: 4,
+		Libraries: []config.Library{
+			{Name: "mpich", Version: "4.1.2", Path: filepath.Join(dir, "libmpich.so")},
+			{Name: "openmpi", Version: "5.0.9"},
+		},
+		Collectives: []string{"bcast", "reduce_scatter"},
+		Grid:        config.Grid{Nodes: []int{3, 6}, PPN: []int{7}, Sizes: []int64{8, 65536, 1 << 20, 0}},
+		Runner: config.Runner{
+			Kind: "replay", Data: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")},
+			Names: filepath.Join(dir, "names.csv"), Defaults: filepath.Join(dir, "defaults.csv"), Recorded: "A",
+			Noise: 0.02, Tail: 0.01, Failures: 0.03,
+			Launch: config.Launch{Model: "native", Time: 90 * time.Second, TimePerNode: 2 * time.Millisecond},
+		},
+		Strategy: config.Strategy{Name: "jackknife", Initial: 6, Batch: 9, Growth: 0.1},
+		Model: config.Model{
+			Scaling: "none", Trees: 50, Criterion: "absolute_error",
+			MaxDepth: 12, MinSplit: 3, MinLeaf: 2, MaxFeatures: 2, Folds: 4,
+		},
+		Stop: config.Stop{
+			Judge: "reference", Slowdown: 1.1, Mistakes: 0.2, MistakeThreshold: 0.3, Patience: 2,
+			MachineTime: 150 * time.Minute, WallTime: 15 * time.Minute,
+		},
+		HPO:    config.HPO{Trials: 5},
+		Export: config.Export{MaxLoss: 0.05},
+	}
+}
+
+func TestLoadOfEveryKey(t *testing.T) {
+	path := write(t, whole)
+	got, err := config.Load(path, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(campaignOf(filepath.Dir(path)), got); diff != "" {
+		t.Errorf("campaign (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadOfTheLeast(t *testing.T) {
+	path := write(t, least)
+	got, err := config.Load(path, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(path)
+	want := &config.Campaign{
+		Name: "night", Seed: 1, Output: filepath.Join(dir, "out"), Attempts: 2,
+		Libraries:   []config.Library{{Name: "mpich", Version: "4.0.2"}},
+		Collectives: []string{"bcast"},
+		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
+		Strategy:    config.Strategy{Name: "uncertainty", Initial: 5, Batch: 8, Growth: 0.05},
+		Model:       config.Model{Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
+		Stop:        config.Stop{Judge: "cross-validated", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
+		HPO:         config.HPO{Trials: 30},
+		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("campaign (-want +got):\n%s", diff)
+	}
+}
+
+// Paths follow the file, not the folder that tutti is started in.
+func TestPathsAreRelativeToTheFile(t *testing.T) {
+	path := write(t, least)
+	t.Chdir(filepath.Dir(filepath.Dir(path)))
+	got, err := config.Load(filepath.Join(filepath.Base(filepath.Dir(path)), "c.yaml"), config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(filepath.Dir(path), "a.csv"); got.Runner.Data[0] != want {
+		t.Errorf("runner.data[0] = %s, want %s", got.Runner.Data[0], want)
+	}
+	absolute := load(t, least+"", config.Layers{Set: []string{"output=/somewhere/else"}})
+	if absolute.Output != "/somewhere/else" {
+		t.Errorf("output = %s, want it left alone", absolute.Output)
+	}
+}
+
+// default < file < variable < flag < --set, one more layer in each line.
+func TestLayers(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.Int("trees", 0, "")
+	flags.Int("seed", 99, "")
+	if err := flags.Parse([]string{"--trees", "30"}); err != nil {
+		t.Fatal(err)
+	}
+	bound := map[string]*pflag.Flag{"model.trees": flags.Lookup("trees"), "seed": flags.Lookup("seed")}
+	file := least + "model: {trees: 10}\n"
+	environ := []string{"PATH=/bin", "TUTTI_MODEL_TREES=20", "TUTTI_EXPORT_OP_SAFE=false", "TUTTI_SEED="}
+	tests := []struct {
+		name   string
+		file   string
+		layers config.Layers
+		want   int
+	}{
+		{"default", least, config.Layers{}, 100},
+		{"file", file, config.Layers{}, 10},
+		{"variable", file, config.Layers{Environ: environ}, 20},
+		{"flag", file, config.Layers{Environ: environ, Flags: bound}, 30},
+		{"set", file, config.Layers{Environ: environ, Flags: bound, Set: []string{"model.trees=35", "model.trees=40"}}, 40},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			c := load(t, tc.file, tc.layers)
+			if c.Model.Trees != tc.want {
+				t.Errorf("model.trees = %d, want %d", c.Model.Trees, tc.want)
+			}
+			if c.Seed != 1 {
+				t.Errorf("seed = %d, want 1: its flag was not given and its variable is empty", c.Seed)
+			}
+			if c.Export.OpSafe != (tc.layers.Environ == nil) {
+				t.Errorf("export.op_safe = %t", c.Export.OpSafe)
+			}
+		})
+	}
+}
+
+// Lists and units come as text from a variable.
+func TestListsFromText(t *testing.T) {
+	c := load(t, least, config.Layers{
+		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},
+		Set:     []string{"grid.sizes=8,64KiB", "collectives=bcast,reduce", "Stop.Slowdown=1.2"},
+	})
+	if want := (config.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}}); !cmp.Equal(c.Grid, want) {
+		t.Errorf("grid = %v, want %v", c.Grid, want)
+	}
+	if want := []string{"bcast", "reduce"}; !cmp.Equal(c.Collectives, want) {
+		t.Errorf("collectives = %v, want %v", c.Collectives, want)
+	}
+	if c.Stop.WallTime != 90*time.Second || c.Stop.Slowdown != 1.2 {
+		t.Errorf("stop.wall_time, stop.slowdown = %v, %g, want 1m30s, 1.2", c.Stop.WallTime, c.Stop.Slowdown)
+	}
+}
+
+func TestNoFile(t *testing.T) {
+	_, err := config.Load(filepath.Join(t.TempDir(), "none.yaml"), config.Layers{})
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "none.yaml") {
+		t.Errorf("error = %v, want one matching fs.ErrNotExist that names the file", err)
+	}
+}
+
+// Arbitrary bytes give a campaign or an error that says so.
+func FuzzLoad(f *testing.F) {
+	for _, s := range []string{least, whole, "", "a: &x [*x]", "? [1]: 2", "<<: {seed: 1}", "\"\": {\"\": 1}", "seed: !!binary x", "grid: {nodes: [{}]}", "libraries: [[]]", "---\n---\n"} {
+		f.Add(s)
+	}
+	path := write(f, "")
+	f.Fuzz(func(t *testing.T, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(path, config.Layers{Environ: []string{"TUTTI_MODEL_TREES=3"}})
+		switch {
+		case err != nil && (c != nil || !errors.Is(err, config.ErrConfig)):
+			t.Errorf("Load() = %v, %v, want an error alone that matches ErrConfig", c, err)
+		case err == nil && (c.Name == "" || len(c.Libraries) == 0 || c.Model.Trees != 3):
+			t.Errorf("Load() = %+v, want what a campaign needs", c)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/config"
+)
+
+// The template is a good campaign once its data is there, and says nothing that
+// the defaults do not.
+func TestTemplate(t *testing.T) {
+	path := write(t, config.Template())
+	if _, err := config.Load(path, config.Layers{}); err == nil || !strings.Contains(err.Error(), "measurements.csv") {
+		t.Errorf("without data: error = %v, want it to name measurements.csv", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.WriteFile(filepath.Join(dir, "measurements.csv"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := config.Load(path, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := filepath.Join(dir, "bare.yaml")
+	if err := os.WriteFile(bare, []byte(`name: night
+output: results/night
+libraries: [{name: mpich, version: "4.0.2"}, {name: openmpi, version: "4.1.4"}]
+collectives: [allreduce, bcast]
+runner: {data: [measurements.csv]}
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want, err := config.Load(bare, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("template against defaults (-defaults +template):\n%s", diff)
+	}
+	for i, line := range strings.Split(config.Template(), "\n") {
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("line %d ends in a space: %q", i+1, line)
+		}
+	}
+}
+
+// What a journal keeps is the campaign; only its folder may have moved.
+func TestRecall(t *testing.T) {
+	path := write(t, whole)
+	c, err := config.Load(path, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := t.TempDir()
+	got, err := config.Recall(spec, moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := *c
+	want.Output = moved
+	if diff := cmp.Diff(&want, got); diff != "" {
+		t.Errorf("campaign recalled (-want +got):\n%s", diff)
+	}
+}
+
+func TestRecallFaults(t *testing.T) {
+	path := write(t, whole)
+	c, err := config.Load(path, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(c.Runner.Names); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		spec string
+		want string
+	}{
+		{"no JSON", "{", "unexpected EOF"},
+		{"unknown key", `{"nme": "x"}`, `unknown field "nme"`},
+		{"file gone", string(spec), "runner.names: stat " + c.Runner.Names},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := config.Recall(json.RawMessage(tc.spec), t.TempDir())
+			if !errors.Is(err, config.ErrConfig) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Recall() error = %v, want one matching ErrConfig with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// The campaign files of the project load.
+func TestConfigs(t *testing.T) {
+	paths, err := filepath.Glob("../../configs/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no campaign files in configs: %v", err)
+	}
+	for _, path := range paths {
+		c, err := config.Load(path, config.Layers{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if name := strings.TrimSuffix(filepath.Base(path), ".yaml"); c.Name != name {
+			t.Errorf("%s is called %s, want %s", path, c.Name, name)
+		}
+	}
+}
