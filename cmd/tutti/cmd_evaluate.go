@@ -114,6 +114,9 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 			if given("to") {
 				return e, errors.New("--to: only --figure writes there")
 			}
+			if e.curves && e.output != "json" {
+				return e, errors.New("--curves goes with --output json; --curve-dir writes them as CSV")
+			}
 			return e, o.Validate()
 		}
 		for _, name := range []string{"strategy", "preprocess", "curves", "curve-dir", "output"} {
@@ -130,6 +133,11 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 
 // compare prints the outcomes, as they come for a script and all together for a reader.
 func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+	if e.curveDir != "" { // before the long work, not after it
+		if err := os.MkdirAll(e.curveDir, 0o777); err != nil {
+			return withOutputCode(err)
+		}
+	}
 	emit := func(o evaluate.Outcome) error {
 		fmt.Fprintf(a.stderr, "%s %s %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Seed, o.WallSeconds)
 		return nil
@@ -163,9 +171,6 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 
 // writeCurves writes one file for each set.
 func writeCurves(dir string, sets []evaluate.Set, outcomes []evaluate.Outcome) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	for _, s := range sets {
 		var of []evaluate.Outcome
 		for _, o := range outcomes {
@@ -186,12 +191,12 @@ func (a *app) drawFigure(ctx context.Context, e evaluation, sets []evaluate.Set,
 	for _, w := range warnings {
 		fmt.Fprintln(a.stderr, "warning:", w)
 	}
+	if err := os.MkdirAll(e.to, 0o777); err != nil {
+		return withOutputCode(err)
+	}
 	f, err := evaluate.Draw(ctx, e.figure, sets, e.seeds, e.opt)
 	if err != nil {
 		return err
-	}
-	if err := os.MkdirAll(e.to, 0o777); err != nil {
-		return withOutputCode(err)
 	}
 	var table bytes.Buffer
 	for _, file := range []struct {
