@@ -15,6 +15,7 @@ var nameColumns = []string{"collective", "recorded", "library", "algorithm"}
 // Names says which algorithm of a library a recorded name stands for.
 type Names struct {
 	algorithms map[recordedName]coll.Algorithm
+	mentioned  map[recordedName]bool // with an empty library: whether any row is about it
 }
 
 type recordedName struct {
@@ -51,7 +52,7 @@ func readNames(r io.Reader, path string) (Names, error) {
 	if err != nil {
 		return Names{}, err
 	}
-	n := Names{algorithms: map[recordedName]coll.Algorithm{}}
+	n := Names{algorithms: map[recordedName]coll.Algorithm{}, mentioned: map[recordedName]bool{}}
 	lines := map[recordedName]int{}
 	targets := map[recordedName]int{} // keyed by the algorithm instead of the recorded name
 	err = s.eachRow(func(row []string, line int) error {
@@ -63,6 +64,7 @@ func readNames(r io.Reader, path string) (Names, error) {
 			return fmt.Errorf("%s %v for %s is at line %d already", key.collective, key.recorded, key.library, first)
 		}
 		lines[key] = line
+		n.mentioned[recordedName{collective: key.collective, recorded: key.recorded}] = true
 		if algorithm == (coll.Algorithm{}) {
 			return nil
 		}
@@ -101,6 +103,12 @@ func (n Names) Libraries() []string {
 		set[key.library] = true
 	}
 	return slices.Sorted(maps.Keys(set))
+}
+
+// Mentions reports whether the file has a row about a recorded algorithm, be it one
+// that says that there is no counterpart. The library's own choice needs none.
+func (n Names) Mentions(collective coll.Collective, recorded coll.Algorithm) bool {
+	return recorded.IsDefault() || n.mentioned[recordedName{collective: collective, recorded: recorded}]
 }
 
 // Translate returns the measurements under the names of a library, in the order

@@ -115,3 +115,29 @@ func TestReadDefaultsErrors(t *testing.T) {
 		})
 	}
 }
+
+func TestMentions(t *testing.T) {
+	names, err := preprocess.ReadNames("testdata/names.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name       string
+		collective coll.Collective
+		recorded   coll.Algorithm
+		want       bool
+	}{
+		{"has a counterpart", coll.Bcast, coll.Algorithm{Name: "binomial_tree"}, true},
+		{"has none, and a row says so", coll.Bcast, coll.Algorithm{Name: "flattree"}, true},
+		{"no row", coll.Bcast, coll.Algorithm{Name: "flatree"}, false},
+		{"row of another collective", coll.Reduce, coll.Algorithm{Name: "flattree"}, false},
+		{"the library's own choice", coll.Reduce, coll.Default, true},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := names.Mentions(tc.collective, tc.recorded); got != tc.want {
+				t.Errorf("Mentions(%s, %v) = %v, want %v", tc.collective, tc.recorded, got, tc.want)
+			}
+		})
+	}
+}
