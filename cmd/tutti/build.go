@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -116,6 +117,7 @@ func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) erro
 		if err != nil {
 			return err
 		}
+		b.warnOfUnnamed(names, recorded)
 		named, _ = names.Translate(recorded, lib.Name)
 	}
 	if path := b.config.Runner.Defaults; path != "" {
@@ -140,15 +142,16 @@ func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) erro
 	return nil
 }
 
+var errOutside = errors.New("outside the grid")
+
 // checker accepts what the library can run at the points of the grid.
 func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
 	g := b.config.Grid
-	outside := errors.New("outside the grid")
 	return func(c coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, c.Nodes) ||
 			len(g.PPN) > 0 && !slices.Contains(g.PPN, c.PPN) ||
 			len(g.Sizes) > 0 && c.Collective.Sized() && !slices.Contains(g.Sizes, c.MsgBytes) {
-			return outside
+			return errOutside
 		}
 		if err := cat.Check(c); err != nil {
 			return err
@@ -166,12 +169,22 @@ func (b *built) problem(lib config.Library, collective coll.Collective, named []
 	var truth []coll.Measurement
 	var points []coll.Point
 	algorithms := []coll.Algorithm{}
+	var left leftOut
 	for _, m := range named {
-		if m.Collective == collective && check(m.Candidate) == nil {
-			truth = append(truth, m)
-			points = append(points, m.Point)
-			algorithms = append(algorithms, m.Algorithm)
+		if m.Collective != collective {
+			continue
 		}
+		if err := check(m.Candidate); err != nil {
+			left.add(m, err)
+			continue
+		}
+		truth = append(truth, m)
+		points = append(points, m.Point)
+		algorithms = append(algorithms, m.Algorithm)
+	}
+	if left.unknown > 0 {
+		b.warnings = append(b.warnings, fmt.Sprintf("%s %s has no %s algorithm %s: %d recorded rows left out",
+			lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown))
 	}
 	id := store.Problem{Library: lib.Name, Collective: collective}
 	machine, err := replay.New(truth, replay.Options{
@@ -194,7 +207,8 @@ func (b *built) problem(lib config.Library, collective coll.Collective, named []
 		return nil
 	})
 	if sp.Size() == 0 {
-		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there", lib.Name, lib.Version, collective)
+		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
+			lib.Name, lib.Version, collective, &left)
 	}
 	slices.SortFunc(truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 	return campaign.Problem{

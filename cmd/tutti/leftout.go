@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/preprocess"
+)
+
+// warnOfUnnamed tells of recorded algorithms that the file of names says nothing
+// about: their rows are left out, which may be a slip. It does so once, whatever
+// the number of libraries.
+func (b *built) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
+	var unnamed []string
+	rows := 0
+	for _, m := range recorded { // in order of collective and algorithm
+		if !slices.Contains(b.config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
+			continue
+		}
+		rows++
+		if name := fmt.Sprintf("%s %s", m.Collective, m.Algorithm); !slices.Contains(unnamed, name) {
+			unnamed = append(unnamed, name)
+		}
+	}
+	if rows == 0 {
+		return
+	}
+	w := fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
+		filepath.Base(b.config.Runner.Names), rows, strings.Join(unnamed, ", "))
+	if !slices.Contains(b.warnings, w) {
+		b.warnings = append(b.warnings, w)
+	}
+}
+
+// leftOut counts the measurements that a problem cannot use.
+type leftOut struct {
+	outside, infeasible, unknown int
+	algorithms                   []string // the unknown ones
+}
+
+func (l *leftOut) add(m coll.Measurement, err error) {
+	switch {
+	case errors.Is(err, errOutside):
+		l.outside++
+	case errors.Is(err, catalogue.ErrUnknown):
+		l.unknown++
+		if name := m.Algorithm.String(); !slices.Contains(l.algorithms, name) {
+			l.algorithms = append(l.algorithms, name)
+		}
+	default:
+		l.infeasible++
+	}
+}
+
+// String is for example "72 rows outside the grid, 0 that cannot run there, 144 of
+// algorithms it does not have (NTSB, NTSL)".
+func (l *leftOut) String() string {
+	text := fmt.Sprintf("%d rows outside the grid, %d that cannot run there, %d of algorithms it does not have", l.outside, l.infeasible, l.unknown)
+	if len(l.algorithms) > 0 {
+		text += " (" + strings.Join(l.algorithms, ", ") + ")"
+	}
+	return text
+}
