@@ -1,0 +1,43 @@
+package activelearn
+
+import (
+	"testing"
+
+	"tutti/benchrunner/synthetic"
+	"tutti/coll"
+	"tutti/space"
+)
+
+// A point whose algorithms end in different rounds is one observation, with the
+// fastest time of the round it was first seen in.
+func TestUncertaintyTellsEachPointOnce(t *testing.T) {
+	var points []coll.Point
+	for i := range 6 {
+		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << (3 * i)})
+	}
+	s := space.New(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	l := NewLedger(s)
+	u := &uncertainty{opt: Options{Initial: 3}}
+	for round := 1; l.Left() > 0; round++ {
+		if _, err := u.Ask(State{Round: round, Want: 1, Ledger: l}); err != nil {
+			t.Fatal(err)
+		}
+		if told, want := len(u.told), l.PointsMeasured(); told != want || u.model != nil && u.model.Len() != want {
+			t.Fatalf("round %d: the model was told %d points, want %d", round, told, want)
+		}
+		// One algorithm at each of the first points, then the next one.
+		for i := range min(round, len(points)) {
+			free := l.Free(i)
+			if len(free) == 0 {
+				continue
+			}
+			if err := l.Pend(free[0]); err != nil {
+				t.Fatal(err)
+			}
+			m := coll.Measurement{Candidate: free[0], Seconds: 1e-6 * float64(1+i)}
+			if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
