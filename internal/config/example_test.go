@@ -1,0 +1,17 @@
+package config_test
+
+import (
+	"fmt"
+
+	"tutti/internal/config"
+)
+
+func ExampleLoad() {
+	c, err := config.Load("../../configs/demo.yaml", config.Layers{Set: []string{"stop.machine_time=2h"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Name, c.Strategy.Name, c.Stop.MachineTime)
+	// Output: demo uncertainty 2h0m0s
+}
