@@ -107,17 +107,27 @@ func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) 
 			Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes,
 		})
 	}
-	for _, share := range Shares {
-		part := firstShare(res.Ledger.Measurements(), s, share)
-		m := Mark{Share: share, MachineSeconds: cost(part)}
-		m.MachineShare = m.MachineSeconds / exhaustive
-		if m.Quality, err = judge(s, part, opt.learner(opt.Scaling, seed)); err != nil {
-			return Outcome{}, fmt.Errorf("%s %s: %g of the candidates: %w", s.Data, s.Collective, share, err)
-		}
-		o.At = append(o.At, m)
+	if o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.learner(opt.Scaling, seed)); err != nil {
+		return Outcome{}, err
 	}
 	o.WallSeconds = time.Since(began).Seconds()
 	return o, nil
+}
+
+// marks trains on the first measurements of each of Shares.
+func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
+	var out []Mark
+	for _, share := range Shares {
+		part := firstShare(ms, s, share)
+		m := Mark{Share: share, MachineSeconds: cost(part)}
+		m.MachineShare = m.MachineSeconds / exhaustive
+		var err error
+		if m.Quality, err = judge(s, part, opt); err != nil {
+			return nil, fmt.Errorf("%s: %g of the candidates: %w", s.name(), share, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 // replayed runs a campaign on recorded data, judged by them.

@@ -96,7 +96,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	flags.StringVar(&e.curveDir, "curve-dir", "", "folder for the convergence curves as CSV, one file per data and collective")
 	flags.StringVar(&e.to, "to", "results/figures", "folder for the figure as CSV, SVG and PNG")
 	output := outputFlag(cmd)
-	return func() (_ evaluation, err error) {
+	return func() (evaluation, error) {
 		e.output = *output
 		o.Launch.Model, o.Scaling = benchrunner.LaunchModel(*model), preprocess.Scaling(*scaling)
 		if len(e.data) == 0 {
@@ -106,29 +106,32 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 			return e, fmt.Errorf("--seeds %d: want 1 or more", *seeds)
 		}
 		e.seeds = evaluate.Seeds(*first, *seeds)
+		var err error
 		if e.strategies, err = evaluate.ParseStrategies(*strategies); err != nil {
 			return e, err
 		}
-		given := flags.Changed
-		if e.figure == "" {
-			if given("to") {
-				return e, errors.New("--to: only --figure writes there")
-			}
-			if e.curves && e.output != "json" {
-				return e, errors.New("--curves goes with --output json; --curve-dir writes them as CSV")
-			}
-			return e, o.Validate()
-		}
-		for _, name := range []string{"strategy", "preprocess", "curves", "curve-dir", "output"} {
-			if given(name) {
-				return e, fmt.Errorf("--%s does not go with --figure", name)
-			}
-		}
-		if _, err := evaluate.ParseFigure(e.figure); err != nil {
-			return e, err
-		}
-		return e, o.Validate()
+		return e, errors.Join(e.agree(flags.Changed), o.Validate())
 	}
+}
+
+// agree refuses flags that do nothing together.
+func (e evaluation) agree(given func(flag string) bool) error {
+	if e.figure == "" {
+		if given("to") {
+			return errors.New("--to: only --figure writes there")
+		}
+		if e.curves && e.output != "json" {
+			return errors.New("--curves goes with --output json; --curve-dir writes them as CSV")
+		}
+		return nil
+	}
+	for _, name := range []string{"strategy", "preprocess", "curves", "curve-dir", "output"} {
+		if given(name) {
+			return fmt.Errorf("--%s does not go with --figure", name)
+		}
+	}
+	_, err := evaluate.ParseFigure(e.figure)
+	return err
 }
 
 // compare prints the outcomes, as they come for a script and all together for a reader.
