@@ -40,7 +40,12 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	}
 	defer u.pool.Reset()
 	sp := s.Ledger.Space()
-	for _, c := range s.Ledger.pendingCandidates() {
+	var last coll.Point
+	for _, c := range s.Ledger.pendingCandidates() { // by point
+		if c.Point == last {
+			continue
+		}
+		last = c.Point
 		i, _ := sp.Index(c.Point)
 		if err := u.pool.Condition(i); err != nil {
 			return nil, err

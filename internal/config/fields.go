@@ -70,7 +70,7 @@ func fields() []field {
 
 		{"stop.judge", "what the criteria are held against: cross-validated (the measurements) or reference (the complete recorded data)", "cross-validated", text(func(c *Campaign) *string { return &c.Stop.Judge }, isJudge)},
 		{"stop.slowdown", "average slowdown must be below", 1.03, number(func(c *Campaign) *float64 { return &c.Stop.Slowdown }, 1, 1000)},
-		{"stop.mistakes", "share of significant mistakes must be below, 0 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0, 1)},
+		{"stop.mistakes", "share of significant mistakes must be below, 0.001 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0.001, 1)},
 		{"stop.mistake_threshold", "a mistake is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},
 		{"stop.patience", "rounds in a row that both must hold", 3, whole(func(c *Campaign) *int { return &c.Stop.Patience }, 1, 1000)},
 		{"stop.machine_time", "budget of machine time, shared evenly by the problems; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.MachineTime })},

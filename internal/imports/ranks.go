@@ -22,20 +22,19 @@ var ranks = map[string]int{
 	"benchrunner/runnertest": 2,
 	"benchrunner/synthetic":  2,
 
-	"learner": 3,
+	"learner":     3,
+	"activelearn": 3,
+	"hpo":         3,
+	"report":      3,
 
-	"activelearn": 4,
-	"hpo":         4,
-	"report":      4,
+	"campaign": 4,
 
-	"campaign": 5,
+	"evaluate": 5,
 
-	"evaluate": 6,
+	"internal/config":  6,
+	"internal/imports": 6,
 
-	"internal/config":  7,
-	"internal/imports": 7,
-
-	"cmd/tutti": 8,
+	"cmd/tutti": 7,
 }
 
 // reserved names what few packages may import. A pattern ending in /... stands for
