@@ -24,8 +24,6 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	a := &app{environ: environ, stdout: out, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(out)
-	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if out.err != nil && (err == nil || errorIsShown(err) || errors.Is(err, out.err)) {
 		err = withCode(codeOutput, fmt.Errorf("standard output: %w", out.err))
@@ -66,6 +64,8 @@ Exit codes:
 		Args:          oneVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetOut(a.stdout) // before the completion command, which keeps it
+	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(cmd, err)
 	})

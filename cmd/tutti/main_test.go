@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain puts tutti on the PATH as a program of its own: a copy of the test
+// binary that runs main.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"tutti": main})
+}
+
+// recordedData is the folder of the recorded measurements.
+func recordedData(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../data/simgrid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// smallCampaign puts small.yaml and the recorded data into a folder; the campaign
+// takes a fraction of a second and converges.
+func smallCampaign(t testing.TB, dir string) {
+	t.Helper()
+	content, err := os.ReadFile("testdata/small.yaml")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "small.yaml"), content, 0o666)
+	}
+	if err == nil {
+		err = os.Symlink(recordedData(t), filepath.Join(dir, "data"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tutti runs a command line inside the test.
+func tutti(args ...string) (code exitCode, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = exitCode(Main(context.Background(), args, nil, &out, &errs))
+	return code, out.String(), errs.String()
+}
+
+// mustTutti runs a command line that must end with the code.
+func mustTutti(t *testing.T, want exitCode, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := tutti(args...)
+	if code != want {
+		t.Fatalf("tutti %q: exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// codeOfProcess returns the exit code of a process that ended, -1 for a signal.
+func codeOfProcess(t testing.TB, err error) exitCode {
+	t.Helper()
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return codeDone
+	case errors.As(err, &ended):
+		return exitCode(ended.ExitCode())
+	}
+	t.Fatal(err)
+	return codeFailed
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			smallCampaign(t, env.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
+	})
+}
+
+// code runs a program that must end with an exit code: code 3 tutti tune.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N PROGRAM [ARGUMENT...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		got = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}

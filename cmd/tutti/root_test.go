@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/config"
+	"tutti/store"
+)
+
+func TestCodeOf(t *testing.T) {
+	osError := func(err error) error {
+		return fmt.Errorf("round 3: %w", &fs.PathError{Op: "write", Path: "journal.jsonl", Err: err})
+	}
+	tests := []struct {
+		name string
+		err  error
+		want exitCode
+	}{
+		{"nothing", nil, codeDone},
+		{"anything else", errors.New("no model"), codeFailed},
+		{"wrong flag", withCode(codeUsage, errors.New("--bogus")), codeUsage},
+		{"campaign file", fmt.Errorf("%w: 3 faults", config.ErrConfig), codeInput},
+		{"journal damaged", fmt.Errorf("j:3: %w", store.ErrCorrupt), codeInput},
+		{"journal of a newer tutti", store.ErrSchema, codeInput},
+		{"no such file", osError(syscall.ENOENT), codeInput},
+		{"a file for a folder", osError(syscall.ENOTDIR), codeInput},
+		{"a folder for a file", osError(syscall.EISDIR), codeInput},
+		{"not converged", errors.Join(errNotConverged, nil), codeNotConverged},
+		{"cancelled", errCancelled, codeCancelled},
+		{"cancelled somewhere deep", fmt.Errorf("fold 2: %w", context.Canceled), codeCancelled},
+		{"locked", fmt.Errorf("x: %w", store.ErrLocked), codeBusy},
+		{"journal exists", withOutputCode(fmt.Errorf("x: %w", store.ErrExists)), codeBusy},
+		{"disk full", osError(syscall.ENOSPC), codeOutput},
+		{"quota", osError(syscall.EDQUOT), codeOutput},
+		{"read-only", osError(syscall.EROFS), codeOutput},
+		{"not permitted", osError(syscall.EACCES), codeOutput},
+		{"results into nothing", withOutputCode(osError(syscall.ENOENT)), codeOutput},
+		{"results below a file", withOutputCode(osError(syscall.ENOTDIR)), codeOutput},
+		{"results refused by a check", withOutputCode(errors.New("rule 3 is not followed")), codeFailed},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := codeOf(tc.err); got != tc.want {
+				t.Errorf("codeOf(%v) = %d, want %d", tc.err, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCodeTable(t *testing.T) {
+	for i, c := range codeMeanings {
+		if int(c.code) != i {
+			t.Errorf("code %d stands at place %d of the table", c.code, i)
+		}
+	}
+	stdout, _ := mustTutti(t, codeDone, "--help")
+	if !strings.Contains(stdout, codeTable()) {
+		t.Errorf("help does not show the exit codes:\n%s", stdout)
+	}
+}
+
+// TestHelp wants an example of every verb, and that it is one the verb takes.
+func TestHelp(t *testing.T) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+		if !cmd.HasParent() {
+			return
+		}
+		path := strings.Fields(cmd.CommandPath())[1:]
+		stdout, stderr := mustTutti(t, codeDone, append(path, "--help")...)
+		if stderr != "" || !strings.Contains(stdout, "Examples:\n"+cmd.Example+"\n") || cmd.Short == "" {
+			t.Errorf("help of %v lacks an example:\n%s%s", path, stdout, stderr)
+		}
+		for line := range strings.Lines(cmd.Example) {
+			checkExample(t, strings.TrimSpace(line))
+		}
+	}
+	visit((&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root())
+}
+
+func checkExample(t *testing.T, line string) {
+	command, _, _ := strings.Cut(line, " > ")
+	words := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(command, "source <("), ")"))
+	if words[0] != "tutti" {
+		t.Errorf("example %q does not run tutti", line)
+		return
+	}
+	root := (&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
+	cmd, rest, err := root.Find(words[1:])
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	if err != nil {
+		t.Errorf("example %q: %v", line, err)
+	}
+}
+
+// failingWriter is a standard output whose disk is full.
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestUnwritableStandardOutput(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	mustTutti(t, codeDone, "tune", "-c", dir+"/small.yaml")
+	for _, args := range []string{
+		"version", "version --output json", "help", "init -", "status OUT", "status OUT --output json", "report OUT",
+		"report OUT --output json", "export OUT --to - --format csv", "export OUT --to - --format selection", "resume OUT", "completion bash",
+	} {
+		t.Run(args, func(t *testing.T) {
+			var stderr bytes.Buffer
+			words := strings.Fields(strings.ReplaceAll(args, "OUT", dir+"/out"))
+			code := Main(t.Context(), words, nil, failingWriter{}, &stderr)
+			if exitCode(code) != codeOutput || !strings.Contains(stderr.String(), "no space left") {
+				t.Errorf("exit code %d, want %d\n%s", code, codeOutput, &stderr)
+			}
+		})
+	}
+}
