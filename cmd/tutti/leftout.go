@@ -40,7 +40,7 @@ func (b *built) warnOfUnnamed(names preprocess.Names, recorded []coll.Measuremen
 // leftOut counts the measurements that a problem cannot use.
 type leftOut struct {
 	outside, infeasible, unknown int
-	algorithms                   []string // the unknown ones
+	algorithms                   []string // the unknown ones, sorted
 }
 
 func (l *leftOut) add(m coll.Measurement, err error) {
@@ -49,8 +49,9 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 		l.outside++
 	case errors.Is(err, catalogue.ErrUnknown):
 		l.unknown++
-		if name := m.Algorithm.String(); !slices.Contains(l.algorithms, name) {
-			l.algorithms = append(l.algorithms, name)
+		name := m.Algorithm.String()
+		if at, known := slices.BinarySearch(l.algorithms, name); !known {
+			l.algorithms = slices.Insert(l.algorithms, at, name)
 		}
 	default:
 		l.infeasible++
@@ -60,6 +61,9 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 // String is for example "72 rows outside the grid, 0 that cannot run there, 144 of
 // algorithms it does not have (NTSB, NTSL)".
 func (l *leftOut) String() string {
+	if l.outside+l.infeasible+l.unknown == 0 {
+		return "no row is about this collective"
+	}
 	text := fmt.Sprintf("%d rows outside the grid, %d that cannot run there, %d of algorithms it does not have", l.outside, l.infeasible, l.unknown)
 	if len(l.algorithms) > 0 {
 		text += " (" + strings.Join(l.algorithms, ", ") + ")"
