@@ -98,6 +98,14 @@ func (b shortBudget) lastWithin() (store.Evaluation, bool) {
 	return last, last.Round > 0
 }
 
+// seconds rounds to what a label has room for.
+func seconds(v float64) string {
+	if v >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64) + " s"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64) + " s"
+}
+
 // fig10 is the convergence of one set: average slowdown against machine time.
 func fig10(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	b, err := slowest(ctx, sets, seeds[0], opt)
@@ -127,8 +135,8 @@ func fig10(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure
 		x: "machine time, s", y: "average slowdown", ideal: 1, series: []series{line},
 		across: []rule{{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)}},
 		down: []rule{
-			{at: b.budget, label: "budget ends, " + strconv.FormatFloat(b.budget, 'g', 3, 64) + " s"},
-			{at: b.seconds, label: "converged, " + strconv.FormatFloat(b.seconds, 'g', 3, 64) + " s"},
+			{at: b.budget, label: "budget ends, " + seconds(b.budget)},
+			{at: b.seconds, label: "converged, " + seconds(b.seconds)},
 		},
 	}}
 	return f, nil

@@ -97,9 +97,9 @@ func drawn(ctx context.Context, s Set, machine *replay.Machine, seed uint64) ([]
 }
 
 // chosen measures all points in the order of FACT's surrogate. Unlike a campaign
-// it trains no forests on the way, since the surrogate does not ask for them.
+// it judges nothing on the way, since the strategy does not ask for it.
 func chosen(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
-	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
+	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed, Forest: opt.learner(opt.Scaling, seed).Forest})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 		return Figure{}, err
 	}
 	f := Figure{
-		Title: fmt.Sprintf("Hyperparameters of %s, seed %d, %.3g s of machine time", b.set.name(), b.seed, b.budget),
+		Title: fmt.Sprintf("Hyperparameters of %s, seed %d, %s of machine time", b.set.name(), b.seed, seconds(b.budget)),
 		Header: []string{
 			"iteration", "cross_validated", "true_slowdown", "chosen_true_slowdown", "paper",
 			"trees", "criterion", "max_depth", "min_split", "min_leaf",
