@@ -36,18 +36,17 @@ func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err e
 		votes := make([]float64, blockRows*trees)
 		return func(lo, hi int) {
 			f.perTree(&q, lo, hi, votes)
+			row := func(i int) []float64 {
+				i = min(i, hi-1) // the last group may be short: its last row serves again
+				return votes[(i-lo)*trees : (i-lo+1)*trees]
+			}
 			for i := lo; i < hi; i++ {
-				row := votes[(i-lo)*trees : (i-lo+1)*trees]
-				var sum float64
-				for _, v := range row {
-					sum += v
+				mean[i] = f.mean(center(row(i)))
+			}
+			for i := lo; i < hi; i += 4 {
+				for j, v := range quadratic4(gram, row(i), row(i+1), row(i+2), row(i+3)) {
+					variance[min(i+j, hi-1)] = max(0, v)
 				}
-				mean[i] = f.mean(sum)
-				center := sum / float64(trees)
-				for b := range row {
-					row[b] -= center
-				}
-				variance[i] = max(0, quadratic(gram, row))
 			}
 		}
 	})
@@ -84,11 +83,49 @@ func (f *Forest) gram() []float64 {
 	return k
 }
 
-// quadratic returns Σ_b Σ_{a>=b} k[b,a]·c_b·c_a.
-func quadratic(k, c []float64) float64 {
+// center subtracts the mean of a row from it and returns the sum it had.
+func center(row []float64) float64 {
 	var sum float64
-	for b, cb := range c {
-		sum += cb * dot(k[b*len(c)+b:(b+1)*len(c)], c[b:])
+	for _, v := range row {
+		sum += v
+	}
+	mean := sum / float64(len(row))
+	for b := range row {
+		row[b] -= mean
+	}
+	return sum
+}
+
+// quadratic4 returns Σ_b Σ_{a>=b} k[b,a]·c_b·c_a for four c at once: each element
+// of k is loaded once for all, and two running sums for each let additions overlap.
+func quadratic4(k, c0, c1, c2, c3 []float64) (sum [4]float64) {
+	n := len(c0)
+	for b := range n {
+		row := k[b*n+b : (b+1)*n]
+		x0, x1, x2, x3 := c0[b:][:len(row)], c1[b:][:len(row)], c2[b:][:len(row)], c3[b:][:len(row)]
+		var s0, s1, s2, s3, t0, t1, t2, t3 float64
+		i := 0
+		for ; i+1 < len(row); i += 2 {
+			u, v := row[i], row[i+1]
+			s0 += u * x0[i]
+			t0 += v * x0[i+1]
+			s1 += u * x1[i]
+			t1 += v * x1[i+1]
+			s2 += u * x2[i]
+			t2 += v * x2[i+1]
+			s3 += u * x3[i]
+			t3 += v * x3[i+1]
+		}
+		if i < len(row) {
+			s0 += row[i] * x0[i]
+			s1 += row[i] * x1[i]
+			s2 += row[i] * x2[i]
+			s3 += row[i] * x3[i]
+		}
+		sum[0] += c0[b] * (s0 + t0)
+		sum[1] += c1[b] * (s1 + t1)
+		sum[2] += c2[b] * (s2 + t2)
+		sum[3] += c3[b] * (s3 + t3)
 	}
 	return sum
 }
