@@ -1,9 +1,14 @@
 package campaign
 
 import (
+	"errors"
+
 	"tutti/coll"
 	"tutti/store"
 )
+
+// ErrLog is matched by errors about records that the campaign cannot have written.
+var ErrLog = errors.New("the log does not fit the campaign")
 
 // history is what the log knows of one problem, by round.
 type history struct {

@@ -1,13 +1,16 @@
 package campaign
 
 import (
+	"fmt"
+
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/store"
 )
 
 // Recall returns the result that a log holds of a problem, without measuring or
-// training anything. Stop is "" while the problem has not stopped.
+// training anything. Stop is "" while the problem has not stopped. Records that
+// contradict the campaign give an error matching ErrLog.
 func Recall(spec Spec, p Problem, records []store.Record) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err
@@ -30,7 +33,7 @@ func Recall(spec Spec, p Problem, records []store.Record) (Result, error) {
 		}
 		for _, t := range past.trials[round] {
 			if err := l.Record(t); err != nil {
-				return res, err
+				return res, fmt.Errorf("%s: round %d: %w: %w", p.Problem, round, ErrLog, err)
 			}
 			if t.State == coll.TrialFailed && t.Attempt >= spec.Attempts {
 				l.Abandon(t.Candidate)

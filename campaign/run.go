@@ -36,8 +36,9 @@ type run struct {
 //
 // A failed trial is a result. Run returns ctx.Err() once ctx is cancelled, with
 // the Result so far and Stop set to Cancelled; everything that ended is in the
-// log by then. Other errors come from the log, from a runner that is unavailable
-// or from a broken Spec.
+// log by then. Records that contradict the campaign give an error matching ErrLog.
+// Other errors come from the log, from a runner that is unavailable or from a
+// broken Spec.
 func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log, observe func(Event)) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err
@@ -156,7 +157,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	for _, t := range r.past.trials[round] {
 		ended[t.Candidate] = true
 		if err := r.record(t); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrLog, err)
 		}
 	}
 	requests := make([]benchrunner.Request, len(batch))

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,10 +109,16 @@ func studiedCriteria(s preprocess.Scaling) []string {
 // studyOf reads the trials that the log holds.
 func studyOf(past history) (Study, error) {
 	var s Study
-	for _, rec := range past.study {
+	for i, rec := range past.study {
 		var t hpo.TrialRecord
-		if err := json.Unmarshal(rec.HPO, &t); err != nil {
-			return s, fmt.Errorf("hyperparameter trial in the log: %w", err)
+		d := json.NewDecoder(bytes.NewReader(rec.HPO))
+		d.DisallowUnknownFields()
+		err := d.Decode(&t)
+		if err == nil {
+			err = t.Check(i)
+		}
+		if err != nil {
+			return s, fmt.Errorf("%w: hyperparameter trial: %w", ErrLog, err)
 		}
 		s.Trials = append(s.Trials, t)
 	}

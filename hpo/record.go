@@ -61,8 +61,8 @@ func (r TrialRecord) Param(name string) (Param, bool) {
 	return r.Params[i], true
 }
 
-// check returns an error matching ErrRecord unless r can be trial number want.
-func (r TrialRecord) check(want int) error {
+// Check returns an error matching ErrRecord unless r can be trial number want.
+func (r TrialRecord) Check(want int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("%w %d: %s", ErrRecord, want, fmt.Sprintf(format, args...))
 	}

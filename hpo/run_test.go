@@ -155,7 +155,7 @@ func TestHowTrialsEnd(t *testing.T) {
 			if got.State != Complete && (got.Value != nil || r.Best.Number != 0) {
 				t.Errorf("a %s trial has value %v, best is trial %d", got.State, got.Value, r.Best.Number)
 			}
-			if err := got.check(1); err != nil {
+			if err := got.Check(1); err != nil {
 				t.Errorf("the record is not fit for resuming: %v", err)
 			}
 		})

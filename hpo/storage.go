@@ -56,7 +56,7 @@ func newStorage(earlier []TrialRecord, sink func(TrialRecord) error) (*storage, 
 		user: map[string]string{}, system: map[string]string{},
 	}
 	for i, r := range earlier {
-		if err := r.check(i); err != nil {
+		if err := r.Check(i); err != nil {
 			return nil, err
 		}
 		order := make([]string, len(r.Params))
