@@ -147,7 +147,11 @@ func recallSpec(contents *store.Contents, dir string) (*built, error) {
 	if err != nil {
 		return nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
 	}
-	return build(c)
+	b, err := build(c)
+	if err != nil {
+		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
+	}
+	return b, nil
 }
 
 // runAndFinish tunes every problem, writes the results and tells how it ended. It
@@ -159,6 +163,8 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, j
 	case err != nil && ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  %s\n", b.again)
 		return errCancelled
+	case errors.Is(err, campaign.ErrLog):
+		return fmt.Errorf("journal of %s: %w", b.config.Output, err)
 	case err != nil:
 		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, b.again)
 	}

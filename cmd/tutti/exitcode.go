@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"tutti/campaign"
 	"tutti/internal/config"
 	"tutti/store"
 )
@@ -92,7 +93,7 @@ func codeOf(err error) exitCode {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
 	case errors.Is(err, config.ErrConfig), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
-		errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
+		errors.Is(err, campaign.ErrLog), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput
 	}
 	return codeFailed

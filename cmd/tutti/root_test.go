@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign"
 	"tutti/internal/config"
 	"tutti/store"
 )
@@ -30,6 +31,7 @@ func TestCodeOf(t *testing.T) {
 		{"wrong flag", withCode(codeUsage, errors.New("--bogus")), codeUsage},
 		{"campaign file", fmt.Errorf("%w: 3 faults", config.ErrConfig), codeInput},
 		{"journal damaged", fmt.Errorf("j:3: %w", store.ErrCorrupt), codeInput},
+		{"journal of another campaign", fmt.Errorf("round 2: %w", campaign.ErrLog), codeInput},
 		{"journal of a newer tutti", store.ErrSchema, codeInput},
 		{"no such file", osError(syscall.ENOENT), codeInput},
 		{"a file for a folder", osError(syscall.ENOTDIR), codeInput},

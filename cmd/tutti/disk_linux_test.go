@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// tmpfs mounts a small file system, where the test may.
+func tmpfs(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skip("cannot mount a small file system: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func remount(t *testing.T, dir string, flags uintptr, options string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFullDisk fills the disk while measuring and, with ever more room, while the
+// results are written; when there is enough the campaign ends as if nothing had
+// been.
+func TestFullDisk(t *testing.T) {
+	study := []string{"--set", "hpo.trials=80"} // for a journal of more than 64 KiB
+	want := reference(t, study...)
+	disk := tmpfs(t, "64k")
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	out := filepath.Join(disk, "out")
+	_, stderr := mustTutti(t, codeOutput, append([]string{"tune", "-c", filepath.Join(dir, "small.yaml"), "--results", out}, study...)...)
+	for _, part := range []string{"append to " + out, "no space left on device", "what was measured is kept; go on with: tutti resume " + out} {
+		if !strings.Contains(stderr, part) {
+			t.Errorf("stderr lacks %q: %s", part, stderr)
+		}
+	}
+	mustTutti(t, codeDone, "status", out)
+	if n := journalLines(t, out); n < 100 {
+		t.Errorf("the journal has %d lines, want more of 64 KiB", n)
+	}
+	measured := 0 // runs that came as far as the results
+	for size := 80; ; size += 32 {
+		remount(t, disk, 0, fmt.Sprintf("size=%dk", size))
+		code, stdout, stderr := tutti("resume", out)
+		if code == codeDone {
+			break
+		}
+		if code != codeOutput || !strings.Contains(stderr, "no space left on device") || size > 4<<10 {
+			t.Fatalf("with %d KiB: exit code %d, want %d\n%s%s", size, code, codeOutput, stdout, stderr)
+		}
+		if !strings.Contains(stderr, "append to") && !strings.Contains(stderr, "lock") {
+			measured++
+		}
+	}
+	if measured == 0 {
+		t.Error("the disk was never full while results were written")
+	}
+	compareFinal(t, want, out)
+	if left, _ := filepath.Glob(filepath.Join(out, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	disk := tmpfs(t, "16m")
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	file, out := filepath.Join(dir, "small.yaml"), filepath.Join(disk, "out")
+	mustTutti(t, codeDone, "tune", "-c", file, "--results", out)
+	remount(t, disk, syscall.MS_RDONLY, "")
+	for _, args := range [][]string{
+		{"tune", "-c", file, "--results", filepath.Join(disk, "other")},
+		{"resume", out}, {"hpo", out}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},
+		{"export", out, "--to", filepath.Join(disk, "new"), "--format", "csv"},
+	} {
+		if _, stderr := mustTutti(t, codeOutput, args...); !strings.Contains(stderr, "read-only") {
+			t.Errorf("tutti %q: %s", args, stderr)
+		}
+	}
+	mustTutti(t, codeDone, "status", out)
+	mustTutti(t, codeDone, "export", out, "--to", filepath.Join(dir, "elsewhere"))
+}
+
+// TestForbiddenFolder needs a user whom modes stop.
+func TestForbiddenFolder(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("modes do not stop root")
+	}
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	locked := filepath.Join(dir, "locked")
+	if err := os.Mkdir(locked, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	mustTutti(t, codeOutput, "tune", "-c", filepath.Join(dir, "small.yaml"), "--results", filepath.Join(locked, "out"))
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// finalFiles are those a campaign must end with byte for byte, whatever happened
+// to it on the way.
+var finalFiles = []string{reportJSON, reportHTML, curveCSV, selectionCSV, "mpich.json", "openmpi.rules"}
+
+// reference runs the small campaign without interruption and returns its folder.
+func reference(t *testing.T, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	mustTutti(t, codeDone, append([]string{"tune", "-c", filepath.Join(dir, "small.yaml")}, args...)...)
+	return filepath.Join(dir, "out")
+}
+
+func compareFinal(t *testing.T, want, got string) {
+	t.Helper()
+	for _, name := range finalFiles {
+		if !bytes.Equal(readFile(t, filepath.Join(want, name)), readFile(t, filepath.Join(got, name))) {
+			t.Errorf("%s differs from the one of the uninterrupted campaign", name)
+		}
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	one := reference(t, "--set", "workers=1")
+	compareFinal(t, one, reference(t, "--set", "workers=4"))
+	compareFinal(t, one, reference(t))
+}
+
+// process starts tutti as a program of its own in dir.
+func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.Command("tutti", args...)
+	cmd.Dir = dir
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, &output
+}
+
+// journalLines counts the lines of a journal; none while there is no journal.
+func journalLines(t *testing.T, dir string) int {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return bytes.Count(content, []byte("\n"))
+}
+
+// endWhen sends the signal as soon as the condition holds, unless the process has
+// ended by itself, and returns its exit code: -1 when the signal killed it.
+func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCode {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	deadline := time.After(2 * time.Minute)
+	for sent := false; ; {
+		select {
+		case err := <-ended:
+			return codeOfProcess(t, err)
+		case <-deadline:
+			_ = cmd.Process.Kill()
+			t.Fatal("the campaign does not end")
+		case <-time.After(500 * time.Microsecond):
+			if !sent && holds() {
+				sent = true
+				if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// TestKill kills a campaign at random moments, before its journal exists, while it
+// measures, tunes forests and writes its results, and resumes it each time.
+func TestKill(t *testing.T) {
+	want := reference(t)
+	total := journalLines(t, want)
+	campaigns := 6
+	if testing.Short() {
+		campaigns = 1
+	}
+	rng := rand.New(rand.NewPCG(20, 26))
+	killed := 0
+	for range campaigns {
+		dir := t.TempDir()
+		smallCampaign(t, dir)
+		for kill := range 10 {
+			// Evenly over the journal; the last ones while results are written.
+			lines := total * kill / 7
+			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
+			if endsKilled(t, dir, lines, delay) {
+				killed++
+			}
+		}
+		last, output := process(t, dir, verb(t, dir)...)
+		if code := codeOfProcess(t, last.Wait()); code != codeDone {
+			t.Fatalf("exit code %d after the kills\n%s", code, output)
+		}
+		compareFinal(t, want, filepath.Join(dir, "out"))
+		if _, err := os.Stat(filepath.Join(dir, "out", "journal.lock")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the lock is still there: %v", err)
+		}
+	}
+	if killed < 5*campaigns {
+		t.Errorf("only %d processes were killed before they ended, want %d", killed, 5*campaigns)
+	}
+}
+
+// verb goes on where there is a journal and starts where there is none.
+func verb(t *testing.T, dir string) []string {
+	t.Helper()
+	if journalLines(t, filepath.Join(dir, "out")) > 0 {
+		return []string{"resume", "out"}
+	}
+	return []string{"tune", "-c", "small.yaml"}
+}
+
+func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
+	t.Helper()
+	cmd, output := process(t, dir, verb(t, dir)...)
+	reached := time.Time{}
+	code := endWhen(t, cmd, syscall.SIGKILL, func() bool {
+		if reached.IsZero() && journalLines(t, filepath.Join(dir, "out")) >= lines {
+			reached = time.Now()
+		}
+		return !reached.IsZero() && time.Since(reached) >= delay
+	})
+	if code != codeDone && code != -1 {
+		t.Fatalf("exit code %d\n%s", code, output)
+	}
+	return code == -1
+}
+
+// TestTorn cuts the journal anywhere, as a crash of the machine may, and resumes.
+func TestTorn(t *testing.T) {
+	want := reference(t)
+	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
+	header := bytes.IndexByte(journal, '\n') + 1
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range 12 {
+		end := header + rng.IntN(len(journal)-header)
+		out := damaged(t, journal[:end])
+		_, stderr := mustTutti(t, codeDone, "resume", out)
+		if journal[end-1] != '\n' && !strings.Contains(stderr, "warning: ") {
+			t.Errorf("cut at byte %d: no warning", end)
+		}
+		compareFinal(t, want, out)
+	}
+}
+
+// damaged puts a journal into a folder of its own.
+func damaged(t *testing.T, journal []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), journal, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestInterrupt(t *testing.T) {
+	want := reference(t)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := t.TempDir()
+		smallCampaign(t, dir)
+		out := filepath.Join(dir, "out")
+		cmd, output := process(t, dir, "tune", "-c", "small.yaml")
+		if code := endWhen(t, cmd, s, func() bool { return journalLines(t, out) > 30 }); code != codeCancelled {
+			t.Fatalf("%v: exit code %d, want %d\n%s", s, code, codeCancelled, output)
+		}
+		if hint := "Go on with:\n  tutti resume " + out + "\n"; !strings.HasSuffix(output.String(), hint) {
+			t.Errorf("%v: the output does not end with %q:\n%s", s, hint, output)
+		}
+		if n := journalLines(t, out); n >= journalLines(t, want) {
+			t.Errorf("%v: the journal is complete after %d lines", s, n)
+		}
+		mustTutti(t, codeDone, "resume", out)
+		compareFinal(t, want, out)
+	}
+}
+
+func TestCancelledBeforeItBegan(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	code := Main(ctx, []string{"tune", "-c", filepath.Join(dir, "small.yaml")}, nil, &bytes.Buffer{}, &stderr)
+	if exitCode(code) != codeCancelled || !strings.Contains(stderr.String(), "tutti resume") {
+		t.Errorf("exit code %d, want %d\n%s", code, codeCancelled, &stderr)
+	}
+	mustTutti(t, codeDone, "resume", filepath.Join(dir, "out"))
+}
+
+// TestBusy starts a second tutti while the first is at work.
+func TestBusy(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	out := filepath.Join(dir, "out")
+	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000")
+	code := endWhen(t, first, os.Interrupt, func() bool {
+		if journalLines(t, out) < 3 {
+			return false
+		}
+		_, stderr := mustTutti(t, codeBusy, "resume", out)
+		if !strings.Contains(stderr, "process") {
+			t.Errorf("stderr does not name the process: %s", stderr)
+		}
+		mustTutti(t, codeBusy, "tune", "-c", filepath.Join(dir, "small.yaml"))
+		mustTutti(t, codeDone, "status", out)
+		return true
+	})
+	if code != codeCancelled {
+		t.Errorf("exit code %d, want %d", code, codeCancelled)
+	}
+}
