@@ -38,7 +38,7 @@ func build(c *config.Campaign) (*built, error) {
 	if err != nil {
 		return nil, withCode(codeInput, err)
 	}
-	b := &built{config: c, spec: spec, again: "tutti resume " + shellWord(c.Output)}
+	b := &built{config: c, spec: spec, again: "tutti resume " + shellWord(nearPath(c.Output))}
 	recorded, err := b.readData()
 	if err != nil {
 		return nil, withCode(codeInput, err)

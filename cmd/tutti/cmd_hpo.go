@@ -40,7 +40,7 @@ trials join the journal, and the results are written anew.`,
 			return errors.Join(err, journal.Close())
 		}
 		b.spec.HPO = *trials
-		b.again = fmt.Sprintf("tutti hpo %s --trials %d", shellWord(b.config.Output), *trials)
+		b.again = fmt.Sprintf("tutti hpo %s --trials %d", shellWord(nearPath(b.config.Output)), *trials)
 		a.warn(contents.Warnings)
 		return a.runAndFinish(cmd.Context(), b, contents.Records, journal, *output)
 	}

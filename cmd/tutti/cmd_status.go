@@ -8,6 +8,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/store"
 )
 
@@ -20,7 +22,7 @@ type problemStatus struct {
 	Failed         int     `json:"failed"`
 	CandidateShare float64 `json:"candidate_share"` // measured of all point x algorithm
 	MachineSeconds float64 `json:"machine_seconds"`
-	Slowdown       float64 `json:"slowdown"`
+	Slowdown       float64 `json:"slowdown"` // 0 before the first evaluation, as mistakes
 	Mistakes       float64 `json:"mistakes"`
 	Stop           string  `json:"stop"` // "" while not stopped
 }
@@ -63,7 +65,8 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// statusOf condenses a journal, problems in the order they began.
+// statusOf condenses a journal, problems in the order of the campaign file; those
+// that have not begun have zeros.
 func statusOf(c *store.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,
@@ -73,19 +76,38 @@ func statusOf(c *store.Contents) campaignStatus {
 		Problems: []problemStatus{},
 	}
 	at := map[store.Problem]int{}
+	place := func(p store.Problem) int {
+		if _, known := at[p]; !known {
+			at[p] = len(s.Problems)
+			s.Problems = append(s.Problems, problemStatus{Library: p.Library, Collective: string(p.Collective)})
+		}
+		return at[p]
+	}
+	for _, p := range problemsOf(c.Header) {
+		place(p)
+	}
 	for _, r := range c.Records {
-		if r.Problem == (store.Problem{}) {
-			continue
+		if r.Problem != (store.Problem{}) {
+			s.Problems[place(r.Problem)].add(r)
 		}
-		i, known := at[r.Problem]
-		if !known {
-			i = len(s.Problems)
-			at[r.Problem] = i
-			s.Problems = append(s.Problems, problemStatus{Library: r.Problem.Library, Collective: string(r.Problem.Collective)})
-		}
-		s.Problems[i].add(r)
 	}
 	return s
+}
+
+// problemsOf lists the problems of the campaign in a journal's header; none when
+// it says nothing readable, which is no obstacle to telling its records.
+func problemsOf(h store.Header) []store.Problem {
+	var spec config.Campaign
+	if err := json.Unmarshal(h.Spec, &spec); err != nil {
+		return nil
+	}
+	var out []store.Problem
+	for _, lib := range spec.Libraries {
+		for _, c := range spec.Collectives {
+			out = append(out, store.Problem{Library: lib.Name, Collective: coll.Collective(c)})
+		}
+	}
+	return out
 }
 
 func (p *problemStatus) add(r store.Record) {
@@ -113,13 +135,16 @@ func (a *app) printStatus(s campaignStatus) {
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"})
 	for _, p := range s.Problems {
-		stop := p.Stop
+		stop, slowdown, mistakes := p.Stop, "–", "–"
 		if stop == "" {
 			stop = "not yet"
 		}
+		if p.Slowdown > 0 { // judged at least once
+			slowdown, mistakes = fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes)
+		}
 		t.AppendRow(table.Row{
 			p.Library, p.Collective, p.Round, p.Trials, p.Failed, fmt.Sprintf("%.1f %%", 100*p.CandidateShare),
-			seconds(p.MachineSeconds), fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes), stop,
+			seconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
 	t.Render()

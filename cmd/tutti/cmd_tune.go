@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -90,6 +91,19 @@ func fromHere(flag *pflag.Flag) error {
 	return flag.Value.Set(dir)
 }
 
+// nearPath is how people see a path: relative to the working directory when it is
+// below.
+func nearPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if near, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(near) {
+		return near
+	}
+	return path
+}
+
 // tune starts a new campaign.
 func (a *app) tune(ctx context.Context, c *config.Campaign, output string) error {
 	b, err := build(c)
@@ -102,7 +116,7 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, output string) error
 	}
 	journal, err := store.Create(c.Output, store.Header{Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
 	if errors.Is(err, store.ErrExists) {
-		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, shellWord(c.Output))
+		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, shellWord(nearPath(c.Output)))
 	}
 	if err != nil {
 		return withOutputCode(err)
@@ -165,10 +179,12 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, j
 		return errCancelled
 	case errors.Is(err, campaign.ErrLog):
 		return fmt.Errorf("journal of %s: %w", b.config.Output, err)
+	case errors.Is(err, errNothing):
+		return err
 	case err != nil:
 		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, b.again)
 	}
-	if err := a.tell(facts, output, b.config.Output); err != nil {
+	if err := a.tell(facts, output, nearPath(b.config.Output)); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -231,6 +247,13 @@ func (a *app) tell(f report.Facts, output, dir string) error {
 		fmt.Fprintln(a.stdout, "warning:", w)
 	}
 	for _, p := range f.Problems {
+		if n := len(p.Warnings); n > 0 {
+			more := ""
+			if n > 1 {
+				more = fmt.Sprintf(" (and %d more in the report)", n-1)
+			}
+			fmt.Fprintf(a.stdout, "warning: %s %s: %s%s\n", p.Library, p.Collective, p.Warnings[0], more)
+		}
 		if !activelearn.StopReason(p.Stop).Good() {
 			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.Stop)
 		}

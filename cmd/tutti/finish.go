@@ -68,9 +68,26 @@ func conclude(ctx context.Context, b *built, results []campaign.Result) (*conclu
 		}
 	}
 	if len(c.parts) == 0 {
-		return nil, errors.New("nothing has been measured yet: nothing to report")
+		return nil, nothingToReport(results)
 	}
 	return c, nil
+}
+
+// errNothing is matched when there is no measurement to train on.
+var errNothing = errors.New("nothing has been measured: nothing to report")
+
+func nothingToReport(results []campaign.Result) error {
+	failed, first := 0, ""
+	for _, r := range results {
+		failed += r.Ledger.Failed()
+		if first == "" && len(r.Warnings) > 0 {
+			first = r.Warnings[0]
+		}
+	}
+	if failed == 0 {
+		return errNothing
+	}
+	return fmt.Errorf("%w: %d trials failed; %s", errNothing, failed, first)
 }
 
 // export writes the selection files of every library, checked by replaying them.

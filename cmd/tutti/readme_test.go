@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notRun are the commands of the README that no test here runs: they build, or
+// need the repository itself.
+var notRun = []string{"make", "git", "cd"}
+
+// console is a command of the README with the output shown below it.
+type console struct {
+	line    int
+	command string
+	shown   []string
+}
+
+// TestREADME runs the tutti commands of the README's console blocks, in order and
+// in one folder that has the repository's configs and data. Each must succeed; of
+// the output shown, every line must come on standard output, in that order. Dates
+// may differ, and a line of three dots stands for any lines.
+func TestREADME(t *testing.T) {
+	readme := readFile(t, "../../README.md")
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "configs"), os.DirFS("../../configs")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(recordedData(t), filepath.Join(dir, "data", "simgrid")); err != nil {
+		t.Fatal(err)
+	}
+	commands := consoles(string(readme))
+	if len(commands) == 0 {
+		t.Fatal("no commands found")
+	}
+	for _, c := range commands {
+		name, _, _ := strings.Cut(c.command, " ")
+		switch {
+		case slices.Contains(notRun, name):
+			continue
+		case name != "tutti":
+			t.Errorf("README.md:%d: %q is neither run nor among %v", c.line, c.command, notRun)
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		cmd := exec.Command("sh", "-c", c.command)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("README.md:%d: %s: %v\n%s%s", c.line, c.command, err, &stdout, &stderr)
+		}
+		if missing, ok := firstMissing(c.shown, stdout.String()); !ok {
+			t.Errorf("README.md:%d: %s: the README shows\n%s\nwhich does not come there in\n%s", c.line, c.command, missing, &stdout)
+		}
+	}
+}
+
+// consoles takes the fenced blocks of kind console apart.
+func consoles(readme string) []console {
+	var found []console
+	inside := false
+	for i, line := range strings.Split(readme, "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = !inside && strings.TrimSpace(line) == "```console"
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			found = append(found, console{line: i + 1, command: strings.TrimPrefix(line, "$ ")})
+		case len(found) > 0:
+			last := &found[len(found)-1]
+			last.shown = append(last.shown, line)
+		}
+	}
+	return found
+}
+
+var date = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
+
+// firstMissing returns the first line shown that does not follow in the output. No
+// line may be left out without dots, but for those after the last one.
+func firstMissing(shown []string, output string) (string, bool) {
+	lines := strings.Split(date.ReplaceAllString(output, "DATE"), "\n")
+	skipping := false
+	for _, want := range shown {
+		if strings.TrimSpace(want) == "..." {
+			skipping = true
+			continue
+		}
+		at := slices.Index(lines, date.ReplaceAllString(want, "DATE"))
+		if at < 0 || at > 0 && !skipping {
+			return want, false
+		}
+		lines, skipping = lines[at+1:], false
+	}
+	return "", true
+}
+
+func TestFirstMissing(t *testing.T) {
+	const output = "a\nb, 2026-01-02 03:04:05 UTC\nc\n"
+	tests := []struct {
+		name  string
+		shown []string
+		want  string
+		ok    bool
+	}{
+		{"nothing shown", nil, "", true},
+		{"all, another day", []string{"a", "b, 2025-11-12 13:14:15 UTC", "c"}, "", true},
+		{"beginning only", []string{"a"}, "", true},
+		{"dots", []string{"...", "c"}, "", true},
+		{"left out without dots", []string{"a", "c"}, "c", false},
+		{"not there", []string{"a", "...", "d"}, "d", false},
+		{"other order", []string{"...", "c", "a"}, "a", false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, ok := firstMissing(tc.shown, output); got != tc.want || ok != tc.ok {
+				t.Errorf("firstMissing = %q, %v, want %q, %v", got, ok, tc.want, tc.ok)
+			}
+		})
+	}
+}
