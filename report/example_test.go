@@ -13,7 +13,7 @@ func facts() report.Facts {
 		Campaign: "autumn", Machine: "hilltop", Seed: 7,
 		Criteria: report.Criteria{Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		Problems: []report.ProblemFacts{{
-			Library: "mpich", Collective: "bcast", Stop: "converged", Points: 100, PointsMeasured: 12, MachineSeconds: 754,
+			Library: "mpich", Collective: "bcast", Stop: "converged", Points: 100, PointsMeasured: 12, Candidates: 300, Trials: 36, MachineSeconds: 754,
 			Curve: []report.CurvePoint{{
 				Round: 4, Trials: 36, Points: 12, PointShare: 0.12, MachineSeconds: 754, Source: "cross-validated",
 				R2: 0.94, Slowdown: 1.018, Accuracy: 0.82, Mistakes: 0.03, P95: 1.08, Worst: 1.3,
@@ -46,7 +46,7 @@ func ExampleWriteCurve() {
 
 func ExampleSummary() {
 	for _, row := range report.Summary(facts()) {
-		fmt.Println(row.Library, row.Collective, row.Stop, row.PointShare, row.Tuned.Slowdown, row.Default == nil)
+		fmt.Println(row.Library, row.Collective, row.Stop, row.Measured, row.Tuned.Slowdown, row.Default == nil)
 	}
 	// Output: mpich bcast converged 0.12 1.021 true
 }

@@ -45,7 +45,7 @@ func syntheticProblem(r *rand.Rand, nodes, sizes, ppns int) ProblemFacts {
 	points := nodes * sizes * ppns
 	p := ProblemFacts{
 		Stop: "converged", Rounds: 24, Points: points, PointsMeasured: points / 5,
-		Candidates: points * len(syntheticAlgorithms), Trials: 480, Failed: 3,
+		Candidates: points * len(syntheticAlgorithms), Trials: points*len(syntheticAlgorithms)/5 + 3, Failed: 3,
 		MachineSeconds: 5230, NodeSeconds: 5230 * 40, ExhaustiveSeconds: 61000,
 		Leaves: 31, TreeLoss: 0.004, Forest: []Param{{"trees", "120"}, {"min_leaf", "2"}},
 	}

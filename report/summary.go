@@ -13,7 +13,7 @@ import (
 type SummaryRow struct {
 	Library, Collective string
 	Stop                string  // stop reason; "" while running
-	PointShare          float64 // points measured / points of the grid; 0 when the grid is empty
+	Measured            float64 // share of the candidates; 0 when there are none
 	MachineSeconds      float64
 	Tuned, Default      *Score
 }
@@ -26,8 +26,8 @@ func Summary(f Facts) []SummaryRow {
 			Library: p.Library, Collective: p.Collective, Stop: p.Stop, MachineSeconds: p.MachineSeconds,
 			Tuned: scoreOf(p, "tuned"), Default: scoreOf(p, "default"),
 		}
-		if p.Points > 0 {
-			rows[i].PointShare = float64(p.PointsMeasured) / float64(p.Points)
+		if p.Candidates > 0 {
+			rows[i].Measured = float64(p.Trials-p.Failed) / float64(p.Candidates)
 		}
 	}
 	return rows
@@ -44,7 +44,7 @@ func scoreOf(p ProblemFacts, name string) *Score {
 }
 
 // WriteSummary writes the rows of Summary as a text table without colours:
-// measured is the share of the grid's points, tuned and default are average
+// measured is the share of the candidates, tuned and default are average
 // slowdowns, mistakes are those of the tuned selection.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
@@ -65,7 +65,7 @@ func WriteSummary(w io.Writer, f Facts) error {
 	t.SetColumnConfigs(columns)
 	for _, r := range Summary(f) {
 		t.AppendRow(table.Row{
-			r.Library, r.Collective, stopWords(r.Stop), formatShare(r.PointShare), formatSeconds(r.MachineSeconds),
+			r.Library, r.Collective, stopWords(r.Stop), formatShare(r.Measured), formatSeconds(r.MachineSeconds),
 			scoreText(r.Tuned, Score.slowdownText), scoreText(r.Default, Score.slowdownText),
 			scoreText(r.Tuned, Score.mistakesText),
 		})
