@@ -207,6 +207,27 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
+// What fails in the last round is tried again before the space counts as exhausted.
+func TestFailuresOfTheLastRoundAreTriedAgain(t *testing.T) {
+	s := spec("random")
+	s.HPO, s.Learner.Forest.Trees = 0, 5
+	s.Criteria.Slowdown = 1
+	s.Batch = campaign.Batch{Candidates: 1 << 20} // everything in the first round
+	p := problem(t, replay.Options{Seed: 4, FailureRate: 0.3})
+	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed, size := res.Ledger.Failed(), p.Space.Size()
+	if res.Rounds != 2 || res.Ledger.Trials() <= size {
+		t.Errorf("%d rounds, %d trials of %d candidates, %d failed: want the failed ones in a second round",
+			res.Rounds, res.Ledger.Trials(), size, failed)
+	}
+	if done := len(res.Ledger.Measurements()); done != res.Ledger.Trials()-failed {
+		t.Errorf("%d measured, want %d", done, res.Ledger.Trials()-failed)
+	}
+}
+
 func TestCancelKeepsTheLog(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &memory{}

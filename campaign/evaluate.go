@@ -38,12 +38,19 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 	return eval, true, nil
 }
 
+// heldOut compares the choice of models trained on what is measured with the
+// truth, or that of models trained on part of it with the rest.
 func (r *run) heldOut() (learner.HeldOut, error) {
+	ms := r.ledger.Measurements()
 	if r.spec.Judge == ByReference {
-		return r.learner.Judge(r.problem.Truth)
+		l, err := learner.Fit(ms, r.spec.Learner)
+		if err != nil {
+			return learner.HeldOut{}, err
+		}
+		return l.Judge(r.problem.Truth)
 	}
 	if r.ledger.PointsMeasured() < 2 {
 		return learner.HeldOut{}, nil
 	}
-	return learner.CrossValidate(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner)
+	return learner.CrossValidate(ms, r.spec.Folds, r.spec.Seed, r.spec.Learner)
 }

@@ -9,7 +9,6 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/store"
 )
@@ -26,7 +25,6 @@ type run struct {
 	watch    *activelearn.Watch
 	attempts map[coll.Candidate]int
 	retry    []coll.Candidate // failed, to be tried again in the next round
-	learner  *learner.Learner // trained on everything in the ledger
 	result   Result
 	began    time.Time
 }
@@ -89,7 +87,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if !known && r.past.stop != "" {
 			return activelearn.StopReason(r.past.stop), nil
 		}
-		if stop := r.watch.Spent(r.ledger, time.Since(r.began)); stop != "" && !known {
+		if stop := r.spent(); stop != "" && !known {
 			return stop, nil
 		}
 		r.result.Rounds = round
@@ -114,6 +112,16 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 			return "", err
 		}
 	}
+}
+
+// spent is why no new round begins, "" to go on: what failed and may be tried
+// again is left over even when nothing else is.
+func (r *run) spent() activelearn.StopReason {
+	stop := r.watch.Spent(r.ledger, time.Since(r.began))
+	if stop == activelearn.SpaceExhausted && len(r.retry) > 0 {
+		return ""
+	}
+	return stop
 }
 
 // ask returns the batch of a round: the one in the log if there is one, since it
@@ -197,12 +205,8 @@ func givenUp(t coll.Trial) string {
 	return fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error)
 }
 
-// judge retrains on everything measured and evaluates the selection.
+// judge takes the evaluation of the round that the log has, or makes it.
 func (r *run) judge(round int) (converged bool, err error) {
-	r.learner, err = learner.Fit(r.ledger.Measurements(), r.spec.Learner)
-	if err != nil {
-		return false, err
-	}
 	eval, known := r.past.evaluations[round]
 	if !known {
 		eval, known, err = r.evaluate(round)
