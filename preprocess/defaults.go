@@ -28,16 +28,7 @@ type defaultKey struct {
 // openmpi. Its cells are recorded names; an empty one says that the choice of the
 // library was not recorded. As with ReadNames every row must be right.
 func ReadDefaults(path string) (Defaults, error) {
-	f, err := openCSV(path)
-	if err != nil {
-		return Defaults{}, fmt.Errorf("defaults: %w", err)
-	}
-	defer f.Close()
-	d, err := readDefaults(f, path)
-	if err != nil {
-		return Defaults{}, fmt.Errorf("defaults: %w", err)
-	}
-	return d, nil
+	return readFile("defaults", path, readDefaults)
 }
 
 func readDefaults(r io.Reader, path string) (Defaults, error) {

@@ -32,16 +32,7 @@ type recordedName struct {
 // errors name the file and the line. A recorded name given twice, and two
 // recorded names for one algorithm of a library, are errors too.
 func ReadNames(path string) (Names, error) {
-	f, err := openCSV(path)
-	if err != nil {
-		return Names{}, fmt.Errorf("names: %w", err)
-	}
-	defer f.Close()
-	n, err := readNames(f, path)
-	if err != nil {
-		return Names{}, fmt.Errorf("names: %w", err)
-	}
-	return n, nil
+	return readFile("names", path, readNames)
 }
 
 func readNames(r io.Reader, path string) (Names, error) {

@@ -49,6 +49,21 @@ func openCSV(path string) (*os.File, error) {
 	return f, nil
 }
 
+// readFile reads a whole CSV file; errors begin with what it is.
+func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (T, error) {
+	var none T
+	f, err := openCSV(path)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	defer f.Close()
+	v, err := read(f, path)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	return v, nil
+}
+
 func tooLarge(path string) error {
 	return fmt.Errorf("%s: larger than %s, want a smaller file or parts of it", path, coll.FormatBytes(MaxTableBytes))
 }

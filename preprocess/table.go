@@ -51,16 +51,7 @@ type tableRow struct {
 // not text, when a required column is missing or there is a time in another unit,
 // when a quote is never closed, and when no usable row is left.
 func ReadTable(path string) (*Table, error) {
-	f, err := openCSV(path)
-	if err != nil {
-		return nil, fmt.Errorf("table: %w", err)
-	}
-	defer f.Close()
-	t, err := readTable(f, path)
-	if err != nil {
-		return nil, fmt.Errorf("table: %w", err)
-	}
-	return t, nil
+	return readFile("table", path, readTable)
 }
 
 func readTable(r io.Reader, path string) (*Table, error) {
