@@ -7,7 +7,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	choice, err := l.Choose(space) // index of an algorithm for each point
+//	predicted, err := l.Predict(points) // a row for each of l.Algorithms(); lower is faster
 //	held, err := learner.CrossValidate(measurements, 5, seed, options)
 //	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
 package learner

@@ -3,12 +3,10 @@ package learner
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 
 	"tutti/coll"
 	"tutti/preprocess"
-	"tutti/space"
 	"tutti/surrogate/forest"
 )
 
@@ -111,28 +109,3 @@ func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 // Relative turns scaled predictions of several algorithms at one point into
 // numbers in proportion to their times; see preprocess.Scaler.Relative.
 func (l *Learner) Relative(scaled []float64) ([]float64, error) { return l.scaler.Relative(scaled) }
-
-// Choose returns for each point of the space the index into its Algorithms with
-// the lowest prediction among those that can run there, -1 where the learner
-// knows none of them.
-func (l *Learner) Choose(s *space.Space) ([]int, error) {
-	predicted, err := l.Predict(s.Points())
-	if err != nil {
-		return nil, err
-	}
-	column := make([]int, len(s.Algorithms()))
-	for a, alg := range s.Algorithms() {
-		column[a] = slices.Index(l.algorithms, alg)
-	}
-	choice := make([]int, len(s.Points()))
-	for i := range choice {
-		choice[i] = -1
-		lowest := math.Inf(1)
-		for _, a := range s.Feasible(i) {
-			if c := column[a]; c >= 0 && predicted[c][i] < lowest {
-				choice[i], lowest = a, predicted[c][i]
-			}
-		}
-	}
-	return choice, nil
-}

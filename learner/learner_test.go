@@ -1,7 +1,6 @@
 package learner_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,8 +44,6 @@ func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Lear
 	}
 	return l
 }
-
-func anywhere(coll.Candidate) error { return nil }
 
 // line is a bcast of 2^i bytes on a fixed layout.
 func line(i int) coll.Point {
@@ -107,69 +104,11 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Choose takes the lowest prediction among what can run at the point.
-func TestChoose(t *testing.T) {
-	var ms []coll.Measurement
-	for i := range 4 { // a wins everywhere, then b, then c
-		ms = append(ms, timed(line(i), "a", 1e-6), timed(line(i), "b", 2e-6), timed(line(i), "c", 3e-6))
-	}
-	l := fit(t, ms, options(preprocess.AlgorithmLog10))
-	tests := []struct {
-		name      string
-		runs      []string
-		want      string // "" for none
-		algorithm []string
-	}{
-		{name: "all run", runs: []string{"a", "b", "c"}, want: "a"},
-		{name: "the fastest cannot", runs: []string{"b", "c"}, want: "b"},
-		{name: "with one never measured", runs: []string{"0", "c", "z"}, want: "c"},
-		{name: "none known", runs: []string{"0", "z"}, want: ""},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			var algorithms []coll.Algorithm
-			for _, name := range tc.runs {
-				algorithms = append(algorithms, coll.Algorithm{Name: name})
-			}
-			s := space.New([]coll.Point{line(0), line(9)}, algorithms, anywhere)
-			choice, err := l.Choose(s)
-			if err != nil || len(choice) != 2 {
-				t.Fatalf("Choose() = %v, %v, want one for each of two points", choice, err)
-			}
-			for _, c := range choice {
-				got := ""
-				if c >= 0 {
-					got = s.Algorithms()[c].Name
-				}
-				if got != tc.want {
-					t.Errorf("choice = %q, want %q", got, tc.want)
-				}
-			}
-		})
-	}
-}
-
-// What can run differs from point to point.
-func TestChooseLooksAtEachPoint(t *testing.T) {
-	ms := []coll.Measurement{timed(line(0), "a", 1e-6), timed(line(0), "b", 2e-6), timed(line(1), "a", 1e-6), timed(line(1), "b", 2e-6)}
-	s := space.New([]coll.Point{line(0), line(1)}, []coll.Algorithm{{Name: "a"}, {Name: "b"}}, func(c coll.Candidate) error {
-		if c.Algorithm.Name == "a" && c.MsgBytes == 2 {
-			return errors.New("cannot run there")
-		}
-		return nil
-	})
-	choice, err := fit(t, ms, options(preprocess.AlgorithmLog10)).Choose(s)
-	if err != nil || !slices.Equal(choice, []int{0, 1}) {
-		t.Errorf("Choose() = %v, %v, want [0 1]", choice, err)
-	}
-}
-
 // Every scaling goes from measurements to a choice. On a dense grid the choice is
 // good, and no number on the way is not finite.
 func TestScalings(t *testing.T) {
 	points := dense(t)
 	ms := synthetic.Measurements(points)
-	s := space.New(points, synthetic.Algorithms(), anywhere)
 	const bound = 1.02 // measured: 1.0016 with algorithm_log10, the best, to 1.0050
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
@@ -192,9 +131,6 @@ func TestScalings(t *testing.T) {
 						t.Fatalf("%s at %v: prediction %g, relative time %g", l.Algorithms()[a], points[i], here[a], r)
 					}
 				}
-			}
-			if choice, err := l.Choose(s); err != nil || slices.Contains(choice, -1) {
-				t.Errorf("Choose() leaves points without a choice: %v", err)
 			}
 			held, err := learner.CrossValidate(ms, 5, 1, options(scaling))
 			if err != nil {
@@ -249,14 +185,19 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	s := space.New(points, synthetic.Algorithms(), anywhere)
-	choice, err := l.Choose(s)
+	predicted, err := l.Predict(points)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for i, a := range choice {
-		fmt.Println(s.Points()[i], s.Algorithms()[a])
+	for i, p := range points {
+		best := 0
+		for a := range predicted {
+			if predicted[a][i] < predicted[best][i] {
+				best = a
+			}
+		}
+		fmt.Println(p, l.Algorithms()[best])
 	}
 	// Output:
 	// bcast 16x1 8B tree

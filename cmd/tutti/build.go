@@ -111,22 +111,15 @@ func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) erro
 	if err != nil {
 		return err
 	}
-	named := recorded
-	if path := b.config.Runner.Names; path != "" {
-		names, err := preprocess.ReadNames(path)
-		if err != nil {
-			return err
-		}
-		b.warnOfUnnamed(names, recorded)
-		named, _ = names.Translate(recorded, lib.Name)
+	named, err := b.named(lib, recorded)
+	if err != nil {
+		return err
 	}
-	if path := b.config.Runner.Defaults; path != "" {
-		defaults, err := preprocess.ReadDefaults(path)
-		if err != nil {
-			return err
-		}
-		named = append(named, defaults.Rows(recorded, b.config.Runner.Recorded, lib.Name)...)
+	byDefault, err := b.byDefault(lib, recorded)
+	if err != nil {
+		return err
 	}
+	named = slices.Concat(named, byDefault)
 	check := b.checker(cat)
 	for _, name := range b.config.Collectives {
 		collective, err := coll.ParseCollective(name)
@@ -143,6 +136,53 @@ func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) erro
 }
 
 var errOutside = errors.New("outside the grid")
+
+// named returns the recorded data under the names of a library.
+func (b *built) named(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+	path := b.config.Runner.Names
+	if path == "" {
+		return recorded, nil
+	}
+	names, err := preprocess.ReadNames(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := mustHold(path, "library", names.Libraries(), lib.Name); err != nil {
+		return nil, err
+	}
+	b.warnOfUnnamed(names, recorded)
+	out, _ := names.Translate(recorded, lib.Name)
+	return out, nil
+}
+
+// byDefault returns what a library's own choices take, nil when nobody says what
+// they are.
+func (b *built) byDefault(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+	path := b.config.Runner.Defaults
+	if path == "" {
+		return nil, nil
+	}
+	defaults, err := preprocess.ReadDefaults(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(
+		mustHold(path, "library", defaults.Libraries(), lib.Name),
+		mustHold(path, "machine", defaults.Machines(), b.config.Runner.Recorded),
+	); err != nil {
+		return nil, err
+	}
+	return defaults.Rows(recorded, b.config.Runner.Recorded, lib.Name), nil
+}
+
+// mustHold reports that a file knows nothing of a library or machine: all of its
+// rows would be left out without a word.
+func mustHold(path, what string, known []string, name string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(known, ", "))
+}
 
 // checker accepts what the library can run at the points of the grid.
 func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {

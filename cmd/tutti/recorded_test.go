@@ -163,3 +163,27 @@ func shuffled(rows string) string {
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	return strings.Join(lines, "")
 }
+
+// TestFilesAboutSomebodyElse wants an error where a file of names or defaults
+// knows nothing of what is tuned: every row would be left out otherwise.
+func TestFilesAboutSomebodyElse(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	for name, text := range map[string]string{
+		"names.csv":    "collective,recorded,library,algorithm\nallreduce,rdb,openmpi,recursive_doubling\n",
+		"defaults.csv": "machine,collective,nodes,ppn,msg_bytes,openmpi\nC,allreduce,4,1,16,rdb\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct{ set, want string }{
+		{"runner.names=names.csv", `names.csv: no row for the library "mpich": it has openmpi`},
+		{"runner.defaults=defaults.csv", `defaults.csv: no row for the library "mpich": it has openmpi`},
+		{"runner.recorded=Z", `no row for the machine "Z": it has A, C`},
+	} {
+		if _, stderr := mustTutti(t, codeInput, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", tc.set); !strings.Contains(stderr, tc.want) {
+			t.Errorf("--set %s: stderr %q, want %q", tc.set, stderr, tc.want)
+		}
+	}
+}
