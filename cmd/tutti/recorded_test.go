@@ -177,13 +177,20 @@ func TestFilesAboutSomebodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, tc := range []struct{ set, want string }{
-		{"runner.names=names.csv", `names.csv: no row for the library "mpich": it has openmpi`},
-		{"runner.defaults=defaults.csv", `defaults.csv: no row for the library "mpich": it has openmpi`},
-		{"runner.recorded=Z", `no row for the machine "Z": it has A, C`},
+	for _, tc := range []struct {
+		set  []string
+		want string
+	}{
+		{[]string{"runner.names=names.csv"}, `names.csv: no row for the library "mpich": it has openmpi`},
+		{[]string{"runner.defaults=defaults.csv", "runner.recorded=C"}, `defaults.csv: no row for the library "mpich": it has openmpi`},
+		{[]string{"runner.defaults=data/defaults.csv", "runner.recorded=Z"}, `defaults.csv: no row for the machine "Z": it has A, C`},
 	} {
-		if _, stderr := mustTutti(t, codeInput, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", tc.set); !strings.Contains(stderr, tc.want) {
-			t.Errorf("--set %s: stderr %q, want %q", tc.set, stderr, tc.want)
+		args := []string{"tune", "-c", filepath.Join(dir, "small.yaml")}
+		for _, set := range tc.set {
+			args = append(args, "--set", set)
+		}
+		if _, stderr := mustTutti(t, codeInput, args...); !strings.Contains(stderr, tc.want) {
+			t.Errorf("tutti %q: stderr %q, want %q", args, stderr, tc.want)
 		}
 	}
 }
