@@ -52,9 +52,11 @@ func Conclude(spec Spec, p Problem, res Result, fit func([]selection.Row) (Selec
 	if c.Selection, err = fit(c.Rows); err != nil {
 		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
 	}
-	held, err := heldOutFinally(spec, ms, final)
-	if err != nil {
-		return Conclusion{}, err
+	var held learner.HeldOut // none from a single point
+	if res.Ledger.PointsMeasured() > 1 {
+		if held, err = learner.CrossValidate(ms, spec.Folds, spec.Seed, final); err != nil {
+			return Conclusion{}, err
+		}
 	}
 	c.Facts, err = newFacts(spec, final, p, res, c, held)
 	return c, err
@@ -102,17 +104,6 @@ func predictRows(l *learner.Learner, p Problem, ms []coll.Measurement) ([]select
 	return rows, nil
 }
 
-// heldOutFinally cross-validates the final forests for the report's R² and
-// parity; none for fewer than two points.
-func heldOutFinally(spec Spec, ms []coll.Measurement, final learner.Options) (learner.HeldOut, error) {
-	for _, m := range ms[1:] {
-		if m.Point != ms[0].Point {
-			return learner.CrossValidate(ms, spec.Folds, spec.Seed, final)
-		}
-	}
-	return learner.HeldOut{}, nil
-}
-
 // bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
 const bootstrapResamples = 1000
 
@@ -131,7 +122,7 @@ func score(name, source string, slowdowns []float64, spec Spec) (*report.Score, 
 	}
 	interval := func(pick func(metrics.Summary) float64) (metrics.Interval, error) {
 		return metrics.Bootstrap(slowdowns, func(v []float64) float64 {
-			s, err := metrics.Summarize(v, spec.Metrics)
+			s, err := metrics.Average(v, spec.Metrics)
 			if err != nil {
 				panic(err) // the values were summarised above
 			}

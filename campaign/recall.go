@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"tutti/activelearn"
-	"tutti/coll"
 	"tutti/store"
 )
 
@@ -16,28 +15,19 @@ func Recall(spec Spec, p Problem, records []store.Record) (Result, error) {
 		return Result{}, err
 	}
 	past := historyOf(p.Problem, records)
-	l := activelearn.NewLedger(p.Space)
-	res := Result{Stop: activelearn.StopReason(past.stop), Ledger: l}
+	res := Result{Stop: activelearn.StopReason(past.stop), Ledger: activelearn.NewLedger(p.Space)}
 	for round := 1; ; round++ {
 		batch, ok := past.batches[round]
 		if !ok {
 			break
 		}
 		res.Rounds = round
-		for _, c := range batch {
-			if l.IsFree(c) {
-				if err := l.Pend(c); err != nil {
-					return res, err
-				}
-			}
+		if err := pend(res.Ledger, batch); err != nil {
+			return res, err
 		}
 		for _, t := range past.trials[round] {
-			if err := l.Record(t); err != nil {
+			if _, err := settle(&res, t, spec.Attempts); err != nil {
 				return res, fmt.Errorf("%s: round %d: %w: %w", p.Problem, round, ErrLog, err)
-			}
-			if t.State == coll.TrialFailed && t.Attempt >= spec.Attempts {
-				l.Abandon(t.Candidate)
-				res.Warnings = append(res.Warnings, givenUp(t))
 			}
 		}
 		if e, ok := past.evaluations[round]; ok {

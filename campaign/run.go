@@ -132,7 +132,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	r.retry = nil
 	fresh, err := r.strategy.Ask(activelearn.State{
 		Round:  round,
-		Want:   r.spec.Batch.want(len(r.ledger.Measurements())),
+		Want:   r.spec.Batch.Want(len(r.ledger.Measurements())),
 		Ledger: r.ledger,
 	})
 	if err != nil {
@@ -149,14 +149,19 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		r.warn("round %d asks for another batch than the log has; the log is followed", round)
 		batch = logged
 	}
+	return batch, pend(r.ledger, batch)
+}
+
+// pend marks a batch as asked for; what is tried again is marked already.
+func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	for _, c := range batch {
-		if r.ledger.IsFree(c) {
-			if err := r.ledger.Pend(c); err != nil {
-				return nil, err
+		if l.IsFree(c) {
+			if err := l.Pend(c); err != nil {
+				return err
 			}
 		}
 	}
-	return batch, nil
+	return nil
 }
 
 // measure takes the trials of the batch that the log has and runs the others.
@@ -185,24 +190,29 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 
 // record enters a trial that ended and decides about a failed one.
 func (r *run) record(t coll.Trial) error {
-	if err := r.ledger.Record(t); err != nil {
-		return err
-	}
 	r.attempts[t.Candidate]++
-	if t.State == coll.TrialDone {
-		return nil
-	}
-	if t.Attempt < r.spec.Attempts {
+	again, err := settle(&r.result, t, r.spec.Attempts)
+	if again {
 		r.retry = append(r.retry, t.Candidate)
-		return nil
 	}
-	r.ledger.Abandon(t.Candidate)
-	r.result.Warnings = append(r.result.Warnings, givenUp(t))
-	return nil
+	return err
 }
 
-func givenUp(t coll.Trial) string {
-	return fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error)
+// settle enters a trial into the result's ledger. After so many failed attempts
+// the candidate is given up with a warning, before that it is to be tried again.
+func settle(res *Result, t coll.Trial, attempts int) (again bool, err error) {
+	if err := res.Ledger.Record(t); err != nil {
+		return false, err
+	}
+	switch {
+	case t.State == coll.TrialDone:
+		return false, nil
+	case t.Attempt < attempts:
+		return true, nil
+	}
+	res.Ledger.Abandon(t.Candidate)
+	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error))
+	return false, nil
 }
 
 // judge takes the evaluation of the round that the log has, or makes it.

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"hash/fnv"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -53,7 +54,8 @@ type Batch struct {
 	Growth     float64 // and at least this share of the candidates measured so far
 }
 
-func (b Batch) want(measured int) int {
+// Want is the number of candidates of the next round.
+func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
 
@@ -106,11 +108,9 @@ type Result struct {
 // problemSeed gives each problem its own randomness, independent of the others
 // in the campaign.
 func problemSeed(seed uint64, p store.Problem) uint64 {
-	h := uint64(14695981039346656037) // FNV-1a
-	for _, b := range []byte(p.String()) {
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	return seed ^ h
+	h := fnv.New64a()
+	h.Write([]byte(p.String()))
+	return seed ^ h.Sum64()
 }
 
 func (s Spec) forProblem(p store.Problem) Spec {

@@ -32,8 +32,6 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
 		return s, err
 	}
-	ms := r.ledger.Measurements()
-	folds := learner.FoldsOf(ms, r.spec.Folds, r.spec.Seed)
 	_, err = hpo.Forest(ctx, hpo.Spec{
 		Trials:  r.spec.HPO,
 		Seed:    r.spec.Seed,
@@ -47,14 +45,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			}
 			return r.append(store.Record{Kind: store.KindHPO, HPO: line})
 		},
-	}, hpo.ForestStudy{
-		Default:  studiedParams(r.spec.Learner.Forest),
-		Criteria: studiedCriteria(r.spec.Learner.Scaling),
-		Folds:    slices.Max(folds) + 1,
-		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
-			return r.scoreFold(ms, folds, fold, p)
-		},
-	})
+	}, ForestStudy(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner, r.spec.Metrics))
 	if errors.Is(err, hpo.ErrNoneComplete) {
 		r.warn("hyperparameter study: %v; the configured forests stay", err)
 		return s, nil
@@ -62,21 +53,30 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	return s, err
 }
 
-// scoreFold is the average slowdown of one fold under other hyperparameters.
-func (r *run) scoreFold(ms []coll.Measurement, folds []int, fold int, p hpo.ForestParams) (float64, error) {
-	opt, err := r.spec.withParams(p)
-	if err != nil {
-		return 0, err
+// ForestStudy describes a study of the learner's forests on measurements of two
+// points or more: the score of a fold is the average slowdown there.
+func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options, m metrics.Options) hpo.ForestStudy {
+	folds := learner.FoldsOf(ms, k, seed)
+	return hpo.ForestStudy{
+		Default:  studiedParams(opt.Forest),
+		Criteria: studiedCriteria(opt.Scaling),
+		Folds:    slices.Max(folds) + 1,
+		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
+			with, err := WithParams(opt, p)
+			if err != nil {
+				return 0, err
+			}
+			held, err := learner.Fold(ms, folds, fold, with)
+			if err != nil {
+				return 0, err
+			}
+			if len(held.Slowdowns) == 0 {
+				return 1, nil // a fold without a choice loses nothing
+			}
+			sum, err := metrics.Summarize(held.Slowdowns, m)
+			return sum.Slowdown, err
+		},
 	}
-	held, err := learner.Fold(ms, folds, fold, opt)
-	if err != nil {
-		return 0, err
-	}
-	if len(held.Slowdowns) == 0 {
-		return 1, nil // a fold without a choice loses nothing
-	}
-	sum, err := metrics.Summarize(held.Slowdowns, r.spec.Metrics)
-	return sum.Slowdown, err
 }
 
 // studiedParams are the configured hyperparameters, moved into the ranges of a
@@ -147,13 +147,12 @@ func (s Spec) final(study Study) (learner.Options, error) {
 	if !ok || t.Number == 0 {
 		return s.Learner, nil
 	}
-	return s.withParams(hpo.ForestOf(t))
+	return WithParams(s.Learner, hpo.ForestOf(t))
 }
 
-// withParams returns the learner's options with other hyperparameters.
-func (s Spec) withParams(p hpo.ForestParams) (learner.Options, error) {
+// WithParams returns a learner's options with other hyperparameters.
+func WithParams(opt learner.Options, p hpo.ForestParams) (learner.Options, error) {
 	criterion, err := forest.ParseCriterion(p.Criterion)
-	opt := s.Learner
 	opt.Forest.Trees, opt.Forest.Criterion, opt.Forest.MaxDepth = p.Trees, criterion, p.MaxDepth
 	opt.Forest.MinSplit, opt.Forest.MinLeaf = p.MinSplit, p.MinLeaf
 	return opt, err

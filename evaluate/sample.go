@@ -105,7 +105,7 @@ func chosen(ctx context.Context, s Set, machine *replay.Machine, seed uint64, op
 	}
 	ledger := activelearn.NewLedger(s.Space)
 	for round := 1; ledger.Left() > 0; round++ {
-		want := max(opt.Batch.Candidates, int(opt.Batch.Growth*float64(len(ledger.Measurements()))))
+		want := opt.Batch.Want(len(ledger.Measurements()))
 		batch, err := strategy.Ask(activelearn.State{Round: round, Want: want, Ledger: ledger})
 		if err != nil {
 			return nil, err

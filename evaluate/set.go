@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -35,21 +34,12 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 	if err != nil {
 		return Set{}, fmt.Errorf("%s: %w", data, err)
 	}
-	var points []coll.Point
-	var algorithms []coll.Algorithm
 	for _, m := range s.Truth {
 		if m.Collective != s.Collective {
 			return Set{}, fmt.Errorf("%s: measurements of %s and of %s, want one collective", data, s.Collective, m.Collective)
 		}
-		points = append(points, m.Point)
-		algorithms = append(algorithms, m.Algorithm)
 	}
-	s.Space = space.New(points, algorithms, func(c coll.Candidate) error {
-		if _, ok := machine.Truth(c); !ok {
-			return errors.New("not recorded")
-		}
-		return nil
-	})
+	s.Space = machine.Space()
 	switch {
 	case s.Space.Size() == len(s.Space.Points()):
 		return Set{}, fmt.Errorf("%s: %s: one algorithm at every point: nothing to select", data, s.Collective)

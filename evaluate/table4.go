@@ -3,15 +3,14 @@ package evaluate
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/hpo"
 	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/surrogate/forest"
 )
 
 // Table IV of the paper: the average slowdown at the iterations it prints. Its
@@ -83,26 +82,8 @@ type tuned struct {
 // so that every iteration has a number.
 func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]tuned, error) {
 	opt.Missing = s.missing(train)
-	folds := learner.FoldsOf(train, table4Folds, seed)
-	low, _ := hpo.ForestRange()
-	res, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, hpo.ForestStudy{
-		Default: hpo.ForestParams{
-			Trees: max(low.Trees, opt.Forest.Trees), Criterion: opt.Forest.Criterion.String(), MinSplit: low.MinSplit, MinLeaf: low.MinLeaf,
-		},
-		Folds: slices.Max(folds) + 1,
-		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
-			with, err := withParams(opt, p)
-			if err != nil {
-				return 0, err
-			}
-			held, err := learner.Fold(train, folds, fold, with)
-			if err != nil || len(held.Slowdowns) == 0 {
-				return 1, err // a fold without a choice loses nothing
-			}
-			sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
-			return sum.Slowdown, err
-		},
-	})
+	study := campaign.ForestStudy(train, table4Folds, seed, opt, metrics.Options{})
+	res, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, study)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +93,7 @@ func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Opti
 			return nil, fmt.Errorf("iteration %d ended as %s", t.Number+1, t.State)
 		}
 		p := hpo.ForestOf(t)
-		with, err := withParams(opt, p)
+		with, err := campaign.WithParams(opt, p)
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +104,4 @@ func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Opti
 		out = append(out, tuned{params: p, objective: *t.Value, slowdown: q.Slowdown})
 	}
 	return out, nil
-}
-
-func withParams(opt learner.Options, p hpo.ForestParams) (learner.Options, error) {
-	criterion, err := forest.ParseCriterion(p.Criterion)
-	opt.Forest.Trees, opt.Forest.Criterion, opt.Forest.MaxDepth = p.Trees, criterion, p.MaxDepth
-	opt.Forest.MinSplit, opt.Forest.MinLeaf = p.MinSplit, p.MinLeaf
-	return opt, err
 }

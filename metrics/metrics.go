@@ -63,6 +63,20 @@ type Summary struct {
 // ErrEmpty for none and ErrTime for one that is not positive and finite.
 // O(n log n).
 func Summarize(slowdowns []float64, opt Options) (Summary, error) {
+	s, err := Average(slowdowns, opt)
+	if err != nil {
+		return Summary{}, err
+	}
+	sorted := slices.Clone(slowdowns)
+	slices.Sort(sorted)
+	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, nil)
+	s.Worst = sorted[len(sorted)-1]
+	return s, nil
+}
+
+// Average is Summarize without P95 and Worst, for statistics that are taken many
+// times: it sorts nothing. O(n).
+func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty
 	}
@@ -82,10 +96,6 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	}
 	n := float64(len(slowdowns))
 	s.Slowdown, s.Accuracy, s.Mistakes = s.Slowdown/n, s.Accuracy/n, s.Mistakes/n
-	sorted := slices.Clone(slowdowns)
-	slices.Sort(sorted)
-	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, nil)
-	s.Worst = sorted[len(sorted)-1]
 	return s, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/space"
 )
 
 // Noise is what disturbs a recorded time.
@@ -83,6 +84,21 @@ func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 
 // Candidates returns what was recorded, in order; the caller must not change it.
 func (m *Machine) Candidates() []coll.Candidate { return m.order }
+
+// Space returns the space of the candidates that were recorded.
+func (m *Machine) Space() *space.Space {
+	points := make([]coll.Point, len(m.order))
+	algorithms := make([]coll.Algorithm, len(m.order))
+	for i, c := range m.order {
+		points[i], algorithms[i] = c.Point, c.Algorithm
+	}
+	return space.New(points, algorithms, func(c coll.Candidate) error {
+		if _, ok := m.recorded[c]; !ok {
+			return fmt.Errorf("%v is not recorded", c)
+		}
+		return nil
+	})
+}
 
 // Truth returns the recorded measurement of a candidate, without noise.
 func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {

@@ -18,7 +18,6 @@ import (
 	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/space"
 	"tutti/store"
 	"tutti/surrogate/forest"
 )
@@ -207,8 +206,6 @@ func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
 
 func (b *built) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
 	var truth []coll.Measurement
-	var points []coll.Point
-	algorithms := []coll.Algorithm{}
 	var left leftOut
 	for _, m := range named {
 		if m.Collective != collective {
@@ -219,8 +216,6 @@ func (b *built) problem(lib config.Library, collective coll.Collective, named []
 			continue
 		}
 		truth = append(truth, m)
-		points = append(points, m.Point)
-		algorithms = append(algorithms, m.Algorithm)
 	}
 	if left.unknown > 0 {
 		b.warnings = append(b.warnings, fmt.Sprintf("%s %s has no %s algorithm %s: %d recorded rows left out",
@@ -240,12 +235,7 @@ func (b *built) problem(lib config.Library, collective coll.Collective, named []
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
-	sp := space.New(points, algorithms, func(c coll.Candidate) error {
-		if _, ok := machine.Truth(c); !ok {
-			return errors.New("not recorded")
-		}
-		return nil
-	})
+	sp := machine.Space()
 	if sp.Size() == 0 {
 		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
 			lib.Name, lib.Version, collective, &left)

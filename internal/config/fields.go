@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -183,7 +184,7 @@ func toLibrary(item any) (Library, error) {
 	}
 	var lib Library
 	into := map[string]*string{"name": &lib.Name, "version": &lib.Version, "path": &lib.Path}
-	for _, key := range slices.Sorted(mapsKeys(m)) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		target, known := into[key]
 		if !known {
 			return lib, fmt.Errorf("unknown key %q: want name, version, path", key)

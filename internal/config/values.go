@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,8 +15,6 @@ import (
 // variable or a flag.
 
 type reader = func(c *Campaign, v any) error
-
-func mapsKeys(m map[string]any) iter.Seq[string] { return maps.Keys(m) }
 
 func text(at func(*Campaign) *string, check func(string) error) reader {
 	return func(c *Campaign, v any) error {
