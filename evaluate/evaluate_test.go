@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,11 +16,10 @@ import (
 	"tutti/benchrunner/synthetic"
 	"tutti/coll"
 	"tutti/evaluate"
+	"tutti/internal/golden"
 	"tutti/preprocess"
 	"tutti/space"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // small is the synthetic machine at 54 points. The collective may be any: the
 // machine does not look at it.
@@ -51,23 +49,6 @@ func options() evaluate.Options {
 	o := evaluate.DefaultOptions()
 	o.Trees = 10
 	return o
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
 }
 
 // lines are outcomes as a script reads them, without the time on the clock.
@@ -410,7 +391,7 @@ func TestText(t *testing.T) {
 	if err := evaluate.WriteText(&b, made(), []string{"one: 2 rows left out"}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "text.golden", b.Bytes())
+	golden.Check(t, "text.golden", b.Bytes())
 }
 
 func TestCurve(t *testing.T) {
@@ -418,5 +399,5 @@ func TestCurve(t *testing.T) {
 	if err := evaluate.WriteCurve(&b, made()); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "curve.golden", b.Bytes())
+	golden.Check(t, "curve.golden", b.Bytes())
 }

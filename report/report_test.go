@@ -2,19 +2,16 @@ package report
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"tutti/internal/golden"
+)
 
 func TestGolden(t *testing.T) {
 	tests := []struct {
@@ -31,19 +28,7 @@ func TestGolden(t *testing.T) {
 			if err := tc.write(&got, shortFacts()); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", tc.file)
-			if *update {
-				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", path, diff)
-			}
+			golden.Check(t, tc.file, got.Bytes())
 		})
 	}
 }

@@ -6,6 +6,8 @@ var ranks = map[string]int{
 	"coll":           0,
 	"coll/catalogue": 0,
 
+	"internal/golden": 0, // for tests
+
 	"space":            1,
 	"store":            1,
 	"metrics":          1,

@@ -3,7 +3,6 @@ package mpich_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,11 +15,10 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/internal/golden"
 	"tutti/selection"
 	"tutti/selection/mpich"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func embedded(t testing.TB) (mpich.Library, *catalogue.Catalogue) {
 	t.Helper()
@@ -298,27 +296,10 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "bcast.json", file.Bytes())
-	golden(t, "bcast.env", selection.EnvFile(env))
+	golden.Check(t, "bcast.json", file.Bytes())
+	golden.Check(t, "bcast.env", selection.EnvFile(env))
 	if _, err := file.Env("mpich.json"); err == nil {
 		t.Error("relative path: no error")
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
 	}
 }
 

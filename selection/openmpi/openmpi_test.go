@@ -3,7 +3,6 @@ package openmpi_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,11 +15,10 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/internal/golden"
 	"tutti/selection"
 	"tutti/selection/openmpi"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func release(t testing.TB, version string) *catalogue.Catalogue {
 	t.Helper()
@@ -174,13 +172,13 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, filepath.Base(name), got)
+		golden.Check(t, filepath.Base(name), got)
 	}
 	env, err := b.Env("/home/me/my runs/openmpi.rules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "openmpi.env", selection.EnvFile(env))
+	golden.Check(t, "openmpi.env", selection.EnvFile(env))
 	want := []openmpi.Conflict{
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 12, PPN: 1}, Loss: 0.5},
@@ -193,23 +191,6 @@ func TestGolden(t *testing.T) {
 	}
 	if _, err := b.Env("openmpi.rules"); err == nil {
 		t.Error("relative path: no error")
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
 	}
 }
 
