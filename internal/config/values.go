@@ -134,69 +134,49 @@ func list(v any) ([]any, error) {
 	return nil, fmt.Errorf("%v: want a list", v)
 }
 
-func texts(at func(*Campaign) *[]string, check func(string) error) reader {
+// items reads a list of at least so many values, none twice; every fault has the
+// index of its item.
+func items[T comparable](at func(*Campaign) *[]T, least int, parse func(any) (T, error)) reader {
 	return func(c *Campaign, v any) error {
-		items, err := list(v)
+		given, err := list(v)
 		if err != nil {
 			return err
 		}
-		if len(items) == 0 {
+		if len(given) < least {
 			return fmt.Errorf("is an empty list: want at least one")
 		}
 		var faults faultList
-		for i, item := range items {
-			s, ok := item.(string)
-			if !ok {
-				faults.add(fmt.Sprintf("[%d]", i), fmt.Errorf("%v: want text", item))
-			} else if err := check(s); err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
-			} else if slices.Contains(*at(c), s) {
-				faults.add(fmt.Sprintf("[%d]", i), fmt.Errorf("%s is given twice", s))
+		for i, item := range given {
+			value, err := parse(item)
+			if err == nil && slices.Contains(*at(c), value) {
+				err = fmt.Errorf("%v is given twice", item)
 			}
-			*at(c) = append(*at(c), s)
+			if err != nil {
+				faults.add(fmt.Sprintf("[%d]", i), err)
+			}
+			*at(c) = append(*at(c), value)
 		}
 		return faults.err()
 	}
+}
+
+func texts(at func(*Campaign) *[]string, check func(string) error) reader {
+	return items(at, 1, func(item any) (string, error) {
+		s, ok := item.(string)
+		if !ok {
+			return "", fmt.Errorf("%v: want text", item)
+		}
+		return s, check(s)
+	})
 }
 
 func wholes(at func(*Campaign) *[]int) reader {
-	return func(c *Campaign, v any) error {
-		items, err := list(v)
-		if err != nil {
-			return err
-		}
-		var faults faultList
-		for i, item := range items {
-			n, err := toWhole(item, 1, 1<<24)
-			if err == nil && slices.Contains(*at(c), int(n)) {
-				err = fmt.Errorf("%v is given twice", item)
-			}
-			if err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
-			}
-			*at(c) = append(*at(c), int(n))
-		}
-		return faults.err()
-	}
+	return items(at, 0, func(item any) (int, error) {
+		n, err := toWhole(item, 1, 1<<24)
+		return int(n), err
+	})
 }
 
 func sizes(at func(*Campaign) *[]int64) reader {
-	return func(c *Campaign, v any) error {
-		items, err := list(v)
-		if err != nil {
-			return err
-		}
-		var faults faultList
-		for i, item := range items {
-			n, err := coll.ParseBytes(fmt.Sprint(item))
-			if err == nil && slices.Contains(*at(c), n) {
-				err = fmt.Errorf("%v is given twice", item)
-			}
-			if err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
-			}
-			*at(c) = append(*at(c), n)
-		}
-		return faults.err()
-	}
+	return items(at, 0, func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
 }

@@ -154,10 +154,10 @@ func TestFitsDegenerateRows(t *testing.T) {
 	}
 	for _, tc := range tests {
 		for _, c := range criteria {
+			if c == forest.Poisson && tc.notPoisson != "" {
+				continue
+			}
 			t.Run(tc.name+"/"+c.String(), func(t *testing.T) {
-				if c == forest.Poisson && tc.notPoisson != "" {
-					t.Skip(tc.notPoisson)
-				}
 				want := tc.want
 				if want == nil { // indistinguishable rows share their mean or median
 					want = []float64{5, 5, 5}
