@@ -3,7 +3,7 @@
 // measurements, synthetic makes a machine whose best algorithm is known, and
 // runnertest is the suite that every Runner passes.
 //
-//	err := runner.Run(ctx, benchrunner.Batch{Round: 1, Requests: requests}, func(t coll.Trial) error {
+//	err := runner.Run(ctx, benchrunner.Batch{Round: 1, Requests: requests}, benchrunner.TrialLog(func(t coll.Trial) error {
 //		return journal.Append(store.Record{Kind: store.KindTrial, Trial: &t})
-//	})
+//	}))
 package benchrunner

@@ -20,18 +20,39 @@ type Request struct {
 
 // Batch is what one round measures.
 type Batch struct {
+	Label    string // of the problem, a part of job names: letters, digits, ._-
 	Round    int
 	Requests []Request
+	Jobs     []coll.Job // the last record of each job that an earlier run began for this round
+}
+
+// Log takes what happens while a batch runs. It is on disk when a method returns
+// nil. Calls of one batch do not overlap.
+type Log interface {
+	Job(coll.Job) error
+	Trial(coll.Trial) error
 }
 
 // Runner measures batches on one machine with one MPI build.
 type Runner interface {
-	// Run measures every request that has not ended and calls done exactly once
-	// for each, in whatever order the trials end; calls do not overlap. A
-	// candidate that could not be measured is a failed trial, not an error.
+	// Run measures every request that has not ended and logs exactly one trial
+	// for each, in whatever order they end. A candidate that could not be
+	// measured is a failed trial, not an error.
 	//
-	// Run returns early with the error of done, with ctx.Err() once ctx is
+	// Run returns early with the error of the log, with ctx.Err() once ctx is
 	// cancelled, or with an error matching ErrUnavailable. Requests without a
-	// trial by then have not been measured, and asking again is allowed.
-	Run(ctx context.Context, batch Batch, done func(coll.Trial) error) error
+	// trial by then have not been measured, and asking again is allowed. A runner
+	// whose jobs outlive it logs each job before it is submitted, when it has an
+	// ID and after the trials it carried; asked again with these Jobs, it takes
+	// them up instead of submitting twice.
+	Run(ctx context.Context, batch Batch, log Log) error
 }
+
+// TrialLog is a Log of trials for runners without jobs.
+type TrialLog func(coll.Trial) error
+
+// Job does nothing.
+func (TrialLog) Job(coll.Job) error { return nil }
+
+// Trial calls f.
+func (f TrialLog) Trial(t coll.Trial) error { return f(t) }

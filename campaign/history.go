@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"errors"
+	"slices"
 
 	"tutti/coll"
 	"tutti/store"
@@ -13,6 +14,7 @@ var ErrLog = errors.New("the log does not fit the campaign")
 // history is what the log knows of one problem, by round.
 type history struct {
 	batches     map[int][]coll.Candidate
+	jobs        map[int][]coll.Job // the last record of each
 	trials      map[int][]coll.Trial
 	evaluations map[int]store.Evaluation
 	study       []store.Record
@@ -23,6 +25,7 @@ type history struct {
 func historyOf(p store.Problem, records []store.Record) history {
 	h := history{
 		batches:     map[int][]coll.Candidate{},
+		jobs:        map[int][]coll.Job{},
 		trials:      map[int][]coll.Trial{},
 		evaluations: map[int]store.Evaluation{},
 	}
@@ -33,6 +36,8 @@ func historyOf(p store.Problem, records []store.Record) history {
 		switch r.Kind {
 		case store.KindBatch:
 			h.batches[r.Round] = r.Batch
+		case store.KindJob:
+			h.addJob(r.Round, *r.Job)
 		case store.KindTrial:
 			h.trials[r.Round] = append(h.trials[r.Round], *r.Trial)
 		case store.KindEvaluation:
@@ -44,4 +49,14 @@ func historyOf(p store.Problem, records []store.Record) history {
 		}
 	}
 	return h
+}
+
+// addJob keeps the last record of each job, in the order they began.
+func (h history) addJob(round int, j coll.Job) {
+	jobs := h.jobs[round]
+	if i := slices.IndexFunc(jobs, func(o coll.Job) bool { return o.Name == j.Name }); i >= 0 {
+		jobs[i] = j
+		return
+	}
+	h.jobs[round] = append(jobs, j)
 }

@@ -180,12 +180,31 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	if len(ended) == len(batch) {
 		return nil
 	}
-	return r.problem.Runner.Run(ctx, benchrunner.Batch{Round: round, Requests: requests}, func(t coll.Trial) error {
-		if err := r.append(store.Record{Kind: store.KindTrial, Round: round, Trial: &t}); err != nil {
-			return err
-		}
-		return r.record(t)
-	})
+	return r.problem.Runner.Run(ctx, benchrunner.Batch{
+		Label:    r.problem.Library + "-" + string(r.problem.Collective),
+		Round:    round,
+		Requests: requests,
+		Jobs:     r.past.jobs[round],
+	}, roundLog{r, round})
+}
+
+// roundLog writes what a runner tells of one round into the campaign's log.
+type roundLog struct {
+	run   *run
+	round int
+}
+
+// Job writes how far a job has come.
+func (l roundLog) Job(j coll.Job) error {
+	return l.run.append(store.Record{Kind: store.KindJob, Round: l.round, Job: &j})
+}
+
+// Trial writes a trial and enters it.
+func (l roundLog) Trial(t coll.Trial) error {
+	if err := l.run.append(store.Record{Kind: store.KindTrial, Round: l.round, Trial: &t}); err != nil {
+		return err
+	}
+	return l.run.record(t)
 }
 
 // record enters a trial that ended and decides about a failed one.

@@ -44,4 +44,5 @@ type Trial struct {
 	State   TrialState `json:"state"`
 	Phase   string     `json:"phase,omitzero"` // of a failed trial: launch, run or parse
 	Error   string     `json:"error,omitzero"`
+	Job     string     `json:"job,omitzero"` // name of the job that carried it
 }

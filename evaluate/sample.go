@@ -133,9 +133,9 @@ func measure(ctx context.Context, machine *replay.Machine, round int, batch []co
 		requests[i] = benchrunner.Request{Candidate: c, Attempt: 1}
 	}
 	var ms []coll.Measurement
-	err := machine.Run(ctx, benchrunner.Batch{Round: round, Requests: requests}, func(t coll.Trial) error {
+	err := machine.Run(ctx, benchrunner.Batch{Round: round, Requests: requests}, benchrunner.TrialLog(func(t coll.Trial) error {
 		ms = append(ms, t.Measurement)
 		return nil
-	})
+	}))
 	return ms, err
 }

@@ -2,12 +2,14 @@ package store
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -37,7 +39,7 @@ type file interface {
 }
 
 // Create starts the journal of the folder dir, which is made when missing, and
-// locks it. Schema is filled in, and Created when it is zero. The header is on
+// locks it. Schema is filled in, Created when it is zero, and ID when it is empty. The header is on
 // disk when Create returns; a crash before that leaves no journal.
 //
 // The error matches ErrExists when the folder has a journal and ErrLocked when
@@ -71,6 +73,9 @@ func create(path string, h Header) (*Journal, error) {
 		h.Created = time.Now()
 	}
 	h.Created = h.Created.UTC().Round(0)
+	if h.ID == "" {
+		h.ID = strings.ToLower(rand.Text()[:8]) // 40 bits
+	}
 	line, err := encode(headerLine{Kind: KindHeader, Header: h})
 	if err != nil {
 		return nil, fmt.Errorf("journal header: %w", err)

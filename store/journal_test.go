@@ -91,7 +91,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := store.Header{Schema: store.Schema, Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a":[1,2]}`)}
+	header := store.Header{Schema: store.Schema, ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a":[1,2]}`)}
 	if diff := cmp.Diff(&store.Contents{Header: header, Records: want}, got, compare); diff != "" {
 		t.Errorf("Read: (-want +got)\n%s", diff)
 	}
@@ -181,7 +181,7 @@ func TestAppendRefuses(t *testing.T) {
 		record store.Record
 		want   string
 	}{
-		{"unknown kind", store.Record{Kind: "noise"}, `kind "noise": want batch`},
+		{"unknown kind", store.Record{Kind: "noise"}, `kind "noise": want batch, job`},
 		{"no kind", store.Record{}, `kind ""`},
 		{"header", store.Record{Kind: store.KindHeader}, `kind "header"`},
 		{"nothing set", store.Record{Kind: store.KindTrial}, `"trial" is missing`},

@@ -39,7 +39,7 @@ func TestReadDamaged(t *testing.T) {
 		{"torn header", headLine[:30], 0, 0, ErrCorrupt, ":1: "},
 		{"header missing", stopLine, 0, 0, ErrCorrupt, `:1: not a readable journal: the first line is of kind "stop"`},
 		{"header twice", headLine + headLine, 0, 0, ErrCorrupt, `:2: not a readable journal: json: unknown field "schema"`},
-		{"newer schema", strings.Replace(headLine, `"schema":1`, `"schema":2,"new":{}`, 1), 0, 0, ErrSchema, "schema 2, this one reads up to 1"},
+		{"newer schema", strings.Replace(headLine, `"schema":1`, `"schema":3,"new":{}`, 1), 0, 0, ErrSchema, "schema 3, this one reads up to 2"},
 		{"schema zero", strings.Replace(headLine, `"schema":1`, `"schema":0`, 1), 0, 0, ErrCorrupt, "schema 0"},
 		{"unknown field in the header", strings.Replace(headLine, `"seed"`, `"sed"`, 1), 0, 0, ErrCorrupt, `:1: not a readable journal: json: unknown field "sed"`},
 		{"unknown field", headLine + stopLine + strings.Replace(stopLine, `"stop":"b`, `"stopp":"b`, 1), 0, 0, ErrCorrupt, `:3: not a readable journal: json: unknown field "stopp"`},

@@ -10,7 +10,7 @@ import (
 )
 
 // Schema is the version of the journal this package writes, and the newest it reads.
-const Schema = 1
+const Schema = 2
 
 // Kind says what a line of the journal is about.
 type Kind string
@@ -19,6 +19,7 @@ type Kind string
 const (
 	KindHeader     Kind = "header"
 	KindBatch      Kind = "batch"      // candidates asked for in a round
+	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
 	KindTrial      Kind = "trial"      // one attempt to measure, ended
 	KindEvaluation Kind = "evaluation" // how good the models of a round are
 	KindHPO        Kind = "hpo"        // result of a hyperparameter study
@@ -30,7 +31,8 @@ const (
 type Header struct {
 	Schema   int             `json:"schema"`
 	Campaign string          `json:"campaign"`
-	Version  string          `json:"version"` // of tutti
+	ID       string          `json:"id,omitzero"` // unlike that of any other campaign
+	Version  string          `json:"version"`     // of tutti
 	Created  time.Time       `json:"created"`
 	Seed     uint64          `json:"seed"`
 	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration, kept compact
@@ -66,7 +68,7 @@ type Evaluation struct {
 	P95Slowdown    float64 `json:"p95_slowdown"`
 }
 
-// Record is one line after the header. Kind says which one of Batch, Trial,
+// Record is one line after the header. Kind says which one of Batch, Job, Trial,
 // Evaluation, HPO and Stop is set; a resume has none of them. Note is free text.
 type Record struct {
 	Kind       Kind             `json:"kind"`
@@ -74,6 +76,7 @@ type Record struct {
 	Problem    Problem          `json:"problem,omitzero"`
 	Round      int              `json:"round,omitzero"`
 	Batch      []coll.Candidate `json:"batch,omitempty"`
+	Job        *coll.Job        `json:"job,omitempty"`
 	Trial      *coll.Trial      `json:"trial,omitempty"`
 	Evaluation *Evaluation      `json:"evaluation,omitempty"`
 	HPO        json.RawMessage  `json:"hpo,omitempty"`
@@ -88,7 +91,7 @@ func (r Record) Validate() error {
 		kind Kind
 		set  bool
 	}{
-		{KindBatch, len(r.Batch) > 0}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
+		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
 		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""},
 	}
 	known := r.Kind == KindResume
@@ -102,9 +105,11 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, trial, evaluation, hpo, stop or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, hpo, stop or resume", r.Kind)
 	}
 	switch r.Kind {
+	case KindJob:
+		return r.Job.Validate()
 	case KindTrial:
 		return validateTrial(*r.Trial)
 	case KindEvaluation:

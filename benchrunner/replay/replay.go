@@ -126,7 +126,7 @@ func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 }
 
 // Run answers every request that has not ended, in the order of the batch.
-func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, done func(coll.Trial) error) error {
+func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	candidates := make([]coll.Candidate, len(batch.Requests))
 	for i, r := range batch.Requests {
 		candidates[i] = r.Candidate
@@ -139,7 +139,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, done func(co
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := done(m.trial(r, costs[i])); err != nil {
+		if err := log.Trial(m.trial(r, costs[i])); err != nil {
 			return err
 		}
 	}

@@ -35,10 +35,10 @@ func machine(t *testing.T, opt replay.Options) *replay.Machine {
 func runAll(t *testing.T, m *replay.Machine, reqs []benchrunner.Request) []coll.Trial {
 	t.Helper()
 	var out []coll.Trial
-	err := m.Run(context.Background(), benchrunner.Batch{Requests: reqs}, func(tr coll.Trial) error {
+	err := m.Run(context.Background(), benchrunner.Batch{Requests: reqs}, benchrunner.TrialLog(func(tr coll.Trial) error {
 		out = append(out, tr)
 		return nil
-	})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

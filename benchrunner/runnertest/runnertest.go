@@ -31,7 +31,7 @@ func Run(t *testing.T, c Case) {
 	t.Run("a failure is a trial", func(t *testing.T) { failureIsTrial(t, c) })
 	t.Run("ended requests are left alone", func(t *testing.T) { endedLeftAlone(t, c) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, c) })
-	t.Run("error of done", func(t *testing.T) { errorOfDone(t, c) })
+	t.Run("error of the log", func(t *testing.T) { errorOfDone(t, c) })
 }
 
 func requests(cands ...coll.Candidate) []benchrunner.Request {
@@ -45,13 +45,13 @@ func requests(cands ...coll.Candidate) []benchrunner.Request {
 func collect(t *testing.T, r benchrunner.Runner, reqs []benchrunner.Request) map[coll.Candidate]coll.Trial {
 	t.Helper()
 	got := map[coll.Candidate]coll.Trial{}
-	err := r.Run(context.Background(), benchrunner.Batch{Round: 1, Requests: reqs}, func(tr coll.Trial) error {
+	err := r.Run(context.Background(), benchrunner.Batch{Round: 1, Requests: reqs}, benchrunner.TrialLog(func(tr coll.Trial) error {
 		if _, twice := got[tr.Candidate]; twice {
 			t.Errorf("%v ended twice", tr.Candidate)
 		}
 		got[tr.Candidate] = tr
 		return nil
-	})
+	}))
 	if err != nil {
 		t.Fatalf("Run: %v", err)
 	}
@@ -100,7 +100,7 @@ func endedLeftAlone(t *testing.T, c Case) {
 func cancelled(t *testing.T, c Case) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := c.New(t).Run(ctx, benchrunner.Batch{Round: 1, Requests: requests(c.Good...)}, func(coll.Trial) error { return nil })
+	err := c.New(t).Run(ctx, benchrunner.Batch{Round: 1, Requests: requests(c.Good...)}, benchrunner.TrialLog(func(coll.Trial) error { return nil }))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Run after cancel = %v, want context.Canceled", err)
 	}
@@ -109,11 +109,11 @@ func cancelled(t *testing.T, c Case) {
 func errorOfDone(t *testing.T, c Case) {
 	broken := errors.New("disk full")
 	calls := 0
-	err := c.New(t).Run(context.Background(), benchrunner.Batch{Round: 1, Requests: requests(c.Good...)}, func(coll.Trial) error {
+	err := c.New(t).Run(context.Background(), benchrunner.Batch{Round: 1, Requests: requests(c.Good...)}, benchrunner.TrialLog(func(coll.Trial) error {
 		calls++
 		return broken
-	})
+	}))
 	if !errors.Is(err, broken) || calls != 1 {
-		t.Errorf("Run = %v after %d calls, want the error of done after one", err, calls)
+		t.Errorf("Run = %v after %d calls, want the error of the log after one", err, calls)
 	}
 }

@@ -11,6 +11,8 @@ var ranks = map[string]int{
 	"space":            1,
 	"store":            1,
 	"metrics":          1,
+	"forcing":          1,
+	"native":           1,
 	"surrogate/forest": 1,
 	"surrogate/gp":     1,
 
@@ -23,11 +25,23 @@ var ranks = map[string]int{
 	"benchrunner/replay":     2,
 	"benchrunner/runnertest": 2,
 	"benchrunner/synthetic":  2,
+	"benchrunner/live":       2,
+	"benchrunner/fault":      2,
+	"benchrunner/slurm":      2,
+	"benchrunner/local":      2,
+	"benchrunner/launch":     2,
+	"benchrunner/native":     2,
+	"benchrunner/osu":        2,
+	"benchrunner/reprompi":   2,
+	"benchrunner/imb":        2,
+	"internal/slurmtest":     2, // for tests
 
 	"learner":     3,
 	"activelearn": 3,
 	"hpo":         3,
 	"report":      3,
+	"doctor":      3,
+	"verify":      3,
 
 	"campaign": 4,
 
@@ -46,7 +60,7 @@ var reserved = []struct {
 	importers []string
 	tests     bool // test files anywhere may import it
 }{
-	{pattern: "tutti/benchrunner/...", importers: []string{"cmd/tutti", "evaluate"}, tests: true},
+	{pattern: "tutti/benchrunner/...", importers: []string{"cmd/tutti", "doctor", "evaluate"}, tests: true},
 	{pattern: "tutti/selection/...", importers: []string{"cmd/tutti"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again
