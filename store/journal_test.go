@@ -59,6 +59,10 @@ func everyKind(t *testing.T) []store.Record {
 		{Kind: store.KindBatch, Time: noon, Problem: problem, Round: 1, Batch: []coll.Candidate{candidate(2), withParams}},
 		trial(4),
 		{Kind: store.KindTrial, Time: noon, Problem: problem, Round: 1, Trial: &failed},
+		{Kind: store.KindJob, Time: noon, Problem: problem, Round: 1, Job: &coll.Job{
+			Name: "tutti-a1b2c3d4-mpich-bcast-r1-1", State: coll.JobEnded, ID: "17", Carries: []int{0, 2}, Nodes: 4, LimitSeconds: 300,
+			Outcome: coll.JobTimeout, Spent: coll.Spent{Queue: 2.5, Measure: 120},
+			Environment: &coll.Environment{Nodes: []string{"n1", "n2"}, Kernel: "6.1.0", Started: noon}}},
 		{Kind: store.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &store.Evaluation{
 			Round: 1, Trials: 3, Points: 2, PointShare: 0.25, R2: -0.5, Slowdown: 1.02, Source: "reference"}},
 		{Kind: store.KindHPO, Time: noon, Problem: problem, HPO: json.RawMessage(`{"trees":100}`)},
@@ -69,7 +73,7 @@ func everyKind(t *testing.T) []store.Record {
 
 func create(t *testing.T, dir string) *store.Journal {
 	t.Helper()
-	j, err := store.Create(dir, store.Header{Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a": [1, 2]}`)})
+	j, err := store.Create(dir, store.Header{ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a": [1, 2]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +185,10 @@ func TestAppendRefuses(t *testing.T) {
 		record store.Record
 		want   string
 	}{
+		{"job without a name", store.Record{Kind: store.KindJob, Job: &coll.Job{State: coll.JobIntended, Carries: []int{0}}}, "job without a name"},
+		{"job without trials", store.Record{Kind: store.KindJob, Job: &coll.Job{Name: "j", State: coll.JobIntended}}, "carries no trial"},
+		{"submitted job without an id", store.Record{Kind: store.KindJob, Job: &coll.Job{Name: "j", State: coll.JobSubmitted, Carries: []int{0}}}, "has no id"},
+		{"job in no state", store.Record{Kind: store.KindJob, Job: &coll.Job{Name: "j", State: "asleep", Carries: []int{0}}}, "want intended, submitted or ended"},
 		{"unknown kind", store.Record{Kind: "noise"}, `kind "noise": want batch, job`},
 		{"no kind", store.Record{}, `kind ""`},
 		{"header", store.Record{Kind: store.KindHeader}, `kind "header"`},
