@@ -18,6 +18,8 @@ type Campaign struct {
 	Collectives []string  `json:"collectives"`
 	Grid        Grid      `json:"grid"`
 	Runner      Runner    `json:"runner"`
+	Benchmark   Benchmark `json:"benchmark"`
+	Slurm       Slurm     `json:"slurm"`
 	Strategy    Strategy  `json:"strategy"`
 	Model       Model     `json:"model"`
 	Stop        Stop      `json:"stop"`
@@ -27,9 +29,14 @@ type Campaign struct {
 
 // Library is one MPI build to tune for.
 type Library struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Path    string `json:"path,omitempty"` // of libmpich.so, when it is on this machine
+	Name         string   `json:"name"`
+	Version      string   `json:"version"`
+	Path         string   `json:"path,omitempty"`          // of libmpich.so or libmpi.so, when it is on this machine
+	Benchmark    string   `json:"benchmark,omitempty"`     // program built with it, or the folder of several
+	Launcher     string   `json:"launcher,omitempty"`      // srun, hydra or mpirun
+	LauncherPath string   `json:"launcher_path,omitempty"` // of mpiexec.hydra or mpirun
+	PMI          string   `json:"pmi,omitempty"`           // what srun speaks: pmi2 or pmix
+	Env          []string `json:"env,omitempty"`           // NAME=VALUE for every launch
 }
 
 // Grid restricts the points; an axis without numbers takes what is recorded.
@@ -50,6 +57,53 @@ type Runner struct {
 	Tail     float64  `json:"noise_tail"`
 	Failures float64  `json:"failures"`
 	Launch   Launch   `json:"launch"`
+
+	PPN             int           `json:"ppn,omitempty"` // processes that local runs at most
+	Modules         []string      `json:"modules,omitempty"`
+	Setup           []string      `json:"setup,omitempty"` // lines of shell
+	Env             []string      `json:"env,omitempty"`   // NAME=VALUE for every launch
+	LaunchAllowance time.Duration `json:"launch_allowance,omitempty"`
+	Settle          time.Duration `json:"settle,omitempty"`
+	JobTime         time.Duration `json:"job_time,omitempty"`
+	Confirm         float64       `json:"confirm,omitempty"` // node-hours
+}
+
+// Live reports whether benchmarks are really run.
+func (r Runner) Live() bool { return r.Kind != Replay }
+
+// The kinds of runners: recorded data, this machine, Slurm jobs, the Slurm
+// allocation that tutti runs in.
+const (
+	Replay     = "replay"
+	Local      = "local"
+	SlurmJobs  = "slurm"
+	Allocation = "allocation"
+)
+
+// Benchmark says which program measures and how long.
+type Benchmark struct {
+	Program    string        `json:"program,omitempty"`
+	Warmup     int           `json:"warmup,omitempty"`
+	Iterations int           `json:"iterations,omitempty"`
+	MinSamples int           `json:"min_samples,omitempty"`
+	MaxSamples int           `json:"max_samples,omitempty"`
+	Precision  float64       `json:"precision,omitempty"`
+	Slice      time.Duration `json:"slice,omitempty"`
+	Hopeless   float64       `json:"hopeless,omitempty"`
+	Check      bool          `json:"check,omitempty"`
+}
+
+// Slurm says how jobs are submitted.
+type Slurm struct {
+	Partition   string   `json:"partition,omitempty"`
+	Account     string   `json:"account,omitempty"`
+	QOS         string   `json:"qos,omitempty"`
+	Reservation string   `json:"reservation,omitempty"`
+	Constraint  string   `json:"constraint,omitempty"`
+	Directives  []string `json:"directives,omitempty"`
+	Exclusive   bool     `json:"exclusive,omitempty"`
+	Jobs        int      `json:"jobs,omitempty"`
+	Bin         string   `json:"bin,omitempty"`
 }
 
 // Launch prices the starts of parallel programs.
@@ -87,6 +141,7 @@ type Stop struct {
 	MistakeThreshold float64       `json:"mistake_threshold"`
 	Patience         int           `json:"patience"`
 	MachineTime      time.Duration `json:"machine_time"`
+	NodeHours        float64       `json:"node_hours,omitempty"`
 	WallTime         time.Duration `json:"wall_time"`
 }
 

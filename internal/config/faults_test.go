@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	sections  = "name, machine, seed, output, workers, attempts, libraries, collectives, grid, runner, strategy, model, stop, hpo, export"
+	sections  = "name, machine, seed, output, workers, attempts, libraries, collectives, grid, runner, benchmark, slurm, strategy, model, stop, hpo, export"
 	inMpich   = "mpich 4.0.2, mpich 4.1.2, mpich 4.2.3, mpich 4.3.2, mpich 5.0.1"
 	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x"
 )
@@ -42,8 +42,8 @@ func faultsOf(t *testing.T, content string, layers config.Layers) []string {
 func TestFaults(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"unknown key", "speed: 1", "c.yaml:6: speed: unknown key: want one of " + sections},
-		{"unknown key in a section", "stop:\n  slowdwn: 1.1", "c.yaml:7: stop.slowdwn: unknown key: want one of judge, slowdown, mistakes, mistake_threshold, patience, machine_time, wall_time"},
-		{"unknown section", "slurm: {partition: x}", "c.yaml:6: slurm.partition: unknown key: want one of " + sections},
+		{"unknown key in a section", "stop:\n  slowdwn: 1.1", "c.yaml:7: stop.slowdwn: unknown key: want one of judge, slowdown, mistakes, mistake_threshold, patience, machine_time, node_hours, wall_time"},
+		{"unknown section", "pbs: {queue: x}", "c.yaml:6: pbs.queue: unknown key: want one of " + sections},
 		{"value for a section", "grid: 5", "c.yaml:6: grid: is a section: want keys in it, of nodes, ppn, sizes"},
 		{"no value", "seed:", "c.yaml:6: seed: has no value"},
 		{"no value in a list", "grid: {ppn: [1, ~]}", "c.yaml:6: grid.ppn[1]: has no value"},
@@ -120,7 +120,7 @@ runner:
 		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want one of " + inMpich + ", " + inOpenMPI,
 		"c.yaml:7: libraries[3]: openmpi is given twice: want one build of a library in a campaign",
 		"c.yaml:9: libraries[4]: version: 4: want text in quotes",
-		`c.yaml:10: libraries[5]: unknown key "prefix": want name, version, path`,
+		`c.yaml:10: libraries[5]: unknown key "prefix": want name, version, path, benchmark, launcher, launcher_path, pmi, env`,
 		"c.yaml:11: libraries[6]: mpich without a version: want name and version",
 		"c.yaml:12: libraries[7]: want name, version and perhaps path",
 		"c.yaml:13: libraries[8]: mpich is given twice: want one build of a library in a campaign",
@@ -153,10 +153,10 @@ func TestFaultsComeAllAtOnce(t *testing.T) {
 		"c.yaml: output: is missing: folder of the journal, the report and the selection files",
 		"c.yaml:2: libraries: want a list of libraries, each with name and version",
 		"c.yaml:3: collectives: is an empty list: want at least one",
-		"c.yaml:4: runner.data: is an empty list: want at least one",
 		"c.yaml:6: model.trees: 0: want a whole number from 1 to 100000",
 		`variable TUTTI_STOP_SLOWDOWN: stop.slowdown: "fast": want a number from 1 to 1000`,
 		"--set: stop.patience: 0: want a whole number from 1 to 1000",
+		"c.yaml:4: runner.data: is missing: replay needs files of recorded measurements (CSV)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)

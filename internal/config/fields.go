@@ -1,9 +1,7 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 )
@@ -36,24 +33,52 @@ func fields() []field {
 		{"output", "folder of the journal, the report and the selection files", nil, text(func(c *Campaign) *string { return &c.Output }, notEmpty)},
 		{"workers", "problems tuned at the same time; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Workers }, 0, 4096)},
 		{"attempts", "attempts at a benchmark before it is given up", 2, whole(func(c *Campaign) *int { return &c.Attempts }, 1, 100)},
-		{"libraries", "MPI builds to tune for: name (mpich or openmpi), version and, for mpich, the path of libmpich.so when it is on this machine", nil, libraries},
-		{"collectives", "collectives to tune: " + strings.Join(collectiveNames(), ", "), nil, texts(func(c *Campaign) *[]string { return &c.Collectives }, isCollective)},
+		{"libraries", "MPI builds to tune for: name and version; path of libmpich.so or libmpi.so when it is on this machine; to measure also benchmark (the program built with it, or the folder of several), launcher (srun, hydra, mpirun), launcher_path, pmi (pmi2, pmix) and env", nil, libraries},
+		{"collectives", "collectives to tune: " + strings.Join(collectiveNames(), ", "), nil, texts(func(c *Campaign) *[]string { return &c.Collectives }, 1, isCollective)},
 
 		{"grid.nodes", "node counts, any numbers; none: every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},
 		{"grid.ppn", "processes per node, any numbers; none: every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.PPN })},
 		{"grid.sizes", "message sizes such as 8B, 64KiB, 1MiB; none: every recorded one", []any{}, sizes(func(c *Campaign) *[]int64 { return &c.Grid.Sizes })},
 
-		{"runner.kind", "how benchmarks are run: replay (from recorded measurements)", "replay", text(func(c *Campaign) *string { return &c.Runner.Kind }, oneOf("replay"))},
-		{"runner.data", "files of recorded measurements (CSV)", nil, texts(func(c *Campaign) *[]string { return &c.Runner.Data }, notEmpty)},
-		{"runner.names", "file that translates recorded algorithm names to the library's; none: they are the library's", "", text(func(c *Campaign) *string { return &c.Runner.Names }, anything)},
-		{"runner.defaults", "file of the libraries' own choices at each point; none: not measured", "", text(func(c *Campaign) *string { return &c.Runner.Defaults }, anything)},
-		{"runner.recorded", "name of the machine in the defaults file", "", text(func(c *Campaign) *string { return &c.Runner.Recorded }, anything)},
-		{"runner.noise", "relative noise added to each recorded time, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Noise }, 0, 1)},
-		{"runner.noise_tail", "share of the runs that are outliers, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Tail }, 0, 1)},
-		{"runner.failures", "share of the runs that fail, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Failures }, 0, 1)},
-		{"runner.launch.model", "what one launch serves: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", text(func(c *Campaign) *string { return &c.Runner.Launch.Model }, isLaunchModel)},
-		{"runner.launch.time", "machine time of a launch", "0s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Launch.Time })},
-		{"runner.launch.time_per_node", "and more for each node", "0s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Launch.TimePerNode })},
+		{"runner.kind", "how benchmarks are run: replay (from recorded measurements), local (on this machine), slurm (jobs), allocation (the Slurm job that tutti runs in)", Replay, text(func(c *Campaign) *string { return &c.Runner.Kind }, oneOf(Replay, Local, SlurmJobs, Allocation))},
+		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Data }, 0, notEmpty)},
+		{"runner.names", "replay: file that translates recorded algorithm names to the library's; none: they are the library's", "", text(func(c *Campaign) *string { return &c.Runner.Names }, anything)},
+		{"runner.defaults", "replay: file of the libraries' own choices at each point; none: not measured", "", text(func(c *Campaign) *string { return &c.Runner.Defaults }, anything)},
+		{"runner.recorded", "replay: name of the machine in the defaults file", "", text(func(c *Campaign) *string { return &c.Runner.Recorded }, anything)},
+		{"runner.noise", "replay: relative noise added to each recorded time, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Noise }, 0, 1)},
+		{"runner.noise_tail", "replay: share of the runs that are outliers, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Tail }, 0, 1)},
+		{"runner.failures", "replay: share of the runs that fail, 0 to 1", 0.0, number(func(c *Campaign) *float64 { return &c.Runner.Failures }, 0, 1)},
+		{"runner.launch.model", "replay: what one launch serves: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", text(func(c *Campaign) *string { return &c.Runner.Launch.Model }, isLaunchModel)},
+		{"runner.launch.time", "replay: machine time of a launch", "0s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Launch.Time })},
+		{"runner.launch.time_per_node", "replay: and more for each node", "0s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Launch.TimePerNode })},
+		{"runner.ppn", "local: most processes at once; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Runner.PPN }, 0, 1<<20)},
+		{"runner.modules", "environment modules to load before the benchmarks", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Modules }, 0, isPrintable)},
+		{"runner.setup", "lines of bash to run before the benchmarks, after the modules", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Setup }, 0, isPrintable)},
+		{"runner.env", "variables of every launch, NAME=VALUE", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Env }, 0, isVariable)},
+		{"runner.launch_allowance", "time a launch may take to start and to end", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.LaunchAllowance })},
+		{"runner.settle", "time to wait for the files of a job that has ended", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Settle })},
+		{"runner.job_time", "most time to ask for in one job; 0s: what the scheduler allows", "1h", duration(func(c *Campaign) *time.Duration { return &c.Runner.JobTime })},
+		{"runner.confirm", "node-hours of a round above which tutti asks before it submits", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
+
+		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
+		{"benchmark.warmup", "calls before those that are timed", 5, whole(func(c *Campaign) *int { return &c.Benchmark.Warmup }, 0, 1<<20)},
+		{"benchmark.iterations", "osu, reprompi, imb: calls timed; 0: the program's own number", 0, whole(func(c *Campaign) *int { return &c.Benchmark.Iterations }, 0, 1<<24)},
+		{"benchmark.min_samples", "native: calls timed, at least", 10, whole(func(c *Campaign) *int { return &c.Benchmark.MinSamples }, 6, 1<<20)},
+		{"benchmark.max_samples", "native: calls timed, at most", 1000, whole(func(c *Campaign) *int { return &c.Benchmark.MaxSamples }, 6, 1<<24)},
+		{"benchmark.precision", "native: half width of the 95 % interval of the median that is enough, as a share of it", 0.02, number(func(c *Campaign) *float64 { return &c.Benchmark.Precision }, 0.0001, 1)},
+		{"benchmark.slice", "native: most time for one benchmark", "1s", duration(func(c *Campaign) *time.Duration { return &c.Benchmark.Slice })},
+		{"benchmark.hopeless", "native: a benchmark so many times slower than the best at its point is cut short; 0: never", 10.0, number(func(c *Campaign) *float64 { return &c.Benchmark.Hopeless }, 0, 1e6)},
+		{"benchmark.check", "native: check the data that collectives deliver: true or false", true, boolean(func(c *Campaign) *bool { return &c.Benchmark.Check })},
+
+		{"slurm.partition", "partition to submit to; none: the site's default", "", text(func(c *Campaign) *string { return &c.Slurm.Partition }, isPrintable)},
+		{"slurm.account", "account that pays", "", text(func(c *Campaign) *string { return &c.Slurm.Account }, isPrintable)},
+		{"slurm.qos", "quality of service", "", text(func(c *Campaign) *string { return &c.Slurm.QOS }, isPrintable)},
+		{"slurm.reservation", "reservation to run in", "", text(func(c *Campaign) *string { return &c.Slurm.Reservation }, isPrintable)},
+		{"slurm.constraint", "features that the nodes must have", "", text(func(c *Campaign) *string { return &c.Slurm.Constraint }, isPrintable)},
+		{"slurm.directives", "further options of sbatch, each --option or --option=value", []any{}, texts(func(c *Campaign) *[]string { return &c.Slurm.Directives }, 0, isPrintable)},
+		{"slurm.exclusive", "share nodes with nobody: true or false", true, boolean(func(c *Campaign) *bool { return &c.Slurm.Exclusive })},
+		{"slurm.jobs", "jobs in the queue at the same time; they may disturb each other on the network", 4, whole(func(c *Campaign) *int { return &c.Slurm.Jobs }, 1, 10000)},
+		{"slurm.bin", "folder of sbatch and the others; none: the search path", "", text(func(c *Campaign) *string { return &c.Slurm.Bin }, isPrintable)},
 
 		{"strategy.name", "what to measure next: " + strings.Join(activelearn.Names(), ", "), "uncertainty", text(func(c *Campaign) *string { return &c.Strategy.Name }, oneOf(activelearn.Names()...))},
 		{"strategy.initial", "points drawn at random before a model chooses", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
@@ -75,6 +100,7 @@ func fields() []field {
 		{"stop.mistake_threshold", "a mistake is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},
 		{"stop.patience", "rounds in a row that both must hold", 3, whole(func(c *Campaign) *int { return &c.Stop.Patience }, 1, 1000)},
 		{"stop.machine_time", "budget of machine time, shared evenly by the problems; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.MachineTime })},
+		{"stop.node_hours", "budget of node-hours, shared evenly by the problems; 0: none", 0.0, number(func(c *Campaign) *float64 { return &c.Stop.NodeHours }, 0, 1e9)},
 		{"stop.wall_time", "limit of waiting for one problem; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},
 
 		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 30, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
@@ -155,51 +181,4 @@ func seed(c *Campaign, v any) error {
 	n, err := toWhole(v, 0, math.MaxInt64)
 	c.Seed = uint64(n)
 	return err
-}
-
-// libraries reads the list of builds; each needs a version of the catalogue.
-func libraries(c *Campaign, v any) error {
-	list, ok := v.([]any)
-	if !ok || len(list) == 0 {
-		return fmt.Errorf("want a list of libraries, each with name and version")
-	}
-	var faults faultList
-	for i, item := range list {
-		lib, err := toLibrary(item)
-		if err == nil && slices.ContainsFunc(c.Libraries, func(o Library) bool { return o.Name == lib.Name }) {
-			err = fmt.Errorf("%s is given twice: want one build of a library in a campaign", lib.Name)
-		}
-		if err != nil {
-			faults.add(fmt.Sprintf("[%d]", i), err)
-		}
-		c.Libraries = append(c.Libraries, lib)
-	}
-	return faults.err()
-}
-
-func toLibrary(item any) (Library, error) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return Library{}, fmt.Errorf("want name, version and perhaps path")
-	}
-	var lib Library
-	into := map[string]*string{"name": &lib.Name, "version": &lib.Version, "path": &lib.Path}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		target, known := into[key]
-		if !known {
-			return lib, fmt.Errorf("unknown key %q: want name, version, path", key)
-		}
-		s, ok := m[key].(string)
-		if !ok {
-			return lib, fmt.Errorf("%s: %v: want text in quotes", key, m[key])
-		}
-		*target = s
-	}
-	if lib.Name == "" || lib.Version == "" {
-		return lib, fmt.Errorf("%s %s: want name and version", cmp.Or(lib.Name, "no name"), cmp.Or(lib.Version, "without a version"))
-	}
-	if _, err := catalogue.For(lib.Name, lib.Version); err != nil {
-		return lib, err
-	}
-	return lib, nil
 }

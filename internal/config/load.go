@@ -49,6 +49,7 @@ func Load(path string, layers Layers) (*Campaign, error) {
 		l.layer(layers)
 		l.decode(c)
 		c.resolve(dir, l.fault)
+		c.agree(l.fault)
 	}
 	switch len(l.faults) {
 	case 0:
@@ -288,8 +289,12 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	absolute(&c.Runner.Names, true, "runner.names")
 	absolute(&c.Runner.Defaults, true, "runner.defaults")
 	for i := range c.Libraries {
-		absolute(&c.Libraries[i].Path, true, fmt.Sprintf("libraries[%d].path", i))
+		key := fmt.Sprintf("libraries[%d].", i)
+		absolute(&c.Libraries[i].Path, true, key+"path")
+		absolute(&c.Libraries[i].Benchmark, c.Runner.Live(), key+"benchmark")
+		absolute(&c.Libraries[i].LauncherPath, c.Runner.Live(), key+"launcher_path")
 	}
+	absolute(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
 	if c.Runner.Defaults != "" && c.Runner.Recorded == "" {
 		fault("runner.recorded", errors.New("is empty: want the machine's name in runner.defaults"))
 	}

@@ -133,7 +133,9 @@ func TestLoadOfEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(campaignOf(filepath.Dir(path)), got); diff != "" {
+	want := campaignOf(filepath.Dir(path))
+	liveDefaults(want)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("campaign (-want +got):\n%s", diff)
 	}
 }
@@ -156,6 +158,7 @@ func TestLoadOfTheLeast(t *testing.T) {
 		HPO:         config.HPO{Trials: 30},
 		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},
 	}
+	liveDefaults(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("campaign (-want +got):\n%s", diff)
 	}

@@ -160,8 +160,8 @@ func items[T comparable](at func(*Campaign) *[]T, least int, parse func(any) (T,
 	}
 }
 
-func texts(at func(*Campaign) *[]string, check func(string) error) reader {
-	return items(at, 1, func(item any) (string, error) {
+func texts(at func(*Campaign) *[]string, least int, check func(string) error) reader {
+	return items(at, least, func(item any) (string, error) {
 		s, ok := item.(string)
 		if !ok {
 			return "", fmt.Errorf("%v: want text", item)

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"tutti/campaign"
+)
+
+// agree looks for keys that do not fit each other.
+func (c *Campaign) agree(fault func(key string, err error)) {
+	if !c.Runner.Live() {
+		if len(c.Runner.Data) == 0 {
+			fault("runner.data", errors.New("is missing: replay needs files of recorded measurements (CSV)"))
+		}
+		return
+	}
+	c.agreeLive(fault)
+}
+
+// agreeLive is about campaigns that run benchmarks.
+func (c *Campaign) agreeLive(fault func(key string, err error)) {
+	for _, axis := range []struct {
+		key   string
+		empty bool
+	}{
+		{"grid.nodes", len(c.Grid.Nodes) == 0}, {"grid.ppn", len(c.Grid.PPN) == 0}, {"grid.sizes", len(c.Grid.Sizes) == 0},
+	} {
+		if axis.empty {
+			fault(axis.key, fmt.Errorf("is missing: with runner.kind %s nothing is recorded", c.Runner.Kind))
+		}
+	}
+	if len(c.Runner.Data) > 0 {
+		fault("runner.data", fmt.Errorf("is for replay, but runner.kind is %s", c.Runner.Kind))
+	}
+	if c.Stop.Judge != string(campaign.ByCrossValidation) {
+		fault("stop.judge", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s", c.Stop.Judge, c.Runner.Kind, campaign.ByCrossValidation))
+	}
+	if c.Benchmark.MinSamples > c.Benchmark.MaxSamples {
+		fault("benchmark.min_samples", fmt.Errorf("%d: want at most benchmark.max_samples, %d", c.Benchmark.MinSamples, c.Benchmark.MaxSamples))
+	}
+	if c.Runner.Kind == Local && !slices.Equal(c.Grid.Nodes, []int{1}) {
+		fault("grid.nodes", fmt.Errorf("%v: with runner.kind local there is one node: want [1]", c.Grid.Nodes))
+	}
+	for i, lib := range c.Libraries {
+		key := fmt.Sprintf("libraries[%d]", i)
+		if lib.Benchmark == "" {
+			fault(key, fmt.Errorf("%s: benchmark is missing: want the program built with this library (tutti native build), or the folder of several", lib.Name))
+		}
+		if lib.Launcher == "srun" && c.Runner.Kind == Local {
+			fault(key, fmt.Errorf("launcher srun needs Slurm, but runner.kind is local: want hydra or mpirun"))
+		}
+	}
+}
