@@ -34,6 +34,7 @@ type Criteria struct {
 // Limits end a campaign that does not converge. Zero means no limit.
 type Limits struct {
 	MachineSeconds float64
+	NodeSeconds    float64
 	Wall           time.Duration
 }
 
@@ -59,11 +60,13 @@ func (w *Watch) Observe(s metrics.Summary, share float64) bool {
 	return w.held >= max(1, w.criteria.Patience) && share >= w.criteria.MinShare
 }
 
-// Spent reports whether a limit is reached: the machine time of the ledger, the
-// wall time elapsed, or nothing left to ask for. It returns "" to go on.
+// Spent reports whether a limit is reached: the machine time or the
+// node-seconds of the ledger, the wall time elapsed, or nothing left to ask for. It returns "" to go on.
 func (w *Watch) Spent(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
 	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:
+		return Budget
+	case w.limits.NodeSeconds > 0 && l.NodeSeconds() >= w.limits.NodeSeconds:
 		return Budget
 	case w.limits.Wall > 0 && elapsed >= w.limits.Wall:
 		return TimeUp

@@ -77,7 +77,7 @@ func TestWatchSpent(t *testing.T) {
 	s := sweep(2)
 	half := activelearn.NewLedger(s) // four of eight candidates
 	measure(t, half, s.At(0)...)
-	used := half.CostSeconds()
+	used, nodeSeconds := half.CostSeconds(), half.NodeSeconds()
 	full := activelearn.NewLedger(s)
 	measure(t, full, s.Candidates()...)
 	tests := []struct {
@@ -90,6 +90,8 @@ func TestWatchSpent(t *testing.T) {
 		{name: "no limits", ledger: half, elapsed: 1000 * time.Hour, want: ""},
 		{name: "machine time left", ledger: half, limits: activelearn.Limits{MachineSeconds: 1.01 * used}, want: ""},
 		{name: "machine time used up", ledger: half, limits: activelearn.Limits{MachineSeconds: used}, want: activelearn.Budget},
+		{name: "node-hours left", ledger: half, limits: activelearn.Limits{NodeSeconds: 1.01 * nodeSeconds}, want: ""},
+		{name: "node-hours used up", ledger: half, limits: activelearn.Limits{NodeSeconds: nodeSeconds}, want: activelearn.Budget},
 		{name: "time left", ledger: half, limits: activelearn.Limits{Wall: time.Hour}, elapsed: time.Hour - 1, want: ""},
 		{name: "time up", ledger: half, limits: activelearn.Limits{Wall: time.Hour}, elapsed: time.Hour, want: activelearn.TimeUp},
 		{name: "all asked for", ledger: full, want: activelearn.SpaceExhausted},

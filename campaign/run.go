@@ -24,6 +24,7 @@ type run struct {
 	ledger   *activelearn.Ledger
 	watch    *activelearn.Watch
 	attempts map[coll.Candidate]int
+	jobs     map[string]bool  // submitted and not ended
 	retry    []coll.Candidate // failed, to be tried again in the next round
 	result   Result
 	began    time.Time
@@ -38,24 +39,11 @@ type run struct {
 // Other errors come from the log, from a runner that is unavailable or from a
 // broken Spec.
 func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log, observe func(Event)) (Result, error) {
-	if err := p.validate(spec); err != nil {
-		return Result{}, err
-	}
-	spec = spec.forProblem(p.Problem)
-	strategy, err := activelearn.New(spec.Strategy, activelearn.Options{Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest})
+	r, err := newRun(spec, p)
 	if err != nil {
 		return Result{}, err
 	}
-	r := &run{
-		spec: spec, problem: p, past: historyOf(p.Problem, past), log: log, observe: observe,
-		strategy: strategy,
-		ledger:   activelearn.NewLedger(p.Space),
-		watch:    activelearn.NewWatch(spec.Criteria, spec.Limits),
-		attempts: map[coll.Candidate]int{},
-		began:    time.Now(),
-	}
-	r.result.Ledger = r.ledger
-	r.spec.Learner.Missing = r.ledger.Missing
+	r.past, r.log, r.observe = historyOf(p.Problem, past), log, observe
 	stop, err := r.loop(ctx)
 	r.result.Stop = stop
 	if err != nil {
@@ -78,6 +66,44 @@ func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log
 	}
 	r.tell(PhaseEnd)
 	return r.result, nil
+}
+
+// newRun is a problem of which nothing is known yet.
+func newRun(spec Spec, p Problem) (*run, error) {
+	if err := p.validate(spec); err != nil {
+		return nil, err
+	}
+	spec = spec.forProblem(p.Problem)
+	strategy, err := activelearn.New(spec.Strategy, activelearn.Options{Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest})
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		spec: spec, problem: p,
+		past:     historyOf(p.Problem, nil),
+		strategy: strategy,
+		ledger:   activelearn.NewLedger(p.Space),
+		watch:    activelearn.NewWatch(spec.Criteria, spec.Limits),
+		attempts: map[coll.Candidate]int{},
+		jobs:     map[string]bool{},
+		began:    time.Now(),
+	}
+	r.result.Ledger = r.ledger
+	r.spec.Learner.Missing = r.ledger.Missing
+	return r, nil
+}
+
+// FirstBatch returns what the first round of a new campaign asks its runner for.
+func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
+	r, err := newRun(spec, p)
+	if err != nil {
+		return benchrunner.Batch{}, err
+	}
+	candidates, err := r.ask(1)
+	if err != nil {
+		return benchrunner.Batch{}, fmt.Errorf("%s: %w", p.Problem, err)
+	}
+	return r.batch(1, candidates, nil), nil
 }
 
 // loop is ask, measure, tell, judge.
@@ -173,19 +199,25 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 			return fmt.Errorf("%w: %w", ErrLog, err)
 		}
 	}
-	requests := make([]benchrunner.Request, len(batch))
-	for i, c := range batch {
-		requests[i] = benchrunner.Request{Candidate: c, Attempt: r.attempts[c] + 1, Ended: ended[c]}
-	}
-	if len(ended) == len(batch) {
+	jobs := r.past.jobs[round]
+	if len(ended) == len(batch) && !slices.ContainsFunc(jobs, func(j coll.Job) bool { return j.State != coll.JobEnded }) {
 		return nil
 	}
-	return r.problem.Runner.Run(ctx, benchrunner.Batch{
+	return r.problem.Runner.Run(ctx, r.batch(round, batch, ended), roundLog{r, round})
+}
+
+// batch is a round as a runner sees it.
+func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candidate]bool) benchrunner.Batch {
+	b := benchrunner.Batch{
 		Label:    r.problem.Library + "-" + string(r.problem.Collective),
 		Round:    round,
-		Requests: requests,
+		Requests: make([]benchrunner.Request, len(candidates)),
 		Jobs:     r.past.jobs[round],
-	}, roundLog{r, round})
+	}
+	for i, c := range candidates {
+		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.attempts[c] + 1, Ended: ended[c]}
+	}
+	return b
 }
 
 // roundLog writes what a runner tells of one round into the campaign's log.
@@ -196,7 +228,11 @@ type roundLog struct {
 
 // Job writes how far a job has come.
 func (l roundLog) Job(j coll.Job) error {
-	return l.run.append(store.Record{Kind: store.KindJob, Round: l.round, Job: &j})
+	if err := l.run.append(store.Record{Kind: store.KindJob, Round: l.round, Job: &j}); err != nil {
+		return err
+	}
+	l.run.follow(j)
+	return nil
 }
 
 // Trial writes a trial and enters it.
@@ -263,11 +299,21 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
+// follow keeps count of the jobs in the queue.
+func (r *run) follow(j coll.Job) {
+	if j.State == coll.JobSubmitted {
+		r.jobs[j.Name] = true
+	} else {
+		delete(r.jobs, j.Name)
+	}
+	r.tell(PhaseMeasure)
+}
+
 func (r *run) tell(phase Phase) {
 	if r.observe == nil {
 		return
 	}
-	e := Event{Problem: r.problem.Problem, Stop: r.result.Stop, Phase: phase}
+	e := Event{Problem: r.problem.Problem, Stop: r.result.Stop, Phase: phase, Jobs: len(r.jobs)}
 	if n := len(r.result.Evaluations); n > 0 {
 		e.Evaluation = r.result.Evaluations[n-1]
 	}

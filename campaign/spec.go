@@ -83,6 +83,7 @@ type Event struct {
 	Evaluation store.Evaluation
 	Stop       activelearn.StopReason // "" while measuring
 	Phase      Phase
+	Jobs       int // submitted and not ended
 }
 
 // Phase is what a problem is busy with.
