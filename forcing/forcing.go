@@ -1,7 +1,7 @@
 package forcing
 
 import (
-	"errors"
+	"fmt"
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
@@ -32,6 +32,18 @@ type Forcing struct {
 // Of returns how the release is made to run the candidate. The library's default
 // is the library as shipped: no setting at all. The error matches
 // catalogue.ErrUnknown or catalogue.ErrInfeasible.
+//
+// Switches act on every call of the collective, those of the program that
+// measures included: what it calls for itself is better made of other calls.
 func Of(cat *catalogue.Catalogue, c coll.Candidate) (Forcing, error) {
-	return Forcing{}, errors.New("forcing: not written yet")
+	if err := cat.Check(c); err != nil {
+		return Forcing{}, err
+	}
+	switch cat.Library {
+	case catalogue.MPICH:
+		return flatMPICH(cat, c)
+	case catalogue.OpenMPI:
+		return tunedOpenMPI(cat, c)
+	}
+	return Forcing{}, fmt.Errorf("%s %s: %w: no way to force an algorithm", cat.Library, cat.Version, catalogue.ErrUnknown)
 }

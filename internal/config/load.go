@@ -291,7 +291,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	for i := range c.Libraries {
 		key := fmt.Sprintf("libraries[%d].", i)
 		absolute(&c.Libraries[i].Path, true, key+"path")
-		absolute(&c.Libraries[i].Benchmark, c.Runner.Live(), key+"benchmark")
+		absolute(&c.Libraries[i].Benchmark, false, "") // may be on the nodes only
 		absolute(&c.Libraries[i].LauncherPath, c.Runner.Live(), key+"launcher_path")
 	}
 	absolute(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
