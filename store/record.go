@@ -25,6 +25,7 @@ const (
 	KindHPO        Kind = "hpo"        // result of a hyperparameter study
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process went on from here
+	KindVerify     Kind = "verify"     // a step of proving the selection files on the machine
 )
 
 // Header is the first line: whose journal this is and how to tell the run again.
@@ -69,7 +70,7 @@ type Evaluation struct {
 }
 
 // Record is one line after the header. Kind says which one of Batch, Job, Trial,
-// Evaluation, HPO and Stop is set; a resume has none of them. Note is free text.
+// Evaluation, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
 type Record struct {
 	Kind       Kind             `json:"kind"`
 	Time       time.Time        `json:"time"`
@@ -81,6 +82,7 @@ type Record struct {
 	Evaluation *Evaluation      `json:"evaluation,omitempty"`
 	HPO        json.RawMessage  `json:"hpo,omitempty"`
 	Stop       string           `json:"stop,omitempty"`
+	Verify     json.RawMessage  `json:"verify,omitempty"` // an entry of package verify
 	Note       string           `json:"note,omitempty"`
 }
 
@@ -92,7 +94,7 @@ func (r Record) Validate() error {
 		set  bool
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
-		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""},
+		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, len(r.Verify) > 0},
 	}
 	known := r.Kind == KindResume
 	for _, f := range fields {
@@ -105,7 +107,7 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, hpo, stop or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, hpo, stop, verify or resume", r.Kind)
 	}
 	switch r.Kind {
 	case KindJob:
