@@ -135,7 +135,10 @@ type Capacity struct {
 	Nodes int           // of one job; zero when unknown
 	PPN   int           // processes on a node; zero when unknown
 	Limit time.Duration // wall time of one job; zero when unlimited
-	Jobs  int           // at the same time; 1 where jobs would disturb each other
+	Jobs  int           // at the same time; 1 where jobs would disturb each other; zero when unlimited
+
+	Attached bool      // jobs run where tutti runs and are ended with it; others go on without it
+	Ends     time.Time // when the nodes go away; zero when they stay
 }
 
 // Scheduler runs jobs. Its methods retry what is transient and return an error
