@@ -8,6 +8,7 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
 	"tutti/internal/config"
 	"tutti/report"
 	"tutti/selection"
@@ -118,11 +119,11 @@ func (t target) writeMPICH(dir string, problems [][]selection.Row, facts report.
 
 // mpichLibrary is the installed library where there is one, else what is known of
 // its release.
-func (t target) mpichLibrary() (mpich.Library, error) {
+func (t target) mpichLibrary() (mpichtree.Library, error) {
 	if t.library.Path == "" {
-		return mpich.Embedded(t.library.Version)
+		return mpichtree.Embedded(t.library.Version)
 	}
-	lib, err := mpich.ReadLibrary(t.library.Path)
+	lib, err := mpichtree.ReadLibrary(t.library.Path)
 	if err == nil && lib.Version != "" && lib.Version != t.library.Version {
 		err = fmt.Errorf("%s is MPICH %s, but the campaign is for %s", t.library.Path, lib.Version, t.library.Version)
 	}

@@ -5,6 +5,7 @@ package imports
 var ranks = map[string]int{
 	"coll":           0,
 	"coll/catalogue": 0,
+	"coll/mpichtree": 0,
 
 	"internal/golden": 0, // for tests
 

@@ -9,11 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-)
-
-const (
-	collectiveKey = "collective="
-	leafKey       = "algorithm="
+	"tutti/coll/mpichtree"
 )
 
 // condition is one key of a tree: name, one of = < <=, value.
@@ -57,7 +53,7 @@ func (c condition) ofComm() bool {
 
 // known reports whether the library has the condition. From 4.2 on any and =any
 // after every name are understood, and their texts are not in the library.
-func (c condition) known(lib Library) bool {
+func (c condition) known(lib mpichtree.Library) bool {
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
 		text += c.value

@@ -4,11 +4,11 @@
 //
 // A file replaces the whole tree and MPICH checks nothing that it chooses by the
 // file. Export therefore starts from the complete tree of the library the file
-// is for, found in libmpich itself by ReadLibrary, guards every algorithm by what
+// is for, found in libmpich itself by mpichtree.ReadLibrary, guards every algorithm by what
 // it requires of a call, and refuses what the library does not know. Files are
 // for one library: names and parameters change from release to release.
 //
-//	lib, err := mpich.ReadLibrary("/usr/lib/x86_64-linux-gnu/libmpich.so")
+//	lib, err := mpichtree.ReadLibrary("/usr/lib/x86_64-linux-gnu/libmpich.so")
 //	if err != nil {
 //		return err
 //	}

@@ -11,6 +11,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
 	"tutti/selection"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // File is a complete selection file for one library.
 type File struct {
-	Tree        Object
+	Tree        mpichtree.Object
 	Collectives []coll.Collective // tuned in it, alphabetical
 }
 
@@ -61,10 +62,10 @@ func (f File) Write(dir string) error {
 
 // exporter writes the tree of one collective.
 type exporter struct {
-	lib        Library
+	lib        mpichtree.Library
 	cat        *catalogue.Catalogue
 	collective coll.Collective
-	untuned    Object // the library's own decision, where it stays
+	untuned    mpichtree.Object // the library's own decision, where it stays
 }
 
 // Export merges trees, fitted with Size, into the complete tree of the library.
@@ -74,7 +75,7 @@ type exporter struct {
 // of the library's own subtree. Every algorithm is guarded by what the catalogue
 // says it requires. The error matches catalogue.ErrUnknown when the release has
 // not an algorithm or one lacks a parameter.
-func Export(trees []*selection.Tree, lib Library, cat *catalogue.Catalogue) (File, error) {
+func Export(trees []*selection.Tree, lib mpichtree.Library, cat *catalogue.Catalogue) (File, error) {
 	if cat.Library != catalogue.MPICH {
 		return File{}, fmt.Errorf("mpich: the catalogue of %s %s is not one of MPICH", cat.Library, cat.Version)
 	}
@@ -93,7 +94,7 @@ func Export(trees []*selection.Tree, lib Library, cat *catalogue.Catalogue) (Fil
 		if err != nil {
 			return File{}, err
 		}
-		file.Tree = file.Tree.with(collectiveKey+string(t.Collective), subtree)
+		file.Tree = file.Tree.With(mpichtree.CollectiveKey+string(t.Collective), subtree)
 		file.Collectives = append(file.Collectives, t.Collective)
 	}
 	if err := check(file.Tree, lib); err != nil {
@@ -105,10 +106,10 @@ func Export(trees []*selection.Tree, lib Library, cat *catalogue.Catalogue) (Fil
 // export returns the whole subtree of the collective. Tuned rules go into the
 // branch of intracommunicators, and there into that of separate buffers if the
 // library asks for it; all else stays the library's.
-func (x *exporter) export(t *selection.Tree) (Object, error) {
-	own, ok := x.lib.Tree.Get(collectiveKey + string(x.collective))
+func (x *exporter) export(t *selection.Tree) (mpichtree.Object, error) {
+	own, ok := x.lib.Tree.Get(mpichtree.CollectiveKey + string(x.collective))
 	if !ok {
-		return nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, collectiveKey, x.collective)
+		return nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, mpichtree.CollectiveKey, x.collective)
 	}
 	const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
 	intra, split := own.Get(intraKey)
@@ -126,22 +127,22 @@ func (x *exporter) export(t *selection.Tree) (Object, error) {
 		return nil, err
 	}
 	if inPlaceAsked {
-		tuned = intra.with(apartKey, tuned)
+		tuned = intra.With(apartKey, tuned)
 	}
 	if split {
-		return own.with(intraKey, tuned), nil
+		return own.With(intraKey, tuned), nil
 	}
-	return Object{{intraKey, tuned}, {interKey, own}}, nil
+	return mpichtree.Object{alt(intraKey, tuned), alt(interKey, own)}, nil
 }
 
-func (x *exporter) comms(ranges []selection.CommRange) (Object, error) {
+func (x *exporter) comms(ranges []selection.CommRange) (mpichtree.Object, error) {
 	const key = "comm_size"
-	var out Object
+	var out mpichtree.Object
 	next := int64(1)
-	add := func(high int, rule func(own Object) (Object, error)) error {
+	add := func(high int, rule func(own mpichtree.Object) (mpichtree.Object, error)) error {
 		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
 		if err == nil {
-			out, next = append(out, Member{atMost(key, int64(high)), value}), int64(high)+1
+			out, next = append(out, alt(atMost(key, int64(high)), value)), int64(high)+1
 		}
 		return err
 	}
@@ -151,33 +152,33 @@ func (x *exporter) comms(ranges []selection.CommRange) (Object, error) {
 		}
 	}
 	for _, r := range ranges {
-		if err := add(r.High, func(own Object) (Object, error) { return x.ppns(r.PPNs, own) }); err != nil {
+		if err := add(r.High, func(own mpichtree.Object) (mpichtree.Object, error) { return x.ppns(r.PPNs, own) }); err != nil {
 			return nil, err
 		}
 	}
-	return append(out, Member{key + "=any", narrowed(x.untuned, key, next, math.MaxInt64)}), nil
+	return append(out, alt(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
 }
 
-func asIs(own Object) (Object, error) { return own, nil }
+func asIs(own mpichtree.Object) (mpichtree.Object, error) { return own, nil }
 
 // ppns closes with comm_size=any, which is always true and, unlike
 // comm_avg_ppn=any, known to every release. own is the library's decision there.
-func (x *exporter) ppns(ranges []selection.PPNRange, own Object) (Object, error) {
+func (x *exporter) ppns(ranges []selection.PPNRange, own mpichtree.Object) (mpichtree.Object, error) {
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
 		return own, nil
 	}
-	var out Object
+	var out mpichtree.Object
 	if low := ranges[0].Low; low > 1 {
-		out = append(out, Member{atMost("comm_avg_ppn", int64(low-1)), own})
+		out = append(out, alt(atMost("comm_avg_ppn", int64(low-1)), own))
 	}
 	for _, r := range ranges {
 		rules, err := x.bands(r.Bands, own)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Member{atMost("comm_avg_ppn", int64(r.High)), rules})
+		out = append(out, alt(atMost("comm_avg_ppn", int64(r.High)), rules))
 	}
-	return append(out, Member{"comm_size=any", own}), nil
+	return append(out, alt("comm_size=any", own)), nil
 }
 
 // tuned returns the number of bands up to the last that is not the default.
@@ -189,7 +190,7 @@ func tuned(bands []selection.Band) int {
 	return n
 }
 
-func (x *exporter) bands(bands []selection.Band, own Object) (Object, error) {
+func (x *exporter) bands(bands []selection.Band, own mpichtree.Object) (mpichtree.Object, error) {
 	bands = bands[:tuned(bands)]
 	if len(bands) == 0 {
 		return own, nil
@@ -201,7 +202,7 @@ func (x *exporter) bands(bands []selection.Band, own Object) (Object, error) {
 		}
 		return x.guarded(bands[0].Algorithm)
 	}
-	var out Object
+	var out mpichtree.Object
 	next := int64(0)
 	for _, b := range bands {
 		rule := narrowed(own, key, next, b.UpTo)
@@ -212,11 +213,16 @@ func (x *exporter) bands(bands []selection.Band, own Object) (Object, error) {
 			}
 		}
 		if b.UpTo >= math.MaxInt32 { // read as a C int: nothing larger can be told apart
-			return append(out, Member{key + "=any", rule}), nil
+			return append(out, alt(key+"=any", rule)), nil
 		}
-		out, next = append(out, Member{atMost(key, b.UpTo), rule}), b.UpTo+1
+		out, next = append(out, alt(atMost(key, b.UpTo), rule)), b.UpTo+1
 	}
-	return append(out, Member{key + "=any", narrowed(own, key, next, math.MaxInt64)}), nil
+	return append(out, alt(key+"=any", narrowed(own, key, next, math.MaxInt64))), nil
+}
+
+// alt is one alternative: a condition or leaf and what follows from it.
+func alt(key string, value mpichtree.Object) mpichtree.Member {
+	return mpichtree.Member{Key: key, Value: value}
 }
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
@@ -225,11 +231,11 @@ func atMost(name string, limit int64) string { return name + "<=" + strconv.Form
 // every "less than" written as "at most". MPICH evaluates comm_size<N as
 // comm_size<=N where it is not resolved per communicator, so what the library
 // itself does there is kept, not what its tree says.
-func closed(o Object, resolved bool) Object {
-	out := make(Object, len(o))
+func closed(o mpichtree.Object, resolved bool) mpichtree.Object {
+	out := make(mpichtree.Object, len(o))
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || strings.HasPrefix(m.Key, leafKey) {
+		if err != nil || strings.HasPrefix(m.Key, mpichtree.LeafKey) {
 			out[i] = m
 			continue
 		}
@@ -241,7 +247,7 @@ func closed(o Object, resolved bool) Object {
 			}
 			m.Key = atMost(c.name, limit)
 		}
-		out[i] = Member{m.Key, closed(m.Value, resolved)}
+		out[i] = alt(m.Key, closed(m.Value, resolved))
 	}
 	return out
 }
@@ -249,11 +255,11 @@ func closed(o Object, resolved bool) Object {
 // narrowed returns what is left of a closed subtree where a measure is known to
 // be low to high: alternatives that never hold are gone, one that always holds is
 // the last.
-func narrowed(o Object, name string, low, high int64) Object {
-	var out Object
+func narrowed(o mpichtree.Object, name string, low, high int64) mpichtree.Object {
+	var out mpichtree.Object
 	for _, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || strings.HasPrefix(m.Key, leafKey) {
+		if err != nil || strings.HasPrefix(m.Key, mpichtree.LeafKey) {
 			return o
 		}
 		if c.name == name && c.op == "<=" && c.limit < low {
@@ -262,7 +268,7 @@ func narrowed(o Object, name string, low, high int64) Object {
 		if c.name == name && c.op == "<=" && c.limit >= high {
 			m.Key = name + "=any"
 		}
-		out = append(out, Member{m.Key, narrowed(m.Value, name, low, high)})
+		out = append(out, alt(m.Key, narrowed(m.Value, name, low, high)))
 		if m.Key == name+"=any" {
 			break
 		}

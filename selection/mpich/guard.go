@@ -6,6 +6,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
 )
 
 // fallbacks returns what runs where an algorithm must not: something that is
@@ -41,7 +42,7 @@ var guards = []struct {
 
 // guarded returns a subtree that reaches the algorithm where its requirements
 // hold and the collective's fallback elsewhere.
-func (x *exporter) guarded(alg coll.Algorithm) (Object, error) {
+func (x *exporter) guarded(alg coll.Algorithm) (mpichtree.Object, error) {
 	entry, out, err := x.leaf(alg)
 	if err != nil {
 		return nil, err
@@ -64,9 +65,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (Object, error) {
 		}
 		// First match: the condition that is not always true comes first.
 		if g.requirement == catalogue.CountPowerOfTwo {
-			out = Object{{g.other, safe}, {g.good, out}}
+			out = mpichtree.Object{alt(g.other, safe), alt(g.good, out)}
 		} else {
-			out = Object{{g.good, out}, {g.other, safe}}
+			out = mpichtree.Object{alt(g.good, out), alt(g.other, safe)}
 		}
 	}
 	// Calls in place never come here: they keep the library's own branch.
@@ -77,7 +78,7 @@ func (x *exporter) guarded(alg coll.Algorithm) (Object, error) {
 	return out, nil
 }
 
-func (x *exporter) fallback() (Object, error) {
+func (x *exporter) fallback() (mpichtree.Object, error) {
 	var last error
 	for _, name := range fallbacks(x.collective) {
 		alg, err := coll.ParseAlgorithm(name)
@@ -94,7 +95,7 @@ func (x *exporter) fallback() (Object, error) {
 }
 
 // leaf returns the catalogue's entry of an algorithm and its bare leaf.
-func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, Object, error) {
+func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, mpichtree.Object, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {
 		return catalogue.Entry{}, nil, err

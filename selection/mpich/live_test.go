@@ -14,6 +14,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
 	"tutti/selection"
 	"tutti/selection/mpich"
 	"tutti/selection/mpitest"
@@ -22,7 +23,7 @@ import (
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
 
 // installed returns the library that a program is linked with, and its catalogue.
-func installed(t *testing.T, prog string) (mpich.Library, *catalogue.Catalogue) {
+func installed(t *testing.T, prog string) (mpichtree.Library, *catalogue.Catalogue) {
 	t.Helper()
 	out, err := exec.Command("ldd", prog).Output()
 	if err != nil {
@@ -32,7 +33,7 @@ func installed(t *testing.T, prog string) (mpich.Library, *catalogue.Catalogue) 
 	if path == nil {
 		t.Fatalf("no libmpich in\n%s", out)
 	}
-	lib, err := mpich.ReadLibrary(string(path[1]))
+	lib, err := mpichtree.ReadLibrary(string(path[1]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func installed(t *testing.T, prog string) (mpich.Library, *catalogue.Catalogue) 
 // TestLiveLibrary: what is built in is what the library has.
 func TestLiveLibrary(t *testing.T) {
 	lib, _ := installed(t, mpitest.Build(t, toolchain))
-	want, err := mpich.Embedded(lib.Version)
+	want, err := mpichtree.Embedded(lib.Version)
 	if err != nil {
 		t.Skip(err)
 	}

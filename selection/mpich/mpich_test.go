@@ -11,18 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
 	"tutti/internal/golden"
 	"tutti/selection"
 	"tutti/selection/mpich"
 )
 
-func embedded(t testing.TB) (mpich.Library, *catalogue.Catalogue) {
+func embedded(t testing.TB) (mpichtree.Library, *catalogue.Catalogue) {
 	t.Helper()
-	lib, err := mpich.Embedded("4.0.2")
+	lib, err := mpichtree.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,114 +370,8 @@ func TestHugeSizes(t *testing.T) {
 	}
 }
 
-func TestReadLibrary(t *testing.T) {
-	want, _ := embedded(t)
-	tree, err := os.ReadFile("trees/4.0.2.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := os.ReadFile("trees/4.0.2.names")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lib bytes.Buffer
-	lib.WriteString("\x7fELF\x00{\"collective=bcast\":{\"composition=x\":{}}}\x00\x81\x97")
-	lib.Write(bytes.TrimSpace(tree))
-	lib.WriteByte(0)
-	lib.Write(bytes.Repeat([]byte("code"), 1<<19)) // longer than the window
-	lib.WriteString("\x00Thu Apr  7 12:34:45 CDT 2022\x004.0.2\x00\x00127.0.0.1\x00")
-	lib.Write(bytes.ReplaceAll(names, []byte("\n"), []byte("\x00")))
-	path := filepath.Join(t.TempDir(), "libmpich.so")
-	if err := os.WriteFile(path, lib.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := mpich.ReadLibrary(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want.Source = path
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-embedded +read):\n%s", d)
-	}
-}
-
-func TestLibraryRefuses(t *testing.T) {
-	if _, err := mpich.Embedded("5.0.1"); !errors.Is(err, mpich.ErrNoTree) || !strings.Contains(err.Error(), "libmpich.so") {
-		t.Errorf("Embedded(5.0.1) = %v, want ErrNoTree that asks for the library", err)
-	}
-	path := filepath.Join(t.TempDir(), "libother.so")
-	if err := os.WriteFile(path, []byte("nothing"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mpich.ReadLibrary(path); !errors.Is(err, mpich.ErrNoTree) || !strings.Contains(err.Error(), path) {
-		t.Errorf("ReadLibrary(%s) = %v, want ErrNoTree with the path", path, err)
-	}
-	if _, err := mpich.ReadLibrary(path + "x"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing library: %v, want ErrNotExist", err)
-	}
-}
-
-func TestParse(t *testing.T) {
-	tests := []struct{ name, text, want, err string }{
-		{name: "spaces in keys", text: `{ "comm_size <= 4" : {} }`, want: `{"comm_size<=4":{}}`},
-		{name: "last value at the first place", text: `{"a":{"x":{}},"b":{},"a":{"y":{}}}`, want: `{"a":{"y":{}},"b":{}}`},
-		{name: "escapes", text: "{\"comm_size\\u003c=4\":{}}", want: `{"comm_size<=4":{}}`},
-		{name: "empty", text: "", err: "line 1, offset 0: unexpected EOF: want {"},
-		{name: "number", text: "{\"a\":\n 4}", err: "line 2, offset 7: '4': want { of an object"},
-		{name: "cut off", text: `{"a":{`, err: "offset 6"},
-		{name: "open key", text: `{"a\`, err: "in a key"},
-		{name: "comma at the end", text: `{"a":{},}`, err: `'}': want "`},
-		{name: "trailing text", text: `{} x`, err: "after the tree"},
-		{name: "byte order mark", text: "\ufeff{}", err: "want {"},
-		{name: "deep", text: strings.Repeat(`{"a":`, 100), err: "deep"},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			got, err := mpich.Parse([]byte(tc.text))
-			if tc.err != "" {
-				if !errors.Is(err, mpich.ErrSyntax) || !strings.Contains(err.Error(), tc.err) {
-					t.Errorf("error = %v, want ErrSyntax with %q", err, tc.err)
-				}
-				return
-			}
-			want, werr := mpich.Parse([]byte(tc.want))
-			if err != nil || werr != nil {
-				t.Fatal(err, werr)
-			}
-			if d := cmp.Diff(want, got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	tree, err := os.ReadFile("trees/4.0.2.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(tree)
-	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
-	f.Add([]byte(`{"a\`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		tree, err := mpich.Parse(text)
-		if err != nil {
-			return
-		}
-		again, err := mpich.Parse(tree.Bytes())
-		if err != nil {
-			t.Fatalf("written tree: %v", err)
-		}
-		// Keys that differ in spaces alone fall together when written.
-		if !bytes.Contains(text, []byte(" ")) && !bytes.Contains(text, []byte(`\`)) && !bytes.Equal(tree.Bytes(), again.Bytes()) {
-			t.Fatalf("%s\nread back as\n%s", tree.Bytes(), again.Bytes())
-		}
-		_, _ = mpich.Replay(text, mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8}))
-	})
-}
-
 func ExampleReplay() {
-	lib, err := mpich.Embedded("4.0.2")
+	lib, err := mpichtree.Embedded("4.0.2")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -486,4 +379,16 @@ func ExampleReplay() {
 	call := mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: 65536})
 	fmt.Println(mpich.Replay(lib.Tree.Bytes(), call))
 	// Output: MPIR_Bcast_intra_scatter_recursive_doubling_allgather <nil>
+}
+
+func FuzzReplay(f *testing.F) {
+	lib, _ := embedded(f)
+	f.Add(lib.Tree.Bytes())
+	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		call := mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8})
+		if alg, err := mpich.Replay(text, call); err == nil && alg.Name == "" {
+			t.Fatalf("reached an algorithm without a name in\n%s", text)
+		}
+	})
 }

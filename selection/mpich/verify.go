@@ -8,6 +8,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
 	"tutti/selection"
 )
 
@@ -16,8 +17,8 @@ import (
 // reaches where they ask for the default; and no variation of the call (in place,
 // another operation, uneven counts, one element, scattered ranks) may reach an
 // algorithm that cannot serve it.
-func Verify(file []byte, trees []*selection.Tree, rows []selection.Row, lib Library, cat *catalogue.Catalogue) error {
-	tree, err := Parse(file)
+func Verify(file []byte, trees []*selection.Tree, rows []selection.Row, lib mpichtree.Library, cat *catalogue.Catalogue) error {
+	tree, err := mpichtree.Parse(file)
 	if err != nil {
 		return fmt.Errorf("mpich: %w", err)
 	}
@@ -37,7 +38,7 @@ func Verify(file []byte, trees []*selection.Tree, rows []selection.Row, lib Libr
 	return nil
 }
 
-func verifyPoint(tree Object, trees []*selection.Tree, p coll.Point, lib Library, cat *catalogue.Catalogue) error {
+func verifyPoint(tree mpichtree.Object, trees []*selection.Tree, p coll.Point, lib mpichtree.Library, cat *catalogue.Catalogue) error {
 	alg := coll.Default
 	if i := slices.IndexFunc(trees, func(t *selection.Tree) bool { return t.Collective == p.Collective }); i >= 0 {
 		alg, _ = trees[i].Select(p)
@@ -45,7 +46,7 @@ func verifyPoint(tree Object, trees []*selection.Tree, p coll.Point, lib Library
 	call := CallAt(p)
 	var want coll.Algorithm
 	if alg.IsDefault() {
-		own, err := lib.Tree.reach(call)
+		own, err := reach(lib.Tree, call)
 		if err != nil {
 			return fmt.Errorf("the library's own tree: %w", err)
 		}
@@ -59,7 +60,7 @@ func verifyPoint(tree Object, trees []*selection.Tree, p coll.Point, lib Library
 			return err
 		}
 	}
-	got, err := tree.reach(call)
+	got, err := reach(tree, call)
 	if err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func variations(call Call) []Call {
 }
 
 // verifyCall checks that the call reaches an algorithm that may serve it.
-func verifyCall(tree Object, call Call, cat *catalogue.Catalogue) error {
-	got, err := tree.reach(call)
+func verifyCall(tree mpichtree.Object, call Call, cat *catalogue.Catalogue) error {
+	got, err := reach(tree, call)
 	if err != nil {
 		return err
 	}
@@ -133,16 +134,16 @@ func (c Call) meets(r catalogue.Requirement) bool {
 }
 
 // check reports what MPICH would abort on when it loads the tree, or later.
-func check(tree Object, lib Library) error {
+func check(tree mpichtree.Object, lib mpichtree.Library) error {
 	for _, m := range lib.Tree {
 		if _, ok := tree.Get(m.Key); !ok {
 			return fmt.Errorf("mpich: %s is missing: MPICH aborts when it is called", m.Key)
 		}
 	}
 	for _, m := range tree {
-		name, ok := strings.CutPrefix(m.Key, collectiveKey)
+		name, ok := strings.CutPrefix(m.Key, mpichtree.CollectiveKey)
 		if !ok {
-			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, collectiveKey)
+			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, mpichtree.CollectiveKey)
 		}
 		if err := checkBranch(m.Value, name, lib); err != nil {
 			return fmt.Errorf("mpich: %s: %w", m.Key, err)
@@ -151,11 +152,11 @@ func check(tree Object, lib Library) error {
 	return nil
 }
 
-func checkBranch(o Object, collective string, lib Library) error {
+func checkBranch(o mpichtree.Object, collective string, lib mpichtree.Library) error {
 	if len(o) == 0 {
-		return fmt.Errorf("a branch ends without %s", leafKey)
+		return fmt.Errorf("a branch ends without %s", mpichtree.LeafKey)
 	}
-	if name, ok := strings.CutPrefix(o[0].Key, leafKey); ok {
+	if name, ok := strings.CutPrefix(o[0].Key, mpichtree.LeafKey); ok {
 		return checkLeaf(o, name, collective, lib)
 	}
 	for i, m := range o {
@@ -181,7 +182,7 @@ func checkBranch(o Object, collective string, lib Library) error {
 
 var leafOf = regexp.MustCompile(`^MPIR_([A-Za-z_]+?)_(intra|inter|allcomm)_`)
 
-func checkLeaf(o Object, name, collective string, lib Library) error {
+func checkLeaf(o mpichtree.Object, name, collective string, lib mpichtree.Library) error {
 	parts := leafOf.FindStringSubmatch(name)
 	switch {
 	case len(o) > 1:

@@ -1,4 +1,4 @@
-package mpich
+package mpichtree
 
 import (
 	"bufio"
@@ -20,6 +20,11 @@ type Library struct {
 	Tree    Object   // the built-in tree of point-to-point algorithms
 	Leaves  []string // names accepted after algorithm=, ascending
 	Keys    []string // conditions, values cut off after < and <=, ascending
+
+	// The ch4 device has a tree of its own, asked first, which splits a collective
+	// into parts between nodes and within nodes. Empty for other devices.
+	Device       Object
+	Compositions []string // names accepted after composition=, ascending
 }
 
 // ErrNoTree reports a file or release without a built-in selection tree.
@@ -41,6 +46,9 @@ func Embedded(version string) (Library, error) {
 	}
 	f := newFinder()
 	f.see(tree)
+	if device, err := trees.ReadFile("trees/" + version + ".ch4.json"); err == nil {
+		f.see(device)
+	}
 	for name := range bytes.Lines(names) {
 		f.see(bytes.TrimSpace(name))
 	}
@@ -65,14 +73,15 @@ func ReadLibrary(path string) (Library, error) {
 
 // finder collects what NUL-terminated strings of a library tell.
 type finder struct {
-	tree         []byte
+	tree, device []byte
 	leaves, keys map[string]bool
+	compositions map[string]bool
 	version      string
 	before       []byte // the string before the current one
 }
 
 func newFinder() *finder {
-	return &finder{leaves: map[string]bool{}, keys: map[string]bool{}}
+	return &finder{leaves: map[string]bool{}, keys: map[string]bool{}, compositions: map[string]bool{}}
 }
 
 // longest is more than any string of interest: the tree of MPICH 4.0.2 has 15 kB.
@@ -95,8 +104,10 @@ func (f *finder) scan(r io.Reader) error {
 
 var (
 	treeStart = []byte(`{"collective=`)
-	leafStart = []byte(leafKey + "MPIR_")
+	leafStart = []byte(LeafKey + "MPIR_")
 	leafName  = regexp.MustCompile(`^MPIR_[A-Za-z0-9_]+$`)
+	compStart = []byte(CompositionKey + "MPIDI_")
+	compName  = regexp.MustCompile(`^MPIDI_[A-Za-z0-9_]+$`)
 	keyForm   = regexp.MustCompile(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)` +
 		`(<=?|<pow2|=[a-z0-9_]+)$`)
 	// MPICH keeps its release beside its release date, as C's asctime writes dates.
@@ -110,14 +121,16 @@ func (f *finder) see(text []byte) {
 	}
 	switch at := bytes.Index(text, treeStart); {
 	case at >= 0:
-		// The ch4 device keeps trees of its own, made of compositions.
-		if f.tree == nil && bytes.Contains(text[at:], leafStart) {
-			f.tree = bytes.Clone(text[at:])
-		}
+		f.seeTree(text[at:])
 	case bytes.Contains(text, leafStart):
-		_, name, _ := bytes.Cut(text, []byte(leafKey))
+		_, name, _ := bytes.Cut(text, []byte(LeafKey))
 		if leafName.Match(name) {
 			f.leaves[string(name)] = true
+		}
+	case bytes.Contains(text, compStart):
+		_, name, _ := bytes.Cut(text, []byte(CompositionKey))
+		if compName.Match(name) {
+			f.compositions[string(name)] = true
 		}
 	case len(text) > 64: // longer than any of the rest
 	case keyForm.Match(text):
@@ -130,6 +143,17 @@ func (f *finder) see(text []byte) {
 	f.before = append(f.before[:0], text[:min(len(text), 64)]...)
 }
 
+// seeTree keeps the first tree of each level. The shared memory of the device has
+// a third one, with neither kind of leaf.
+func (f *finder) seeTree(text []byte) {
+	switch {
+	case f.tree == nil && bytes.Contains(text, leafStart):
+		f.tree = bytes.Clone(text)
+	case f.device == nil && bytes.Contains(text, compStart):
+		f.device = bytes.Clone(text)
+	}
+}
+
 func (f *finder) library(source string) (Library, error) {
 	if f.tree == nil {
 		return Library{}, fmt.Errorf("%s: %w: want the libmpich.so of MPICH 4.0 or newer", source, ErrNoTree)
@@ -138,11 +162,18 @@ func (f *finder) library(source string) (Library, error) {
 	if err != nil {
 		return Library{}, fmt.Errorf("%s: built-in tree: %w", source, err)
 	}
-	return Library{
-		Source:  source,
-		Version: f.version,
-		Tree:    tree,
-		Leaves:  slices.Sorted(maps.Keys(f.leaves)),
-		Keys:    slices.Sorted(maps.Keys(f.keys)),
-	}, nil
+	lib := Library{
+		Source:       source,
+		Version:      f.version,
+		Tree:         tree,
+		Leaves:       slices.Sorted(maps.Keys(f.leaves)),
+		Keys:         slices.Sorted(maps.Keys(f.keys)),
+		Compositions: slices.Sorted(maps.Keys(f.compositions)),
+	}
+	if f.device != nil {
+		if lib.Device, err = Parse(f.device); err != nil {
+			return Library{}, fmt.Errorf("%s: built-in tree of the device: %w", source, err)
+		}
+	}
+	return lib, nil
 }

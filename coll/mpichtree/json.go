@@ -1,4 +1,4 @@
-package mpich
+package mpichtree
 
 import (
 	"bytes"
@@ -20,13 +20,25 @@ type Member struct {
 	Value Object
 }
 
+// The keys of a tree that are no conditions.
+const (
+	CollectiveKey  = "collective="
+	LeafKey        = "algorithm="   // of the trees of point-to-point algorithms
+	CompositionKey = "composition=" // of the device's tree
+)
+
+// IsLeaf reports whether a key names what is chosen rather than a condition.
+func IsLeaf(key string) bool {
+	return strings.HasPrefix(key, LeafKey) || strings.HasPrefix(key, CompositionKey)
+}
+
 // ErrSyntax reports text that is not a selection tree.
 var ErrSyntax = errors.New("not a selection tree")
 
-// Limits of Parse. MPICH's own tree is 15 kB and 9 objects deep.
+// MaxDepth is how many objects deep a tree may be. MPICH's own is 15 kB and 9 deep.
 const (
+	MaxDepth = 64
 	maxBytes = 16 << 20
-	maxDepth = 64
 )
 
 // Get returns the value of a key and whether there is one.
@@ -39,8 +51,8 @@ func (o Object) Get(key string) (Object, bool) {
 	return nil, false
 }
 
-// with returns a copy with the value of a key replaced or appended.
-func (o Object) with(key string, value Object) Object {
+// With returns a copy with the value of a key replaced or appended.
+func (o Object) With(key string, value Object) Object {
 	out := append(Object(nil), o...)
 	for i := range out {
 		if out[i].Key == key {
@@ -79,7 +91,7 @@ func (o Object) write(b *strings.Builder, depth int) {
 
 // flat reports whether the object fits on a line: nothing, or one leaf.
 func (o Object) flat() bool {
-	return len(o) == 0 || len(o) == 1 && strings.HasPrefix(o[0].Key, leafKey)
+	return len(o) == 0 || len(o) == 1 && IsLeaf(o[0].Key)
 }
 
 func (o Object) writeFlat(b *strings.Builder) {
@@ -99,7 +111,7 @@ func quote(s string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // "<=" stays readable
 	if err := e.Encode(s); err != nil {
-		panic("mpich: " + err.Error()) // a string always has a JSON form
+		panic("mpichtree: " + err.Error()) // a string always has a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -164,8 +176,8 @@ func (p *parser) accept(c byte) bool {
 }
 
 func (p *parser) object(depth int) (Object, error) {
-	if depth > maxDepth {
-		return nil, p.fail("more than %d objects deep", maxDepth)
+	if depth > MaxDepth {
+		return nil, p.fail("more than %d objects deep", MaxDepth)
 	}
 	if !p.accept('{') {
 		return nil, p.fail("%s: want { of an object", p.next())
