@@ -28,9 +28,9 @@ var (
 // Entry is one algorithm of one release.
 type Entry struct {
 	Name     string        // the library's name: MPICH's CVAR value, Open MPI's enumerator
-	ID       int           // MPI_T value of MPICH, rule number of Open MPI
+	ID       int           // MPI_T value of MPICH, rule number of Open MPI; compositions have numbers of their own
 	Leaf     string        // MPICH: the function a JSON leaf names; empty for Open MPI
-	Params   []string      // parameters of the algorithm; MPICH demands all, Open MPI takes 0 for a missing one
+	Params   []string      // parameters; MPICH's algorithms demand all, Open MPI takes 0 for a missing one
 	Requires []Requirement // what must hold for the algorithm to run as itself
 	OpSafe   bool          // right for non-commutative operations without a guard
 }
@@ -74,7 +74,8 @@ func Versions(library string) []string {
 	return out
 }
 
-// Entries returns the algorithms of a collective in the order of their numbers.
+// Entries returns the algorithms of a collective in the order of their numbers,
+// after them MPICH's compositions in the order of theirs.
 func (c *Catalogue) Entries(collective coll.Collective) []Entry {
 	return slices.Clone(c.entries[collective])
 }
@@ -99,6 +100,9 @@ func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entr
 			return Entry{}, fmt.Errorf("%s %s %s %s: parameter %s: %w: want %s",
 				c.Library, c.Version, collective, alg, p.Name, ErrUnknown, orNone(e.Params))
 		}
+	}
+	if e.Composition() {
+		return e, c.checkParts(collective, alg)
 	}
 	if c.Library == MPICH {
 		for _, name := range e.Params {
@@ -126,7 +130,7 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 			return fmt.Errorf("%v: %w: needs %s", cand, ErrInfeasible, r)
 		}
 	}
-	return nil
+	return c.feasibleParts(cand)
 }
 
 func orNone(names []string) string {

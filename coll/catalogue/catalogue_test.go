@@ -74,12 +74,12 @@ func TestTable(t *testing.T) {
 				if len(entries) == 0 {
 					t.Errorf("%s %s has no algorithm for %s", library, version, collective)
 				}
-				if !slices.IsSortedFunc(entries, func(a, b Entry) int { return a.ID - b.ID }) {
+				if !slices.IsSortedFunc(entries, func(a, b Entry) int { return place(a) - place(b) }) {
 					t.Errorf("%s %s %s: %v are not in the order of their numbers", library, version, collective, names(entries))
 				}
 				for i, e := range entries {
 					checkEntry(t, cat, collective, e)
-					if i > 0 && e.ID == entries[i-1].ID || slices.Contains(names(entries[:i]), e.Name) {
+					if i > 0 && place(e) == place(entries[i-1]) || slices.Contains(names(entries[:i]), e.Name) {
 						t.Errorf("%s %s %s: %s (%d) is there twice", library, version, collective, e.Name, e.ID)
 					}
 				}
@@ -88,11 +88,23 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// place puts compositions behind the algorithms.
+func place(e Entry) int {
+	if e.Composition() {
+		return 1000 + e.ID
+	}
+	return e.ID
+}
+
 func checkEntry(t *testing.T, cat *Catalogue, collective coll.Collective, e Entry) {
 	t.Helper()
 	var params []coll.Param
 	for _, p := range e.Params {
-		params = append(params, coll.Param{Name: p, Value: "1"})
+		value := "1"
+		if e.Composition() {
+			value = parts[collective]
+		}
+		params = append(params, coll.Param{Name: p, Value: value})
 	}
 	alg, err := coll.NewAlgorithm(e.Name, params...)
 	if err != nil {
@@ -109,7 +121,11 @@ func checkEntry(t *testing.T, cat *Catalogue, collective coll.Collective, e Entr
 	switch cat.Library {
 	case MPICH:
 		name := strings.ToUpper(string(collective[:1])) + string(collective[1:])
-		if want := "MPIR_" + name + "_intra_" + e.Name; e.Leaf != want {
+		want := "MPIR_" + name + "_intra_" + e.Name
+		if e.Composition() {
+			want = "MPIDI_" + name + "_intra_composition_" + e.Name
+		}
+		if e.Leaf != want {
 			t.Errorf("%s %s: leaf %q, want %q", collective, e.Name, e.Leaf, want)
 		}
 	case OpenMPI:
@@ -273,7 +289,7 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 		library, version, algorithm string
 		want                        string
 	}{
-		{MPICH, "4.0.2", "ring", "mpich 4.0.2 bcast ring: not in the catalogue: want one of binomial, smp, scatter_recursive_doubling_allgather, scatter_ring_allgather"},
+		{MPICH, "4.0.2", "ring", "mpich 4.0.2 bcast ring: not in the catalogue: want one of binomial, smp, scatter_recursive_doubling_allgather, scatter_ring_allgather, alpha, beta, gamma"},
 		{MPICH, "4.0.2", "smp", "bcast 4x1 8B smp: cannot run there: needs parent"},
 		{MPICH, "4.0.2", "binomial(k=2)", "mpich 4.0.2 bcast binomial(k=2): parameter k: not in the catalogue: want none"},
 		{MPICH, "4.1.2", "tree(k=2,tree_type=kary)", "mpich 4.1.2 bcast tree(k=2,tree_type=kary): parameter is_non_blocking is missing: not in the catalogue"},

@@ -18,6 +18,8 @@ const (
 	Even            Requirement = "even"             // communicator size is even
 	TwoProcesses    Requirement = "size2"            // communicator size is two
 	Parent          Requirement = "parent"           // a node holds two processes or more
+	Hierarchical    Requirement = "hierarchical"     // several nodes, each with two processes or more
+	OneNode         Requirement = "one_node"         // all processes on one node
 	NodeConsecutive Requirement = "node_consecutive" // ranks are consecutive on the nodes
 	CountPowerOfTwo Requirement = "count_ge_pof2"    // count reaches the largest power of two up to the size
 	CountSize       Requirement = "count_ge_size"    // count reaches the communicator size
@@ -30,8 +32,8 @@ const (
 
 func requirements() []Requirement {
 	return []Requirement{
-		PowerOfTwo, Even, TwoProcesses, Parent, NodeConsecutive, CountPowerOfTwo, CountSize,
-		Commutative, BuiltinOp, BlockRegular, InPlace, NotInPlace,
+		PowerOfTwo, Even, TwoProcesses, Parent, Hierarchical, OneNode, NodeConsecutive,
+		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, BlockRegular, InPlace, NotInPlace,
 	}
 }
 
@@ -56,6 +58,10 @@ func (r Requirement) Holds(p coll.Point) bool {
 		return n == 2
 	case Parent:
 		return p.PPN >= 2
+	case Hierarchical:
+		return p.Nodes >= 2 && p.PPN >= 2
+	case OneNode:
+		return p.Nodes == 1
 	case CountPowerOfTwo:
 		return p.Count() >= int64(FloorPowerOfTwo(n))
 	case CountSize:
