@@ -1,0 +1,98 @@
+package metrics_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tutti/metrics"
+)
+
+func TestMedian(t *testing.T) {
+	upTo := func(n int) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = float64((i*7)%n + 1) // 1..n, shuffled for n not divisible by 7
+		}
+		return out
+	}
+	tests := []struct {
+		name    string
+		samples []float64
+		level   float64
+		median  float64
+		want    metrics.Interval
+	}{
+		{"one sample", []float64{3}, 0.95, 3, metrics.Interval{}},
+		{"two", []float64{3, 5}, 0.95, 4, metrics.Interval{}},
+		{"five are too few", upTo(5), 0.95, 3, metrics.Interval{}},
+		{"six: the extremes, 96.9 %", upTo(6), 0.95, 3.5, metrics.Interval{Low: 1, High: 6}},
+		// Ranks of table 1 of Le Boudec, Performance Evaluation (2010): n = 10: 2 to 9,
+		// n = 20: 6 to 15, n = 50: 18 to 33, n = 70: 27 to 44.
+		{"ten", upTo(10), 0.95, 5.5, metrics.Interval{Low: 2, High: 9}},
+		{"twenty", upTo(20), 0.95, 10.5, metrics.Interval{Low: 6, High: 15}},
+		{"fifty", upTo(50), 0.95, 25.5, metrics.Interval{Low: 18, High: 33}},
+		{"another level", upTo(10), 0.99, 5.5, metrics.Interval{Low: 1, High: 10}},
+		{"ties", []float64{2, 2, 2, 2, 2, 2, 9}, 0.95, 2, metrics.Interval{Low: 2, High: 9}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			median, interval, err := metrics.Median(tc.samples, tc.level)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if median != tc.median || interval != tc.want {
+				t.Errorf("Median = %g, %v, want %g, %v", median, interval, tc.median, tc.want)
+			}
+		})
+	}
+}
+
+func TestMedianRefuses(t *testing.T) {
+	if _, _, err := metrics.Median(nil, 0.95); !errors.Is(err, metrics.ErrEmpty) {
+		t.Errorf("Median of nothing: error = %v, want one matching ErrEmpty", err)
+	}
+	for _, level := range []float64{0, 1, -1, math.NaN()} {
+		if _, _, err := metrics.Median([]float64{1, 2}, level); err == nil {
+			t.Errorf("Median at level %g: no error", level)
+		}
+	}
+}
+
+// The interval holds the median of the distribution as often as promised, however
+// skewed the distribution is, and not much more often.
+func TestMedianCoverage(t *testing.T) {
+	const trials = 4000
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{6, 15, 40, 2000} {
+		held := 0
+		runs := trials
+		if n > 100 {
+			runs = 400
+		}
+		for range runs {
+			samples := make([]float64, n)
+			for i := range samples {
+				samples[i] = rng.ExpFloat64()
+			}
+			_, interval, err := metrics.Median(samples, 0.95)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if interval.Low <= math.Ln2 && math.Ln2 <= interval.High {
+				held++
+			}
+		}
+		if got := float64(held) / float64(runs); got < 0.93 || got > 0.985 {
+			t.Errorf("%d samples: the interval held the median in %.3f of the trials, want about 0.95 to 0.97", n, got)
+		}
+	}
+}
+
+func ExampleMedian() {
+	median, interval, err := metrics.Median([]float64{1.2, 1.1, 1.3, 1.2, 9.7, 1.1, 1.4}, 0.95)
+	fmt.Println(median, interval, err)
+	// Output: 1.2 {1.1 9.7} <nil>
+}
