@@ -49,12 +49,16 @@ func flatMPICH(cat *catalogue.Catalogue, c coll.Candidate) (Forcing, error) {
 			Base: base,
 			Switches: slices.Concat(
 				[]Switch{{fallbackName, fallbackError.id}, {device, 1}, {algorithm, 0}},
+				resetComposition(cat, c.Collective),
 				paramSwitches(prefix, cat.Entries(c.Collective), nil)),
 		}, nil
 	}
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
 		return Forcing{}, err
+	}
+	if e.Composition() {
+		return compositionMPICH(cat, e, c)
 	}
 	settings, err := settingsOf(prefix, c)
 	if err != nil {
@@ -66,6 +70,7 @@ func flatMPICH(cat *catalogue.Catalogue, c coll.Candidate) (Forcing, error) {
 		Base: base,
 		Switches: slices.Concat(
 			[]Switch{{fallbackName, fb.id}, {device, 0}, {algorithm, e.ID}},
+			resetComposition(cat, c.Collective),
 			paramSwitches(prefix, cat.Entries(c.Collective), settings)),
 	}
 	for _, s := range settings {

@@ -1,0 +1,139 @@
+package forcing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
+)
+
+// Variables that name MPICH's selection files. The device's file decides first;
+// each part of a composition then asks the other with a communicator of its own.
+const (
+	deviceFile = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
+	flatFile   = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+)
+
+// compositionMPICH forces a composition. From 4.1 on a control variable names it.
+// Before, only the device's file does, which is read at the start: the files are
+// the library's own trees with the subtrees of the collective exchanged, so the
+// trees of the release must be known.
+func compositionMPICH(cat *catalogue.Catalogue, e catalogue.Entry, c coll.Candidate) (Forcing, error) {
+	prefix := "MPIR_CVAR_" + strings.ToUpper(string(c.Collective)) + "_"
+	if name, ok := compositionVar(cat, c.Collective); ok {
+		return Forcing{
+			Env:  []Var{{Name: fallbackName, Value: fallbackSilent.name}, {Name: name, Value: fmt.Sprint(e.ID)}},
+			Base: []Var{{Name: fallbackName, Value: fallbackError.name}},
+			Switches: slices.Concat(
+				[]Switch{{fallbackName, fallbackSilent.id}, {prefix + "DEVICE_COLLECTIVE", 1}, {prefix + "INTRA_ALGORITHM", 0}, {name, e.ID}},
+				paramSwitches(prefix, cat.Entries(c.Collective), nil)),
+		}, nil
+	}
+	lib, err := mpichtree.Embedded(cat.Version)
+	if err != nil {
+		return Forcing{}, fmt.Errorf("%v: %w: %w", c, catalogue.ErrInfeasible, err)
+	}
+	device, err := deviceTree(cat, lib, e, c.Collective)
+	if err != nil {
+		return Forcing{}, err
+	}
+	files := []Var{{Name: deviceFile, File: device.Bytes()}}
+	if len(c.Algorithm.Params()) > 0 {
+		flat, err := partsTree(cat, lib, c)
+		if err != nil {
+			return Forcing{}, err
+		}
+		files = append(files, Var{Name: flatFile, File: flat.Bytes()})
+	}
+	return Forcing{
+		Env:  files,
+		Base: append([]Var{{Name: fallbackName, Value: fallbackError.name}}, files...),
+		Switches: []Switch{
+			{fallbackName, fallbackError.id}, {prefix + "DEVICE_COLLECTIVE", 1}, {prefix + "INTRA_ALGORITHM", 0},
+		},
+	}, nil
+}
+
+// compositionVar returns the control variable that names the composition of a
+// collective, and false when the release has none. Source: src/mpid/ch4/src/ch4_coll.h
+// of MPICH 4.0.2 to 4.3.
+func compositionVar(cat *catalogue.Catalogue, c coll.Collective) (string, bool) {
+	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
+	if _, ok := cat.Flat(c); !ok || cat.Version == "4.0.2" || !slices.Contains(with, c) {
+		return "", false
+	}
+	return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_COMPOSITION", true
+}
+
+// resetComposition hands the choice of the composition back to the library.
+func resetComposition(cat *catalogue.Catalogue, c coll.Collective) []Switch {
+	if name, ok := compositionVar(cat, c); ok {
+		return []Switch{{name, 0}}
+	}
+	return nil
+}
+
+func alternative(key string, value mpichtree.Object) mpichtree.Member {
+	return mpichtree.Member{Key: key, Value: value}
+}
+
+// deviceTree is the library's own with one composition for the collective
+// wherever it can serve, and the communicator handed on elsewhere.
+func deviceTree(cat *catalogue.Catalogue, lib mpichtree.Library, e catalogue.Entry, c coll.Collective) (mpichtree.Object, error) {
+	flat, ok := cat.Flat(c)
+	if !ok || len(lib.Device) == 0 {
+		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, catalogue.ErrInfeasible)
+	}
+	leaf := func(e catalogue.Entry) mpichtree.Object {
+		return mpichtree.Object{alternative(mpichtree.CompositionKey+e.Leaf, nil)}
+	}
+	out := leaf(e)
+	unless := func(r catalogue.Requirement, holds, not string) {
+		if e.Has(r) {
+			out = mpichtree.Object{alternative(holds, out), alternative(not, leaf(flat))}
+		}
+	}
+	if c != coll.Scan { // MPICH has no such condition there, and does without
+		unless(catalogue.Commutative, "is_commutative=yes", "is_commutative=no")
+	}
+	unless(catalogue.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no")
+	unless(catalogue.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any")
+	unless(catalogue.OneNode, "comm_size=node_comm_size", "comm_size=any")
+	return lib.Device.With(mpichtree.CollectiveKey+string(c), mpichtree.Object{alternative("comm_type=intra", out)}), nil
+}
+
+// partsTree is the library's own with the algorithms of the parts for the
+// communicators of the parts.
+func partsTree(cat *catalogue.Catalogue, lib mpichtree.Library, c coll.Candidate) (mpichtree.Object, error) {
+	key := mpichtree.CollectiveKey + string(c.Collective)
+	own, _ := lib.Tree.Get(key)
+	intra, ok := own.Get("comm_type=intra")
+	if !ok {
+		return nil, fmt.Errorf("%v: %w: the library's tree has no branch for it", c, catalogue.ErrInfeasible)
+	}
+	var branch mpichtree.Object
+	for part, kind := range map[string]string{catalogue.Inter: "node_roots", catalogue.Node: "node"} {
+		if e, ok := cat.Part(c.Collective, c.Algorithm, part); ok {
+			branch = append(branch, alternative("comm_hierarchy="+kind, partBranch(e, intra)))
+		}
+	}
+	slices.SortFunc(branch, func(a, b mpichtree.Member) int { return strings.Compare(a.Key, b.Key) })
+	branch = append(branch, alternative("comm_hierarchy=any", intra))
+	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
+}
+
+// partBranch reaches an algorithm where its requirements hold and the library's
+// own choice elsewhere.
+func partBranch(e catalogue.Entry, own mpichtree.Object) mpichtree.Object {
+	out := mpichtree.Object{alternative(mpichtree.LeafKey+e.Leaf, nil)}
+	if e.Has(catalogue.CountPowerOfTwo) {
+		out = mpichtree.Object{alternative("count<pow2", own), alternative("count=any", out)}
+	}
+	if e.Has(catalogue.BuiltinOp) {
+		out = mpichtree.Object{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
+	}
+	return out
+}
