@@ -146,10 +146,7 @@ func (t target) writeOpenMPI(dir string, problems [][]selection.Row, facts repor
 	if err := openmpi.Verify(bundle, plan, all, t.cat); err != nil {
 		return facts, err
 	}
-	facts.Files = []string{openmpi.FileName, openmpi.EnvName}
-	for _, l := range bundle.Layouts {
-		facts.Files = append(facts.Files, filepath.Join(openmpi.LayoutDir, l.Layout.String()+".rules"))
-	}
+	facts.Files = bundle.Files()
 	// A layout that no longer differs must not keep its old file.
 	if err := os.RemoveAll(filepath.Join(dir, openmpi.LayoutDir)); err != nil {
 		return facts, err

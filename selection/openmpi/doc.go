@@ -1,6 +1,6 @@
 // Package openmpi writes selections as the dynamic rules that Open MPI's coll/tuned
-// component reads, in the classic format of 4.x and 5.x, reads such files back and
-// replays them.
+// component reads, in the classic format of 4.x and 5.x and in the JSON of 6.0,
+// reads such files back and replays them.
 //
 // Rules know a collective, the size of a communicator and a message size. They do
 // not know nodes, operations or buffers in place. Fit therefore merges layouts
@@ -22,9 +22,14 @@
 //	}
 //	err = bundle.Write(dir) // dir/openmpi.rules, dir/openmpi.env, dir/layouts/2x4.rules ...
 //
+// From 6.0 on a rule can ask for communicators with one process on each node or
+// within one node. Such layouts need no file of their own then: their blocks stand
+// before those for everybody.
+//
 // Open MPI ignores a broken file without a word, and decides as if there were
 // none. Parse and Verify find what it would stumble over.
 //
-// The semantics were read in ompi/mca/coll/tuned of Open MPI 4.1.4 and 5.0.9 and
-// checked by running Debian's 4.1.4, see the tests.
+// The semantics were read in ompi/mca/coll/tuned of Open MPI 4.1.4 and 5.0.9 and of
+// the branch for 6.0 and checked by running Debian's 4.1.4, see the tests. Newer
+// releases were not tried; their settings say so.
 package openmpi

@@ -3,6 +3,7 @@ package openmpi
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,21 +16,29 @@ import (
 	"tutti/selection"
 )
 
-// The files that Write makes; a layout's are called 2x4.rules and 2x4.env.
+// The files that Write makes; a layout's is called 2x4.rules or 2x4.json. From 6.0
+// on the rules are in JSONName.
 const (
 	FileName  = "openmpi.rules"
+	JSONName  = "openmpi.json"
 	EnvName   = "openmpi.env"
 	LayoutDir = "layouts"
 )
 
-// ErrVersion reports a release that reads rules in another way.
-var ErrVersion = errors.New("no rules for this release")
+// tried is the release that the tests run.
+const tried = "4.1.4"
+
+// ErrVersion reports a release that reads the rules in another way.
+var ErrVersion = errors.New("no such rules for this release")
 
 // Bundle is the rules for everybody and for some layouts.
 type Bundle struct {
 	Version string
 	Rules   Rules
-	Layouts []LayoutRules
+	Layouts []LayoutRules // in a file each, to be chosen when a job starts
+	Spread  []LayoutRules // from 6.0 on: layouts that the rules of one file tell apart
+
+	names func(coll.Collective, int) string // of algorithms, by number
 }
 
 // LayoutRules are the rules for jobs of one layout.
@@ -40,7 +49,7 @@ type LayoutRules struct {
 
 // For returns the rules for jobs of a layout.
 func (b Bundle) For(l coll.Layout) Rules {
-	for _, own := range b.Layouts {
+	for _, own := range slices.Concat(b.Layouts, b.Spread) {
 		if own.Layout == l {
 			return own.Rules
 		}
@@ -48,9 +57,43 @@ func (b Bundle) For(l coll.Layout) Rules {
 	return b.Rules
 }
 
+// newer reports whether the release reads JSON.
+func (b Bundle) newer() bool { return atLeast(b.Version, 6) }
+
+// Bytes returns the file of rules that the release reads: those for everybody, or
+// of one of Layouts.
+func (b Bundle) Bytes(rules Rules) []byte {
+	if b.newer() {
+		return toJSON(rules, b.Spread, b.names).Bytes()
+	}
+	return rules.Bytes()
+}
+
+// fileName is the file for everybody.
+func (b Bundle) fileName() string {
+	if b.newer() {
+		return JSONName
+	}
+	return FileName
+}
+
+func (b Bundle) layoutName(l coll.Layout) string {
+	return filepath.Join(LayoutDir, l.String()+filepath.Ext(b.fileName()))
+}
+
+// Files returns what Write makes, relative to the folder.
+func (b Bundle) Files() []string {
+	out := []string{b.fileName(), EnvName}
+	for _, l := range b.Layouts {
+		out = append(out, b.layoutName(l.Layout))
+	}
+	return out
+}
+
 // Env returns the settings that make Open MPI follow the rules in a file with an
-// absolute path. From 5.0 on, the component han stands before tuned on
-// communicators of several nodes and has to leave.
+// absolute path. Components that stand before tuned have to step back, as when
+// algorithms are measured: hcoll where it is installed and, from 5.0 on, han. The
+// list of components itself (OMPI_MCA_coll) is the user's.
 func (b Bundle) Env(path string) ([]selection.Setting, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("openmpi: rules file %s: want an absolute path, every process opens it from its own directory", path)
@@ -58,80 +101,113 @@ func (b Bundle) Env(path string) ([]selection.Setting, error) {
 	out := []selection.Setting{
 		{Name: "OMPI_MCA_coll_tuned_use_dynamic_rules", Value: "1"},
 		{Name: "OMPI_MCA_coll_tuned_dynamic_rules_filename", Value: path},
+		{Name: "OMPI_MCA_coll_hcoll_enable", Value: "0"},
 	}
-	release, err := major(b.Version)
-	if err != nil {
+	if _, err := parseVersion(b.Version); err != nil {
 		return nil, err
 	}
-	if release >= 5 {
-		out = append(out, selection.Setting{Name: "OMPI_MCA_coll", Value: "^han"})
+	if atLeast(b.Version, 5) {
+		out = append(out, selection.Setting{Name: "OMPI_MCA_coll_han_priority", Value: "0"})
 	}
 	return out, nil
 }
 
-func major(version string) (int, error) {
-	text, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("openmpi %q: want a release like 4.1.4", version)
+// Setup returns the settings for files that Write has put into a folder with an
+// absolute path.
+func (b Bundle) Setup(dir string) (selection.Setup, error) {
+	s := selection.Setup{Remarks: []string{"Settings that make Open MPI " + b.Version + " follow " + b.fileName() + "."}}
+	if len(b.Layouts) > 0 {
+		s.Remarks = append(s.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
 	}
-	return n, nil
+	if b.Version != tried {
+		s.Remarks = append(s.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.Version+".")
+	}
+	var err error
+	if s.Settings, err = b.Env(filepath.Join(dir, b.fileName())); err != nil {
+		return selection.Setup{}, err
+	}
+	for _, l := range b.Layouts {
+		env, err := b.Env(filepath.Join(dir, b.layoutName(l.Layout)))
+		if err != nil {
+			return selection.Setup{}, err
+		}
+		s.Layouts = append(s.Layouts, selection.LayoutSettings{Layout: l.Layout, Settings: env})
+	}
+	return s, nil
 }
 
-// Write puts FileName and EnvName into a folder that exists, and the files of
-// layouts into LayoutDir below it.
+// parseVersion returns the leading numbers of a release: 6, 0 of 6.0.x.
+func parseVersion(version string) ([]int, error) {
+	var out []int
+	for _, word := range strings.Split(version, ".") {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			break
+		}
+		out = append(out, n)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("openmpi %q: want a release like 4.1.4", version)
+	}
+	return out, nil
+}
+
+// atLeast compares releases; numbers that are not given count as 0.
+func atLeast(version string, want ...int) bool {
+	have, err := parseVersion(version)
+	if err != nil {
+		return false
+	}
+	for len(have) < len(want) {
+		have = append(have, 0)
+	}
+	return slices.Compare(have, want) >= 0
+}
+
+// Write puts the files into a folder that exists. Each appears whole or not at
+// all, the settings last.
 func (b Bundle) Write(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return fmt.Errorf("openmpi: %w", err)
 	}
-	if err := b.write(b.Rules, filepath.Join(abs, FileName), filepath.Join(abs, EnvName)); err != nil {
-		return err
-	}
-	if len(b.Layouts) == 0 {
-		return nil
-	}
-	below := filepath.Join(abs, LayoutDir)
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		return fmt.Errorf("openmpi: %w", err)
-	}
-	for _, l := range b.Layouts {
-		base := filepath.Join(below, l.Layout.String())
-		if err := b.write(l.Rules, base+".rules", base+".env"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b Bundle) write(rules Rules, path, envPath string) error {
-	env, err := b.Env(path)
+	setup, err := b.Setup(abs)
 	if err != nil {
 		return err
 	}
-	if err := selection.WriteFile(path, rules.Bytes()); err != nil {
+	env, err := setup.Shell()
+	if err != nil {
+		return fmt.Errorf("openmpi: %w", err)
+	}
+	if len(b.Layouts) > 0 {
+		if err := os.Mkdir(filepath.Join(abs, LayoutDir), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("openmpi: %w", err)
+		}
+	}
+	for _, l := range b.Layouts {
+		if err := selection.WriteFile(filepath.Join(abs, b.layoutName(l.Layout)), b.Bytes(l.Rules)); err != nil {
+			return err
+		}
+	}
+	if err := selection.WriteFile(filepath.Join(abs, b.fileName()), b.Bytes(b.Rules)); err != nil {
 		return err
 	}
-	return selection.WriteFile(envPath, selection.EnvFile(env))
+	return selection.WriteFile(filepath.Join(abs, EnvName), env)
 }
 
-// Export writes a plan for the release of the catalogue. The error matches
-// ErrVersion from 6.0 on, where a block of the classic format covers other
-// communicator sizes, and catalogue.ErrUnknown when the release has not an
-// algorithm.
+// Export writes a plan for the release of the catalogue: in the classic format
+// before 6.0, in JSON from there on, where a classic block covers other
+// communicator sizes. The error matches ErrVersion when a rule limits requests and
+// the release cannot, and catalogue.ErrUnknown when it has not an algorithm.
 func Export(plan Plan, cat *catalogue.Catalogue) (Bundle, error) {
 	if cat.Library != catalogue.OpenMPI {
 		return Bundle{}, fmt.Errorf("openmpi: the catalogue of %s %s is not one of Open MPI", cat.Library, cat.Version)
 	}
-	release, err := major(cat.Version)
-	if err != nil {
+	if _, err := parseVersion(cat.Version); err != nil {
 		return Bundle{}, err
 	}
-	if release >= 6 {
-		return Bundle{}, fmt.Errorf("openmpi %s: %w: want 4.x or 5.x, from 6.0 on a classic block covers other communicator sizes",
-			cat.Version, ErrVersion)
-	}
-	b := Bundle{Version: cat.Version}
+	b := Bundle{Version: cat.Version, names: namesOf(cat)}
+	var err error
 	if b.Rules, err = exportAll(plan.Trees, cat); err != nil {
 		return Bundle{}, err
 	}
@@ -140,9 +216,31 @@ func Export(plan Plan, cat *catalogue.Catalogue) (Bundle, error) {
 		if err != nil {
 			return Bundle{}, err
 		}
-		b.Layouts = append(b.Layouts, LayoutRules{l.Layout, rules})
+		own := LayoutRules{l.Layout, rules}
+		if b.newer() && (l.Layout.PPN == 1 || l.Layout.Nodes == 1) {
+			b.Spread = append(b.Spread, own)
+		} else {
+			b.Layouts = append(b.Layouts, own)
+		}
+	}
+	for _, l := range append(slices.Clone(b.Layouts), LayoutRules{Rules: b.Rules}) {
+		if l.Rules.second() && !atLeast(b.Version, 5, 0, 7) {
+			return Bundle{}, fmt.Errorf("openmpi %s: max_requests: %w: want 5.0.7 or later", b.Version, ErrVersion)
+		}
 	}
 	return b, nil
+}
+
+// namesOf returns the names that the release has for its numbers.
+func namesOf(cat *catalogue.Catalogue) func(coll.Collective, int) string {
+	return func(c coll.Collective, id int) string {
+		for _, e := range cat.Entries(c) {
+			if e.ID == id {
+				return e.Name
+			}
+		}
+		return strconv.Itoa(id)
+	}
 }
 
 func exportAll(trees []*selection.Tree, cat *catalogue.Catalogue) (Rules, error) {
@@ -245,7 +343,7 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *catalogue
 	r := Rule{Algorithm: entry.ID}
 	for _, p := range alg.Params() {
 		n, err := strconv.ParseInt(p.Value, 10, 64)
-		if err != nil || n < 0 || p.Name == "faninout" && n > math.MaxInt32 {
+		if err != nil || n < 0 || p.Name != "segsize" && n > math.MaxInt32 {
 			return Rule{}, fmt.Errorf("openmpi %s %v: parameter %s: want a whole number, zero or more", c, alg, p.Name)
 		}
 		switch p.Name {
@@ -253,8 +351,10 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *catalogue
 			r.SegSize = n
 		case "faninout":
 			r.FanInOut = int(n)
+		case "max_requests":
+			r.MaxRequests = int(n)
 		default:
-			return Rule{}, fmt.Errorf("openmpi %s %v: parameter %s: rules have segsize and faninout alone", c, alg, p.Name)
+			return Rule{}, fmt.Errorf("openmpi %s %v: parameter %s: rules have segsize, faninout and max_requests alone", c, alg, p.Name)
 		}
 	}
 	return r, nil
@@ -263,40 +363,71 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *catalogue
 // Verify reads every file back and replays it: at every row, the rule reached
 // must be the one of the algorithm that the plan chose for the layout.
 func Verify(b Bundle, plan Plan, rows []selection.Row, cat *catalogue.Catalogue) error {
-	read := func(rules Rules, name string) (Rules, error) {
-		back, err := Parse(rules.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("openmpi: %s: %w", name, err)
-		}
-		return back, nil
-	}
-	common, err := read(b.Rules, FileName)
+	common, err := b.reader(b.Rules, b.fileName())
 	if err != nil {
 		return err
 	}
-	own := map[coll.Layout]Rules{}
+	own := map[coll.Layout]reader{}
 	for _, l := range b.Layouts {
-		if own[l.Layout], err = read(l.Rules, filepath.Join(LayoutDir, l.Layout.String()+".rules")); err != nil {
+		if own[l.Layout], err = b.reader(l.Rules, b.layoutName(l.Layout)); err != nil {
 			return err
 		}
 	}
 	for _, r := range rows {
-		p, alg := r.Point, coll.Default
-		if t := treeOf(plan.For(p.Layout()), p.Collective); t != nil {
-			alg, _ = t.Select(p)
-		}
+		p := r.Point
+		alg, _ := plan.Select(p)
 		want, err := ruleOf(p.Collective, alg, p.Processes(), cat)
 		if err != nil {
 			return fmt.Errorf("openmpi: %v: %w", p, err)
 		}
-		rules, ok := own[p.Layout()]
+		find, ok := own[p.Layout()]
 		if !ok {
-			rules = common
+			find = common
 		}
-		got, _ := rules.Find(p.Collective, p.Processes(), compared(p))
-		if got.Size = 0; got != want {
+		if got := find(p); got != want {
 			return fmt.Errorf("openmpi: %v: the file reaches %+v: want %+v for %v", p, got, want, alg)
 		}
 	}
 	return nil
+}
+
+// reader replays a file: the rule that a benchmark at a point follows, without its
+// size, the zero Rule where the library decides.
+type reader func(p coll.Point) Rule
+
+// reader reads the file of some rules back.
+func (b Bundle) reader(rules Rules, name string) (reader, error) {
+	text := b.Bytes(rules)
+	if b.newer() {
+		back, err := ParseJSON(text)
+		if err != nil {
+			return nil, fmt.Errorf("openmpi: %s: %w", name, err)
+		}
+		return func(p coll.Point) Rule { return b.numbered(back, p) }, nil
+	}
+	back, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("openmpi: %s: %w", name, err)
+	}
+	return func(p coll.Point) Rule {
+		r, _ := back.Find(p.Collective, p.Processes(), compared(p))
+		r.Size = 0
+		return r
+	}, nil
+}
+
+// numbered is the rule that JSON reaches, with the number of its algorithm: -1 for
+// one that the release does not have.
+func (b Bundle) numbered(rules JSONRules, p coll.Point) Rule {
+	x, ok := rules.Find(p.Collective, p.Layout(), compared(p))
+	if !ok {
+		return Rule{}
+	}
+	r := Rule{Algorithm: -1, FanInOut: x.FanInOut, SegSize: x.SegSize, MaxRequests: x.MaxRequests}
+	for id := range 100 { // no collective has that many
+		if b.names(p.Collective, id) == x.Algorithm {
+			r.Algorithm = id
+		}
+	}
+	return r
 }

@@ -29,10 +29,11 @@ type Block struct {
 
 // Rule holds for messages of that size or more, up to the next rule.
 type Rule struct {
-	Size      int64
-	Algorithm int // Open MPI's number; 0 leaves the decision to the library
-	FanInOut  int
-	SegSize   int64
+	Size        int64
+	Algorithm   int // Open MPI's number; 0 leaves the decision to the library
+	FanInOut    int
+	SegSize     int64
+	MaxRequests int // 0: as many as the library likes
 }
 
 type numbered struct {
@@ -47,11 +48,33 @@ var ids = []numbered{
 	{coll.ReduceScatter, 12}, {coll.ReduceScatterBlock, 13}, {coll.Scan, 14}, {coll.Scatter, 15},
 }
 
-// Bytes returns the rules as a file, the same for the same rules. Numbers have no
-// leading zeros: Open MPI would read them as octal.
+// header2 begins files whose rules may have a fifth number, the most requests. It
+// must be the first line: releases before 5.0.7 reject such a file without a word.
+const header2 = "rule-file-version-2\n"
+
+// second reports whether the rules need the second version of the format.
+func (r Rules) second() bool {
+	for _, c := range r {
+		for _, b := range c.Blocks {
+			if slices.ContainsFunc(b.Rules, func(x Rule) bool { return x.MaxRequests != 0 }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Bytes returns the rules as a file, the same for the same rules, in the first
+// version of the format where that can say them. Numbers have no leading zeros:
+// Open MPI would read them as octal.
 func (r Rules) Bytes() []byte {
 	var b strings.Builder
-	b.WriteString("# rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size\n")
+	fifth := ""
+	if r.second() {
+		b.WriteString(header2)
+		fifth = ", most requests"
+	}
+	b.WriteString("# rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size" + fifth + "\n")
 	fmt.Fprintf(&b, "%d # collectives\n", len(r))
 	for _, c := range r {
 		fmt.Fprintf(&b, "%d # %s\n", c.id(), c.Collective)
@@ -59,7 +82,11 @@ func (r Rules) Bytes() []byte {
 		for _, block := range c.Blocks {
 			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Processes, len(block.Rules))
 			for _, x := range block.Rules {
-				fmt.Fprintf(&b, "  %d %d %d %d\n", x.Size, x.Algorithm, x.FanInOut, x.SegSize)
+				fmt.Fprintf(&b, "  %d %d %d %d", x.Size, x.Algorithm, x.FanInOut, x.SegSize)
+				if x.MaxRequests != 0 {
+					fmt.Fprintf(&b, " %d", x.MaxRequests)
+				}
+				b.WriteByte('\n')
 			}
 		}
 	}
@@ -79,8 +106,14 @@ var ErrSyntax = errors.New("not a rules file")
 // hexadecimal, text that is no number is skipped and # starts a comment. Stricter
 // than Open MPI, Parse wants sizes in ascending order, known collectives, each
 // once, and nothing but comments after the last rule.
+//
+// Behind the first line rule-file-version-2 a rule may have a fifth number, on the
+// same line as the fourth.
 func Parse(text []byte) (Rules, error) {
 	s := &scanner{text: string(text), line: 1}
+	if rest, ok := strings.CutPrefix(s.text, header2); ok {
+		s.text, s.line, s.second = rest, 2, true
+	}
 	n, err := s.number("number of collectives", math.MaxInt32)
 	if err != nil {
 		return nil, err
@@ -100,9 +133,10 @@ func Parse(text []byte) (Rules, error) {
 }
 
 type scanner struct {
-	text string
-	at   int
-	line int
+	text   string
+	at     int
+	line   int
+	second bool // version of the format
 }
 
 func (s *scanner) fail(format string, args ...any) error {
@@ -238,13 +272,40 @@ func (s *scanner) rule() (Rule, error) {
 		}
 		v[i] = n
 	}
-	return Rule{Size: v[0], Algorithm: int(v[1]), FanInOut: int(v[2]), SegSize: v[3]}, nil
+	r := Rule{Size: v[0], Algorithm: int(v[1]), FanInOut: int(v[2]), SegSize: v[3]}
+	if s.second && s.digitFollows() {
+		n, err := s.number("most requests", math.MaxInt32)
+		if err != nil {
+			return Rule{}, err
+		}
+		r.MaxRequests = int(n)
+	}
+	return r, nil
+}
+
+// digitFollows skips spaces and tabs, as Open MPI does to find a fifth number.
+func (s *scanner) digitFollows() bool {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
+		s.at++
+	}
+	return s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'
 }
 
 // Find returns the rule that Open MPI follows on a communicator, and false when it
 // has none: the last block and rule that are not too large, where the first block
 // counts for smaller communicators, too.
 func (r Rules) Find(c coll.Collective, processes int, size int64) (Rule, bool) {
+	found, ok := Rule{}, false
+	for _, x := range r.block(c, processes) {
+		if x.Size <= size {
+			found, ok = x, true
+		}
+	}
+	return found, ok
+}
+
+// block returns the rules of the block that governs a communicator, nil for none.
+func (r Rules) block(c coll.Collective, processes int) []Rule {
 	for _, rules := range r {
 		if rules.Collective != c || len(rules.Blocks) == 0 {
 			continue
@@ -255,15 +316,9 @@ func (r Rules) Find(c coll.Collective, processes int, size int64) (Rule, bool) {
 				block = b
 			}
 		}
-		found, ok := Rule{}, false
-		for _, x := range block.Rules {
-			if x.Size <= size {
-				found, ok = x, true
-			}
-		}
-		return found, ok
+		return block.Rules
 	}
-	return Rule{}, false
+	return nil
 }
 
 // Replay reads a file and returns the rule that a benchmark at a point follows,

@@ -1,0 +1,322 @@
+package selection
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tutti/coll"
+)
+
+// ErrSetup reports settings that no shell or module file can say, or a file that
+// Setup.Shell has not written.
+var ErrSetup = errors.New("bad settings")
+
+// Setup is the environment that makes a library obey a selection, to be written
+// as a snippet for POSIX shells and as an environment module.
+type Setup struct {
+	Remarks  []string  // what the file is for and what was not tried: comments, a line each
+	Settings []Setting // for jobs of every layout that has none of its own
+	Layouts  []LayoutSettings
+}
+
+// LayoutSettings are all the settings for jobs of one layout.
+type LayoutSettings struct {
+	Layout   coll.Layout
+	Settings []Setting
+}
+
+// For returns the settings for jobs of a layout.
+func (s Setup) For(l coll.Layout) []Setting {
+	for _, own := range s.Layouts {
+		if own.Layout == l {
+			return own.Settings
+		}
+	}
+	return s.Settings
+}
+
+// The variables of Slurm that tell the layout of a job. Outside a job there are
+// none, and a job whose nodes differ has a list in the last: neither is a layout.
+const (
+	nodesVar = "SLURM_JOB_NUM_NODES"
+	ppnVar   = "SLURM_NTASKS_PER_NODE" // only where it was asked for
+	tasksVar = "SLURM_TASKS_PER_NODE"  // 4, 4(x2) for two nodes, 4(x2),3
+)
+
+const shellCase = `case "${` + nodesVar + `:-}x${` + ppnVar + `:-${` + tasksVar + `:-}}" in`
+
+// spellings are the texts that those variables give for a layout.
+func spellings(l coll.Layout) [2]string {
+	return [2]string{l.String(), fmt.Sprintf("%s(x%d)", l, l.Nodes)}
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// check reports what no file can say. Values may hold anything but NUL.
+func (s Setup) check() error {
+	for _, r := range s.Remarks {
+		if strings.ContainsFunc(r, unicode.IsControl) || !utf8.ValidString(r) {
+			return fmt.Errorf("%w: remark %q: want one line of text", ErrSetup, r)
+		}
+	}
+	seen := map[coll.Layout]bool{}
+	for _, l := range s.Layouts {
+		if seen[l.Layout] || l.Layout.Nodes < 1 || l.Layout.PPN < 1 {
+			return fmt.Errorf("%w: layout %s: want each once, with nodes and processes", ErrSetup, l.Layout)
+		}
+		seen[l.Layout] = true
+	}
+	for _, set := range s.all() {
+		names := map[string]bool{}
+		for _, x := range set {
+			if !variableName.MatchString(x.Name) || names[x.Name] {
+				return fmt.Errorf("%w: variable %q: want letters, digits and _, each variable once", ErrSetup, x.Name)
+			}
+			if strings.IndexByte(x.Value, 0) >= 0 {
+				return fmt.Errorf("%w: %s=%q: a variable holds no NUL", ErrSetup, x.Name, x.Value)
+			}
+			names[x.Name] = true
+		}
+	}
+	return nil
+}
+
+// all returns the settings of every branch, those for everybody last.
+func (s Setup) all() [][]Setting {
+	var out [][]Setting
+	for _, l := range s.Layouts {
+		out = append(out, l.Settings)
+	}
+	return append(out, s.Settings)
+}
+
+// partial returns, sorted, the variables that some branches set and others do not:
+// what another layout's settings have left behind must go.
+func (s Setup) partial() []string {
+	count := map[string]int{}
+	for _, set := range s.all() {
+		for _, x := range set {
+			count[x.Name]++
+		}
+	}
+	var out []string
+	for name, n := range count {
+		if n <= len(s.Layouts) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Shell returns a snippet to be sourced by any POSIX shell, under set -eu, too.
+// Where layouts have settings of their own it looks at the variables of the Slurm
+// job it runs in; without a job the settings for everybody hold.
+func (s Setup) Shell() ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, r := range s.Remarks {
+		fmt.Fprintf(&b, "# %s\n", r)
+	}
+	if len(s.Layouts) == 0 {
+		b.Write(EnvFile(s.Settings))
+		return b.Bytes(), nil
+	}
+	if names := s.partial(); len(names) > 0 {
+		fmt.Fprintf(&b, "unset %s\n", strings.Join(names, " "))
+	}
+	b.WriteString(shellCase + "\n")
+	for _, l := range s.Layouts {
+		names := spellings(l.Layout)
+		fmt.Fprintf(&b, "'%s'|'%s')\n%s;;\n", names[0], names[1], EnvFile(l.Settings))
+	}
+	fmt.Fprintf(&b, "*)\n%s;;\nesac\n", EnvFile(s.Settings))
+	return b.Bytes(), nil
+}
+
+// Module returns an environment module in Tcl, for Environment Modules and for
+// Lmod. about is one line for module whatis. Unlike a shell, a module passes on
+// no line breaks and no bytes that are not text: such values match ErrSetup.
+func (s Setup) Module(about string) ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if strings.ContainsFunc(about, unicode.IsControl) || !utf8.ValidString(about) {
+		return nil, fmt.Errorf("%w: %q: want one line of text", ErrSetup, about)
+	}
+	for _, set := range s.all() {
+		for _, x := range set {
+			if strings.ContainsFunc(x.Value, unicode.IsControl) || !utf8.ValidString(x.Value) {
+				return nil, fmt.Errorf("%w: %s=%q: a module file wants text on one line", ErrSetup, x.Name, x.Value)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("#%Module1.0\n")
+	for _, r := range s.Remarks {
+		// Tcl joins a comment that ends in a backslash with the next line.
+		fmt.Fprintf(&b, "# %s\n", strings.TrimRight(r, `\`))
+	}
+	fmt.Fprintf(&b, "module-whatis %s\n", tclWord(about))
+	if len(s.Layouts) == 0 {
+		b.WriteString(tclSettings(s.Settings, ""))
+		return []byte(b.String()), nil
+	}
+	fmt.Fprintf(&b, `set tutti_nodes ""
+set tutti_ppn ""
+if {[info exists ::env(%[1]s)]} { set tutti_nodes $::env(%[1]s) }
+foreach tutti_name {%[2]s %[3]s} {
+    if {$tutti_ppn eq "" && [info exists ::env($tutti_name)]} { set tutti_ppn $::env($tutti_name) }
+}
+`, nodesVar, ppnVar, tasksVar)
+	b.WriteString("switch -exact -- \"${tutti_nodes}x${tutti_ppn}\" {\n")
+	for _, l := range s.Layouts {
+		names := spellings(l.Layout)
+		fmt.Fprintf(&b, "    %s - %s {\n%s    }\n", tclWord(names[0]), tclWord(names[1]), tclSettings(l.Settings, "        "))
+	}
+	fmt.Fprintf(&b, "    default {\n%s    }\n}\n", tclSettings(s.Settings, "        "))
+	return []byte(b.String()), nil
+}
+
+func tclSettings(settings []Setting, indent string) string {
+	var b strings.Builder
+	for _, x := range settings {
+		fmt.Fprintf(&b, "%ssetenv %s %s\n", indent, x.Name, tclWord(x.Value))
+	}
+	return b.String()
+}
+
+// tclWord quotes text for Tcl. Braces are escaped as well: the word may stand in a
+// block, where Tcl counts them.
+func tclWord(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s) + `"`
+}
+
+// ParseShell reads what Setup.Shell or EnvFile has written; anything else matches
+// ErrSetup. Layouts keep their order.
+func ParseShell(text []byte) (Setup, error) {
+	p := &shellReader{rest: string(text), line: 1}
+	var s Setup
+	for strings.HasPrefix(p.rest, "# ") {
+		s.Remarks = append(s.Remarks, p.takeLine()[2:])
+	}
+	var err error
+	if strings.HasPrefix(p.rest, "unset ") || strings.HasPrefix(p.rest, shellCase) {
+		err = p.layouts(&s)
+	} else {
+		s.Settings, err = p.exports()
+	}
+	if err == nil && p.rest != "" {
+		err = p.fail("want nothing more")
+	}
+	if err != nil {
+		return Setup{}, err
+	}
+	again, err := s.Shell()
+	if err == nil && !bytes.Equal(again, text) {
+		err = fmt.Errorf("%w: written again, the snippet is another one", ErrSetup)
+	}
+	if err != nil {
+		return Setup{}, err
+	}
+	return s, nil
+}
+
+type shellReader struct {
+	rest string
+	line int
+}
+
+func (p *shellReader) fail(want string) error {
+	near, _, _ := strings.Cut(p.rest, "\n")
+	return fmt.Errorf("%w: line %d: %.40q: %s", ErrSetup, p.line, near, want)
+}
+
+// accept takes a text when it is next.
+func (p *shellReader) accept(text string) bool {
+	if !strings.HasPrefix(p.rest, text) {
+		return false
+	}
+	p.rest = p.rest[len(text):]
+	p.line += strings.Count(text, "\n")
+	return true
+}
+
+func (p *shellReader) takeLine() string {
+	line, rest, _ := strings.Cut(p.rest, "\n")
+	p.rest = rest
+	p.line++
+	return line
+}
+
+// exports reads lines like export NAME='value'.
+func (p *shellReader) exports() ([]Setting, error) {
+	var out []Setting
+	for p.accept("export ") {
+		name, _, ok := strings.Cut(p.rest, "=")
+		if !ok || !p.accept(name+"='") {
+			return nil, p.fail("want NAME='value'")
+		}
+		var value strings.Builder
+		for {
+			end := strings.IndexByte(p.rest, '\'')
+			if end < 0 {
+				return nil, p.fail("want a closing '")
+			}
+			value.WriteString(p.rest[:end])
+			p.accept(p.rest[:end+1])
+			if !p.accept(`\''`) {
+				break
+			}
+			value.WriteByte('\'')
+		}
+		if !p.accept("\n") {
+			return nil, p.fail("want the end of the line")
+		}
+		out = append(out, Setting{Name: name, Value: value.String()})
+	}
+	return out, nil
+}
+
+// layouts reads the branches for layouts and the last one, for everybody.
+func (p *shellReader) layouts(s *Setup) error {
+	if strings.HasPrefix(p.rest, "unset ") {
+		p.takeLine() // follows from the branches
+	}
+	if !p.accept(shellCase + "\n") {
+		return p.fail("want the question for the layout")
+	}
+	for !p.accept("*)\n") {
+		var l LayoutSettings
+		if _, err := fmt.Sscanf(p.rest, "'%dx%d'", &l.Layout.Nodes, &l.Layout.PPN); err != nil {
+			return p.fail("want a layout like '2x4'|'2x4(x2)')")
+		}
+		if names := spellings(l.Layout); !p.accept(fmt.Sprintf("'%s'|'%s')\n", names[0], names[1])) {
+			return p.fail("want a layout like '2x4'|'2x4(x2)')")
+		}
+		var err error
+		if l.Settings, err = p.exports(); err != nil {
+			return err
+		}
+		if !p.accept(";;\n") {
+			return p.fail("want ;;")
+		}
+		s.Layouts = append(s.Layouts, l)
+	}
+	var err error
+	if s.Settings, err = p.exports(); err != nil {
+		return err
+	}
+	if !p.accept(";;\nesac\n") {
+		return p.fail("want ;; and esac")
+	}
+	return nil
+}

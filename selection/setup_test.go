@@ -1,0 +1,287 @@
+package selection_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/golden"
+	"tutti/selection"
+)
+
+func layout(nodes, ppn int) coll.Layout { return coll.Layout{Nodes: nodes, PPN: ppn} }
+
+// hostile are values that a careless writer would break.
+var hostile = []string{
+	"", "plain", "a b", "it's", `"quoted"`, "$HOME ${HOME}", "`id`", "$(id)", `back\slash\`, `[exec id]`, "{", "}", "}{", ";id", "*)", "#no comment",
+	"esac", "a'\\''b", "~", "é ü 漢", "%s%n", `\n`, "-n", "&& id",
+}
+
+func withLayouts() selection.Setup {
+	return selection.Setup{
+		Remarks: []string{"rules of a test", "not tried"},
+		Settings: []selection.Setting{
+			{Name: "TUTTI_FILE", Value: "/common"}, {Name: "TUTTI_ON", Value: "1"}},
+		Layouts: []selection.LayoutSettings{
+			{Layout: layout(2, 4), Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/a b's $x/2x4"}, {Name: "TUTTI_ON", Value: "1"}}},
+			{Layout: layout(1, 8), Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/1x8"}}},
+		},
+	}
+}
+
+func TestSetupGolden(t *testing.T) {
+	s := withLayouts()
+	shell, err := s.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "layouts.env", shell)
+	module, err := s.Module("settings of a test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "layouts.module", module)
+}
+
+// interpreters of POSIX shell text on this machine.
+func interpreters(t *testing.T) []string {
+	var out []string
+	for _, name := range []string{"sh", "bash", "dash", "ksh", "zsh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			out = append(out, path)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatal("no shell")
+	}
+	return out
+}
+
+// source runs a snippet in a shell and returns variables, "-" when unset.
+func source(t *testing.T, shell, file string, env []string, names ...string) []string {
+	t.Helper()
+	script := `set -eu; . "$1"; shift; for n in "$@"; do eval "printf '%s\0' \"\${$n--}\""; done`
+	cmd := exec.Command(shell, append([]string{"-c", script, "sh", file}, names...)...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", shell, err, &stderr)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+func write(t *testing.T, text []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a b's $HOME")
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestShellSurvivesHostileValues(t *testing.T) {
+	var s selection.Setup
+	var names []string
+	values := append([]string{"two\nlines\n", "tab\there", "\xff\xfe"}, hostile...)
+	for i, v := range values {
+		names = append(names, fmt.Sprintf("TUTTI_%d", i))
+		s.Settings = append(s.Settings, selection.Setting{Name: names[i], Value: v})
+	}
+	text, err := s.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, text)
+	for _, shell := range interpreters(t) {
+		if d := cmp.Diff(values, source(t, shell, path, nil, names...)); d != "" {
+			t.Errorf("%s: %s", shell, d)
+		}
+	}
+	back, err := selection.ParseShell(text)
+	if d := cmp.Diff(s, back); err != nil || d != "" {
+		t.Errorf("ParseShell: %v %s", err, d)
+	}
+}
+
+// slurm is what Slurm tells a job, and the settings that fit.
+var slurm = []struct {
+	name string
+	env  []string
+	want []string // TUTTI_FILE, TUTTI_ON
+}{
+	{"no job", nil, []string{"/common", "1"}},
+	{"asked for", []string{"SLURM_JOB_NUM_NODES=2", "SLURM_NTASKS_PER_NODE=4", "SLURM_TASKS_PER_NODE=4(x2)"}, []string{"/a b's $x/2x4", "1"}},
+	{"found out", []string{"SLURM_JOB_NUM_NODES=2", "SLURM_TASKS_PER_NODE=4(x2)"}, []string{"/a b's $x/2x4", "1"}},
+	{"one node", []string{"SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=8"}, []string{"/1x8", "-"}},
+	{"one node again", []string{"SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=8", "TUTTI_ON=stale"}, []string{"/1x8", "-"}},
+	{"nodes differ", []string{"SLURM_JOB_NUM_NODES=2", "SLURM_TASKS_PER_NODE=4,3"}, []string{"/common", "1"}},
+	{"another layout", []string{"SLURM_JOB_NUM_NODES=4", "SLURM_NTASKS_PER_NODE=4"}, []string{"/common", "1"}},
+	{"hostile", []string{"SLURM_JOB_NUM_NODES=2x4", "SLURM_NTASKS_PER_NODE=*) $(id >&2)"}, []string{"/common", "1"}},
+	{"half", []string{"SLURM_JOB_NUM_NODES=2"}, []string{"/common", "1"}},
+}
+
+func TestShellFindsTheLayout(t *testing.T) {
+	text, err := withLayouts().Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, text)
+	for _, tc := range slurm {
+		for _, shell := range interpreters(t) {
+			if d := cmp.Diff(tc.want, source(t, shell, path, tc.env, "TUTTI_FILE", "TUTTI_ON")); d != "" {
+				t.Errorf("%s, %s: %s", tc.name, shell, d)
+			}
+		}
+	}
+}
+
+// tclsh runs a module file with setenv as Tcl itself has it.
+func tclsh(t *testing.T, module []byte, env []string, names ...string) []string {
+	t.Helper()
+	shell, err := exec.LookPath("tclsh")
+	if err != nil {
+		if os.Getenv("REQUIRE_MPI") == "1" {
+			t.Fatal("tclsh is missing: install tcl")
+		}
+		t.Skip("tclsh is missing: install tcl")
+	}
+	script := `proc setenv {name value} { set ::env($name) $value }
+proc module-whatis {args} {}
+source [lindex $argv 0]
+foreach n [lrange $argv 1 end] { puts -nonewline "[expr {[info exists ::env($n)] ? $::env($n) : "-"}]\0" }`
+	cmd := exec.Command(shell, append([]string{write(t, []byte(script)), write(t, module)}, names...)...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}, env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("tclsh: %v: %s", err, &stderr)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+func TestModuleSurvivesHostileValues(t *testing.T) {
+	var s, blocks selection.Setup
+	var names []string
+	for i, v := range hostile {
+		names = append(names, fmt.Sprintf("TUTTI_%d", i))
+		s.Settings = append(s.Settings, selection.Setting{Name: names[i], Value: v})
+		s.Remarks = append(s.Remarks, v)
+	}
+	blocks = s
+	blocks.Layouts = []selection.LayoutSettings{{Layout: layout(2, 2), Settings: s.Settings}}
+	for _, setup := range []selection.Setup{s, blocks} {
+		module, err := setup.Module(`it's "a" [test] $x {`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(hostile, tclsh(t, module, nil, names...)); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestModuleFindsTheLayout(t *testing.T) {
+	module, err := withLayouts().Module("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range slurm {
+		if strings.HasSuffix(tc.name, "again") {
+			continue // a module that is unloaded takes its variables along
+		}
+		if d := cmp.Diff(tc.want, tclsh(t, module, tc.env, "TUTTI_FILE", "TUTTI_ON")); d != "" {
+			t.Errorf("%s: %s", tc.name, d)
+		}
+	}
+}
+
+func TestSetupRefuses(t *testing.T) {
+	one := func(name, value string) selection.Setup {
+		return selection.Setup{Settings: []selection.Setting{{Name: name, Value: value}}}
+	}
+	twice := selection.Setup{Layouts: []selection.LayoutSettings{{Layout: layout(1, 2)}, {Layout: layout(1, 2)}}}
+	tests := []struct {
+		name          string
+		setup         selection.Setup
+		shell, module bool // refused
+	}{
+		{"fine", one("A", "b"), false, false},
+		{"name", one("A B", "c"), true, true},
+		{"no name", one("", "c"), true, true},
+		{"command as name", one("A;id", "c"), true, true},
+		{"NUL", one("A", "a\x00b"), true, true},
+		{"line break", one("A", "a\nb"), false, true},
+		{"not text", one("A", "\xff"), false, true},
+		{"remark", selection.Setup{Remarks: []string{"a\nid"}}, true, true},
+		{"layout twice", twice, true, true},
+		{"variable twice", selection.Setup{Settings: []selection.Setting{{Name: "A"}, {Name: "A"}}}, true, true},
+	}
+	for _, tc := range tests {
+		_, err := tc.setup.Shell()
+		if errors.Is(err, selection.ErrSetup) != tc.shell {
+			t.Errorf("%s: Shell: %v", tc.name, err)
+		}
+		_, err = tc.setup.Module("test")
+		if errors.Is(err, selection.ErrSetup) != tc.module {
+			t.Errorf("%s: Module: %v", tc.name, err)
+		}
+	}
+	if _, err := one("A", "b").Module("two\nlines"); !errors.Is(err, selection.ErrSetup) {
+		t.Errorf("about of two lines: %v", err)
+	}
+}
+
+func TestParseShellRefuses(t *testing.T) {
+	for _, text := range []string{
+		"export A=b\n", "export A='b\n", "export A='b' # c\n", "export A='b'", "id\n", "export A='b'\nid\n", "unset A\nexport A='b'\n",
+		"export A B='c'\n", "export A='b'\nexport A='b'\n", "unset \n",
+	} {
+		if s, err := selection.ParseShell([]byte(text)); !errors.Is(err, selection.ErrSetup) {
+			t.Errorf("ParseShell(%q) = %v, %v, want ErrSetup", text, s, err)
+		}
+	}
+}
+
+func FuzzParseShell(f *testing.F) {
+	text, err := withLayouts().Shell()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte("# x\nexport A='it'\\''s'\n"))
+	f.Add([]byte("unset A\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := selection.ParseShell(text)
+		if err != nil {
+			return
+		}
+		again, err := s.Shell()
+		if err != nil || !bytes.Equal(again, text) {
+			t.Fatalf("%v: written again:\n%s", err, again)
+		}
+	})
+}
+
+func ExampleSetup_Shell() {
+	s := selection.Setup{
+		Remarks:  []string{"settings of MPICH"},
+		Settings: []selection.Setting{{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: "/my files/mpich.json"}},
+	}
+	text, err := s.Shell()
+	fmt.Printf("%s%v", text, err)
+	// Output:
+	// # settings of MPICH
+	// export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE='/my files/mpich.json'
+	// <nil>
+}
