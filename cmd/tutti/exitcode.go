@@ -25,6 +25,7 @@ const (
 	codeCancelled    exitCode = 5
 	codeBusy         exitCode = 6
 	codeOutput       exitCode = 7
+	codeNotReady     exitCode = 8
 )
 
 var codeMeanings = []struct {
@@ -39,6 +40,7 @@ var codeMeanings = []struct {
 	{codeCancelled, "cancelled; tutti resume goes on"},
 	{codeBusy, "another tutti is at work on the campaign, or the folder holds one already"},
 	{codeOutput, "results could not be written: full disk, read-only folder"},
+	{codeNotReady, "doctor: something is missing without which no campaign can run"},
 }
 
 func codeTable() string {
@@ -73,7 +75,7 @@ var (
 )
 
 func errorIsShown(err error) bool {
-	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled)
+	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady)
 }
 
 // codeOf is the one place where errors become exit codes.
@@ -86,6 +88,8 @@ func codeOf(err error) exitCode {
 		return coded.code
 	case errors.Is(err, errNotConverged):
 		return codeNotConverged
+	case errors.Is(err, errNotReady):
+		return codeNotReady
 	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
 		return codeCancelled
 	case errors.Is(err, store.ErrLocked), errors.Is(err, store.ErrExists):

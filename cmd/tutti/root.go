@@ -70,7 +70,7 @@ Exit codes:
 		return usageError(cmd, err)
 	})
 	root.AddCommand(
-		a.initCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(),
+		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(),
 		a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())

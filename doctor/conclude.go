@@ -1,0 +1,81 @@
+package doctor
+
+// conclude finds what goes together: a library, a launcher that starts its
+// programs, a program built with it, and a scheduler that the launcher can run
+// under. What was not tried counts when nothing was to be tried.
+func (x *examiner) conclude() {
+	good := OK
+	if !x.options.Run {
+		good = Found
+	}
+	usable := func(s State) bool { return s == good || s == OK }
+	for _, t := range x.tried {
+		if !usable(t.state) {
+			continue
+		}
+		for _, p := range x.programs {
+			if p.library != t.library || !usable(p.state) {
+				continue
+			}
+			for _, scheduler := range x.schedulers(t) {
+				x.report.Sets = append(x.report.Sets, Set{t.library.Name, t.launcher, p.name, scheduler})
+			}
+		}
+	}
+	if !x.report.Ready() {
+		x.report.Lacks = x.lacks(usable)
+	}
+}
+
+// schedulers returns where a launcher that works can be used from here.
+func (x *examiner) schedulers(t trial) []string {
+	var out []string
+	switch {
+	case !x.slurm.reachable:
+	case x.slurm.job != "":
+		out = append(out, "allocation")
+	case x.canSubmit():
+		out = append(out, "slurm")
+	}
+	if !t.slurm {
+		out = append(out, "local")
+	}
+	return out
+}
+
+func (x *examiner) canSubmit() bool {
+	for _, c := range x.report.Checks {
+		if c.Section == Slurm && c.Name == "submitting" {
+			return c.State == OK
+		}
+	}
+	return false
+}
+
+// lacks names what is missing for a first set, most basic first.
+func (x *examiner) lacks(usable func(State) bool) []string {
+	var out []string
+	library, launcher, programs := false, false, false
+	for _, lib := range x.libraries {
+		library = library || lib.launchable()
+	}
+	for _, t := range x.tried {
+		launcher = launcher || usable(t.state)
+	}
+	for _, p := range x.programs {
+		programs = programs || usable(p.state) && p.library != nil
+	}
+	if !library {
+		out = append(out, "an MPI library that programs can be built with")
+	}
+	if !launcher {
+		out = append(out, "a launcher that starts two processes of one world")
+	}
+	if !programs {
+		out = append(out, "a benchmark program built with the library")
+	}
+	if len(out) == 0 {
+		out = append(out, "a program and a launcher of the same library")
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Options says where to look and how far to go.
+type Options struct {
+	Environ  []string // of the process: PATH, variables of modules and Slurm
+	Dir      string   // where campaigns shall write: seen by the nodes, if any
+	Prefixes []string // installations of MPI beside those the environment names
+	Folders  []string // of benchmark programs beside those the environment names
+	Run      bool     // start programs of two processes; without, nothing runs in parallel
+}
+
+// Time limits. What is slower than that is told as hanging.
+const (
+	askLimit     = 10 * time.Second // versions and lists
+	compileLimit = 60 * time.Second // compilers of busy parallel file systems
+	launchLimit  = 20 * time.Second
+)
+
+// examiner is one examination. What is found first serves the later steps.
+type examiner struct {
+	options Options
+	environ []string // for the commands
+	root    string   // of /proc and /sys, "/" but in tests
+	temp    string   // for programs that are built; seen by the nodes if Dir is
+	now     func() time.Time
+
+	report    Report
+	libraries []*Library
+	launchers []*launcher
+	tried     []trial
+	programs  []program
+	slurm     slurm
+}
+
+// Examine looks for everything and tries each once. It takes seconds; a machine
+// where every command hangs takes minutes. The error is that of the context or
+// of a folder that cannot be written.
+func Examine(ctx context.Context, opt Options) (*Report, error) {
+	return newExaminer(opt, "/").examine(ctx)
+}
+
+func newExaminer(opt Options, root string) *examiner {
+	return &examiner{
+		options: opt, environ: quiet(opt.Environ), root: root, now: time.Now,
+		report: Report{Sets: []Set{}, Libraries: []Library{}, Checks: []Check{}},
+	}
+}
+
+func (x *examiner) examine(ctx context.Context) (*Report, error) {
+	dir, err := filepath.Abs(x.options.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("doctor: %w", err)
+	}
+	x.options.Dir = dir
+	if err := x.makeTemp(); err != nil {
+		return nil, fmt.Errorf("doctor: %w", err)
+	}
+	defer os.RemoveAll(x.temp)
+	for _, step := range []func(context.Context){
+		x.examineSlurm, x.examineLibraries, x.examineLaunchers, x.examinePrograms, x.examineHost,
+	} {
+		step(ctx)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	x.conclude()
+	return &x.report, nil
+}
+
+// makeTemp makes the folder of built programs in Dir, which nodes see if they see
+// anything of ours, or where temporary files go when Dir cannot be written.
+func (x *examiner) makeTemp() error {
+	temp, err := os.MkdirTemp(x.options.Dir, ".tutti-doctor-")
+	if err != nil {
+		temp, err = os.MkdirTemp("", "tutti-doctor-")
+	}
+	x.temp = temp
+	return err
+}
+
+func (x *examiner) add(checks ...Check) { x.report.Checks = append(x.report.Checks, checks...) }

@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// File systems by their magic numbers: linux/magic.h and the sources of those
+// outside the kernel. The shared ones are seen by other nodes.
+var fileSystems = map[uint32]struct {
+	name   string
+	shared bool
+}{
+	0x6969:     {"nfs", true},
+	0x0bd00bd0: {"lustre", true},
+	0x47504653: {"gpfs", true},
+	0x19830326: {"beegfs", true},
+	0x00c36400: {"ceph", true},
+	0xff534d42: {"cifs", true},
+	0x5346414f: {"afs", true},
+	0x01021997: {"9p", true},
+	0x65735546: {"fuse", true},
+	0xef53:     {"ext4", false},
+	0x58465342: {"xfs", false},
+	0x9123683e: {"btrfs", false},
+	0x01021994: {"tmpfs", false},
+	0x794c7630: {"overlay", false},
+	0x2fc12fc1: {"zfs", false},
+}
+
+// Limits of what is worth a word.
+const (
+	leastSpace = 1 << 30         // bytes; a campaign writes a few MB a job
+	mostSkew   = 2 * time.Second // between this clock and that of the file system
+)
+
+func (x *examiner) examineHost(context.Context) {
+	x.add(x.processors(), x.folder(), x.clock())
+}
+
+// processors tells what computes here and what may disturb it.
+func (x *examiner) processors() Check {
+	cores := runtime.NumCPU()
+	model := firstValue(x.read("proc/cpuinfo"), "model name")
+	c := ok(Host, "processors", fmt.Sprintf("%s usable%s", count(cores, "core", "cores"), after(", ", model)))
+	c.Details = append(c.Details, "Linux "+orUnknown(strings.TrimSpace(x.read("proc/sys/kernel/osrelease"))))
+	governor := strings.TrimSpace(x.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+	switch governor {
+	case "":
+		c.Details = append(c.Details, "the frequency governor cannot be read")
+	case "performance":
+		c.Details = append(c.Details, "frequency governor performance")
+	default:
+		c.Details = append(c.Details, "frequency governor "+printable(governor)+": clocks wander, and so do measurements")
+		c = c.with(Warning, "cpupower frequency-set -g performance, or srun --cpu-freq=performance")
+	}
+	c.Details = append(c.Details, fmt.Sprintf("more than %s here share cores: MPI spins while it waits, and times mean nothing", count(cores, "process", "processes")))
+	if load, known := parseLoad(x.read("proc/loadavg")); known && load > 0.5*float64(cores) {
+		c.Details = append(c.Details, fmt.Sprintf("load %.1f: others compute here now", load))
+	}
+	return c
+}
+
+// folder tells where campaigns would write.
+func (x *examiner) folder() Check {
+	dir := x.options.Dir
+	c := ok(Host, "folder", dir)
+	if filepath.Dir(x.temp) != dir {
+		return Check{Host, "folder", Missing, []string{dir, "cannot be written"}, "go to a folder of your own, on a file system that the nodes see"}
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		c.Details = append(c.Details, "statfs: "+err.Error())
+		return c.with(Warning, "")
+	}
+	free := float64(fs.Bavail) * float64(fs.Bsize)
+	kind, known := fileSystems[uint32(fs.Type)]
+	name := kind.name
+	if !known {
+		name = fmt.Sprintf("file system %#x", uint32(fs.Type))
+	}
+	shared := "local: other nodes do not see it"
+	switch {
+	case kind.shared:
+		shared = "shared between nodes"
+	case !known:
+		shared = "whether nodes share it is not known"
+	}
+	c.Details = append(c.Details, fmt.Sprintf("%s, %s, %.1f GB free", name, shared, free/1e9))
+	if free < leastSpace {
+		c = c.with(Warning, "make room, or choose another output folder")
+	}
+	if known && !kind.shared && x.slurm.reachable {
+		c = c.with(Warning, "let output lie on a file system that all nodes see")
+	}
+	return c
+}
+
+// clock holds this machine's clock against that of the file system and against
+// the date of this program.
+func (x *examiner) clock() Check {
+	now := x.now()
+	c := ok(Host, "clock", now.Format("2006-01-02 15:04:05 MST"))
+	path := filepath.Join(x.temp, "clock")
+	before := x.now()
+	if err := os.WriteFile(path, nil, 0o644); err == nil {
+		if info, err := os.Stat(path); err == nil {
+			skew := info.ModTime().Sub(before)
+			if skew.Abs() > mostSkew {
+				c.Details = append(c.Details, fmt.Sprintf("the file system's clock is %v away: ages of files mislead", skew.Round(time.Second)))
+				c = c.with(Warning, "have the clocks synchronised (chrony, ntp)")
+			}
+		}
+	}
+	if now.Year() < 2024 {
+		c.Details = append(c.Details, "the year is wrong")
+		c = c.with(Warning, "set the clock")
+	}
+	if source := strings.TrimSpace(x.read("sys/devices/system/clocksource/clocksource0/current_clocksource")); source != "" {
+		c.Details[0] += ", source " + printable(source)
+	}
+	return c
+}
+
+// read returns a small file below the root; empty when it cannot be read.
+func (x *examiner) read(path string) string {
+	text, err := os.ReadFile(filepath.Join(x.root, path))
+	if err != nil {
+		return ""
+	}
+	return string(text[:min(len(text), 64<<10)])
+}
+
+// firstValue finds "name : value".
+func firstValue(text, name string) string {
+	for line := range strings.Lines(text) {
+		key, value, is := strings.Cut(line, ":")
+		if is && strings.TrimSpace(key) == name {
+			return printable(strings.TrimSpace(value))
+		}
+	}
+	return ""
+}
+
+func parseLoad(text string) (float64, bool) {
+	first, _, _ := strings.Cut(text, " ")
+	load, err := strconv.ParseFloat(first, 64)
+	return load, err == nil && load >= 0
+}
+
+func after(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}

@@ -1,0 +1,286 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tutti/coll/catalogue"
+)
+
+// Library is one MPI build.
+type Library struct {
+	Name      string      `json:"name"`               // "MPICH 4.0.2", as reports call it
+	Family    string      `json:"family"`             // mpich, openmpi or other
+	Version   string      `json:"version"`            // of the family: an Intel MPI has an MPICH version
+	Compilers []string    `json:"compilers"`          // wrappers that compile for it
+	Headers   bool        `json:"headers"`            // a program was compiled
+	File      LibraryFile `json:"file"`               // of the library that the program loads
+	Device    string      `json:"device,omitzero"`    // of MPICH
+	Checks    string      `json:"checks,omitzero"`    // arguments and assertions: on, off, or empty when unknown
+	Catalogue string      `json:"catalogue,omitzero"` // release whose list of algorithms applies
+	Absent    []string    `json:"absent,omitempty"`   // algorithms of the catalogue that the build has not
+	Unlisted  []string    `json:"unlisted,omitempty"` // algorithms of the build that the catalogue has not
+
+	probe  string // the compiled program
+	vendor string // set when it is a relative of MPICH
+}
+
+// launchable reports whether programs can be built for the library.
+func (l *Library) launchable() bool { return l.Headers && l.Family != "other" }
+
+// bins returns the folders of the library's compilers.
+func (l *Library) bins() []string {
+	var out []string
+	for _, c := range l.Compilers {
+		if dir := filepath.Dir(c); !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// Wrappers and where modules say that they are. The wrapper of a Cray is called
+// cc, which is any compiler elsewhere.
+var (
+	wrappers = []string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc"}
+	homes    = []string{
+		"MPI_HOME", "MPI_ROOT", "MPI_DIR", "MPICH_DIR", "MPICH_HOME", "MPICH_ROOT", "OPENMPI_DIR", "OPENMPI_HOME", "OPENMPI_ROOT",
+		"OMPI_DIR", "EBROOTOPENMPI", "EBROOTMPICH", "EBROOTPSMPI", "EBROOTMVAPICH2", "EBROOTIMPI", "I_MPI_ROOT", "MVAPICH2_HOME",
+	}
+)
+
+// prefixes returns the installations that options and environment name.
+func (x *examiner) prefixes() (given, fromModules []string) {
+	for _, name := range homes {
+		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
+			fromModules = append(fromModules, p)
+		}
+	}
+	for _, p := range x.options.Prefixes {
+		if abs, err := filepath.Abs(p); err == nil {
+			given = append(given, abs)
+		}
+	}
+	return given, fromModules
+}
+
+// findWrappers returns the compiler wrappers: of given prefixes, of modules, of
+// the PATH, each once.
+func (x *examiner) findWrappers() []string {
+	given, fromModules := x.prefixes()
+	var dirs []string
+	for _, p := range slices.Concat(given, fromModules) {
+		dirs = append(dirs, filepath.Join(p, "bin"))
+	}
+	names := wrappers
+	if x.getenv("CRAYPE_VERSION") != "" || x.getenv("PE_ENV") != "" {
+		names = slices.Concat(names, []string{"cc"})
+	}
+	var out []string
+	seen := map[string]bool{}
+	for _, dir := range slices.Concat(dirs, x.path()) {
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			key := filepath.Join(real(dir), name)
+			if isProgram(path) && !seen[key] {
+				seen[key] = true
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+func (x *examiner) examineLibraries(ctx context.Context) {
+	given, _ := x.prefixes()
+	found := x.findWrappers()
+	for i, wrapper := range found {
+		x.examineWrapper(ctx, wrapper, i)
+	}
+	for _, lib := range x.libraries {
+		x.examineBuild(ctx, lib)
+		x.report.Libraries = append(x.report.Libraries, *lib)
+	}
+	for _, p := range given {
+		if !slices.ContainsFunc(found, func(w string) bool { return filepath.Dir(w) == filepath.Join(p, "bin") }) {
+			x.add(Check{Libraries, p, Missing, []string{"no compiler wrapper (mpicc) in its bin folder"},
+				"give --mpi the folder that has bin/mpicc below it"})
+		}
+	}
+	if len(found) == 0 {
+		x.addNoLibrary()
+	}
+}
+
+func (x *examiner) addNoLibrary() {
+	details := []string{"no compiler wrapper (mpicc) on the PATH or where modules point"}
+	for _, name := range []string{"mpichversion", "ompi_info", "mpiexec"} {
+		if path := x.look(name); path != "" {
+			details = append(details, path+" is there: the library is installed without what programs are built with")
+		}
+	}
+	cure := "apt-get install mpich libmpich-dev, or give --mpi PREFIX"
+	if x.hasModules() {
+		cure = "module avail mpi, then module load one of them; or give --mpi PREFIX"
+	}
+	x.add(Check{Libraries, "MPI", Missing, details, cure})
+}
+
+func (x *examiner) hasModules() bool {
+	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
+}
+
+//go:embed probe/probe.c
+var probeSource []byte
+
+// examineWrapper compiles the probe: a wrapper's existence proves nothing.
+func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number int) {
+	source := filepath.Join(x.temp, "probe.c")
+	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
+	if err := os.WriteFile(source, probeSource, 0o644); err != nil {
+		x.add(Check{Libraries, wrapper, Missing, []string{err.Error()}, "make room in " + filepath.Dir(x.temp)})
+		return
+	}
+	r := x.run(ctx, command{args: []string{wrapper, "-o", prog, source}, dir: x.temp, limit: compileLimit})
+	if r.Err != nil {
+		x.add(x.cannotCompile(wrapper, r))
+		return
+	}
+	text, err := os.ReadFile(prog)
+	if err != nil {
+		x.add(Check{Libraries, wrapper, Missing, []string{"compiles without an error and without a program"}, "try it by hand: " + wrapper + " -o a.out x.c"})
+		return
+	}
+	mark, marked := parseMarker(text)
+	if !marked {
+		x.add(Check{Libraries, wrapper, Missing, []string{"what it compiles is not the program it was given"}, "try it by hand: " + wrapper + " -o a.out x.c"})
+		return
+	}
+	lib := &Library{Family: mark.family, Version: mark.version, Headers: true, probe: prog, vendor: mark.vendor, Name: mark.name()}
+	lib.File.Path = x.loadedBy(ctx, prog)
+	for _, known := range x.libraries {
+		if known.Name == lib.Name && known.File.Path == lib.File.Path {
+			known.Compilers = append(known.Compilers, wrapper)
+			return
+		}
+	}
+	lib.Compilers = []string{wrapper}
+	x.libraries = append(x.libraries, lib)
+}
+
+// cannotCompile says why and what to install.
+func (x *examiner) cannotCompile(wrapper string, r result) Check {
+	c := Check{Section: Libraries, Name: wrapper, State: Missing}
+	text := r.Stderr + r.Stdout
+	packages := map[string]string{"mpicc.mpich": "libmpich-dev", "mpicc.openmpi": "libopenmpi-dev"}[filepath.Base(wrapper)]
+	switch {
+	case r.TimedOut:
+		c.Details = []string{fmt.Sprintf("compiles five lines for longer than %v", compileLimit)}
+		c.Cure = "try it by hand; a licence server or file system may not answer"
+	case strings.Contains(text, "mpi.h"):
+		c.Details = []string{"the wrapper is there, the headers (mpi.h) are not"}
+		c.Cure = "apt-get install " + packages
+		if packages == "" {
+			c.Cure = "install the development files of this MPI, or load the module that has them"
+		}
+	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):
+		c.Details = []string{"compiles but does not link: " + r.said()}
+		c.Cure = "install the development files of this MPI, or load the module that has them"
+	default:
+		c.Details = []string{"does not compile: " + r.said()}
+		c.Cure = "apt-get install gcc libc6-dev, or load the compiler's module"
+	}
+	return c
+}
+
+// marker is what the probe says of its headers.
+type marker struct{ family, version, vendor, release string }
+
+func (m marker) name() string {
+	switch {
+	case m.vendor != "":
+		return m.vendor + " " + m.release
+	case m.family == catalogue.MPICH:
+		return "MPICH " + m.version
+	case m.family == catalogue.OpenMPI:
+		return "Open MPI " + m.version
+	}
+	return "another MPI"
+}
+
+var markerForm = regexp.MustCompile(`tutti-doctor;family=([a-z]+);version=([^;]{0,40});(?:vendor=([^;]{1,40});release=([^;]{0,40});)?end`)
+
+// parseMarker finds the marker in a compiled probe.
+func parseMarker(program []byte) (marker, bool) {
+	m := markerForm.FindSubmatch(program)
+	if m == nil {
+		return marker{}, false
+	}
+	clean := func(b []byte) string {
+		return printable(strings.Join(strings.Fields(string(bytes.Trim(b, `"`))), " "))
+	}
+	return marker{clean(m[1]), clean(m[2]), clean(m[3]), clean(m[4])}, true
+}
+
+// loadedBy returns the file of the MPI library that a program would load, empty
+// when it loads none (linked statically) or what it needs is not found.
+func (x *examiner) loadedBy(ctx context.Context, prog string) string {
+	r := x.run(ctx, command{args: []string{prog}, env: []string{"LD_TRACE_LOADED_OBJECTS=1"}, dir: x.temp, limit: askLimit})
+	return parseLoaded(r.Stdout)
+}
+
+var (
+	loadedForm = regexp.MustCompile(`^\s*(lib\S+) => (/\S.*) \(0x[0-9a-f]+\)$`)
+	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich|mpi_[a-z0-9]+|mpich_[a-z0-9_]+)\.so`)
+)
+
+// parseLoaded finds the MPI library in what the dynamic loader lists.
+func parseLoaded(list string) string {
+	for line := range strings.Lines(list) {
+		m := loadedForm.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m != nil && mpiFile.MatchString(m[1]) && !strings.Contains(m[1], "_cxx") && !strings.Contains(m[1], "_mpifh") && !strings.Contains(m[1], "_usempi") {
+			return real(m[2])
+		}
+	}
+	return ""
+}
+
+// examineBuild looks into the library and adds its check.
+func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
+	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(lib.Compilers, ", "))
+	var has contents
+	switch {
+	case lib.Family == "other":
+		c = c.with(Warning, "use MPICH 4.0 or newer, or Open MPI 4.1 or newer")
+		c.Details = append(c.Details, "neither of MPICH's family nor Open MPI: nothing is known of its algorithms")
+	case lib.File.Path == "":
+		c = c.with(Warning, "link with the shared library, so that the build that was measured can be told")
+		c.Details = append(c.Details, "the program loads no MPI library: linked statically, or LD_LIBRARY_PATH lacks its folder")
+	default:
+		print, inside, err := readLibrary(lib.File.Path)
+		if err != nil && !errors.Is(err, ErrNoVersion) {
+			c = c.with(Warning, "make the file readable")
+			c.Details = append(c.Details, err.Error())
+			break
+		}
+		lib.File, has = print, inside
+	}
+	switch lib.Family {
+	case catalogue.MPICH:
+		x.examineMPICH(lib, has, &c)
+	case catalogue.OpenMPI:
+		x.examineOpenMPI(ctx, lib, &c)
+	}
+	if lib.File.SHA256 != "" {
+		c.Details = append(c.Details, lib.File.Path, "sha256 "+lib.File.SHA256[:16]+"…")
+	}
+	x.add(c)
+}

@@ -1,0 +1,237 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+)
+
+// program is a benchmark program that was built with a library.
+type program struct {
+	name    string // osu, imb, reprompi or native
+	path    string
+	library *Library // nil when what it loads was not found
+	state   State
+}
+
+// suite is how a benchmark program is found, asked for the least it can measure,
+// and understood.
+type suite struct {
+	name    string
+	title   string
+	files   []string // names of its program
+	home    string   // variable that names its installation
+	folders []string // below the home and given folders
+	args    []string // measures broadcasts of a few bytes, a few times
+	read    func(stdout string) (version string, processes int, measured bool)
+	get     string // how to get it
+}
+
+func suites() []suite {
+	return []suite{
+		{
+			name: "osu", title: "OSU", files: []string{"osu_bcast"}, home: "OSU_HOME",
+			folders: []string{"", "bin", "mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective", "c/mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective/blocking"},
+			args:    []string{"-m", "4:4", "-i", "10", "-x", "1"}, read: parseOSU,
+			get: "build the OSU Micro-Benchmarks with this MPI's mpicc and set OSU_HOME to where they are installed",
+		},
+		{
+			name: "imb", title: "IMB", files: []string{"IMB-MPI1"}, home: "IMB_HOME", folders: []string{"", "bin"},
+			args: []string{"-npmin", "2", "-iter", "3", "-msglog", "0:3", "Bcast"}, read: parseIMB,
+			get: "build the Intel MPI Benchmarks (make IMB-MPI1 CC=mpicc CXX=mpicxx) and put IMB-MPI1 on the PATH",
+		},
+		{
+			name: "reprompi", title: "ReproMPI", files: []string{"mpibenchmark"}, home: "REPROMPI_HOME", folders: []string{"", "bin"},
+			args: []string{"--calls-list=MPI_Bcast", "--msizes-list=8", "--nrep=2"}, read: parseReproMPI,
+			get: "build ReproMPI with cmake and this MPI's mpicc and put mpibenchmark on the PATH",
+		},
+	}
+}
+
+func (x *examiner) examinePrograms(ctx context.Context) {
+	x.examineNative(ctx)
+	for _, s := range suites() {
+		paths := x.findSuite(s)
+		for _, path := range paths {
+			x.examineSuite(ctx, s, path)
+		}
+		if len(paths) == 0 {
+			x.add(Check{Programs, s.title, Missing, []string{"not on the PATH, nor where " + s.home + " points"}, s.get})
+		}
+	}
+}
+
+// findSuite returns the copies of a program, each once.
+func (x *examiner) findSuite(s suite) []string {
+	var dirs []string
+	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.home)) {
+		if base == "" {
+			continue
+		}
+		if abs, err := filepath.Abs(base); err == nil {
+			for _, below := range s.folders {
+				dirs = append(dirs, filepath.Join(abs, below))
+			}
+		}
+	}
+	var out, seen []string
+	for _, dir := range append(dirs, x.path()...) {
+		for _, name := range s.files {
+			if path := filepath.Join(dir, name); isProgram(path) && !slices.Contains(seen, real(path)) {
+				seen = append(seen, real(path))
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// examineSuite finds whose program it is and lets it measure something tiny.
+func (x *examiner) examineSuite(ctx context.Context, s suite, path string) {
+	p := program{name: s.name, path: path, state: Found}
+	c := Check{Section: Programs, Name: s.title, State: Found}
+	loads := x.loadedBy(ctx, path)
+	for _, lib := range x.libraries {
+		if lib.File.Path == loads && loads != "" {
+			p.library = lib
+		}
+	}
+	if p.library == nil && loads == "" && len(x.libraries) == 1 { // linked statically, or a script in front
+		p.library = x.libraries[0]
+	}
+	more := x.others(s, path)
+	switch start := x.starter(p.library); {
+	case p.library == nil && loads == "":
+		p.state = Missing
+		c = c.with(Missing, "load the modules it was built with, or build it again")
+		c.Details = append(c.Details, "the MPI library it loads is not found")
+	case p.library == nil:
+		p.state = Missing
+		c = c.with(Missing, "tell the doctor where that MPI is: --mpi PREFIX")
+		c.Details = append(c.Details, "loads "+loads+", of no library found here")
+	case !x.options.Run:
+		c.Details = append(c.Details, p.library.Name+": not tried")
+	case start == nil:
+		c.Details = append(c.Details, p.library.Name+": not tried, since no launcher of it works")
+	default:
+		r := x.run(ctx, start.command(x, append([]string{path}, s.args...)...))
+		c = judgeSuite(c, s, r, p.library.Name)
+		p.state = c.State
+	}
+	c.Details = append(c.Details, path)
+	c.Details = append(c.Details, more...)
+	x.programs = append(x.programs, p)
+	x.add(c)
+}
+
+// judgeSuite says what came of two processes of the program.
+func judgeSuite(c Check, s suite, r result, library string) Check {
+	version, n, measured := s.read(r.Stdout)
+	if version != "" {
+		c.Name = s.title + " " + version
+	}
+	switch {
+	case r.TimedOut:
+		c = c.with(Missing, "try it by hand with two processes")
+		c.Details = append(c.Details, fmt.Sprintf("%s: no end within %v", library, launchLimit))
+	case n == 1:
+		c = c.with(Missing, "build it again with this MPI's mpicc")
+		c.Details = append(c.Details, library+": worlds of one process: it was built with another library")
+	case !measured || r.Err != nil:
+		c = c.with(Missing, "try it by hand with two processes")
+		c.Details = append(c.Details, library+": two processes measured nothing: "+r.said())
+	default:
+		c.State = OK
+		c.Details = append(c.Details, fmt.Sprintf("%s: two processes measured a broadcast in %.1f s", library, r.Took.Seconds()))
+	}
+	return c
+}
+
+// starter returns a launcher that works with the library: one that does not wait
+// for Slurm rather than one that does.
+func (x *examiner) starter(lib *Library) *trial {
+	var through *trial
+	for i, t := range x.tried {
+		switch {
+		case t.library != lib || t.state != OK:
+		case !t.slurm:
+			return &x.tried[i]
+		case through == nil:
+			through = &x.tried[i]
+		}
+	}
+	return through
+}
+
+// others tells which of OSU's programs for collectives lie beside the first.
+func (x *examiner) others(s suite, path string) []string {
+	if s.name != "osu" {
+		return nil
+	}
+	var absent []string
+	for _, c := range coll.Collectives() {
+		if !isProgram(filepath.Join(filepath.Dir(path), "osu_"+string(c))) {
+			absent = append(absent, "osu_"+string(c))
+		}
+	}
+	all := len(coll.Collectives())
+	text := fmt.Sprintf("programs of %d of %d collectives", all-len(absent), all)
+	if len(absent) > 0 {
+		text += "; no " + several(absent)
+	}
+	return []string{text}
+}
+
+var (
+	osuForm = regexp.MustCompile(`(?m)# OSU MPI\S* .* Test v([0-9][0-9A-Za-z.]{0,15})\s*$`)
+	osuRow  = regexp.MustCompile(`(?m)^(?:\[\S+\S*)? *[0-9]+ +[0-9]+\.[0-9]+`)
+	imbForm = regexp.MustCompile(`Intel\(R\) MPI Benchmarks ([0-9][0-9A-Za-z.]{0,15})`)
+	imbSize = regexp.MustCompile(`# #processes = ([0-9]{1,6})`)
+	imbRow  = regexp.MustCompile(`(?m)^ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
+	rpSize  = regexp.MustCompile(`(?m)^#@nprocs=([0-9]{1,6})\s*$`)
+	rpRow   = regexp.MustCompile(`(?m)^ *MPI_Bcast +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
+)
+
+// parseOSU reads the output of osu_bcast. It does not tell the processes; alone
+// it says that it needs two.
+func parseOSU(text string) (version string, processes int, measured bool) {
+	if strings.Contains(text, "requires at least two processes") {
+		processes = 1
+	}
+	if m := osuForm.FindStringSubmatch(text); m != nil {
+		version = m[1]
+	}
+	return version, processes, version != "" && osuRow.MatchString(text)
+}
+
+// parseIMB reads the output of IMB-MPI1 Bcast.
+func parseIMB(text string) (version string, processes int, measured bool) {
+	if m := imbForm.FindStringSubmatch(text); m != nil {
+		version = m[1]
+	}
+	if m := imbSize.FindStringSubmatch(text); m != nil {
+		processes, _ = strconv.Atoi(m[1]) // digits by the form
+	}
+	return version, processes, processes >= 2 && imbRow.MatchString(text)
+}
+
+// parseReproMPI reads the output of mpibenchmark, which spells its first line in
+// another way from one release to the next and tells no version.
+func parseReproMPI(text string) (version string, processes int, measured bool) {
+	switch {
+	case strings.Contains(text, "#Command-line arguments:"):
+		version = "1.x"
+	case strings.Contains(text, "#Command-Line Arguments:"):
+		version = "development version"
+	}
+	if m := rpSize.FindStringSubmatch(text); m != nil {
+		processes, _ = strconv.Atoi(m[1]) // digits by the form
+	}
+	return version, processes, processes >= 2 && rpRow.MatchString(text)
+}

@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Columns of the text: state, name and summary; the other details lie below the
+// name.
+const (
+	stateWidth  = 7
+	nameWidth   = 17
+	nameColumn  = 2 + stateWidth + 2
+	textColumn  = nameColumn + nameWidth + 2
+	belowColumn = nameColumn + 2
+)
+
+// Text writes the report for people, lines no wider than width where words allow
+// it. A path is never broken.
+func (r *Report) Text(w io.Writer, width int) error {
+	var b strings.Builder
+	for _, s := range sections() {
+		title := false
+		for _, c := range r.Checks {
+			if c.Section != s {
+				continue
+			}
+			if !title {
+				title = true
+				fmt.Fprintf(&b, "%s\n", s)
+			}
+			writeCheck(&b, c, width)
+		}
+		if title {
+			b.WriteString("\n")
+		}
+	}
+	r.writeSets(&b, width)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCheck writes a check: state, name and summary, details below, the cure
+// last, behind an arrow.
+func writeCheck(b *strings.Builder, c Check, width int) {
+	head := fmt.Sprintf("  %-*s  %-*s  ", stateWidth, c.State, nameWidth, c.Name)
+	details := c.Details
+	if long := utf8.RuneCountInString(head) > textColumn; long || len(details) == 0 {
+		b.WriteString(strings.TrimRight(head, " ") + "\n")
+	} else {
+		writeHanging(b, head, details[0], textColumn, width)
+		details = details[1:]
+	}
+	below := strings.Repeat(" ", belowColumn)
+	for _, d := range details {
+		writeHanging(b, below, d, belowColumn+2, width)
+	}
+	if c.Cure != "" {
+		writeHanging(b, below+"-> ", c.Cure, belowColumn+3, width)
+	}
+}
+
+// writeHanging writes a text behind its head; further lines begin at the column.
+func writeHanging(b *strings.Builder, head, text string, column, width int) {
+	first, rest := text, []string(nil)
+	if lines := wrap(text, width-utf8.RuneCountInString(head)); len(lines) > 1 {
+		first = lines[0]
+		rest = wrap(strings.TrimPrefix(strings.Join(strings.Fields(text), " "), first+" "), width-column)
+	}
+	b.WriteString(head + first + "\n")
+	for _, line := range rest {
+		b.WriteString(strings.Repeat(" ", column) + line + "\n")
+	}
+}
+
+// wrap breaks a text between words.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+func (r *Report) writeSets(b *strings.Builder, width int) {
+	if !r.Ready() {
+		b.WriteString("No campaign can run here yet. What is missing:\n")
+		for _, l := range r.Lacks {
+			b.WriteString("  " + l + "\n")
+		}
+		return
+	}
+	b.WriteString("A campaign can run here with\n")
+	heads := []string{"library", "launcher", "program", "scheduler"}
+	rows := [][]string{heads}
+	for _, s := range r.Sets {
+		rows = append(rows, []string{s.Library, s.Launcher, s.Program, s.Scheduler})
+	}
+	widths := make([]int, len(heads))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		line := "  "
+		for i, cell := range row {
+			line += fmt.Sprintf("%-*s  ", widths[i], cell)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
