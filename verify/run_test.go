@@ -1,0 +1,521 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/selection"
+	"tutti/store"
+	"tutti/verify"
+)
+
+// machine is one whose truth is known: the time of a selected algorithm over that
+// of the default at each point.
+type machine struct {
+	noise  float64 // of one measurement, lognormal
+	seed   uint64
+	ratio  func(coll.Point) float64 // of what is tuned
+	fails  func(coll.Candidate, int) bool
+	choose map[coll.Collective]func(coll.Point) coll.Algorithm
+	dies   int // after so many trials; 0 never
+	trials int
+	ran    map[string]int // candidate and attempt
+}
+
+var errDead = fmt.Errorf("the cluster is down: %w", benchrunner.ErrUnavailable)
+
+func (m *machine) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	for _, r := range b.Requests {
+		if r.Ended {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if m.dies > 0 && m.trials >= m.dies {
+			return errDead
+		}
+		m.trials++
+		if m.ran != nil {
+			m.ran[fmt.Sprint(r.Candidate, r.Attempt)]++
+		}
+		if err := log.Trial(m.trial(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *machine) trial(r benchrunner.Request) coll.Trial {
+	t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: 0.1}, Attempt: r.Attempt, State: coll.TrialDone}
+	if m.fails != nil && m.fails(r.Candidate, r.Attempt) {
+		t.State, t.Phase, t.Error = coll.TrialFailed, "run", "crashed"
+		return t
+	}
+	h := uint64(14695981039346656037)
+	for _, c := range []byte(fmt.Sprint(r.Candidate, r.Attempt)) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	rng := rand.New(rand.NewPCG(m.seed, h))
+	t.Seconds = 1e-5 * math.Exp(m.noise*rng.NormFloat64())
+	if r.Algorithm == verify.Tuned && !m.choose[r.Collective](r.Point).IsDefault() {
+		t.Seconds *= m.ratio(r.Point)
+	}
+	return t
+}
+
+// subject fits made-up rows: every algorithm's prediction says it is faster than
+// the default, whatever the machine says.
+type subject struct {
+	machine *machine
+	rows    []selection.Row
+	applied int
+}
+
+func size(p coll.Point) int64 { return p.MsgBytes }
+
+func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
+	tree, err := selection.Fit(rows, size, selection.Options{MaxLoss: 0.01})
+	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
+}
+
+func (s *subject) Apply(_ context.Context, entries []verify.Entry) ([]verify.Problem, benchrunner.Runner, error) {
+	s.applied++
+	var problems []verify.Problem
+	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
+	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast} {
+		rows := slices.DeleteFunc(slices.Clone(s.rows), func(r selection.Row) bool { return r.Point.Collective != c })
+		if len(rows) == 0 {
+			continue
+		}
+		rows, err := verify.PutBack(rows, verify.CondemnedBy(entries, "lib", c), choose)
+		if err != nil {
+			return nil, nil, err
+		}
+		selected, err := choose(rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		p := verify.Problem{Collective: c, Choose: selected, Runnable: func(coll.Point) bool { return true }}
+		for _, r := range rows {
+			p.Grid = append(p.Grid, r.Point)
+		}
+		s.machine.choose[c] = selected
+		problems = append(problems, p)
+	}
+	return problems, s.machine, nil
+}
+
+var (
+	ring = coll.Algorithm{Name: "ring"}
+	tree = coll.Algorithm{Name: "tree"}
+)
+
+// rowsOf has algorithms that are predicted to be half as slow as the default: tree
+// up to 1 KiB, ring above, and the default at 64 KiB and more.
+func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []selection.Row {
+	var rows []selection.Row
+	for _, c := range collectives {
+		for _, n := range nodes {
+			for _, s := range sizes {
+				r := selection.Row{Point: coll.Point{Collective: c, Nodes: n, PPN: 2, MsgBytes: s}}
+				best, second := tree, ring
+				if s > 1024 {
+					best, second = ring, tree
+				}
+				byDefault := 2.0
+				if s >= 65536 {
+					byDefault = 0.5
+				}
+				r.Options = []selection.Option{{Algorithm: best, Seconds: 1}, {Algorithm: second, Seconds: 1.5}, {Algorithm: coll.Default, Seconds: byDefault}}
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+var smallSizes = []int64{16, 64, 256, 1024, 4096, 16384, 65536, 262144}
+
+// memory is a log that may refuse to go on.
+type memory struct {
+	entries []verify.Entry
+	most    int // entries it takes in this life; 0 for all
+	taken   int
+	written bool // entries go through their written form
+}
+
+var errKilled = errors.New("killed")
+
+func (m *memory) Append(e verify.Entry) error {
+	if m.most > 0 && m.taken >= m.most {
+		return errKilled
+	}
+	m.taken++
+	if !m.written {
+		m.entries = append(m.entries, e)
+		return nil
+	}
+	// Through JSON, as the journal keeps it.
+	rec, err := e.Record()
+	if err != nil {
+		return err
+	}
+	back, err := verify.Entries([]store.Record{rec})
+	m.entries = append(m.entries, back...)
+	return err
+}
+
+func rules(seed uint64) verify.Rules {
+	r := verify.DefaultRules()
+	r.Seed = seed
+	return r
+}
+
+func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify.Result, *memory) {
+	t.Helper()
+	log := &memory{}
+	res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: r}, &subject{machine: m, rows: rows}, nil, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, log
+}
+
+// TestFalseAlarms: where nothing is slower, 95 of 100 verifications or more put
+// nothing back, at little noise and at much.
+func TestFalseAlarms(t *testing.T) {
+	seeds := 200
+	if testing.Short() {
+		seeds = 20
+	}
+	rows := rowsOf([]int{2, 4, 8}, smallSizes, coll.Bcast)
+	// 42 spots, most of them selected.
+	for _, noise := range []float64{0.02, 0.1} {
+		for _, truth := range []float64{1, 1.02} { // equal, and at the edge of the tolerance
+			alarms, suspects, spots := 0, 0, 0
+			for seed := range seeds {
+				m := &machine{noise: noise, seed: uint64(seed), ratio: func(coll.Point) float64 { return truth }}
+				res, log := run(t, m, rows, rules(uint64(seed)))
+				if len(res.PutBack) > 0 {
+					alarms++
+				}
+				suspects += log.entries[slices.IndexFunc(log.entries, func(e verify.Entry) bool { return e.Verdict != nil })].Verdict.Suspect
+				spots += len(res.Points)
+			}
+			t.Logf("noise %.0f %%, true ratio %.2f: %d of %d verifications raised a false alarm; %d of %d points had a second look",
+				100*noise, truth, alarms, seeds, suspects, spots)
+			if float64(alarms) > 0.05*float64(seeds) {
+				t.Errorf("noise %g, true ratio %g: %d false alarms in %d verifications, want at most 5 %%", noise, truth, alarms, seeds)
+			}
+		}
+	}
+}
+
+// TestPower plants regressions at a third of the selected points and counts those
+// that are put back, and points that are put back without reason.
+func TestPower(t *testing.T) {
+	seeds := 20
+	if testing.Short() {
+		seeds = 4
+	}
+	rows := rowsOf([]int{2, 4, 8}, smallSizes, coll.Bcast)
+	planted := func(p coll.Point) bool { return p.Nodes == 4 && p.MsgBytes <= 16384 }
+	for _, tc := range []struct{ noise, slow, least float64 }{
+		{0.005, 1.05, 1}, {0.02, 1.05, 0.8}, {0.02, 1.10, 1}, {0.02, 1.5, 1},
+		{0.1, 1.05, 0}, {0.1, 1.10, 0}, {0.1, 1.5, 1},
+	} {
+		found, all, wrong := 0, 0, 0
+		for seed := range seeds {
+			m := &machine{noise: tc.noise, seed: uint64(seed), ratio: func(p coll.Point) float64 {
+				if planted(p) {
+					return tc.slow
+				}
+				return 0.6
+			}}
+			res, _ := run(t, m, rows, rules(uint64(seed)))
+			for _, f := range res.PutBack {
+				if !planted(f.Point) && !f.Choice.IsDefault() {
+					wrong++
+				}
+			}
+			for _, r := range rows {
+				if planted(r.Point) {
+					all++
+					if m.choose[coll.Bcast](r.Point).IsDefault() {
+						found++
+					}
+				}
+			}
+			if !res.Proved() {
+				t.Errorf("noise %g, regression %g, seed %d: not proved", tc.noise, tc.slow, seed)
+			}
+		}
+		power := float64(found) / float64(all)
+		t.Logf("noise %.1f %%, regression %.0f %%: %.1f %% of %d found, %d points condemned without reason", 100*tc.noise, 100*(tc.slow-1), 100*power, all, wrong)
+		if power < tc.least || wrong > 0 {
+			t.Errorf("noise %g, regression %g: power %.2f, want %g or more; %d without reason", tc.noise, tc.slow, power, tc.least, wrong)
+		}
+	}
+}
+
+// TestBetween: a regression between the points of the grid is found at a spot
+// between them and what answers for it is put back.
+func TestBetween(t *testing.T) {
+	rows := rowsOf([]int{2, 8}, smallSizes, coll.Bcast)
+	slow := func(p coll.Point) bool { return p.MsgBytes > 300 && p.MsgBytes < 1000 }
+	m := &machine{noise: 0.01, seed: 1, ratio: func(p coll.Point) float64 {
+		if slow(p) {
+			return 1.5
+		}
+		return 0.7
+	}}
+	res, _ := run(t, m, rows, rules(1))
+	if !res.Proved() || len(res.PutBack) == 0 {
+		t.Fatalf("proved %t, put back %v", res.Proved(), res.PutBack)
+	}
+	for _, f := range res.PutBack {
+		if !slow(f.Point) {
+			t.Errorf("%v is put back and was never slow", f.Point)
+		}
+		if got := m.choose[coll.Bcast](f.Point); !got.IsDefault() {
+			t.Errorf("%v: the file still selects %v", f.Point, got)
+		}
+	}
+	if got := m.choose[coll.Bcast](coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 2, MsgBytes: 16384}); got != ring {
+		t.Errorf("a point that was never slow has %v, want ring", got)
+	}
+}
+
+// TestFailures: an algorithm that crashes where the default runs is put back; a
+// default that crashes leaves nothing to compare; a failure now and then is neither.
+func TestFailures(t *testing.T) {
+	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
+	m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.7 }}
+	m.fails = func(c coll.Candidate, attempt int) bool {
+		switch {
+		case c.Nodes == 2 && c.MsgBytes == 64:
+			return c.Algorithm == verify.Tuned && m.choose[coll.Bcast](c.Point) == tree
+		case c.Nodes == 4 && c.MsgBytes == 64:
+			return c.Algorithm == coll.Default
+		}
+		return attempt%5 == 3 && c.Algorithm == verify.Tuned
+	}
+	res, _ := run(t, m, rows, rules(1))
+	if !res.Proved() || len(res.PutBack) != 1 || res.PutBack[0].Reason != verify.Fails || res.PutBack[0].MsgBytes != 64 || res.PutBack[0].Error != "run: crashed" {
+		t.Errorf("proved %t, put back %+v, want the one that crashes", res.Proved(), res.PutBack)
+	}
+	for _, p := range res.Points {
+		if p.Nodes == 4 && p.MsgBytes == 64 && (p.Blocks > 0 || p.OtherFailed == 0) {
+			t.Errorf("%v: %d blocks, %d failures of the default", p.Point, p.Blocks, p.OtherFailed)
+		}
+	}
+}
+
+// TestTies: times without noise are all alike; equal ones are no regression, slower
+// ones are one.
+func TestTies(t *testing.T) {
+	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
+	for _, tc := range []struct {
+		ratio float64
+		back  bool
+	}{{1, false}, {1.02, false}, {1.0201, true}, {2, true}} {
+		res, _ := run(t, &machine{ratio: func(coll.Point) float64 { return tc.ratio }}, rows, rules(1))
+		if got := len(res.PutBack) > 0; got != tc.back || !res.Proved() {
+			t.Errorf("ratio %g: put back %t, want %t; proved %t", tc.ratio, got, tc.back, res.Proved())
+		}
+	}
+}
+
+// TestSlowerByItself: where the settings alone make a collective slower, whatever
+// is selected, the collective is left to the library, and when even that does not
+// help it is told.
+func TestSlowerByItself(t *testing.T) {
+	rows := rowsOf([]int{2, 4}, smallSizes, coll.Allreduce, coll.Bcast)
+	for _, helps := range []bool{true, false} {
+		m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.8 }}
+		s := &settings{machine: m, helps: helps}
+		log := &memory{}
+		res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subjectWith{subject{machine: m, rows: rows}, s}, nil, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []coll.Collective{coll.Allreduce}; !slices.Equal(res.Left, want) || !res.Ended {
+			t.Errorf("left %v, ended %t, want %v", res.Left, res.Ended, want)
+		}
+		if res.Proved() != helps || (len(res.Slower) == 0) != helps {
+			t.Errorf("helps %t: proved %t, slower %v", helps, res.Proved(), res.Slower)
+		}
+	}
+}
+
+// settings is a machine that slows the default of allreduce down by half.
+type settings struct {
+	*machine
+	helps bool
+	left  bool
+}
+
+func (s *settings) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	return s.machine.Run(ctx, b, slowed{log, s})
+}
+
+type slowed struct {
+	benchrunner.Log
+	s *settings
+}
+
+func (l slowed) Trial(t coll.Trial) error {
+	if t.Algorithm == verify.Tuned && t.Collective == coll.Allreduce && !(l.s.left && l.s.helps) {
+		t.Seconds *= 1.5
+	}
+	return l.Log.Trial(t)
+}
+
+type subjectWith struct {
+	subject
+	s *settings
+}
+
+func (s *subjectWith) Apply(ctx context.Context, entries []verify.Entry) ([]verify.Problem, benchrunner.Runner, error) {
+	p, _, err := s.subject.Apply(ctx, entries)
+	s.s.left = verify.CondemnedBy(entries, "lib", coll.Allreduce).All
+	return p, s.s, err
+}
+
+// TestResume: a verification that is killed after any of its records, and goes on,
+// ends with the same entries; nothing that is in the log is measured again.
+func TestResume(t *testing.T) {
+	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
+	truth := func() *machine {
+		return &machine{noise: 0.02, seed: 5, ran: map[string]int{}, ratio: func(p coll.Point) float64 {
+			if p.MsgBytes == 4096 {
+				return 1.3
+			}
+			return 0.8
+		}}
+	}
+	opt := verify.Options{Library: "lib", Rules: rules(2)}
+	want := &memory{written: true}
+	whole, err := verify.Run(t.Context(), opt, &subject{machine: truth(), rows: rows}, nil, want)
+	if err != nil || len(whole.PutBack) == 0 {
+		t.Fatalf("error %v, put back %v", err, whole.PutBack)
+	}
+	m := truth()
+	again, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, want.entries, want)
+	if err != nil || len(m.ran) > 0 || !cmp.Equal(whole, again, cmp.AllowUnexported(coll.Algorithm{})) {
+		t.Errorf("a further run: error %v, %d measurements", err, len(m.ran))
+	}
+	step := 1
+	if testing.Short() {
+		step = 37
+	}
+	killed := 0
+	for cut := 1; cut < len(want.entries); cut += step {
+		m := truth()
+		log := &memory{most: cut, written: true}
+		if _, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, nil, log); !errors.Is(err, errKilled) {
+			t.Fatalf("cut at %d: error %v", cut, err)
+		}
+		killed++
+		ran := len(log.entries)
+		m.ran = map[string]int{}
+		log.most = 0
+		got, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, slices.Clone(log.entries), log)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if !sameEntries(want.entries, log.entries) {
+			t.Fatalf("cut at %d: the entries differ", cut)
+		}
+		if d := cmp.Diff(whole, got, cmp.AllowUnexported(coll.Algorithm{})); d != "" {
+			t.Fatalf("cut at %d: (-whole +resumed)\n%s", cut, d)
+		}
+		if again := len(m.ran); again > len(want.entries)-ran {
+			t.Fatalf("cut at %d: %d measurements after it, want at most %d", cut, again, len(want.entries)-ran)
+		}
+	}
+	t.Logf("killed and resumed after %d different records", killed)
+}
+
+// sameEntries compares what is written, with trials of a block in any order.
+func sameEntries(a, b []verify.Entry) bool {
+	lines := func(es []verify.Entry) []string {
+		var out []string
+		for _, e := range es {
+			raw, err := json.Marshal(e)
+			if err != nil {
+				panic(err)
+			}
+			out = append(out, string(raw))
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(lines(a), lines(b))
+}
+
+// TestDeadRunner: a machine that is down ends the run with what it is; later it
+// goes on, and the end is the same.
+func TestDeadRunner(t *testing.T) {
+	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
+	ratio := func(coll.Point) float64 { return 0.9 }
+	opt := verify.Options{Library: "lib", Rules: rules(3)}
+	log := &memory{}
+	m := &machine{noise: 0.02, ratio: ratio, dies: 50}
+	res, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, nil, log)
+	if !errors.Is(err, benchrunner.ErrUnavailable) || res.Ended || res.Trials != 50 {
+		t.Fatalf("error %v, ended %t, %d trials", err, res.Ended, res.Trials)
+	}
+	m.dies = 0
+	if res, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, log.entries, log); err != nil || !res.Proved() {
+		t.Fatalf("error %v, proved %t", err, res.Proved())
+	}
+	// A further run tells the same and measures nothing.
+	ran := m.trials
+	again, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, log.entries, log)
+	if err != nil || m.trials != ran || again.Trials != res.Trials {
+		t.Errorf("error %v, %d trials more", err, m.trials-ran)
+	}
+	// Files that select differently are verified anew.
+	again, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log.entries, log)
+	if err != nil || again.Sessions != 2 || !again.Proved() {
+		t.Errorf("error %v, session %d, proved %t", err, again.Sessions, again.Proved())
+	}
+}
+
+// TestBudget: a limit ends a session between blocks, and a higher one goes on.
+func TestBudget(t *testing.T) {
+	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
+	m := &machine{noise: 0.02, ratio: func(coll.Point) float64 { return 0.9 }}
+	opt := verify.Options{Library: "lib", Rules: rules(3), MachineTime: 5e9}
+	log := &memory{}
+	res, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, nil, log)
+	if !errors.Is(err, verify.ErrBudget) || res.Ended || res.MachineSeconds < 5 || res.MachineSeconds > 10 {
+		t.Fatalf("error %v, ended %t, %g s", err, res.Ended, res.MachineSeconds)
+	}
+	opt.MachineTime = 0
+	if res, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, log.entries, log); err != nil || !res.Proved() {
+		t.Errorf("error %v, proved %t", err, res.Proved())
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := &machine{ratio: func(coll.Point) float64 { return 1 }}
+	_, err := verify.Run(ctx, verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rowsOf([]int{2}, smallSizes, coll.Bcast)}, nil, &memory{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
