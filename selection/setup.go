@@ -143,8 +143,9 @@ func (s Setup) Shell() ([]byte, error) {
 }
 
 // Module returns an environment module in Tcl, for Environment Modules and for
-// Lmod. about is one line for module whatis. Unlike a shell, a module passes on
-// no line breaks and no bytes that are not text: such values match ErrSetup.
+// Lmod. about is one line for module whatis. Values must be printable ASCII, or the
+// error matches ErrSetup: module systems break lines, and what they make of other
+// letters depends on the locale.
 func (s Setup) Module(about string) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -154,8 +155,8 @@ func (s Setup) Module(about string) ([]byte, error) {
 	}
 	for _, set := range s.all() {
 		for _, x := range set {
-			if strings.ContainsFunc(x.Value, unicode.IsControl) || !utf8.ValidString(x.Value) {
-				return nil, fmt.Errorf("%w: %s=%q: a module file wants text on one line", ErrSetup, x.Name, x.Value)
+			if strings.ContainsFunc(x.Value, func(r rune) bool { return r < ' ' || r > '~' }) {
+				return nil, fmt.Errorf("%w: %s=%q: module files pass on printable ASCII alone", ErrSetup, x.Name, x.Value)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func layout(nodes, ppn int) coll.Layout { return coll.Layout{Nodes: nodes, PPN: 
 // hostile are values that a careless writer would break.
 var hostile = []string{
 	"", "plain", "a b", "it's", `"quoted"`, "$HOME ${HOME}", "`id`", "$(id)", `back\slash\`, `[exec id]`, "{", "}", "}{", ";id", "*)", "#no comment",
-	"esac", "a'\\''b", "~", "é ü 漢", "%s%n", `\n`, "-n", "&& id",
+	"esac", "a'\\''b", "~", "%s%n", `\n`, "-n", "&& id",
 }
 
 func withLayouts() selection.Setup {
@@ -92,7 +92,7 @@ func write(t *testing.T, text []byte) string {
 func TestShellSurvivesHostileValues(t *testing.T) {
 	var s selection.Setup
 	var names []string
-	values := append([]string{"two\nlines\n", "tab\there", "\xff\xfe"}, hostile...)
+	values := append([]string{"two\nlines\n", "tab\there", "\xff\xfe", "é ü 漢"}, hostile...)
 	for i, v := range values {
 		names = append(names, fmt.Sprintf("TUTTI_%d", i))
 		s.Settings = append(s.Settings, selection.Setting{Name: names[i], Value: v})
@@ -223,6 +223,7 @@ func TestSetupRefuses(t *testing.T) {
 		{"NUL", one("A", "a\x00b"), true, true},
 		{"line break", one("A", "a\nb"), false, true},
 		{"not text", one("A", "\xff"), false, true},
+		{"not ASCII", one("A", "é"), false, true},
 		{"remark", selection.Setup{Remarks: []string{"a\nid"}}, true, true},
 		{"layout twice", twice, true, true},
 		{"variable twice", selection.Setup{Settings: []selection.Setting{{Name: "A"}, {Name: "A"}}}, true, true},
@@ -284,4 +285,70 @@ func ExampleSetup_Shell() {
 	// # settings of MPICH
 	// export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE='/my files/mpich.json'
 	// <nil>
+}
+
+// moduleCommands are the real module systems of this machine, as commands that
+// print shell text for "load NAME".
+func moduleCommands(t *testing.T) map[string][]string {
+	out := map[string][]string{}
+	if lmod := "/usr/share/lmod/lmod/libexec/lmod"; exists(lmod) {
+		out["Lmod"] = []string{lmod, "sh"}
+	}
+	for _, path := range []string{"/usr/lib/x86_64-linux-gnu/modulecmd.tcl", "/usr/share/Modules/libexec/modulecmd.tcl"} {
+		if exists(path) {
+			out["Environment Modules"] = []string{"tclsh", path, "sh"}
+		}
+	}
+	if len(out) == 0 {
+		t.Skip("no module system: install lmod or environment-modules")
+	}
+	return out
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestRealModules loads hostile values, and a layout, through what users have.
+func TestRealModules(t *testing.T) {
+	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}}
+	own := selection.LayoutSettings{Layout: layout(2, 4)}
+	var names []string
+	for i, v := range hostile {
+		names = append(names, fmt.Sprintf("TUTTI_%d", i))
+		own.Settings = append(own.Settings, selection.Setting{Name: names[i], Value: v})
+	}
+	s.Layouts = append(s.Layouts, own)
+	module, err := s.Module("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "tutti-test"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tutti-test", "1"), module, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range moduleCommands(t) {
+		for _, job := range []bool{true, false} {
+			cmd := exec.Command(command[0], append(command[1:], "load", "tutti-test/1")...)
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "MODULEPATH=" + dir}
+			want := append([]string{"everybody"}, strings.Split(strings.Repeat("-", len(hostile)-1), "")...)
+			if job {
+				cmd.Env = append(cmd.Env, "SLURM_JOB_NUM_NODES=2", "SLURM_TASKS_PER_NODE=4(x2)")
+				want = hostile
+			}
+			text, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			// Values with shell syntax must come out of the shell as they went in.
+			got := source(t, "/bin/sh", write(t, text), []string{"LC_ALL=C.UTF-8"}, names...)
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s, in a job %t: %s", name, job, d)
+			}
+		}
+	}
 }
