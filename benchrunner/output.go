@@ -1,0 +1,83 @@
+package benchrunner
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Lines returns the complete lines of standard output as a process printed them:
+// tags and time stamps that launchers put before and into lines are taken off. A
+// last line without an end was cut by a crash or a full disk and is left out.
+func (o Output) Lines() []string {
+	lines := strings.Split(string(o.Stdout), "\n")
+	lines = lines[:len(lines)-1]
+	for i, line := range lines {
+		lines[i] = untagged(strings.TrimRight(line, "\r"))
+	}
+	return lines
+}
+
+var (
+	// Open MPI: [1,0]<stdout>:text, [prterun-n1-5@1,0]<stdout>: text, with or instead of it a time stamp.
+	openMPITag = regexp.MustCompile(`^[^<>]*<std(out|err|diag)>: ?`)
+	// MPICH's -l: [0] text, and [0] again wherever the process wrote a part of a line.
+	hydraTag = regexp.MustCompile(`\[[0-9]+\] `)
+	// Slurm's -l: 0: text.
+	srunTag = regexp.MustCompile(`^ *[0-9]+: `)
+)
+
+func untagged(line string) string {
+	if at := openMPITag.FindStringIndex(line); at != nil {
+		return line[at[1]:]
+	}
+	if at := hydraTag.FindStringIndex(line); at != nil && at[0] == 0 {
+		return hydraTag.ReplaceAllString(line, "")
+	}
+	if at := srunTag.FindStringIndex(line); at != nil {
+		return line[at[1]:]
+	}
+	return line
+}
+
+// LastWords returns the last line of text that the start left on standard error,
+// or else on standard output; empty when there is none.
+func (o Output) LastWords() string {
+	for _, text := range [][]byte{o.Stderr, o.Stdout} {
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		for _, line := range slices.Backward(lines) {
+			line = strings.TrimSpace(untagged(line))
+			if strings.Trim(line, "-=* ") != "" && !strings.HasPrefix(line, placementMark) {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
+var refusals = []struct {
+	form *regexp.Regexp
+	text string // with groups of the form
+}{
+	// Open MPI says so and runs its own choice; the exit code is 0.
+	{regexp.MustCompile(`(?s)An invalid value was supplied for an enum variable.*?Variable\s*: (\S+).*?Value\s*: ([^\n]*)`), "Open MPI has no value $2 for $1 and ran its own choice"},
+	{regexp.MustCompile(`An invalid value was supplied for an enum variable`), "Open MPI refused an algorithm and ran its own choice"},
+	// MPICH fails, or with MPIR_CVAR_COLLECTIVE_FALLBACK=print runs its own choice.
+	{regexp.MustCompile(`([A-Z][a-z_]+ [a-z_]+ cannot be applied)`), "MPICH: $1"},
+	{regexp.MustCompile(`(User set collective algorithm is not usable)`), "MPICH: $1"},
+	{regexp.MustCompile(`(Invalid MPIR_CVAR_\w+ value \([^)\n]*\))`), "MPICH: $1"},
+}
+
+// Refusal returns what the library says in either stream when it does not run the
+// algorithm it was asked for; empty when it does not complain. Exit codes do not
+// tell.
+func (o Output) Refusal() string {
+	for _, stream := range [][]byte{o.Stderr, o.Stdout} {
+		for _, r := range refusals {
+			if at := r.form.FindSubmatchIndex(stream); at != nil {
+				return string(r.form.Expand(nil, []byte(r.text), stream, at))
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,125 @@
+package benchrunner_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+func TestLines(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"plain", "a\nb\n", []string{"a", "b"}},
+		{"last line cut", "a\nb 1.2", []string{"a"}},
+		{"nothing", "", []string{}},
+		{"carriage returns", "a\r\nb\r\n", []string{"a", "b"}},
+		{"Open MPI tags", "[1,0]<stdout>:# Size\n[1,12]<stdout>:4   0.9\n", []string{"# Size", "4   0.9"}},
+		{"Open MPI 5 tags", "[prterun-n1-77@1,0]<stdout>: # Size\n", []string{"# Size"}},
+		{"Open MPI time stamps", "Sat Nov 21 08:14:55 2026<stdout>:4   0.36\n", []string{"4   0.36"}},
+		{"MPICH tags, inside lines as well", "[0] # Size    [0]    Avg Latency(us)[0] \n[0] 1         [0]               0.24[0] \n",
+			[]string{"# Size       Avg Latency(us)", "1                       0.24"}},
+		{"brackets of the program", "using [1048576] instead.\n", []string{"using [1048576] instead."}},
+		{"Slurm tags", " 0: # Size\n11: 4    0.2\n", []string{"# Size", "4    0.2"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if d := cmp.Diff(tc.want, benchrunner.Output{Stdout: []byte(tc.text)}.Lines()); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"none", "# OSU MPI Broadcast Latency Test v7.4\n", ""},
+		{"Open MPI", "An invalid value was supplied for an enum variable.\n\n  Variable     : coll_tuned_bcast_algorithm\n  Value        : 99\n  Valid values : 0:\"ignore\"\n",
+			"Open MPI has no value 99 for coll_tuned_bcast_algorithm and ran its own choice"},
+		{"Open MPI, cut", "An invalid value was supplied for an enum variable.\n", "Open MPI refused an algorithm and ran its own choice"},
+		{"MPICH, print", "User set collective algorithm is not usable for the provided arguments\nReduce_scatter_block noncommutative cannot be applied.\n",
+			"MPICH: Reduce_scatter_block noncommutative cannot be applied"},
+		{"MPICH, error", "MPIR_Bcast_impl(345): User set collective algorithm is not usable for the provided arguments\n", "MPICH: User set collective algorithm is not usable"},
+		{"MPICH, unknown", "Other MPI error, Invalid MPIR_CVAR_BCAST_INTRA_ALGORITHM value (nosuch)\n", "MPICH: Invalid MPIR_CVAR_BCAST_INTRA_ALGORITHM value (nosuch)"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, out := range []benchrunner.Output{{Stdout: []byte(tc.text)}, {Stderr: []byte(tc.text)}} {
+				if got := out.Refusal(); got != tc.want {
+					t.Errorf("Refusal = %q, want %q", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestMisplaced(t *testing.T) {
+	tests := []struct {
+		name    string
+		hosts   string
+		layout  coll.Layout
+		oneHost bool
+		want    string
+	}{
+		{"as asked", "a a b b", coll.Layout{Nodes: 2, PPN: 2}, false, ""},
+		{"all on one", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, false, "4 processes on a, want 2 on each of 2 nodes"},
+		{"uneven", "a a a b", coll.Layout{Nodes: 2, PPN: 2}, false, "3 processes on a, want 2 on each of 2 nodes"},
+		{"too wide", "a b c d", coll.Layout{Nodes: 2, PPN: 2}, false, "1 processes on a, want 2 on each of 2 nodes"},
+		{"too few", "a b", coll.Layout{Nodes: 2, PPN: 2}, false, "2 processes started, want 4"},
+		{"none", "", coll.Layout{Nodes: 1, PPN: 1}, false, "0 processes started, want 1"},
+		{"imagined nodes", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, true, ""},
+		{"imagined nodes, too few", "a a", coll.Layout{Nodes: 2, PPN: 2}, true, "2 processes started, want 4"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			var text strings.Builder
+			for _, h := range strings.Fields(tc.hosts) {
+				text.WriteString("[1,3]<stderr>:tutti: process on host " + h + "\n")
+			}
+			if got := (benchrunner.Output{Stderr: []byte(text.String())}).Misplaced(tc.layout, tc.oneHost); got != tc.want {
+				t.Errorf("Misplaced = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The wrapped command says its host once and is then the program, whatever its
+// arguments look like.
+func TestPlaced(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a b's")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: []string{"printf", "%s\n", "$HOME", "a  b", ""}, Files: map[string][]byte{"list": []byte("8\n")}})
+	for name, text := range cmd.Files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(cmd.Files) != 2 {
+		t.Errorf("%d files, want the program's own and one more", len(cmd.Files))
+	}
+	stdout, stderr := run(t, cmd.Args)
+	if stdout != "$HOME\na  b\n\n" {
+		t.Errorf("the program got %q", stdout)
+	}
+	if got := (benchrunner.Output{Stderr: []byte(stderr)}).Misplaced(coll.Layout{Nodes: 1, PPN: 1}, false); got != "" {
+		t.Errorf("Misplaced = %q of %q", got, stderr)
+	}
+}
+
+func TestPatience(t *testing.T) {
+	small := benchrunner.Patience(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8})
+	large := benchrunner.Patience(coll.Point{Collective: coll.Alltoall, Nodes: 16, PPN: 4, MsgBytes: 1 << 20})
+	if small < time.Millisecond || small > 100*time.Millisecond || large < 100*time.Millisecond || large > 10*time.Second {
+		t.Errorf("Patience: %v for 8 bytes, %v for a large alltoall", small, large)
+	}
+}

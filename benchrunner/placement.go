@@ -1,0 +1,78 @@
+package benchrunner
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"tutti/coll"
+)
+
+const (
+	placementMark = "tutti: process on host "
+	placementFile = "placed.sh"
+)
+
+// Each process says on which host it is before it becomes the program: benchmark
+// programs do not tell, and a launcher that puts all processes on the first node
+// is not an error for anybody else.
+const placementScript = `#!/bin/sh
+echo "` + placementMark + `$(uname -n)" >&2
+exec "$@"
+`
+
+// Placed returns the command with each process saying where it runs, for
+// Misplaced to check. dir is the folder of the start.
+func Placed(dir string, cmd Command) Command {
+	files := map[string][]byte{placementFile: []byte(placementScript)}
+	for name, text := range cmd.Files {
+		files[name] = text
+	}
+	cmd.Files = files
+	cmd.Args = append([]string{"/bin/sh", filepath.Join(dir, placementFile)}, cmd.Args...)
+	return cmd
+}
+
+var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
+
+// Misplaced says in what the processes of a Placed command differ from the layout;
+// empty when they do not. With oneHost the nodes of a layout are imagined on one
+// host and only the number of processes counts.
+func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
+	perHost, total := map[string]int{}, 0
+	for _, stream := range [][]byte{o.Stderr, o.Stdout} { // some launchers merge them
+		for _, m := range placementForm.FindAllSubmatch(stream, -1) {
+			perHost[string(m[1])]++
+			total++
+		}
+	}
+	if total != l.Processes() {
+		return fmt.Sprintf("%d processes started, want %d", total, l.Processes())
+	}
+	if oneHost {
+		return ""
+	}
+	hosts := make([]string, 0, len(perHost))
+	for host := range perHost {
+		hosts = append(hosts, host)
+	}
+	slices.SortFunc(hosts, func(a, b string) int { // the wrong ones first
+		return cmp.Or(cmp.Compare(right(perHost[a], l), right(perHost[b], l)), cmp.Compare(a, b))
+	})
+	switch worst := perHost[hosts[0]]; {
+	case worst != l.PPN:
+		return fmt.Sprintf("%d processes on %s, want %d on each of %d nodes", worst, hosts[0], l.PPN, l.Nodes)
+	case len(hosts) != l.Nodes:
+		return fmt.Sprintf("processes on %d nodes, want %d", len(hosts), l.Nodes)
+	}
+	return ""
+}
+
+func right(processes int, l coll.Layout) int {
+	if processes == l.PPN {
+		return 1
+	}
+	return 0
+}

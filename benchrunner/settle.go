@@ -1,0 +1,91 @@
+package benchrunner
+
+import (
+	"fmt"
+	"math/bits"
+	"time"
+
+	"tutti/coll"
+)
+
+// Phases of a failed outcome.
+const (
+	PhaseLaunch = "launch" // the program did not start as asked
+	PhaseRun    = "run"    // it ended too early, hung, or ran something else
+	PhaseParse  = "parse"  // it ended well, but its output cannot be used
+)
+
+// Failed returns the outcome of a failed case.
+func Failed(phase, text string) Outcome {
+	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
+}
+
+// FailedAll returns the same failure for every case of a start.
+func FailedAll(s Start, phase, text string) []Outcome {
+	out := make([]Outcome, len(s.Cases))
+	for i := range out {
+		out[i] = Failed(phase, text)
+	}
+	return out
+}
+
+// Settle returns the outcomes of a program that measures the cases of a start one
+// after another in their order. found returns the outcome of a case of which the
+// output speaks. Of the others, the first is what a start that crashed or hung
+// ended with and those behind it were not reached; when the job ended under the
+// start, none was. In a start that ended well all of them are failures.
+//
+// begun says that the program had come to its measurements; if it had not, the
+// start failed as a whole, unless the job ended under it.
+func Settle(s Start, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
+	fault, single := out.fault()
+	if !begun && fault != "" && single {
+		return FailedAll(s, PhaseLaunch, fault)
+	}
+	outcomes := make([]Outcome, len(s.Cases))
+	blamed := false
+	for i, c := range s.Cases {
+		o, ok := found(c)
+		switch {
+		case ok:
+			outcomes[i] = o
+		case fault == "" && out.Ended:
+			outcomes[i] = Failed(PhaseParse, "the program ended well but printed nothing for "+coll.FormatBytes(c.MsgBytes))
+		case single && !blamed:
+			outcomes[i] = Failed(PhaseRun, fault)
+			blamed = true
+		default:
+			outcomes[i] = Outcome{State: OutcomeNotReached}
+		}
+	}
+	return outcomes
+}
+
+// fault says what ended the start too early, empty when nothing did, and whether
+// one of its cases is to blame.
+func (o Output) fault() (text string, blame bool) {
+	switch {
+	case o.TimedOut:
+		return fmt.Sprintf("not done after %.0f s", o.Wall.Seconds()), true
+	case !o.Ended:
+		return "the job ended", false
+	case o.Exit != 0:
+		text = fmt.Sprintf("exit code %d", o.Exit)
+		if words := o.LastWords(); words != "" {
+			text += ": " + words
+		}
+		return text, true
+	}
+	return "", false
+}
+
+// Patience is a time that one call at a point does not take unless it hangs: 5 ms
+// for processes that have to take turns on a core, and the bytes that a process
+// handles at 200 MB/s, slower than Gigabit Ethernet does for one of two partners.
+func Patience(p coll.Point) time.Duration {
+	volume := float64(p.MsgBytes) * 2 * float64(bits.Len(uint(p.Processes())))
+	if p.Collective.PerProcess() {
+		volume = float64(p.MsgBytes) * float64(p.Processes())
+	}
+	return 5*time.Millisecond + time.Duration(volume/200e6*float64(time.Second))
+}
