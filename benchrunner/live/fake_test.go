@@ -1,0 +1,171 @@
+package live_test
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/benchrunner/local"
+	"tutti/coll"
+	"tutti/forcing"
+)
+
+// fakeText is a benchmark program without MPI: for each case, number:behaviour:
+// microseconds, it writes a line and one more into the ledger.
+const fakeText = `#!/bin/bash
+ledger=$1; shift
+echo "# started in ${TUTTI_START##*/}" >&2
+for case in "$@"; do
+	IFS=: read -r number behaviour time <<<"$case"
+	case $behaviour in
+	hang) sleep 1000 ;;
+	crash) echo "crashed in $number" >&2; kill -SEGV $$ ;;
+	half) printf 'case %s 1' "$number"; exit 0 ;;
+	slow) sleep 0.3 ;;
+	nolaunch) echo "no such fabric" >&2; exit 7 ;;
+	esac
+	echo "$TUTTI_START $number" >>"$ledger"
+	echo "case $number $time end"
+done
+`
+
+// fakeProgram runs fakeText. The behaviour of a case is the name of its algorithm.
+type fakeProgram struct {
+	path, ledger string
+	most         int           // cases of a start
+	allowance    time.Duration // of a start
+}
+
+func newFakeProgram(t testing.TB, dir string) fakeProgram {
+	t.Helper()
+	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 500 * time.Millisecond}
+	if err := os.WriteFile(p.path, []byte(fakeText), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p fakeProgram) Name() string { return "fake" }
+
+func (p fakeProgram) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	var out [][]benchrunner.Case
+	for len(cases) > p.most {
+		out, cases = append(out, cases[:p.most]), cases[p.most:]
+	}
+	return append(out, cases)
+}
+
+func (p fakeProgram) Allowance(benchrunner.Start) time.Duration { return p.allowance }
+
+func (p fakeProgram) Command(s benchrunner.Start) (benchrunner.Command, error) {
+	cmd := benchrunner.Command{Args: []string{p.path, p.ledger}, Files: map[string][]byte{"cases": nil}}
+	for _, c := range s.Cases {
+		if c.Algorithm.Name == "impossible" {
+			return cmd, fmt.Errorf("%v cannot be asked for", c.Candidate)
+		}
+		cmd.Args = append(cmd.Args, fmt.Sprintf("%d:%s:%d", c.MsgBytes, c.Algorithm.Name, microseconds(c.Candidate)))
+	}
+	return cmd, nil
+}
+
+// microseconds is what the fake program measures.
+func microseconds(c coll.Candidate) int {
+	h := fnv.New32a()
+	fmt.Fprint(h, c)
+	return 1 + int(h.Sum32()%1000)
+}
+
+func (p fakeProgram) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	r := benchrunner.Reading{Outcomes: make([]benchrunner.Outcome, len(s.Cases)), WarmupSeconds: 1e-4, MeasureSeconds: 2e-4, Library: "fake 1.0\nof nobody"}
+	lines := strings.Split(string(out.Stdout), "\n")
+	open := -1
+	for i, c := range s.Cases {
+		o := &r.Outcomes[i]
+		o.State = benchrunner.OutcomeNotReached
+		for _, line := range lines {
+			f := strings.Fields(line)
+			if len(f) == 4 && f[0] == "case" && f[1] == fmt.Sprint(c.MsgBytes) && f[3] == "end" {
+				µs, err := strconv.Atoi(f[2])
+				if err == nil {
+					*o = benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: float64(µs) * 1e-6, Samples: 3, CostSeconds: 1e-4}
+				}
+			}
+		}
+		if open < 0 && o.State == benchrunner.OutcomeNotReached {
+			open = i
+		}
+	}
+	if open >= 0 && (open > 0 || c0(s.Cases[0]) != "nolaunch") { // the first case without a result is at fault
+		switch {
+		case out.TimedOut:
+			r.Outcomes[open] = benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "run", Error: "hung"}
+		case out.Ended && out.Exit != 0:
+			r.Outcomes[open] = benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "run", Error: fmt.Sprintf("exit %d", out.Exit)}
+		case out.Ended:
+			r.Outcomes[open] = benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "parse", Error: "half a line"}
+		}
+	}
+	return r
+}
+
+func c0(c benchrunner.Case) string { return c.Algorithm.Name }
+
+// fakeLauncher starts one process.
+type fakeLauncher struct{}
+
+func (fakeLauncher) Name() string                                         { return "fake" }
+func (fakeLauncher) Env() []forcing.Var                                   { return []forcing.Var{{Name: "FAKE_LAUNCHER", Value: "1"}} }
+func (fakeLauncher) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
+
+var errUnknown = errors.New("the library does not have it")
+
+func fakeForce(c coll.Candidate) (forcing.Forcing, error) {
+	if c.Algorithm.Name == "unknown" {
+		return forcing.Forcing{}, fmt.Errorf("%v: %w", c, errUnknown)
+	}
+	return forcing.Forcing{Env: []forcing.Var{{Name: "ALGORITHM", Value: c.Algorithm.Name}}}, nil
+}
+
+// at is a case of the fake program; number is its message size.
+func at(nodes int, number int64, behaviour string) coll.Candidate {
+	return coll.Candidate{
+		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: number},
+		Algorithm: coll.Algorithm{Name: behaviour},
+	}
+}
+
+func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
+	return live.Options{
+		Campaign: "test", Dir: dir, Scheduler: s, Launcher: fakeLauncher{}, Program: newFakeProgram(t, dir), Force: fakeForce,
+		LaunchTime: 500 * time.Millisecond, Settle: 300 * time.Millisecond,
+		Poll: live.Poll{Min: 2 * time.Millisecond, Max: 100 * time.Millisecond},
+	}
+}
+
+func localScheduler(t testing.TB) benchrunner.Scheduler {
+	t.Helper()
+	s, err := local.New(local.Options{Nodes: 8, PPN: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func machine(t testing.TB, o live.Options) *live.Machine {
+	t.Helper()
+	m, err := live.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,164 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// Machine measures batches. Problems that share a machine share its Machine: it
+// keeps to the number of jobs that the scheduler takes and asks for all of them
+// together. It is safe for concurrent use.
+type Machine struct {
+	opt      Options
+	slots    slots
+	watcher  *watcher
+	known    atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
+	accepted atomic.Bool                          // the scheduler took a job, so its options are right
+	planned  atomic.Bool                          // something fits
+	patience time.Duration                        // with a scheduler that is unavailable
+}
+
+var _ benchrunner.Runner = (*Machine)(nil)
+
+// patience is how long a scheduler may be unavailable before a batch is given up:
+// a controller that is restarted or replaced.
+const patience = 15 * time.Minute
+
+// New returns a machine. The error tells every fault of the options; bash reads the
+// set-up lines for that, without running them.
+func New(opt Options) (*Machine, error) {
+	opt = opt.withDefaults()
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	m := &Machine{opt: opt, patience: patience}
+	m.watcher = newWatcher(opt.Scheduler, opt.Poll, opt.Settle, patience)
+	return m, nil
+}
+
+// capacity asks the scheduler and keeps to what it says.
+func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
+	var c benchrunner.Capacity
+	err := m.patiently(ctx, func() (err error) {
+		c, err = m.opt.Scheduler.Capacity(ctx)
+		return err
+	})
+	if err != nil {
+		return c, err
+	}
+	m.known.Store(&c)
+	m.slots.setLimit(c.Jobs)
+	return c, nil
+}
+
+// patiently repeats f while it says that the scheduler is unavailable.
+func (m *Machine) patiently(ctx context.Context, f func() error) error {
+	began := time.Now()
+	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
+		err := f()
+		if err == nil || !errors.Is(err, benchrunner.ErrUnavailable) || time.Since(began)+pause > m.patience {
+			return err
+		}
+		if !sleep(ctx, pause/2+rand.N(pause)) {
+			return ctx.Err()
+		}
+	}
+}
+
+// sleep returns false when ctx is cancelled first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (m *Machine) planner(c benchrunner.Capacity) planner {
+	return planner{
+		program: m.opt.Program,
+		bounds:  boundsOf(c, m.opt.JobTime, time.Now()),
+		launch:  m.opt.LaunchTime,
+		dir:     m.jobDir("check"),
+	}
+}
+
+// Planned is a job as it would be submitted.
+type Planned struct {
+	Job         coll.Job // intended
+	Starts      []benchrunner.Start
+	Submission  benchrunner.Submission
+	Script      string
+	Command     string  // of the scheduler, for people
+	NodeSeconds float64 // at most
+}
+
+// Plan returns the jobs that Run would submit first, in order; it writes nothing.
+// Requests that cannot be measured are in none of them: Run would log failed
+// trials. Jobs that an earlier run began are left out.
+func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
+	r := m.newRun(batch, nil)
+	drafts, _, err := r.drafts(ctx, r.open())
+	if err == nil && len(drafts) == 0 {
+		err = r.later
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Planned
+	for i, d := range drafts {
+		j, err := m.render(d, fmt.Sprintf("%s%d", r.prefix, r.number+i+1))
+		if err != nil {
+			return nil, err
+		}
+		p := Planned{
+			Job: j.Job, Submission: m.submission(j), Script: j.script,
+			NodeSeconds: j.LimitSeconds * float64(j.Nodes),
+		}
+		for _, s := range j.starts {
+			p.Starts = append(p.Starts, s.Start)
+		}
+		p.Command = m.opt.Scheduler.Show(p.Submission)
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Cancel ends the jobs that have not ended. Running the campaign again reads what
+// they measured.
+func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
+	var faults []error
+	for _, j := range jobs {
+		if j.State == coll.JobEnded {
+			continue
+		}
+		if err := m.cancel(ctx, j); err != nil {
+			faults = append(faults, fmt.Errorf("cancel job %s: %w", j.Name, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// cancel ends a job and keeps one that nobody knows from starting anything more.
+func (m *Machine) cancel(ctx context.Context, j coll.Job) error {
+	sub := m.submission(job{Job: j})
+	stopErr := writeStop(sub.Dir)
+	if j.ID == "" {
+		id, found, err := m.opt.Scheduler.Find(ctx, sub)
+		if err != nil || !found {
+			return errors.Join(stopErr, err)
+		}
+		j.ID = id
+	}
+	return errors.Join(stopErr, m.opt.Scheduler.Cancel(ctx, j.ID, sub))
+}

@@ -1,0 +1,143 @@
+package live_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/benchrunner/runnertest"
+	"tutti/coll"
+)
+
+func TestSuite(t *testing.T) {
+	runnertest.Run(t, runnertest.Case{
+		New: func(t *testing.T) benchrunner.Runner {
+			return machine(t, options(t, t.TempDir(), localScheduler(t)))
+		},
+		Good: []coll.Candidate{at(1, 1, "a"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
+		Bad:  at(1, 9, "crash"),
+	})
+}
+
+// memory is a Log and what it holds.
+type memory struct {
+	jobs   []coll.Job // every record
+	trials []coll.Trial
+}
+
+func (m *memory) Job(j coll.Job) error {
+	m.jobs = append(m.jobs, j)
+	return j.Validate()
+}
+
+func (m *memory) Trial(t coll.Trial) error {
+	m.trials = append(m.trials, t)
+	return nil
+}
+
+// last returns the last record of each job.
+func (m *memory) last() []coll.Job {
+	var out []coll.Job
+	for _, j := range m.jobs {
+		known := false
+		for i := range out {
+			if out[i].Name == j.Name {
+				out[i], known = j, true
+			}
+		}
+		if !known {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+func batchOf(cands ...coll.Candidate) benchrunner.Batch {
+	b := benchrunner.Batch{Label: "mpich-bcast", Round: 1}
+	for _, c := range cands {
+		b.Requests = append(b.Requests, benchrunner.Request{Candidate: c, Attempt: 1})
+	}
+	return b
+}
+
+func runBatch(t *testing.T, m *live.Machine, b benchrunner.Batch) *memory {
+	t.Helper()
+	log := &memory{}
+	if err := m.Run(context.Background(), b, log); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// All that goes wrong in one batch: each request gets its one trial, and what the
+// trials cost is what the jobs held.
+func TestEverythingGoesWrong(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, dir, localScheduler(t))
+	b := batchOf(
+		at(1, 1, "a"), at(1, 2, "hang"), at(1, 3, "a"), at(1, 4, "crash"), at(1, 5, "a"), at(1, 6, "half"), at(1, 7, "a"), at(1, 8, "a"),
+		at(2, 9, "nolaunch"), at(2, 10, "impossible"), at(2, 11, "unknown"), at(2, 12, "a"), at(99, 13, "a"),
+	)
+	log := runBatch(t, machine(t, o), b)
+	want := map[int64]string{
+		2: "run: hung", 4: "run: exit 139", 6: "parse: half a line",
+		9:  "launch: job test-name: completed; the program ended with exit code 7 before it measured anything; # started in 1 | no such fabric",
+		10: "launch: bcast 2x1 10B impossible cannot be asked for",
+		11: "launch: bcast 2x1 11B unknown: the library does not have it",
+		13: "launch: 99x1 needs 99 nodes, a job has at most 8",
+	}
+	costs := 0.0
+	seen := map[int64]bool{}
+	for _, tr := range log.trials {
+		if seen[tr.MsgBytes] {
+			t.Errorf("%v has two trials", tr.Candidate)
+		}
+		seen[tr.MsgBytes] = true
+		costs += tr.CostSeconds
+		got := ""
+		if tr.State == coll.TrialFailed {
+			got = tr.Phase + ": " + strings.ReplaceAll(tr.Error, "job "+tr.Job+":", "job test-name:")
+		} else if tr.Seconds != float64(microseconds(tr.Candidate))*1e-6 {
+			t.Errorf("%v took %g s, want %d µs", tr.Candidate, tr.Seconds, microseconds(tr.Candidate))
+		}
+		if tr.MsgBytes == 12 {
+			continue // shares a start with what cannot be launched
+		}
+		if got != want[tr.MsgBytes] {
+			t.Errorf("%v: %q, want %q", tr.Candidate, got, want[tr.MsgBytes])
+		}
+	}
+	if len(seen) != len(b.Requests) {
+		t.Errorf("%d requests have a trial, want %d", len(seen), len(b.Requests))
+	}
+	held := 0.0
+	for _, j := range log.last() {
+		held += j.Spent.Held()
+		if j.State != coll.JobEnded || j.Outcome != coll.JobCompleted || j.Environment == nil || len(j.Environment.Nodes) != 1 || j.Environment.Library != "fake 1.0" && j.Spent.Measure > 0 {
+			t.Errorf("job %+v, environment %+v: want it ended, completed, on one node", j, j.Environment)
+		}
+	}
+	if math.Abs(costs-held) > 1e-9 || held < 1 {
+		t.Errorf("trials cost %g s, jobs held nodes for %g s (a second of it hung)", costs, held)
+	}
+	ledger(t, dir, 1, 3, 5, 7, 8)
+}
+
+// ledger checks that the cases were measured once each.
+func ledger(t *testing.T, dir string, want ...int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range want {
+		if got := strings.Count(string(text), " "+itoa(n)+"\n"); got != 1 {
+			t.Errorf("case %d was measured %d times, want once", n, got)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/forcing"
+)
+
+// Options say how a machine is measured.
+type Options struct {
+	Campaign  string // its ID, a part of job names: letters, digits, ._-
+	Dir       string // absolute, seen by every node; jobs live in Dir/jobs
+	Scheduler benchrunner.Scheduler
+	Launcher  benchrunner.Launcher
+	Program   benchrunner.Program
+
+	// Force says how the library is made to run a candidate. Its error fails the
+	// trial.
+	Force func(coll.Candidate) (forcing.Forcing, error)
+
+	Modules []string      // of the environment modules, loaded in this order before Setup
+	Setup   []string      // lines of bash that a job runs before its starts
+	Env     []forcing.Var // of every start
+
+	LaunchTime time.Duration // for a start to come up and to end, and for the set-up of a job; default 1 min
+	Settle     time.Duration // how long files are waited for once a job is over; default 30 s
+	JobTime    time.Duration // most wall time of one job; zero: as much as the scheduler allows
+	Poll       Poll
+}
+
+// Poll bounds how often jobs are looked at: a fiftieth of the time since something
+// last happened to one of them.
+type Poll struct {
+	Min time.Duration // default 10 ms
+	Max time.Duration // default 30 s
+}
+
+var (
+	word     = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+func (o Options) withDefaults() Options {
+	o.LaunchTime = cmp.Or(o.LaunchTime, time.Minute)
+	o.Settle = cmp.Or(o.Settle, 30*time.Second)
+	o.Poll.Min = cmp.Or(o.Poll.Min, 10*time.Millisecond)
+	o.Poll.Max = cmp.Or(o.Poll.Max, 30*time.Second)
+	return o
+}
+
+// validate reports every fault of the options at once.
+func (o Options) validate() error {
+	var faults []error
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(!word.MatchString(o.Campaign), "campaign %q: want letters, digits and ._-", o.Campaign)
+	fault(!filepath.IsAbs(o.Dir), "folder %q: want an absolute path", o.Dir)
+	fault(strings.ContainsAny(o.Dir, "\x00\n"), "folder %q: want one line without zero bytes", o.Dir)
+	fault(o.Scheduler == nil || o.Launcher == nil || o.Program == nil || o.Force == nil, "want a scheduler, a launcher, a program and a forcing")
+	for _, d := range []struct {
+		name string
+		time time.Duration
+	}{{"launch time", o.LaunchTime}, {"settle", o.Settle}, {"job time", o.JobTime}, {"shortest poll", o.Poll.Min}, {"longest poll", o.Poll.Max}} {
+		fault(d.time < 0, "%s %v: want zero or more", d.name, d.time)
+	}
+	fault(o.Poll.Min > o.Poll.Max, "poll: the shortest, %v, is over the longest, %v", o.Poll.Min, o.Poll.Max)
+	for _, m := range o.Modules {
+		fault(m == "" || strings.ContainsAny(m, "\x00\n"), "module %q: want one line without zero bytes", m)
+	}
+	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup))
+	return errors.Join(faults...)
+}
+
+// checkVars reports variables that no environment can hold.
+func checkVars(vars []forcing.Var) error {
+	var faults []error
+	for _, v := range vars {
+		if !variable.MatchString(v.Name) {
+			faults = append(faults, fmt.Errorf("variable %q: want letters, digits and _, no digit first", v.Name))
+		}
+		if strings.ContainsRune(v.Value, 0) {
+			faults = append(faults, fmt.Errorf("variable %s: its value %q has a zero byte", v.Name, v.Value))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// checkSetup lets bash read the lines without running them.
+func checkSetup(lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if text := setupText(lines); strings.ContainsRune(text, 0) {
+		return fmt.Errorf("setup: want no zero byte")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-n")
+	cmd.Stdin = strings.NewReader(setupText(lines))
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("setup: bash cannot read it: %s (%w)", tail(out, 3), err)
+	}
+	return nil
+}
+
+func setupText(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

@@ -1,0 +1,230 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// grace is how long a start that was told to end at its limit is let live.
+const grace = 10 * time.Second
+
+// asked is a case and the request it comes from.
+type asked struct {
+	request int
+	benchrunner.Case
+}
+
+// start is a start of the program with where it comes from and its time limit.
+type start struct {
+	benchrunner.Start
+	Requests []int         // one for each case: indices into the batch
+	Limit    time.Duration // launch included
+}
+
+// draft is a job before it has a name.
+type draft struct {
+	starts []start
+	limit  time.Duration
+}
+
+func (d draft) nodes() int { return d.starts[0].Layout.Nodes }
+
+func (d draft) ppn() int {
+	ppn := 0
+	for _, s := range d.starts {
+		ppn = max(ppn, s.Layout.PPN)
+	}
+	return ppn
+}
+
+// carries returns the requests of the job in ascending order.
+func (d draft) carries() []int {
+	var out []int
+	for _, s := range d.starts {
+		out = append(out, s.Requests...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// refusal says why a request is not measured.
+type refusal struct {
+	request int
+	reason  string
+	later   bool // nodes that stay would do
+}
+
+// bounds are what a job may be.
+type bounds struct {
+	nodes, ppn int           // zero when unknown
+	limit      time.Duration // zero when unlimited
+	leaving    bool          // the limit is the end of the nodes
+}
+
+// boundsOf joins what the scheduler takes with the longest job wanted.
+func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
+	b := bounds{nodes: c.Nodes, ppn: c.PPN, limit: c.Limit}
+	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
+		b.limit = jobTime
+	}
+	if left := c.Ends.Sub(now); !c.Ends.IsZero() && (b.limit == 0 || left < b.limit) {
+		b.limit, b.leaving = max(left, time.Nanosecond), true
+	}
+	return b
+}
+
+// planner makes jobs of cases. It is a function of its fields and of the cases.
+type planner struct {
+	program benchrunner.Program
+	bounds  bounds
+	launch  time.Duration // allowance for a start to come up and to end, and for the set-up of a job
+	dir     string        // any absolute path: Command is tried with it
+}
+
+// plan deals the cases to jobs and says which cases cannot be measured. The error
+// is a broken promise of the program.
+func (p planner) plan(cases []asked) ([]draft, []refusal, error) {
+	var starts []start
+	var refused []refusal
+	for _, layout := range layoutsOf(cases) {
+		groups, err := p.group(layout, cases)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, g := range groups {
+			fit, not := p.fit(layout, g)
+			starts = append(starts, fit...)
+			refused = append(refused, not...)
+		}
+	}
+	return p.pack(starts), refused, nil
+}
+
+func layoutsOf(cases []asked) []coll.Layout {
+	var out []coll.Layout
+	for _, c := range cases {
+		out = append(out, c.Layout())
+	}
+	slices.SortFunc(out, coll.CompareLayouts)
+	return slices.Compact(out)
+}
+
+// group lets the program deal the cases of one layout and finds their requests
+// again.
+func (p planner) group(layout coll.Layout, all []asked) ([][]asked, error) {
+	var cases []benchrunner.Case
+	requests := map[coll.Candidate][]asked{}
+	for _, c := range all {
+		if c.Layout() == layout {
+			cases = append(cases, c.Case)
+			requests[c.Candidate] = append(requests[c.Candidate], c)
+		}
+	}
+	dealt := 0
+	var out [][]asked
+	for _, g := range p.program.Group(cases) {
+		var group []asked
+		for _, c := range g {
+			left := requests[c.Candidate]
+			if len(left) == 0 {
+				return nil, fmt.Errorf("program %s: Group returned %v more often than it was given", p.program.Name(), c.Candidate)
+			}
+			group = append(group, left[0])
+			requests[c.Candidate] = left[1:]
+		}
+		if dealt += len(group); len(group) > 0 {
+			out = append(out, group)
+		}
+	}
+	if dealt != len(cases) {
+		return nil, fmt.Errorf("program %s: Group returned %d of %d cases of %v", p.program.Name(), dealt, len(cases), layout)
+	}
+	return out, nil
+}
+
+// fit makes a start of the cases, or halves when it is too long or the program
+// cannot be asked for all of them, or says why a single case does not fit.
+func (p planner) fit(layout coll.Layout, cases []asked) ([]start, []refusal) {
+	s := start{Start: benchrunner.Start{Layout: layout, Dir: p.dir}}
+	for _, c := range cases {
+		s.Cases = append(s.Cases, c.Case)
+		s.Requests = append(s.Requests, c.request)
+	}
+	reason, later := p.misfit(&s)
+	switch {
+	case reason == "":
+		return []start{s}, nil
+	case len(cases) == 1:
+		return nil, []refusal{{cases[0].request, reason, later}}
+	}
+	fit, not := p.fit(layout, cases[:len(cases)/2])
+	fit2, not2 := p.fit(layout, cases[len(cases)/2:])
+	return append(fit, fit2...), append(not, not2...)
+}
+
+// misfit sets the limit of the start and returns why it cannot be part of a job,
+// "" when it can.
+func (p planner) misfit(s *start) (reason string, later bool) {
+	b := p.bounds
+	switch {
+	case b.nodes > 0 && s.Layout.Nodes > b.nodes:
+		return fmt.Sprintf("%v needs %d nodes, a job has at most %d", s.Layout, s.Layout.Nodes, b.nodes), false
+	case b.ppn > 0 && s.Layout.PPN > b.ppn:
+		return fmt.Sprintf("%v needs %d processes per node, a node takes at most %d", s.Layout, s.Layout.PPN, b.ppn), false
+	}
+	if err := p.command(s.Start); err != nil {
+		return err.Error(), false
+	}
+	s.Limit = p.program.Allowance(s.Start) + p.launch
+	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
+		if b.leaving {
+			return fmt.Sprintf("a job takes up to %v, the nodes go away in %v", round(need), round(b.limit)), true
+		}
+		return fmt.Sprintf("a job takes up to %v, %v are allowed: allow longer jobs, or less time for a launch or a measurement", round(need), round(b.limit)), false
+	}
+	return "", false
+}
+
+func (p planner) command(s benchrunner.Start) error {
+	cmd, err := p.program.Command(s)
+	if err != nil {
+		return err
+	}
+	return checkVars(cmd.Env)
+}
+
+func (p planner) jobLimit(starts ...start) time.Duration {
+	limit := p.launch
+	for _, s := range starts {
+		limit += s.Limit + grace
+	}
+	return limit
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Second / 10) }
+
+// pack puts starts of the same number of nodes into as few jobs as first-fit
+// finds: nodes descending, the longest start first.
+func (p planner) pack(starts []start) []draft {
+	slices.SortStableFunc(starts, func(a, b start) int {
+		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))
+	})
+	var jobs []draft
+	for _, s := range starts {
+		i := slices.IndexFunc(jobs, func(d draft) bool {
+			return d.nodes() == s.Layout.Nodes && (p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit)
+		})
+		if i < 0 {
+			jobs = append(jobs, draft{})
+			i = len(jobs) - 1
+		}
+		jobs[i].starts = append(jobs[i].starts, s)
+		jobs[i].limit = p.jobLimit(jobs[i].starts...)
+	}
+	return jobs
+}

@@ -1,0 +1,293 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// restarts is how often a case is started again after jobs that were cut short
+// before anything was settled.
+const restarts = 2
+
+// result is result.json: what was made of a job.
+type result struct {
+	Outcome     coll.JobOutcome
+	Reason      string `json:",omitzero"`
+	Spent       coll.Spent
+	Environment *coll.Environment
+	Trials      map[int]coll.Trial // by request
+	Warnings    []string           `json:",omitempty"`
+}
+
+// sight is what can be seen of a job that is over.
+type sight struct {
+	job     job
+	dir     string
+	verdict verdict
+	over    fields // the end file of the script, nil for none
+	starts  []startSight
+	log     []byte // what the script said
+}
+
+type startSight struct {
+	startFiles
+	benchrunner.Reading
+}
+
+// see reads the folder of a job that is over.
+func (m *Machine) see(j job, v verdict) (sight, error) {
+	s := sight{job: j, dir: m.jobDir(j.Name), verdict: v}
+	s.over, _ = readFields(filepath.Join(s.dir, "end"))
+	s.log = readText(filepath.Join(s.dir, "job.log"))
+	for i, st := range j.starts {
+		one := startSight{startFiles: readStart(filepath.Join(s.dir, startDir(i)), st.Limit)}
+		if one.begun {
+			one.Reading = m.opt.Program.Read(st.Start, one.Output)
+		} else {
+			one.Outcomes = make([]benchrunner.Outcome, len(st.Cases))
+			for k := range one.Outcomes {
+				one.Outcomes[k].State = benchrunner.OutcomeNotReached
+			}
+		}
+		if len(one.Outcomes) != len(st.Cases) {
+			return s, fmt.Errorf("program %s: Read returned %d outcomes for %d cases", m.opt.Program.Name(), len(one.Outcomes), len(st.Cases))
+		}
+		s.starts = append(s.starts, one)
+	}
+	return s, nil
+}
+
+// outcome is how the job ended. One without its end file did not complete, whatever
+// the scheduler says: its disk may have been full.
+func (s sight) outcome() (coll.JobOutcome, string) {
+	o := s.verdict.status.Outcome
+	switch {
+	case s.over != nil:
+		return coll.JobCompleted, ""
+	case s.verdict.status.Hopeless:
+		return coll.JobCancelled, "it would wait for ever: " + s.verdict.status.Reason
+	case o == coll.JobCompleted || o == "":
+		return coll.JobLost, "its script did not come to its end"
+	}
+	return o, s.verdict.status.Reason
+}
+
+// held is how long the nodes were held, in seconds: by the script's own clock when
+// it came to its end, else by the scheduler's, else by the last sign of life.
+func (s sight) held() float64 {
+	held, walls := 0.0, 0.0
+	for _, st := range s.starts {
+		walls += st.Wall.Seconds()
+	}
+	switch st := s.verdict.status; {
+	case s.over != nil:
+		held = s.over.since()
+		for _, one := range s.starts {
+			if one.Ended && one.run != s.over.first("run") { // before a requeue
+				held += one.Wall.Seconds()
+			}
+		}
+	case !st.Started.IsZero() && st.Ended.After(st.Started):
+		held = st.Ended.Sub(st.Started).Seconds()
+	default:
+		held = s.signs()
+	}
+	return max(clean(held), walls)
+}
+
+// signs is the time from the begin of the script to the last file it wrote.
+func (s sight) signs() float64 {
+	begin, err := os.Stat(filepath.Join(s.dir, "begin"))
+	if err != nil {
+		return 0
+	}
+	last := begin.ModTime()
+	for i := range s.starts {
+		last = lastChange(filepath.Join(s.dir, startDir(i)), last)
+	}
+	return last.Sub(begin.ModTime()).Seconds()
+}
+
+// queue is how long the job waited for nodes, in seconds.
+func (s sight) queue(env *coll.Environment) float64 {
+	submitted, started := s.verdict.status.Submitted, s.verdict.status.Started
+	if submitted.IsZero() {
+		if stat, err := os.Stat(filepath.Join(s.dir, "plan.json")); err == nil {
+			submitted = stat.ModTime()
+		}
+	}
+	if stat, err := os.Stat(filepath.Join(s.dir, "begin")); started.IsZero() && err == nil {
+		started = stat.ModTime()
+	}
+	if submitted.IsZero() || started.IsZero() {
+		return 0
+	}
+	return started.Sub(submitted).Seconds()
+}
+
+// result decides about every case of the job. cut says how many jobs that carried a
+// request were cut short before, owed what earlier jobs spent in vain for it.
+func (s sight) result(requests []benchrunner.Request, cut func(request int) int, owed float64) result {
+	r := result{Trials: map[int]coll.Trial{}, Environment: readEnvironment(s.dir)}
+	r.Outcome, r.Reason = s.outcome()
+	r.Reason = tail([]byte(r.Reason), 3)
+	outcomes := s.outcomes(&r)
+	if settled(outcomes) == 0 {
+		s.giveUp(outcomes, r, cut)
+	}
+	held := s.held()
+	parts := s.parts(outcomes)
+	r.Spent = spent(parts, held, s.queue(r.Environment))
+	costs := shares(parts, r.Spent.Held()+owed)
+	for i, st := range s.job.starts {
+		for k, o := range outcomes[i] {
+			if o.State != benchrunner.OutcomeNotReached {
+				request := st.Requests[k]
+				r.Trials[request] = trialOf(requests[request], o, costs[i][k], s.job.Name)
+			}
+		}
+	}
+	return r
+}
+
+// outcomes returns what the program read, with what cannot be made a failure.
+func (s sight) outcomes(r *result) [][]benchrunner.Outcome {
+	var out [][]benchrunner.Outcome
+	for i, st := range s.starts {
+		var cases []benchrunner.Outcome
+		for _, o := range st.Outcomes {
+			cases = append(cases, sound(o))
+		}
+		out = append(out, cases)
+		for _, w := range st.Warnings {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("start %d: %s", i+1, tail([]byte(w), 1)))
+		}
+		if r.Environment != nil && r.Environment.Library == "" {
+			library, _, _ := strings.Cut(strings.TrimSpace(st.Library), "\n")
+			r.Environment.Library = oneLine(strings.ToValidUTF8(library, "?"))
+		}
+	}
+	return out
+}
+
+// sound makes a failure of an outcome that no journal takes.
+func sound(o benchrunner.Outcome) benchrunner.Outcome {
+	switch o.State {
+	case benchrunner.OutcomeDone:
+		if !(o.Seconds > 0) || math.IsInf(o.Seconds, 0) {
+			return benchrunner.Outcome{
+				State: benchrunner.OutcomeFailed, CostSeconds: o.CostSeconds, Phase: "parse",
+				Error: fmt.Sprintf("time %g s: want a positive finite number", o.Seconds),
+			}
+		}
+		o.Low, o.High = clean(o.Low), clean(o.High)
+	case benchrunner.OutcomeFailed:
+		o.Phase = cmp.Or(o.Phase, "run")
+		o.Error = cmp.Or(tail([]byte(o.Error), 5), "no reason is known")
+	default:
+		o.State = benchrunner.OutcomeNotReached
+	}
+	return o
+}
+
+func settled(outcomes [][]benchrunner.Outcome) int {
+	n := 0
+	for _, cases := range outcomes {
+		for _, o := range cases {
+			if o.State != benchrunner.OutcomeNotReached {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// giveUp decides about the cases of a job that settled nothing: they fail, unless
+// the job was cut short and they may be started again.
+func (s sight) giveUp(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
+	short := !s.verdict.status.Hopeless &&
+		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
+	for i, st := range s.job.starts {
+		for k := range outcomes[i] {
+			before := cut(st.Requests[k])
+			if short && before < restarts {
+				continue
+			}
+			o := &outcomes[i][k]
+			o.State, o.Phase = benchrunner.OutcomeFailed, "launch"
+			o.Error = s.failure(i, r)
+			if short {
+				o.Error = fmt.Sprintf("%s; %d jobs before it were cut short, too", o.Error, before)
+			}
+		}
+	}
+}
+
+// failure says why nothing came of a start.
+func (s sight) failure(i int, r result) string {
+	parts := []string{fmt.Sprintf("job %s: %s", s.job.Name, r.Outcome)}
+	if r.Reason != "" {
+		parts[0] += ", " + r.Reason
+	}
+	st := s.starts[i]
+	said := tail(st.Stderr, 5)
+	switch {
+	case !st.begun:
+		parts = append(parts, "the program was not started")
+		said = tail(s.log, 5)
+	case st.TimedOut:
+		parts = append(parts, fmt.Sprintf("the program was ended at its limit of %v", round(s.job.starts[i].Limit)))
+	case st.Ended:
+		parts = append(parts, fmt.Sprintf("the program ended with exit code %d before it measured anything", st.Exit))
+	}
+	if said != "" {
+		parts = append(parts, said)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s sight) parts(outcomes [][]benchrunner.Outcome) []part {
+	var parts []part
+	for i, st := range s.starts {
+		p := part{wall: st.Wall.Seconds(), warmup: st.WarmupSeconds, measure: st.MeasureSeconds}
+		for _, o := range outcomes[i] {
+			p.cases = append(p.cases, o.CostSeconds)
+			p.settled = append(p.settled, o.State != benchrunner.OutcomeNotReached)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobName string) coll.Trial {
+	t := coll.Trial{
+		Measurement: coll.Measurement{Candidate: req.Candidate, CostSeconds: cost},
+		Attempt:     req.Attempt, State: coll.TrialFailed, Phase: o.Phase, Error: o.Error, Job: jobName,
+	}
+	if o.State == benchrunner.OutcomeDone {
+		t.State, t.Phase, t.Error = coll.TrialDone, "", ""
+		t.Seconds, t.Low, t.High, t.Samples = o.Seconds, o.Low, o.High, o.Samples
+	}
+	return t
+}
+
+// await waits until all that a job wrote can be seen, at most as long as files are
+// waited for.
+func (m *Machine) await(j job, done func(time.Duration) bool) {
+	dir := m.jobDir(j.Name)
+	began := time.Now()
+	for pause := 5 * time.Millisecond; !whole(dir, j.starts); pause = min(2*pause, time.Second) {
+		left := m.opt.Settle - time.Since(began)
+		if left <= 0 || !done(min(pause, left)) {
+			return
+		}
+	}
+}

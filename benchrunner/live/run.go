@@ -1,0 +1,492 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// Run measures a batch; see benchrunner.Runner. Each job is followed by a goroutine
+// of its own; what a job did not reach goes into further jobs as soon as it ended.
+//
+// When Run returns early, jobs of an attached scheduler are ended; others go on and
+// are taken up when the same batch is run again with them in Jobs.
+func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
+	if batch.Label != "" && !word.MatchString(batch.Label) {
+		return fmt.Errorf("label %q: want letters, digits and ._-", batch.Label)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := m.newRun(batch, log)
+	group, inner := errgroup.WithContext(ctx)
+	r.group = group
+	fresh := r.open()
+	for _, j := range batch.Jobs {
+		if j.State != coll.JobEnded {
+			group.Go(func() error { return r.takeUp(inner, j) })
+		}
+	}
+	group.Go(func() error { return r.measure(inner, fresh) })
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil {
+		err = r.later
+	}
+	return err
+}
+
+// run is one call of Run.
+type run struct {
+	m      *Machine
+	batch  benchrunner.Batch
+	prefix string
+	log    benchrunner.Log
+	group  *errgroup.Group
+
+	mu      sync.Mutex // of all below, and of calls of log
+	broken  error      // of log
+	later   error      // what these nodes cannot measure in the time they are left
+	number  int        // of the last job
+	settled []bool     // by request
+	cut     []int      // jobs that were cut short with nothing settled, by request
+	owed    []float64  // seconds that such jobs were held, by request
+}
+
+func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
+	n := len(batch.Requests)
+	r := &run{
+		m: m, batch: batch, log: log, prefix: namePrefix(m.opt.Campaign, batch),
+		settled: make([]bool, n), cut: make([]int, n), owed: make([]float64, n),
+	}
+	r.number = lastNumber(r.prefix, batch)
+	for i, req := range batch.Requests {
+		r.settled[i] = req.Ended
+	}
+	r.recall()
+	return r
+}
+
+// recall finds out what ended jobs left: of the jobs that carry a request it was
+// the last one that settled it.
+func (r *run) recall() {
+	jobs := slices.Clone(r.batch.Jobs)
+	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
+	last := map[int]string{}
+	for _, j := range jobs {
+		for _, c := range r.known(j.Carries) {
+			last[c] = j.Name
+		}
+	}
+	for _, j := range jobs {
+		if j.State != coll.JobEnded {
+			continue
+		}
+		fruitful := slices.ContainsFunc(r.known(j.Carries), func(c int) bool { return r.settled[c] && last[c] == j.Name })
+		r.account(j, fruitful)
+	}
+}
+
+// known drops what is no index of a request.
+func (r *run) known(carries []int) []int {
+	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.settled) })
+}
+
+// account enters an ended job: what one spent in vain is owed by those that carry
+// its first request next.
+func (r *run) account(j coll.Job, fruitful bool) {
+	carries := r.known(j.Carries)
+	total := j.Spent.Held()
+	for _, c := range carries {
+		total += r.owed[c]
+		r.owed[c] = 0
+	}
+	if fruitful || len(carries) == 0 {
+		return
+	}
+	r.owed[carries[0]] = total
+	switch j.Outcome {
+	case coll.JobCancelled, coll.JobNodeFail, coll.JobLost:
+		for _, c := range carries {
+			r.cut[c]++
+		}
+	}
+}
+
+// open returns the requests that are neither settled nor carried by a job.
+func (r *run) open() []int {
+	carried := map[int]bool{}
+	for _, j := range r.batch.Jobs {
+		if j.State != coll.JobEnded {
+			for _, c := range j.Carries {
+				carried[c] = true
+			}
+		}
+	}
+	var out []int
+	for i, s := range r.settled {
+		if !s && !carried[i] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// logJob writes a job. After an error of the log nothing more is written.
+func (r *run) logJob(j coll.Job) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken == nil {
+		r.broken = r.log.Job(j)
+	}
+	return r.broken
+}
+
+// logTrial writes the trial of a request unless it has one.
+func (r *run) logTrial(request int, t coll.Trial) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken != nil || r.settled[request] {
+		return r.broken
+	}
+	r.settled[request] = true
+	r.broken = r.log.Trial(t)
+	return r.broken
+}
+
+// drafts plans the requests and returns why some are refused.
+func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, error) {
+	if len(requests) == 0 {
+		return nil, nil, nil
+	}
+	capacity, err := r.m.capacity(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var cases []asked
+	var unforced []refusal
+	for _, i := range requests {
+		c := r.batch.Requests[i].Candidate
+		f, err := r.m.opt.Force(c)
+		if err != nil {
+			unforced = append(unforced, refusal{request: i, reason: err.Error()})
+			continue
+		}
+		cases = append(cases, asked{i, benchrunner.Case{Candidate: c, Forcing: f}})
+	}
+	drafts, refused, err := r.m.planner(capacity).plan(cases)
+	if err != nil {
+		return nil, nil, err
+	}
+	refused = r.postpone(refused)
+	if len(drafts) > 0 {
+		r.m.planned.Store(true)
+	} else if len(refused) > 0 && r.batch.Round <= 1 && !r.m.planned.Load() {
+		return nil, nil, fmt.Errorf("nothing of the first round can be measured; %v: %s", r.batch.Requests[refused[0].request].Candidate, refused[0].reason)
+	}
+	return drafts, append(unforced, refused...), nil
+}
+
+// postpone takes out what only lacks nodes that stay; Run ends with that.
+func (r *run) postpone(refused []refusal) []refusal {
+	var out []refusal
+	for _, f := range refused {
+		if !f.later {
+			out = append(out, f)
+			continue
+		}
+		r.mu.Lock()
+		r.later = fmt.Errorf("%v: %s: go on with new nodes: %w", r.batch.Requests[f.request].Candidate, f.reason, benchrunner.ErrUnavailable)
+		r.mu.Unlock()
+	}
+	return out
+}
+
+// measure plans the requests and begins their jobs.
+func (r *run) measure(ctx context.Context, requests []int) error {
+	drafts, refused, err := r.drafts(ctx, requests)
+	if err != nil {
+		return err
+	}
+	for _, f := range refused {
+		r.mu.Lock()
+		cost := r.owed[f.request]
+		r.owed[f.request] = 0
+		r.mu.Unlock()
+		o := benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "launch", Error: tail([]byte(f.reason), 5)}
+		if err := r.logTrial(f.request, trialOf(r.batch.Requests[f.request], o, cost, "")); err != nil {
+			return err
+		}
+	}
+	for _, d := range drafts {
+		r.group.Go(func() error { return r.carry(ctx, d) })
+	}
+	return nil
+}
+
+// carry takes a draft from its slot to its end.
+func (r *run) carry(ctx context.Context, d draft) error {
+	err := r.m.slots.acquire(ctx)
+	release := sync.OnceFunc(r.m.slots.release)
+	defer release()
+	if err != nil {
+		return err
+	}
+	if c := r.m.known.Load(); !c.Ends.IsZero() && time.Now().Add(d.limit).After(c.Ends) {
+		release()
+		return r.measure(ctx, d.carries())
+	}
+	j, err := r.make(d)
+	if err != nil {
+		return err
+	}
+	if err := r.logJob(j.Job); err != nil {
+		return err
+	}
+	return r.submit(ctx, j, release)
+}
+
+// make gives a draft a name that was never used and makes its folder.
+func (r *run) make(d draft) (job, error) {
+	for {
+		r.mu.Lock()
+		r.number++
+		name := fmt.Sprintf("%s%d", r.prefix, r.number)
+		r.mu.Unlock()
+		j, err := r.m.render(d, name)
+		if err != nil {
+			return job{}, err
+		}
+		err = makeFolder(r.m.jobDir(name), j)
+		if !errors.Is(err, fs.ErrExist) {
+			return j, err
+		}
+	}
+}
+
+func (m *Machine) submission(j job) benchrunner.Submission {
+	s := benchrunner.Submission{
+		Name: j.Name, Dir: m.jobDir(j.Name), Nodes: j.Nodes, PPN: 1,
+		Limit: time.Duration(j.LimitSeconds * float64(time.Second)),
+	}
+	s.Script = filepath.Join(s.Dir, "job.sh")
+	for _, st := range j.starts {
+		s.PPN = max(s.PPN, st.Layout.PPN)
+	}
+	return s
+}
+
+// submit hands a job to the scheduler and follows it. A job that can never be
+// accepted fails its trials; if none ever was, the options are wrong.
+func (r *run) submit(ctx context.Context, j job, release func()) error {
+	sub := r.m.submission(j)
+	tried := false
+	err := r.m.patiently(ctx, func() (err error) {
+		if tried { // an earlier attempt may have arrived
+			id, found, err := r.m.opt.Scheduler.Find(ctx, sub)
+			if err != nil || found {
+				j.ID = id
+				return err
+			}
+		}
+		tried = true
+		j.ID, err = r.m.opt.Scheduler.Submit(ctx, sub)
+		return err
+	})
+	switch {
+	case errors.Is(err, benchrunner.ErrRejected):
+		return r.rejected(ctx, j, err, release)
+	case err != nil:
+		return err
+	}
+	return r.submitted(ctx, j, false, release)
+}
+
+func (r *run) rejected(ctx context.Context, j job, err error, release func()) error {
+	if r.m.accepted.Load() {
+		v := verdict{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobFailed, Reason: err.Error()}}
+		return r.end(ctx, j, v, release)
+	}
+	j.State, j.Outcome = coll.JobEnded, coll.JobFailed
+	if logErr := r.logJob(j.Job); logErr != nil {
+		return logErr
+	}
+	return err
+}
+
+// submitted writes the ID of a job and follows it.
+func (r *run) submitted(ctx context.Context, j job, known bool, release func()) error {
+	r.m.accepted.Store(true)
+	j.State = coll.JobSubmitted
+	if err := r.logJob(j.Job); err != nil {
+		return r.abandon(j, err)
+	}
+	return r.follow(ctx, j, known, release)
+}
+
+// abandon ends a job that must not outlive this process and returns why.
+func (r *run) abandon(j job, cause error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := r.m.known.Load()
+	if c == nil {
+		asked, err := r.m.opt.Scheduler.Capacity(ctx)
+		if err != nil {
+			return cause
+		}
+		c = &asked
+	}
+	if !c.Attached {
+		return cause
+	}
+	if err := r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j)); err != nil {
+		return fmt.Errorf("%w; job %s could not be ended: %w", cause, j.Name, err)
+	}
+	return cause
+}
+
+// follow waits for the end of a job. When another job has claimed its folder, a
+// submission that was thought lost, that one is the job.
+func (r *run) follow(ctx context.Context, j job, known bool, release func()) error {
+	v, err := r.m.watcher.watch(ctx, j.ID, r.m.submission(j), known)
+	if err != nil {
+		return r.abandon(j, err)
+	}
+	claimed := owner(r.m.jobDir(j.Name))
+	if claimed != "" && claimed != j.ID {
+		_ = r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j)) // it would measure nothing
+		j.ID = claimed
+		if !v.byFile {
+			return r.submitted(ctx, j, true, release)
+		}
+	}
+	if !v.byFile && (v.status.Hopeless || v.status.Outcome == coll.JobLost) {
+		r.forget(ctx, j)
+	}
+	if started := v.byFile || claimed != "" || v.status.Outcome != coll.JobCancelled; started && !v.status.Hopeless {
+		r.m.await(j, func(d time.Duration) bool { return sleep(ctx, d) })
+	}
+	if err := ctx.Err(); err != nil {
+		return r.abandon(j, err)
+	}
+	return r.end(ctx, j, v, release)
+}
+
+// forget makes sure that a job that is not waited for any more does nothing: it may
+// wait for ever, or run where nobody can ask. What cannot be done here does no harm:
+// a second job of a name measures nothing.
+func (r *run) forget(ctx context.Context, j job) {
+	_ = writeStop(r.m.jobDir(j.Name))
+	_ = r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j))
+}
+
+// end reads a job that is over, writes its trials and its end, and begins again
+// what it did not reach.
+func (r *run) end(ctx context.Context, j job, v verdict, release func()) error {
+	res, err := r.result(j, v)
+	if err != nil {
+		return err
+	}
+	var rest []int
+	for _, c := range r.known(j.Carries) {
+		t, ok := res.Trials[c]
+		if !ok {
+			rest = append(rest, c)
+			continue
+		}
+		if err := r.logTrial(c, t); err != nil {
+			return err
+		}
+	}
+	j.State, j.Outcome, j.Spent, j.Environment = coll.JobEnded, res.Outcome, res.Spent, res.Environment
+	if err := r.logJob(j.Job); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.account(j.Job, len(res.Trials) > 0)
+	rest = slices.DeleteFunc(rest, func(c int) bool { return r.settled[c] })
+	r.mu.Unlock()
+	release()
+	return r.measure(ctx, rest)
+}
+
+// result returns what an earlier run made of the job, or makes it and keeps it.
+func (r *run) result(j job, v verdict) (result, error) {
+	path := filepath.Join(r.m.jobDir(j.Name), "result.json")
+	var res result
+	if readJSON(path, &res) && res.Trials != nil {
+		return res, nil
+	}
+	s, err := r.m.see(j, v)
+	if err != nil {
+		return res, err
+	}
+	r.mu.Lock()
+	owed := 0.0
+	for _, c := range r.known(j.Carries) {
+		owed += r.owed[c]
+	}
+	res = s.result(r.batch.Requests, func(c int) int { return r.cut[c] }, owed)
+	r.mu.Unlock()
+	if err := writeJSON(path, res); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return res, fmt.Errorf("job %s: %w", j.Name, err)
+	}
+	return res, nil
+}
+
+// takeUp goes on with a job that an earlier run began.
+func (r *run) takeUp(ctx context.Context, logged coll.Job) error {
+	dir := r.m.jobDir(logged.Name)
+	j := job{Job: logged, starts: readPlan(dir)}
+	if res := (result{}); readJSON(filepath.Join(dir, "result.json"), &res) && res.Trials != nil {
+		return r.end(ctx, j, verdict{}, func() {})
+	}
+	release := sync.OnceFunc(r.m.slots.release)
+	defer release()
+	if j.State == coll.JobSubmitted {
+		r.m.slots.take()
+		r.m.accepted.Store(true)
+		return r.follow(ctx, j, true, release)
+	}
+	if err := r.m.slots.acquire(ctx); err != nil {
+		return err
+	}
+	return r.takeUpIntended(ctx, j, release)
+}
+
+// takeUpIntended finds out whether a job without an ID was submitted, by asking the
+// scheduler and by the claim of its folder. If not, it is submitted now.
+func (r *run) takeUpIntended(ctx context.Context, j job, release func()) error {
+	sub := r.m.submission(j)
+	var found bool
+	err := r.m.patiently(ctx, func() (err error) {
+		j.ID, found, err = r.m.opt.Scheduler.Find(ctx, sub)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	claimed := owner(sub.Dir)
+	switch {
+	case claimed != "":
+		j.ID = claimed
+	case found:
+	case len(j.starts) == 0: // its folder is gone
+		return r.end(ctx, j, verdict{status: benchrunner.Status{Outcome: coll.JobLost}}, release)
+	default:
+		return r.submit(ctx, j, release)
+	}
+	return r.submitted(ctx, j, true, release)
+}

@@ -1,0 +1,162 @@
+package live
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+	"unicode"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/forcing"
+)
+
+//go:embed job.sh.tmpl
+var jobText string
+
+// In a script, whatever is not a word of ours goes through quote, and into a
+// comment through comment.
+var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
+	"quote":   shellescape.Quote,
+	"comment": oneLine,
+}).Parse(jobText))
+
+// oneLine keeps what cannot end a comment.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+type scriptData struct {
+	Name, Dir, Program, Launcher, Binary string
+	Grace                                int
+	Modules                              []string
+	Setup                                bool
+	Starts                               []scriptStart
+}
+
+type scriptStart struct {
+	Number  int
+	Seconds string
+	Command string
+}
+
+// job is a draft with a name and all that its folder holds.
+type job struct {
+	coll.Job
+	starts []start
+	script string
+	files  map[string][]byte // by path in the folder of the job
+}
+
+// startDir is the folder of a start inside that of its job.
+func startDir(i int) string { return strconv.Itoa(i + 1) }
+
+// jobDir is the folder of a job.
+func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
+
+// render makes a job of a draft.
+func (m *Machine) render(d draft, name string) (job, error) {
+	j := job{
+		Job: coll.Job{
+			Name: name, State: coll.JobIntended, Carries: d.carries(),
+			Nodes: d.nodes(), LimitSeconds: d.limit.Seconds(),
+		},
+		starts: slices.Clone(d.starts),
+		files:  map[string][]byte{},
+	}
+	data := scriptData{
+		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
+		Grace: int(grace.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
+	}
+	if data.Setup {
+		j.files["setup.sh"] = []byte(setupText(m.opt.Setup))
+	}
+	for i := range j.starts {
+		s := &j.starts[i]
+		s.Dir = filepath.Join(data.Dir, startDir(i))
+		args, binary, err := m.command(s.Start, startDir(i), j.files)
+		if err != nil {
+			return job{}, fmt.Errorf("job %s: %w", name, err)
+		}
+		data.Binary = binary
+		data.Starts = append(data.Starts, scriptStart{i + 1, seconds(s.Limit), shellescape.QuoteCommand(args)})
+	}
+	var text strings.Builder
+	if err := jobTemplate.Execute(&text, data); err != nil {
+		return job{}, fmt.Errorf("job %s: %w", name, err)
+	}
+	j.script = text.String()
+	j.files["job.sh"] = []byte(j.script)
+	return j, nil
+}
+
+// seconds is a limit for timeout(1), where zero would be none.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
+}
+
+// command returns the argument vector of a start and the program in it. The files
+// of the start join files, by their path in the folder of the job.
+func (m *Machine) command(s benchrunner.Start, folder string, files map[string][]byte) (args []string, binary string, err error) {
+	cmd, err := m.opt.Program.Command(s)
+	if err != nil {
+		return nil, "", err
+	}
+	for name, content := range cmd.Files {
+		if !word.MatchString(name) || slices.Contains(ownFiles, name) || strings.HasPrefix(name, "var-") {
+			return nil, "", fmt.Errorf("program %s: file %q: want letters, digits and ._-, none of %s", m.opt.Program.Name(), name, strings.Join(ownFiles, " "))
+		}
+		files[filepath.Join(folder, name)] = content
+	}
+	launcher := withFiles(m.opt.Launcher.Env(), s.Dir, folder, files)
+	cmd.Env = withFiles(slices.Concat(m.opt.Env, cmd.Env), s.Dir, folder, files)
+	if err := checkVars(slices.Concat(launcher, cmd.Env)); err != nil {
+		return nil, "", err
+	}
+	args = []string{"env"}
+	for _, v := range slices.Concat(launcher, cmd.Env) {
+		args = append(args, v.Name+"="+v.Value)
+	}
+	args = append(args, m.opt.Launcher.Args(s.Layout, cmd)...)
+	for _, a := range append(args, cmd.Args...) {
+		if strings.ContainsRune(a, 0) {
+			return nil, "", fmt.Errorf("argument %q has a zero byte", a)
+		}
+	}
+	if len(cmd.Args) == 0 {
+		return nil, "", fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
+	}
+	return args, cmd.Args[0], nil
+}
+
+// ownFiles are what a start leaves in its folder.
+var ownFiles = []string{"stdout", "stderr", "begin", "end", "end.new"}
+
+// withFiles gives variables with a file its path, and of each name the last.
+func withFiles(vars []forcing.Var, dir, folder string, files map[string][]byte) []forcing.Var {
+	var out []forcing.Var
+	for _, v := range vars {
+		if v.File != nil {
+			name := "var-" + v.Name
+			files[filepath.Join(folder, name)] = v.File
+			v.Value = filepath.Join(dir, name)
+		}
+		if i := slices.IndexFunc(out, func(o forcing.Var) bool { return o.Name == v.Name }); i >= 0 {
+			out = slices.Delete(out, i, i+1)
+		}
+		out = append(out, v)
+	}
+	return out
+}

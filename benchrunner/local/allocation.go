@@ -1,0 +1,116 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+// ErrOutside is matched by the error of NewAllocation outside of an allocation.
+var ErrOutside = errors.New("not inside a Slurm allocation")
+
+// allocation is the Slurm job that tutti runs in.
+type allocation struct {
+	id      string
+	environ []string
+	ends    time.Time // zero when the environment does not tell
+}
+
+// NewAllocation returns a scheduler of the nodes of the Slurm allocation that
+// environ (as os.Environ returns it) describes. Its jobs are processes beside tutti;
+// the launcher takes them to the nodes.
+func NewAllocation(environ []string) (*Scheduler, error) {
+	env := map[string]string{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
+	}
+	a := &allocation{id: env["SLURM_JOB_ID"], environ: environ}
+	if a.id == "" {
+		return nil, fmt.Errorf("%w: SLURM_JOB_ID is not set: run tutti in a batch job or under salloc", ErrOutside)
+	}
+	nodes, err := strconv.Atoi(env["SLURM_JOB_NUM_NODES"])
+	if err != nil || nodes < 1 {
+		return nil, fmt.Errorf("allocation %s: SLURM_JOB_NUM_NODES=%q: want a number of nodes", a.id, env["SLURM_JOB_NUM_NODES"])
+	}
+	opt := Options{Nodes: nodes}
+	if cpus := env["SLURM_JOB_CPUS_PER_NODE"]; cpus != "" {
+		if opt.PPN, err = leastCPUs(cpus); err != nil {
+			return nil, fmt.Errorf("allocation %s: SLURM_JOB_CPUS_PER_NODE=%q: %w", a.id, cpus, err)
+		}
+	}
+	if end := env["SLURM_JOB_END_TIME"]; end != "" {
+		seconds, err := strconv.ParseInt(end, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("allocation %s: SLURM_JOB_END_TIME=%q: want seconds since 1970", a.id, end)
+		}
+		a.ends = time.Unix(seconds, 0)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("allocation %s: %w", a.id, err)
+	}
+	return &Scheduler{opt: opt, environ: environ, host: host, allocation: a}, nil
+}
+
+// leastCPUs reads a list like 32(x3),16: three nodes of 32 processors, one of 16.
+func leastCPUs(list string) (int, error) {
+	least := math.MaxInt
+	for _, part := range strings.Split(list, ",") {
+		count, _, _ := strings.Cut(part, "(")
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("want a list like 32(x3),16")
+		}
+		least = min(least, n)
+	}
+	return least, nil
+}
+
+// end returns when the nodes go away, zero for never. Older releases of Slurm do
+// not tell that in the environment, so the controller is asked.
+func (a *allocation) end(ctx context.Context) (time.Time, error) {
+	if !a.ends.IsZero() {
+		return a.ends, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "scontrol", "-o", "show", "job", a.id)
+	cmd.Env = append(append([]string(nil), a.environ...), "TZ=UTC0", "LC_ALL=C", "SLURM_TIME_FORMAT=standard")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return time.Time{}, fmt.Errorf("%w: end of allocation %s: %s", benchrunner.ErrUnavailable, a.id, strings.TrimSpace(string(exit.Stderr)))
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("end of allocation %s: %w", a.id, err)
+	}
+	return parseEnd(string(out))
+}
+
+// parseEnd finds EndTime in what scontrol says, in UTC.
+func parseEnd(text string) (time.Time, error) {
+	for field := range strings.FieldsSeq(text) {
+		value, ok := strings.CutPrefix(field, "EndTime=")
+		switch {
+		case !ok:
+			continue
+		case value == "Unknown" || value == "None" || value == "NONE":
+			return time.Time{}, nil
+		}
+		end, err := time.Parse("2006-01-02T15:04:05", value)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("scontrol: EndTime=%s: want a time like 2026-01-31T12:00:00", value)
+		}
+		return end, nil
+	}
+	return time.Time{}, errors.New("scontrol: no EndTime in its answer")
+}

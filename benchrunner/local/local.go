@@ -1,0 +1,276 @@
+package local
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+//go:embed run.sh
+var runText string
+
+// Options say what this machine takes. Zero means that it is not known.
+type Options struct {
+	Nodes int // of one job, as launchers make several out of one machine
+	PPN   int // processes on a node
+}
+
+// Scheduler runs one job at a time. It is safe for concurrent use.
+type Scheduler struct {
+	opt        Options
+	environ    []string
+	host       string
+	allocation *allocation // nil on a machine of its own
+}
+
+var _ benchrunner.Scheduler = (*Scheduler)(nil)
+
+// New returns a scheduler of this machine. Jobs get the environment of this process
+// but for what would make launchers believe that they are inside another job.
+func New(opt Options) (*Scheduler, error) {
+	if opt.Nodes < 0 || opt.PPN < 0 {
+		return nil, fmt.Errorf("local: %d nodes, %d processes per node: want zero or more", opt.Nodes, opt.PPN)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("local: %w", err)
+	}
+	s := &Scheduler{opt: opt, host: host}
+	for _, v := range os.Environ() {
+		if !foreign(v) {
+			s.environ = append(s.environ, v)
+		}
+	}
+	return s, nil
+}
+
+func foreign(v string) bool {
+	for _, prefix := range []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"} {
+		if strings.HasPrefix(v, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Name returns local or allocation.
+func (s *Scheduler) Name() string {
+	if s.allocation != nil {
+		return "allocation"
+	}
+	return "local"
+}
+
+// Capacity allows one job at a time, inside an allocation as long as that lasts.
+func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
+	c := benchrunner.Capacity{Nodes: s.opt.Nodes, PPN: s.opt.PPN, Jobs: 1, Attached: true}
+	if s.allocation == nil {
+		return c, nil
+	}
+	var err error
+	c.Ends, err = s.allocation.end(ctx)
+	return c, err
+}
+
+// Show returns the command as a person would type it.
+func (s *Scheduler) Show(sub benchrunner.Submission) string {
+	return "setsid timeout " + limitOf(sub) + " bash " + shellescape.Quote(sub.Script)
+}
+
+func limitOf(sub benchrunner.Submission) string {
+	if sub.Limit <= 0 {
+		return "0" // of timeout(1): none
+	}
+	return strconv.FormatFloat(max(sub.Limit.Seconds(), 0.001), 'f', 3, 64)
+}
+
+// Submit starts the script in a session of its own. When the folder has a process
+// already, that one is the job.
+func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	out, err := os.OpenFile(filepath.Join(sub.Dir, "local.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return "", fmt.Errorf("submit %s: %w", sub.Name, err)
+	}
+	defer out.Close()
+	alloc := ""
+	if s.allocation != nil {
+		alloc = s.allocation.id
+	}
+	cmd := exec.Command("bash", "-c", runText, "tutti-job", sub.Script, limitOf(sub), s.host, alloc)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = sub.Dir, s.environ, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("submit %s: %w", sub.Name, err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its exit code is in its folder
+		close(gone)
+	}()
+	return s.identify(ctx, sub, gone)
+}
+
+// identify waits until the job has said who it is: about a millisecond.
+func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, gone <-chan struct{}) (string, error) {
+	for {
+		id, found, err := s.Find(ctx, sub)
+		if err != nil || found {
+			return id, err
+		}
+		select {
+		case <-gone:
+			if id, found, err := s.Find(ctx, sub); err != nil || found {
+				return id, err
+			}
+			return "", fmt.Errorf("submit %s: bash ended before the job began, see %s", sub.Name, filepath.Join(sub.Dir, "local.log"))
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// card is what the process of a job wrote about itself.
+type card struct{ id, host, allocation string }
+
+func readCard(dir string) (card, bool, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "process", "id"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return card{}, false, nil
+	}
+	lines := strings.Split(string(text), "\n")
+	if err != nil || len(lines) < 3 {
+		return card{}, false, errors.Join(err, fmt.Errorf("%s: want three lines: ID, host, allocation", filepath.Join(dir, "process", "id")))
+	}
+	return card{lines[0], lines[1], lines[2]}, true, nil
+}
+
+// Find reads the folder of the job.
+func (s *Scheduler) Find(_ context.Context, sub benchrunner.Submission) (string, bool, error) {
+	c, found, err := readCard(sub.Dir)
+	if err != nil {
+		return "", false, fmt.Errorf("find %s: %w", sub.Name, err)
+	}
+	return c.id, found, nil
+}
+
+// Status tells from the folders and from /proc.
+func (s *Scheduler) Status(_ context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	out := map[string]benchrunner.Status{}
+	for id, sub := range jobs {
+		st, known, err := s.status(id, sub)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			out[id] = st
+		}
+	}
+	return out, nil
+}
+
+func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.Status, bool, error) {
+	c, found, err := readCard(sub.Dir)
+	if err != nil || !found || c.id != id {
+		return benchrunner.Status{}, false, err
+	}
+	st := benchrunner.Status{Phase: benchrunner.JobRunning, Started: modTime(sub.Dir, "process/id")}
+	st.Submitted = st.Started
+	if over(&st, sub.Dir) {
+		return st, true, nil
+	}
+	running, err := s.running(c, sub)
+	if err != nil || running || over(&st, sub.Dir) { // it may have ended in between
+		return st, true, err
+	}
+	st.Phase, st.Outcome, st.Reason = benchrunner.JobOver, coll.JobLost, "process "+id+" is gone without an exit code"
+	if at := modTime(sub.Dir, "cancelled"); !at.IsZero() {
+		st.Outcome, st.Reason, st.Ended = coll.JobCancelled, "it was ended by tutti", at
+	}
+	return st, true, nil
+}
+
+// over fills in how the script ended, if it did.
+func over(st *benchrunner.Status, dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "exit"))
+	if err != nil {
+		return false
+	}
+	st.Phase, st.Ended = benchrunner.JobOver, modTime(dir, "exit")
+	switch code := strings.TrimSpace(string(text)); code {
+	case "0":
+		st.Outcome = coll.JobCompleted
+	case "124", "137": // of timeout(1)
+		st.Outcome, st.Reason = coll.JobTimeout, "its time limit"
+	default:
+		st.Outcome, st.Reason = coll.JobFailed, "exit code "+code
+	}
+	return true
+}
+
+func modTime(dir, name string) time.Time {
+	stat, err := os.Stat(filepath.Join(dir, name))
+	if err != nil {
+		return time.Time{}
+	}
+	return stat.ModTime()
+}
+
+// running looks the process up. One of another machine cannot be seen from here,
+// unless its allocation is over and it with that.
+func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
+	p, err := parseID(c.id)
+	if err != nil {
+		return false, fmt.Errorf("job %s: %w", sub.Name, err)
+	}
+	if c.host == s.host {
+		return p.alive(), nil
+	}
+	if s.allocation != nil && c.allocation != s.allocation.id {
+		return false, nil
+	}
+	return false, fmt.Errorf("job %s runs on %s, this is %s: go on there", sub.Name, c.host, s.host)
+}
+
+// Cancel ends the processes of the job, whatever they made their sessions: first
+// by TERM, then by KILL.
+func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
+	c, found, err := readCard(sub.Dir)
+	if err != nil || !found || c.id != id {
+		return err
+	}
+	running, err := s.running(c, sub)
+	if err != nil {
+		return err
+	}
+	p, err := parseID(id)
+	if err != nil || c.host != s.host {
+		return err
+	}
+	if running {
+		if err := os.WriteFile(filepath.Join(sub.Dir, "cancelled"), nil, 0o666); err != nil {
+			return fmt.Errorf("cancel %s: %w", sub.Name, err)
+		}
+	}
+	if err := p.end(ctx); err != nil {
+		return fmt.Errorf("cancel %s: %w", sub.Name, err)
+	}
+	return nil
+}
