@@ -15,8 +15,10 @@ import (
 
 // The libraries of the catalogue.
 const (
-	MPICH   = "mpich"
-	OpenMPI = "openmpi"
+	MPICH    = "mpich"
+	OpenMPI  = "openmpi"
+	Intel    = "intel"
+	MVAPICH2 = "mvapich2"
 )
 
 // Errors that callers tell apart with errors.Is.
@@ -60,8 +62,15 @@ func For(library, version string) (*Catalogue, error) {
 	return nil, fmt.Errorf("%s %s: %w: want one of %s", library, version, ErrUnknown, strings.Join(known, ", "))
 }
 
-// Libraries returns the libraries of the catalogue.
+// Libraries returns the libraries that can be measured: whose algorithms can be
+// forced on a benchmark.
 func Libraries() []string { return []string{MPICH, OpenMPI} }
+
+// Recorded returns the libraries that are tuned from recorded measurements alone.
+// Their rows come from what is written about them, not from running them: numbers
+// are the documented ones, names are the documented words, and what an algorithm
+// requires of a call is largely unknown. Collectives without a row are not tuned.
+func Recorded() []string { return []string{Intel, MVAPICH2} }
 
 // Versions returns the releases known of a library, oldest first.
 func Versions(library string) []string {
@@ -143,10 +152,29 @@ func orNone(names []string) string {
 //go:embed algorithms.csv
 var table string
 
+// recorded holds the libraries of Recorded.
+//
+// Intel MPI: I_MPI_ADJUST Family Environment Variables in the Developer Reference
+// of release 2019 and, for what it shares with 5.1.3 and 4.1, theirs
+// (intel.com/content/www/us/en/docs/mpi-library/developer-reference-linux/2021-8/i-mpi-adjust-family-environment-variables.html
+// is the page of a later release); where newer releases count presets, the first
+// numbers have kept their meaning.
+//
+// MVAPICH2: the comments and enumerations of src/mpi/coll/*_tuning.h and .c of
+// release 2.3. Numbers that a size range cannot name, or that need a second
+// variable, are left out.
+//
+//go:embed recorded.csv
+var recorded string
+
 var load = sync.OnceValue(func() []*Catalogue {
-	all, err := parse(table)
-	if err != nil {
-		panic("catalogue: " + err.Error()) // the table is part of the program
+	var all []*Catalogue
+	for _, text := range []string{table, recorded} {
+		part, err := parse(text)
+		if err != nil {
+			panic("catalogue: " + err.Error()) // the tables are part of the program
+		}
+		all = append(all, part...)
 	}
 	return all
 })

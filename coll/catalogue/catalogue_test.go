@@ -141,6 +141,31 @@ func checkEntry(t *testing.T, cat *Catalogue, collective coll.Collective, e Entr
 	}
 }
 
+// The rows of recorded libraries can be asked for, none twice.
+func TestRecorded(t *testing.T) {
+	for _, library := range Recorded() {
+		versions := Versions(library)
+		if len(versions) == 0 {
+			t.Errorf("%s has no release", library)
+		}
+		for _, version := range versions {
+			cat := release(t, library, version)
+			for _, collective := range coll.Collectives() {
+				entries := cat.Entries(collective)
+				for i, e := range entries {
+					got, err := cat.Lookup(collective, coll.Algorithm{Name: e.Name})
+					if err != nil || got.ID != e.ID || e.ID < 0 || e.Leaf != "" {
+						t.Errorf("%s %s %s: %+v, %v", library, version, collective, e, err)
+					}
+					if i > 0 && e.ID <= entries[i-1].ID || slices.Contains(names(entries[:i]), e.Name) {
+						t.Errorf("%s %s %s: %s (%d) is there twice or out of order", library, version, collective, e.Name, e.ID)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestCheckFeasible(t *testing.T) {
 	const (
 		here    = "here"
