@@ -76,7 +76,7 @@ type tunedParam struct{ name, suffix string }
 // A collective without them lacks the control variables, too.
 func tunedParams(entries []catalogue.Entry) []tunedParam {
 	var out []tunedParam
-	for _, p := range []tunedParam{{"segsize", "_segmentsize"}, {"faninout", "_chain_fanout"}} {
+	for _, p := range []tunedParam{{"segsize", "_segmentsize"}, {"faninout", "_chain_fanout"}, {"max_requests", "_max_requests"}} {
 		if slices.ContainsFunc(entries, func(e catalogue.Entry) bool { return slices.Contains(e.Params, p.name) }) {
 			out = append(out, p)
 		}
