@@ -20,6 +20,7 @@ import (
 	"tutti/space"
 	"tutti/store"
 	"tutti/surrogate/forest"
+	"tutti/verify"
 )
 
 // memory is a log that keeps its records and can break.
@@ -100,7 +101,7 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c, err := campaign.Conclude(s, p, res, fit)
+				c, err := campaign.Conclude(s, p, res, verify.Condemned{}, fit)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -152,7 +153,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 
 func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) any {
 	t.Helper()
-	c, err := campaign.Conclude(s, p, res, fit)
+	c, err := campaign.Conclude(s, p, res, verify.Condemned{}, fit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"tutti/report"
 	"tutti/selection"
 	"tutti/store"
+	"tutti/verify"
 )
 
 // Selection is what a library can be told of the predictions: the algorithm that
@@ -24,13 +25,15 @@ type Selection struct {
 type Conclusion struct {
 	Selection Selection
 	Rows      []selection.Row // predictions at every grid point, in order
+	Left      bool            // a verification left the whole collective to the library: write nothing for it
 	Facts     report.ProblemFacts
 }
 
-// Conclude trains the final forests, predicts every candidate of the grid, fits
-// what the library can be told and gathers the facts for the report. It is a
-// function of its arguments alone.
-func Conclude(spec Spec, p Problem, res Result, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
+// Conclude trains the final forests, predicts every candidate of the grid, puts
+// back to the default what verifications condemned, fits what the library can be
+// told and gathers the facts for the report. It is a function of its arguments
+// alone.
+func Conclude(spec Spec, p Problem, res Result, condemned verify.Condemned, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
 	spec = spec.forProblem(p.Problem)
 	spec.Learner.Missing = res.Ledger.Missing
 	ms := res.Ledger.Measurements()
@@ -45,8 +48,15 @@ func Conclude(spec Spec, p Problem, res Result, fit func([]selection.Row) (Selec
 	if err != nil {
 		return Conclusion{}, err
 	}
-	c := Conclusion{}
+	c := Conclusion{Left: condemned.All}
 	if c.Rows, err = predictRows(l, p, ms); err != nil {
+		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
+	}
+	c.Rows, err = verify.PutBack(c.Rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
+		s, err := fit(rows)
+		return s.Choose, err
+	})
+	if err != nil {
 		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	if c.Selection, err = fit(c.Rows); err != nil {

@@ -14,5 +14,5 @@
 //	if !res.Stop.Good() {
 //		fmt.Println("not converged:", res.Stop)
 //	}
-//	done, err := campaign.Conclude(spec, problem, res, fit)
+//	done, err := campaign.Conclude(spec, problem, res, condemned, fit)
 package campaign

@@ -18,6 +18,12 @@ type Facts struct {
 	Problems  []ProblemFacts `json:"problems"`
 	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
 	Warnings  []string       `json:"warnings"`
+
+	// What a journal may hold beside the problems; absent where it does not.
+	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured
+	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
+	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
+	Environments []EnvironmentFacts  `json:"environments,omitempty"` // by library
 }
 
 // Criteria say when a selection is good enough.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"tutti/metrics"
 )
 
 // signedRank returns the probability that values that are symmetric about zero
@@ -97,31 +97,25 @@ func holm(p []float64, alpha float64) []bool {
 	return rejected
 }
 
-// Interval is a value with its interval at level 0.95, or at the highest level
-// below it that so few values allow.
+// Interval is a value with its interval at level 0.95.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// medianOf returns the median of values, one or more, with the interval between
-// two order statistics that holds the true median with probability 0.95 or more,
-// whatever the distribution; below six values it is the range, which holds it with
+// medianOf returns the median of values, one or more, with its interval at level
+// 0.95; below six values it is their range, which holds the true median with
 // probability 1-2^(1-n).
-//
-// Source: Hollander, Wolfe and Chicken (2014), §3.6.
 func medianOf(values []float64) Interval {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	n := len(sorted)
-	below := 0 // values that may lie outside on either side
-	coin := distuv.Binomial{N: float64(n), P: 0.5}
-	for below+1 < (n+1)/2 && 2*coin.CDF(float64(below)) <= 0.05 {
-		below++
+	middle, i, err := metrics.Median(values, 0.95)
+	if err != nil {
+		panic(err) // no values, a bug of the caller
 	}
-	low := max(below-1, 0)
-	return Interval{Value: (sorted[(n-1)/2] + sorted[n/2]) / 2, Low: sorted[low], High: sorted[n-1-low]}
+	if i == (metrics.Interval{}) {
+		i = metrics.Interval{Low: slices.Min(values), High: slices.Max(values)}
+	}
+	return Interval{Value: middle, Low: i.Low, High: i.High}
 }
 
 // exp turns an interval of logarithms into one of ratios.

@@ -58,7 +58,7 @@ they would be if measuring ended now. It works while the campaign runs, too.`,
 			return err
 		}
 		a.warn(contents.Warnings)
-		done, err := conclude(cmd.Context(), b, results)
+		done, err := conclude(cmd.Context(), b, results, contents.Records)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ algorithm), or all of these.`,
 			return err
 		}
 		a.warn(contents.Warnings)
-		e := exporter{app: a, built: b, results: results, format: *format, to: *to}
+		e := exporter{app: a, built: b, results: results, records: contents.Records, format: *format, to: *to}
 		if e.libraries, err = chosenLibraries(b, *library); err != nil {
 			return usageError(cmd, err)
 		}
@@ -147,6 +147,7 @@ type exporter struct {
 	app       *app
 	built     *built
 	results   []campaign.Result
+	records   []store.Record
 	libraries []config.Library
 	format    string
 	to        string // folder, or - for standard output
@@ -171,7 +172,7 @@ func (e exporter) run(ctx context.Context) error {
 	if !e.wants("selection") && !e.wants("rules") {
 		return nil
 	}
-	done, err := conclude(ctx, e.built, e.results)
+	done, err := conclude(ctx, e.built, e.results, e.records)
 	if err != nil {
 		return err
 	}

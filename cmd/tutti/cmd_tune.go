@@ -202,7 +202,11 @@ func (a *app) runAndWrite(ctx context.Context, b *built, past []store.Record, jo
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
-	done, err := conclude(ctx, b, results)
+	contents, err := store.Read(b.config.Output)
+	if err != nil {
+		return nil, report.Facts{}, err
+	}
+	done, err := conclude(ctx, b, results, contents.Records)
 	if err != nil {
 		return nil, report.Facts{}, err
 	}

@@ -17,6 +17,8 @@ import (
 	"tutti/internal/config"
 	"tutti/report"
 	"tutti/selection"
+	"tutti/store"
+	"tutti/verify"
 )
 
 // Files of a campaign's folder beside the journal and the selection files.
@@ -30,13 +32,19 @@ const (
 // conclusions are the problems of a campaign after measuring, in their order;
 // those without a measurement are left out.
 type conclusions struct {
-	built *built
-	parts []campaign.Conclusion
-	of    []campaign.Problem
+	built   *built
+	parts   []campaign.Conclusion
+	of      []campaign.Problem
+	records []store.Record
 }
 
-// conclude trains the final models of every problem, side by side.
-func conclude(ctx context.Context, b *built, results []campaign.Result) (*conclusions, error) {
+// conclude trains the final models of every problem, side by side. What the
+// records of the campaign condemned is left to the default.
+func conclude(ctx context.Context, b *built, results []campaign.Result, records []store.Record) (*conclusions, error) {
+	entries, err := verify.Entries(records)
+	if err != nil {
+		return nil, withCode(codeInput, err)
+	}
 	all := make([]*campaign.Conclusion, len(b.problems))
 	var group errgroup.Group
 	group.SetLimit(b.workers())
@@ -52,7 +60,7 @@ func conclude(ctx context.Context, b *built, results []campaign.Result) (*conclu
 			if err != nil {
 				return err
 			}
-			c, err := campaign.Conclude(b.spec, p, results[i], t.fit)
+			c, err := campaign.Conclude(b.spec, p, results[i], verify.CondemnedBy(entries, p.Library, p.Collective), t.fit)
 			all[i] = &c
 			return err
 		})
@@ -60,7 +68,7 @@ func conclude(ctx context.Context, b *built, results []campaign.Result) (*conclu
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	c := &conclusions{built: b}
+	c := &conclusions{built: b, records: records}
 	for i, part := range all {
 		if part != nil {
 			c.parts = append(c.parts, *part)
@@ -110,7 +118,7 @@ func (c *conclusions) exportOne(lib config.Library, dir string) (report.LibraryF
 	}
 	var problems [][]selection.Row
 	for i, p := range c.of {
-		if p.Library == lib.Name {
+		if p.Library == lib.Name && !c.parts[i].Left {
 			problems = append(problems, c.parts[i].Rows)
 		}
 	}
@@ -122,7 +130,7 @@ func (c *conclusions) exportOne(lib config.Library, dir string) (report.LibraryF
 }
 
 // facts gathers what the report shows.
-func (c *conclusions) facts(libraries []report.LibraryFacts) report.Facts {
+func (c *conclusions) facts(libraries []report.LibraryFacts) (report.Facts, error) {
 	cfg := c.built.config
 	f := report.Facts{
 		Tutti: version, Campaign: cfg.Name, Machine: cfg.Machine, Seed: cfg.Seed,
@@ -138,7 +146,11 @@ func (c *conclusions) facts(libraries []report.LibraryFacts) report.Facts {
 	for _, part := range c.parts {
 		f.Problems = append(f.Problems, part.Facts)
 	}
-	return f
+	var names []string
+	for _, lib := range cfg.Libraries {
+		names = append(names, lib.Name)
+	}
+	return f, withCode(codeInput, campaign.Recorded(&f, c.records, names, cfg.Attempts))
 }
 
 // writeAll writes every file of the campaign's folder but the journal.
@@ -150,7 +162,10 @@ func (c *conclusions) writeAll(dir string) (report.Facts, error) {
 	if err != nil {
 		return report.Facts{}, err
 	}
-	f := c.facts(libraries)
+	f, err := c.facts(libraries)
+	if err != nil {
+		return f, err
+	}
 	if err := writeReport(dir, f); err != nil {
 		return f, err
 	}
