@@ -31,11 +31,15 @@ func newTarget(lib config.Library, export config.Export) (target, error) {
 // fit merges the predictions of one collective into what the library can be told.
 func (t target) fit(rows []selection.Row) (campaign.Selection, error) {
 	if t.library.Name == catalogue.MPICH {
-		tree, err := t.mpichTree(rows)
+		lib, err := t.mpichLibrary()
 		if err != nil {
 			return campaign.Selection{}, err
 		}
-		return campaign.Selection{Choose: chooser(tree), Leaves: tree.Summary.Leaves}, nil
+		plan, err := t.mpichPlan(rows, lib)
+		if err != nil {
+			return campaign.Selection{}, err
+		}
+		return campaign.Selection{Choose: chooser(plan.Tree), Leaves: plan.Leaves()}, nil
 	}
 	plan, err := t.openmpiPlan(rows)
 	if err != nil || len(plan.Trees) == 0 {
@@ -64,8 +68,8 @@ func chooser(t *selection.Tree) func(coll.Point) coll.Algorithm {
 	}
 }
 
-func (t target) mpichTree(rows []selection.Row) (*selection.Tree, error) {
-	return selection.Fit(rows, mpich.Size, selection.Options{MaxLoss: t.export.MaxLoss})
+func (t target) mpichPlan(rows []selection.Row, lib mpichtree.Library) (mpich.Plan, error) {
+	return mpich.Fit(rows, lib, t.cat, selection.Options{MaxLoss: t.export.MaxLoss})
 }
 
 func (t target) openmpiPlan(rows []selection.Row) (openmpi.Plan, error) {
@@ -96,24 +100,24 @@ func (t target) writeMPICH(dir string, problems [][]selection.Row, facts report.
 	if t.library.Path != "" {
 		facts.Origin = "installed library " + t.library.Path
 	}
-	var trees []*selection.Tree
+	var plans []mpich.Plan
 	var all []selection.Row
 	for _, rows := range problems {
-		tree, err := t.mpichTree(rows)
+		plan, err := t.mpichPlan(rows, lib)
 		if err != nil {
 			return facts, err
 		}
-		trees = append(trees, tree)
+		plans = append(plans, plan)
 		all = append(all, rows...)
 	}
-	file, err := mpich.Export(trees, lib, t.cat)
+	file, err := mpich.Export(plans, lib, t.cat)
 	if err != nil {
 		return facts, err
 	}
-	if err := mpich.Verify(file.Bytes(), trees, all, lib, t.cat); err != nil {
+	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, all, lib, t.cat); err != nil {
 		return facts, err
 	}
-	facts.Files = []string{mpich.FileName, mpich.EnvName}
+	facts.Files = file.Names()
 	return facts, file.Write(dir)
 }
 

@@ -19,7 +19,7 @@ const (
 	TwoProcesses    Requirement = "size2"            // communicator size is two
 	Parent          Requirement = "parent"           // a node holds two processes or more
 	Hierarchical    Requirement = "hierarchical"     // several nodes, each with two processes or more
-	OneNode         Requirement = "one_node"         // all processes on one node
+	OneNode         Requirement = "one_node"         // several processes, all on one node
 	NodeConsecutive Requirement = "node_consecutive" // ranks are consecutive on the nodes
 	CountPowerOfTwo Requirement = "count_ge_pof2"    // count reaches the largest power of two up to the size
 	CountSize       Requirement = "count_ge_size"    // count reaches the communicator size
@@ -61,7 +61,7 @@ func (r Requirement) Holds(p coll.Point) bool {
 	case Hierarchical:
 		return p.Nodes >= 2 && p.PPN >= 2
 	case OneNode:
-		return p.Nodes == 1
+		return p.Nodes == 1 && p.PPN >= 2
 	case CountPowerOfTwo:
 		return p.Count() >= int64(FloorPowerOfTwo(n))
 	case CountSize:

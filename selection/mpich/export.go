@@ -2,8 +2,11 @@ package mpich
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,106 +18,183 @@ import (
 	"tutti/selection"
 )
 
-// The files that Write makes.
+// The files that Write makes. There is none for the device when its own tree stays.
 const (
-	FileName = "mpich.json"
-	EnvName  = "mpich.env"
+	FileName   = "mpich.json"
+	DeviceName = "mpich.ch4.json"
+	EnvName    = "mpich.env"
 )
 
-// File is a complete selection file for one library.
+// File holds complete selection files for one library.
 type File struct {
-	Tree        mpichtree.Object
+	Tree   mpichtree.Object // of the algorithms
+	Device mpichtree.Object // of the compositions, empty when the library's own stays
+
 	Collectives []coll.Collective // tuned in it, alphabetical
+	off         []coll.Collective // that the device has to leave alone
 }
 
-// Bytes returns the content of the file, the same for the same trees.
+// Bytes returns the content of the file of algorithms, the same for the same plans.
 func (f File) Bytes() []byte { return f.Tree.Bytes() }
 
-// Env returns the settings that make MPICH obey the file at an absolute path: the
-// file itself, and for each tuned collective that the device leaves it alone.
-func (f File) Env(path string) ([]selection.Setting, error) {
-	if !filepath.IsAbs(path) {
-		return nil, fmt.Errorf("mpich: selection file %s: want an absolute path, every process opens it from its own directory", path)
+// DeviceBytes returns the content of the device's file, nil when there is none.
+func (f File) DeviceBytes() []byte {
+	if len(f.Device) == 0 {
+		return nil
 	}
-	out := []selection.Setting{{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: path}}
-	for _, c := range f.Collectives {
+	return f.Device.Bytes()
+}
+
+// Names returns the files that Write makes.
+func (f File) Names() []string {
+	if len(f.Device) == 0 {
+		return []string{FileName, EnvName}
+	}
+	return []string{FileName, DeviceName, EnvName}
+}
+
+// Env returns the settings that make MPICH obey the files in a folder, given by
+// its absolute path.
+func (f File) Env(dir string) ([]selection.Setting, error) {
+	if !filepath.IsAbs(dir) {
+		return nil, fmt.Errorf("mpich: folder %s: want an absolute path, every process opens the files from its own directory", dir)
+	}
+	out := []selection.Setting{{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: filepath.Join(dir, FileName)}}
+	if len(f.Device) > 0 {
+		out = append(out, selection.Setting{Name: "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", Value: filepath.Join(dir, DeviceName)})
+	}
+	for _, c := range f.off {
 		out = append(out, selection.Setting{Name: "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_DEVICE_COLLECTIVE", Value: "0"})
 	}
 	return out, nil
 }
 
-// Write puts FileName and EnvName into a folder that exists.
+// Write puts the files into a folder that exists.
 func (f File) Write(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return fmt.Errorf("mpich: %w", err)
 	}
-	path := filepath.Join(abs, FileName)
-	env, err := f.Env(path)
+	env, err := f.Env(abs)
 	if err != nil {
 		return err
 	}
-	if err := selection.WriteFile(path, f.Bytes()); err != nil {
+	if err := selection.WriteFile(filepath.Join(abs, FileName), f.Bytes()); err != nil {
+		return err
+	}
+	if err := f.writeDevice(filepath.Join(abs, DeviceName)); err != nil {
 		return err
 	}
 	return selection.WriteFile(filepath.Join(abs, EnvName), selection.EnvFile(env))
 }
 
-// exporter writes the tree of one collective.
+// writeDevice also takes away the file of an earlier export that needed one.
+func (f File) writeDevice(path string) error {
+	if len(f.Device) > 0 {
+		return selection.WriteFile(path, f.DeviceBytes())
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("mpich: %w", err)
+	}
+	return nil
+}
+
+// exporter writes the subtree of one collective, of the algorithms or the device.
 type exporter struct {
 	lib        mpichtree.Library
 	cat        *catalogue.Catalogue
 	collective coll.Collective
+	device     bool
 	untuned    mpichtree.Object // the library's own decision, where it stays
 }
 
-// Export merges trees, fitted with Size, into the complete tree of the library.
+// Export merges plans into the complete trees of the library.
 //
 // Communicator sizes are asked before processes per node, these before message
-// sizes; outside the tuned range and where a tree says coll.Default stands a copy
-// of the library's own subtree. Every algorithm is guarded by what the catalogue
-// says it requires. The error matches catalogue.ErrUnknown when the release has
-// not an algorithm or one lacks a parameter.
-func Export(trees []*selection.Tree, lib mpichtree.Library, cat *catalogue.Catalogue) (File, error) {
+// sizes; outside the tuned range and where a plan says coll.Default stands a copy
+// of the library's own subtree, the device's in the device's tree, so that the
+// library does there what it does as shipped. Every algorithm is guarded by what
+// the catalogue says it requires. The error matches catalogue.ErrUnknown when the
+// release has not an algorithm or one lacks a parameter.
+func Export(plans []Plan, lib mpichtree.Library, cat *catalogue.Catalogue) (File, error) {
 	if cat.Library != catalogue.MPICH {
 		return File{}, fmt.Errorf("mpich: the catalogue of %s %s is not one of MPICH", cat.Library, cat.Version)
 	}
-	sorted := slices.Clone(trees)
-	slices.SortStableFunc(sorted, func(a, b *selection.Tree) int { return cmp.Compare(a.Collective, b.Collective) })
+	sorted := slices.Clone(plans)
+	slices.SortStableFunc(sorted, func(a, b Plan) int { return cmp.Compare(a.Collective, b.Collective) })
 	file := File{Tree: lib.Tree}
-	for i, t := range sorted {
-		if len(t.Comms) == 0 {
+	device := lib.Device
+	for i, p := range sorted {
+		if len(p.Comms) == 0 {
 			continue
 		}
-		if i > 0 && t.Collective == sorted[i-1].Collective {
-			return File{}, fmt.Errorf("mpich: two trees for %s: want one", t.Collective)
+		if i > 0 && p.Collective == sorted[i-1].Collective {
+			return File{}, fmt.Errorf("mpich: two plans for %s: want one", p.Collective)
 		}
-		x := &exporter{lib: lib, cat: cat, collective: t.Collective}
-		subtree, err := x.export(t)
+		x := &exporter{lib: lib, cat: cat, collective: p.Collective}
+		subtree, err := x.algorithms(p)
 		if err != nil {
 			return File{}, err
 		}
-		file.Tree = file.Tree.With(mpichtree.CollectiveKey+string(t.Collective), subtree)
-		file.Collectives = append(file.Collectives, t.Collective)
+		file.Tree = file.Tree.With(mpichtree.CollectiveKey+string(p.Collective), subtree)
+		file.Collectives = append(file.Collectives, p.Collective)
+		if !mixes(lib, cat, p.Collective) {
+			file.off = append(file.off, p.Collective)
+			continue
+		}
+		if !splits(p.Collective) {
+			continue // the device hands it on in any case
+		}
+		x.device = true
+		if subtree, err = x.compositions(p); err != nil {
+			return File{}, err
+		}
+		device = device.With(mpichtree.CollectiveKey+string(p.Collective), subtree)
+		file.Device = device
 	}
-	if err := check(file.Tree, lib); err != nil {
+	if err := file.check(lib); err != nil {
 		return File{}, err
 	}
 	return file, nil
 }
 
-// export returns the whole subtree of the collective. Tuned rules go into the
-// branch of intracommunicators, and there into that of separate buffers if the
-// library asks for it; all else stays the library's.
-func (x *exporter) export(t *selection.Tree) (mpichtree.Object, error) {
-	own, ok := x.lib.Tree.Get(mpichtree.CollectiveKey + string(x.collective))
-	if !ok {
-		return nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, mpichtree.CollectiveKey, x.collective)
+func (f File) check(lib mpichtree.Library) error {
+	if err := check(f.Tree, lib.Tree, lib); err != nil || len(f.Device) == 0 {
+		return err
 	}
-	const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
-	intra, split := own.Get(intraKey)
-	if !split {
-		intra = own
+	return check(f.Device, lib.Device, lib)
+}
+
+const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
+
+// branch returns the library's decision for intracommunicators and a function that
+// puts another one in its place.
+func (x *exporter) branch() (intra mpichtree.Object, put func(mpichtree.Object) mpichtree.Object, err error) {
+	source := x.lib.Tree
+	if x.device {
+		source = x.lib.Device
+	}
+	own, ok := source.Get(mpichtree.CollectiveKey + string(x.collective))
+	if !ok {
+		return nil, nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, mpichtree.CollectiveKey, x.collective)
+	}
+	if intra, ok := own.Get(intraKey); ok {
+		return intra, func(o mpichtree.Object) mpichtree.Object { return own.With(intraKey, o) }, nil
+	}
+	return own, func(o mpichtree.Object) mpichtree.Object {
+		return mpichtree.Object{alt(intraKey, o), alt(interKey, own)}
+	}, nil
+}
+
+// algorithms returns the whole subtree of the collective in the tree of
+// algorithms. Tuned rules go into the branch of intracommunicators, and there into
+// that of separate buffers if the library asks for it; all else stays the
+// library's. Communicators of parts have rules of their own: what is tuned for
+// communicators of programs must not change what compositions are made of.
+func (x *exporter) algorithms(p Plan) (mpichtree.Object, error) {
+	intra, put, err := x.branch()
+	if err != nil {
+		return nil, err
 	}
 	apart, inPlaceAsked := intra.Get(apartKey)
 	if inPlaceAsked {
@@ -122,17 +202,90 @@ func (x *exporter) export(t *selection.Tree) (mpichtree.Object, error) {
 	} else {
 		x.untuned = closed(intra, true)
 	}
-	tuned, err := x.comms(t.Comms)
+	flat := func(alg coll.Algorithm) coll.Algorithm {
+		if e, err := x.cat.Lookup(x.collective, alg); err == nil && e.Composition() {
+			return coll.Default
+		}
+		return alg
+	}
+	tuned, err := x.comms(mapped(p.Comms, flat))
 	if err != nil {
 		return nil, err
 	}
 	if inPlaceAsked {
-		tuned = intra.With(apartKey, tuned)
+		return put(intra.With(apartKey, tuned)), nil
 	}
-	if split {
-		return own.With(intraKey, tuned), nil
+	if !splits(x.collective) || !mixes(x.lib, x.cat, x.collective) {
+		return put(tuned), nil
 	}
-	return mpichtree.Object{alt(intraKey, tuned), alt(interKey, own)}, nil
+	between := intra
+	if p.Inter != nil && len(p.Inter.Comms) > 0 {
+		if between, err = x.comms(p.Inter.Comms); err != nil {
+			return nil, err
+		}
+	}
+	return put(mpichtree.Object{
+		alt("comm_hierarchy=node_roots", between), alt("comm_hierarchy=node", intra), alt("comm_hierarchy=any", tuned),
+	}), nil
+}
+
+// compositions returns the whole subtree of the collective in the device's tree:
+// where an algorithm was selected, the communicator is handed on.
+func (x *exporter) compositions(p Plan) (mpichtree.Object, error) {
+	intra, put, err := x.branch()
+	if err != nil {
+		return nil, err
+	}
+	x.untuned = closed(intra, true)
+	flat, _ := x.cat.Flat(x.collective)
+	tuned, err := x.comms(mapped(p.Comms, func(alg coll.Algorithm) coll.Algorithm {
+		e, err := x.cat.Lookup(x.collective, alg)
+		switch {
+		case alg.IsDefault():
+			return alg
+		case err != nil || !e.Composition():
+			return coll.Algorithm{Name: flat.Name}
+		}
+		return coll.Algorithm{Name: e.Name}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return put(tuned), nil
+}
+
+// mapped returns the ranges with other algorithms, and neighbours that have become
+// equal joined.
+func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm) []selection.CommRange {
+	var out []selection.CommRange
+	for _, c := range ranges {
+		var ppns []selection.PPNRange
+		for _, r := range c.PPNs {
+			var bands []selection.Band
+			for _, b := range r.Bands {
+				b.Algorithm = to(b.Algorithm)
+				if n := len(bands); n > 0 && bands[n-1].Algorithm == b.Algorithm {
+					bands[n-1].UpTo = b.UpTo
+				} else {
+					bands = append(bands, b)
+				}
+			}
+			if n := len(ppns); n > 0 && slices.Equal(ppns[n-1].Bands, bands) {
+				ppns[n-1].High = r.High
+			} else {
+				ppns = append(ppns, selection.PPNRange{Low: r.Low, High: r.High, Bands: bands})
+			}
+		}
+		same := func(a, b selection.PPNRange) bool {
+			return a.Low == b.Low && a.High == b.High && slices.Equal(a.Bands, b.Bands)
+		}
+		if n := len(out); n > 0 && slices.EqualFunc(out[n-1].PPNs, ppns, same) {
+			out[n-1].High = c.High
+		} else {
+			out = append(out, selection.CommRange{Low: c.Low, High: c.High, PPNs: ppns})
+		}
+	}
+	return out
 }
 
 func (x *exporter) comms(ranges []selection.CommRange) (mpichtree.Object, error) {
@@ -235,7 +388,7 @@ func closed(o mpichtree.Object, resolved bool) mpichtree.Object {
 	out := make(mpichtree.Object, len(o))
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || strings.HasPrefix(m.Key, mpichtree.LeafKey) {
+		if err != nil || mpichtree.IsLeaf(m.Key) {
 			out[i] = m
 			continue
 		}
@@ -259,7 +412,7 @@ func narrowed(o mpichtree.Object, name string, low, high int64) mpichtree.Object
 	var out mpichtree.Object
 	for _, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || strings.HasPrefix(m.Key, mpichtree.LeafKey) {
+		if err != nil || mpichtree.IsLeaf(m.Key) {
 			return o
 		}
 		if c.name == name && c.op == "<=" && c.limit < low {

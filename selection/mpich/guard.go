@@ -33,6 +33,8 @@ var guards = []struct {
 }{
 	{catalogue.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no"},
 	{catalogue.Parent, "comm_hierarchy=parent", "comm_hierarchy=any"},
+	{catalogue.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any"}, // one node is right, too
+	{catalogue.OneNode, "comm_size=node_comm_size", "comm_size=any"},
 	{catalogue.PowerOfTwo, "comm_size=pow2", "comm_size=any"},
 	{catalogue.Commutative, "is_commutative=yes", "is_commutative=no"},
 	{catalogue.BuiltinOp, "is_op_built_in=yes", "is_op_built_in=no"},
@@ -49,7 +51,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (mpichtree.Object, error) {
 	}
 	need := slices.Clone(entry.Requires)
 	if slices.Contains(need, catalogue.NodeConsecutive) { // implies a parent
-		need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool { return r == catalogue.Parent })
+		need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool {
+			return r == catalogue.Parent || r == catalogue.Hierarchical
+		})
 	}
 	for _, g := range slices.Backward(guards) {
 		if !slices.Contains(need, g.requirement) {
@@ -79,6 +83,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (mpichtree.Object, error) {
 }
 
 func (x *exporter) fallback() (mpichtree.Object, error) {
+	if flat, ok := x.cat.Flat(x.collective); x.device && ok {
+		return mpichtree.Object{alt(mpichtree.CompositionKey+flat.Leaf, nil)}, nil
+	}
 	var last error
 	for _, name := range fallbacks(x.collective) {
 		alg, err := coll.ParseAlgorithm(name)
@@ -100,9 +107,16 @@ func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, mpichtree.Object, 
 	if err != nil {
 		return catalogue.Entry{}, nil, err
 	}
-	if !slices.Contains(x.lib.Leaves, entry.Leaf) {
+	names := x.lib.Leaves
+	if entry.Composition() {
+		names = x.lib.Compositions
+	}
+	if !slices.Contains(names, entry.Leaf) {
 		return catalogue.Entry{}, nil, fmt.Errorf("mpich %s %v: %s has no algorithm %s: the catalogue of %s does not fit this library",
 			x.collective, alg, x.lib.Source, entry.Leaf, x.cat.Version)
+	}
+	if x.device {
+		return entry, mpichtree.Object{alt(mpichtree.CompositionKey+entry.Leaf, nil)}, nil
 	}
 	named, err := coll.NewAlgorithm(entry.Leaf, alg.Params()...)
 	if err != nil {

@@ -131,16 +131,16 @@ func TestLiveSelection(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
 	rows := layered(cat)
-	tree, err := selection.Fit(rows, mpich.Size, selection.Options{})
+	plan, err := mpich.Fit(rows, lib, cat, selection.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	trees := []*selection.Tree{tree}
-	file, err := mpich.Export(trees, lib, cat)
+	plans := []mpich.Plan{plan}
+	file, err := mpich.Export(plans, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mpich.Verify(file.Bytes(), trees, rows, lib, cat); err != nil {
+	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
 		t.Fatal(err)
 	}
 	env := settings(t, file)
@@ -157,7 +157,7 @@ func TestLiveSelection(t *testing.T) {
 		if got != want.Name {
 			t.Errorf("%v: %s ran, want %s:\n%s", r.Point, got, want.Name, out)
 		}
-		chosen, _ := tree.Select(r.Point)
+		chosen, _ := plan.Select(r.Point)
 		t.Logf("%v: %s, chosen %v", r.Point, got, chosen)
 		seen[got] = true
 	}
@@ -171,7 +171,7 @@ func TestLiveSelection(t *testing.T) {
 func TestLiveDeviceSetting(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
-	file, err := mpich.Export([]*selection.Tree{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
+	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,16 +203,16 @@ func TestLiveResults(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
 	for i, l := range []coll.Layout{{Nodes: 1, PPN: 3}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 2, PPN: 1}, {Nodes: 4, PPN: 2}} {
-		var trees []*selection.Tree
+		var plans []mpich.Plan
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		for _, c := range coll.Collectives() {
-			tree, err := selection.Fit(grid(cat, c, rng), mpich.Size, selection.Options{MaxLoss: 0.1})
+			plan, err := mpich.Fit(grid(cat, c, rng), lib, cat, selection.Options{MaxLoss: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			trees = append(trees, tree)
+			plans = append(plans, plan)
 		}
-		file, err := mpich.Export(trees, lib, cat)
+		file, err := mpich.Export(plans, lib, cat)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,8 +46,7 @@ func grid(cat *catalogue.Catalogue, c coll.Collective, rng *rand.Rand) []selecti
 			for _, size := range sizes {
 				p := coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size}
 				r := selection.Row{Point: p}
-				for _, e := range cat.Entries(c) {
-					a := coll.Algorithm{Name: e.Name}
+				for _, a := range options(cat, c) {
 					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
 						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
 					}
@@ -59,34 +59,46 @@ func grid(cat *catalogue.Catalogue, c coll.Collective, rng *rand.Rand) []selecti
 	return rows
 }
 
-func fitAll(t testing.TB, cat *catalogue.Catalogue, seed uint64, maxLoss float64) ([]*selection.Tree, []selection.Row) {
+// options are all compositions, and the algorithms without parameters.
+func options(cat *catalogue.Catalogue, c coll.Collective) []coll.Algorithm {
+	all := cat.Algorithms(c)
+	for _, e := range cat.Entries(c) {
+		if a := (coll.Algorithm{Name: e.Name}); e.Composition() && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func fitAll(t testing.TB, cat *catalogue.Catalogue, seed uint64, maxLoss float64) ([]mpich.Plan, []selection.Row) {
 	t.Helper()
+	lib, _ := embedded(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var trees []*selection.Tree
+	var plans []mpich.Plan
 	var all []selection.Row
 	for _, c := range coll.Collectives() {
 		rows := grid(cat, c, rng)
-		tree, err := selection.Fit(rows, mpich.Size, selection.Options{MaxLoss: maxLoss})
+		plan, err := mpich.Fit(rows, lib, cat, selection.Options{MaxLoss: maxLoss})
 		if err != nil {
 			t.Fatal(err)
 		}
-		trees, all = append(trees, tree), append(all, rows...)
+		plans, all = append(plans, plan), append(all, rows...)
 	}
-	return trees, all
+	return plans, all
 }
 
 func TestExportIsObeyed(t *testing.T) {
 	lib, cat := embedded(t)
 	for seed := range uint64(5) {
-		trees, rows := fitAll(t, cat, seed, 0.2)
-		file, err := mpich.Export(trees, lib, cat)
+		plans, rows := fitAll(t, cat, seed, 0.2)
+		file, err := mpich.Export(plans, lib, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := mpich.Verify(file.Bytes(), trees, rows, lib, cat); err != nil {
+		if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		again, err := mpich.Export(trees, lib, cat)
+		again, err := mpich.Export(plans, lib, cat)
 		if err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
 			t.Errorf("seed %d: two exports differ, or %v", seed, err)
 		}
@@ -97,15 +109,15 @@ func TestExportIsObeyed(t *testing.T) {
 // file must say what the tree says, guarded.
 func TestExportBetweenGridPoints(t *testing.T) {
 	lib, cat := embedded(t)
-	trees, _ := fitAll(t, cat, 7, 0.2)
-	file, err := mpich.Export(trees, lib, cat)
+	plans, _ := fitAll(t, cat, 7, 0.2)
+	file, err := mpich.Export(plans, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rows []selection.Row
 	rng := rand.New(rand.NewPCG(8, 0))
 	for range 5000 {
-		tree := trees[rng.IntN(len(trees))]
+		tree := plans[rng.IntN(len(plans))]
 		p := coll.Point{Collective: tree.Collective, Nodes: 1 + rng.IntN(14), PPN: 1 + rng.IntN(10)}
 		if p.Collective.Sized() {
 			p.MsgBytes = int64(math.Exp2(rng.Float64() * 23))
@@ -114,9 +126,13 @@ func TestExportBetweenGridPoints(t *testing.T) {
 		if !alg.IsDefault() && cat.Check(coll.Candidate{Point: p, Algorithm: alg}) != nil {
 			continue // the guard steps in, see TestGuards
 		}
+		inter, _ := tree.Inter.Lookup(p.Nodes, 1, mpich.Size(p))
+		if e, _ := cat.Lookup(p.Collective, alg); !inter.IsDefault() || e.Has(catalogue.Hierarchical) {
+			continue // parts are tuned for their own numbers of nodes, not for these layouts
+		}
 		rows = append(rows, selection.Row{Point: p})
 	}
-	if err := mpich.Verify(file.Bytes(), trees, rows, lib, cat); err != nil {
+	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
 		t.Error(err)
 	}
 }
@@ -158,8 +174,8 @@ func TestGuards(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
-			tree := always(tc.collective, coll.Algorithm{Name: tc.algorithm})
-			file, err := mpich.Export([]*selection.Tree{tree}, lib, cat)
+			plan := always(tc.collective, coll.Algorithm{Name: tc.algorithm})
+			file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,10 +187,11 @@ func TestGuards(t *testing.T) {
 }
 
 // always is a tree with one algorithm for everything.
-func always(c coll.Collective, alg coll.Algorithm) *selection.Tree {
+func always(c coll.Collective, alg coll.Algorithm) mpich.Plan {
 	bands := []selection.Band{{UpTo: math.MaxInt64, Algorithm: alg}}
 	ppns := []selection.PPNRange{{Low: 1, High: 1000, Bands: bands}}
-	return &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
+	tree := &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
+	return mpich.Plan{Tree: tree, Inter: &selection.Tree{Collective: c}}
 }
 
 func TestExportRefuses(t *testing.T) {
@@ -194,16 +211,16 @@ func TestExportRefuses(t *testing.T) {
 	binomial := always(coll.Bcast, coll.Algorithm{Name: "binomial"})
 	tests := []struct {
 		name  string
-		trees []*selection.Tree
+		trees []mpich.Plan
 		cat   *catalogue.Catalogue
 		want  string
 	}{
-		{"unknown algorithm", []*selection.Tree{always(coll.Bcast, coll.Algorithm{Name: "pipeline"})}, cat, "not in the catalogue"},
-		{"missing parameter", []*selection.Tree{always(coll.Allgather, coll.Algorithm{Name: "k_brucks"})}, newer, "parameter k is missing"},
-		{"not in this library", []*selection.Tree{always(coll.Allgather, withK)}, newer, "has no algorithm MPIR_Allgather_intra_k_brucks"},
-		{"in place only", []*selection.Tree{always(coll.Alltoall, coll.Algorithm{Name: "pairwise_sendrecv_replace"})}, cat, "inplace"},
-		{"two trees", []*selection.Tree{binomial, binomial}, cat, "two trees"},
-		{"other library", []*selection.Tree{binomial}, openmpi, "not one of MPICH"},
+		{"unknown algorithm", []mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "pipeline"})}, cat, "not in the catalogue"},
+		{"missing parameter", []mpich.Plan{always(coll.Allgather, coll.Algorithm{Name: "k_brucks"})}, newer, "parameter k is missing"},
+		{"not in this library", []mpich.Plan{always(coll.Allgather, withK)}, newer, "has no algorithm MPIR_Allgather_intra_k_brucks"},
+		{"in place only", []mpich.Plan{always(coll.Alltoall, coll.Algorithm{Name: "pairwise_sendrecv_replace"})}, cat, "inplace"},
+		{"two plans", []mpich.Plan{binomial, binomial}, cat, "two plans"},
+		{"other library", []mpich.Plan{binomial}, openmpi, "not one of MPICH"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -228,7 +245,7 @@ func TestNewerRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := mpich.Export([]*selection.Tree{always(coll.Bcast, tree), always(coll.Barrier, coll.Algorithm{Name: "smp"})}, lib, cat)
+	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, tree), always(coll.Barrier, coll.Algorithm{Name: "smp"})}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,8 +262,8 @@ func TestNewerRelease(t *testing.T) {
 
 func TestVerifyFindsWrongFiles(t *testing.T) {
 	lib, cat := embedded(t)
-	trees, rows := fitAll(t, cat, 3, 0.2)
-	file, err := mpich.Export(trees, lib, cat)
+	plans, rows := fitAll(t, cat, 3, 0.2)
+	file, err := mpich.Export(plans, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +278,7 @@ func TestVerifyFindsWrongFiles(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			err := mpich.Verify([]byte(strings.ReplaceAll(good, tc.old, tc.new)), trees, rows, lib, cat)
+			err := mpich.Verify([]byte(strings.ReplaceAll(good, tc.old, tc.new)), file.DeviceBytes(), plans, rows, lib, cat)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
@@ -283,28 +300,29 @@ func TestGolden(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	tree, err := selection.Fit(rows, mpich.Size, selection.Options{})
+	plan, err := mpich.Fit(rows, lib, cat, selection.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := mpich.Export([]*selection.Tree{tree}, lib, cat)
+	file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := file.Env("/home/me/my runs/mpich.json")
+	env, err := file.Env("/home/me/my runs")
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "bcast.json", file.Bytes())
+	golden.Check(t, "bcast.ch4.json", file.DeviceBytes())
 	golden.Check(t, "bcast.env", selection.EnvFile(env))
-	if _, err := file.Env("mpich.json"); err == nil {
+	if _, err := file.Env("runs"); err == nil {
 		t.Error("relative path: no error")
 	}
 }
 
 func TestWrite(t *testing.T) {
 	lib, cat := embedded(t)
-	file, err := mpich.Export([]*selection.Tree{always(coll.Bcast, coll.Algorithm{Name: "binomial"})}, lib, cat)
+	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "binomial"})}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,15 +375,15 @@ func TestHugeSizes(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	tree, err := selection.Fit(rows, mpich.Size, selection.Options{})
+	plan, err := mpich.Fit(rows, lib, cat, selection.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := mpich.Export([]*selection.Tree{tree}, lib, cat)
+	file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mpich.Verify(file.Bytes(), []*selection.Tree{tree}, rows, lib, cat); err != nil {
+	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), []mpich.Plan{plan}, rows, lib, cat); err != nil {
 		t.Error(err)
 	}
 }

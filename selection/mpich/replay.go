@@ -19,43 +19,73 @@ func Replay(file []byte, call Call) (coll.Algorithm, error) {
 	return reach(tree, call)
 }
 
-// reach walks the tree. Conditions are resolved per communicator as long as
-// nothing but the communicator and the collective was asked.
+// reach returns the algorithm that a call reaches.
 func reach(o mpichtree.Object, call Call) (coll.Algorithm, error) {
+	m, ok, err := walk(o, call)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s on %d processes: no alternative holds, MPICH would abort", call.Collective, call.Processes)
+	}
+	if err != nil {
+		return coll.Algorithm{}, err
+	}
+	return leafAlgorithm(m)
+}
+
+// reachDevice returns the composition that a call reaches; false when it reaches
+// none and the device hands the call on.
+func reachDevice(o mpichtree.Object, call Call) (string, bool, error) {
+	m, ok, err := walk(o, call)
+	if err != nil || !ok {
+		return "", false, err
+	}
+	name, ok := strings.CutPrefix(m.Key, mpichtree.CompositionKey)
+	if !ok {
+		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, mpichtree.CompositionKey)
+	}
+	return name, true, nil
+}
+
+// walk returns the leaf that a call reaches, and false at a dead end. Conditions
+// are resolved per communicator as long as nothing but the communicator and the
+// collective was asked.
+func walk(o mpichtree.Object, call Call) (mpichtree.Member, bool, error) {
 	resolved := true
-	for depth := 0; depth <= mpichtree.MaxDepth; depth++ {
-		if len(o) == 1 && strings.HasPrefix(o[0].Key, mpichtree.LeafKey) {
-			return leafAlgorithm(o[0])
+	for range mpichtree.MaxDepth + 1 {
+		if len(o) == 1 && mpichtree.IsLeaf(o[0].Key) {
+			return o[0], true, nil
 		}
-		next := -1
-		for i, m := range o {
-			c, err := parseCondition(m.Key)
-			if err != nil {
-				return coll.Algorithm{}, err
-			}
-			if c.name == "collective" {
-				if c.value == string(call.Collective) {
-					next = i
-					break
-				}
-				continue
-			}
-			resolved = resolved && c.ofComm()
-			holds, err := c.holds(call, resolved)
-			if err != nil {
-				return coll.Algorithm{}, err
-			}
-			if holds {
-				next = i
-				break
-			}
-		}
-		if next < 0 {
-			return coll.Algorithm{}, fmt.Errorf("%s on %d processes: no alternative holds, MPICH would abort", call.Collective, call.Processes)
+		next, err := enter(o, call, &resolved)
+		if err != nil || next < 0 {
+			return mpichtree.Member{}, false, err
 		}
 		o = o[next].Value
 	}
-	return coll.Algorithm{}, fmt.Errorf("%s: tree deeper than %d", call.Collective, mpichtree.MaxDepth)
+	return mpichtree.Member{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, mpichtree.MaxDepth)
+}
+
+// enter returns the place of the first alternative that holds, or -1.
+func enter(o mpichtree.Object, call Call, resolved *bool) (int, error) {
+	for i, m := range o {
+		c, err := parseCondition(m.Key)
+		if err != nil {
+			return -1, err
+		}
+		if c.name == "collective" {
+			if c.value == string(call.Collective) {
+				return i, nil
+			}
+			continue
+		}
+		*resolved = *resolved && c.ofComm()
+		holds, err := c.holds(call, *resolved)
+		if err != nil {
+			return -1, err
+		}
+		if holds {
+			return i, nil
+		}
+	}
+	return -1, nil
 }
 
 // leafAlgorithm reads algorithm=NAME with its parameters, which are keys too.

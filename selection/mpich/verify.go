@@ -12,25 +12,32 @@ import (
 	"tutti/selection"
 )
 
-// Verify reads a file back and replays it. At every row the algorithm reached
-// must be the one the trees ask for, or the one that the library's own tree
-// reaches where they ask for the default; and no variation of the call (in place,
-// another operation, uneven counts, one element, scattered ranks) may reach an
-// algorithm that cannot serve it.
-func Verify(file []byte, trees []*selection.Tree, rows []selection.Row, lib mpichtree.Library, cat *catalogue.Catalogue) error {
-	tree, err := mpichtree.Parse(file)
-	if err != nil {
+// Verify reads files back and replays them; device is nil when there is no file
+// for the device. At every row the call must enter what the plans ask for, or all
+// that it enters in the library as shipped where they ask for the default; and no
+// variation of the call (in place, another operation, uneven counts, one element,
+// scattered ranks, a part of a composition) may reach an algorithm that cannot
+// serve it.
+func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib mpichtree.Library, cat *catalogue.Catalogue) error {
+	v := verifier{lib: lib, cat: cat, plans: plans}
+	var err error
+	if v.files.tree, err = mpichtree.Parse(tree); err != nil {
 		return fmt.Errorf("mpich: %w", err)
 	}
-	if err := check(tree, lib); err != nil {
+	if device != nil {
+		if v.files.device, err = mpichtree.Parse(device); err != nil {
+			return fmt.Errorf("mpich: the device's file: %w", err)
+		}
+	}
+	if err := (File{Tree: v.files.tree, Device: v.files.device}).check(lib); err != nil {
 		return err
 	}
 	for _, r := range rows {
-		if err := verifyPoint(tree, trees, r.Point, lib, cat); err != nil {
+		if err := v.point(r.Point); err != nil {
 			return fmt.Errorf("mpich: %v: %w", r.Point, err)
 		}
 		for _, call := range variations(CallAt(r.Point)) {
-			if err := verifyCall(tree, call, cat); err != nil {
+			if err := v.call(call); err != nil {
 				return fmt.Errorf("mpich: %v: call %+v: %w", r.Point, call, err)
 			}
 		}
@@ -38,34 +45,104 @@ func Verify(file []byte, trees []*selection.Tree, rows []selection.Row, lib mpic
 	return nil
 }
 
-func verifyPoint(tree mpichtree.Object, trees []*selection.Tree, p coll.Point, lib mpichtree.Library, cat *catalogue.Catalogue) error {
+type verifier struct {
+	files files
+	lib   mpichtree.Library
+	cat   *catalogue.Catalogue
+	plans []Plan
+}
+
+// trees are the files that a call of a collective sees: without one for the
+// device it has its own tree, unless it is told to leave the collective alone.
+func (v verifier) trees(c coll.Collective) files {
+	f := v.files
+	if !mixes(v.lib, v.cat, c) {
+		f.device = nil
+	} else if len(f.device) == 0 {
+		f.device = v.lib.Device
+	}
+	return f
+}
+
+func (v verifier) point(p coll.Point) error {
 	alg := coll.Default
-	if i := slices.IndexFunc(trees, func(t *selection.Tree) bool { return t.Collective == p.Collective }); i >= 0 {
-		alg, _ = trees[i].Select(p)
+	if i := slices.IndexFunc(v.plans, func(t Plan) bool { return t.Collective == p.Collective }); i >= 0 {
+		alg, _ = v.plans[i].Select(p)
 	}
-	call := CallAt(p)
-	var want coll.Algorithm
-	if alg.IsDefault() {
-		own, err := reach(lib.Tree, call)
-		if err != nil {
-			return fmt.Errorf("the library's own tree: %w", err)
-		}
-		want = own
-	} else {
-		entry, err := cat.Lookup(p.Collective, alg)
-		if err != nil {
-			return err
-		}
-		if want, err = coll.NewAlgorithm(entry.Leaf, alg.Params()...); err != nil {
-			return err
-		}
-	}
-	got, err := reach(tree, call)
+	want, err := v.want(p, alg)
 	if err != nil {
 		return err
 	}
-	if got != want {
+	got, err := routeOf(v.trees(p.Collective), CallAt(p), v.cat)
+	if err != nil {
+		return err
+	}
+	if !got.equal(want) {
 		return fmt.Errorf("the file reaches %v: want %v for %v", got, want, alg)
+	}
+	return nil
+}
+
+// want returns what a call enters that runs the algorithm as it was measured.
+func (v verifier) want(p coll.Point, alg coll.Algorithm) (route, error) {
+	call := CallAt(p)
+	shipped := files{tree: v.lib.Tree, device: v.lib.Device}
+	if !mixes(v.lib, v.cat, p.Collective) {
+		shipped.device = nil
+	}
+	own, err := routeOf(shipped, call, v.cat)
+	if err != nil {
+		return route{}, fmt.Errorf("the library's own tree: %w", err)
+	}
+	if alg.IsDefault() {
+		return own, nil
+	}
+	e, err := v.cat.Lookup(p.Collective, alg)
+	if err != nil {
+		return route{}, err
+	}
+	var r route
+	if flat, ok := v.cat.Flat(p.Collective); ok && shipped.device != nil {
+		r.composition = flat.Leaf
+	}
+	if e.Composition() {
+		r.composition = e.Leaf
+	}
+	switch {
+	case !e.Composition():
+		if r.flat, err = coll.NewAlgorithm(e.Leaf, alg.Params()...); err != nil {
+			return r, err
+		}
+	case !e.Has(catalogue.Hierarchical):
+		if r.flat, err = reach(v.lib.Tree, call); err != nil {
+			return r, err
+		}
+	}
+	if !e.Has(catalogue.Hierarchical) && !v.parent(p.Collective, r.flat.Name) {
+		return r, nil
+	}
+	return r, v.parts(&r, p, alg)
+}
+
+// parent reports whether a leaf is an algorithm that splits a communicator.
+func (v verifier) parent(c coll.Collective, leaf string) bool {
+	return slices.ContainsFunc(v.cat.Entries(c), func(e catalogue.Entry) bool { return e.Leaf == leaf && e.Has(catalogue.Parent) })
+}
+
+// parts fills in what the parts of an algorithm are to enter.
+func (v verifier) parts(r *route, p coll.Point, alg coll.Algorithm) error {
+	for _, s := range partsOf(p.Collective) {
+		leaf, err := reach(v.lib.Tree, part(CallAt(p), s.collective, s.where))
+		if err != nil {
+			return fmt.Errorf("the library's own tree: part: %w", err)
+		}
+		for name, where := range map[string]Hierarchy{catalogue.Inter: NodeRoots, catalogue.Node: Node} {
+			e, ok := v.cat.Part(p.Collective, alg, name)
+			if ok && s.collective == p.Collective && s.where == where {
+				leaf = coll.Algorithm{Name: e.Leaf}
+			}
+		}
+		r.parts = append(r.parts, leaf)
 	}
 	return nil
 }
@@ -89,19 +166,30 @@ func variations(call Call) []Call {
 	return all
 }
 
-// verifyCall checks that the call reaches an algorithm that may serve it.
-func verifyCall(tree mpichtree.Object, call Call, cat *catalogue.Catalogue) error {
-	got, err := reach(tree, call)
+// call checks that the call reaches algorithms and a composition that may serve it.
+func (v verifier) call(call Call) error {
+	f := v.trees(call.Collective)
+	var reached []string
+	if len(f.device) > 0 {
+		leaf, ok, err := reachDevice(f.device, call)
+		if err != nil {
+			return err
+		}
+		if ok {
+			reached = append(reached, leaf)
+		}
+	}
+	alg, err := reach(f.tree, call)
 	if err != nil {
 		return err
 	}
-	for _, e := range cat.Entries(call.Collective) {
-		if e.Leaf != got.Name {
+	for _, e := range v.cat.Entries(call.Collective) {
+		if !slices.Contains(append(reached, alg.Name), e.Leaf) {
 			continue
 		}
 		for _, r := range e.Requires {
 			if !call.meets(r) {
-				return fmt.Errorf("the file reaches %v, which needs %s", got, r)
+				return fmt.Errorf("the file reaches %v, which needs %s", e.Leaf, r)
 			}
 		}
 	}
@@ -113,8 +201,10 @@ func (c Call) meets(r catalogue.Requirement) bool {
 	switch r {
 	case catalogue.PowerOfTwo:
 		return c.Processes == catalogue.FloorPowerOfTwo(c.Processes)
-	case catalogue.Parent:
+	case catalogue.Parent, catalogue.Hierarchical: // one node is right for compositions, too
 		return c.Hierarchy == Parent
+	case catalogue.OneNode:
+		return c.Hierarchy == Parent && c.Nodes == 1
 	case catalogue.NodeConsecutive:
 		return c.NodeConsecutive
 	case catalogue.CountPowerOfTwo:
@@ -133,64 +223,91 @@ func (c Call) meets(r catalogue.Requirement) bool {
 	return true
 }
 
-// check reports what MPICH would abort on when it loads the tree, or later.
-func check(tree mpichtree.Object, lib mpichtree.Library) error {
-	for _, m := range lib.Tree {
+// check reports what MPICH would abort on when it loads a tree, or later; own is
+// the library's tree in its place.
+func check(tree, own mpichtree.Object, lib mpichtree.Library) error {
+	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {
 			return fmt.Errorf("mpich: %s is missing: MPICH aborts when it is called", m.Key)
 		}
+	}
+	kind, names := mpichtree.LeafKey, lib.Leaves
+	if strings.HasPrefix(anyLeaf(own), mpichtree.CompositionKey) {
+		kind, names = mpichtree.CompositionKey, lib.Compositions
 	}
 	for _, m := range tree {
 		name, ok := strings.CutPrefix(m.Key, mpichtree.CollectiveKey)
 		if !ok {
 			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, mpichtree.CollectiveKey)
 		}
-		if err := checkBranch(m.Value, name, lib); err != nil {
+		c := checker{lib, kind, names, name}
+		if err := c.branch(m.Value); err != nil {
 			return fmt.Errorf("mpich: %s: %w", m.Key, err)
 		}
 	}
 	return nil
 }
 
-func checkBranch(o mpichtree.Object, collective string, lib mpichtree.Library) error {
-	if len(o) == 0 {
-		return fmt.Errorf("a branch ends without %s", mpichtree.LeafKey)
+func anyLeaf(o mpichtree.Object) string {
+	for len(o) > 0 && !mpichtree.IsLeaf(o[0].Key) {
+		o = o[0].Value
 	}
-	if name, ok := strings.CutPrefix(o[0].Key, mpichtree.LeafKey); ok {
-		return checkLeaf(o, name, collective, lib)
+	if len(o) == 0 {
+		return ""
+	}
+	return o[0].Key
+}
+
+// checker goes through the branch of one collective.
+type checker struct {
+	lib        mpichtree.Library
+	kind       string   // what leaves begin with
+	names      []string // of leaves
+	collective string
+}
+
+func (c checker) branch(o mpichtree.Object) error {
+	if len(o) == 0 {
+		return fmt.Errorf("a branch ends without %s", c.kind)
+	}
+	if mpichtree.IsLeaf(o[0].Key) {
+		return c.leaf(o)
 	}
 	for i, m := range o {
-		c, err := parseCondition(m.Key)
+		cond, err := parseCondition(m.Key)
 		if err != nil {
 			return err
 		}
 		last := i == len(o)-1
 		switch {
-		case !c.known(lib):
-			return fmt.Errorf("%s: %s has no such condition", m.Key, lib.Source)
-		case c.value == "any" && !last:
+		case !cond.known(c.lib):
+			return fmt.Errorf("%s: %s has no such condition", m.Key, c.lib.Source)
+		case cond.value == "any" && !last:
 			return fmt.Errorf("%s: want it as the last alternative", m.Key)
-		case c.ranged() && last:
+		case cond.ranged() && last:
 			return fmt.Errorf("%s: want another alternative after it", m.Key)
 		}
-		if err := checkBranch(m.Value, collective, lib); err != nil {
+		if err := c.branch(m.Value); err != nil {
 			return fmt.Errorf("%s: %w", m.Key, err)
 		}
 	}
 	return nil
 }
 
-var leafOf = regexp.MustCompile(`^MPIR_([A-Za-z_]+?)_(intra|inter|allcomm)_`)
+var leafOf = regexp.MustCompile(`^(?:MPIR_([A-Za-z_]+?)_(?:intra|inter|allcomm)_|MPIDI_([A-Za-z_]+?)_intra_composition_)`)
 
-func checkLeaf(o mpichtree.Object, name, collective string, lib mpichtree.Library) error {
+func (c checker) leaf(o mpichtree.Object) error {
+	name, ok := strings.CutPrefix(o[0].Key, c.kind)
 	parts := leafOf.FindStringSubmatch(name)
 	switch {
+	case !ok:
+		return fmt.Errorf("%s: want %s here", o[0].Key, c.kind)
 	case len(o) > 1:
 		return fmt.Errorf("%s: %s beside a leaf: want nothing", name, o[1].Key)
-	case !slices.Contains(lib.Leaves, name):
-		return fmt.Errorf("%s: %s has no such algorithm", name, lib.Source)
-	case parts == nil || strings.ToLower(parts[1]) != collective:
-		return fmt.Errorf("%s: not an algorithm of %s", name, collective)
+	case !slices.Contains(c.names, name):
+		return fmt.Errorf("%s: %s has no such algorithm", name, c.lib.Source)
+	case parts == nil || strings.ToLower(parts[1]+parts[2]) != c.collective:
+		return fmt.Errorf("%s: not an algorithm of %s", name, c.collective)
 	}
 	return nil
 }

@@ -1,0 +1,117 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
+)
+
+// files are the two trees that decide, the device's first; without one it hands
+// everything on.
+type files struct {
+	tree, device mpichtree.Object
+}
+
+// route is all that a call enters.
+type route struct {
+	composition string           // leaf of the device's tree, empty when there is none
+	flat        coll.Algorithm   // on the whole communicator, unless it is split
+	parts       []coll.Algorithm // on the communicators of the parts
+}
+
+func (r route) equal(o route) bool {
+	return r.composition == o.composition && r.flat == o.flat && slices.Equal(r.parts, o.parts)
+}
+
+func (r route) String() string {
+	return fmt.Sprintf("%s %s %v", r.composition, r.flat, r.parts)
+}
+
+// splits reports whether MPICH makes a collective from parts, in compositions of
+// the device or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
+func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
+
+// step is a part of a collective: another or the same one on a part of its
+// communicator.
+type step struct {
+	collective coll.Collective
+	where      Hierarchy
+}
+
+func partsOf(c coll.Collective) []step {
+	switch c {
+	case coll.Bcast, coll.Reduce:
+		return []step{{c, NodeRoots}, {c, Node}}
+	case coll.Allreduce:
+		return []step{{c, NodeRoots}, {coll.Reduce, Node}, {coll.Bcast, Node}}
+	case coll.Barrier, coll.Scan:
+		return []step{{c, NodeRoots}, {c, Node}, {coll.Bcast, Node}}
+	}
+	return nil
+}
+
+// mixes reports whether the files of the library can let the device hand a
+// communicator on at some points and split it at others, and whether conditions
+// tell the communicators of parts from those of programs: not from 5.0 on.
+func mixes(lib mpichtree.Library, cat *catalogue.Catalogue, c coll.Collective) bool {
+	flat, ok := cat.Flat(c)
+	return ok && slices.Contains(lib.Compositions, flat.Leaf) && len(lib.Device) > 0
+}
+
+// part is the call of a collective on a part of a call's communicator.
+func part(call Call, c coll.Collective, where Hierarchy) Call {
+	out := call
+	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false
+	if where == NodeRoots {
+		out.Processes = call.Nodes
+	} else {
+		out.Processes, out.Nodes = max(1, call.Processes/call.Nodes), 1
+	}
+	if call.Collective == coll.Barrier {
+		out.AvgBytes, out.Count = 1, 1 // what releases the processes of a node
+	}
+	out.TotalBytes = out.AvgBytes * int64(out.Processes)
+	return out
+}
+
+// routeOf follows a call through both files.
+func routeOf(f files, call Call, cat *catalogue.Catalogue) (route, error) {
+	var r route
+	if len(f.device) > 0 {
+		leaf, ok, err := reachDevice(f.device, call)
+		if err != nil {
+			return r, err
+		}
+		if ok {
+			r.composition = leaf
+		}
+	}
+	whole := r.composition == ""
+	for _, e := range cat.Entries(call.Collective) {
+		whole = whole || e.Leaf == r.composition && !e.Has(catalogue.Hierarchical)
+	}
+	divided := !whole
+	if whole {
+		var err error
+		if r.flat, err = reach(f.tree, call); err != nil {
+			return r, err
+		}
+		for _, e := range cat.Entries(call.Collective) {
+			divided = divided || e.Leaf == r.flat.Name && e.Has(catalogue.Parent)
+		}
+	}
+	if !divided {
+		return r, nil
+	}
+	for _, s := range partsOf(call.Collective) {
+		alg, err := reach(f.tree, part(call, s.collective, s.where))
+		if err != nil {
+			return r, fmt.Errorf("part: %w", err)
+		}
+		r.parts = append(r.parts, alg)
+	}
+	return r, nil
+}
