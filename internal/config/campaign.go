@@ -35,6 +35,7 @@ type Library struct {
 	Benchmark    string   `json:"benchmark,omitempty"`     // program built with it, or the folder of several
 	Launcher     string   `json:"launcher,omitempty"`      // srun, hydra or mpirun
 	LauncherPath string   `json:"launcher_path,omitempty"` // of mpiexec.hydra or mpirun
+	LauncherArgs []string `json:"launcher_args,omitempty"` // of the site, as --cpu-bind=cores
 	PMI          string   `json:"pmi,omitempty"`           // what srun speaks: pmi2 or pmix
 	Env          []string `json:"env,omitempty"`           // NAME=VALUE for every launch
 }

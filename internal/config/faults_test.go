@@ -120,7 +120,7 @@ runner:
 		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want one of " + inMpich + ", " + inOpenMPI,
 		"c.yaml:7: libraries[3]: openmpi is given twice: want one build of a library in a campaign",
 		"c.yaml:9: libraries[4]: version: 4: want text in quotes",
-		`c.yaml:10: libraries[5]: unknown key "prefix": want name, version, path, benchmark, launcher, launcher_path, pmi, env`,
+		`c.yaml:10: libraries[5]: unknown key "prefix": want name, version, path, benchmark, launcher, launcher_path, pmi, launcher_args, env`,
 		"c.yaml:11: libraries[6]: mpich without a version: want name and version",
 		"c.yaml:12: libraries[7]: want name, version and perhaps path",
 		"c.yaml:13: libraries[8]: mpich is given twice: want one build of a library in a campaign",

@@ -52,8 +52,11 @@ func toLibrary(item any) (Library, error) {
 
 // set reads one key of a library.
 func (lib *Library) set(key string, v any) error {
-	if key == "env" {
-		return lib.setEnv(v)
+	switch key {
+	case "env":
+		return setWords(&lib.Env, key, v, isVariable)
+	case "launcher_args":
+		return setWords(&lib.LauncherArgs, key, v, isPrintable)
 	}
 	keys := []struct {
 		name  string
@@ -84,23 +87,24 @@ func (lib *Library) set(key string, v any) error {
 		*k.at = s
 		return nil
 	}
-	return fmt.Errorf("unknown key %q: want %s, env", key, strings.Join(names, ", "))
+	return fmt.Errorf("unknown key %q: want %s, launcher_args, env", key, strings.Join(names, ", "))
 }
 
-func (lib *Library) setEnv(v any) error {
+// setWords reads a list of text below a library.
+func setWords(at *[]string, key string, v any, check func(string) error) error {
 	given, err := list(v)
 	if err != nil {
-		return fmt.Errorf("env: %w", err)
+		return fmt.Errorf("%s: %w", key, err)
 	}
 	for i, item := range given {
 		s, ok := item.(string)
 		if !ok {
-			return fmt.Errorf("env[%d]: %v: want NAME=VALUE", i, item)
+			return fmt.Errorf("%s[%d]: %v: want text", key, i, item)
 		}
-		if err := isVariable(s); err != nil {
-			return fmt.Errorf("env[%d]: %w", i, err)
+		if err := check(s); err != nil {
+			return fmt.Errorf("%s[%d]: %w", key, i, err)
 		}
-		lib.Env = append(lib.Env, s)
+		*at = append(*at, s)
 	}
 	return nil
 }

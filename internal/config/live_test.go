@@ -30,6 +30,7 @@ libraries:
     benchmark: a.csv
     launcher: hydra
     launcher_path: b.csv
+    launcher_args: [--cpu-bind=cores]
     pmi: pmix
     env: [UCX_TLS=rc, "X=a b"]
 collectives: [bcast]
@@ -76,7 +77,7 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 	dir := filepath.Dir(path)
 	wantLibraries := []config.Library{{
 		Name: "mpich", Version: "4.1.2", Path: filepath.Join(dir, "libmpich.so"), Benchmark: filepath.Join(dir, "a.csv"),
-		Launcher: "hydra", LauncherPath: filepath.Join(dir, "b.csv"), PMI: "pmix", Env: []string{"UCX_TLS=rc", "X=a b"},
+		Launcher: "hydra", LauncherPath: filepath.Join(dir, "b.csv"), LauncherArgs: []string{"--cpu-bind=cores"}, PMI: "pmix", Env: []string{"UCX_TLS=rc", "X=a b"},
 	}}
 	wantRunner := config.Runner{
 		Kind: "slurm", Launch: config.Launch{Model: "osu"},
