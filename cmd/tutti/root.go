@@ -71,7 +71,7 @@ Exit codes:
 	})
 	root.AddCommand(
 		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(),
-		a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.versionCommand(),
+		a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

@@ -1,0 +1,28 @@
+// Package native is tutti's own benchmark program: C source that is compiled on the
+// target with the site's MPI compiler.
+//
+//	built, err := native.Build(ctx, "mpicc", "/scratch/me/tutti-native")
+//	sum, err := native.SourceOf(ctx, built.Path) // native.Checksum() unless it is stale
+//
+// One launch measures many algorithms, collectives and sizes of one layout. The
+// program takes the path of a plan (src/plan.c has its grammar) and rank 0 prints
+// one JSON object a line, flushed at once:
+//
+//	hello    format, checksum of the source, ranks on which nodes, library, clock
+//	begin    a case is being measured
+//	result   its median in seconds, the interval of the median, samples, why it ended
+//	refused  why it cannot be measured; the program goes on with the next case
+//	error    why nothing is measured: wrong plan, wrong world; the exit code is not 0
+//	hang     a case took longer than any can; the program ends
+//	end      all cases have been dealt with
+//
+// A time is that of the latest process. Calls start at agreed times of one clock,
+// rank 0's, whose offset to the clocks of other nodes is estimated and estimated
+// again as it drifts; a case whose starts come late too often goes over to barriers
+// and says so. A case ends when the 95 % interval of its median (order statistics)
+// is tight, its slice of time is used up, or it is hopeless: beyond a factor of the
+// best that was seen for the same collective and size.
+//
+// The check of a node's share of ranks needs no configuration: ranks share a node
+// when they have the same processor name and the same shared-memory domain.
+package native

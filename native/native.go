@@ -1,0 +1,157 @@
+package native
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed src/*.c src/*.h
+var source embed.FS
+
+// Format is the version of the program's plan and output.
+const Format = 1
+
+// Built is a program that was compiled.
+type Built struct {
+	Path     string // absolute
+	Compiler string // as it was called
+	Version  string // first line of what the compiler says of itself; empty when it says nothing
+	Checksum string // of the source
+}
+
+// Checksum is the SHA-256 of the source: of each file's name, length and text. A
+// program of another checksum was built by another tutti.
+func Checksum() string {
+	sum := sha256.New()
+	for _, name := range names() {
+		text := read(name)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func names() []string {
+	entries, err := source.ReadDir("src")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	out := make([]string, len(entries)) // sorted by name
+	for i, e := range entries {
+		out[i] = e.Name()
+	}
+	return out
+}
+
+func read(name string) []byte {
+	text, err := source.ReadFile("src/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return text
+}
+
+// ErrCompiler is matched by errors of compilers that are missing or refuse the source.
+var ErrCompiler = errors.New("MPI compiler")
+
+// Build compiles the program and puts it in place of out, whole or not at all. The
+// compiler is a command that knows where MPI is, like mpicc. The error has the
+// compiler's own words.
+func Build(ctx context.Context, compiler, out string) (Built, error) {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return Built{}, err
+	}
+	dir, err := os.MkdirTemp("", "tutti-native-")
+	if err != nil {
+		return Built{}, err
+	}
+	defer os.RemoveAll(dir)
+	args := []string{"-std=c99", "-O2", "-o", "tutti-native"}
+	for _, name := range names() {
+		if err := os.WriteFile(filepath.Join(dir, name), read(name), 0o600); err != nil {
+			return Built{}, err
+		}
+		if path.Ext(name) == ".c" {
+			args = append(args, name)
+		}
+	}
+	header := fmt.Sprintf("#define SOURCE %q\n", Checksum())
+	if err := os.WriteFile(filepath.Join(dir, "source.h"), []byte(header), 0o600); err != nil {
+		return Built{}, err
+	}
+	if err := compile(ctx, dir, compiler, append(args, "-lm")); err != nil {
+		return Built{}, err
+	}
+	if err := install(filepath.Join(dir, "tutti-native"), out); err != nil {
+		return Built{}, err
+	}
+	return Built{Path: out, Compiler: compiler, Version: versionOf(ctx, compiler), Checksum: Checksum()}, nil
+}
+
+func compile(ctx context.Context, dir, compiler string, args []string) error {
+	cmd := exec.CommandContext(ctx, compiler, args...)
+	cmd.Dir = dir
+	text, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w %s: not found: name the one of the site's MPI library", ErrCompiler, compiler)
+	}
+	return fmt.Errorf("%w %s: %w:\n%s", ErrCompiler, compiler, err, strings.TrimSpace(string(text)))
+}
+
+// install puts a copy of the file beside its place and moves it there.
+func install(file, out string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(text)
+	err = errors.Join(err, tmp.Chmod(0o755), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), out)
+}
+
+func versionOf(ctx context.Context, compiler string) string {
+	text, err := exec.CommandContext(ctx, compiler, "--version").Output()
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(first)
+}
+
+// SourceOf asks a program which source it was built from. It needs neither a
+// launcher nor a node; the error says that the file is not the program.
+func SourceOf(ctx context.Context, program string) (checksum string, err error) {
+	text, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", program, err)
+	}
+	word, rest, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	_, sum, found := strings.Cut(rest, " ")
+	if raw, err := hex.DecodeString(sum); word != "tutti-native" || !found || err != nil || len(raw) != sha256.Size {
+		return "", fmt.Errorf("%s --version: got %q, want tutti-native, its format and a checksum", program, strings.TrimSpace(string(text)))
+	}
+	return sum, nil
+}

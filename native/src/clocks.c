@@ -1,0 +1,146 @@
+#include "native.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { TAG_PING = 30, TAG_PONG, TAG_OFFSET };
+enum { ROUNDS = 10 }; /* the shortest round trip of ten is within 10 % of the shortest of a thousand here */
+
+#define AGE_FIRST 1.0 /* seconds until the first new estimate; it adapts */
+#define AGE_LEAST 0.1
+#define AGE_MOST 10.0
+#define RATE_MOST 1e-3 /* a clock that drifts more has been set */
+
+typedef struct {
+    double offset, error;
+} reply;
+
+/* Both sides of an estimate: how far the master's clock is ahead of the peer's. */
+static reply master_side(const control *c, int peer)
+{
+    reply best = {0, HUGE_VAL};
+    for (int i = 0; i < ROUNDS; i++) {
+        double theirs, sent = seconds();
+        MPI_Send(&sent, 1, MPI_DOUBLE, peer, TAG_PING, c->comm);
+        MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, TAG_PONG, c->comm, MPI_STATUS_IGNORE);
+        double back = seconds(), half = (back - sent) / 2;
+        if (half < best.error) {
+            best.error = half;
+            best.offset = sent + half - theirs;
+        }
+    }
+    MPI_Send(&best, 2, MPI_DOUBLE, peer, TAG_OFFSET, c->comm);
+    return best;
+}
+
+static reply peer_side(const control *c, int master)
+{
+    reply best;
+    for (int i = 0; i < ROUNDS; i++) {
+        double theirs;
+        MPI_Recv(&theirs, 1, MPI_DOUBLE, master, TAG_PING, c->comm, MPI_STATUS_IGNORE);
+        double mine = seconds();
+        MPI_Send(&mine, 1, MPI_DOUBLE, master, TAG_PONG, c->comm);
+    }
+    MPI_Recv(&best, 2, MPI_DOUBLE, master, TAG_OFFSET, c->comm, MPI_STATUS_IGNORE);
+    return best;
+}
+
+/* Clocks of one node are compared once. They are one clock unless they differ by
+ * more than the estimate can be wrong. */
+static void within_nodes(clocks *k, const control *c, const world *w)
+{
+    int leader = w->leader[w->node[c->rank]];
+    k->relative = 0;
+    if (c->rank != leader) {
+        reply r = peer_side(c, leader);
+        k->relative = fabs(r.offset) > r.error ? r.offset : 0;
+        return;
+    }
+    for (int r = leader + 1; r < c->size; r++)
+        if (w->node[r] == w->node[c->rank])
+            master_side(c, r);
+}
+
+/* A leader learns its offset to rank 0; rank 0 how good the last line was. */
+static void between_nodes(clocks *k, const control *c, const world *w)
+{
+    double worst = 0, miss = 0;
+    for (int node = 1; c->rank == 0 && node < w->nodes; node++) {
+        reply missed, r = master_side(c, w->leader[node]);
+        MPI_Recv(&missed, 2, MPI_DOUBLE, w->leader[node], TAG_OFFSET, c->comm, MPI_STATUS_IGNORE);
+        worst = fmax(worst, r.error);
+        miss = fmax(miss, missed.offset);
+    }
+    if (c->rank == 0) {
+        int first = k->at == 0;
+        k->error = worst;
+        k->at = seconds();
+        if (!first && miss > 2 * worst)
+            k->age = fmax(AGE_LEAST, k->age / 2);
+        else if (!first)
+            k->age = fmin(AGE_MOST, k->age * 2);
+        return;
+    }
+    if (c->rank != w->leader[w->node[c->rank]])
+        return;
+    reply r = peer_side(c, 0);
+    double now = seconds(), expected = k->offset + k->rate * (now - k->at);
+    reply missed = {k->at > 0 ? fabs(r.offset - expected) : 0, r.error};
+    MPI_Send(&missed, 2, MPI_DOUBLE, 0, TAG_OFFSET, c->comm);
+    double rate = k->at > 0 ? (r.offset - k->offset) / (now - k->at) : 0;
+    k->rate = fabs(rate) < RATE_MOST ? rate : 0;
+    k->offset = r.offset;
+    k->at = now;
+}
+
+/* Members follow their leader. */
+static void hand_down(clocks *k, const control *c, const world *w)
+{
+    int leader = w->leader[w->node[c->rank]];
+    double from[3] = {k->offset, k->rate, k->at};
+    if (c->rank != leader) {
+        MPI_Recv(from, 3, MPI_DOUBLE, leader, TAG_OFFSET, c->comm, MPI_STATUS_IGNORE);
+        k->rate = from[1];
+        k->at = from[2] - k->relative;
+        k->offset = from[0] + k->relative;
+        return;
+    }
+    for (int r = leader + 1; r < c->size; r++)
+        if (w->node[r] == w->node[c->rank])
+            MPI_Send(from, 3, MPI_DOUBLE, r, TAG_OFFSET, c->comm);
+}
+
+void clocks_start(clocks *k, const control *c, const world *w)
+{
+    clocks fresh = {0, 0, 0, 0, 0, 0, AGE_FIRST};
+    *k = fresh;
+    within_nodes(k, c, w);
+    double apart = k->relative != 0;
+    control_max(c, &apart, 1);
+    k->shared = w->nodes == 1 && apart == 0;
+    control_bcast(c, &k->shared, (int)sizeof k->shared);
+    clocks_estimate(k, c, w);
+}
+
+void clocks_estimate(clocks *k, const control *c, const world *w)
+{
+    if (k->shared)
+        return;
+    between_nodes(k, c, w);
+    hand_down(k, c, w);
+}
+
+/* Not MPI_Wtime: Open MPI counts from the start of each process. */
+double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double clocks_now(const clocks *k)
+{
+    double now = seconds();
+    return now + k->offset + k->rate * (now - k->at);
+}

@@ -1,0 +1,223 @@
+#include "native.h"
+#include "source.h" /* SOURCE: checksum of these files, written by who builds them */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DONE = 0, WRONG_PLAN = 2, WRONG_WORLD = 3, HANG = 4 };
+enum { FINALIZE_SECONDS = 10 };
+
+static void hello(const session *s, int argc, char **argv)
+{
+    const world *w = &s->world;
+    line l;
+    line_begin(&l, "hello");
+    line_integer(&l, "format", FORMAT);
+    line_string(&l, "source", SOURCE);
+    line_integer(&l, "ranks", s->ctl.size);
+    line_integer(&l, "hosts", w->hosts);
+    line_integer(&l, "domains", w->domains);
+    line_raw(&l, ",\"nodes\":[");
+    for (int i = 0; i < w->nodes; i++) {
+        const place *p = &w->place[w->leader[i]];
+        line_raw(&l, "%s{\"host\":", i ? "," : "");
+        line_quoted(&l, p->host);
+        line_raw(&l, ",\"domain\":%d,\"ranks\":%d}", p->domain, w->ranks[i]);
+    }
+    line_raw(&l, "],\"args\":[");
+    for (int i = 0; i < argc; i++) {
+        line_raw(&l, i ? "," : "");
+        line_quoted(&l, argv[i]);
+    }
+    line_raw(&l, "]");
+    line_string(&l, "library", s->library);
+    line_string(&l, "clock", s->clocks.shared ? "shared" : "estimated");
+    line_number(&l, "clock_error", s->clocks.error);
+    line_number(&l, "latency", s->latency);
+    line_number(&l, "at", seconds() - s->origin);
+    line_end(&l);
+}
+
+static void complain(const session *s, const char *why)
+{
+    line l;
+    if (s->ctl.rank != 0)
+        return;
+    line_begin(&l, "error");
+    line_string(&l, "why", why);
+    line_end(&l);
+}
+
+/* Rank 0 reads the plan, every rank parses it. */
+static int take_plan(session *s, const char *path)
+{
+    char why[WHY] = "", *text = NULL;
+    int bytes = 0;
+    if (s->ctl.rank == 0)
+        text = plan_load(path, &bytes, why);
+    control_bcast(&s->ctl, &bytes, (int)sizeof bytes);
+    if (bytes == 0) {
+        complain(s, why);
+        return -1;
+    }
+    if (s->ctl.rank != 0 && (text = malloc((size_t)bytes)) == NULL)
+        MPI_Abort(s->ctl.comm, 1);
+    control_bcast(&s->ctl, text, bytes);
+    int bad = plan_parse(&s->plan, path, text, why);
+    if (bad)
+        complain(s, why);
+    free(text);
+    return bad;
+}
+
+static int right_world(const session *s)
+{
+    const plan *p = &s->plan;
+    const world *w = &s->world;
+    char why[WHY];
+    if (s->ctl.size == 1 && p->nodes * p->ppn != 1) {
+        snprintf(why, sizeof why, "a world of one rank instead of %d: does the launcher belong to this MPI library?", p->nodes * p->ppn);
+        complain(s, why);
+        return 0;
+    }
+    int even = 1;
+    for (int i = 0; i < w->nodes; i++)
+        even &= w->ranks[i] == p->ppn;
+    if (even && w->nodes == p->nodes)
+        return 1;
+    int used = snprintf(why, sizeof why, "the world is %d ranks on %d nodes (", s->ctl.size, w->nodes);
+    for (int i = 0; i < w->nodes && used < WHY - 100; i++)
+        used += snprintf(why + used, sizeof why - (size_t)used, "%s%d", i ? "+" : "", w->ranks[i]);
+    snprintf(why + used, sizeof why - (size_t)used, "), the plan wants %d nodes of %d", p->nodes, p->ppn);
+    complain(s, why);
+    return 0;
+}
+
+/* Seconds of a barrier of ours: the second shortest of five. */
+static double latency(const control *c)
+{
+    double least = 1e9, second = 1e9;
+    for (int i = 0; i < 5; i++) {
+        double from = seconds();
+        control_barrier(c);
+        double took = seconds() - from;
+        control_max(c, &took, 1);
+        if (took < least) {
+            second = least;
+            least = took;
+        } else if (took < second) {
+            second = took;
+        }
+    }
+    return second;
+}
+
+static void start(session *s)
+{
+    char why[WHY] = "";
+    int length;
+    s->origin = seconds();
+    MPI_Comm_dup(MPI_COMM_WORLD, &s->ctl.comm);
+    MPI_Comm_rank(s->ctl.comm, &s->ctl.rank);
+    MPI_Comm_size(s->ctl.comm, &s->ctl.size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &s->pristine);
+    MPI_Comm_set_errhandler(s->pristine, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(s->pristine, &s->current);
+    MPI_Comm_set_errhandler(s->current, MPI_ERRORS_RETURN);
+    MPI_Get_library_version(s->library, &length);
+    if (switches_start(why)) {
+        fprintf(stderr, "tutti-native: %s\n", why);
+        MPI_Abort(s->ctl.comm, 1);
+    }
+    world_find(&s->world, &s->ctl);
+    clocks_start(&s->clocks, &s->ctl, &s->world);
+    s->latency = latency(&s->ctl);
+}
+
+static volatile sig_atomic_t speaks; /* this is rank 0 */
+
+static void hung(int signal)
+{
+    static const char text[] = "{\"event\":\"hang\"}\n";
+    (void)signal;
+    if (speaks && write(STDOUT_FILENO, text, sizeof text - 1) < 0)
+        _exit(HANG);
+    _exit(HANG);
+}
+
+static void measure_all(session *s)
+{
+    speaks = s->ctl.rank == 0;
+    signal(SIGALRM, hung);
+    for (int i = 0; i < s->plan.ncases; i++) {
+        line l;
+        if (s->ctl.rank == 0) {
+            line_begin(&l, "begin");
+            line_integer(&l, "case", s->plan.cases[i].number);
+            line_number(&l, "at", seconds() - s->origin);
+            line_end(&l);
+        }
+        alarm((unsigned)s->plan.hang);
+        measure_case(s, &s->plan.cases[i]);
+        alarm(0);
+    }
+    if (s->ctl.rank == 0) {
+        line l;
+        line_begin(&l, "end");
+        line_integer(&l, "cases", s->plan.ncases);
+        line_number(&l, "at", seconds() - s->origin);
+        line_end(&l);
+    }
+}
+
+static void give_up(int signal)
+{
+    (void)signal;
+    _exit(DONE);
+}
+
+/* MPI_Finalize hangs now and then when MPICH's UCX speaks TCP, less so after a
+ * pause, in which connections settle. All has been said by then: a process that
+ * hangs leaves by itself. */
+static void leave(session *s)
+{
+    struct timespec pause = {0, 300000000};
+    char why[WHY];
+    switches_apply(NULL, 0, why);
+    signal(SIGALRM, give_up);
+    alarm(FINALIZE_SECONDS);
+    control_barrier(&s->ctl);
+    nanosleep(&pause, NULL);
+    MPI_T_finalize();
+    MPI_Finalize();
+}
+
+int main(int argc, char **argv)
+{
+    static session s;
+    int code = DONE;
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("tutti-native %d %s\n", FORMAT, SOURCE);
+        return DONE;
+    }
+    if (argc != 2 || argv[1][0] == '-') {
+        fprintf(stderr, "usage: tutti-native PLAN\n       tutti-native --version\n");
+        return WRONG_PLAN;
+    }
+    MPI_Init(&argc, &argv);
+    start(&s);
+    if (s.ctl.rank == 0)
+        hello(&s, argc, argv);
+    if (take_plan(&s, argv[1]))
+        code = WRONG_PLAN;
+    else if (!right_world(&s))
+        code = WRONG_WORLD;
+    else
+        measure_all(&s);
+    leave(&s);
+    return code;
+}

@@ -1,0 +1,504 @@
+#include "native.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    FIRST = 10,      /* timed calls of the first block: the fewest whose interval leaves out the outermost samples is 9 */
+    MOST = 1000,     /* calls of a block */
+    FEW = 6,         /* calls after which a case can be hopeless: the fewest with an interval of the median */
+    BAD_BLOCKS = 2,  /* with many late starts, before a case goes over to barriers */
+    NO_CLOCK = 3,    /* such cases in a row, before all do */
+    MEMORY_SHARE = 2 /* a case may have this part of a node's memory: 1/2 */
+};
+#define LATE 1e12       /* added to the time of a call that a rank came late to */
+#define MANY_LATE 0.25  /* share of a block */
+#define SPIN 200e-6     /* seconds before a start in which the processor is not given away */
+#define LEAD 20e-6      /* seconds for everybody to learn of the first start, and four barriers of ours */
+#define SLACK_LEAST 5e-6
+#define SLACK_MOST 1e-3
+#define WARMUP_SHARE 0.25 /* of the slice */
+
+typedef struct best {
+    collective what;
+    long bytes;
+    double median;
+} best;
+
+typedef struct known {
+    collective what;
+    const setting *switches;
+    int n;
+    char seen[WHY];
+} known;
+
+typedef struct {
+    int calls; /* 0: done, -1: a call failed */
+    int clock, estimate;
+    double start, window;
+} order;
+
+typedef struct {
+    session *s;
+    const plan_case *c;
+    MPI_Comm comm;
+    workload w;
+    const char *step;
+    fault fault;
+    double begin, warmup, measure;      /* seconds */
+    double *times, *samples, *scratch;  /* of a block, of the case, sorted */
+    double best, typical, slack, price; /* price: wall time of a call */
+    int n, late, bad, clock, failed, blocks;
+    const char *stop;
+    summary sum;
+    const char *how; /* how the algorithm was seen */
+    char seen[WHY];
+} task;
+
+static int agree(task *t, const char *step)
+{
+    if (!control_agree(&t->s->ctl, &t->fault))
+        return 0;
+    t->step = step;
+    return 1;
+}
+
+static void fail(task *t, const char *why) { fault_set(&t->fault, t->s->ctl.rank, "%s", why); }
+
+static int apply(task *t, const setting *list, int n)
+{
+    char why[WHY] = "";
+    if (switches_apply(list, n, why))
+        fail(t, why);
+    return agree(t, "switch");
+}
+
+static int duplicate(task *t, MPI_Comm *out)
+{
+    int error = MPI_Comm_dup(t->s->pristine, out);
+    if (error != MPI_SUCCESS)
+        fault_mpi(&t->fault, t->s->ctl.rank, "MPI_Comm_dup", error);
+    else
+        MPI_Comm_set_errhandler(*out, MPI_ERRORS_RETURN);
+    return agree(t, "communicator");
+}
+
+/* The switches are on and calls on t->comm obey them. */
+static int prepare(task *t)
+{
+    const plan_case *c = t->c;
+    char why[WHY] = "";
+    if (apply(t, c->switches, c->nswitches))
+        return 1;
+    if (switches_enum(c->switches, c->nswitches, c->what, t->seen, why))
+        fail(t, why);
+    if (agree(t, "switch"))
+        return 1;
+    if (t->seen[0])
+        t->how = "enumeration";
+    t->comm = t->s->current;
+    return c->new_comm ? duplicate(t, &t->comm) : 0;
+}
+
+/* Half of a node's memory is the most that the buffers of a case may take there:
+ * a process that the system kills for its memory takes all others along. */
+static int fits(task *t, int count)
+{
+#ifdef _SC_PHYS_PAGES
+    const world *w = &t->s->world;
+    int rank = t->s->ctl.rank;
+    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double need = (double)workload_bytes(t->c->what, count, rank, t->s->ctl.size) * w->ranks[w->node[rank]];
+    if (have > 0 && need > have / MEMORY_SHARE)
+        fault_set(&t->fault, rank, "buffers of a node take %.3g bytes, half its memory is %.3g", need, have / MEMORY_SHARE);
+#else
+    (void)count;
+#endif
+    return agree(t, "memory");
+}
+
+static int make(task *t, workload *w, int count)
+{
+    char why[WHY] = "";
+    if (fits(t, count))
+        return 1;
+    if (workload_make(w, t->c->what, t->c->bytes, count, t->comm, why))
+        fail(t, why);
+    return agree(t, "memory");
+}
+
+static int check_barrier(task *t)
+{
+    const control *c = &t->s->ctl;
+    double v[2]; /* entry of the last, and minus the first exit */
+    double until = seconds() + (c->rank == c->size - 1 ? 2e-3 : 0);
+    control_barrier(c);
+    while (seconds() < until)
+        sched_yield();
+    v[0] = clocks_now(&t->s->clocks);
+    int error = workload_call(&t->w);
+    v[1] = -clocks_now(&t->s->clocks);
+    if (error != MPI_SUCCESS)
+        fault_mpi(&t->fault, c->rank, "MPI_Barrier", error);
+    if (agree(t, "call"))
+        return 1;
+    control_max(c, v, 2);
+    if (c->rank == 0 && -v[1] < v[0] - 2 * t->s->clocks.error - 1e-6)
+        fault_set(&t->fault, 0, "wrong: a rank left the barrier %g s before the last came", v[0] + v[1]);
+    return agree(t, "data");
+}
+
+static int check_once(task *t, workload *w, int salt)
+{
+    char why[WHY] = "";
+    workload_fill(w, salt);
+    int error = workload_call(w);
+    if (error != MPI_SUCCESS)
+        fault_mpi(&t->fault, t->s->ctl.rank, collective_name(t->c->what), error);
+    if (agree(t, "call"))
+        return 1;
+    if (!workload_right(w, salt, why))
+        fail(t, why);
+    return agree(t, "data");
+}
+
+/* A few elements first: three for every rank, enough for algorithms that demand
+ * as many as there are ranks. */
+static int check(task *t, int count)
+{
+    workload few;
+    int small = 3 * t->s->ctl.size;
+    if (t->c->what == BARRIER)
+        return check_barrier(t);
+    if (small < count) {
+        if (make(t, &few, small))
+            return 1;
+        int bad = check_once(t, &few, 1 + t->c->number % 100);
+        workload_free(&few);
+        if (bad)
+            return 1;
+    }
+    return check_once(t, &t->w, 2 + t->c->number % 100);
+}
+
+static known *remembered(session *s, const plan_case *c)
+{
+    for (int i = 0; i < s->nknown; i++) {
+        known *k = &s->known[i];
+        int same = k->what == c->what && k->n == c->nswitches;
+        for (int j = 0; same && j < k->n; j++)
+            same = k->switches[j].value == c->switches[j].value && strcmp(k->switches[j].name, c->switches[j].name) == 0;
+        if (same)
+            return k;
+    }
+    return NULL;
+}
+
+/* One probe for each algorithm of a collective, whatever the sizes. */
+static int see(task *t)
+{
+    session *s = t->s;
+    MPI_Comm lost; /* not freed: messages nobody took must not meet another communicator */
+    known *k = remembered(s, t->c);
+    if (!probe_possible(t->c->what, s->library) || s->ctl.size < 2)
+        return 0;
+    if (k == NULL) {
+        known *more = realloc(s->known, ((size_t)s->nknown + 1) * sizeof *more);
+        if (more == NULL)
+            fail(t, "no memory");
+        else
+            s->known = more;
+        if (agree(t, "memory") || apply(t, NULL, 0) || duplicate(t, &lost) || apply(t, t->c->switches, t->c->nswitches))
+            return 1;
+        k = &s->known[s->nknown++];
+        k->what = t->c->what;
+        k->switches = t->c->switches;
+        k->n = t->c->nswitches;
+        probe_run(&s->ctl, lost, t->c->what, k->seen);
+    }
+    if (k->seen[0]) {
+        t->how = "error stack";
+        strcpy(t->seen, k->seen);
+    }
+    return 0;
+}
+
+/* Calls that are not kept; the longest rank's mean time of one on rank 0. */
+static double warm(task *t, int calls)
+{
+    double sum[2] = {0, 0};
+    for (int i = 0; i < calls; i++) {
+        control_barrier(&t->s->ctl);
+        double from = seconds();
+        int error = workload_call(&t->w);
+        sum[0] += seconds() - from;
+        if (error != MPI_SUCCESS && t->fault.rank < 0)
+            fault_mpi(&t->fault, t->s->ctl.rank, collective_name(t->c->what), error);
+    }
+    control_max(&t->s->ctl, sum, 1);
+    return sum[0] / calls;
+}
+
+/* The first call says how many more there is time for. */
+static int warm_up(task *t)
+{
+    const plan *p = &t->s->plan;
+    double from = seconds(), one = warm(t, 1);
+    int more = p->warmup - 1;
+    if (agree(t, "call"))
+        return 1;
+    if (one > 0)
+        more = (int)fmin(more, p->slice * WARMUP_SHARE / one);
+    if (t->best > 0 && p->hopeless > 0 && one > p->hopeless * t->best)
+        more = (int)fmin(more, 2);
+    control_bcast(&t->s->ctl, &more, (int)sizeof more);
+    t->typical = more > 0 ? warm(t, more) : one;
+    t->price = 2 * t->typical;
+    t->warmup = seconds() - from;
+    return agree(t, "call");
+}
+
+static void wait_for(const clocks *k, double start)
+{
+    while (clocks_now(k) < start - SPIN)
+        sched_yield();
+    while (clocks_now(k) < start)
+        ;
+}
+
+/* Times the calls of an order on this rank: when each ended and, negative, when
+ * it began, since the latest process counts for the one and the earliest for the
+ * other. With agreed starts both count from there, so that they are small, and a
+ * call that this rank came late to ends LATE later. The last element is 1 when a
+ * call failed. */
+static void timed(task *t, const order *o)
+{
+    const clocks *k = &t->s->clocks;
+    double *times = t->times, *began = t->times + o->calls, base = o->start;
+    int error = MPI_SUCCESS, i;
+    for (i = 0; i < o->calls && error == MPI_SUCCESS; i++)
+        if (o->clock) {
+            double start = base + i * o->window;
+            times[i] = clocks_now(k) > start ? LATE : 0;
+            began[i] = 0;
+            wait_for(k, start);
+            error = workload_call(&t->w);
+            times[i] += clocks_now(k) - start;
+        } else {
+            control_barrier(&t->s->ctl);
+            began[i] = base - clocks_now(k);
+            error = workload_call(&t->w);
+            times[i] = clocks_now(k) - base;
+        }
+    for (; i < o->calls; i++)
+        times[i] = began[i] = LATE;
+    times[2 * o->calls] = error != MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        fault_mpi(&t->fault, t->s->ctl.rank, collective_name(t->c->what), error);
+}
+
+/* What rank 0 makes of a block: samples, and whether starts come in time. */
+static void absorb(task *t, const order *o)
+{
+    int late = 0;
+    t->failed = t->times[2 * o->calls] > 0;
+    for (int i = 0; i < o->calls && !t->failed; i++)
+        if (t->times[i] >= LATE / 2)
+            late++;
+        else
+            t->samples[t->n++] = t->times[i] + t->times[o->calls + i];
+    t->late += late;
+    t->blocks++;
+    if (t->n > 0) {
+        summarise(t->samples, t->n, t->scratch, &t->sum);
+        t->typical = t->scratch[t->n * 3 / 4];
+    }
+    if (!o->clock || late <= MANY_LATE * o->calls)
+        return;
+    t->slack *= 2;
+    if (++t->bad >= BAD_BLOCKS) {
+        t->clock = 0;
+        t->s->no_clock++;
+    }
+}
+
+static int hopeless(const task *t)
+{
+    double factor = t->s->plan.hopeless;
+    return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
+}
+
+static const char *reason(const task *t, double left)
+{
+    const plan *p = &t->s->plan;
+    if (t->n >= p->min && t->sum.low > 0 && (t->sum.high - t->sum.low) / 2 <= p->precision * t->sum.median)
+        return "tight";
+    if (t->n >= p->max)
+        return "max";
+    if (hopeless(t))
+        return "hopeless";
+    return t->n > 0 && left < t->price ? "slice" : NULL;
+}
+
+/* The next block: half as many calls as there are samples, as far as time goes. */
+static order next(task *t)
+{
+    session *s = t->s;
+    order o = {0, 0, 0, 0, 0};
+    double left = s->plan.slice - (seconds() - t->begin);
+    t->stop = reason(t, left);
+    if (t->failed)
+        o.calls = -1;
+    if (t->failed || t->stop != NULL)
+        return o;
+    o.clock = t->clock;
+    o.window = 1.5 * t->typical + fmin(fmax(t->slack, SLACK_LEAST), SLACK_MOST);
+    o.estimate = !s->clocks.shared && seconds() - s->clocks.at > s->clocks.age;
+    if (t->blocks == 0 && o.clock)
+        t->price = o.window;
+    double calls = t->n > 0 ? fmax(t->n / 2, 1) : FIRST;
+    calls = fmin(fmin(calls, MOST), s->plan.max - t->n);
+    o.calls = (int)fmax(fmin(calls, left / t->price), 1);
+    return o;
+}
+
+static int measure(task *t)
+{
+    session *s = t->s;
+    const control *c = &s->ctl;
+    double from = seconds();
+    for (;;) {
+        order o = {0, 0, 0, 0, 0};
+        if (c->rank == 0)
+            o = next(t);
+        control_bcast(c, &o, (int)sizeof o);
+        if (o.calls <= 0)
+            break;
+        if (o.estimate)
+            clocks_estimate(&s->clocks, c, &s->world);
+        double begin = seconds();
+        o.start = clocks_now(&s->clocks) + 4 * s->latency + LEAD;
+        control_bcast(c, &o.start, (int)sizeof o.start);
+        timed(t, &o);
+        t->price = (seconds() - begin) / o.calls;
+        control_max(c, t->times, 2 * o.calls + 1);
+        if (c->rank == 0)
+            absorb(t, &o);
+    }
+    t->measure = seconds() - from;
+    return agree(t, "call");
+}
+
+static double best_of(const session *s, const plan_case *c)
+{
+    for (int i = 0; i < s->nbest; i++)
+        if (s->best[i].what == c->what && s->best[i].bytes == c->bytes)
+            return s->best[i].median;
+    return 0;
+}
+
+static void remember_best(session *s, const plan_case *c, double median)
+{
+    best fresh = {c->what, c->bytes, median};
+    for (int i = 0; i < s->nbest; i++)
+        if (s->best[i].what == c->what && s->best[i].bytes == c->bytes) {
+            s->best[i].median = fmin(s->best[i].median, median);
+            return;
+        }
+    best *more = realloc(s->best, ((size_t)s->nbest + 1) * sizeof *more);
+    if (more == NULL)
+        return; /* one case less can be hopeless */
+    s->best = more;
+    s->best[s->nbest++] = fresh;
+}
+
+static void tell(task *t, int bad)
+{
+    line l;
+    line_begin(&l, bad ? "refused" : "result");
+    line_integer(&l, "case", t->c->number);
+    if (bad) {
+        line_string(&l, "step", t->step);
+        line_string(&l, "why", t->fault.why);
+        line_integer(&l, "rank", t->fault.rank);
+    } else {
+        line_integer(&l, "bytes", workload_moved(&t->w));
+        line_number(&l, "median", t->sum.median);
+        if (t->sum.low > 0) {
+            line_number(&l, "low", t->sum.low);
+            line_number(&l, "high", t->sum.high);
+        }
+        line_number(&l, "min", t->sum.min);
+        line_integer(&l, "samples", t->n);
+        line_integer(&l, "late", t->late);
+        line_string(&l, "sync", t->clock ? "clock" : "barrier");
+        line_string(&l, "stop", t->stop);
+        line_string(&l, "verified", t->how);
+        line_string(&l, "seen", t->seen);
+    }
+    line_number(&l, "warmup", t->warmup);
+    line_number(&l, "measure", t->measure);
+    line_number(&l, "wall", seconds() - t->begin);
+    line_number(&l, "at", seconds() - t->s->origin);
+    line_end(&l);
+}
+
+static int room(task *t)
+{
+    size_t n = (size_t)t->s->plan.max + MOST, one = sizeof(double);
+    t->times = malloc((2 * MOST + 1) * one);
+    t->samples = malloc(t->s->ctl.rank == 0 ? n * one : one);
+    t->scratch = malloc(t->s->ctl.rank == 0 ? n * one : one);
+    if (t->times == NULL || t->samples == NULL || t->scratch == NULL)
+        fail(t, "no memory for the times");
+    return agree(t, "memory");
+}
+
+/* After a failure messages may be left on the communicator, so it is left alone
+ * and the next case has another one. */
+static void clear(task *t, int bad)
+{
+    fault first = t->fault;
+    fault_none(&t->fault);
+    if (t->c->new_comm && !bad && t->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&t->comm);
+    if (bad && !t->c->new_comm && (apply(t, NULL, 0) || duplicate(t, &t->s->current))) {
+        fprintf(stderr, "tutti-native: no way on after a failure: %s\n", t->fault.why);
+        MPI_Abort(t->s->ctl.comm, 1);
+    }
+    t->fault = first;
+    workload_free(&t->w);
+    free(t->times);
+    free(t->samples);
+    free(t->scratch);
+}
+
+void measure_case(session *s, const plan_case *c)
+{
+    task t;
+    int count = collective_count(c->what, c->bytes);
+    memset(&t, 0, sizeof t);
+    t.s = s;
+    t.c = c;
+    t.comm = MPI_COMM_NULL;
+    t.begin = seconds();
+    t.how = "no";
+    t.clock = s->no_clock < NO_CLOCK;
+    t.best = best_of(s, c);
+    t.slack = 2 * s->latency;
+    fault_none(&t.fault);
+    int bad = room(&t) || prepare(&t) || make(&t, &t.w, count) || (s->plan.check && check(&t, count)) ||
+              warm_up(&t) || see(&t) || measure(&t);
+    if (s->ctl.rank == 0) {
+        if (!bad)
+            remember_best(s, c, t.sum.median);
+        if (!bad && t.clock)
+            s->no_clock = 0;
+        tell(&t, bad);
+    }
+    clear(&t, bad);
+}

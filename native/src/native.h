@@ -1,0 +1,191 @@
+/* tutti-native: measures many algorithms of MPI collectives in one launch.
+ *
+ * Everything between the processes that is not being measured goes through
+ * point-to-point messages on a communicator of its own (control.c), so that a
+ * collective that was forced to a broken algorithm breaks its own case alone.
+ * Rank 0 takes all decisions and writes all output. */
+#ifndef TUTTI_NATIVE_H
+#define TUTTI_NATIVE_H
+
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include <mpi.h>
+#include <stddef.h>
+
+#define FORMAT 1        /* of the plan and of the output */
+#define WHY 1024        /* bytes of a reason, its end included */
+#define MAX_NAME 128    /* bytes of a variable's name, its end included */
+#define MAX_SWITCHES 64 /* of one case */
+
+/* control.c: messages of our own between the processes of the world. */
+
+typedef struct {
+    MPI_Comm comm;
+    int rank, size;
+} control;
+
+/* A fault is the reason why a step failed and the rank it failed on; rank < 0: none. */
+typedef struct {
+    int rank;
+    char why[WHY];
+} fault;
+
+void control_bcast(const control *c, void *buf, int bytes);  /* from rank 0 */
+void control_max(const control *c, double *values, int n);   /* each largest, on rank 0 */
+void control_barrier(const control *c);                      /* dissemination */
+int control_agree(const control *c, fault *f);               /* everybody has the fault of the lowest rank; 1 if any */
+void fault_none(fault *f);
+void fault_set(fault *f, int rank, const char *form, ...);
+void fault_mpi(fault *f, int rank, const char *what, int error);
+
+/* world.c: which ranks share a node. */
+
+typedef struct {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int domain; /* lowest rank of the shared-memory domain */
+} place;
+
+typedef struct {
+    int nodes, hosts, domains;
+    int *node;    /* of each rank; nodes are numbered by their lowest rank */
+    int *leader;  /* lowest rank of each node */
+    int *ranks;   /* of each node, how many */
+    place *place; /* of each rank */
+} world;
+
+void world_find(world *w, const control *c);
+
+/* clocks.c: one time for all ranks. */
+
+typedef struct {
+    int shared;          /* all ranks read one clock */
+    double offset, rate; /* global = local + offset + rate * (local - at) */
+    double at;           /* local time of the estimate */
+    double relative;     /* this rank's clock against its leader's */
+    double error;        /* rank 0: half the shortest round trip of the worst leader */
+    double age;          /* rank 0: seconds an estimate is good for */
+} clocks;
+
+void clocks_start(clocks *k, const control *c, const world *w);
+void clocks_estimate(clocks *k, const control *c, const world *w);
+double clocks_now(const clocks *k); /* seconds of rank 0's clock */
+double seconds(void);               /* of this node's clock */
+
+/* collectives.c: the operations, their data and its check. */
+
+typedef enum {
+    ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
+    GATHER, REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, SCATTER, COLLECTIVES
+} collective;
+
+typedef struct {
+    collective what;
+    long bytes; /* as the plan says */
+    int count;  /* elements: of one process where bytes are per process, else of the message */
+    int rank, size;
+    MPI_Comm comm;
+    char *send, *recv;
+    size_t send_bytes, recv_bytes;
+    int *counts, *displs; /* of each rank */
+} workload;
+
+const char *collective_name(collective what);
+int collective_find(const char *name); /* -1: none */
+int collective_count(collective what, long bytes);
+int collective_reduces(collective what);
+size_t workload_bytes(collective what, int count, int rank, int size);
+int workload_make(workload *w, collective what, long bytes, int count, MPI_Comm comm, char *why);
+void workload_free(workload *w);
+void workload_fill(workload *w, int salt);
+int workload_call(const workload *w);
+int workload_right(const workload *w, int salt, char *why);
+long workload_moved(const workload *w); /* bytes in the plan's convention, after rounding */
+
+/* switches.c: MPI_T control variables. */
+
+typedef struct {
+    char name[MAX_NAME];
+    int value;
+} setting;
+
+int switches_start(char *why);
+int switches_apply(const setting *s, int n, char *why); /* and all others back to their first values */
+int switches_enum(const setting *s, int n, collective what, char *name, char *why);
+
+/* plan.c: what to measure. */
+
+typedef struct {
+    int number;
+    collective what;
+    long bytes;
+    int new_comm;
+    setting *switches;
+    int nswitches;
+} plan_case;
+
+typedef struct {
+    int nodes, ppn;
+    int warmup, min, max;             /* calls */
+    double precision, slice, hang;    /* relative half-width, seconds, seconds */
+    double hopeless;                  /* factor */
+    int check;
+    int ncases;
+    plan_case *cases;
+} plan;
+
+char *plan_load(const char *path, int *bytes, char *why); /* rank 0 */
+int plan_parse(plan *p, const char *path, char *text, char *why);
+
+/* stats.c: order statistics. */
+
+typedef struct {
+    double median, low, high, min; /* seconds; low = high = 0 with fewer than 6 samples */
+} summary;
+
+void summarise(const double *samples, int n, double *scratch, summary *out);
+
+/* probe.c: which algorithm ran. */
+
+int probe_possible(collective what, const char *library);
+void probe_run(const control *c, MPI_Comm comm, collective what, char *seen);
+
+/* measure.c: one case. */
+
+typedef struct {
+    control ctl;
+    world world;
+    clocks clocks;
+    plan plan;
+    MPI_Comm pristine; /* made before any switch was written */
+    MPI_Comm current;  /* calls of cases that need no new one */
+    double latency;    /* seconds of a barrier of ours */
+    double origin;     /* seconds() at the start */
+    int no_clock;      /* cases in a row that came late and went over to barriers */
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    struct best *best;
+    int nbest;
+    struct known *known;
+    int nknown;
+} session;
+
+void measure_case(session *s, const plan_case *c);
+
+/* output.c: JSON lines of rank 0. */
+
+typedef struct {
+    char *text;
+    size_t used, room;
+    int bad; /* a number was not finite */
+} line;
+
+void line_begin(line *l, const char *event);
+void line_string(line *l, const char *key, const char *value);
+void line_number(line *l, const char *key, double value);
+void line_integer(line *l, const char *key, long value);
+void line_raw(line *l, const char *form, ...);
+void line_quoted(line *l, const char *value);
+void line_end(line *l);
+
+#endif
