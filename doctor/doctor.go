@@ -17,12 +17,17 @@ type Options struct {
 	Run      bool     // start programs of two processes; without, nothing runs in parallel
 }
 
-// Time limits. What is slower than that is told as hanging.
-const (
-	askLimit     = 10 * time.Second // versions and lists
-	compileLimit = 60 * time.Second // compilers of busy parallel file systems
-	launchLimit  = 20 * time.Second
-)
+// limits are the times after which a command is told as hanging.
+type limits struct {
+	ask     time.Duration // versions and lists
+	compile time.Duration // of busy parallel file systems, too
+	launch  time.Duration // two processes
+	ping    time.Duration // a controller answers at once; where none is, all but the ping take 9 to 59 s to say so
+}
+
+func defaultLimits() limits {
+	return limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second}
+}
 
 // examiner is one examination. What is found first serves the later steps.
 type examiner struct {
@@ -31,6 +36,7 @@ type examiner struct {
 	root    string   // of /proc and /sys, "/" but in tests
 	temp    string   // for programs that are built; seen by the nodes if Dir is
 	now     func() time.Time
+	limits  limits
 
 	report    Report
 	libraries []*Library
@@ -49,7 +55,7 @@ func Examine(ctx context.Context, opt Options) (*Report, error) {
 
 func newExaminer(opt Options, root string) *examiner {
 	return &examiner{
-		options: opt, environ: quiet(opt.Environ), root: root, now: time.Now,
+		options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits(),
 		report: Report{Sets: []Set{}, Libraries: []Library{}, Checks: []Check{}},
 	}
 }

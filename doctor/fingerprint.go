@@ -64,7 +64,6 @@ type contents struct {
 	isOpen  bool
 	device  string // of MPICH
 	asserts bool   // MPICH checks what it does
-	tree    bool   // MPICH chooses by trees: 4.0 and newer
 	ch4     bool   // device collectives: compositions of the ch4 device
 	posix   bool   // collectives through shared memory within a node
 
@@ -121,18 +120,14 @@ func (c *contents) see(text []byte) {
 	} else {
 		c.before = c.before[:0]
 	}
-	switch {
-	case bytes.Contains(text, []byte("MPI")) && c.vendor == "":
+	if c.vendor == "" && bytes.Contains(text, []byte("MPI")) {
 		if m := vendorForm.FindSubmatch(text); m != nil {
 			c.vendor = map[byte]string{'I': "Intel MPI ", 'C': "Cray MPICH "}[m[1][0]] + string(m[2])
 		}
-		fallthrough
-	default:
-		c.tree = c.tree || bytes.HasPrefix(text, []byte(`{"collective=`)) && bytes.Contains(text, []byte("algorithm=MPIR_"))
-		c.ch4 = c.ch4 || bytes.HasPrefix(text, []byte("composition=MPIDI_"))
-		c.posix = c.posix || bytes.Contains(text, []byte("ch4/shm/posix/"))
-		c.asserts = c.asserts || assertForm.Match(text)
 	}
+	c.ch4 = c.ch4 || bytes.HasPrefix(text, []byte("composition=MPIDI_"))
+	c.posix = c.posix || bytes.Contains(text, []byte("ch4/shm/posix/"))
+	c.asserts = c.asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
 func (c *contents) seeShort(text []byte) {

@@ -63,7 +63,7 @@ func (x *examiner) findLaunchers(ctx context.Context) {
 				continue
 			}
 			l := &launcher{path: path, names: []string{name}}
-			r := x.run(ctx, command{args: []string{path, "--version"}, limit: askLimit})
+			r := x.run(ctx, command{args: []string{path, "--version"}, limit: x.limits.ask})
 			l.family, l.version = parseLauncher(r.Stdout + r.Stderr)
 			byFile[real(path)] = l
 			x.launchers = append(x.launchers, l)
@@ -114,7 +114,7 @@ type trial struct {
 
 // command runs a program with two processes.
 func (t trial) command(x *examiner, prog ...string) command {
-	return command{args: slices.Concat(t.args, prog), env: t.env, drop: t.drop, dir: x.temp, limit: launchLimit}
+	return command{args: slices.Concat(t.args, prog), env: t.env, drop: t.drop, dir: x.temp, limit: x.limits.launch}
 }
 
 func (x *examiner) examineLaunchers(ctx context.Context) {

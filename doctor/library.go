@@ -149,7 +149,7 @@ func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number in
 		x.add(Check{Libraries, wrapper, Missing, []string{err.Error()}, "make room in " + filepath.Dir(x.temp)})
 		return
 	}
-	r := x.run(ctx, command{args: []string{wrapper, "-o", prog, source}, dir: x.temp, limit: compileLimit})
+	r := x.run(ctx, command{args: []string{wrapper, "-o", prog, source}, dir: x.temp, limit: x.limits.compile})
 	if r.Err != nil {
 		x.add(x.cannotCompile(wrapper, r))
 		return
@@ -183,7 +183,7 @@ func (x *examiner) cannotCompile(wrapper string, r result) Check {
 	packages := map[string]string{"mpicc.mpich": "libmpich-dev", "mpicc.openmpi": "libopenmpi-dev"}[filepath.Base(wrapper)]
 	switch {
 	case r.TimedOut:
-		c.Details = []string{fmt.Sprintf("compiles five lines for longer than %v", compileLimit)}
+		c.Details = []string{fmt.Sprintf("compiles five lines for longer than %v", x.limits.compile)}
 		c.Cure = "try it by hand; a licence server or file system may not answer"
 	case strings.Contains(text, "mpi.h"):
 		c.Details = []string{"the wrapper is there, the headers (mpi.h) are not"}
@@ -233,20 +233,21 @@ func parseMarker(program []byte) (marker, bool) {
 // loadedBy returns the file of the MPI library that a program would load, empty
 // when it loads none (linked statically) or what it needs is not found.
 func (x *examiner) loadedBy(ctx context.Context, prog string) string {
-	r := x.run(ctx, command{args: []string{prog}, env: []string{"LD_TRACE_LOADED_OBJECTS=1"}, dir: x.temp, limit: askLimit})
+	r := x.run(ctx, command{args: []string{prog}, env: []string{"LD_TRACE_LOADED_OBJECTS=1"}, dir: x.temp, limit: x.limits.ask})
 	return parseLoaded(r.Stdout)
 }
 
 var (
 	loadedForm = regexp.MustCompile(`^\s*(lib\S+) => (/\S.*) \(0x[0-9a-f]+\)$`)
-	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich|mpi_[a-z0-9]+|mpich_[a-z0-9_]+)\.so`)
+	binding    = regexp.MustCompile(`_(cxx|java|mpifh|usempi)`) // of other languages, beside the library
+	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich)(_[a-z0-9_]+)?\.so`)
 )
 
 // parseLoaded finds the MPI library in what the dynamic loader lists.
 func parseLoaded(list string) string {
 	for line := range strings.Lines(list) {
 		m := loadedForm.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		if m != nil && mpiFile.MatchString(m[1]) && !strings.Contains(m[1], "_cxx") && !strings.Contains(m[1], "_mpifh") && !strings.Contains(m[1], "_usempi") {
+		if m != nil && mpiFile.MatchString(m[1]) && !binding.MatchString(m[1]) {
 			return real(m[2])
 		}
 	}

@@ -126,7 +126,7 @@ func (x *examiner) examineOpenMPI(ctx context.Context, lib *Library, c *Check) {
 
 // askOmpiInfo asks for the build and for the parameters of collectives.
 func (x *examiner) askOmpiInfo(ctx context.Context, tool string) ompiInfo {
-	build := x.run(ctx, command{args: []string{tool, "--parsable"}, limit: askLimit})
-	params := x.run(ctx, command{args: []string{tool, "--parsable", "--param", "coll", "all", "--level", "9"}, limit: askLimit})
+	build := x.run(ctx, command{args: []string{tool, "--parsable"}, limit: x.limits.ask})
+	params := x.run(ctx, command{args: []string{tool, "--parsable", "--param", "coll", "all", "--level", "9"}, limit: x.limits.ask})
 	return parseOmpiInfo(build.Stdout + "\n" + params.Stdout)
 }

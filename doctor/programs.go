@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tutti/coll"
 )
@@ -139,7 +140,7 @@ func judgeSuite(c Check, s suite, r result, library string) Check {
 	switch {
 	case r.TimedOut:
 		c = c.with(Missing, "try it by hand with two processes")
-		c.Details = append(c.Details, fmt.Sprintf("%s: no end within %v", library, launchLimit))
+		c.Details = append(c.Details, fmt.Sprintf("%s: no end within %v", library, r.Took.Round(time.Second)))
 	case n == 1:
 		c = c.with(Missing, "build it again with this MPI's mpicc")
 		c.Details = append(c.Details, library+": worlds of one process: it was built with another library")
@@ -190,7 +191,7 @@ func (x *examiner) others(s suite, path string) []string {
 
 var (
 	osuForm = regexp.MustCompile(`(?m)# OSU MPI\S* .* Test v([0-9][0-9A-Za-z.]{0,15})\s*$`)
-	osuRow  = regexp.MustCompile(`(?m)^(?:\[\S+\S*)? *[0-9]+ +[0-9]+\.[0-9]+`)
+	osuRow  = regexp.MustCompile(`(?m)^(?:\[\S+)? *[0-9]+ +[0-9]+\.[0-9]+`)
 	imbForm = regexp.MustCompile(`Intel\(R\) MPI Benchmarks ([0-9][0-9A-Za-z.]{0,15})`)
 	imbSize = regexp.MustCompile(`# #processes = ([0-9]{1,6})`)
 	imbRow  = regexp.MustCompile(`(?m)^ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)

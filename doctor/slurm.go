@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // slurm is what is known of the scheduler.
@@ -21,10 +19,6 @@ type slurm struct {
 	jobTasks   string // processes on its nodes, as Slurm writes them
 	partitions []partition
 }
-
-// pingLimit: a controller answers at once, and where none is, everything but the
-// ping takes 9 to 59 seconds to say so.
-const pingLimit = 3 * time.Second
 
 // slurmCommands are what a campaign calls; sacct and scrontab may be missing.
 var slurmCommands = []string{"sbatch", "squeue", "scontrol", "scancel", "srun", "sinfo"}
@@ -60,7 +54,7 @@ func (x *examiner) ping(ctx context.Context) bool {
 	if scontrol == "" {
 		return false
 	}
-	r := x.run(ctx, command{args: []string{scontrol, "ping"}, limit: pingLimit})
+	r := x.run(ctx, command{args: []string{scontrol, "ping"}, limit: x.limits.ping})
 	state, host := parsePing(r.Stdout)
 	c := Check{Section: Slurm, Name: "Slurm", State: Missing}
 	switch {
@@ -68,7 +62,7 @@ func (x *examiner) ping(ctx context.Context) bool {
 		c.Details = []string{"the commands are there, a configuration is not"}
 		c.Cure = "export SLURM_CONF=/path/to/slurm.conf, or work on a node of the cluster"
 	case r.TimedOut:
-		c.Details = []string{fmt.Sprintf("scontrol ping does not answer within %v", pingLimit)}
+		c.Details = []string{fmt.Sprintf("scontrol ping does not answer within %v", x.limits.ping)}
 		c.Cure = "ask whether slurmctld runs; check SLURM_CONF"
 	case state == "UP":
 		x.slurm.reachable = true
@@ -91,7 +85,7 @@ func (x *examiner) ask(ctx context.Context, name string, args ...string) string 
 	if path == "" {
 		return ""
 	}
-	r := x.run(ctx, command{args: append([]string{path}, args...), limit: askLimit})
+	r := x.run(ctx, command{args: append([]string{path}, args...), limit: x.limits.ask})
 	if r.Err != nil {
 		return ""
 	}
@@ -100,7 +94,7 @@ func (x *examiner) ask(ctx context.Context, name string, args ...string) string 
 
 func (x *examiner) examineCluster(ctx context.Context) {
 	if path := x.look("srun"); path != "" {
-		r := x.run(ctx, command{args: []string{path, "--mpi=list"}, limit: askLimit})
+		r := x.run(ctx, command{args: []string{path, "--mpi=list"}, limit: x.limits.ask})
 		x.slurm.plugins = parsePlugins(r.Stdout + r.Stderr) // one stream or the other, by release
 	}
 	x.examinePartitions(ctx)
@@ -165,14 +159,14 @@ func (x *examiner) examineAccounting(ctx context.Context) {
 		x.add(Check{Slurm, "accounting", Warning, []string{"no sacct: how jobs ended is known for MinJobAge only"}, "tutti's own end files serve instead"})
 		return
 	}
-	r := x.run(ctx, command{args: []string{path, "--noheader", "--allocations", "--parsable2", "--format=JobID", "--starttime=now-1minute"}, limit: askLimit})
+	r := x.run(ctx, command{args: []string{path, "--noheader", "--allocations", "--parsable2", "--format=JobID", "--starttime=now-1minute"}, limit: x.limits.ask})
 	switch {
 	case r.Err == nil:
 		x.add(ok(Slurm, "accounting", fmt.Sprintf("sacct answers in %.1f s", r.Took.Seconds())))
 	case strings.Contains(r.Stderr, "disabled"):
 		x.add(Check{Slurm, "accounting", Found, []string{"off: how jobs ended is told by scontrol for MinJobAge, then by tutti's own end files"}, ""})
 	case r.TimedOut:
-		x.add(Check{Slurm, "accounting", Warning, []string{fmt.Sprintf("sacct does not answer within %v", askLimit)}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
+		x.add(Check{Slurm, "accounting", Warning, []string{fmt.Sprintf("sacct does not answer within %v", x.limits.ask)}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
 	default:
 		x.add(Check{Slurm, "accounting", Warning, []string{"sacct: " + r.said()}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
 	}
@@ -203,7 +197,7 @@ func (x *examiner) testSubmission(ctx context.Context) {
 	}
 	r := x.run(ctx, command{
 		args: []string{path, "--test-only", "--nodes=1", "--time=1", "--job-name=tutti-doctor", script},
-		dir:  x.temp, drop: []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"}, limit: askLimit,
+		dir:  x.temp, drop: []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"}, limit: x.limits.ask,
 	})
 	if r.Err != nil {
 		x.add(Check{Slurm, "submitting", Warning, []string{"sbatch --test-only refuses a job of one node: " + r.said()}, "name partition, account or QOS in the campaign file"})
@@ -248,14 +242,4 @@ func orUnknown(s string) string {
 		return "unknown"
 	}
 	return s
-}
-
-// partitionNames are for messages.
-func (s slurm) partitionNames() []string {
-	var names []string
-	for _, p := range s.partitions {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -78,8 +78,11 @@ func (x *examiner) addSrun(t trial, v verdict, failed []string) {
 		where = " on " + strings.Join(v.Hosts, ", ")
 	}
 	c := Check{Launchers, t.launcher, v.State, []string{t.library.Name + ": " + v.Text + where}, x.cureOfLaunch(t, v)}
-	if v.State == Missing && !v.OneRank {
-		c.State, c.Cure = Warning, "start with the library's own launcher inside the job"
+	if v.State == Missing && !v.OneRank { // it may be the cluster's fault, or its load
+		c.State = Warning
+		if !strings.Contains(v.Text, "No such file") {
+			c.Cure = "start with the library's own launcher inside the job"
+		}
 	}
 	c.Details = append(c.Details, failed...)
 	x.add(c)

@@ -40,11 +40,10 @@ func judge(r result) verdict {
 	slices.Sort(ranks)
 	slices.Sort(hosts)
 	v := verdict{State: Missing, Hosts: hosts}
-	one := func(n int) bool { return n == 1 }
-	same := func(want int) func(int) bool { return func(n int) bool { return n != want } }
+	not := func(want int) func(int) bool { return func(n int) bool { return n != want } }
 	switch {
-	case len(sizes) > 0 && !slices.ContainsFunc(sizes, same(1)):
-		v.OneRank = slices.IndexFunc(sizes, one) >= 0
+	case len(sizes) > 0 && !slices.ContainsFunc(sizes, not(1)):
+		v.OneRank = true
 		v.Text = fmt.Sprintf("starts %s instead of one world of %d processes", count(len(sizes), "world of one process", "worlds of one process"), processes)
 	case r.TimedOut && len(ranks) == processes && ended < processes:
 		v.Text = fmt.Sprintf("both processes answered, then MPI_Finalize hung for %v", r.Took.Round(time.Second))
@@ -53,12 +52,12 @@ func judge(r result) verdict {
 		if said := r.said(); said != "" && len(ranks) == 0 && strings.TrimSpace(r.Stderr+r.Stdout) != "" {
 			v.Text += ": " + said
 		}
-	case !slices.Equal(ranks, []int{0, 1}) || slices.ContainsFunc(sizes, same(processes)):
+	case !slices.Equal(ranks, []int{0, 1}) || slices.ContainsFunc(sizes, not(processes)):
 		v.Text = "does not start two processes"
 		if r.Err != nil {
 			v.Text += ": " + r.said()
 		}
-	case slices.ContainsFunc(sums, same(3)): // 1 + 2
+	case slices.ContainsFunc(sums, not(3)): // 1 + 2
 		v.Text = fmt.Sprintf("two processes, but their sum is wrong: %v", sums)
 	case r.Err != nil:
 		v.State, v.Text = Warning, fmt.Sprintf("two processes ran, then it ended with %d: %s", r.Code, r.said())

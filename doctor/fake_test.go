@@ -1,0 +1,291 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A machine made of scripts: only what a test puts into its folder is on the
+// PATH. The scripts use what a POSIX shell has built in.
+type machine struct {
+	t   *testing.T
+	bin string
+	x   *examiner
+}
+
+func newMachine(t *testing.T, environ ...string) *machine {
+	t.Helper()
+	bin := t.TempDir()
+	m := &machine{t: t, bin: bin}
+	m.x = newExaminer(Options{Environ: append(environ, "PATH="+bin), Dir: t.TempDir(), Run: true}, t.TempDir())
+	m.x.limits = limits{ask: 300 * time.Millisecond, compile: 300 * time.Millisecond, launch: 500 * time.Millisecond, ping: 300 * time.Millisecond}
+	return m
+}
+
+// put adds a program.
+func (m *machine) put(name, body string) {
+	m.t.Helper()
+	path := filepath.Join(m.bin, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// compiler adds a wrapper that compiles the probe of a library; what it makes is
+// a script that carries the probe's marker.
+func (m *machine) compiler(name, mark string) {
+	m.put(name, `echo '#!/bin/sh' > "$2"; echo '# tutti-doctor;`+mark+`end' >> "$2"; /bin/chmod +x "$2"`)
+}
+
+const mpichMark, openMark = "family=mpich;version=4.0.2;", "family=openmpi;version=4.1.4;"
+
+// launcher adds a launcher that says what it is and, given processes to start,
+// runs the body.
+func (m *machine) launcher(name, says, body string) {
+	m.put(name, "case $1 in --version) echo '"+says+"'; exit 0;; esac\n"+body)
+}
+
+const (
+	hydra = "HYDRA build details:\n    Version:                                 4.0.2"
+	orte  = "mpirun (Open MPI) 4.1.4"
+
+	goodWorld = `echo 'tutti-doctor: rank 0 of 2 sum 3 on n1'; echo 'tutti-doctor: rank 1 of 2 sum 3 on n1'
+echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
+	oneRankWorlds = `echo 'tutti-doctor: rank 0 of 1 sum 1 on n1'; echo 'tutti-doctor: rank 0 of 1 sum 1 on n1'`
+	hang          = `while :; do read line < /dev/zero; /bin/sleep 60; done`
+)
+
+// examine runs the examination to its end.
+func (m *machine) examine() *Report {
+	m.t.Helper()
+	began := time.Now()
+	r, err := m.x.examine(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		m.t.Errorf("took %v: something hung", took)
+	}
+	if left, err := os.ReadDir(m.x.options.Dir); err != nil || len(left) > 0 {
+		m.t.Errorf("left behind: %v, %v", left, err)
+	}
+	return r
+}
+
+// find returns the check of that name.
+func (m *machine) find(r *Report, s Section, name string) Check {
+	m.t.Helper()
+	for _, c := range r.Checks {
+		if c.Section == s && (c.Name == name || filepath.Base(c.Name) == name) {
+			return c
+		}
+	}
+	m.t.Fatalf("no check %s %s among %v", s, name, r.Checks)
+	return Check{}
+}
+
+// wantCheck fails unless the check has the state, the words in its details and
+// the words in its cure.
+func wantCheck(t *testing.T, c Check, state State, details, cure string) {
+	t.Helper()
+	if c.State != state || !strings.Contains(strings.Join(c.Details, "\n"), details) || !strings.Contains(c.Cure, cure) || cure == "" && c.Cure != "" {
+		t.Errorf("check %+v\nwant %s, details with %q, cure with %q", c, state, details, cure)
+	}
+}
+
+func TestNothingThere(t *testing.T) {
+	m := newMachine(t)
+	r := m.examine()
+	if r.Ready() || len(r.Lacks) != 3 {
+		t.Errorf("ready %v, lacks %q, want library, launcher and program", r.Ready(), r.Lacks)
+	}
+	wantCheck(t, m.find(r, Libraries, "MPI"), Missing, "no compiler wrapper", "apt-get install mpich libmpich-dev")
+	wantCheck(t, m.find(r, Slurm, "Slurm"), Missing, "no Slurm commands", "slurm-client")
+	wantCheck(t, m.find(r, Programs, "OSU"), Missing, "not on the PATH", "OSU_HOME")
+	wantCheck(t, m.find(r, Programs, "ReproMPI"), Missing, "not on the PATH", "mpibenchmark")
+
+	m = newMachine(t, "LMOD_CMD=/opt/lmod")
+	m.put("ompi_info", "")
+	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info is there", "module avail")
+}
+
+// A whole set: the report names it, and no-run believes what is there.
+func TestComplete(t *testing.T) {
+	for _, run := range []bool{true, false} {
+		m := newMachine(t)
+		m.x.options.Run = run
+		m.compiler("mpicc.mpich", mpichMark)
+		m.launcher("mpiexec.hydra", hydra, `
+echo "$*" >> `+m.bin+`/started
+case $3 in
+*osu_bcast) echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91';;
+*) `+goodWorld+`;;
+esac`)
+		m.put("osu_bcast", "exit 1")
+		r := m.examine()
+		want := []Set{{"MPICH 4.0.2", "mpiexec.hydra", "osu", "local"}}
+		if !slices.Equal(r.Sets, want) {
+			t.Errorf("run %v: sets %v, want %v", run, r.Sets, want)
+		}
+		_, err := os.Stat(filepath.Join(m.bin, "started"))
+		if started := err == nil; started != run {
+			t.Errorf("run %v: started %v", run, started)
+		}
+		state := map[bool]State{true: OK, false: Found}[run]
+		if c := m.find(r, Launchers, "mpiexec.hydra"); c.State != state {
+			t.Errorf("launcher %s, want %s", c.State, state)
+		}
+	}
+}
+
+func TestWrappers(t *testing.T) {
+	tests := []struct {
+		name, wrapper, body, details, cure string
+	}{
+		{"no headers", "mpicc.mpich", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers (mpi.h) are not", "apt-get install libmpich-dev"},
+		{"no headers of Open MPI", "mpicc.openmpi", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "libopenmpi-dev"},
+		{"no headers of somebody", "mpicc", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "development files"},
+		{"does not link", "mpicc", "echo '/usr/bin/ld: cannot find -lmpi: No such file' >&2; exit 1", "does not link: /usr/bin/ld", "development files"},
+		{"no compiler", "mpicc", "echo 'mpicc: line 1: gcc: command not found' >&2; exit 127", "gcc: command not found", "gcc"},
+		{"hangs", "mpicc", hang, "longer than 300ms", "licence"},
+		{"makes nothing", "mpicc", "exit 0", "without a program", "by hand"},
+		{"makes something else", "mpicc", `echo hello > "$2"`, "not the program", "by hand"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			m.put(tc.wrapper, tc.body)
+			r := m.examine()
+			wantCheck(t, m.find(r, Libraries, tc.wrapper), Missing, tc.details, tc.cure)
+			if r.Ready() || len(r.Libraries) > 0 {
+				t.Errorf("ready %v with %v", r.Ready(), r.Libraries)
+			}
+		})
+	}
+}
+
+// Libraries are told apart by what they are, not by what a wrapper is called.
+func TestSeveralLibraries(t *testing.T) {
+	m := newMachine(t)
+	m.compiler("mpicc.mpich", mpichMark)
+	m.compiler("mpicc.openmpi", openMark)
+	m.compiler("mpicc", openMark)
+	other := t.TempDir()
+	m.compiler(filepath.Join("..", filepath.Base(m.bin)+"-intel", "bin", "mpiicc"), "family=mpich;version=3.4a2;vendor=Intel MPI;release=2021.6;")
+	m.x.options.Prefixes = []string{m.bin + "-intel", other}
+	m.launcher("mpirun", orte, goodWorld)
+	r := m.examine()
+	var names []string
+	for _, l := range r.Libraries {
+		names = append(names, l.Name)
+	}
+	if want := []string{"Intel MPI 2021.6", "MPICH 4.0.2", "Open MPI 4.1.4"}; !slices.Equal(names, want) {
+		t.Errorf("libraries %q, want %q", names, want)
+	}
+	if got := r.Libraries[len(r.Libraries)-1].Compilers; len(got) != 2 {
+		t.Errorf("compilers of Open MPI %q, want mpicc.openmpi and mpicc", got)
+	}
+	wantCheck(t, m.find(r, Libraries, other), Missing, "no compiler wrapper", "--mpi")
+	wantCheck(t, m.find(r, Launchers, "mpirun"), OK, "Open MPI 4.1.4: a world of two", "")
+	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), Missing, "no launcher of Intel MPI 2021.6", "mpich")
+}
+
+func TestLaunchers(t *testing.T) {
+	tests := []struct {
+		name, body string
+		state      State
+		details    string
+		cure       string
+	}{
+		{"good", goodWorld, OK, "a world of two processes", ""},
+		{"wrong launcher", oneRankWorlds, Missing, "2 worlds of one process", "not the launcher of MPICH 4.0.2"},
+		{"hangs", hang, Missing, "no end within", "by hand"},
+		{"hangs at the end", "echo 'tutti-doctor: rank 0 of 2 sum 3 on n1'; echo 'tutti-doctor: rank 1 of 2 sum 3 on n1'\n" + hang, Missing, "MPI_Finalize hung", "UCX"},
+		{"dies", "kill -9 $$", Missing, "signal: killed", "by hand"},
+		{"refuses", "echo 'error: no slots' >&2; exit 1", Missing, "error: no slots", "by hand"},
+		{"babbles", "while :; do echo babble babble babble babble babble babble; done", Missing, "no end within", "by hand"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			m.compiler("mpicc.mpich", mpichMark)
+			m.launcher("mpiexec.hydra", hydra, tc.body)
+			wantCheck(t, m.find(m.examine(), Launchers, "mpiexec.hydra"), tc.state, tc.details, tc.cure)
+		})
+	}
+}
+
+func TestStrangeLaunchers(t *testing.T) {
+	m := newMachine(t)
+	m.compiler("mpicc", mpichMark)
+	m.put("mpiexec", hang)
+	m.put("mpirun", `printf '\377\000\033[2J'`)
+	r := m.examine()
+	wantCheck(t, m.find(r, Launchers, "mpiexec"), Warning, "does not answer --version", "do not use it")
+	wantCheck(t, m.find(r, Launchers, "mpirun"), Warning, "does not say whose", "do not use it")
+	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), Missing, "no launcher of MPICH 4.0.2", "mpiexec")
+}
+
+func TestPrograms(t *testing.T) {
+	tests := []struct {
+		name, body, shown string
+		state             State
+		details, cure     string
+	}{
+		{"measures", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'", "OSU 7.4", OK, "measured a broadcast", ""},
+		{"built with another library", "echo 'This test requires at least two processes'", "OSU", Missing, "built with another library", "build it again"},
+		{"prints nothing", "exit 3", "OSU", Missing, "measured nothing: exit status 3", "by hand"},
+		{"hangs", hang, "OSU", Missing, "no end within", "by hand"},
+		{"fails at the end", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'; exit 1", "OSU 7.4", Missing, "measured nothing", "by hand"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			m.compiler("mpicc.mpich", mpichMark)
+			m.launcher("mpiexec.hydra", hydra, "case $3 in *osu_bcast) ;; *) "+goodWorld+"; exit;; esac\n"+tc.body)
+			m.put("home/libexec/osu-micro-benchmarks/mpi/collective/osu_bcast", "")
+			m.x.environ = append(m.x.environ, "OSU_HOME="+m.bin+"/home")
+			r := m.examine()
+			c := m.find(r, Programs, tc.shown)
+			wantCheck(t, c, tc.state, tc.details, tc.cure)
+			wantCheck(t, c, tc.state, "programs of 1 of", tc.cure)
+			if r.Ready() != (tc.state == OK) {
+				t.Errorf("ready %v", r.Ready())
+			}
+		})
+	}
+}
+
+// What a hung command started goes with it.
+func TestRunLeavesNothing(t *testing.T) {
+	m := newMachine(t)
+	pid := filepath.Join(m.bin, "pid")
+	m.put("parent", "/bin/sleep 300 & echo $! > "+pid+"\ntrap '' TERM\nwait; wait; /bin/sleep 300")
+	r := m.x.run(t.Context(), command{args: []string{filepath.Join(m.bin, "parent")}, limit: 200 * time.Millisecond})
+	if !r.TimedOut || r.Err == nil || r.Took > 5*time.Second {
+		t.Errorf("timed out %v, error %v, took %v", r.TimedOut, r.Err, r.Took)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := strings.TrimSpace(string(text))
+	for range 100 {
+		stat, err := os.ReadFile("/proc/" + child + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %s is still there", child)
+}

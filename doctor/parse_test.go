@@ -1,0 +1,307 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+)
+
+// recorded returns a text that a real program printed.
+func recorded(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestParseMarker(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+		marked           bool
+	}{
+		{"MPICH", "\x7fELF\x00tutti-doctor;family=mpich;version=4.0.2;end\x00", "MPICH 4.0.2", true},
+		{"Open MPI", "tutti-doctor;family=openmpi;version=4.1.4;end", "Open MPI 4.1.4", true},
+		{"Intel", "tutti-doctor;family=mpich;version=3.4a2;vendor=Intel MPI;release=2021.6;end", "Intel MPI 2021.6", true},
+		{"Cray", "tutti-doctor;family=mpich;version=3.4a2;vendor=Cray MPICH;release=8.1.27;end", "Cray MPICH 8.1.27", true},
+		{"neither", "tutti-doctor;family=other;version=;end", "another MPI", true},
+		{"cut off", "tutti-doctor;family=mpich;version=4.0.", "", false},
+		{"nothing", "", "", false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			m, marked := parseMarker([]byte(tc.text))
+			if marked != tc.marked || marked && m.name() != tc.want {
+				t.Errorf("parseMarker = %q, %v, want %q, %v", m.name(), marked, tc.want, tc.marked)
+			}
+		})
+	}
+}
+
+func TestParseLoaded(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"MPICH", recorded(t, "loaded-mpich.txt"), real("/lib/x86_64-linux-gnu/libmpich.so.12")},
+		{"Open MPI", recorded(t, "loaded-openmpi.txt"), real("/lib/x86_64-linux-gnu/libmpi.so.40")},
+		{"Cray", "\tlibmpi_gnu_91.so.12 => /opt/cray/none/libmpi_gnu_91.so.12 (0x00007f0000000000)\n", "/opt/cray/none/libmpi_gnu_91.so.12"},
+		{"C++ bindings are not the library", "\tlibmpi_cxx.so.40 => /none/libmpi_cxx.so.40 (0x00007f0000000000)\n", ""},
+		{"not found", "\tlibmpich.so.12 => not found\n", ""},
+		{"no MPI", "\tlibc.so.6 => /lib/libc.so.6 (0x00007f0000000000)\n", ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := parseLoaded(tc.text); got != tc.want {
+				t.Errorf("parseLoaded = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestParseOmpiInfo(t *testing.T) {
+	info := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt"))
+	if info.version != "4.1.4" || info.checks != "runtime" {
+		t.Errorf("version %q, checks %q, want 4.1.4, runtime", info.version, info.checks)
+	}
+	want := map[int]string{0: "ignore", 1: "linear", 2: "pairwise", 3: "modified_bruck", 4: "linear_sync", 5: "two_proc"}
+	if diff := cmp.Diff(want, info.tuned["alltoall"]); diff != "" {
+		t.Errorf("alltoall (-want +got):\n%s", diff)
+	}
+	if got := info.priorities["tuned"]; got != 30 {
+		t.Errorf("priority of tuned %d, want 30", got)
+	}
+	if above := info.above(); len(above) != 0 {
+		t.Errorf("above tuned: %v, want nothing in 4.1.4", above)
+	}
+
+	newer := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt") + "mca:coll:han:param:coll_han_priority:value:35\n" +
+		"mca:coll:hcoll:version:\"mca:2.1.0\"\nmca:coll:hcoll:param:coll_hcoll_priority:value:90\n" +
+		"mca:coll:ucc:param:coll_ucc_priority:value:90\n") // without a version: not there
+	if diff := cmp.Diff([]string{"han", "hcoll"}, newer.above()); diff != "" {
+		t.Errorf("above tuned (-want +got):\n%s", diff)
+	}
+}
+
+// The catalogue of a release is that of its ompi_info.
+func TestCompareOpenMPI(t *testing.T) {
+	info := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt"))
+	cat, err := catalogue.For(catalogue.OpenMPI, "4.1.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent, unlisted, listed := compareOpenMPI(cat, info.tuned)
+	if len(absent) > 0 || len(unlisted) > 0 || listed < 50 {
+		t.Errorf("absent %v, unlisted %v of %d", absent, unlisted, listed)
+	}
+
+	info.tuned["bcast"] = map[int]string{1: "basic_linear", 2: "renamed", 42: "brand_new"}
+	absent, unlisted, _ = compareOpenMPI(cat, info.tuned)
+	if want := len(cat.Entries(coll.Bcast)) - 1; len(absent) != want || absent[0] != "bcast 2 chain" {
+		t.Errorf("absent %v, want %d from bcast 2 chain", absent, want)
+	}
+	if diff := cmp.Diff([]string{"bcast 42 brand_new"}, unlisted); diff != "" {
+		t.Errorf("unlisted (-want +got):\n%s", diff)
+	}
+}
+
+func TestCompareMPICH(t *testing.T) {
+	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leaves []string
+	for _, c := range coll.Collectives() {
+		for _, e := range cat.Entries(c) {
+			leaves = append(leaves, e.Leaf)
+		}
+	}
+	passed := append([]string{"MPIR_Bcast_intra_nb", "MPIR_Ibcast_intra_sched_binomial", "MPIR_Bcast_inter_flat"}, leaves...)
+	absent, unlisted, listed := compareMPICH(cat, passed)
+	if len(absent) > 0 || len(unlisted) > 0 || listed != len(leaves) {
+		t.Errorf("absent %v, unlisted %v, %d listed of %d", absent, unlisted, listed, len(leaves))
+	}
+
+	older := []string{"MPIR_Bcast_intra_osu_zcpy"} // a relative without compositions
+	for _, l := range leaves {
+		if !isComposition(l) && l != "MPIR_Bcast_intra_binomial" {
+			older = append(older, l)
+		}
+	}
+	absent, unlisted, _ = compareMPICH(cat, older)
+	if diff := cmp.Diff([]string{"bcast binomial"}, absent); diff != "" {
+		t.Errorf("absent (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"MPIR_Bcast_intra_osu_zcpy"}, unlisted); diff != "" {
+		t.Errorf("unlisted (-want +got):\n%s", diff)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	tests := []struct {
+		library, version, want string
+		exact, found           bool
+	}{
+		{catalogue.MPICH, "4.0.2", "4.0.2", true, true},
+		{catalogue.MPICH, "4.0.3", "4.0.2", false, true},
+		{catalogue.MPICH, "4.0", "4.0.2", false, true},
+		{catalogue.MPICH, "4.1", "4.1.2", false, true},
+		{catalogue.MPICH, "4.2.0rc1", "4.2.3", false, true},
+		{catalogue.MPICH, "5.2.0", "5.0.1", false, true},
+		{catalogue.MPICH, "3.4a2", "", false, false},
+		{catalogue.OpenMPI, "4.1.6", "4.1.4", false, true},
+		{catalogue.OpenMPI, "5.0.3", "5.0.9", false, true},
+		{catalogue.OpenMPI, "4.0.7", "", false, false},
+		{catalogue.OpenMPI, "", "", false, false},
+		{catalogue.OpenMPI, "newest", "", false, false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.library+" "+tc.version, func(t *testing.T) {
+			got, exact, found := nearest(tc.library, tc.version)
+			if got != tc.want || exact != tc.exact || found != tc.found {
+				t.Errorf("nearest = %q, %v, %v, want %q, %v, %v", got, exact, found, tc.want, tc.exact, tc.found)
+			}
+		})
+	}
+}
+
+func TestParseLauncher(t *testing.T) {
+	tests := []struct{ name, text, family, version string }{
+		{"hydra", recorded(t, "version-mpiexec.hydra.txt"), catalogue.MPICH, "Hydra 4.0.2"},
+		{"orterun", recorded(t, "version-mpirun.openmpi.txt"), catalogue.OpenMPI, "Open MPI 4.1.4"},
+		{"mpirun", recorded(t, "version-mpirun.txt"), catalogue.OpenMPI, "Open MPI 4.1.4"},
+		{"Intel", "Intel(R) MPI Library for Linux* OS, Version 2021.6 Build 20220227\n", catalogue.MPICH, "Hydra of Intel MPI 2021.6"},
+		{"garbage", "\xff\xfe\x00", "", ""},
+		{"somebody else", "mpirun 1.0\n", "", ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			family, version := parseLauncher(tc.text)
+			if family != tc.family || version != tc.version {
+				t.Errorf("parseLauncher = %q, %q, want %q, %q", family, version, tc.family, tc.version)
+			}
+		})
+	}
+}
+
+func TestParseSuites(t *testing.T) {
+	tests := []struct {
+		name      string
+		read      func(string) (string, int, bool)
+		text      string
+		version   string
+		processes int
+		measured  bool
+	}{
+		{"OSU 5.3", parseOSU, recorded(t, "osu-5.3.txt"), "5.3", 0, true},
+		{"OSU 7.4", parseOSU, recorded(t, "osu-7.4.txt"), "7.4", 0, true},
+		{"OSU behind tags", parseOSU, recorded(t, "osu-7.4-tagged.txt"), "7.4", 0, true},
+		{"OSU alone", parseOSU, "This test requires at least two processes\n", "", 1, false},
+		{"OSU cut off", parseOSU, "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n", "7.4", 0, false},
+		{"IMB", parseIMB, recorded(t, "imb-2021.11.txt"), "2021.11", 2, true},
+		{"IMB alone", parseIMB, "#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# #processes = 1\n  0  50  0.1  0.1  0.1\n", "2021.11", 1, false},
+		{"ReproMPI development version", parseReproMPI, recorded(t, "reprompi-dev.txt"), "development version", 2, true},
+		{"ReproMPI 1.0.1", parseReproMPI, recorded(t, "reprompi-1.0.1.txt"), "1.x", 2, true},
+		{"nothing", parseReproMPI, "", "", 0, false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			version, processes, measured := tc.read(tc.text)
+			if version != tc.version || processes != tc.processes || measured != tc.measured {
+				t.Errorf("got %q, %d, %v, want %q, %d, %v", version, processes, measured, tc.version, tc.processes, tc.measured)
+			}
+		})
+	}
+}
+
+func TestParseSlurm(t *testing.T) {
+	t.Run("plugins", func(t *testing.T) {
+		want := []string{"cray_shasta", "none", "pmi2", "pmix"}
+		if diff := cmp.Diff(want, parsePlugins(recorded(t, "srun-mpi-list.txt"))); diff != "" {
+			t.Errorf("22.05 (-want +got):\n%s", diff)
+		}
+		old := "srun: MPI types are...\nsrun: none\nsrun: pmi2\nsrun: openmpi\n"
+		if diff := cmp.Diff([]string{"none", "openmpi", "pmi2"}, parsePlugins(old)); diff != "" {
+			t.Errorf("older (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("ping", func(t *testing.T) {
+		tests := []struct{ text, state, host string }{
+			{"Slurmctld(primary) at vm is UP\n", "UP", "vm"},
+			{"Slurmctld(primary) at a is DOWN\nSlurmctld(backup) at b is UP\n", "UP", "b"},
+			{"Slurmctld(primary) at a is DOWN\nSlurmctld(backup) at b is DOWN\n", "DOWN", "a"},
+			{"slurm_ping: no\n", "", ""},
+		}
+		for _, tc := range tests {
+			if state, host := parsePing(tc.text); state != tc.state || host != tc.host {
+				t.Errorf("parsePing(%q) = %q, %q, want %q, %q", tc.text, state, host, tc.state, tc.host)
+			}
+		}
+	})
+	t.Run("partitions", func(t *testing.T) {
+		want := []partition{
+			{Name: "main", Default: true, State: "UP", MaxTime: "01:00:00", MaxNodes: "UNLIMITED", Nodes: 4, CPUs: 16},
+			{Name: "small", State: "UP", MaxTime: "00:05:00", MaxNodes: "2", Nodes: 2, CPUs: 8},
+			{Name: "excl", State: "UP", MaxTime: "01:00:00", MaxNodes: "UNLIMITED", Nodes: 4, CPUs: 16},
+		}
+		if diff := cmp.Diff(want, parsePartitions(recorded(t, "scontrol-partition.txt")), cmp.AllowUnexported(partition{})); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("nodes", func(t *testing.T) {
+		got := parseSinfo("main|3|idle\nmain|1|down*\nmain|2|mix\nbig|4|drain\nbig|x|idle\nbroken\nnight|8|idle~\n")
+		want := map[string]nodeCount{"main": {idle: 3, usable: 5}, "big": {}, "night": {idle: 8, usable: 8}}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(nodeCount{})); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("settings", func(t *testing.T) {
+		config := parseConfig(recorded(t, "scontrol-config.txt"))
+		for name, want := range map[string]string{
+			"MinJobAge": "300 sec", "EnforcePartLimits": "NO", "MaxJobCount": "10000", "MpiDefault": "pmi2", "ScronParameters": "",
+		} {
+			if config[name] != want {
+				t.Errorf("%s = %q, want %q", name, config[name], want)
+			}
+		}
+		if n, known := seconds(config["MinJobAge"]); n != 300 || !known {
+			t.Errorf("MinJobAge is %d, %v seconds, want 300", n, known)
+		}
+	})
+	t.Run("version", func(t *testing.T) {
+		for text, want := range map[string]string{"slurm-wlm 22.05.8\n": "22.05.8", "slurm 24.11.0-rc1\n": "24.11.0-rc1", "error": ""} {
+			if got := parseSlurmVersion(text); got != want {
+				t.Errorf("parseSlurmVersion(%q) = %q, want %q", text, got, want)
+			}
+		}
+	})
+	t.Run("start", func(t *testing.T) {
+		now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
+		for at, want := range map[string]string{"13:00:20": ", and start it now", "15:30:00": ", and start it in 2h30m", "25:00:00": ""} {
+			text := "sbatch: Job 1 to start at 2026-11-21T" + at + " using 1 processors on nodes n1 in partition main\n"
+			if got := startsIn(text, now); got != want {
+				t.Errorf("%s: %q, want %q", at, got, want)
+			}
+		}
+	})
+}
+
+func TestParseHost(t *testing.T) {
+	if got := firstValue("processor\t: 0\nmodel name\t: Xeon\n", "model name"); got != "Xeon" {
+		t.Errorf("model %q, want Xeon", got)
+	}
+	for text, want := range map[string]float64{"1.50 0.3 0.2 1/2 3\n": 1.5, "0.00 0 0": 0} {
+		if got, known := parseLoad(text); got != want || !known {
+			t.Errorf("parseLoad(%q) = %g, %v, want %g", text, got, known, want)
+		}
+	}
+	for _, text := range []string{"", "x", "-1 0 0", "NaN 0 0"} {
+		if got, known := parseLoad(text); known {
+			t.Errorf("parseLoad(%q) = %g, want none", text, got)
+		}
+	}
+}
