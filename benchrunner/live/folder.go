@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,17 +156,34 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns end - begin in seconds, never negative.
+// since returns end - begin in seconds, never negative. Both are written twice: by a
+// coarse clock that never steps, and by a fine one that is taken when it agrees.
 func (f fields) since() float64 {
-	begin, err1 := strconv.ParseFloat(f.first("begin"), 64)
-	end, err2 := strconv.ParseFloat(f.first("end"), 64)
-	if d := end - begin; err1 == nil && err2 == nil && d > 0 && d < 1e10 {
+	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
+	coarse, fine := end[0]-begin[0], end[1]-begin[1]
+	const tick = 0.02 // of the coarse clock, both ends
+	d := coarse
+	if end[0] == 0 || end[1] != 0 && math.Abs(fine-coarse) <= tick {
+		d = fine
+	}
+	if d > 0 && d < 1e10 {
 		return d
 	}
 	return 0
 }
 
-// environment returns where a job ran, nil when it did not.
+// clocks reads two numbers; a locale may have written a comma.
+func clocks(s string) [2]float64 {
+	var out [2]float64
+	for i, word := range strings.Fields(strings.ReplaceAll(s, ",", ".")) {
+		if n, err := strconv.ParseFloat(word, 64); err == nil && i < len(out) {
+			out[i] = clean(n)
+		}
+	}
+	return out
+}
+
+// readEnvironment returns where a job ran, nil when it did not.
 func readEnvironment(dir string) *coll.Environment {
 	f, ok := readFields(filepath.Join(dir, "environment"))
 	if !ok {

@@ -61,7 +61,7 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 // patiently repeats f while it says that the scheduler is unavailable.
 func (m *Machine) patiently(ctx context.Context, f func() error) error {
 	began := time.Now()
-	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
+	for pause := min(time.Second, m.opt.Poll.Max); ; pause = min(2*pause, time.Minute) {
 		err := f()
 		if err == nil || !errors.Is(err, benchrunner.ErrUnavailable) || time.Since(began)+pause > m.patience {
 			return err

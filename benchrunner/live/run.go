@@ -375,6 +375,9 @@ func (r *run) follow(ctx context.Context, j job, known bool, release func()) err
 	if !v.byFile && (v.status.Hopeless || v.status.Outcome == coll.JobLost) {
 		r.forget(ctx, j)
 	}
+	if v.byFile {
+		r.quiet(ctx, j)
+	}
 	if started := v.byFile || claimed != "" || v.status.Outcome != coll.JobCancelled; started && !v.status.Hopeless {
 		r.m.await(j, func(d time.Duration) bool { return sleep(ctx, d) })
 	}
@@ -382,6 +385,21 @@ func (r *run) follow(ctx context.Context, j job, known bool, release func()) err
 		return r.abandon(j, err)
 	}
 	return r.end(ctx, j, v, release)
+}
+
+// quiet waits until the last process of a job is gone where the next one would run
+// beside it: milliseconds.
+func (r *run) quiet(ctx context.Context, j job) {
+	if c := r.m.known.Load(); c == nil || !c.Attached {
+		return
+	}
+	jobs := map[string]benchrunner.Submission{j.ID: r.m.submission(j)}
+	for began := time.Now(); time.Since(began) < time.Second; {
+		answer, err := r.m.opt.Scheduler.Status(ctx, jobs)
+		if s, ok := answer[j.ID]; err != nil || !ok || s.Phase == benchrunner.JobOver || !sleep(ctx, r.m.opt.Poll.Min) {
+			return
+		}
+	}
 }
 
 // forget makes sure that a job that is not waited for any more does nothing: it may

@@ -208,6 +208,9 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	jobs := map[string]benchrunner.Submission{}
 	var asked []*watched
 	for j := range w.jobs {
+		if _, twice := jobs[j.id]; twice { // IDs began again: the next time
+			continue
+		}
 		jobs[j.id] = j.sub
 		asked = append(asked, j)
 	}

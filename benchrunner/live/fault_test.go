@@ -1,0 +1,148 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/fault"
+	"tutti/benchrunner/runnertest"
+	"tutti/coll"
+)
+
+func faulty(t testing.TB, opt fault.Options) benchrunner.Scheduler {
+	t.Helper()
+	opt.Delay = 100 * time.Millisecond
+	s, err := fault.New(localScheduler(t), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The suite holds while things go wrong that a runner can make good.
+func TestSuiteWithFaults(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			runnertest.Run(t, runnertest.Case{
+				New: func(t *testing.T) benchrunner.Runner {
+					kinds := []fault.Kind{fault.SubmitFails, fault.SubmitLost, fault.Silence, fault.Requeue, fault.Late}
+					return machine(t, options(t, t.TempDir(), faulty(t, fault.Options{Seed: seed, Rate: 0.9, Kinds: kinds, Within: 60 * time.Millisecond})))
+				},
+				Good: []coll.Candidate{at(1, 1, "slow"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
+				Bad:  at(1, 9, "crash"),
+			})
+		})
+	}
+}
+
+// Whatever happens to all jobs, each request gets one trial, trials cost what jobs
+// held, and cases are not measured again for damage to what was written.
+func TestEachFault(t *testing.T) {
+	for _, kind := range fault.Kinds() {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			o := options(t, dir, faulty(t, fault.Options{Seed: 1, Rate: 1, Kinds: []fault.Kind{kind}, Within: 250 * time.Millisecond}))
+			cases := []coll.Candidate{at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "a"), at(2, 4, "slow"), at(2, 5, "a"), at(1, 6, "slow"), at(1, 7, "a")}
+			log := runBatch(t, machine(t, o), batchOf(cases...))
+			done := checkTrials(t, log, len(cases))
+			mended := kind != fault.Missing && kind != fault.Truncated && kind != fault.Interleaved && kind != fault.Prefixed &&
+				kind != fault.Cancelled && kind != fault.NodeFailure && kind != fault.Lost
+			if mended && done != len(cases) {
+				t.Errorf("%d of %d cases measured, want all: %+v", done, len(cases), log.trials)
+			}
+			if kind == fault.SubmitLost {
+				ledger(t, dir, 1, 2, 3, 4, 5, 6, 7)
+			}
+			outcomes := map[coll.JobOutcome]int{}
+			for _, j := range log.last() {
+				outcomes[j.Outcome]++
+			}
+			want := map[fault.Kind]coll.JobOutcome{fault.Cancelled: coll.JobCancelled, fault.NodeFailure: coll.JobNodeFail, fault.Lost: coll.JobLost}
+			if o, ok := want[kind]; ok && outcomes[o] == 0 {
+				t.Errorf("jobs ended %v, want some %s", outcomes, o)
+			}
+		})
+	}
+}
+
+// checkTrials checks that there is one trial for each request, that trials cost
+// what jobs held, and counts what was measured.
+func checkTrials(t *testing.T, log *memory, requests int) (done int) {
+	t.Helper()
+	seen := map[coll.Candidate]bool{}
+	costs, held := 0.0, 0.0
+	for _, tr := range log.trials {
+		if seen[tr.Candidate] {
+			t.Errorf("%v has two trials", tr.Candidate)
+		}
+		seen[tr.Candidate] = true
+		costs += tr.CostSeconds
+		if tr.State == coll.TrialDone {
+			done++
+			if want := float64(microseconds(tr.Candidate)) * 1e-6; tr.Seconds != want {
+				t.Errorf("%v took %g s, want %g", tr.Candidate, tr.Seconds, want)
+			}
+		} else if tr.Phase == "" || tr.Error == "" {
+			t.Errorf("%v failed without a reason: %+v", tr.Candidate, tr)
+		}
+	}
+	if len(seen) != requests {
+		t.Errorf("%d requests have a trial, want %d", len(seen), requests)
+	}
+	for _, j := range log.last() {
+		held += j.Spent.Held()
+		if j.State != coll.JobEnded || j.Outcome == "" {
+			t.Errorf("job %s is %s, outcome %q: want it ended", j.Name, j.State, j.Outcome)
+		}
+	}
+	if math.Abs(costs-held) > 1e-9 {
+		t.Errorf("trials cost %.9f s, jobs held nodes for %.9f s", costs, held)
+	}
+	return done
+}
+
+// A second job of a name measures nothing and says so; the runner follows the one
+// that measures.
+func TestDoubledSubmission(t *testing.T) {
+	dir := t.TempDir()
+	s := &doubler{Scheduler: faulty(t, fault.Options{})}
+	log := runBatch(t, machine(t, options(t, dir, s)), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
+	if done := checkTrials(t, log, 3); done != 3 {
+		t.Errorf("%d of 3 measured: %+v", done, log.trials)
+	}
+	ledger(t, dir, 1, 2, 3)
+	if j := log.last()[0]; j.ID != "1" {
+		t.Errorf("job %+v, want the ID of the first submission", j)
+	}
+	said, err := filepath.Glob(filepath.Join(dir, "jobs", "*", "fault-2", "local.log"))
+	if err != nil || len(said) != 1 {
+		t.Fatalf("%v, %v: want one second run", said, err)
+	}
+	text, err := os.ReadFile(said[0])
+	if want := "job 2 measures nothing"; err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("the second job says %q, %v: want %q", text, err, want)
+	}
+}
+
+// doubler submits each job twice and returns the second ID.
+type doubler struct{ benchrunner.Scheduler }
+
+func (d *doubler) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
+	if _, err := d.Scheduler.Submit(ctx, s); err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(s.Dir, "claim")); err == nil {
+			return d.Scheduler.Submit(ctx, s)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
