@@ -321,3 +321,12 @@ func (p *shellReader) layouts(s *Setup) error {
 	}
 	return nil
 }
+
+// Write puts the snippet in place at once.
+func (s Setup) Write(path string) error {
+	text, err := s.Shell()
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, text)
+}

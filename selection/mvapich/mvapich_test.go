@@ -1,0 +1,282 @@
+package mvapich_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/internal/golden"
+	"tutti/selection"
+	"tutti/selection/mvapich"
+)
+
+func release(t testing.TB) *catalogue.Catalogue {
+	t.Helper()
+	cat, err := catalogue.For(catalogue.MVAPICH2, "2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cat
+}
+
+// grid makes rows with random times for every algorithm that can run, on layouts
+// with non-powers of two, some of which share their number of processes.
+func grid(cat *catalogue.Catalogue, seed uint64, slowDefault float64) []selection.Row {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var rows []selection.Row
+	for _, c := range coll.Collectives() {
+		sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000}
+		if !c.Sized() {
+			sizes = []int64{0}
+		}
+		for _, l := range []coll.Layout{{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 4, PPN: 6}} {
+			for _, size := range sizes {
+				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+				r := selection.Row{Point: p}
+				for _, e := range cat.Entries(c) {
+					a := coll.Algorithm{Name: e.Name}
+					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
+					}
+				}
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: slowDefault + rng.Float64()})
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+func TestExportIsFollowed(t *testing.T) {
+	cat := release(t)
+	for seed := range uint64(4) {
+		rows := grid(cat, seed, 1.9)
+		plan, err := mvapich.Fit(rows, 0.2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := mvapich.Export(plan, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := mvapich.Verify(s, plan, rows, cat); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		set := 0
+		for _, r := range rows {
+			alg, ok := plan.Select(r.Point)
+			if !ok || alg.IsDefault() {
+				continue
+			}
+			set++
+			if loss, ok := r.Loss(alg); !ok || loss > 0.2 {
+				t.Errorf("seed %d: %v: %v loses %g", seed, r.Point, alg, loss)
+			}
+		}
+		if set == 0 {
+			t.Errorf("seed %d: nothing is set", seed)
+		}
+		neighbours(t, s, plan, cat)
+	}
+}
+
+// neighbours replays around every end of a range, and beyond the tuned sizes.
+func neighbours(t *testing.T, s selection.Setup, plan selection.Plan, cat *catalogue.Catalogue) {
+	t.Helper()
+	for _, l := range plan.Layouts {
+		for i, tree := range l.Trees {
+			ranges, err := mvapich.Parse(s.For(l.Layout)[i].Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bands := tree.Comms[0].PPNs[0].Bands
+			for _, b := range bands {
+				for _, size := range []int64{0, b.UpTo - 1, b.UpTo, b.UpTo + 1, math.MaxInt32 - 1} {
+					alg, ok := tree.Lookup(l.Layout.Processes(), 1, size)
+					if !ok { // above: the last band goes on
+						alg = bands[len(bands)-1].Algorithm
+					}
+					if alg.IsDefault() { // below: the first one does
+						alg = bands[1].Algorithm
+					}
+					want, err := cat.Lookup(tree.Collective, alg)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := ranges.Find(size); size >= 0 && got != want.ID {
+						t.Fatalf("%s %s %d B: algorithm %d, want %d", tree.Collective, l.Layout, size, got, want.ID)
+					}
+				}
+			}
+		}
+	}
+}
+
+// small are two layouts: on one of them the library's own choice is best at a size.
+func small() []selection.Row {
+	var rows []selection.Row
+	add := func(nodes int, size int64, binomial, knomial, byDefault float64) {
+		rows = append(rows, selection.Row{
+			Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: size},
+			Options: []selection.Option{
+				{Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: binomial},
+				{Algorithm: coll.Algorithm{Name: "knomial"}, Seconds: knomial},
+				{Algorithm: coll.Default, Seconds: byDefault},
+			},
+		})
+	}
+	add(2, 64, 1, 2, 3)
+	add(2, 65536, 2, 1.01, 1)
+	add(4, 64, 1, 2, 3)
+	add(4, 65536, 2, 1.5, 1)
+	return rows
+}
+
+func TestGolden(t *testing.T) {
+	cat := release(t)
+	plan, err := mvapich.Fit(small(), 0.02)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mvapich.Export(plan, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), mvapich.FileName)
+	if err := s.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, mvapich.FileName, got)
+}
+
+// TestFitLeaves: no variable for what would be worse anywhere, or has none.
+func TestFitLeaves(t *testing.T) {
+	rows := small()
+	plan, err := mvapich.Fit(rows, 0.001)
+	if err != nil || len(plan.Layouts) != 0 {
+		t.Errorf("Fit = %v, %v, want no layout: the default is best at a size", plan.Layouts, err)
+	}
+	for i := range rows {
+		rows[i].Point.Collective = coll.Scan
+	}
+	if plan, err = mvapich.Fit(rows, 9); err != nil || len(plan.Layouts) != 0 {
+		t.Errorf("Fit of scan = %v, %v, want no layout: there is no variable", plan.Layouts, err)
+	}
+	// Two sizes of a float are one to the library, and want different algorithms.
+	rows = small()[:2]
+	for i := range rows {
+		rows[i].Point.Collective, rows[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
+	}
+	if plan, err = mvapich.Fit(rows, 0.02); err != nil || len(plan.Layouts) != 0 {
+		t.Errorf("Fit = %v, %v, want no layout", plan.Layouts, err)
+	}
+}
+
+func TestExportRefuses(t *testing.T) {
+	mpich, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mvapich.Export(selection.Plan{}, mpich); err == nil {
+		t.Error("catalogue of MPICH: no error")
+	}
+	rows := small()
+	rows[0].Options[0].Algorithm.Name = "smp"
+	plan, err := mvapich.Fit(rows, 0.02)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mvapich.Export(plan, release(t)); !errors.Is(err, catalogue.ErrUnknown) {
+		t.Errorf("unknown algorithm: %v", err)
+	}
+	common, err := selection.FitPlan(small(), mvapich.Size, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common.Layouts = []selection.LayoutPlan{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
+	if _, err := mvapich.Export(common, release(t)); err == nil || !strings.Contains(err.Error(), "mvapich.Fit") {
+		t.Errorf("a plan of another kind: %v", err)
+	}
+}
+
+func TestVerifyFindsWrongSettings(t *testing.T) {
+	cat := release(t)
+	plan, err := mvapich.Fit(small(), 0.02)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
+		s, err := mvapich.Export(plan, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Layouts[0].Settings[0].Value = value
+		if err := mvapich.Verify(s, plan, small(), cat); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
+			t.Errorf("%s: Verify = %v", value, err)
+		}
+		s.Layouts[0].Layout.Nodes = 4
+		if err := mvapich.Verify(s, plan, small(), cat); err == nil {
+			t.Errorf("%s for another layout: no error", value)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	ranges, err := mvapich.Parse("2:0-1024,1:1025-8192,3:8193-+")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int64]int{0: 2, 1024: 2, 1025: 1, 8192: 1, 8193: 3, 1 << 40: 3} {
+		if got := ranges.Find(size); got != want {
+			t.Errorf("Find(%d) = %d, want %d", size, got, want)
+		}
+	}
+	for _, text := range []string{
+		"", "x", "-1", "01", "1:", "1:0-", "1:0-5", "1:1-+", "1:0-5,2:7-+", "1:0-+,2:6-+", "1:0-5,2:6-9", "1:0-5,", "1:5-4,2:5-+", "99999999999",
+		strings.Repeat("1:0-1,", 32) + "1:2-+",
+	} {
+		if got, err := mvapich.Parse(text); !errors.Is(err, mvapich.ErrSyntax) {
+			t.Errorf("Parse(%q) = %v, %v, want ErrSyntax", text, got, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("2:0-1024,1:1025-8192,3:8193-+")
+	f.Add("0")
+	f.Add("7:0-+")
+	f.Fuzz(func(t *testing.T, value string) {
+		ranges, err := mvapich.Parse(value)
+		if err != nil {
+			return
+		}
+		again, err := mvapich.Parse(ranges.String())
+		if err != nil {
+			t.Fatalf("%q written as %q: %v", value, ranges, err)
+		}
+		if d := cmp.Diff(ranges, again); d != "" {
+			t.Fatal(d)
+		}
+		ranges.Find(100)
+	})
+}
+
+func ExampleParse() {
+	ranges, err := mvapich.Parse("1:0-1024,8:1025-+")
+	fmt.Println(ranges.Find(1024), ranges.Find(1025), err)
+	// Output:
+	// 1 8 <nil>
+}
