@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +116,7 @@ func layered(cat *catalogue.Catalogue) []selection.Row {
 			}
 			for n, e := range cat.Entries(c) {
 				a := coll.Algorithm{Name: e.Name}
-				if len(e.Params) == 0 && cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+				if !e.Composition() && len(e.Params) == 0 && cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
 					r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1.5 + float64((n+i+k)%4)/4})
 				}
 			}
@@ -166,9 +167,9 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// TestLiveDeviceSetting: without the setting for the collective, the device takes
-// the call; with it, or with the one for all collectives, it does not.
-func TestLiveDeviceSetting(t *testing.T) {
+// TestLiveDevice: the device splits the call as shipped without its file, and
+// hands it on with it, seen in the error stack of the installed library.
+func TestLiveDevice(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
 	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
@@ -176,25 +177,40 @@ func TestLiveDeviceSetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := settings(t, file)
+	slices.Sort(env)
+	if len(env) != 2 || !strings.Contains(env[0], "_CH4_") {
+		t.Fatalf("settings %v, want a file for the device and one for the algorithms", env)
+	}
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 2, MsgBytes: 4096}
 	tests := []struct {
-		name   string
-		env    []string
-		device bool
+		name, composition, algorithm string
+		env                          []string
 	}{
-		{"file alone", env[:1], true},
-		{"file and collective", env, false},
-		{"file and all collectives", append(env[:1:1], "MPIR_CVAR_DEVICE_COLLECTIVES=none"), false},
+		{"no file", "MPID_Bcast", "MPIR_Bcast_intra_binomial", nil}, // alpha leaves no trace of itself
+		{"algorithms alone", "MPID_Bcast", "MPIR_Bcast_intra_binomial", env[1:]},
+		{"both files", "MPIDI_Bcast_intra_composition_gamma", "MPIR_Bcast_intra_scatter_ring_allgather", env},
+		{"device off", "", "MPIR_Bcast_intra_scatter_ring_allgather", []string{env[1], "MPIR_CVAR_DEVICE_COLLECTIVES=none"}},
 	}
+	composition := regexp.MustCompile(`MPIDI_Bcast_intra_composition_[a-z]+|MPID_Bcast`)
 	for _, tc := range tests {
-		if !strings.Contains(tc.env[0], "JSON_FILE") {
-			t.Fatalf("first setting is %s", tc.env[0])
-		}
-		_, out := ran(t, tc.env, p, prog)
-		if got := strings.Contains(out, "MPID_Bcast"); got != tc.device {
-			t.Errorf("%s: device took the call: %t, want %t:\n%s", tc.name, got, tc.device, out)
+		algorithm, out := ran(t, tc.env, p, prog)
+		if got := last(composition.FindAllString(firstLine(out), -1)); got != tc.composition || algorithm != tc.algorithm {
+			t.Errorf("%s: %s of %s ran, want %s of %s:\n%s", tc.name, algorithm, got, tc.algorithm, tc.composition, out)
 		}
 	}
+}
+
+// firstLine is the error stack of one process.
+func firstLine(out string) string {
+	line, _, _ := strings.Cut(out, "\n")
+	return line
+}
+
+func last(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1]
 }
 
 // TestLiveResults: with random trees for every collective, results are right on

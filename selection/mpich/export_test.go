@@ -1,0 +1,37 @@
+package mpich
+
+import (
+	"slices"
+
+	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
+)
+
+// Entered returns the functions that the first process of a node enters in the
+// library with the files, each once, alphabetical; device is nil when there is no file for
+// the device.
+func Entered(tree, device []byte, call Call, lib mpichtree.Library, cat *catalogue.Catalogue) ([]string, error) {
+	f := files{device: lib.Device}
+	var err error
+	if f.tree, err = mpichtree.Parse(tree); err != nil {
+		return nil, err
+	}
+	if device != nil {
+		if f.device, err = mpichtree.Parse(device); err != nil {
+			return nil, err
+		}
+	}
+	r, err := routeOf(f, call, cat)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if r.flat.Name != "" {
+		names = append(names, r.flat.Name)
+	}
+	for _, p := range r.parts {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
