@@ -1,0 +1,262 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/benchrunner/local"
+	"tutti/coll"
+	"tutti/store"
+)
+
+// TestMain lets this binary be the process that the soak kills.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("TUTTI_SOAK_DIR"); dir != "" {
+		if err := tune(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	soakRounds   = 4
+	soakAttempts = 2
+)
+
+// soakCases are the new candidates of a round of a problem.
+func soakCases(problem, round int) []coll.Candidate {
+	behaviours := []string{"a", "b", "slow", "a", "crash", "a", "half", "a", "nolaunch", "b"}
+	if problem == 0 && round == 2 {
+		behaviours[5] = "hang"
+	}
+	var out []coll.Candidate
+	for i, behaviour := range behaviours {
+		out = append(out, at(1+i/5, int64(1000*problem+100*round+i), behaviour))
+	}
+	return out
+}
+
+// tune is a campaign in small: two problems on one machine, rounds of new
+// candidates and of those that failed before, everything in a journal.
+func tune(dir string) error {
+	j, past, err := store.Open(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		past = &store.Contents{}
+		j, err = store.Create(dir, store.Header{Campaign: "soak", ID: "soak"})
+	}
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	s, err := local.New(local.Options{})
+	if err != nil {
+		return err
+	}
+	m, err := live.New(live.Options{
+		Campaign: "soak", Dir: dir, Scheduler: s, Launcher: fakeLauncher{}, Force: fakeForce,
+		Program:    fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: time.Second},
+		LaunchTime: time.Second, Settle: time.Second, Poll: live.Poll{Min: 2 * time.Millisecond, Max: 200 * time.Millisecond},
+	})
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for p := range 2 {
+		problem := store.Problem{Library: fmt.Sprint("library", p), Collective: coll.Bcast}
+		group.Go(func() error { return tuneProblem(m, j, problem, p, past.Records) })
+	}
+	return group.Wait()
+}
+
+type journalLog struct {
+	journal *store.Journal
+	problem store.Problem
+	round   int
+	trial   func(coll.Trial)
+}
+
+func (l journalLog) Job(j coll.Job) error {
+	return l.journal.Append(store.Record{Kind: store.KindJob, Problem: l.problem, Round: l.round, Job: &j})
+}
+
+func (l journalLog) Trial(t coll.Trial) error {
+	l.trial(t)
+	return l.journal.Append(store.Record{Kind: store.KindTrial, Problem: l.problem, Round: l.round, Trial: &t})
+}
+
+func tuneProblem(m *live.Machine, j *store.Journal, problem store.Problem, number int, past []store.Record) error {
+	attempts := map[coll.Candidate]int{}
+	var retry []coll.Candidate
+	for round := 1; round <= soakRounds; round++ {
+		asked := append(soakCases(number, round), retry...)
+		retry = nil
+		trial := func(t coll.Trial) {
+			attempts[t.Candidate]++
+			if t.State == coll.TrialFailed && t.Attempt < soakAttempts {
+				retry = append(retry, t.Candidate)
+			}
+		}
+		known := &memory{}
+		for _, r := range past {
+			if r.Problem == problem && r.Round == round && r.Kind == store.KindJob {
+				known.jobs = append(known.jobs, *r.Job)
+			}
+			if r.Problem == problem && r.Round == round && r.Kind == store.KindTrial {
+				known.trials = append(known.trials, *r.Trial)
+			}
+		}
+		batch := benchrunner.Batch{Label: problem.Library + "-bcast", Round: round}
+		for _, c := range asked {
+			batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: c, Attempt: attempts[c] + 1})
+		}
+		for _, t := range known.trials {
+			trial(t)
+		}
+		if err := m.Run(context.Background(), again(batch, known), journalLog{j, problem, round, trial}); err != nil {
+			return err
+		}
+		slices.SortFunc(retry, coll.CompareCandidates) // whatever order they ended in
+	}
+	return nil
+}
+
+// soakKills is how often the soak kills: SOAK=300 for the full number.
+func soakKills(t *testing.T) int {
+	switch s := os.Getenv("SOAK"); {
+	case s != "":
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			t.Fatalf("SOAK=%q: want a number of kills", s)
+		}
+		return n
+	case testing.Short():
+		return 5
+	}
+	return 30
+}
+
+// Campaigns of local jobs whose tutti is killed again and again, at random times, end
+// with the facts of an undisturbed one: nothing is lost, nothing is done twice.
+func TestSoak(t *testing.T) {
+	kills := soakKills(t)
+	want := soak(t, new(int), nil)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	done, campaigns := 0, 0
+	for left := kills; left > 0; campaigns++ {
+		before := left
+		got := soak(t, &left, rng)
+		done += before - left
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("campaign %d, after %d kills (-undisturbed +killed):\n%s", campaigns+1, done, diff)
+		}
+	}
+	fmt.Printf("soak: %d kills of tutti in %d campaigns of %d trials: nothing lost, nothing doubled\n", done, campaigns, len(want))
+}
+
+// soak runs one campaign, killing it while kills are left, and returns its facts.
+func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
+	t.Helper()
+	dir := t.TempDir()
+	newFakeProgram(t, dir)
+	for {
+		cmd := exec.Command(os.Args[0], "-test.run=^$")
+		cmd.Env = append(os.Environ(), "TUTTI_SOAK_DIR="+dir)
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var killed sync.WaitGroup
+		stop := make(chan struct{})
+		if *kills > 0 {
+			// Most processes live for a few jobs, some for an instant.
+			life := time.Duration(5+rng.ExpFloat64()*150) * time.Millisecond
+			killed.Go(func() {
+				select {
+				case <-time.After(life):
+					_ = cmd.Process.Kill() // it may just have ended
+				case <-stop:
+				}
+			})
+		}
+		err := cmd.Wait()
+		close(stop)
+		killed.Wait()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			return soakFacts(t, dir)
+		case errors.As(err, &exit) && exit.ExitCode() < 0:
+			*kills--
+		default:
+			t.Fatalf("%v: %s", err, said.String())
+		}
+	}
+}
+
+// soakFacts checks the journal and the ledger of a campaign against each other and
+// returns what it found out, sorted.
+func soakFacts(t *testing.T, dir string) []string {
+	t.Helper()
+	contents, err := store.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := soakLedger(t, dir)
+	var facts []string
+	var jobs []coll.Job
+	for _, r := range contents.Records {
+		if r.Kind == store.KindJob {
+			jobs = append(jobs, *r.Job)
+			continue
+		}
+		tr := r.Trial
+		facts = append(facts, fmt.Sprintf("%v round %d: %v attempt %d %s %g %s", r.Problem, r.Round, tr.Candidate, tr.Attempt, tr.State, tr.Seconds, tr.Phase))
+		starts := measured[fmt.Sprint(tr.MsgBytes)]
+		if want := tr.State == coll.TrialDone; want != (len(starts) == 1 && strings.Contains(starts[0], "/"+tr.Job+"/")) || !want && len(starts) != 0 {
+			t.Errorf("%v is %s by job %s, measured by %v: want one start of that job, none for what failed", tr.Candidate, tr.State, tr.Job, starts)
+		}
+	}
+	checkOrder(t, jobs)
+	slices.Sort(facts)
+	if n := len(slices.Compact(slices.Clone(facts))); n != len(facts) {
+		t.Errorf("%d of %d trials are there twice", len(facts)-n, len(facts))
+	}
+	return facts
+}
+
+// soakLedger returns which starts measured a case, by its number.
+func soakLedger(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		start, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out[number] = append(out[number], start)
+	}
+	return out
+}
