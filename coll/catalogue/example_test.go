@@ -23,3 +23,21 @@ func ExampleCatalogue_Check() {
 	// <nil>
 	// allgather 6x1 8B recursive_doubling: cannot run there: needs pow2
 }
+
+func ExampleCatalogue_Algorithms() {
+	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	point := coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 2, MsgBytes: 8}
+	for _, a := range cat.Algorithms(point.Collective) {
+		fmt.Println(a, cat.Check(coll.Candidate{Point: point, Algorithm: a}) == nil)
+	}
+	// Output:
+	// smp true
+	// recursive_doubling true
+	// reduce_scatter_allgather false
+	// alpha(inter=recursive_doubling) true
+	// alpha(inter=reduce_scatter_allgather) false
+}

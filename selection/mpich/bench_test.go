@@ -1,0 +1,20 @@
+package mpich_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"tutti/coll"
+	"tutti/selection"
+	"tutti/selection/mpich"
+)
+
+func BenchmarkFit(b *testing.B) {
+	lib, cat := embedded(b)
+	rows := grid(cat, coll.Bcast, rand.New(rand.NewPCG(1, 1)))
+	for b.Loop() {
+		if _, err := mpich.Fit(rows, lib, cat, selection.Options{MaxLoss: 0.01}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
