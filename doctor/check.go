@@ -45,10 +45,16 @@ type Set struct {
 	Scheduler string `json:"scheduler"`
 }
 
+// Lack is what is missing for a first set.
+type Lack struct {
+	What string `json:"what"`
+	Cure string `json:"cure,omitzero"` // one line
+}
+
 // Report is what an examination found.
 type Report struct {
 	Sets      []Set     `json:"sets"` // all that go together
-	Lacks     []string  `json:"lacks,omitempty"`
+	Lacks     []Lack    `json:"lacks"`
 	Libraries []Library `json:"libraries"`
 	Checks    []Check   `json:"checks"`
 }

@@ -153,6 +153,14 @@ func (x *examiner) path() []string {
 // look returns the first program of that name on the PATH, "" when there is none.
 func (x *examiner) look(name string) string { return lookIn(x.path(), name) }
 
+// short returns the name of a program that the PATH leads to, else its path.
+func (x *examiner) short(path string) string {
+	if name := filepath.Base(path); x.look(name) == path {
+		return name
+	}
+	return path
+}
+
 func lookIn(dirs []string, name string) string {
 	for _, dir := range dirs {
 		if path := filepath.Join(dir, name); isProgram(path) {

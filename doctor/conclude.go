@@ -1,5 +1,7 @@
 package doctor
 
+import "slices"
+
 // conclude finds what goes together: a library, a launcher that starts its
 // programs, a program built with it, and a scheduler that the launcher can run
 // under. What was not tried counts when nothing was to be tried.
@@ -53,29 +55,24 @@ func (x *examiner) canSubmit() bool {
 }
 
 // lacks names what is missing for a first set, most basic first.
-func (x *examiner) lacks(usable func(State) bool) []string {
-	var out []string
-	library, launcher, programs := false, false, false
-	for _, lib := range x.libraries {
-		library = library || lib.launchable()
+func (x *examiner) lacks(usable func(State) bool) []Lack {
+	var out []Lack
+	lib := slices.IndexFunc(x.libraries, (*Library).launchable)
+	if lib < 0 {
+		out = append(out, Lack{"an MPI library that programs can be built with", ""})
 	}
-	for _, t := range x.tried {
-		launcher = launcher || usable(t.state)
+	if !slices.ContainsFunc(x.tried, func(t trial) bool { return usable(t.state) }) {
+		out = append(out, Lack{"a launcher that starts two processes of one world", ""})
 	}
-	for _, p := range x.programs {
-		programs = programs || usable(p.state) && p.library != nil
-	}
-	if !library {
-		out = append(out, "an MPI library that programs can be built with")
-	}
-	if !launcher {
-		out = append(out, "a launcher that starts two processes of one world")
-	}
-	if !programs {
-		out = append(out, "a benchmark program built with the library")
+	if !slices.ContainsFunc(x.programs, func(p program) bool { return usable(p.state) && p.library != nil }) {
+		lack := Lack{"a benchmark program built with the library", ""}
+		if lib >= 0 {
+			lack.Cure = x.buildNative(x.libraries[lib], "")
+		}
+		out = append(out, lack)
 	}
 	if len(out) == 0 {
-		out = append(out, "a program and a launcher of the same library")
+		out = append(out, Lack{"a program and a launcher of the same library", ""})
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func Examine(ctx context.Context, opt Options) (*Report, error) {
 func newExaminer(opt Options, root string) *examiner {
 	return &examiner{
 		options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits(),
-		report: Report{Sets: []Set{}, Libraries: []Library{}, Checks: []Check{}},
+		report: Report{Sets: []Set{}, Lacks: []Lack{}, Libraries: []Library{}, Checks: []Check{}},
 	}
 }
 

@@ -110,6 +110,7 @@ type trial struct {
 	drop     []string
 	slurm    bool // goes through Slurm
 	state    State
+	hosts    []string // where two processes ran
 }
 
 // command runs a program with two processes.
@@ -184,7 +185,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 		return
 	}
 	v := judge(x.run(ctx, t.command(x, t.library.probe)))
-	t.state = v.State
+	t.state, t.hosts = v.State, v.Hosts
 	x.tried = append(x.tried, t)
 	c.State = v.State
 	c.Details = append([]string{t.library.Name + ": " + v.Text}, details...)

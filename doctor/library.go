@@ -254,9 +254,17 @@ func parseLoaded(list string) string {
 	return ""
 }
 
+func (x *examiner) compilers(lib *Library) []string {
+	var out []string
+	for _, c := range lib.Compilers {
+		out = append(out, x.short(c))
+	}
+	return out
+}
+
 // examineBuild looks into the library and adds its check.
 func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
-	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(lib.Compilers, ", "))
+	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
 	var has contents
 	switch {
 	case lib.Family == "other":

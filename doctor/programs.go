@@ -40,17 +40,17 @@ func suites() []suite {
 			name: "osu", title: "OSU", files: []string{"osu_bcast"}, home: "OSU_HOME",
 			folders: []string{"", "bin", "mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective", "c/mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective/blocking"},
 			args:    []string{"-m", "4:4", "-i", "10", "-x", "1"}, read: parseOSU,
-			get: "build the OSU Micro-Benchmarks with this MPI's mpicc and set OSU_HOME to where they are installed",
+			get: "build them with this MPI's mpicc and export OSU_HOME=PREFIX",
 		},
 		{
 			name: "imb", title: "IMB", files: []string{"IMB-MPI1"}, home: "IMB_HOME", folders: []string{"", "bin"},
 			args: []string{"-npmin", "2", "-iter", "3", "-msglog", "0:3", "Bcast"}, read: parseIMB,
-			get: "build the Intel MPI Benchmarks (make IMB-MPI1 CC=mpicc CXX=mpicxx) and put IMB-MPI1 on the PATH",
+			get: "make IMB-MPI1 CC=mpicc CXX=mpicxx, put it on the PATH",
 		},
 		{
 			name: "reprompi", title: "ReproMPI", files: []string{"mpibenchmark"}, home: "REPROMPI_HOME", folders: []string{"", "bin"},
 			args: []string{"--calls-list=MPI_Bcast", "--msizes-list=8", "--nrep=2"}, read: parseReproMPI,
-			get: "build ReproMPI with cmake and this MPI's mpicc and put mpibenchmark on the PATH",
+			get: "build mpibenchmark with mpicc and put it on the PATH",
 		},
 	}
 }
@@ -63,7 +63,7 @@ func (x *examiner) examinePrograms(ctx context.Context) {
 			x.examineSuite(ctx, s, path)
 		}
 		if len(paths) == 0 {
-			x.add(Check{Programs, s.title, Missing, []string{"not on the PATH, nor where " + s.home + " points"}, s.get})
+			x.add(Check{Programs, s.title, Missing, []string{"not on the PATH, nor in " + s.home + "; needed only to compare"}, s.get})
 		}
 	}
 }
@@ -97,25 +97,13 @@ func (x *examiner) findSuite(s suite) []string {
 func (x *examiner) examineSuite(ctx context.Context, s suite, path string) {
 	p := program{name: s.name, path: path, state: Found}
 	c := Check{Section: Programs, Name: s.title, State: Found}
-	loads := x.loadedBy(ctx, path)
-	for _, lib := range x.libraries {
-		if lib.File.Path == loads && loads != "" {
-			p.library = lib
-		}
-	}
-	if p.library == nil && loads == "" && len(x.libraries) == 1 { // linked statically, or a script in front
-		p.library = x.libraries[0]
-	}
+	p.library = x.libraryOf(ctx, path)
 	more := x.others(s, path)
 	switch start := x.starter(p.library); {
-	case p.library == nil && loads == "":
-		p.state = Missing
-		c = c.with(Missing, "load the modules it was built with, or build it again")
-		c.Details = append(c.Details, "the MPI library it loads is not found")
 	case p.library == nil:
 		p.state = Missing
-		c = c.with(Missing, "tell the doctor where that MPI is: --mpi PREFIX")
-		c.Details = append(c.Details, "loads "+loads+", of no library found here")
+		c = c.with(Missing, "load the modules it was built with, or tell where that MPI is: --mpi PREFIX")
+		c.Details = append(c.Details, "loads "+orNoMPI(x.loadedBy(ctx, path))+", of no library found here")
 	case !x.options.Run:
 		c.Details = append(c.Details, p.library.Name+": not tried")
 	case start == nil:
@@ -129,6 +117,13 @@ func (x *examiner) examineSuite(ctx context.Context, s suite, path string) {
 	c.Details = append(c.Details, more...)
 	x.programs = append(x.programs, p)
 	x.add(c)
+}
+
+func orNoMPI(path string) string {
+	if path == "" {
+		return "an MPI library that is not there"
+	}
+	return path
 }
 
 // judgeSuite says what came of two processes of the program.

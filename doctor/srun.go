@@ -71,7 +71,7 @@ func (x *examiner) trySrun(ctx context.Context, lib *Library) {
 }
 
 func (x *examiner) addSrun(t trial, v verdict, failed []string) {
-	t.state = v.State
+	t.state, t.hosts = v.State, v.Hosts
 	x.tried = append(x.tried, t)
 	where := ""
 	if len(v.Hosts) > 0 {

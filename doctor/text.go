@@ -96,7 +96,10 @@ func (r *Report) writeSets(b *strings.Builder, width int) {
 	if !r.Ready() {
 		b.WriteString("No campaign can run here yet. What is missing:\n")
 		for _, l := range r.Lacks {
-			b.WriteString("  " + l + "\n")
+			writeHanging(b, "  ", l.What, 4, width)
+			if l.Cure != "" {
+				writeHanging(b, "    -> ", l.Cure, 7, width)
+			}
 		}
 		return
 	}

@@ -39,7 +39,10 @@ func TestText(t *testing.T) {
 
 func TestTextNotReady(t *testing.T) {
 	var b strings.Builder
-	r := &Report{Lacks: []string{"a launcher that starts two processes of one world"}}
+	r := &Report{Lacks: []Lack{
+		{"a launcher that starts two processes of one world", ""},
+		{"a benchmark program built with the library", "tutti native build --mpicc mpicc -o tutti-native-mpich"},
+	}}
 	if err := r.Text(&b, 80); err != nil {
 		t.Fatal(err)
 	}

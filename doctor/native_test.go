@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"testing"
+
+	"tutti/native"
+)
+
+func TestNative(t *testing.T) {
+	version := "tutti-native 1 " + native.Checksum()
+	const result = `echo '{"event":"hello","ranks":2}'; echo '{"event":"result","case":1,"median":1e-06}'; echo '{"event":"end"}'`
+	tests := []struct {
+		name, version, runs string
+		state               State
+		details, cure       string
+	}{
+		{"measures", "echo " + version, result, OK, "measured a broadcast", ""},
+		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another tutti", "tutti native build --mpicc mpicc.mpich -o "},
+		{"somebody else's", "echo hello", result, Missing, "does not say that it is tutti's: hello", "tutti native build"},
+		{"silent", "exit 1", result, Missing, "exit status 1", "tutti native build"},
+		{"hangs when asked", hang, result, Missing, "does not say", "tutti native build"},
+		{"refuses", "echo " + version, `echo '{"event":"error","why":"a world of one rank instead of 2"}'; exit 3`, Missing, "error a world of one rank", "tutti native build"},
+		{"measures nothing", "echo " + version, `echo '{"event":"result","median":0}'`, Missing, "measured nothing", "tutti native build"},
+		{"cut off", "echo " + version, `printf '{"event":"resu'`, Missing, "measured nothing", "tutti native build"},
+		{"hangs", "echo " + version, hang, Missing, "no end within", "tutti native build"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			m.compiler("mpicc.mpich", mpichMark)
+			m.launcher("mpiexec.hydra", hydra, "case $3 in */tutti-native) ;; *) "+goodWorld+"; exit;; esac\n"+tc.runs)
+			m.put("tutti-native", tc.version)
+			r := m.examine()
+			wantCheck(t, m.find(r, Programs, nativeTitle), tc.state, tc.details, tc.cure)
+			if r.Ready() != (tc.state == OK) {
+				t.Errorf("ready %v", r.Ready())
+			}
+		})
+	}
+}
+
+func TestNativeIsNotBuilt(t *testing.T) {
+	m := newMachine(t)
+	m.compiler("mpicc.mpich", mpichMark)
+	m.launcher("mpiexec.hydra", hydra, goodWorld)
+	r := m.examine()
+	const cure = "tutti native build --mpicc mpicc.mpich -o tutti-native-mpich"
+	wantCheck(t, m.find(r, Programs, nativeTitle), Missing, "MPICH 4.0.2: not built yet", cure)
+	if len(r.Lacks) != 1 || r.Lacks[0].Cure != cure {
+		t.Errorf("lacks %v, want the program and how to build it", r.Lacks)
+	}
+}
+
+func FuzzNative(f *testing.F) {
+	f.Add(`{"event":"result","case":1,"median":1e-06}` + "\n")
+	f.Add(`{"event":"error","why":"` + "\\u001b[2J" + `"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		_, why := parseNative(text)
+		shown(t, "reason", why)
+	})
+}
