@@ -1,0 +1,207 @@
+package native
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/forcing"
+	format "tutti/native"
+)
+
+// Options say where the program is and how well it measures.
+type Options struct {
+	Path       string        // absolute, of the program, as the nodes see it
+	Warmup     int           // calls before the timed ones; fewer where they take more than a quarter of Slice
+	MinSamples int           // calls timed, at least, unless Slice is used up
+	MaxSamples int           // calls timed, at most
+	Precision  float64       // half width of the 95 % interval of the median that is enough, as a share of it
+	Slice      time.Duration // most time for one case, with its check and warm-up
+	Hopeless   float64       // a case so many times slower than the best of its collective and size is cut short; 0: never
+	Check      bool          // check the data that collectives deliver
+}
+
+// Program is the benchmark program as a benchrunner.Program.
+type Program struct{ opt Options }
+
+// New checks the options. It does not look for the program: it may be on other
+// machines only.
+func New(opt Options) (*Program, error) {
+	switch {
+	case !path.IsAbs(opt.Path):
+		return nil, fmt.Errorf("native: program %q: want an absolute path", opt.Path)
+	case opt.Warmup < 0 || opt.Warmup > math.MaxInt32:
+		return nil, fmt.Errorf("native: %d calls of warm-up: want none or more", opt.Warmup)
+	case opt.MinSamples < 1 || opt.MaxSamples < opt.MinSamples || opt.MaxSamples > math.MaxInt32:
+		return nil, fmt.Errorf("native: %d to %d samples: want 1 or more, and no fewer at most than at least", opt.MinSamples, opt.MaxSamples)
+	case !(opt.Precision >= 1e-6 && opt.Precision <= 1):
+		return nil, fmt.Errorf("native: precision %g: want a share from 0.000001 to 1", opt.Precision)
+	case opt.Slice < time.Millisecond || opt.Slice > 24*time.Hour:
+		return nil, fmt.Errorf("native: slice %v: want 1ms to 24h", opt.Slice)
+	case opt.Hopeless != 0 && !(opt.Hopeless > 1 && opt.Hopeless < 1e9):
+		return nil, fmt.Errorf("native: hopeless %g: want a factor above 1, or 0 for never", opt.Hopeless)
+	}
+	return &Program{opt: opt}, nil
+}
+
+// Name returns native.
+func (*Program) Name() string { return "native" }
+
+// Group puts all cases that one start of the library can serve together: small
+// sizes first, so that what a large one breaks costs little, and within a size of a
+// collective the library's default first, since it is seldom far from the best and
+// hopeless algorithms are told by it.
+func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	var groups [][]benchrunner.Case
+	index := map[string]int{}
+	for _, c := range cases {
+		key := keyOf(c)
+		i, ok := index[key]
+		if !ok {
+			i = len(groups)
+			index[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], c)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, compare)
+	}
+	slices.SortStableFunc(groups, func(a, b []benchrunner.Case) int { return compare(a[0], b[0]) })
+	return groups
+}
+
+func compare(a, b benchrunner.Case) int {
+	return cmp.Or(
+		cmp.Compare(a.MsgBytes, b.MsgBytes),
+		coll.ComparePoints(a.Point, b.Point),
+		-cmp.Compare(rank(a.Algorithm.IsDefault()), rank(b.Algorithm.IsDefault())),
+		coll.CompareAlgorithms(a.Algorithm, b.Algorithm),
+	)
+}
+
+func rank(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// keyOf tells starts apart.
+func keyOf(c benchrunner.Case) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v %t", c.Layout(), c.NewComm)
+	for _, v := range c.Base {
+		fmt.Fprintf(&b, " %q=%q %q", v.Name, v.Value, v.File)
+	}
+	return b.String()
+}
+
+// Times beside those of the cases: the start of the program until its first case
+// and its end. MPI_Finalize may hang for ten seconds before it is cut short.
+const (
+	begin   = 10 * time.Second
+	leaving = 15 * time.Second
+)
+
+// hang is when the program gives a case up: its slice counts whole calls, so that
+// one slow enough to be noticed, checked, warmed up and timed once each may go well
+// beyond.
+func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
+
+// Allowance returns a slice for every case and what one of them may take beyond.
+func (p *Program) Allowance(s benchrunner.Start) time.Duration {
+	return begin + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + leaving
+}
+
+const planName = "native.plan"
+
+// Command returns the call of the program with its plan. All cases must be of one
+// group of Group.
+func (p *Program) Command(s benchrunner.Start) (benchrunner.Command, error) {
+	if len(s.Cases) == 0 {
+		return benchrunner.Command{}, fmt.Errorf("native: start without a case")
+	}
+	text := p.head(s.Layout)
+	for i, c := range s.Cases {
+		if keyOf(c) != keyOf(s.Cases[0]) || c.Layout() != s.Layout {
+			return benchrunner.Command{}, fmt.Errorf("native: %v and %v cannot be in one start of %v", s.Cases[0].Candidate, c.Candidate, s.Layout)
+		}
+		line, err := planLine(i, c)
+		if err != nil {
+			return benchrunner.Command{}, fmt.Errorf("native: %v: %w", c.Candidate, err)
+		}
+		text = append(text, line...)
+	}
+	return benchrunner.Command{
+		Args:  []string{p.opt.Path, path.Join(s.Dir, planName)},
+		Env:   s.Cases[0].Base,
+		Files: map[string][]byte{planName: append(text, "end\n"...)},
+	}, nil
+}
+
+func (p *Program) head(l coll.Layout) []byte {
+	var b bytes.Buffer
+	o := p.opt
+	fmt.Fprintf(&b, "tutti-native-plan %d\nnodes %d\nppn %d\n", format.Format, l.Nodes, l.PPN)
+	fmt.Fprintf(&b, "warmup %d\nmin %d\nmax %d\nprecision %s\n", o.Warmup, o.MinSamples, o.MaxSamples, decimal(o.Precision))
+	fmt.Fprintf(&b, "slice %s\nhang %s\nhopeless %s\n", decimal(o.Slice.Seconds()), decimal(math.Ceil(p.hang().Seconds())), decimal(o.Hopeless))
+	check := "no"
+	if o.Check {
+		check = "yes"
+	}
+	fmt.Fprintf(&b, "check %s\n", check)
+	return b.Bytes()
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Limits of the program's plan.
+const (
+	maxSwitches = 64
+	maxName     = 127
+)
+
+func planLine(number int, c benchrunner.Case) ([]byte, error) {
+	bytes := c.MsgBytes
+	switch {
+	case !c.Collective.Sized():
+		bytes = 0
+	case bytes < 0 || bytes > math.MaxInt32:
+		return nil, fmt.Errorf("%d bytes: want 0 to %d", bytes, math.MaxInt32)
+	}
+	if len(c.Switches) > maxSwitches {
+		return nil, fmt.Errorf("%d switches: want at most %d", len(c.Switches), maxSwitches)
+	}
+	comm := "same"
+	if c.NewComm {
+		comm = "new"
+	}
+	line := fmt.Appendf(nil, "case %d %s %d %s", number, c.Collective, bytes, comm)
+	for _, s := range c.Switches {
+		if err := checkSwitch(s); err != nil {
+			return nil, err
+		}
+		line = fmt.Appendf(line, " %s=%d", s.Name, s.Value)
+	}
+	return append(line, '\n'), nil
+}
+
+func checkSwitch(s forcing.Switch) error {
+	bad := strings.ContainsFunc(s.Name, func(r rune) bool { return r <= ' ' || r > '~' || r == '=' })
+	if bad || s.Name == "" || len(s.Name) > maxName {
+		return fmt.Errorf("switch %q: want a name of up to %d printable characters without =", s.Name, maxName)
+	}
+	if s.Value < math.MinInt32 || s.Value > math.MaxInt32 {
+		return fmt.Errorf("switch %s=%d: want 32 bits", s.Name, s.Value)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package native_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/native"
+	"tutti/coll"
+	"tutti/forcing"
+	"tutti/internal/golden"
+)
+
+func options() native.Options {
+	return native.Options{
+		Path: "/opt/tutti-native", Warmup: 5, MinSamples: 10, MaxSamples: 1000, Precision: 0.05,
+		Slice: 500 * time.Millisecond, Hopeless: 10, Check: true,
+	}
+}
+
+func program(t *testing.T, opt native.Options) *native.Program {
+	t.Helper()
+	p, err := native.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// one is a case of a 2x1 layout; algorithm may be library_default.
+func one(c coll.Collective, bytes int64, algorithm string, switches ...forcing.Switch) benchrunner.Case {
+	a, err := coll.ParseAlgorithm(algorithm)
+	if err != nil {
+		panic(err)
+	}
+	return benchrunner.Case{
+		Candidate: coll.Candidate{Point: coll.Point{Collective: c, Nodes: 2, PPN: 1, MsgBytes: bytes}, Algorithm: a},
+		Forcing:   forcing.Forcing{Switches: switches},
+	}
+}
+
+func start(cases ...benchrunner.Case) benchrunner.Start {
+	return benchrunner.Start{Layout: coll.Layout{Nodes: 2, PPN: 1}, Cases: cases, Dir: "/run/a b"}
+}
+
+func TestNew(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*native.Options)
+		want   string
+	}{
+		{"path", func(o *native.Options) { o.Path = "tutti-native" }, "absolute"},
+		{"warm-up", func(o *native.Options) { o.Warmup = -1 }, "warm-up"},
+		{"no sample", func(o *native.Options) { o.MinSamples = 0 }, "samples"},
+		{"most below least", func(o *native.Options) { o.MaxSamples = 9 }, "samples"},
+		{"precision", func(o *native.Options) { o.Precision = 0 }, "precision"},
+		{"slice", func(o *native.Options) { o.Slice = 0 }, "slice"},
+		{"hopeless", func(o *native.Options) { o.Hopeless = 1 }, "hopeless"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			o := options()
+			tc.change(&o)
+			if _, err := native.New(o); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("New: error %v, want one about %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestGroup(t *testing.T) {
+	based := func(c benchrunner.Case, v ...forcing.Var) benchrunner.Case { c.Base = v; return c }
+	newComm := func(c benchrunner.Case) benchrunner.Case { c.NewComm = true; return c }
+	rules := forcing.Var{Name: "RULES", Value: "1"}
+	cases := []benchrunner.Case{
+		based(one(coll.Bcast, 64, "ring"), rules),
+		one(coll.Bcast, 1024, "ring"),
+		one(coll.Bcast, 64, "zeta"),
+		one(coll.Bcast, 64, "library_default"),
+		newComm(one(coll.Bcast, 64, "ring")),
+		one(coll.Allgather, 64, "ring"),
+		based(one(coll.Bcast, 8, "ring"), forcing.Var{Name: "RULES", File: []byte("1")}),
+		one(coll.Bcast, 64, "alpha"),
+		based(one(coll.Bcast, 8, "ring"), rules),
+	}
+	var got strings.Builder
+	for _, g := range program(t, options()).Group(cases) {
+		for _, c := range g {
+			fmt.Fprintf(&got, "%v %v\n", c.Base, c.Candidate)
+		}
+		got.WriteString("\n")
+	}
+	golden.Check(t, "groups.txt", []byte(got.String()))
+}
+
+func TestCommand(t *testing.T) {
+	a := one(coll.Bcast, 1024, "library_default", forcing.Switch{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: 0})
+	b := one(coll.Bcast, 1024, "ring", forcing.Switch{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: 5})
+	c := one(coll.Barrier, 0, "library_default")
+	s := start(a, b, c)
+	for i := range s.Cases {
+		s.Cases[i].Base = []forcing.Var{{Name: "FALLBACK", Value: "error"}}
+	}
+	p := program(t, options())
+	cmd, err := p.Command(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(cmd.Args, cmd.Env), "[/opt/tutti-native /run/a b/native.plan] [{FALLBACK error []}]"; got != want {
+		t.Errorf("Command = %s, want %s", got, want)
+	}
+	golden.Check(t, "native.plan", cmd.Files["native.plan"])
+	if got, want := p.Allowance(s), 41500*time.Millisecond; got != want { // 10 + 3·0.5 + 15 and 15 for a slow one
+		t.Errorf("Allowance = %v, want %v", got, want)
+	}
+}
+
+func TestCommandRefused(t *testing.T) {
+	other := one(coll.Bcast, 64, "ring")
+	other.NewComm = true
+	tests := []struct {
+		name  string
+		cases []benchrunner.Case
+		want  string
+	}{
+		{"nothing", nil, "without a case"},
+		{"two groups", []benchrunner.Case{one(coll.Bcast, 64, "ring"), other}, "cannot be in one start"},
+		{"too large", []benchrunner.Case{one(coll.Bcast, 1<<31, "ring")}, "2147483648 bytes"},
+		{"name of a switch", []benchrunner.Case{one(coll.Bcast, 64, "ring", forcing.Switch{Name: "A B", Value: 1})}, `switch "A B"`},
+		{"too many switches", []benchrunner.Case{one(coll.Bcast, 64, "ring", make([]forcing.Switch, 65)...)}, "65 switches"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := program(t, options()).Command(start(tc.cases...)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Command: error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}

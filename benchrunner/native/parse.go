@@ -1,0 +1,239 @@
+package native
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"tutti/benchrunner"
+	format "tutti/native"
+)
+
+// event is a line of the program. Pointers tell what is missing from what is zero.
+type event struct {
+	Event string `json:"event"`
+
+	Format     int      `json:"format"`
+	Source     string   `json:"source"`
+	Ranks      int      `json:"ranks"`
+	Hosts      int      `json:"hosts"`
+	Domains    int      `json:"domains"`
+	Nodes      []node   `json:"nodes"`
+	Args       []string `json:"args"`
+	Library    string   `json:"library"`
+	Clock      string   `json:"clock"`
+	ClockError float64  `json:"clock_error"`
+	Latency    float64  `json:"latency"`
+
+	Case     *int     `json:"case"`
+	Bytes    int64    `json:"bytes"`
+	Median   *float64 `json:"median"`
+	Low      float64  `json:"low"`
+	High     float64  `json:"high"`
+	Min      float64  `json:"min"`
+	Samples  int      `json:"samples"`
+	Late     int      `json:"late"`
+	Sync     string   `json:"sync"`
+	Stop     string   `json:"stop"`
+	Verified string   `json:"verified"`
+	Seen     string   `json:"seen"`
+	Warmup   float64  `json:"warmup"`
+	Measure  float64  `json:"measure"`
+	Wall     float64  `json:"wall"`
+	At       float64  `json:"at"`
+
+	Step  string `json:"step"`
+	Why   string `json:"why"`
+	Rank  int    `json:"rank"`
+	Cases int    `json:"cases"`
+	Error string `json:"error"` // the program found its own line to be wrong
+}
+
+type node struct {
+	Host   string `json:"host"`
+	Domain int    `json:"domain"`
+	Ranks  int    `json:"ranks"`
+}
+
+// said is what the program said of one case.
+type said struct {
+	begun   bool
+	at      float64 // when it began, seconds after the program
+	later   bool    // something that comes after it was said, too
+	results []event // results and refusals
+}
+
+// listing is what could be read of an output.
+type listing struct {
+	hellos  []event
+	errors  []string
+	cases   []said
+	hung    bool
+	ended   bool
+	damaged []string // lines that look like the program's and are not
+}
+
+const (
+	opening    = `{"event":`
+	maxDamaged = 5
+)
+
+// parse reads lines of which n cases are known. What is not the program's is left
+// out; what looks like it and cannot be read is damaged.
+func parse(lines []string, n int) listing {
+	l := listing{cases: make([]said, n)}
+	last := -1 // the case that was begun last
+	for _, line := range lines {
+		at := strings.Index(line, opening)
+		if at < 0 {
+			continue
+		}
+		e, err := decode(line[at:])
+		if err == nil {
+			err = l.add(e, &last)
+		}
+		if err != nil {
+			l.damaged = append(l.damaged, fmt.Sprintf("%v: %.80q", err, line[at:]))
+		}
+	}
+	return l
+}
+
+// decode reads one object; launchers and libraries may have written behind it.
+func decode(text string) (event, error) {
+	var e event
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		if err == io.ErrUnexpectedEOF {
+			err = fmt.Errorf("cut off")
+		}
+		return event{}, err
+	}
+	return e, nil
+}
+
+func (l *listing) add(e event, last *int) error {
+	switch e.Event {
+	case "hello":
+		l.hellos = append(l.hellos, e)
+	case "error":
+		l.errors = append(l.errors, e.Why)
+	case "hang":
+		l.hung = true
+	case "end":
+		l.ended = true
+		l.pass(last, len(l.cases))
+	case "begin", "result", "refused":
+		if e.Case == nil || *e.Case < 0 || *e.Case >= len(l.cases) {
+			return fmt.Errorf("no such case")
+		}
+		c := &l.cases[*e.Case]
+		if e.Event == "begin" {
+			l.pass(last, *e.Case)
+			*last = *e.Case
+			c.begun, c.at = true, e.At
+			return nil
+		}
+		c.results = append(c.results, e)
+	default:
+		return fmt.Errorf("unknown event %q", e.Event)
+	}
+	return nil
+}
+
+// pass notes that the case that was begun last came to an end: another followed.
+func (l *listing) pass(last *int, next int) {
+	if *last >= 0 && next > *last {
+		l.cases[*last].later = true
+	}
+}
+
+// check says what is wrong with a result.
+func (e event) check(c benchrunner.Case) error {
+	finite := func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
+	switch {
+	case e.Error != "":
+		return fmt.Errorf("the program says: %s", e.Error)
+	case !finite(e.Warmup) || !finite(e.Measure) || !finite(e.Wall) || e.Warmup+e.Measure > e.Wall*1.01+1e-6:
+		return fmt.Errorf("warm-up %g s and measuring %g s of %g s", e.Warmup, e.Measure, e.Wall)
+	case e.Event == "refused" && e.Why == "":
+		return fmt.Errorf("refused without a reason")
+	case e.Event == "refused":
+		return nil
+	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
+		return fmt.Errorf("no median, or one below %g s", shortest)
+	case e.Samples < 1 || !(e.Min > 0) || e.Min > *e.Median:
+		return fmt.Errorf("%d samples with a minimum of %g s and a median of %g s", e.Samples, e.Min, *e.Median)
+	case float64(e.Samples)**e.Median/2 > e.Wall:
+		return fmt.Errorf("%d samples of %g s in %g s", e.Samples, *e.Median, e.Wall)
+	case (e.Low != 0 || e.High != 0) && !(e.Low > 0 && e.Low <= *e.Median && e.High >= *e.Median && finite(e.High)):
+		return fmt.Errorf("interval from %g to %g s about %g s", e.Low, e.High, *e.Median)
+	case !slices.Contains([]string{"tight", "slice", "max", "hopeless"}, e.Stop):
+		return fmt.Errorf("stop %q", e.Stop)
+	case !slices.Contains([]string{"clock", "barrier"}, e.Sync):
+		return fmt.Errorf("sync %q", e.Sync)
+	case !slices.Contains([]string{verifiedNot, verifiedStack, verifiedEnum}, e.Verified):
+		return fmt.Errorf("verified %q", e.Verified)
+	case e.Bytes < 0 || !c.Collective.Sized() && e.Bytes != 0:
+		return fmt.Errorf("%d bytes", e.Bytes)
+	}
+	return nil
+}
+
+// shortest is a time that no collective beats: light goes a foot.
+const shortest = 1e-9
+
+// How the program saw which algorithm ran.
+const (
+	verifiedNot   = "no"
+	verifiedStack = "error stack" // functions of MPICH, outermost first
+	verifiedEnum  = "enumeration" // the name Open MPI gives to the number
+)
+
+// contradicts says in what the algorithm that was seen differs from the case's;
+// empty when it does not, or when there was nothing to see.
+func (e event) contradicts(c benchrunner.Case) string {
+	want := c.Algorithm.Name
+	switch {
+	case e.Verified == verifiedNot || c.Algorithm.IsDefault():
+		return ""
+	case e.Verified == verifiedEnum && e.Seen == want:
+		return ""
+	case e.Verified == verifiedStack:
+		outermost, _, _ := strings.Cut(e.Seen, " ")
+		for _, kind := range []string{"_intra_", "_allcomm_", "_intra_composition_"} {
+			if strings.HasSuffix(outermost, kind+want) {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("the library ran %s instead", e.Seen)
+}
+
+// world says in what the processes differ from the layout; empty when they do not.
+func (l listing) world(s benchrunner.Start) string {
+	if len(l.errors) > 0 {
+		return l.errors[0]
+	}
+	if len(l.hellos) > 1 {
+		return fmt.Sprintf("%d worlds, want one of %d processes: the launcher is not the library's", len(l.hellos), s.Layout.Processes())
+	}
+	for _, h := range l.hellos {
+		switch {
+		case h.Format != format.Format:
+			return fmt.Sprintf("the program speaks format %d, want %d: build it again", h.Format, format.Format)
+		case h.Ranks != s.Layout.Processes() || len(h.Nodes) != s.Layout.Nodes:
+			return fmt.Sprintf("%d processes on %d nodes, want %v", h.Ranks, len(h.Nodes), s.Layout)
+		}
+		for _, n := range h.Nodes {
+			if n.Ranks != s.Layout.PPN {
+				return fmt.Sprintf("%d processes on %s, want %d on each of %d nodes", n.Ranks, n.Host, s.Layout.PPN, s.Layout.Nodes)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+package native
+
+import (
+	"fmt"
+	"strings"
+
+	"tutti/benchrunner"
+	format "tutti/native"
+)
+
+// Read makes outcomes of what the program printed.
+func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	l := parse(out.Lines(), len(s.Cases))
+	r := benchrunner.Reading{Warnings: l.warnings()}
+	if len(l.hellos) > 0 {
+		r.Library = l.hellos[0].Library
+	}
+	if wrong := l.world(s); wrong != "" {
+		r.Outcomes = benchrunner.FailedAll(s, benchrunner.PhaseLaunch, wrong)
+		return r
+	}
+	if l.hung {
+		out.Ended, out.TimedOut = true, false
+	}
+	i, unverified, begun := -1, 0, false
+	for _, c := range l.cases {
+		begun = begun || c.begun || len(c.results) > 0
+	}
+	r.Outcomes = benchrunner.Settle(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		i++ // Settle goes through the cases in order
+		o, ok := outcome(l.cases[i], c, &r)
+		if ok && o.State == benchrunner.OutcomeDone && l.cases[i].results[0].Verified == verifiedNot && !c.Algorithm.IsDefault() {
+			unverified++
+		}
+		return o, ok
+	})
+	p.blame(l, out, &r)
+	if unverified > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("native: the library does not let us see which algorithm ran in %d of %d cases", unverified, len(s.Cases)))
+	}
+	return r
+}
+
+// outcome is what was said of one case, and whether anything was.
+func outcome(c said, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
+	if len(c.results) == 0 {
+		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
+	}
+	e := c.results[0]
+	if len(c.results) > 1 {
+		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%d lines about one case", len(c.results))), true
+	}
+	if err := e.check(asked); err != nil {
+		return benchrunner.Failed(benchrunner.PhaseParse, err.Error()), true
+	}
+	r.WarmupSeconds += e.Warmup
+	r.MeasureSeconds += e.Wall - e.Warmup
+	o := benchrunner.Outcome{State: benchrunner.OutcomeDone, CostSeconds: e.Wall}
+	if e.Event == "refused" {
+		o.State, o.Phase, o.Error = benchrunner.OutcomeFailed, benchrunner.PhaseRun, oneLine(e.Step+": "+e.Why)
+		return o, true
+	}
+	if text := e.contradicts(asked); text != "" {
+		o.State, o.Phase, o.Error = benchrunner.OutcomeFailed, benchrunner.PhaseRun, text
+		return o, true
+	}
+	o.Seconds, o.Low, o.High, o.Samples = *e.Median, e.Low, e.High, e.Samples
+	return o, true
+}
+
+// blame gives the case that a crash or hang ended with the time it took.
+func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Reading) {
+	for i, c := range l.cases {
+		o := &r.Outcomes[i]
+		if !c.begun || c.later || len(c.results) > 0 || o.State != benchrunner.OutcomeFailed {
+			continue
+		}
+		if l.hung {
+			o.Error = fmt.Sprintf("hung: not done after %.0f s", p.hang().Seconds())
+		}
+		if spent := out.Wall.Seconds() - c.at; spent > 0 {
+			o.CostSeconds = spent
+			r.MeasureSeconds += spent
+		}
+	}
+}
+
+// warnings are doubts that do not settle a case.
+func (l listing) warnings() []string {
+	var out []string
+	for i, line := range l.damaged {
+		if i == maxDamaged {
+			out = append(out, fmt.Sprintf("native: %d more damaged lines", len(l.damaged)-i))
+			break
+		}
+		out = append(out, "native: damaged line: "+line)
+	}
+	for _, h := range l.hellos[:min(1, len(l.hellos))] {
+		if h.Source != format.Checksum() {
+			out = append(out, fmt.Sprintf("native: the program was built from another source (%.12s): run tutti native build", h.Source))
+		}
+	}
+	return out
+}
+
+// oneLine keeps what a library says of an error readable in a table: its stacks
+// have a line for every function.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	if len(lines) > 2 {
+		lines = []string{lines[0], "...", lines[len(lines)-1]}
+	}
+	return strings.Join(lines, " ")
+}
