@@ -1,0 +1,128 @@
+package table_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/golden"
+	"tutti/selection"
+	"tutti/selection/table"
+)
+
+func bytesOf(p coll.Point) int64 { return p.MsgBytes }
+
+// document has two layouts of as many processes that disagree.
+func document(t testing.TB) table.Document {
+	t.Helper()
+	var rows []selection.Row
+	add := func(nodes, ppn int, size int64, ring, byDefault float64) {
+		r := selection.Row{Point: coll.Point{Collective: coll.Allgather, Nodes: nodes, PPN: ppn, MsgBytes: size}}
+		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: "ring"}, Seconds: ring})
+		if byDefault > 0 {
+			r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: byDefault})
+		}
+		rows = append(rows, r)
+	}
+	add(2, 3, 64, 2, 1)
+	add(2, 3, 4096, 1, 1.5)
+	add(6, 1, 64, 1, 2)
+	add(6, 1, 4096, 1, 0)
+	add(7, 1, 64, 1, 2)
+	plan, err := selection.FitPlan(rows, bytesOf, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Layouts) == 0 {
+		t.Fatal("the layouts agree")
+	}
+	return table.Document{Campaign: "test", Machine: "none", Libraries: []table.Library{{
+		Library: "openmpi", Version: "4.1.4", Measured: "4.1.4",
+		Collectives: []table.Collective{table.NewCollective(rows, plan, bytesOf)},
+	}}}
+}
+
+func TestGolden(t *testing.T) {
+	text, err := document(t).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "selection.json", text)
+	back, err := table.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := back.Bytes()
+	if err != nil || !bytes.Equal(again, text) {
+		t.Errorf("read and written again, %v:\n%s", err, again)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	good, err := document(t).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, old, new, want string }{
+		{"another algorithm", `"algorithm": "ring",
+       "predicted_slowdown": 1,
+       "default_slowdown": 1.5`, `"algorithm": "bruck",
+       "predicted_slowdown": 1,
+       "default_slowdown": 1.5`, "the trees select ring: want bruck"},
+		{"another tree", `"up_to"`, `"upto"`, "unknown field"},
+		{"schema", `"schema": 1`, `"schema": 2`, "schema 2: want 1"},
+		{"collective", `"collective": "allgather"`, `"collective": "gatherall"`, "unknown collective"},
+		{"no nodes", `"nodes": 7`, `"nodes": 0`, "want nodes"},
+		{"not JSON", `{`, ``, "not a selection"},
+	}
+	for _, tc := range tests {
+		text := strings.Replace(string(good), tc.old, tc.new, 1)
+		if text == string(good) {
+			t.Fatalf("%s: nothing replaced", tc.name)
+		}
+		if _, err := table.Parse([]byte(text)); !errors.Is(err, table.ErrDocument) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error = %v, want ErrDocument with %q", tc.name, err, tc.want)
+		}
+	}
+	if _, err := table.Parse(append(good, '1')); !errors.Is(err, table.ErrDocument) {
+		t.Errorf("text after the document: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	text, err := document(f).Bytes()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"schema":1,"libraries":[{"collectives":[{"collective":"bcast","points":[{"nodes":1,"ppn":1,"algorithm":"library_default"}]}]}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := table.Parse(text)
+		if err != nil {
+			return
+		}
+		again, err := d.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Parse(again); err != nil {
+			t.Fatalf("%v\n%s", err, again)
+		}
+	})
+}
+
+func ExampleCollective_Select() {
+	tree, err := selection.Fit([]selection.Row{{
+		Point:   coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 64},
+		Options: []selection.Option{{Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: 1}},
+	}}, bytesOf, selection.Options{})
+	c := table.Collective{Collective: coll.Bcast, Tree: tree}
+	fmt.Println(c.Select(coll.Layout{Nodes: 4, PPN: 2}, 64), err)
+	fmt.Println(c.Select(coll.Layout{Nodes: 5, PPN: 2}, 64))
+	// Output:
+	// binomial <nil>
+	// library_default
+}
