@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tutti/campaign"
 	"tutti/coll"
@@ -12,7 +13,9 @@ import (
 	"tutti/internal/config"
 	"tutti/report"
 	"tutti/selection"
+	"tutti/selection/intel"
 	"tutti/selection/mpich"
+	"tutti/selection/mvapich"
 	"tutti/selection/openmpi"
 )
 
@@ -30,42 +33,57 @@ func newTarget(lib config.Library, export config.Export) (target, error) {
 
 // fit merges the predictions of one collective into what the library can be told.
 func (t target) fit(rows []selection.Row) (campaign.Selection, error) {
-	if t.library.Name == catalogue.MPICH {
-		lib, err := t.mpichLibrary()
-		if err != nil {
-			return campaign.Selection{}, err
-		}
-		plan, err := t.mpichPlan(rows, lib)
-		if err != nil {
-			return campaign.Selection{}, err
-		}
-		return campaign.Selection{Choose: chooser(plan.Tree), Leaves: plan.Leaves()}, nil
-	}
-	plan, err := t.openmpiPlan(rows)
-	if err != nil || len(plan.Trees) == 0 {
-		return campaign.Selection{Choose: chooser(&selection.Tree{})}, err
-	}
-	layouts := map[coll.Layout]func(coll.Point) coll.Algorithm{}
-	leaves := plan.Trees[0].Summary.Leaves
-	for _, l := range plan.Layouts {
-		layouts[l.Layout] = chooser(l.Trees[0])
-	}
-	common := chooser(plan.Trees[0])
+	plan, leaves, err := t.plan(rows)
 	return campaign.Selection{Leaves: leaves, Choose: func(p coll.Point) coll.Algorithm {
-		if choose, ok := layouts[p.Layout()]; ok {
-			return choose(p)
-		}
-		return common(p)
-	}}, nil
+		alg, _ := plan.Select(p) // the default outside the tuned range
+		return alg
+	}}, err
 }
 
-func chooser(t *selection.Tree) func(coll.Point) coll.Algorithm {
-	return func(p coll.Point) coll.Algorithm {
-		if alg, ok := t.Select(p); ok {
-			return alg
+// plan returns what the library can be told of one collective, and the number of
+// rules that this needs: those for everybody, or of the layouts where there are none.
+func (t target) plan(rows []selection.Row) (plan selection.Plan, leaves int, err error) {
+	switch t.library.Name {
+	case catalogue.MPICH:
+		var own mpich.Plan
+		lib, err := t.mpichLibrary()
+		if err == nil {
+			own, err = t.mpichPlan(rows, lib)
 		}
-		return coll.Default
+		if err != nil {
+			return selection.Plan{}, 0, err
+		}
+		return selection.Plan{Trees: []*selection.Tree{own.Tree}}, own.Leaves(), nil
+	case catalogue.Intel:
+		plan, err = selection.FitPlan(rows, intel.Size, t.export.MaxLoss)
+	case catalogue.MVAPICH2:
+		plan, err = mvapich.Fit(rows, t.export.MaxLoss)
+	default:
+		plan, err = t.openmpiPlan(rows)
 	}
+	trees := plan.Trees
+	if len(trees) == 0 {
+		for _, l := range plan.Layouts {
+			trees = append(trees, l.Trees...)
+		}
+	}
+	for _, tree := range trees {
+		leaves += tree.Summary.Leaves
+	}
+	return plan, leaves, err
+}
+
+// size is the measure of message size that the library's rules compare.
+func (t target) size(p coll.Point) int64 {
+	switch t.library.Name {
+	case catalogue.MPICH:
+		return mpich.Size(p)
+	case catalogue.Intel:
+		return intel.Size(p)
+	case catalogue.MVAPICH2:
+		return mvapich.Size(p)
+	}
+	return openmpi.Size(p)
 }
 
 func (t target) mpichPlan(rows []selection.Row, lib mpichtree.Library) (mpich.Plan, error) {
@@ -86,10 +104,47 @@ func (t target) write(dir string, problems [][]selection.Row) (report.LibraryFac
 	for _, rows := range problems {
 		facts.Checked += len(rows)
 	}
-	if t.library.Name == catalogue.MPICH {
+	switch t.library.Name {
+	case catalogue.MPICH:
 		return t.writeMPICH(dir, problems, facts)
+	case catalogue.Intel:
+		return t.writeIntel(dir, slices.Concat(problems...), facts)
+	case catalogue.MVAPICH2:
+		return t.writeMVAPICH2(dir, slices.Concat(problems...), facts)
 	}
 	return t.writeOpenMPI(dir, problems, facts)
+}
+
+func (t target) writeIntel(dir string, rows []selection.Row, facts report.LibraryFacts) (report.LibraryFacts, error) {
+	plan, err := selection.FitPlan(rows, intel.Size, t.export.MaxLoss)
+	if err != nil {
+		return facts, err
+	}
+	setup, err := intel.Export(plan, t.cat)
+	if err != nil {
+		return facts, err
+	}
+	if err := intel.Verify(setup, plan, rows, t.cat); err != nil {
+		return facts, err
+	}
+	facts.Files = []string{intel.FileName}
+	return facts, setup.Write(filepath.Join(dir, intel.FileName))
+}
+
+func (t target) writeMVAPICH2(dir string, rows []selection.Row, facts report.LibraryFacts) (report.LibraryFacts, error) {
+	plan, err := mvapich.Fit(rows, t.export.MaxLoss)
+	if err != nil {
+		return facts, err
+	}
+	setup, err := mvapich.Export(plan, t.cat)
+	if err != nil {
+		return facts, err
+	}
+	if err := mvapich.Verify(setup, plan, rows, t.cat); err != nil {
+		return facts, err
+	}
+	facts.Files = []string{mvapich.FileName}
+	return facts, setup.Write(filepath.Join(dir, mvapich.FileName))
 }
 
 func (t target) writeMPICH(dir string, problems [][]selection.Row, facts report.LibraryFacts) (report.LibraryFacts, error) {
