@@ -1,0 +1,191 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+// partition is what scontrol shows of one. Zero stands for no limit.
+type partition struct {
+	name      string
+	preferred bool // the cluster's default
+	maxNodes  int  // of one job
+	maxCPUs   int  // of one node that a job may use
+	maxTime   time.Duration
+}
+
+var field = regexp.MustCompile(`(\S+?)=(\S*)`)
+
+// parsePartition reads a line of scontrol --oneliner show partition.
+func parsePartition(line string) (partition, error) {
+	var p partition
+	for _, m := range field.FindAllStringSubmatch(line, -1) {
+		var err error
+		switch m[1] {
+		case "PartitionName":
+			p.name = m[2]
+		case "Default":
+			p.preferred = m[2] == "YES"
+		case "MaxNodes":
+			p.maxNodes, err = parseCount(m[2])
+		case "MaxCPUsPerNode":
+			p.maxCPUs, err = parseCount(m[2])
+		case "MaxTime":
+			p.maxTime, err = parseDuration(m[2])
+		}
+		if err != nil {
+			return partition{}, fmt.Errorf("partition %s: %s: %w", p.name, m[1], err)
+		}
+	}
+	if p.name == "" {
+		return partition{}, fmt.Errorf("no PartitionName in %.200q", line)
+	}
+	return p, nil
+}
+
+func parseCount(s string) (int, error) {
+	if s == "UNLIMITED" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a number or UNLIMITED", s)
+	}
+	return int(n), nil
+}
+
+// node is a line of sinfo --Node.
+type node struct {
+	name     string
+	cpus     int
+	features []string
+	state    string // with the mark of sinfo behind it, as "idle*"
+}
+
+const nodeColumns = "%N" + separator + "%c" + separator + "%f" + separator + "%T"
+
+func parseNode(line string) (node, error) {
+	f := strings.Split(strings.TrimSuffix(line, "\n"), separator)
+	if len(f) != 4 {
+		return node{}, fmt.Errorf("sinfo: %d columns, want 4: %.200q", len(f), line)
+	}
+	cpus, err := strconv.ParseUint(f[1], 10, 31)
+	if err != nil {
+		return node{}, fmt.Errorf("sinfo: CPUs %q: want a number", f[1])
+	}
+	return node{name: f[0], cpus: int(cpus), features: strings.Split(f[2], ","), state: f[3]}, nil
+}
+
+// serves says whether the node is one that a job may get before somebody mends it.
+func (n node) serves() bool {
+	if strings.HasSuffix(n.state, "*") { // does not answer
+		return false
+	}
+	state := strings.TrimRight(n.state, "*~#!%$@^-+")
+	for _, bad := range []string{"down", "drain", "fail", "error", "unknown", "inval", "future"} {
+		if strings.HasPrefix(state, bad) {
+			return false
+		}
+	}
+	return true
+}
+
+// has says whether the node has the features; expressions other than a&b are not
+// understood, and every node has them.
+func (n node) has(constraint string) bool {
+	if constraint == "" || strings.ContainsAny(constraint, "|[]()*!:") {
+		return true
+	}
+	for wanted := range strings.FieldsFuncSeq(constraint, func(r rune) bool { return r == '&' || r == ',' }) {
+		found := false
+		for _, f := range n.features {
+			found = found || f == wanted
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// Capacity counts the nodes of the partition that have the constraint and are not
+// down or drained, and gives the CPUs of the smallest of them. Limits of accounts
+// and qualities of service are not in it.
+func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
+	p, err := s.partition(ctx)
+	if err != nil {
+		return benchrunner.Capacity{}, err
+	}
+	out, err := persist(ctx, s, func() (string, error) {
+		return s.query(ctx, "sinfo", "--noheader", "--Node", "--partition="+p.name, "--format="+nodeColumns)
+	}, never)
+	if err != nil {
+		return benchrunner.Capacity{}, err
+	}
+	c := benchrunner.Capacity{Limit: p.maxTime, Jobs: s.options.MaxJobs}
+	for line := range strings.Lines(out) {
+		n, err := parseNode(line)
+		if err != nil {
+			return benchrunner.Capacity{}, err
+		}
+		if !n.serves() || !n.has(s.options.Constraint) {
+			continue
+		}
+		c.Nodes++
+		if c.PPN == 0 || n.cpus < c.PPN {
+			c.PPN = n.cpus
+		}
+	}
+	if c.Nodes == 0 {
+		return benchrunner.Capacity{}, fmt.Errorf("%w: partition %s has no node that is up%s", benchrunner.ErrUnavailable, p.name, s.constrained())
+	}
+	c.Nodes = atMost(c.Nodes, p.maxNodes)
+	c.PPN = atMost(c.PPN, p.maxCPUs)
+	return c, nil
+}
+
+func (s *Scheduler) constrained() string {
+	if s.options.Constraint == "" {
+		return ""
+	}
+	return " and has " + s.options.Constraint
+}
+
+func atMost(n, limit int) int {
+	if limit > 0 {
+		return min(n, limit)
+	}
+	return n
+}
+
+// partition returns the one that jobs go to.
+func (s *Scheduler) partition(ctx context.Context) (partition, error) {
+	args := []string{"--all", "--oneliner", "show", "partition"}
+	if s.options.Partition != "" {
+		args = append(args, s.options.Partition)
+	}
+	permanent := func(f *failure) bool { return judge(f, "") == rejected }
+	out, err := persist(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
+	if err != nil {
+		return partition{}, err
+	}
+	for line := range strings.Lines(out) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		p, err := parsePartition(line)
+		if err != nil {
+			return partition{}, err
+		}
+		if p.preferred || p.name == s.options.Partition {
+			return p, nil
+		}
+	}
+	return partition{}, fmt.Errorf("slurm: no default partition; name one")
+}

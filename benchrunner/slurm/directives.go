@@ -1,0 +1,54 @@
+package slurm
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A directive is one argument of sbatch: a long option, with its value after "=".
+var directive = regexp.MustCompile(`^--([a-z][a-z0-9-]+)(=(.+))?$`)
+
+// taken are the options that may not be among the directives, with the reason.
+var taken = []struct{ reason, names string }{
+	{"it has a key of its own", "account constraint exclusive partition qos reservation"},
+	{"it is set for each job", "chdir error export export-file input job-name no-requeue nodes ntasks ntasks-per-node " +
+		"open-mode output parsable propagate time"},
+	{"jobs would not run as asked for", "array begin clusters dependency get-user-env gid hold ignore-pbs immediate " +
+		"no-kill quiet requeue signal test-only time-min uid verbose wait wrap x11"},
+	{"it runs nothing", "help usage version"},
+}
+
+// flags are the options that have no value. sbatch would take the next argument for
+// the value of any other one.
+var flags = map[string]bool{
+	"contiguous": true, "overcommit": true, "oversubscribe": true, "reboot": true, "spread-job": true, "use-min-nodes": true,
+}
+
+// CheckDirective returns an error unless d is a long option that sbatch may be given
+// in addition to those that are set for every job. sbatch takes the beginning of an
+// option for the option, so that is refused as well.
+func CheckDirective(d string) error {
+	m := directive.FindStringSubmatch(d)
+	if m == nil {
+		return fmt.Errorf("slurm: directive %q: want a long option of sbatch, --name or --name=value", d)
+	}
+	name, value := m[1], m[3]
+	if err := checkValue(value); err != nil {
+		return fmt.Errorf("slurm: directive %q: %w", d, err)
+	}
+	for _, t := range taken {
+		for full := range strings.FieldsSeq(t.names) {
+			if strings.HasPrefix(full, name) {
+				return fmt.Errorf("slurm: directive %q: --%s is refused: %s", d, full, t.reason)
+			}
+		}
+	}
+	if m[2] == "" && !flags[name] {
+		return fmt.Errorf("slurm: directive %q: want --%s=value", d, name)
+	}
+	if m[2] != "" && flags[name] && name != "oversubscribe" {
+		return fmt.Errorf("slurm: directive %q: --%s has no value", d, name)
+	}
+	return nil
+}

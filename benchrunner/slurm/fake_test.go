@@ -1,0 +1,81 @@
+package slurm
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+// clock is one that only sleeping moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return ctx.Err()
+}
+
+// fake makes a scheduler whose commands are shell scripts, in the folder dir. Each
+// call is a line of the file dir/calls. The scripts may use $dir.
+func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, body := range scripts {
+		text := "#!/bin/sh\ndir=" + dir + "\necho \"${0##*/} $*\" >>$dir/calls\n" + body + "\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &clock{now: time.Unix(1_800_000_000, 0)}
+	s, err := New(Options{Bin: dir, Now: c.Now, Sleep: c.Sleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, dir
+}
+
+// calls returns the commands that were called, arguments and all.
+func calls(t *testing.T, dir, command string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "calls"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, command+" ") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	return got
+}
+
+// job returns a submission whose script has the body.
+func job(t *testing.T, name, body string) benchrunner.Submission {
+	t.Helper()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "job.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/bash\n"+body+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return benchrunner.Submission{Name: name, Dir: dir, Script: script, Nodes: 1, PPN: 1, Limit: 2 * time.Minute}
+}
+
+// columns joins what squeue or sacct show.
+func columns(fields ...string) string { return strings.Join(fields, separator) + "\n" }

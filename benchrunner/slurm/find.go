@@ -1,0 +1,142 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+// accountDays is how far back sacct is asked for a job by its name.
+const accountDays = 60
+
+// errNoAccounts says that the cluster keeps no accounts; noAccounts is how sacct
+// says it.
+var errNoAccounts = errors.New("the cluster keeps no accounts")
+
+const noAccounts = "Slurm accounting storage is disabled"
+
+// queue returns all jobs of this user that the controller knows; it forgets a job
+// some minutes after its end.
+func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
+	args := append([]string{"--noheader", "--all", "--states=all", "--user=" + strconv.Itoa(os.Getuid()), "--format=" + squeueColumns}, more...)
+	out, err := s.query(ctx, "squeue", args...)
+	if err != nil {
+		return nil, err
+	}
+	return parseRows(out), nil
+}
+
+// accounts returns what the accounts say of jobs, oldest first. The error is
+// errNoAccounts on a cluster that keeps none; it is asked once.
+func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error) {
+	s.mu.Lock()
+	known := s.ledger
+	s.mu.Unlock()
+	if known == ledgerAbsent {
+		return nil, errNoAccounts
+	}
+	args := append([]string{"--noheader", "--parsable2", "--delimiter=" + separator, "--allocations", "--duplicates", "--format=" + sacctColumns}, which...)
+	out, err := s.query(ctx, "sacct", args...)
+	var f *failure
+	now := ledgerKept
+	if errors.As(err, &f) {
+		if !errors.Is(f.err, exec.ErrNotFound) && !errors.Is(f.err, os.ErrNotExist) && !strings.Contains(f.words, noAccounts) {
+			return nil, err
+		}
+		now, err = ledgerAbsent, errNoAccounts
+	}
+	if err != nil && !errors.Is(err, errNoAccounts) {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.ledger = now
+	s.mu.Unlock()
+	return parseRows(out), err
+}
+
+// same says whether the row is the job of the submission.
+func (r row) same(sub benchrunner.Submission) bool {
+	return r.name == sub.Name && (r.dir == sub.Dir || r.dir == "")
+}
+
+// named returns the rows of the job in the queue: those that are not over first,
+// and the oldest of these first. There is more than one only when a submission was
+// doubled.
+func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
+	rows, err := s.queue(ctx, "--name="+sub.Name)
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.same(sub) })
+	slices.SortStableFunc(rows, func(a, b row) int {
+		aOver, bOver := phaseOf(a.state) == benchrunner.JobOver, phaseOf(b.state) == benchrunner.JobOver
+		switch {
+		case aOver != bOver && aOver:
+			return 1
+		case aOver != bOver:
+			return -1
+		case !a.submitted.Equal(b.submitted):
+			return a.submitted.Compare(b.submitted)
+		case len(a.id) != len(b.id):
+			return len(a.id) - len(b.id)
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	return rows, nil
+}
+
+// look looks once for a job by its name, in the queue and then in the accounts.
+func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, bool, error) {
+	rows, err := s.named(ctx, sub)
+	if err != nil {
+		return row{}, false, err
+	}
+	if len(rows) > 0 {
+		return rows[0], true, nil
+	}
+	since := s.options.Now().UTC().AddDate(0, 0, -accountDays).Format(time.DateOnly)
+	rows, err = s.accounts(ctx, "--name="+sub.Name, "--user="+strconv.Itoa(os.Getuid()), "--starttime="+since)
+	if err != nil && !errors.Is(err, errNoAccounts) {
+		return row{}, false, err
+	}
+	for _, r := range slices.Backward(rows) {
+		if r.same(sub) {
+			return r, true, nil
+		}
+	}
+	return row{}, false, nil
+}
+
+// Find is benchrunner.Scheduler's.
+func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (string, bool, error) {
+	type answer struct {
+		row   row
+		found bool
+	}
+	a, err := persist(ctx, s, func() (answer, error) {
+		r, found, err := s.look(ctx, sub)
+		return answer{r, found}, err
+	}, never)
+	return a.row.id, a.found, err
+}
+
+// Cancel is benchrunner.Scheduler's. The name keeps it from a job that got the id
+// after the cluster lost its state.
+func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
+	unknown := func(f *failure) bool { return strings.Contains(f.words, "Invalid job id specified") }
+	_, err := persist(ctx, s, func() (string, error) {
+		return s.query(ctx, "scancel", "--name="+sub.Name, id)
+	}, unknown)
+	var f *failure
+	if errors.As(err, &f) && unknown(f) {
+		return nil
+	}
+	return err
+}

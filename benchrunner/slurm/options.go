@@ -1,0 +1,126 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// Options say where and as whom jobs run. What is empty is left to Slurm.
+type Options struct {
+	Partition   string // one; the cluster's default when empty
+	Account     string
+	QOS         string
+	Reservation string
+	Constraint  string
+	Exclusive   bool     // nodes are not shared with other jobs
+	Directives  []string // more options of sbatch, --name or --name=value
+	MaxJobs     int      // at the same time; 1 when zero
+
+	Bin      string        // folder of Slurm's commands; PATH when empty
+	Patience time.Duration // how long what is transient is tried again; 10 minutes when zero
+
+	Now   func() time.Time                                 // time.Now when nil
+	Sleep func(ctx context.Context, d time.Duration) error // when nil, waits or returns ctx.Err()
+}
+
+// Scheduler is a benchrunner.Scheduler.
+type Scheduler struct {
+	options Options
+	block   time.Duration // sbatch may take so long
+	settle  time.Duration // after an attempt that may have arrived, the job is looked for so long
+	grace   time.Duration // a job that Slurm stops knowing is asked about so long
+
+	mu      sync.Mutex
+	ledger  ledger          // whether there is accounting
+	watched map[string]seen // by id
+}
+
+// ledger says whether the cluster keeps accounts that sacct reads.
+type ledger int
+
+const (
+	ledgerUnknown ledger = iota
+	ledgerKept
+	ledgerAbsent
+)
+
+// New checks the options. Nothing is asked of Slurm.
+func New(o Options) (*Scheduler, error) {
+	named := []struct{ key, value string }{
+		{"partition", o.Partition}, {"account", o.Account}, {"qos", o.QOS},
+		{"reservation", o.Reservation}, {"constraint", o.Constraint},
+	}
+	for _, n := range named {
+		if err := checkValue(n.value); err != nil {
+			return nil, fmt.Errorf("slurm: %s %q: %w", n.key, n.value, err)
+		}
+	}
+	if strings.Contains(o.Partition, ",") {
+		return nil, fmt.Errorf("slurm: partition %q: want one partition", o.Partition)
+	}
+	for _, d := range o.Directives {
+		if err := CheckDirective(d); err != nil {
+			return nil, err
+		}
+	}
+	if o.MaxJobs < 0 || o.Patience < 0 {
+		return nil, fmt.Errorf("slurm: %d jobs, patience %v: want none below zero", o.MaxJobs, o.Patience)
+	}
+	if o.MaxJobs == 0 {
+		o.MaxJobs = 1
+	}
+	if o.Patience == 0 {
+		o.Patience = 10 * time.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Bin != "" {
+		if _, err := os.Stat(o.Bin); err != nil {
+			return nil, fmt.Errorf("slurm: folder of the commands: %w", err)
+		}
+	}
+	return &Scheduler{
+		options: o,
+		block:   90 * time.Second, // it blocks while the controller has no room for jobs
+		settle:  10 * time.Second,
+		grace:   time.Minute,
+		watched: map[string]seen{},
+	}, nil
+}
+
+// Name returns "slurm".
+func (s *Scheduler) Name() string { return "slurm" }
+
+// checkValue refuses what cannot be the value of an option.
+func checkValue(v string) error {
+	for _, r := range v {
+		if !unicode.IsPrint(r) {
+			return fmt.Errorf("character %q: want printable ones", r)
+		}
+	}
+	if v != strings.TrimSpace(v) {
+		return errors.New("white space around it")
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,553 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/internal/slurmtest"
+)
+
+// long adds the cases that take minutes.
+var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
+
+// conf makes clients give up early.
+const conf = "MessageTimeout=2"
+
+// start brings a cluster up and makes a scheduler for it.
+func start(t *testing.T, nodes int, lines string, o Options) (*slurmtest.Cluster, *Scheduler) {
+	t.Helper()
+	c := slurmtest.Start(t, slurmtest.Options{Nodes: nodes, Conf: lines})
+	t.Setenv("SLURM_CONF", c.Conf)
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+func submit(t *testing.T, s *Scheduler, sub benchrunner.Submission) string {
+	t.Helper()
+	id, err := s.Submit(t.Context(), sub)
+	if err != nil {
+		t.Fatalf("Submit(%s): %v", sub.Name, err)
+	}
+	return id
+}
+
+// await polls the job until done says so.
+func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, done func(benchrunner.Status) bool) benchrunner.Status {
+	t.Helper()
+	const most = 60 * time.Second
+	var last benchrunner.Status
+	for begin := time.Now(); time.Since(begin) < most; time.Sleep(100 * time.Millisecond) {
+		all, err := s.Status(t.Context(), map[string]benchrunner.Submission{id: sub})
+		if err != nil {
+			t.Fatalf("Status: %v", err)
+		}
+		var known bool
+		if last, known = all[id]; !known {
+			t.Fatalf("job %s (%s) is unknown", id, sub.Name)
+		}
+		if done(last) {
+			return last
+		}
+	}
+	t.Fatalf("job %s (%s) is still %+v after %v", id, sub.Name, last, most)
+	return last
+}
+
+func over(st benchrunner.Status) bool    { return st.Phase == benchrunner.JobOver }
+func running(st benchrunner.Status) bool { return st.Phase == benchrunner.JobRunning }
+
+// named returns the ids of the jobs that Slurm knows by the name.
+func named(c *slurmtest.Cluster, name string) []string {
+	return strings.Fields(c.Run("squeue", "-h", "-tall", "-n", name, "-o%i"))
+}
+
+func wantOutcome(t *testing.T, st benchrunner.Status, outcome coll.JobOutcome, reason string) {
+	t.Helper()
+	if st.Outcome != outcome || !strings.Contains(st.Reason, reason) {
+		t.Errorf("outcome %q, reason %q; want %q, %q", st.Outcome, st.Reason, outcome, reason)
+	}
+}
+
+func TestSlurmJob(t *testing.T) {
+	c, s := start(t, 2, conf, Options{Partition: "main", Directives: []string{"--comment=a b", "--oversubscribe"}})
+	for name, value := range map[string]string{
+		"SBATCH_PARTITION": "nosuch", "SBATCH_TIMELIMIT": "1000", "SLURM_TIME_FORMAT": "relative", "SQUEUE_STATES": "PD",
+		"SQUEUE_FORMAT": "%i", "SLURM_NTASKS": "7", "SLURM_JOB_ID": "77", "SBATCH_ARRAY_INX": "1-3", "SCANCEL_INTERACTIVE": "1",
+		"TZ": "Pacific/Kiritimati", "LC_ALL": "de_DE.UTF-8", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+	} {
+		t.Setenv(name, value)
+	}
+	sub := job(t, "a.bcast_2-1", "env | sort; pwd; srun --ntasks=4 --ntasks-per-node=2 --nodes=2 hostname")
+	sub.Nodes, sub.PPN = 2, 2
+	odd := filepath.Join(sub.Dir, "50%j a|b 'd' $HOME;x")
+	if err := os.Mkdir(odd, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sub.Dir = odd
+	before := time.Now().Add(-time.Second)
+	id := submit(t, s, sub)
+	st := await(t, s, id, sub, over)
+	wantOutcome(t, st, coll.JobCompleted, "COMPLETED")
+	for what, at := range map[string]time.Time{"submitted": st.Submitted, "started": st.Started, "ended": st.Ended} {
+		if at.Before(before.Truncate(time.Second)) || at.After(time.Now().Add(time.Second)) {
+			t.Errorf("%s at %v, now is %v", what, at, time.Now())
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(odd, OutputFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	for _, want := range []string{odd, "SLURM_JOB_PARTITION=main", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_ID=" + id, "LC_ALL=C"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("output lacks %q:\n%s", want, text)
+		}
+	}
+	for _, unwanted := range []string{"OMPI_MCA", "TZ=", "SLURM_EXPORT_ENV=NONE", "SQUEUE_", "SBATCH_"} {
+		if strings.Contains(string(text), "\n"+unwanted) {
+			t.Errorf("the job sees %s:\n%s", unwanted, text)
+		}
+	}
+	hosts := map[string]int{}
+	for _, line := range lines {
+		if line == "n1" || line == "n2" {
+			hosts[line]++
+		}
+	}
+	if hosts["n1"] != 2 || hosts["n2"] != 2 {
+		t.Errorf("processes %v, want two on each node:\n%s", hosts, text)
+	}
+	if got := c.Run("squeue", "-h", "-tall", "-o%k"); got != "a b" {
+		t.Errorf("comment %q", got)
+	}
+	found, ok, err := s.Find(t.Context(), sub)
+	if err != nil || !ok || found != id {
+		t.Errorf("Find = %q, %v, %v; want %q", found, ok, err, id)
+	}
+	elsewhere := sub
+	elsewhere.Dir = t.TempDir()
+	if found, ok, err := s.Find(t.Context(), elsewhere); err != nil || ok {
+		t.Errorf("Find of a job of that name in another folder = %q, %v, %v", found, ok, err)
+	}
+}
+
+// What ends badly, or is refused. The cases share a cluster.
+func TestSlurmFailures(t *testing.T) {
+	c, s := start(t, 3, conf, Options{})
+
+	t.Run("exit code", func(t *testing.T) {
+		sub := job(t, "exit", "exit 3")
+		wantOutcome(t, await(t, s, submit(t, s, sub), sub, over), coll.JobFailed, "FAILED: NonZeroExitCode")
+	})
+	t.Run("step failed in a job that completed", func(t *testing.T) {
+		sub := job(t, "step", "srun sh -c 'exit 2'\nexit 0")
+		id := submit(t, s, sub)
+		wantOutcome(t, await(t, s, id, sub, over), coll.JobFailed, "COMPLETED, but a step ended with 2:0")
+		if state := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); state != "COMPLETED" {
+			t.Errorf("Slurm says %s", state)
+		}
+	})
+	t.Run("cancelled by an operator", func(t *testing.T) {
+		sub := job(t, "cancelled", "sleep 100")
+		id := submit(t, s, sub)
+		await(t, s, id, sub, running)
+		c.Run("scancel", id)
+		wantOutcome(t, await(t, s, id, sub, over), coll.JobCancelled, "CANCELLED")
+	})
+	t.Run("cancelled by us", func(t *testing.T) {
+		sub := job(t, "ours", "sleep 100")
+		id := submit(t, s, sub)
+		await(t, s, id, sub, running)
+		other := sub
+		other.Name = "theirs"
+		for _, sub := range []benchrunner.Submission{other, sub, sub} {
+			if err := s.Cancel(t.Context(), id, sub); err != nil {
+				t.Errorf("Cancel(%s): %v", sub.Name, err)
+			}
+			if st := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); sub.Name == "theirs" && st != "RUNNING" {
+				t.Errorf("a job of another name is %s", st)
+			}
+		}
+		wantOutcome(t, await(t, s, id, sub, over), coll.JobCancelled, "CANCELLED")
+		if err := s.Cancel(t.Context(), "9999", sub); err != nil {
+			t.Errorf("Cancel of an unknown id: %v", err)
+		}
+		if err := s.Cancel(t.Context(), id, sub); err != nil {
+			t.Errorf("Cancel of a job that is over: %v", err)
+		}
+	})
+	t.Run("node fails in a step", func(t *testing.T) {
+		sub := job(t, "nodefail", "srun sleep 100")
+		sub.Nodes = 2
+		id := submit(t, s, sub)
+		await(t, s, id, sub, running)
+		nodes := strings.Fields(c.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))
+		c.SetNodeDown(nodes[1])
+		wantOutcome(t, await(t, s, id, sub, over), coll.JobNodeFail, "NODE_FAIL")
+	})
+	t.Run("held", func(t *testing.T) {
+		sub := job(t, "held", "true")
+		sub.Nodes = 3
+		c.Drain("n1")
+		id := submit(t, s, sub)
+		c.Run("scontrol", "hold", id)
+		st := await(t, s, id, sub, func(st benchrunner.Status) bool { return strings.HasPrefix(st.Reason, "JobHeld") })
+		if st.Phase != benchrunner.JobWaiting || !st.Hopeless || !st.Started.IsZero() {
+			t.Errorf("a held job is %+v", st)
+		}
+		c.Resume("n1")
+		c.Run("scontrol", "release", id)
+		wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
+	})
+	t.Run("node drained, and folder gone when it starts", func(t *testing.T) {
+		sub := job(t, "drained", "true")
+		sub.Nodes = 3
+		c.Drain("n1")
+		id := submit(t, s, sub)
+		st := await(t, s, id, sub, func(st benchrunner.Status) bool { return strings.Contains(st.Reason, "DRAINED") })
+		if st.Phase != benchrunner.JobWaiting || st.Hopeless {
+			t.Errorf("a job that waits for a drained node is %+v", st)
+		}
+		if err := os.RemoveAll(sub.Dir); err != nil {
+			t.Fatal(err)
+		}
+		c.Resume("n1")
+		wantOutcome(t, await(t, s, id, sub, over), coll.JobFailed, "FAILED: JobLaunchFailure")
+	})
+	t.Run("would wait for ever", func(t *testing.T) {
+		for reason, change := range map[string]func(*benchrunner.Submission, *Options){
+			"PartitionConfig":    func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 },
+			"PartitionNodeLimit": func(s *benchrunner.Submission, o *Options) { s.Nodes, o.Partition = 2, "small" },
+			"PartitionTimeLimit": func(s *benchrunner.Submission, _ *Options) { s.Limit = 61 * time.Minute },
+		} {
+			sub, o := job(t, reason, "true"), Options{}
+			change(&sub, &o)
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := submit(t, s, sub)
+			st := await(t, s, id, sub, func(st benchrunner.Status) bool { return st.Reason == reason })
+			if !st.Hopeless {
+				t.Errorf("%s: %+v", reason, st)
+			}
+			if err := s.Cancel(t.Context(), id, sub); err != nil {
+				t.Error(err)
+			}
+			await(t, s, id, sub, over)
+		}
+	})
+	t.Run("rejected", func(t *testing.T) {
+		for words, o := range map[string]Options{
+			"invalid partition specified: nosuch":       {Partition: "nosuch"},
+			"Invalid feature specification":             {Constraint: "nosuch"},
+			"Requested reservation is invalid":          {Reservation: "nosuch"},
+			"Memory specification can not be satisfied": {Directives: []string{"--mem=100T"}},
+			"unrecognized option '--nosuch=1'":          {Directives: []string{"--nosuch=1"}},
+			"Invalid node name specified":               {Directives: []string{"--nodelist=nosuch"}},
+		} {
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			_, err = s.Submit(t.Context(), job(t, "rejected", "true"))
+			if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), words) {
+				t.Errorf("%+v: %v, want %q", o, err, words)
+			}
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("%s: told after %v", words, took)
+			}
+		}
+	})
+	t.Run("limits that Slurm enforces at once", func(t *testing.T) {
+		c.Shell("sed -i '$ a EnforcePartLimits=ALL' " + c.Conf + " && scontrol reconfigure")
+		sub := job(t, "enforced", "true")
+		sub.Limit = 61 * time.Minute
+		_, err := s.Submit(t.Context(), sub)
+		if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), "Requested time limit is invalid") {
+			t.Errorf("over the limit of the partition: %v", err)
+		}
+	})
+	t.Run("partition down", func(t *testing.T) {
+		c.Run("scontrol", "update", "partitionname=main", "state=inactive")
+		s, err := New(Options{Patience: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Submit(t.Context(), job(t, "inactive", "true"))
+		if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Required partition not available") {
+			t.Errorf("an inactive partition: %v", err)
+		}
+		c.Run("scontrol", "update", "partitionname=main", "state=up")
+	})
+}
+
+// A frozen controller lets sbatch time out and accepts the job all the same.
+func TestSlurmFrozen(t *testing.T) {
+	c, s := start(t, 1, conf, Options{})
+	sub := job(t, "frozen", "sleep 2")
+	c.Freeze()
+	time.AfterFunc(5*time.Second, c.Thaw)
+	if out, err := s.run(t.Context(), time.Minute, jobEnv(os.Environ()), sub.Dir, "sbatch", s.arguments(sub)...); err == nil {
+		t.Fatalf("sbatch of a frozen controller: %q, want a failure", out)
+	} else if !strings.Contains(err.Error(), "Socket timed out") {
+		t.Fatal(err)
+	}
+	// The attempt above is one whose process died; Find is what its heir does.
+	id, found, err := s.Find(t.Context(), sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !found {
+		time.Sleep(2 * time.Second) // the controller answers and has the attempt in its queue
+		if id, found, err = s.Find(t.Context(), sub); err != nil || !found {
+			t.Fatalf("Find = %v, %v", found, err)
+		}
+	}
+	wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
+
+	again := job(t, "frozen.again", "true")
+	c.Freeze()
+	time.AfterFunc(5*time.Second, c.Thaw)
+	id = submit(t, s, again)
+	wantOutcome(t, await(t, s, id, again, over), coll.JobCompleted, "COMPLETED")
+	time.Sleep(time.Second)
+	if got := named(c, again.Name); len(got) != 1 || got[0] != id {
+		t.Errorf("jobs %v, want %s alone", got, id)
+	}
+}
+
+// The controller is away while we submit and while we ask.
+func TestSlurmControllerDown(t *testing.T) {
+	c, s := start(t, 1, conf+"\nTCPTimeout=1", Options{})
+	sub := job(t, "survivor", "sleep 6")
+	id := submit(t, s, sub)
+	await(t, s, id, sub, running)
+	c.StopController()
+	impatient, err := New(Options{Patience: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := impatient.Status(t.Context(), map[string]benchrunner.Submission{id: sub}); !errors.Is(err, benchrunner.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "Unable to contact slurm controller") {
+		t.Errorf("Status without a controller: %v", err)
+	}
+	second := job(t, "second", "true")
+	var wg sync.WaitGroup
+	var secondID string
+	var submitErr error
+	wg.Go(func() { secondID, submitErr = s.Submit(t.Context(), second) })
+	wg.Go(func() { time.Sleep(time.Second); c.StartController() })
+	wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
+	wg.Wait()
+	if submitErr != nil {
+		t.Fatal(submitErr)
+	}
+	wantOutcome(t, await(t, s, secondID, second, over), coll.JobCompleted, "COMPLETED")
+	if got := named(c, second.Name); len(got) != 1 {
+		t.Errorf("jobs %v, want one", got)
+	}
+}
+
+// Ids begin at 1 again, and a job is purged some time after its end.
+func TestSlurmForgets(t *testing.T) {
+	c, s := start(t, 1, conf+"\nMinJobAge=2", Options{})
+	s.grace = 0
+	sub := job(t, "old", "true")
+	id := submit(t, s, sub)
+	await(t, s, id, sub, over)
+	jobs := map[string]benchrunner.Submission{id: sub}
+	for begin := time.Now(); len(named(c, sub.Name)) > 0; time.Sleep(200 * time.Millisecond) {
+		if time.Since(begin) > 30*time.Second {
+			t.Fatal("the job is not purged")
+		}
+	}
+	if got, err := s.Status(t.Context(), jobs); err != nil || len(got) > 0 {
+		t.Errorf("Status of a purged job = %v, %v", got, err)
+	}
+	if s.ledger != ledgerAbsent {
+		t.Error("a cluster without accounts was not found out")
+	}
+
+	c.StopController()
+	c.StartControllerAnew()
+	other := job(t, "new", "sleep 100")
+	newID := submit(t, s, other)
+	if newID != id {
+		t.Fatalf("id %s, want %s again", newID, id)
+	}
+	await(t, s, newID, other, running)
+	if got, err := s.Status(t.Context(), jobs); err != nil || len(got) > 0 {
+		t.Errorf("Status of an old job whose id is another's = %v, %v", got, err)
+	}
+	if err := s.Cancel(t.Context(), id, sub); err != nil {
+		t.Error(err)
+	}
+	if state := c.Run("squeue", "-h", "-tall", "-j", newID, "-o%T"); state != "RUNNING" {
+		t.Errorf("the other job is %s", state)
+	}
+	if _, found, err := s.Find(t.Context(), sub); err != nil || found {
+		t.Errorf("Find of an old job = %v, %v", found, err)
+	}
+}
+
+func TestSlurmTwoSubmitters(t *testing.T) {
+	c, _ := start(t, 1, conf, Options{})
+	const each = 10
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	ids := map[string]string{} // name of each id
+	for _, who := range []string{"a", "b"} {
+		s, err := New(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range each {
+			sub := job(t, who+"."+string(rune('0'+n)), "true")
+			wg.Go(func() {
+				id, err := s.Submit(t.Context(), sub)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Error(err)
+				}
+				ids[id] = sub.Name
+			})
+		}
+	}
+	wg.Wait()
+	if len(ids) != 2*each {
+		t.Errorf("%d ids, want %d", len(ids), 2*each)
+	}
+	for line := range strings.Lines(c.Run("squeue", "-h", "-tall", "-o%i %j")) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if ids[id] != name {
+			t.Errorf("job %s is %s, we were told %q", id, name, ids[id])
+		}
+	}
+}
+
+// A site's own sbatch talks, or is killed when it has submitted.
+func TestSlurmWrappedSbatch(t *testing.T) {
+	c, _ := start(t, 1, conf, Options{})
+	bin := t.TempDir()
+	for _, tool := range []string{"squeue", "sacct", "scontrol", "scancel", "sinfo"} {
+		if err := os.Symlink("/usr/bin/"+tool, filepath.Join(bin, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(Options{Bin: bin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"talks":        "echo 'Welcome. 3 messages'; echo 'sbatch: your quota is nearly used up' >&2; /usr/bin/sbatch \"$@\" || exit; echo 'Have a nice day'",
+		"with-cluster": "id=$(/usr/bin/sbatch \"$@\") && echo \"$id;virtual\"",
+		"killed":       "/usr/bin/sbatch \"$@\" >/dev/null; kill -9 $$",
+		"silent":       "/usr/bin/sbatch \"$@\" >/dev/null",
+		"wrong-code":   "/usr/bin/sbatch \"$@\"; exit 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/bash\n"+script+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			sub := job(t, name, "true")
+			id := submit(t, s, sub)
+			if got := named(c, name); len(got) != 1 || got[0] != id {
+				t.Errorf("Submit = %q, Slurm knows %q", id, got)
+			}
+		})
+	}
+}
+
+func TestSlurmCapacity(t *testing.T) {
+	c, s := start(t, 3, conf+"\nPartitionName=tight Nodes=n[1-3] MaxNodes=2 MaxCPUsPerNode=3 MaxTime=UNLIMITED Hidden=YES", Options{MaxJobs: 5})
+	want := func(s *Scheduler, want benchrunner.Capacity) {
+		t.Helper()
+		if got, err := s.Capacity(t.Context()); err != nil || got != want {
+			t.Errorf("Capacity = %+v, %v; want %+v", got, err, want)
+		}
+	}
+	want(s, benchrunner.Capacity{Nodes: 3, PPN: 4, Limit: time.Hour, Jobs: 5})
+	tight, err := New(Options{Partition: "tight"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(tight, benchrunner.Capacity{Nodes: 2, PPN: 3, Jobs: 1})
+	c.Drain("n1")
+	want(s, benchrunner.Capacity{Nodes: 2, PPN: 4, Limit: time.Hour, Jobs: 5})
+	c.Drain("n2")
+	c.Drain("n3")
+	if _, err := s.Capacity(t.Context()); !errors.Is(err, benchrunner.ErrUnavailable) {
+		t.Errorf("Capacity without nodes: %v", err)
+	}
+	none, err := New(Options{Partition: "nosuch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := none.Capacity(t.Context()); err == nil || !strings.Contains(err.Error(), "Partition nosuch not found") {
+		t.Errorf("Capacity of an unknown partition: %v", err)
+	}
+}
+
+// The caller gives up while sbatch is at work: the job it submits is not lost.
+func TestSlurmInterrupted(t *testing.T) {
+	c, _ := start(t, 1, conf, Options{})
+	bin := t.TempDir()
+	script := "#!/bin/bash\ntouch " + bin + "/began; sleep 1; exec /usr/bin/sbatch \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Bin: bin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(bin, "began")); err == nil {
+				cancel()
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	id, err := s.Submit(ctx, job(t, "interrupted", "true"))
+	if err != nil || len(named(c, "interrupted")) != 1 || named(c, "interrupted")[0] != id {
+		t.Errorf("Submit = %q, %v; Slurm knows %v", id, err, named(c, "interrupted"))
+	}
+}
+
+// The time limit takes more than a minute to strike, and a node without power half
+// a minute to be missed.
+func TestSlurmSlowEnds(t *testing.T) {
+	if !*long {
+		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")
+	}
+	c, s := start(t, 3, conf, Options{})
+	timeout := job(t, "timeout", "sleep 1000")
+	timeout.Limit = time.Second
+	dead := job(t, "dead", "srun sleep 1000")
+	dead.Nodes = 2
+	timeoutID, deadID := submit(t, s, timeout), submit(t, s, dead)
+	await(t, s, deadID, dead, running)
+	nodes := strings.Fields(c.Shell("scontrol show hostnames $(squeue -h -j " + deadID + " -o%N)"))
+	c.StopNode(nodes[1])
+	wantOutcome(t, await(t, s, deadID, dead, over), coll.JobNodeFail, "NODE_FAIL")
+	time.Sleep(20 * time.Second)
+	wantOutcome(t, await(t, s, timeoutID, timeout, over), coll.JobTimeout, "TIMEOUT")
+}

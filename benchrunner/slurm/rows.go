@@ -1,0 +1,117 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// row is a job as squeue or sacct shows it. Times that are not known are zero.
+type row struct {
+	id, state                 string
+	submitted, started, ended time.Time
+	name, dir                 string
+	last                      string // of squeue the reason, of sacct the highest exit code of a step, code:signal
+}
+
+// separator stands between columns: a character that no column holds, unlike "|"
+// and blanks.
+const separator = "\x1f"
+
+// The columns of a row, for squeue -o and sacct -o.
+var (
+	squeueColumns = strings.Join([]string{"%i", "%T", "%V", "%S", "%e", "%j", "%Z", "%r"}, separator)
+	sacctColumns  = "JobID,State,Submit,Start,End,JobName,WorkDir,DerivedExitCode"
+)
+
+// parseRows reads rows, one a line. Lines that are none are left out: other jobs of
+// the same user may have a line feed in their name.
+func parseRows(text string) []row {
+	var rows []row
+	for line := range strings.Lines(text) {
+		if r, err := parseRow(strings.TrimSuffix(line, "\n")); err == nil {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func parseRow(line string) (row, error) {
+	f := strings.Split(line, separator)
+	if len(f) != 8 {
+		return row{}, fmt.Errorf("%d columns, want 8: %.200q", len(f), line)
+	}
+	if f[0] == "" || strings.Trim(f[0], "0123456789") != "" {
+		return row{}, fmt.Errorf("job id %q: want digits", f[0]) // a task of an array, a part of a heterogeneous job
+	}
+	r := row{id: f[0], state: state(f[1]), name: f[5], dir: f[6], last: f[7]}
+	for i, t := range []*time.Time{&r.submitted, &r.started, &r.ended} {
+		var err error
+		if *t, err = parseTime(f[2+i]); err != nil {
+			return row{}, err
+		}
+	}
+	return r, nil
+}
+
+// state takes the user off "CANCELLED by 1000" and the mark off a shortened one.
+func state(s string) string {
+	s, _, _ = strings.Cut(s, " ")
+	return strings.TrimSuffix(s, "+")
+}
+
+// parseTime reads seconds since 1970, as SLURM_TIME_FORMAT asks for, or what Slurm
+// writes where that is not known, which with TZ=UTC is in UTC.
+func parseTime(s string) (time.Time, error) {
+	switch s {
+	case "", "N/A", "Unknown", "None", "(null)", "0":
+		return time.Time{}, nil
+	}
+	if seconds, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return time.Unix(seconds, 0), nil
+	}
+	t, err := time.Parse("2006-01-02T15:04:05", s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time %q: want seconds since 1970 or 2006-01-02T15:04:05", s)
+	}
+	return t, nil
+}
+
+// parseDuration reads a limit of Slurm, [days-][[hours:]minutes:]seconds, where
+// days may be followed by hours alone; unlimited is zero.
+func parseDuration(s string) (time.Duration, error) {
+	switch s {
+	case "UNLIMITED", "NONE", "INFINITE":
+		return 0, nil
+	}
+	refused := fmt.Errorf("time limit %q: want [days-]hours:minutes:seconds or UNLIMITED", s)
+	days, clock, long := strings.Cut(s, "-")
+	if !long {
+		days, clock = "0", s
+	}
+	parts := strings.Split(clock, ":")
+	if long { // days-hours[:minutes[:seconds]]
+		for len(parts) < 3 {
+			parts = append(parts, "0")
+		}
+	}
+	if len(parts) > 3 {
+		return 0, refused
+	}
+	units := []time.Duration{time.Hour, time.Minute, time.Second}[3-len(parts):]
+	total := time.Duration(0)
+	add := func(text string, unit time.Duration) bool {
+		n, err := strconv.ParseUint(text, 10, 16)
+		total += time.Duration(n) * unit
+		return err == nil
+	}
+	ok := add(days, 24*time.Hour)
+	for i, p := range parts {
+		ok = add(p, units[i]) && ok
+	}
+	if !ok {
+		return 0, refused
+	}
+	return total, nil
+}

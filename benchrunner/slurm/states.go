@@ -1,0 +1,67 @@
+package slurm
+
+import (
+	"strings"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// outcomes are the states in which a job stays.
+var outcomes = map[string]coll.JobOutcome{
+	"COMPLETED":     coll.JobCompleted,
+	"FAILED":        coll.JobFailed,
+	"LAUNCH_FAILED": coll.JobFailed,
+	"RECONFIG_FAIL": coll.JobFailed,
+	"TIMEOUT":       coll.JobTimeout,
+	"DEADLINE":      coll.JobTimeout,
+	"CANCELLED":     coll.JobCancelled,
+	"PREEMPTED":     coll.JobCancelled,
+	"REVOKED":       coll.JobCancelled,
+	"NODE_FAIL":     coll.JobNodeFail,
+	"BOOT_FAIL":     coll.JobNodeFail,
+	"OUT_OF_MEMORY": coll.JobOutOfMemory,
+}
+
+// waiting are the states in which a job's script has not begun, or will begin again.
+var waiting = map[string]bool{
+	"PENDING": true, "CONFIGURING": true, "POWER_UP_NODE": true, "REQUEUED": true, "REQUEUE_FED": true,
+	"REQUEUE_HOLD": true, "RESV_DEL_HOLD": true, "SPECIAL_EXIT": true,
+}
+
+// phaseOf returns the phase of a job in a state. In those that are neither of the
+// above, as COMPLETING or SUSPENDED, it holds nodes.
+func phaseOf(state string) benchrunner.JobPhase {
+	switch {
+	case outcomes[state] != "":
+		return benchrunner.JobOver
+	case waiting[state]:
+		return benchrunner.JobWaiting
+	}
+	return benchrunner.JobRunning
+}
+
+// endless are reasons for waiting that do not pass by themselves: somebody would
+// have to change the job, the partition or the account.
+var endless = map[string]bool{
+	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
+	"JobHeldUser": true, "JobHeldAdmin": true, "JobHoldMaxRequeue": true,
+	"BadConstraints": true, "DependencyNeverSatisfied": true,
+	"AccountNotAllowed": true, "QOSNotAllowed": true, "InvalidAccount": true, "InvalidQOS": true,
+	"AssociationNotAllowed": true, "ReservationDeleted": true,
+	"MaxMemPerLimit": true, "QOSTimeLimit": true, "AssociationTimeLimit": true,
+}
+
+// hopeless says whether a job that waits for this reason waits for ever. Limits of
+// what one job, or a node of it, may have are exceeded by the request itself; those
+// of a group or user pass when other jobs end. Nodes that are down or reserved come
+// back.
+func hopeless(state, reason string) bool {
+	switch state {
+	case "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
+		return true
+	}
+	return endless[reason] || strings.HasPrefix(reason, "QOSMin") || strings.HasSuffix(reason, "PerJob") || strings.HasSuffix(reason, "PerJobLimit") ||
+		strings.HasSuffix(reason, "PerNode") || strings.HasSuffix(reason, "PerNodeLimit") ||
+		strings.HasSuffix(strings.ReplaceAll(reason, "_", " "), "requeued held") || reason == "job requeued in held state"
+}

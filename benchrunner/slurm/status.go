@@ -1,0 +1,156 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// seen is what was last known of a job that Slurm stopped knowing.
+type seen struct {
+	name   string
+	status benchrunner.Status
+	since  time.Time // when it was first missed; zero while it is known
+}
+
+// Status is benchrunner.Scheduler's. One squeue serves all jobs; those it no longer
+// shows are looked for in the accounts, if there are any. A job that neither knows
+// is given as it was last seen for a minute: rows of accounts come late.
+func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	rows, err := persist(ctx, s, func() ([]row, error) { return s.queue(ctx) }, never)
+	if err != nil {
+		return nil, err
+	}
+	answer := map[string]benchrunner.Status{}
+	for _, r := range rows {
+		if sub, asked := jobs[r.id]; asked && r.same(sub) {
+			answer[r.id] = s.fromQueue(ctx, r, sub)
+		}
+	}
+	var missing []string
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		if _, known := answer[id]; !known {
+			missing = append(missing, id)
+		}
+	}
+	var silent error // why the accounts did not answer
+	if len(missing) > 0 {
+		rows, silent = s.accounts(ctx, "--jobs="+strings.Join(missing, ","))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, r := range rows { // the last row of a job wins
+			if sub := jobs[r.id]; r.same(sub) && phaseOf(r.state) == benchrunner.JobOver && slices.Contains(missing, r.id) {
+				answer[r.id] = statusOf(r, "", r.last)
+			}
+		}
+	}
+	s.remember(answer, jobs)
+	for _, id := range missing {
+		if _, known := answer[id]; known {
+			continue
+		}
+		if last, patient := s.missed(id, jobs[id].Name, silent); patient {
+			answer[id] = last
+		}
+	}
+	return answer, nil
+}
+
+// remember keeps what is known of jobs that are not over.
+func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[string]benchrunner.Submission) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, status := range answer {
+		if status.Phase == benchrunner.JobOver {
+			delete(s.watched, id)
+		} else {
+			s.watched[id] = seen{name: jobs[id].Name, status: status}
+		}
+	}
+}
+
+// missed returns what a job was last seen as, and false once it has been missed for
+// too long. Accounts that do not answer get more time than those that have no row.
+func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.watched[id]
+	if w.name != name {
+		w = seen{name: name, status: benchrunner.Status{Phase: benchrunner.JobWaiting}}
+	}
+	if w.since.IsZero() {
+		w.since = s.options.Now()
+	}
+	limit, reason := s.grace, "squeue no longer shows the job"
+	if silent != nil && !errors.Is(silent, errNoAccounts) {
+		limit, reason = max(s.grace, s.options.Patience), fmt.Sprintf("%s, %v", reason, silent)
+	}
+	s.watched[id] = w
+	if s.options.Now().Sub(w.since) >= limit {
+		return benchrunner.Status{}, false
+	}
+	w.status.Reason, w.status.Hopeless = reason, false
+	return w.status, true
+}
+
+// fromQueue returns the status of a job that squeue shows. A job that completed may
+// have had a step that failed: only scontrol tells.
+func (s *Scheduler) fromQueue(ctx context.Context, r row, sub benchrunner.Submission) benchrunner.Status {
+	worst := ""
+	if r.state == "COMPLETED" {
+		if out, err := s.query(ctx, "scontrol", "--details", "--oneliner", "show", "job", r.id); err == nil {
+			worst = derivedExitCode(out, sub.Name)
+		}
+	}
+	return statusOf(r, r.last, worst)
+}
+
+// statusOf translates a row. The reason is Slurm's for waiting or for the end, and
+// worst the highest exit code of a step, code:signal, where it is known.
+func statusOf(r row, reason, worst string) benchrunner.Status {
+	status := benchrunner.Status{Phase: phaseOf(r.state), Submitted: r.submitted}
+	if reason == "" || reason == "None" {
+		reason = r.state
+	} else if status.Phase == benchrunner.JobOver {
+		reason = r.state + ": " + reason
+	}
+	status.Reason = reason
+	switch status.Phase {
+	case benchrunner.JobWaiting: // times of start and end are guesses
+		status.Hopeless = hopeless(r.state, r.last)
+	case benchrunner.JobRunning:
+		status.Started = r.started
+	case benchrunner.JobOver:
+		status.Started, status.Ended = r.started, r.ended
+		status.Outcome = outcomes[r.state]
+		if status.Outcome == coll.JobCompleted && worst != "" && worst != "0:0" {
+			status.Outcome = coll.JobFailed
+			status.Reason += ", but a step ended with " + worst
+		}
+	}
+	return status
+}
+
+var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .* DerivedExitCode=([0-9]+:[0-9]+) `)
+
+// derivedExitCode reads the highest exit code of the steps, code:signal, out of what
+// scontrol shows of a job; it is empty when that is not the job called name.
+func derivedExitCode(text, name string) string {
+	m := derived.FindStringSubmatch(text)
+	if m == nil || m[1] != name {
+		return ""
+	}
+	return m[2]
+}

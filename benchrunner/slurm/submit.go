@@ -1,0 +1,200 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"tutti/benchrunner"
+)
+
+// OutputFile is what Slurm and the script itself write, in the folder of the job.
+const OutputFile = "slurm.out"
+
+// arguments returns the options of sbatch for a job.
+func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
+	args := []string{
+		"--parsable",
+		"--job-name=" + sub.Name,
+		"--chdir=" + sub.Dir,
+		"--output=" + strings.ReplaceAll(filepath.Join(sub.Dir, OutputFile), "%", "%%"),
+		"--open-mode=append",
+		"--input=/dev/null",
+		"--export=ALL",     // of what jobEnv lets through
+		"--propagate=NONE", // limits are those of the nodes, not of the machine we run on
+		"--no-requeue",
+		"--nodes=" + strconv.Itoa(sub.Nodes),
+		"--ntasks=" + strconv.Itoa(sub.Nodes*sub.PPN),
+		"--ntasks-per-node=" + strconv.Itoa(sub.PPN),
+		"--time=" + strconv.Itoa(minutes(sub.Limit)),
+	}
+	o := s.options
+	for _, named := range []struct{ option, value string }{
+		{"--partition=", o.Partition}, {"--account=", o.Account}, {"--qos=", o.QOS},
+		{"--reservation=", o.Reservation}, {"--constraint=", o.Constraint},
+	} {
+		if named.value != "" {
+			args = append(args, named.option+named.value)
+		}
+	}
+	if o.Exclusive {
+		args = append(args, "--exclusive")
+	}
+	args = append(args, o.Directives...)
+	return append(args, sub.Script)
+}
+
+// minutes rounds up: Slurm counts limits in whole minutes.
+func minutes(d time.Duration) int {
+	return int((d + time.Minute - 1) / time.Minute)
+}
+
+// Show returns the call of sbatch, quoted for a shell.
+func (s *Scheduler) Show(sub benchrunner.Submission) string {
+	return shellescape.QuoteCommand(append([]string{"sbatch"}, s.arguments(sub)...))
+}
+
+var jobName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func check(sub benchrunner.Submission) error {
+	switch {
+	case !jobName.MatchString(sub.Name):
+		return fmt.Errorf("job name %q: want letters, digits and ._-", sub.Name)
+	case !filepath.IsAbs(sub.Dir) || !filepath.IsAbs(sub.Script):
+		return fmt.Errorf("job %s: folder %q and script %q: want absolute paths", sub.Name, sub.Dir, sub.Script)
+	case strings.ContainsAny(sub.Dir, "\\\n"):
+		return fmt.Errorf("job %s: folder %q: Slurm writes no output below a backslash or line feed", sub.Name, sub.Dir)
+	case sub.Nodes < 1 || sub.PPN < 1 || sub.Limit <= 0:
+		return fmt.Errorf("job %s: %d nodes with %d processes for %v: want more", sub.Name, sub.Nodes, sub.PPN, sub.Limit)
+	}
+	if info, err := os.Stat(sub.Dir); err != nil {
+		return fmt.Errorf("job %s: %w", sub.Name, err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("job %s: %s is no folder", sub.Name, sub.Dir)
+	}
+	return nil
+}
+
+// Submit is benchrunner.Scheduler's. An attempt of which it is not known whether it
+// arrived is followed by looking for the job's name; only when the controller
+// answers and goes on not knowing it, it is submitted again.
+func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
+	if err := check(sub); err != nil {
+		return "", err
+	}
+	pause := s.pauses()
+	doubt := false // an attempt may have arrived
+	for {
+		id, v, err := s.sbatch(ctx, sub)
+		switch {
+		case err == nil && doubt:
+			return s.single(ctx, sub, id)
+		case err == nil:
+			return id, nil
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case v == rejected:
+			return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
+		case v == broken:
+			return "", fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
+		case v == doubtful:
+			doubt = true
+		}
+		if !doubt {
+			if err := pause(ctx, err); err != nil {
+				return "", err
+			}
+			continue
+		}
+		id, found, err := s.settled(ctx, sub, err, pause)
+		if err != nil {
+			return "", fmt.Errorf("job %s may have been accepted: %w", sub.Name, err)
+		}
+		if found {
+			return id, nil
+		}
+	}
+}
+
+// sbatch makes one attempt.
+func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, verdict, error) {
+	out, err := s.run(ctx, s.block, jobEnv(os.Environ()), sub.Dir, "sbatch", s.arguments(sub)...)
+	var f *failure
+	if errors.As(err, &f) {
+		return "", judge(f, out), err
+	}
+	if err != nil {
+		return "", doubtful, err
+	}
+	if id, ok := parseID(out); ok {
+		return id, rejected, nil
+	}
+	return "", doubtful, &failure{name: "sbatch", words: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
+}
+
+// settled looks for a job that may have been accepted, until it is found or the
+// controller has answered for a while that there is none: what it had received
+// before it answered may still lie in its queue.
+func (s *Scheduler) settled(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
+	var answered time.Time // first, in a row
+	for {
+		if err := pause(ctx, last); err != nil {
+			return "", false, err
+		}
+		row, found, err := s.look(ctx, sub)
+		var f *failure
+		switch {
+		case err == nil && found:
+			return row.id, true, nil
+		case errors.As(err, &f):
+			last, answered = err, time.Time{}
+		case err != nil:
+			return "", false, err
+		case answered.IsZero():
+			answered = s.options.Now()
+		case s.options.Now().Sub(answered) >= s.settle:
+			return "", false, nil
+		}
+	}
+}
+
+// single returns the job called sub.Name that stays, after a doubtful attempt and
+// one that was accepted as id; should both be there, the later one is cancelled.
+func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id string) (string, error) {
+	rows, err := s.named(ctx, sub)
+	if err != nil || len(rows) == 0 {
+		return id, nil // the script's claim of its folder keeps two from measuring
+	}
+	first := rows[0]
+	for _, r := range rows[1:] {
+		if phaseOf(r.state) == benchrunner.JobOver {
+			continue
+		}
+		if err := s.Cancel(ctx, r.id, sub); err != nil {
+			return first.id, nil
+		}
+	}
+	return first.id, nil
+}
+
+var parsableID = regexp.MustCompile(`^([0-9]+)(;[^;\s]+)?$`)
+
+// parseID finds the job id in the output of sbatch --parsable: the last line that
+// is one. Sites have sbatch say other things, too.
+func parseID(stdout string) (string, bool) {
+	id := ""
+	for line := range strings.Lines(stdout) {
+		if m := parsableID.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			id = m[1]
+		}
+	}
+	return id, id != ""
+}
