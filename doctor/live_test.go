@@ -1,0 +1,170 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/internal/slurmtest"
+	"tutti/native"
+)
+
+// requireMPI skips a test where Debian's two MPI libraries are not installed.
+func requireMPI(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs MPI programs")
+	}
+	for _, wrapper := range []string{"mpicc.mpich", "mpicc.openmpi"} {
+		_, err := buildC(t, wrapper, "testdata/osu_bcast.c", filepath.Join(t.TempDir(), "a"))
+		if err == nil {
+			continue
+		}
+		const message = "%s: %v: needs apt-get install mpich libmpich-dev openmpi-bin libopenmpi-dev"
+		if os.Getenv("REQUIRE_MPI") == "1" {
+			t.Fatalf(message, wrapper, err)
+		}
+		t.Skipf(message, wrapper, err)
+	}
+}
+
+func buildC(t *testing.T, wrapper, source, out string) (string, error) {
+	t.Helper()
+	text, err := exec.Command(wrapper, "-o", out, source).CombinedOutput()
+	if err != nil && len(text) > 0 {
+		t.Logf("%s", text)
+	}
+	return out, err
+}
+
+// programsFor builds tutti's program for a library, and one that prints what
+// OSU's does.
+func programsFor(t *testing.T, wrapper, family, dir string) {
+	t.Helper()
+	if _, err := native.Build(t.Context(), wrapper, filepath.Join(dir, "tutti-native-"+family)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, family), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := buildC(t, wrapper, "testdata/osu_bcast.c", filepath.Join(dir, family, "osu_bcast")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withoutSlurm is the environment of a machine without one.
+func withoutSlurm() []string {
+	return append(without(os.Environ(), []string{"SLURM_CONF", "SLURM_JOB_ID"}), "SLURM_CONF=/none/slurm.conf")
+}
+
+// The two libraries of this machine, with their launchers and programs.
+func TestLive(t *testing.T) {
+	requireMPI(t)
+	dir := t.TempDir()
+	programsFor(t, "mpicc.mpich", "mpich", dir)
+	programsFor(t, "mpicc.openmpi", "openmpi", dir)
+	x := newExaminer(Options{
+		Environ: withoutSlurm(), Dir: dir, Run: true, Folders: []string{filepath.Join(dir, "mpich"), filepath.Join(dir, "openmpi")},
+	}, "/")
+	m := &machine{t: t, x: x}
+	r, err := x.examine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct{ name, file, device string }{
+		{"MPICH 4.0.2", "libmpich.so.12.", "ch4:ucx"},
+		{"Open MPI 4.1.4", "libmpi.so.40.", ""},
+	} {
+		i := slices.IndexFunc(r.Libraries, func(l Library) bool { return l.Name == want.name })
+		if i < 0 {
+			t.Fatalf("no %s among %+v", want.name, r.Libraries)
+		}
+		l := r.Libraries[i]
+		if !strings.HasPrefix(filepath.Base(l.File.Path), want.file) || l.File.Version != want.name || len(l.File.SHA256) != 64 ||
+			l.Device != want.device || l.Checks != "on" || l.Catalogue != l.Version || len(l.Absent) > 0 {
+			t.Errorf("%s: %+v", want.name, l)
+		}
+		wantCheck(t, m.find(r, Libraries, want.name), OK, "algorithms of catalogue", "")
+	}
+	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), OK, "MPICH 4.0.2: a world of two processes", "")
+	for _, want := range []Set{
+		{"MPICH 4.0.2", "mpiexec.hydra", "native", "local"},
+		{"MPICH 4.0.2", "mpiexec.hydra", "osu", "local"},
+		{"Open MPI 4.1.4", "mpirun.openmpi", "native", "local"},
+		{"Open MPI 4.1.4", "mpirun.openmpi", "osu", "local"},
+	} {
+		if !slices.Contains(r.Sets, want) {
+			t.Errorf("no %v among %v", want, r.Sets)
+		}
+	}
+
+	// Each library's program under the other's launcher: worlds of one process,
+	// and none of the two says that anything is wrong.
+	t.Run("wrong launcher", func(t *testing.T) {
+		x := newExaminer(Options{Environ: withoutSlurm(), Run: true}, "/")
+		x.temp = t.TempDir()
+		probe := filepath.Join(x.temp, "probe")
+		for _, tc := range []struct{ wrapper, launcher string }{{"mpicc.mpich", "mpirun.openmpi"}, {"mpicc.openmpi", "mpiexec.hydra"}} {
+			if _, err := buildC(t, tc.wrapper, "probe/probe.c", probe); err != nil {
+				t.Fatal(err)
+			}
+			wrong := trial{args: []string{x.look(tc.launcher), "-n", "2"}, env: launchEnv(&Library{Family: "openmpi"})}
+			r := x.run(t.Context(), wrong.command(x, probe))
+			if v := judge(r); !v.OneRank || v.State != Missing {
+				t.Errorf("%s under %s: %+v of\n%s%s", tc.wrapper, tc.launcher, v, r.Stdout, r.Stderr)
+			}
+		}
+	})
+}
+
+// A real Slurm: outside of a job, inside one, frozen, and down.
+func TestLiveSlurm(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Options{Nodes: 2})
+	requireMPI(t)
+	dir := t.TempDir()
+	programsFor(t, "mpicc.mpich", "mpich", dir)
+	examine := func(extra ...string) (*machine, *Report) {
+		t.Helper()
+		x := newExaminer(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		r, err := x.examine(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &machine{t: t, x: x}, r
+	}
+	m, r := examine()
+	wantCheck(t, m.find(r, Slurm, "Slurm"), OK, "controller on", "")
+	wantCheck(t, m.find(r, Slurm, "submitting"), OK, "start it now", "")
+	wantCheck(t, m.find(r, Slurm, "accounting"), Found, "off", "")
+	wantCheck(t, m.find(r, Launchers, "srun --mpi=pmi2"), OK, "MPICH 4.0.2: a world of two processes", "")
+	if want := (Set{"MPICH 4.0.2", "srun --mpi=pmi2", "native", "slurm"}); !slices.Contains(r.Sets, want) {
+		t.Errorf("no %v among %v", want, r.Sets)
+	}
+
+	id := c.Run("sbatch", "--parsable", "-N2", "--ntasks-per-node=2", "--output=/dev/null", "--wrap", "sleep 120")
+	c.WaitState(id, "RUNNING")
+	m, r = examine("SLURM_JOB_ID="+id, "SLURM_JOB_NUM_NODES=2", "SLURM_NTASKS_PER_NODE=1")
+	wantCheck(t, m.find(r, Slurm, "allocation"), OK, "inside job "+id+": 2 nodes", "")
+	if want := (Set{"MPICH 4.0.2", "srun --mpi=pmi2", "native", "allocation"}); !slices.Contains(r.Sets, want) {
+		t.Errorf("no %v among %v", want, r.Sets)
+	}
+	c.Run("scancel", id)
+
+	c.Freeze()
+	m, r = examine()
+	wantCheck(t, m.find(r, Slurm, "Slurm"), Missing, "does not answer within 3s", "slurmctld")
+	c.Thaw()
+	c.StopController()
+	m, r = examine()
+	wantCheck(t, m.find(r, Slurm, "Slurm"), Missing, "is DOWN", "slurmctld")
+	if want := (Set{"MPICH 4.0.2", "mpiexec.hydra", "native", "local"}); !slices.Contains(r.Sets, want) {
+		t.Errorf("no %v among %v: Slurm is down, the machine is not", want, r.Sets)
+	}
+}
