@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"tutti/coll"
@@ -73,7 +74,7 @@ func Conclude(spec Spec, p Problem, res Result, condemned verify.Condemned, fit 
 }
 
 // predictRows returns what can be selected at each point of the space. What was
-// measured to be slower than the library's default at the point itself cannot.
+// measured at a point stands for its prediction there; what was measured to be slower than the library's default at the point itself cannot.
 func predictRows(l *learner.Learner, p Problem, ms []coll.Measurement) ([]selection.Row, error) {
 	seconds := make(map[coll.Candidate]float64, len(ms))
 	for _, m := range ms {
@@ -109,9 +110,31 @@ func predictRows(l *learner.Learner, p Problem, ms []coll.Measurement) ([]select
 		for k := range row.Options {
 			row.Options[k].Seconds = relative[k]
 		}
+		useMeasured(row, seconds)
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// useMeasured puts measured times in the place of predictions, in the unit of the
+// predictions at the point: the geometric mean of those that are replaced stays.
+func useMeasured(row selection.Row, seconds map[coll.Candidate]float64) {
+	n, shift := 0, 0.0
+	for _, o := range row.Options {
+		if t := seconds[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; t > 0 {
+			n++
+			shift += math.Log(o.Seconds / t)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	unit := math.Exp(shift / float64(n))
+	for k, o := range row.Options {
+		if t := seconds[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; t > 0 {
+			row.Options[k].Seconds = t * unit
+		}
+	}
 }
 
 // bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
