@@ -23,6 +23,6 @@
 //
 // A process that fails takes the others with it. A launcher that is told to end
 // (SIGTERM) ends its processes first; killed without a word (SIGKILL) srun and
-// mpirun may leave them to the end of the job. Standard input is closed for srun;
-// for the others whoever starts them gives them an empty one.
+// mpirun may leave them to the end of the job. Processes get no input from srun and
+// mpirun; under hydra one that reads waits for ever, whatever its launcher got.
 package launch

@@ -1,0 +1,274 @@
+package launch_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/launch"
+	"tutti/coll"
+	"tutti/forcing"
+	"tutti/internal/slurmtest"
+)
+
+// library is an MPI library of the machine with the launchers that start it.
+type library struct {
+	name, compiler, install string
+	launcher                string
+	opt                     launch.Options
+	env                     []string
+}
+
+var (
+	mpichLib = library{name: "MPICH", compiler: "mpicc.mpich", install: "mpich libmpich-dev", launcher: launch.Hydra}
+	openLib  = library{name: "Open MPI", compiler: "mpicc.openmpi", install: "openmpi-bin libopenmpi-dev", launcher: launch.Mpirun,
+		opt: launch.Options{Path: "mpirun.openmpi"},
+		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
+			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
+)
+
+// build compiles testdata/world.c; the test is skipped without the library.
+func (lib library) build(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs MPI programs")
+	}
+	prog := filepath.Join(t.TempDir(), "world")
+	text, err := exec.Command(lib.compiler, "-O1", "-o", prog, "testdata/world.c").CombinedOutput()
+	if err == nil {
+		return prog
+	}
+	const message = "%s: %v: needs apt-get install %s"
+	if os.Getenv("REQUIRE_MPI") == "1" {
+		t.Fatalf(message+"\n%s", lib.compiler, err, lib.install, text)
+	}
+	t.Skipf(message, lib.compiler, err, lib.install)
+	return ""
+}
+
+func newLauncher(t *testing.T, name string, o launch.Options) benchrunner.Launcher {
+	t.Helper()
+	l, err := launch.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// placed returns the command of the program with MARK=m in its environment.
+func placed(t *testing.T, args ...string) benchrunner.Command {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: args, Env: []forcing.Var{{Name: "MARK", Value: "m"}}})
+	for name, text := range cmd.Files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cmd
+}
+
+// start starts a launcher in a session of its own with an empty input.
+func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = env
+	cmd.Dir = t.TempDir()
+	cmd.WaitDelay = 2 * time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, &stdout, &stderr
+}
+
+// TestLiveLocal: the world has the size that was asked for, and variables arrive.
+func TestLiveLocal(t *testing.T) {
+	for _, lib := range []library{mpichLib, openLib} {
+		t.Run(lib.name, func(t *testing.T) {
+			prog := lib.build(t)
+			cmd := placed(t, prog)
+			layout := coll.Layout{Nodes: 1, PPN: 3}
+			args := newLauncher(t, lib.launcher, lib.opt).Args(layout, cmd)
+			c, stdout, stderr := start(t, slices.Concat(os.Environ(), lib.env, []string{"MARK=m"}), args)
+			if err := c.Wait(); err != nil {
+				t.Fatalf("%v: %v\n%s%s", args, err, stdout, stderr)
+			}
+			host, err := os.Hostname()
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkRanks(t, stdout.String(), layout, []string{host})
+			if got := (benchrunner.Output{Stderr: stderr.Bytes()}).Misplaced(layout, false); got != "" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// checkRanks wants the lines of a world with consecutive ranks on the hosts.
+func checkRanks(t *testing.T, stdout string, l coll.Layout, hosts []string) {
+	t.Helper()
+	var want, got []string
+	for rank := range l.Processes() {
+		want = append(want, fmt.Sprintf("rank %d of %d on %s, mark m", rank, l.Processes(), hosts[rank/l.PPN]))
+	}
+	for line := range strings.Lines(stdout) {
+		if strings.HasPrefix(line, "rank ") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestLiveEnd: a launcher that is told to end takes its processes with it, and so
+// does one of whose processes fails.
+func TestLiveEnd(t *testing.T) {
+	for _, lib := range []library{mpichLib, openLib} {
+		t.Run(lib.name, func(t *testing.T) {
+			prog := lib.build(t)
+			env := slices.Concat(os.Environ(), lib.env)
+			l := newLauncher(t, lib.launcher, lib.opt)
+			layout := coll.Layout{Nodes: 1, PPN: 2}
+			dir := t.TempDir()
+			c, _, _ := start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "hang", dir}}))
+			var pids []string
+			for begin := time.Now(); len(pids) < 2 && time.Since(begin) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
+				pids, _ = filepath.Glob(filepath.Join(dir, "*"))
+			}
+			if len(pids) != 2 {
+				t.Fatalf("%d processes came up, want 2", len(pids))
+			}
+			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Wait(); err == nil {
+				t.Error("told to end: exit code 0")
+			}
+			for _, pid := range pids {
+				if !gone(filepath.Base(pid)) {
+					t.Errorf("process %s outlives its launcher", filepath.Base(pid))
+				}
+			}
+			c, _, _ = start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "fail"}}))
+			if err := c.Wait(); err == nil || c.ProcessState.ExitCode() <= 0 {
+				t.Errorf("a process failed: %v", err)
+			}
+		})
+	}
+}
+
+// gone reports whether a process has ended, waiting for it a little.
+func gone(pid string) bool {
+	for range 100 {
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		if err != nil || bytes.Contains(status, []byte("State:\tZ")) {
+			return true
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return false
+}
+
+// TestLiveSlurm: in a job that is larger than the layout, with variables of the job
+// that say otherwise, every launcher fills the first nodes.
+func TestLiveSlurm(t *testing.T) {
+	cluster := slurmtest.Start(t, slurmtest.Options{Nodes: 4})
+	mpich, open := mpichLib.build(t), openLib.build(t)
+	layout := coll.Layout{Nodes: 2, PPN: 2}
+	tests := []struct {
+		name     string
+		launcher string
+		opt      launch.Options
+		prog     string
+		env      []string
+	}{
+		{"srun and MPICH", launch.Srun, launch.Options{MPI: "pmi2"}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
+		{"hydra and MPICH", launch.Hydra, launch.Options{}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
+		{"mpirun and Open MPI", launch.Mpirun, openLib.opt, open, openLib.env},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			cmd := placed(t, tc.prog)
+			out := inJob(t, cluster, append(tc.env, "MARK=m"), newLauncher(t, tc.launcher, tc.opt).Args(layout, cmd))
+			if !out.Ended || out.Exit != 0 {
+				t.Fatalf("exit code %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
+			}
+			checkRanks(t, string(out.Stdout), layout, []string{"n1", "n2"})
+			if got := out.Misplaced(layout, false); got != "" {
+				t.Error(got)
+			}
+		})
+	}
+	t.Run("wrong type: worlds of one with exit code 0", func(t *testing.T) {
+		out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, launch.Srun, launch.Options{MPI: "pmix"}).Args(layout, placed(t, mpich)))
+		if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {
+			t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.Misplaced(layout, false), out.Stdout, out.Stderr)
+		}
+	})
+	t.Run("srun told to end", func(t *testing.T) {
+		cmd := benchrunner.Command{Args: []string{"sleep", "600"}}
+		args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, cmd)
+		begin := time.Now()
+		out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
+		if out.Exit != 124 || time.Since(begin) > 25*time.Second {
+			t.Errorf("exit code %d after %v, want 124 after few seconds\n%s", out.Exit, time.Since(begin), out.Stderr)
+		}
+		if left := cluster.Shell("pgrep -fx 'sleep 600' || true"); left != "" {
+			t.Errorf("processes %q outlive srun", left)
+		}
+	})
+}
+
+// inJob runs a command in a job of four nodes whose own variables ask for one
+// process on a node.
+func inJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) benchrunner.Output {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/bash\ncd \"$1\" || exit\nshift\n\"$@\" >stdout 2>stderr </dev/null\necho $? >end.tmp\nmv end.tmp end\n"
+	path := filepath.Join(dir, "job.sh")
+	if err := os.WriteFile(path, []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	sbatch := []string{"--parsable", "-N4", "--ntasks-per-node=2", "-t2", "-o", filepath.Join(dir, "log"), path, dir, "env"}
+	id := cluster.Run("sbatch", slices.Concat(sbatch, env, args)...)
+	if !regexp.MustCompile(`^[0-9]+$`).MatchString(id) {
+		t.Fatalf("job %q", id)
+	}
+	t.Cleanup(func() { cluster.Run("scancel", id) })
+	var out benchrunner.Output
+	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		text, err := os.ReadFile(filepath.Join(dir, "end"))
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &out.Exit)
+			out.Ended = err == nil
+			break
+		}
+		if time.Since(begin) > 40*time.Second {
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Fatalf("job %s does not end:\n%s", id, log)
+		}
+	}
+	out.Stdout, _ = os.ReadFile(filepath.Join(dir, "stdout"))
+	out.Stderr, _ = os.ReadFile(filepath.Join(dir, "stderr"))
+	return out
+}
