@@ -38,6 +38,9 @@ type file interface {
 	Close() error
 }
 
+// NewID returns the ID of a new campaign, 40 random bits.
+func NewID() string { return strings.ToLower(rand.Text()[:8]) }
+
 // Create starts the journal of the folder dir, which is made when missing, and
 // locks it. Schema is filled in, Created when it is zero, and ID when it is empty. The header is on
 // disk when Create returns; a crash before that leaves no journal.
@@ -74,7 +77,7 @@ func create(path string, h Header) (*Journal, error) {
 	}
 	h.Created = h.Created.UTC().Round(0)
 	if h.ID == "" {
-		h.ID = strings.ToLower(rand.Text()[:8]) // 40 bits
+		h.ID = NewID()
 	}
 	line, err := encode(headerLine{Kind: KindHeader, Header: h})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
+	"tutti/benchrunner/live"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
@@ -26,31 +27,48 @@ import (
 type built struct {
 	config   *config.Campaign
 	spec     campaign.Spec
-	problems []campaign.Problem // by library as configured, then by collective as configured
+	problems []campaign.Problem    // by library as configured, then by collective as configured
+	jobs     benchrunner.Scheduler // nil until something is measured
+	machines []*live.Machine       // of a campaign that measures, by library, once connected
 	warnings []string
 	again    string // the command that goes on when this one is interrupted
 }
 
-// build reads the recorded data of a campaign and makes its problems.
+// build makes the problems of a campaign, from recorded data where it has them.
 func build(c *config.Campaign) (*built, error) {
 	spec, err := specOf(c)
 	if err != nil {
 		return nil, withCode(codeInput, err)
 	}
 	b := &built{config: c, spec: spec, again: "tutti resume " + shellWord(nearPath(c.Output))}
-	recorded, err := b.readData()
-	if err != nil {
+	if err := b.addProblems(); err != nil {
 		return nil, withCode(codeInput, err)
 	}
-	for _, lib := range c.Libraries {
+	share := 1 / float64(len(b.problems))
+	b.spec.Limits.MachineSeconds = c.Stop.MachineTime.Seconds() * share
+	b.spec.Limits.NodeSeconds = c.Stop.NodeHours * 3600 * share
+	return b, nil
+}
+
+func (b *built) addProblems() error {
+	if b.config.Runner.Live() {
+		for _, lib := range b.config.Libraries {
+			if err := b.addMeasured(lib); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	recorded, err := b.readData()
+	if err != nil {
+		return err
+	}
+	for _, lib := range b.config.Libraries {
 		if err := b.addLibrary(lib, recorded); err != nil {
-			return nil, withCode(codeInput, err)
+			return err
 		}
 	}
-	if budget := c.Stop.MachineTime.Seconds(); budget > 0 {
-		b.spec.Limits.MachineSeconds = budget / float64(len(b.problems))
-	}
-	return b, nil
+	return nil
 }
 
 func specOf(c *config.Campaign) (campaign.Spec, error) {
@@ -257,9 +275,13 @@ func (b *built) libraryOf(p campaign.Problem) config.Library {
 	panic("a problem of no library") // problems are made from the libraries
 }
 
-// workers is the number of problems tuned side by side.
+// workers is the number of problems tuned side by side: one where tutti computes on
+// the nodes that it measures.
 func (b *built) workers() int {
-	if b.config.Workers > 0 {
+	switch {
+	case b.config.Runner.Kind == config.Local, b.config.Runner.Kind == config.Allocation:
+		return 1
+	case b.config.Workers > 0:
 		return b.config.Workers
 	}
 	return runtime.GOMAXPROCS(0)

@@ -40,6 +40,8 @@ them by flags.`,
 	flags := cmd.Flags()
 	file := flags.StringP("config", "c", "", "campaign `FILE` (required; tutti init writes one)")
 	set := flags.StringArray("set", nil, "`KEY=VALUE` for any key of the campaign file")
+	dry := flags.Bool("dry-run", false, "print the jobs of the first round, their scripts and what they cost at most; submit nothing")
+	yes := flags.Bool("yes", false, "do not ask, whatever the campaign may cost")
 	output := outputFlag(cmd)
 	bound := bindFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -56,7 +58,10 @@ them by flags.`,
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		return a.tune(cmd.Context(), c, *output)
+		if *dry {
+			return a.dryTune(cmd, c, *output)
+		}
+		return a.tune(cmd.Context(), c, *yes, *output)
 	}
 	return cmd
 }
@@ -104,17 +109,43 @@ func nearPath(path string) string {
 	return path
 }
 
-// tune starts a new campaign.
-func (a *app) tune(ctx context.Context, c *config.Campaign, output string) error {
+// dryTune tells what a campaign that measures would submit first.
+func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, output string) error {
+	if !c.Runner.Live() {
+		return usageError(cmd, fmt.Errorf("--dry-run: runner.kind %s submits nothing", c.Runner.Kind))
+	}
 	b, err := build(c)
 	if err != nil {
+		return err
+	}
+	if err := b.connect("dry-run", a.environ); err != nil {
+		return err
+	}
+	d, err := b.plan(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return a.tellDryRun(d, output)
+}
+
+// tune starts a new campaign.
+func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output string) error {
+	b, err := build(c)
+	if err != nil {
+		return err
+	}
+	id := store.NewID()
+	if err := b.connect(id, a.environ); err != nil {
+		return err
+	}
+	if err := a.confirm(ctx, b, yes); err != nil {
 		return err
 	}
 	spec, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	journal, err := store.Create(c.Output, store.Header{Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
+	journal, err := store.Create(c.Output, store.Header{ID: id, Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
 	if errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, shellWord(nearPath(c.Output)))
 	}
@@ -142,6 +173,9 @@ func (a *app) resumeCommand() *cobra.Command {
 			return err
 		}
 		b, err := recallSpec(contents, args[0])
+		if err == nil {
+			err = b.connect(contents.Header.ID, a.environ)
+		}
 		if err == nil {
 			err = journal.Append(store.Record{Kind: store.KindResume})
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 // app is what every verb needs from the process it runs in.
 type app struct {
 	environ []string
+	stdin   *os.File
 	stdout  io.Writer
 	stderr  io.Writer
 }
@@ -21,7 +23,7 @@ type app struct {
 // Main runs one command line and returns the exit code.
 func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	out := &stickyWriter{to: stdout}
-	a := &app{environ: environ, stdout: out, stderr: stderr}
+	a := &app{environ: environ, stdin: os.Stdin, stdout: out, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -70,7 +72,7 @@ Exit codes:
 		return usageError(cmd, err)
 	})
 	root.AddCommand(
-		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(),
+		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
 		a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"tutti/coll"
+	"tutti/store"
+)
+
+func (a *app) cancelCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel FOLDER",
+		Short: "Cancel the jobs that an interrupted campaign left in the queue",
+		Long: `cancel ends the jobs of a campaign that are in the queue or running. What they have
+measured is kept: tutti resume reads it and goes on. A campaign that a tutti is at
+work on is stopped first, with Ctrl-C.`,
+		Example: indent("tutti cancel results/night"),
+		Args:    oneFolder,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			journal, contents, err := store.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, journal.Close()) }()
+			b, err := recallSpec(contents, args[0])
+			if err != nil {
+				return err
+			}
+			a.warn(contents.Warnings)
+			open := openJobs(contents.Records)
+			if len(open) == 0 {
+				fmt.Fprintln(a.stdout, "no jobs in the queue")
+				return nil
+			}
+			if err := b.connect(contents.Header.ID, a.environ); err != nil {
+				return err
+			}
+			if err := b.machines[0].Cancel(cmd.Context(), open); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%d jobs cancelled; go on with: %s\n", len(open), b.again)
+			return nil
+		},
+	}
+}
+
+// openJobs returns the jobs that the records know to have begun and not to have
+// ended, in the order they began.
+func openJobs(records []store.Record) []coll.Job {
+	last := map[string]coll.Job{}
+	var order []string
+	for _, r := range records {
+		if r.Kind != store.KindJob {
+			continue
+		}
+		if _, known := last[r.Job.Name]; !known {
+			order = append(order, r.Job.Name)
+		}
+		last[r.Job.Name] = *r.Job
+	}
+	var open []coll.Job
+	for _, name := range order {
+		if last[name].State != coll.JobEnded {
+			open = append(open, last[name])
+		}
+	}
+	return open
+}
