@@ -85,14 +85,14 @@ func TestReadOnlyFolder(t *testing.T) {
 	for _, args := range [][]string{
 		{"tune", "-c", file, "--results", filepath.Join(disk, "other")},
 		{"resume", out}, {"hpo", out}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},
-		{"export", out, "--to", filepath.Join(disk, "new"), "--format", "csv"},
+		{"export", out, "--dir", filepath.Join(disk, "new"), "--format", "csv"},
 	} {
 		if _, stderr := mustTutti(t, codeOutput, args...); !strings.Contains(stderr, "read-only") {
 			t.Errorf("tutti %q: %s", args, stderr)
 		}
 	}
 	mustTutti(t, codeDone, "status", out)
-	mustTutti(t, codeDone, "export", out, "--to", filepath.Join(dir, "elsewhere"))
+	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "elsewhere"))
 }
 
 // TestForbiddenFolder writes where modes forbid it. They do not stop root, so

@@ -123,7 +123,7 @@ func TestUnwritableStandardOutput(t *testing.T) {
 	mustTutti(t, codeDone, "tune", "-c", dir+"/small.yaml")
 	for _, args := range []string{
 		"version", "version --output json", "help", "init -", "status OUT", "status OUT --output json", "report OUT",
-		"report OUT --output json", "export OUT --to - --format csv --library mpich", "export OUT --to - --format selection", "resume OUT", "completion bash",
+		"report OUT --output json", "export OUT --dir - --format csv --for mpich", "export OUT --dir - --format selection", "resume OUT", "completion bash",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var stderr bytes.Buffer

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/coll/mpichtree"
+	"tutti/internal/config"
+	"tutti/report"
+	"tutti/selection"
+	"tutti/selection/table"
+)
+
+// release is one library to export for: the build of the campaign, or another
+// release of it.
+type release struct {
+	library  config.Library // to write for
+	measured config.Library // of the campaign
+	cat      *catalogue.Catalogue
+}
+
+var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
+
+// chosenReleases reads LIBRARY[=VERSION[:PATH]]; the libraries of the campaign
+// when nothing is given.
+func chosenReleases(b *built, given []string) ([]release, error) {
+	var out []release
+	if len(given) == 0 {
+		for _, lib := range b.config.Libraries {
+			given = append(given, lib.Name)
+		}
+	}
+	for _, text := range given {
+		r, err := chosenRelease(b, text)
+		if err != nil {
+			return nil, fmt.Errorf("--for %s: %w", text, err)
+		}
+		if slices.ContainsFunc(out, func(o release) bool { return o.library.Name == r.library.Name }) {
+			return nil, fmt.Errorf("--for %s: %s is given twice: want one release of a library in a folder", text, r.library.Name)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func chosenRelease(b *built, text string) (release, error) {
+	name, rest, given := strings.Cut(text, "=")
+	version, path, withPath := strings.Cut(rest, ":")
+	at := slices.IndexFunc(b.config.Libraries, func(l config.Library) bool { return l.Name == name })
+	switch {
+	case at < 0:
+		var known []string
+		for _, lib := range b.config.Libraries {
+			known = append(known, lib.Name)
+		}
+		return release{}, fmt.Errorf("the campaign is for %s", strings.Join(known, ", "))
+	case given && !versionForm.MatchString(version):
+		return release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
+	case withPath && name != catalogue.MPICH:
+		return release{}, errors.New("a path is for mpich alone, whose files are made from the library's own tree")
+	case withPath && path == "":
+		return release{}, errors.New("the path is empty")
+	}
+	measured := b.config.Libraries[at]
+	lib := config.Library{Name: name, Version: cmp.Or(version, measured.Version), Path: path}
+	if lib.Version == measured.Version {
+		lib.Path = cmp.Or(path, measured.Path)
+	}
+	cat, err := catalogueOf(lib.Name, lib.Version)
+	if err != nil {
+		return release{}, err
+	}
+	if name == catalogue.MPICH && lib.Path == "" {
+		if _, err := mpichtree.Embedded(lib.Version); err != nil {
+			return release{}, fmt.Errorf("%w: want %s=%s:PATH with the path of its libmpich.so", err, name, lib.Version)
+		}
+	}
+	return release{lib, measured, cat}, nil
+}
+
+// catalogueOf returns what a release can do: what is known of it, or of another
+// one that begins with the same two numbers.
+func catalogueOf(library, version string) (*catalogue.Catalogue, error) {
+	exact, err := catalogue.For(library, version)
+	if err == nil {
+		return exact, nil
+	}
+	known := catalogue.Versions(library)
+	for _, v := range slices.Backward(known) {
+		if !slices.Equal(series(v), series(version)) {
+			continue
+		}
+		near, err := catalogue.For(library, v)
+		if err != nil {
+			return nil, err
+		}
+		same := *near
+		same.Version = version
+		return &same, nil
+	}
+	return nil, fmt.Errorf("nothing is known of %s %s: want a release like %s", library, version, strings.Join(known, ", "))
+}
+
+// series is the first two parts of a version.
+func series(version string) []string {
+	parts := strings.Split(version, ".")
+	return parts[:min(2, len(parts))]
+}
+
+// exportTarget is a release with what it is told.
+type exportTarget struct {
+	target
+	measured config.Library
+	parts    []exportPart // by collective
+	left     int
+}
+
+type exportPart struct {
+	of         campaign.Problem
+	conclusion campaign.Conclusion
+	rows       []selection.Row // what the release can be told
+	plan       selection.Plan
+}
+
+func newExportTarget(r release, done *conclusions) (exportTarget, error) {
+	t := exportTarget{target: target{r.library, done.built.config.Export, r.cat}, measured: r.measured}
+	for i, p := range done.of {
+		if p.Library != r.library.Name {
+			continue
+		}
+		part := exportPart{of: p, conclusion: done.parts[i]}
+		var left int
+		part.rows, left = t.portable(part.conclusion.Rows)
+		t.left += left
+		if !part.conclusion.Left {
+			var err error
+			if part.plan, _, err = t.plan(part.rows); err != nil {
+				return t, err
+			}
+		}
+		t.parts = append(t.parts, part)
+	}
+	return t, nil
+}
+
+// portable returns the rows with the options that the release has as well. Where
+// the best of them exceeds the campaign's max_loss against the best that was
+// measured, the point is left to the library, and counted.
+func (t exportTarget) portable(rows []selection.Row) (out []selection.Row, left int) {
+	if t.library.Version == t.measured.Version {
+		return rows, 0
+	}
+	for _, r := range rows {
+		both := selection.Row{Point: r.Point}
+		least := -1.0
+		for _, o := range r.Options {
+			if !t.has(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}) {
+				continue
+			}
+			both.Options = append(both.Options, o)
+			if loss, _ := r.Loss(o.Algorithm); least < 0 || loss < least {
+				least = loss
+			}
+		}
+		if len(r.Options) > 0 && (least < 0 || least > t.export.MaxLoss) {
+			left++
+			both.Options = slices.DeleteFunc(both.Options, func(o selection.Option) bool { return !o.Algorithm.IsDefault() })
+		}
+		out = append(out, both)
+	}
+	return out, left
+}
+
+// has reports whether an algorithm that was measured is the same in the release.
+func (t exportTarget) has(c coll.Candidate) bool {
+	if t.cat.Check(c) != nil {
+		return false
+	}
+	// MPICH 4.3 took names for the numbers of trees.
+	_, tree := c.Algorithm.Param("tree_type")
+	return !tree || t.library.Name != catalogue.MPICH || namedTrees(t.library.Version) == namedTrees(t.measured.Version)
+}
+
+func namedTrees(version string) bool {
+	var numbers []int
+	for _, word := range series(version) {
+		n, _ := strconv.Atoi(word) // 0 for a word
+		numbers = append(numbers, n)
+	}
+	return slices.Compare(numbers, []int{4, 3}) >= 0
+}
+
+// write puts the selection files into a folder.
+func (t exportTarget) write(dir string) (report.LibraryFacts, error) {
+	var problems [][]selection.Row
+	for _, p := range t.parts {
+		if !p.conclusion.Left {
+			problems = append(problems, p.rows)
+		}
+	}
+	return t.target.write(dir, problems)
+}
+
+// addTo adds what the release selects to conclusions that are written as a table.
+func (t exportTarget) addTo(all *conclusions) {
+	for _, p := range t.parts {
+		c := p.conclusion
+		if t.library.Version != t.measured.Version {
+			c.Selection.Choose = func(point coll.Point) coll.Algorithm {
+				alg, _ := p.plan.Select(point)
+				return alg
+			}
+		}
+		all.of, all.parts = append(all.of, p.of), append(all.parts, c)
+	}
+}
+
+func (t exportTarget) table() table.Library {
+	out := table.Library{
+		Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version,
+		Left: t.left, Collectives: []table.Collective{},
+	}
+	for _, p := range t.parts {
+		if len(p.rows) > 0 {
+			out.Collectives = append(out.Collectives, table.NewCollective(p.conclusion.Rows, p.plan, t.size))
+		}
+	}
+	return out
+}
+
+func (t exportTarget) facts() exportedTarget {
+	f := exportedTarget{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Left: t.left, Tried: t.tried()}
+	for _, p := range t.parts {
+		f.Points += len(p.rows)
+	}
+	return f
+}
+
+// tried reports whether tests run files of this release with the real library.
+func (t exportTarget) tried() bool {
+	return t.library.Name == catalogue.MPICH && t.library.Version == "4.0.2" ||
+		t.library.Name == catalogue.OpenMPI && t.library.Version == "4.1.4"
+}
+
+// moduleDir is for module use.
+const moduleDir = "modulefiles"
+
+// writeModule says the settings in a snippet as an environment module, and returns
+// its path. The error matches selection.ErrSetup when no module can say them.
+func (t exportTarget) writeModule(dir, snippet, campaign string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, snippet))
+	if err != nil {
+		return "", err
+	}
+	setup, err := selection.ParseShell(text)
+	if err != nil {
+		return "", err
+	}
+	if !t.tried() && len(setup.Remarks) == 0 {
+		setup.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
+	}
+	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", t.library.Name, t.library.Version, campaign))
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, moduleDir, "tutti-"+t.library.Name, t.library.Version)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return "", err
+	}
+	return path, selection.WriteFile(path, module)
+}
