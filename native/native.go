@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 //go:embed src/*.c src/*.h
@@ -31,14 +32,16 @@ type Built struct {
 
 // Checksum is the SHA-256 of the source: of each file's name, length and text. A
 // program of another checksum was built by another tutti.
-func Checksum() string {
+func Checksum() string { return checksum() }
+
+var checksum = sync.OnceValue(func() string {
 	sum := sha256.New()
 	for _, name := range names() {
 		text := read(name)
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
+})
 
 func names() []string {
 	entries, err := source.ReadDir("src")
