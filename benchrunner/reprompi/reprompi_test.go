@@ -1,0 +1,287 @@
+package reprompi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/forcing"
+	"tutti/internal/golden"
+)
+
+func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Start {
+	s := benchrunner.Start{Layout: coll.Layout{Nodes: nodes, PPN: ppn}, Dir: "/work/1"}
+	for _, size := range sizes {
+		s.Cases = append(s.Cases, benchrunner.Case{
+			Candidate: coll.Candidate{
+				Point:     coll.Point{Collective: collective, Nodes: nodes, PPN: ppn, MsgBytes: size},
+				Algorithm: coll.Algorithm{Name: algorithm},
+			},
+			Forcing: forcing.Forcing{Env: []forcing.Var{{Name: "ALG", Value: algorithm}}},
+		})
+	}
+	return s
+}
+
+func program(t *testing.T, opt Options) *Program {
+	t.Helper()
+	if opt.Path == "" {
+		opt.Path = "/opt/mpibenchmark"
+	}
+	p, err := New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func render(l listing) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "worlds %d processes %d datatype %d bytes\n", l.worlds, l.processes, l.typeBytes)
+	keys := slices.SortedFunc(maps.Keys(l.results), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.count, b.count))
+	})
+	for _, k := range keys {
+		r := l.results[k]
+		fmt.Fprintf(&b, "%s %d: median %.4g s of %d, %d invalid, calls", k.call, k.count, r.median, r.valid, r.invalid)
+		for _, s := range r.seconds {
+			fmt.Fprintf(&b, " %.4g", s)
+		}
+		b.WriteByte('\n')
+	}
+	for _, line := range l.damaged {
+		fmt.Fprintf(&b, "damaged %q\n", line)
+	}
+	return b.String()
+}
+
+// TestSamples: what is read of outputs of 1.0.1 and of the development version.
+func TestSamples(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(names) < 10 {
+		t.Fatalf("%d samples, %v", len(names), err)
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := parse(benchrunner.Output{Stdout: text}.Lines())
+			got := render(l)
+			if err != nil {
+				got = "error: " + err.Error() + "\n"
+			}
+			golden.Check(t, strings.TrimSuffix(filepath.Base(name), ".txt")+".golden", []byte(got))
+		})
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, tc := range []struct {
+		opt  Options
+		want string
+	}{{Options{Path: "mpibenchmark"}, "want an absolute path"}, {Options{Path: "/m", Repetitions: -1}, "want no negative number"}} {
+		if _, err := New(tc.opt); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("New(%+v) error = %v, want %q", tc.opt, err, tc.want)
+		}
+	}
+	if got := program(t, Options{}).Name(); got != "reprompi" {
+		t.Errorf("Name = %q", got)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	tests := []struct {
+		name  string
+		opt   Options
+		start benchrunner.Start
+		want  string
+	}{
+		{"sizes", Options{}, start(coll.Bcast, 2, 2, "binomial", 1, 1000, 4096), "--calls-list=MPI_Bcast --msizes-list=1,1000,4096 --nrep=100"},
+		{"reduction", Options{Repetitions: 30}, start(coll.Allreduce, 2, 2, "ring", 4, 8), "--calls-list=MPI_Allreduce --msizes-list=4,8 --nrep=30 --datatype=MPI_FLOAT --operation=MPI_SUM"},
+		{"parts of processes", Options{}, start(coll.ReduceScatter, 2, 2, "ring", 64), "--calls-list=MPI_Reduce_scatter --msizes-list=16 --nrep=100 --datatype=MPI_FLOAT --operation=MPI_SUM"},
+		{"barrier, summary", Options{Summary: true}, start(coll.Barrier, 2, 2, "tree", 0), "--calls-list=MPI_Barrier --msizes-list=1 --nrep=100 --summary=median"},
+	}
+	for _, tc := range tests {
+		cmd, err := program(t, tc.opt).Command(tc.start)
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if got := strings.Join(cmd.Args, " "); got != "/bin/sh /work/1/placed.sh /opt/mpibenchmark "+tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
+		}
+		if len(cmd.Env) != 1 || cmd.Env[0].Name != "ALG" {
+			t.Errorf("%s: Env = %v", tc.name, cmd.Env)
+		}
+	}
+	for _, tc := range []struct {
+		start benchrunner.Start
+		want  string
+	}{
+		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
+		{start(coll.Alltoallv, 2, 2, "ring", 4), "ReproMPI has no call for alltoallv"},
+		{start(coll.Allreduce, 2, 2, "ring", 2), "begins at 4 bytes"},
+		{start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
+		{start(coll.ReduceScatter, 3, 1, "ring", 64), "equal parts"},
+		{start(coll.ReduceScatter, 2, 2, "ring", 8), "begins at 4 bytes"},
+		{start(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
+	} {
+		if _, err := program(t, Options{}).Command(tc.start); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error = %v, want %q", err, tc.want)
+		}
+	}
+}
+
+func TestGroup(t *testing.T) {
+	p := program(t, Options{})
+	cases := slices.Concat(start(coll.Bcast, 2, 2, "ring", 64, 4, 4, 1000).Cases, start(coll.Bcast, 2, 2, "chain", 8).Cases)
+	var got []string
+	for _, group := range p.Group(cases) {
+		text := group[0].Algorithm.String()
+		for _, c := range group {
+			text += fmt.Sprintf(" %d", c.MsgBytes)
+		}
+		got = append(got, text)
+		if _, err := p.Command(benchrunner.Start{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"chain 8", "ring 4", "ring 4 64 1000"}; !slices.Equal(got, want) {
+		t.Errorf("Group = %q, want %q", got, want)
+	}
+	if d := p.Allowance(start(coll.Bcast, 2, 2, "ring", 4)); d < 10*time.Second || d > time.Minute {
+		t.Errorf("Allowance = %v", d)
+	}
+}
+
+const places = "tutti: process on host n1\ntutti: process on host n2\n"
+
+func sample(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestRead(t *testing.T) {
+	raw := sample(t, "reprompi-dev_np2_raw.txt")
+	tests := []struct {
+		name   string
+		text   string
+		out    benchrunner.Output
+		stderr string
+		want   []string // of bcast with 8 and 1024 bytes
+	}{
+		{"raw", raw, benchrunner.Output{Ended: true}, places, []string{"done 5 calls 2.8e-07", "done 5 calls"}},
+		{"1.0.1", sample(t, "reprompi-1.0.1_np2_raw.txt"), benchrunner.Output{Ended: true}, places, []string{"done 3 calls 1.573e-06", "done 3 calls 4.847e-06"}},
+		{"summary", sample(t, "reprompi-dev_np2_summary.txt"), benchrunner.Output{Ended: true}, places, []string{"done 50 calls 2e-07", "done 50 calls 2.0985e-06"}},
+		{"verbose", sample(t, "reprompi-1.0.1_np2_verbose.txt"), benchrunner.Output{Ended: true}, places, []string{"done 3 calls 1.302e-06", "failed parse the program ended well but printed nothing for 1KiB"}},
+		{"cut among the calls", raw[:strings.Index(raw, "MPI_Bcast          3            8")], benchrunner.Output{}, places, []string{"not reached", "not reached"}},
+		{"crash", raw[:strings.Index(raw, "MPI_Bcast          1         1024")], benchrunner.Output{Ended: true, Exit: 9}, places + "assert\n", []string{"done 5 calls", "failed run exit code 9: assert"}},
+		{"hang", raw[:strings.Index(raw, "MPI_Bcast          0         1024")], benchrunner.Output{TimedOut: true}, places, []string{"done 5 calls", "failed run not done after"}},
+		{"nothing", "", benchrunner.Output{Ended: true, Exit: 1}, "", []string{"failed launch exit code 1", "failed launch"}},
+		{"other size of the world", strings.ReplaceAll(raw, "nprocs=2", "nprocs=3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 processes, want 2", "failed launch"}},
+		{"worlds of one", strings.Repeat(strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), 2), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 processes", "failed launch"}},
+		{"one world of one", strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 processes", "failed launch"}},
+		{"on one node", raw, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 processes on n1, want 1 on each of 2 nodes", "failed launch"}},
+		{"predictions", sample(t, "reprompi-1.0.1_np2_pred.txt"), benchrunner.Output{Ended: true}, places, []string{"failed parse a listing of mpibenchPredNreps", "failed parse"}},
+		{"silent fallback", raw, benchrunner.Output{Ended: true}, places + "An invalid value was supplied for an enum variable.\n", []string{"failed run Open MPI refused", "failed run"}},
+		{"all invalid", "#@nprocs=2\n test nrep count errorcode runtime_sec\n MPI_Bcast 0 8 1 0.1\n MPI_Bcast 0 1024 0 0.1\n", benchrunner.Output{Ended: true}, places, []string{"failed run all 1 calls were not synchronised", "done 1 calls 0.1"}},
+		{"damage", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 nan\n MPI_Bcast 0 1024 -1\n", benchrunner.Output{Ended: true}, places, []string{"failed parse", "failed parse"}},
+		{"bytes instead of counts", "#@nprocs=2\n#@datatype_size_bytes=4\n test nrep msize_bytes runtime_sec\n MPI_Bcast 0 8 0.5\n MPI_Bcast 0 1024 0.25\n", benchrunner.Output{Ended: true}, places, []string{"done 1 calls 0.5", "done 1 calls 0.25"}},
+		{"counts of a larger type", "#@nprocs=2\n#@datatype_size_bytes=4\n test nrep count runtime_sec\n MPI_Bcast 0 2 0.5\n MPI_Bcast 0 256 0.25\n", benchrunner.Output{Ended: true}, places, []string{"done 1 calls 0.5", "done 1 calls 0.25"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			out := tc.out
+			out.Stdout, out.Stderr = []byte(tc.text), []byte(tc.stderr)
+			r := program(t, Options{Repetitions: 5}).Read(start(coll.Bcast, 2, 1, "ring", 8, 1024), out)
+			for i, o := range r.Outcomes {
+				got := string(o.State)
+				switch o.State {
+				case benchrunner.OutcomeDone:
+					got += fmt.Sprintf(" %d calls %.6g", o.Samples, o.Seconds)
+				case benchrunner.OutcomeFailed:
+					got += " " + o.Phase + " " + o.Error
+				}
+				if !strings.HasPrefix(got, tc.want[i]) {
+					t.Errorf("case %d\n got %s\nwant %s", i, got, tc.want[i])
+				}
+			}
+		})
+	}
+}
+
+// The interval is the one of order statistics: of ten samples the second and the
+// ninth.
+func TestReadInterval(t *testing.T) {
+	text := "#@nprocs=2\n test nrep count runtime_sec\n"
+	for i := range 10 {
+		text += fmt.Sprintf(" MPI_Bcast %d 8 0.%d\n", i, (i*7)%10+1)
+	}
+	text = strings.ReplaceAll(text, "0.10\n", "1.0\n")
+	r := program(t, Options{Repetitions: 10}).Read(start(coll.Bcast, 2, 1, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(places), Ended: true})
+	o := r.Outcomes[0]
+	if o.Seconds != 0.55 || o.Low != 0.2 || o.High != 0.9 || math.Abs(o.CostSeconds-5.5) > 1e-12 || r.MeasureSeconds != o.CostSeconds {
+		t.Errorf("%+v, measured %g s", o, r.MeasureSeconds)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	names, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, true, 0)
+	}
+	p, err := New(Options{Path: "/m", Repetitions: 5})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, ended bool, exit int) {
+		s := start(coll.Bcast, 2, 1, "ring", 8, 1024)
+		r := p.Read(s, benchrunner.Output{Stdout: text, Stderr: []byte(places), Ended: ended, Exit: exit})
+		if len(r.Outcomes) != len(s.Cases) {
+			t.Fatalf("%d outcomes of %d cases", len(r.Outcomes), len(s.Cases))
+		}
+		for _, o := range r.Outcomes {
+			if o.State == benchrunner.OutcomeDone && (!(o.Seconds > 0) || math.IsInf(o.Seconds, 0) || o.Samples < 1) ||
+				o.State == benchrunner.OutcomeFailed && (o.Phase == "" || o.Error == "") {
+				t.Errorf("%+v", o)
+			}
+		}
+	})
+}
+
+func Example() {
+	p, err := New(Options{Path: "/opt/reprompi/mpibenchmark", Repetitions: 50})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cmd, err := p.Command(start(coll.Bcast, 4, 2, "binomial", 1024, 3000))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Join(cmd.Args[2:], " "))
+	// Output: /opt/reprompi/mpibenchmark --calls-list=MPI_Bcast --msizes-list=1024,3000 --nrep=50
+}
