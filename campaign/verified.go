@@ -42,7 +42,7 @@ func verificationFacts(r verify.Result) report.VerificationFacts {
 	for _, s := range r.Sights {
 		f.Obedience = append(f.Obedience, report.ObedienceFacts{
 			Collective: string(s.Collective), Nodes: s.Nodes, PPN: s.PPN, MsgBytes: s.MsgBytes,
-			Choice: s.Choice.String(), State: string(s.State), Saw: s.Saw, Note: s.Note,
+			Choice: s.Choice.String(), State: string(s.State), Note: s.Note,
 		})
 	}
 	return f

@@ -74,8 +74,7 @@ type ObedienceFacts struct {
 	MsgBytes   int64  `json:"msg_bytes"`
 	Choice     string `json:"choice"`
 	State      string `json:"state"` // obeyed, not obeyed or cannot be seen
-	Saw        string `json:"saw,omitempty"`
-	Note       string `json:"note,omitempty"`
+	Note       string `json:"note,omitempty"` // what was seen instead, or why nothing can be
 }
 
 // MachineTimeFacts is where the time of the jobs of one problem went. Queue is in

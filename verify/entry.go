@@ -20,7 +20,7 @@ type Entry struct {
 	Session int         `json:"session"` // 1 for the first; a new one begins when the files select differently
 	Pass    *Pass       `json:"pass,omitempty"`
 	Round   int         `json:"round,omitzero"` // of a job or trial; counts through all sessions
-	Look    Look        `json:"look,omitzero"`  // of a trial
+	Look    Look        `json:"look,omitzero"`  // of a job or trial
 	Job     *coll.Job   `json:"job,omitempty"`
 	Trial   *coll.Trial `json:"trial,omitempty"`
 	Verdict *Verdict    `json:"verdict,omitempty"`
@@ -30,10 +30,12 @@ type Entry struct {
 // Look says what a measurement counts for.
 type Look int
 
-// The looks: the first makes suspects, the second condemns them or not.
+// The looks: the first makes suspects, the second condemns them or not; probing is
+// about obedience alone.
 const (
 	FirstLook  Look = 1
 	SecondLook Look = 2
+	Probing    Look = 3
 )
 
 // Pass says what a pass compares.
@@ -106,8 +108,8 @@ func (e Entry) validate() error {
 		return fmt.Errorf("%w: %d contents, want one of pass, job, trial, verdict and sights", ErrEntry, set)
 	case e.Library == "" || e.Session < 1:
 		return fmt.Errorf("%w: library %q, session %d: want a name and 1 or more", ErrEntry, e.Library, e.Session)
-	case e.Trial != nil && e.Look != FirstLook && e.Look != SecondLook:
-		return fmt.Errorf("%w: look %d: want 1 or 2", ErrEntry, e.Look)
+	case (e.Trial != nil || e.Job != nil) && (e.Look < FirstLook || e.Look > Probing):
+		return fmt.Errorf("%w: look %d: want 1 to 3", ErrEntry, e.Look)
 	case e.Trial != nil && e.Trial.State == coll.TrialDone:
 		if err := e.Trial.Validate(); err != nil {
 			return fmt.Errorf("%w: %w", ErrEntry, err)

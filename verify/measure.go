@@ -51,7 +51,7 @@ func (s *session) examine(ctx context.Context, pass Pass, machine benchrunner.Ru
 	m := &measurer{session: s, pass: pass, machine: machine, past: pastOf(s.entries, s.number, pass.FirstRound)}
 	m.attempts = map[coll.Candidate]int{}
 	for _, e := range s.entries {
-		if e.Session == s.number && e.Trial != nil && e.Round < pass.FirstRound {
+		if e.Session == s.number && e.Trial != nil && e.Look != Probing && e.Round < pass.FirstRound {
 			m.attempts[e.Trial.Candidate]++
 		}
 	}
@@ -224,7 +224,7 @@ func (m *measurer) block(ctx context.Context, look Look, number int, spots []int
 		m.opt.Observe(Event{Library: m.opt.Library, Pass: m.pass.Number, Look: look, Block: number, Spots: len(spots)})
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: known.jobs}
-	if err := m.machine.Run(ctx, batch, &blockLog{m, round, look, times}); err != nil {
+	if err := m.machine.Run(ctx, batch, &blockLog{m.session, round, look, times}); err != nil {
 		return nil, fmt.Errorf("%s: block %d: %w", m.opt.Library, round, err)
 	}
 	for _, r := range requests {
@@ -264,7 +264,7 @@ func (m *measurer) requests(round int, spots []int) []benchrunner.Request {
 
 // blockLog writes what a runner tells of one block.
 type blockLog struct {
-	m     *measurer
+	s     *session
 	round int
 	look  Look
 	times map[coll.Candidate]coll.Trial
@@ -272,15 +272,15 @@ type blockLog struct {
 
 // Job writes how far a job has come.
 func (l *blockLog) Job(j coll.Job) error {
-	return l.m.append(Entry{Round: l.round, Job: &j})
+	return l.s.append(Entry{Round: l.round, Look: l.look, Job: &j})
 }
 
 // Trial writes a trial and enters it.
 func (l *blockLog) Trial(t coll.Trial) error {
-	if err := l.m.append(Entry{Round: l.round, Look: l.look, Trial: &t}); err != nil {
+	if err := l.s.append(Entry{Round: l.round, Look: l.look, Trial: &t}); err != nil {
 		return err
 	}
-	l.m.spent += t.CostSeconds
+	l.s.spent += t.CostSeconds
 	l.times[t.Candidate] = t
 	return nil
 }

@@ -24,7 +24,7 @@ type Result struct {
 	PutBack        []Finding          // of all passes, by pass
 	Left           []coll.Collective  // whole, in order
 	Slower         []Finding          // still slower with nothing left to put back
-	Sights         []Sight            // what was seen of obedience; nil when nobody looked
+	Sights         []Sight            // what was last seen of obedience; nil when nobody looked
 }
 
 // Proved reports whether the session ended with nothing slower left. It says
@@ -91,8 +91,10 @@ func Recall(entries []Entry, library string) (Result, error) {
 	slices.Sort(r.Left)
 	for _, e := range own {
 		if e.Trial != nil {
-			r.Trials++
 			r.MachineSeconds += e.Trial.CostSeconds
+		}
+		if e.Trial != nil && e.Look != Probing {
+			r.Trials++
 			if e.Trial.State != coll.TrialDone {
 				r.Failed++
 			}
@@ -144,7 +146,7 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	pairs := map[place][2]coll.Trial{}
 	var order []place
 	for _, e := range own {
-		if e.Trial == nil || e.Round < first || end > 0 && e.Round >= end {
+		if e.Trial == nil || e.Look == Probing || e.Round < first || end > 0 && e.Round >= end {
 			continue
 		}
 		at := place{e.Trial.Point, e.Look, e.Round}

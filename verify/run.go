@@ -19,9 +19,15 @@ var Tuned = coll.Algorithm{Name: "tuned"}
 // Subject is a library whose files are to be proved.
 type Subject interface {
 	// Apply writes the files of the library with everything left to the default
-	// that the entries of its verification so far condemned, and returns what they
-	// select now and how candidates with Tuned and coll.Default are measured.
-	Apply(ctx context.Context, entries []Entry) ([]Problem, benchrunner.Runner, error)
+	// that the entries of its verification so far condemned.
+	Apply(ctx context.Context, entries []Entry) (Files, error)
+}
+
+// Files are the files of a library as they are now.
+type Files struct {
+	Problems []Problem
+	Machine  benchrunner.Runner // measures candidates with Tuned and coll.Default
+	Probe    benchrunner.Runner // runs a Probe on candidates with Tuned; nil where there is none
 }
 
 // Log takes what a verification does. It is on disk when Append returns nil.
@@ -77,7 +83,8 @@ type session struct {
 //
 // Run returns ctx.Err() once ctx is cancelled, an error matching
 // benchrunner.ErrUnavailable or ErrBudget when it could not go on, each with the
-// result so far; run again it goes on. Other errors come from the subject, the log
+// result so far; run again it goes on. When the library is seen not to obey its
+// files, which the result tells, the session stops there. Other errors come from the subject, the log
 // or from entries that contradict one another.
 func Run(ctx context.Context, opt Options, subject Subject, entries []Entry, log Log) (Result, error) {
 	if err := opt.Rules.Validate(); err != nil {
@@ -97,18 +104,43 @@ func Run(ctx context.Context, opt Options, subject Subject, entries []Entry, log
 
 // run goes on with the last session, or begins one.
 func (s *session) run(ctx context.Context) error {
-	state := stateOf(s.entries, s.number)
-	problems, machine, err := s.subject.Apply(ctx, s.entries)
+	files, err := s.subject.Apply(ctx, s.entries)
 	if err != nil {
 		return err
 	}
-	if s.number == 0 || !state.fits(problems) || s.opt.Again && state.ended() {
+	state := s.open(files.Problems)
+	for {
+		if s.mustLook() {
+			if disobeyed, err := s.lookForObedience(ctx, files); err != nil || disobeyed {
+				return err
+			}
+		}
+		if state.ended() {
+			return nil
+		}
+		changed, err := s.pass(ctx, state, files)
+		if err != nil {
+			return err
+		}
+		if changed {
+			if files, err = s.subject.Apply(ctx, s.entries); err != nil {
+				return err
+			}
+		}
+		state = stateOf(s.entries, s.number)
+	}
+}
+
+// open returns the state of the session that goes on, or of a new one.
+func (s *session) open(problems []Problem) state {
+	st := stateOf(s.entries, s.number)
+	if s.number == 0 || !st.fits(problems) || s.opt.Again && st.ended() {
 		s.number++
-		state = stateOf(nil, s.number)
+		st = state{}
 	}
 	s.rules = s.opt.Rules
-	if len(state.passes) > 0 {
-		s.rules = state.passes[0].Rules
+	if len(st.passes) > 0 {
+		s.rules = st.passes[0].Rules
 	}
 	for _, e := range s.entries {
 		s.round = max(s.round, e.Round)
@@ -116,32 +148,27 @@ func (s *session) run(ctx context.Context) error {
 			s.spent += e.Trial.CostSeconds
 		}
 	}
-	for !state.ended() {
-		pass, known := state.open()
-		if !known {
-			if pass, err = s.begin(state, problems); err != nil {
-				return err
-			}
-			if err := s.append(Entry{Pass: &pass}); err != nil {
-				return err
-			}
+	return st
+}
+
+// pass makes the pass that is next or was begun, and reports whether it condemned
+// anything.
+func (s *session) pass(ctx context.Context, state state, files Files) (changed bool, err error) {
+	pass, begun := state.open()
+	if !begun {
+		if pass, err = s.begin(state, files.Problems); err != nil {
+			return false, err
 		}
-		verdict, err := s.examine(ctx, pass, machine)
-		if err != nil {
-			return err
+		if err := s.append(Entry{Pass: &pass}); err != nil {
+			return false, err
 		}
-		s.conclude(&verdict, pass)
-		if err := s.append(Entry{Verdict: &verdict}); err != nil {
-			return err
-		}
-		if len(verdict.PutBack) > 0 || len(verdict.Left) > 0 {
-			if problems, machine, err = s.subject.Apply(ctx, s.entries); err != nil {
-				return err
-			}
-		}
-		state = stateOf(s.entries, s.number)
 	}
-	return nil
+	verdict, err := s.examine(ctx, pass, files.Machine)
+	if err != nil {
+		return false, err
+	}
+	s.conclude(&verdict, pass)
+	return !verdict.End, s.append(Entry{Verdict: &verdict})
 }
 
 // append writes an entry to the log before it counts.

@@ -80,6 +80,7 @@ type subject struct {
 	machine *machine
 	rows    []selection.Row
 	applied int
+	probe   benchrunner.Runner
 }
 
 func size(p coll.Point) int64 { return p.MsgBytes }
@@ -89,7 +90,7 @@ func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 }
 
-func (s *subject) Apply(_ context.Context, entries []verify.Entry) ([]verify.Problem, benchrunner.Runner, error) {
+func (s *subject) Apply(_ context.Context, entries []verify.Entry) (verify.Files, error) {
 	s.applied++
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
@@ -100,11 +101,11 @@ func (s *subject) Apply(_ context.Context, entries []verify.Entry) ([]verify.Pro
 		}
 		rows, err := verify.PutBack(rows, verify.CondemnedBy(entries, "lib", c), choose)
 		if err != nil {
-			return nil, nil, err
+			return verify.Files{}, err
 		}
 		selected, err := choose(rows)
 		if err != nil {
-			return nil, nil, err
+			return verify.Files{}, err
 		}
 		p := verify.Problem{Collective: c, Choose: selected, Runnable: func(coll.Point) bool { return true }}
 		for _, r := range rows {
@@ -113,7 +114,7 @@ func (s *subject) Apply(_ context.Context, entries []verify.Entry) ([]verify.Pro
 		s.machine.choose[c] = selected
 		problems = append(problems, p)
 	}
-	return problems, s.machine, nil
+	return verify.Files{Problems: problems, Machine: s.machine, Probe: s.probe}, nil
 }
 
 var (
@@ -387,10 +388,11 @@ type subjectWith struct {
 	s *settings
 }
 
-func (s *subjectWith) Apply(ctx context.Context, entries []verify.Entry) ([]verify.Problem, benchrunner.Runner, error) {
-	p, _, err := s.subject.Apply(ctx, entries)
+func (s *subjectWith) Apply(ctx context.Context, entries []verify.Entry) (verify.Files, error) {
+	files, err := s.subject.Apply(ctx, entries)
 	s.s.left = verify.CondemnedBy(entries, "lib", coll.Allreduce).All
-	return p, s.s, err
+	files.Machine = s.s
+	return files, err
 }
 
 // TestResume: a verification that is killed after any of its records, and goes on,

@@ -1,0 +1,124 @@
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/forcing"
+	"tutti/selection/mpitest"
+	"tutti/verify"
+)
+
+// start runs one start of the probe as a launcher would.
+func start(t *testing.T, p *verify.Probe, launcher []string, c benchrunner.Case) benchrunner.Outcome {
+	t.Helper()
+	s := benchrunner.Start{Layout: c.Layout(), Cases: []benchrunner.Case{c}}
+	command, err := p.Command(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), p.Allowance(s))
+	defer cancel()
+	args := append(append(launcher[1:len(launcher):len(launcher)], "-n", strconv.Itoa(c.Processes())), command.Args...)
+	cmd := exec.CommandContext(ctx, launcher[0], args...)
+	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1", fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", c.Nodes))
+	for _, v := range command.Env {
+		value := v.Value
+		if v.File != nil {
+			value = filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(value, v.File, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd.Env = append(cmd.Env, v.Name+"="+value)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
+	began := time.Now()
+	_ = cmd.Run() // what it printed counts
+	out := benchrunner.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Ended: true, Wall: time.Since(began)}
+	return p.Read(s, out).Outcomes[0]
+}
+
+// TestLiveProbe: with an algorithm forced, the probe sees it, and sees that it is
+// not another one.
+func TestLiveProbe(t *testing.T) {
+	for _, lib := range []struct {
+		name, version string
+		toolchain     mpitest.Toolchain
+		launcher      []string
+		least         int // algorithms that are seen when all are tried
+	}{
+		{catalogue.MPICH, "4.0.2", mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
+		{catalogue.OpenMPI, "4.1.4", mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
+	} {
+		t.Run(lib.name, func(t *testing.T) {
+			mpitest.Build(t, lib.toolchain) // skips where the library is missing
+			path, err := verify.BuildProbe(t.Context(), lib.toolchain.Compiler, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cat, err := catalogue.For(lib.name, lib.version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen, tried := 0, 0
+			all := os.Getenv("TUTTI_PROBE_ALL") == "1"
+			for _, c := range coll.Collectives() {
+				entries := cat.Entries(c)
+				if !all && len(entries) > 2 {
+					entries = entries[1:2]
+				}
+				other := coll.Algorithm{Name: cat.Entries(c)[0].Name}
+				for _, e := range entries {
+					alg := coll.Algorithm{Name: e.Name}
+					point := coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
+					if e.Has(catalogue.TwoProcesses) {
+						point.PPN = 1
+					}
+					cand := coll.Candidate{Point: point, Algorithm: alg}
+					// Scan's smp needs nodes of consecutive processes, which made-up ones are not.
+					if e.Has(catalogue.InPlace) || cat.Check(cand) != nil || c == coll.Scan && !strings.HasPrefix(e.Name, "rec") && lib.name == catalogue.MPICH {
+						continue
+					}
+					f, err := forcing.Of(cat, cand)
+					if err != nil {
+						t.Fatal(err)
+					}
+					selected := alg
+					p := &verify.Probe{Path: path, Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return selected }}
+					cs := benchrunner.Case{Candidate: coll.Candidate{Point: point, Algorithm: verify.Tuned}, Forcing: f}
+					got := start(t, p, lib.launcher, cs)
+					t.Logf("%v: %s %s", cand, got.State, got.Error)
+					tried++
+					if got.State == benchrunner.OutcomeDone {
+						seen++
+					} else if strings.HasPrefix(got.Error, "not obeyed") {
+						t.Errorf("%v: %s", cand, got.Error)
+					}
+					if selected = other; c == coll.Bcast && alg != other {
+						if got := start(t, p, lib.launcher, cs); got.State != benchrunner.OutcomeFailed {
+							t.Errorf("%v seen where %v ran", other, alg)
+						}
+					}
+				}
+			}
+			t.Logf("%d of %d algorithms seen", seen, tried)
+			if all && seen < lib.least || 4*seen < 3*tried {
+				t.Errorf("%d of %d algorithms seen", seen, tried)
+			}
+		})
+	}
+}

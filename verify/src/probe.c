@@ -1,0 +1,204 @@
+/* Calls one collective so that it can be seen which algorithm the library runs.
+ *
+ *   probe stack COLLECTIVE BYTES   MPICH: one process calls with a little more than
+ *                                  the others; the error that follows names the
+ *                                  functions the library was in
+ *   probe trace COLLECTIVE BYTES   Open MPI: the dynamic loader of the first process
+ *                                  logs which functions of the component are called
+ *
+ * Prints lines "saw NAME NAME ...", outermost first, or one "unseen REASON". A message that nobody sends any
+ * more cannot hang it: it ends after 20 seconds.
+ */
+#define _DEFAULT_SOURCE
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void late(int signal)
+{
+    static const char text[] = "unseen the call did not come back\n";
+    (void)signal;
+    if (write(1, text, sizeof text - 1) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+static void unseen(const char *why)
+{
+    if (rank == 0)
+        printf("unseen %s\n", why);
+    fflush(stdout);
+}
+
+/* Room for COUNT elements to or from everybody. */
+static void *room(long count)
+{
+    void *p = calloc((size_t)(count + 2) * (size_t)size + 16, 4);
+    if (p == NULL) {
+        unseen("no memory");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return p;
+}
+
+/* Calls with COUNT elements, of 4 bytes where values are combined and 1 elsewhere. */
+static int call(const char *what, int count)
+{
+    MPI_Comm c = MPI_COMM_WORLD;
+    void *a = room(count), *b = room(count);
+    int *counts = malloc(sizeof(int) * (size_t)size), *places = malloc(sizeof(int) * (size_t)size);
+    for (int i = 0; i < size; i++) {
+        counts[i] = count;
+        places[i] = i * count;
+    }
+    if (!strcmp(what, "bcast"))
+        return MPI_Bcast(a, count, MPI_CHAR, 0, c);
+    if (!strcmp(what, "allreduce"))
+        return MPI_Allreduce(a, b, count, MPI_FLOAT, MPI_SUM, c);
+    if (!strcmp(what, "reduce"))
+        return MPI_Reduce(a, b, count, MPI_FLOAT, MPI_SUM, 0, c);
+    if (!strcmp(what, "allgather"))
+        return MPI_Allgather(a, count, MPI_CHAR, b, count, MPI_CHAR, c);
+    if (!strcmp(what, "allgatherv"))
+        return MPI_Allgatherv(a, count, MPI_CHAR, b, counts, places, MPI_CHAR, c);
+    if (!strcmp(what, "alltoall"))
+        return MPI_Alltoall(a, count, MPI_CHAR, b, count, MPI_CHAR, c);
+    if (!strcmp(what, "alltoallv"))
+        return MPI_Alltoallv(a, counts, places, MPI_CHAR, b, counts, places, MPI_CHAR, c);
+    if (!strcmp(what, "gather"))
+        return MPI_Gather(a, count, MPI_CHAR, b, count, MPI_CHAR, 0, c);
+    if (!strcmp(what, "scatter"))
+        return MPI_Scatter(a, count, MPI_CHAR, b, count, MPI_CHAR, 0, c);
+    if (!strcmp(what, "reduce_scatter"))
+        return MPI_Reduce_scatter(a, b, counts, MPI_FLOAT, MPI_SUM, c);
+    if (!strcmp(what, "reduce_scatter_block"))
+        return MPI_Reduce_scatter_block(a, b, count, MPI_FLOAT, MPI_SUM, c);
+    if (!strcmp(what, "scan"))
+        return MPI_Scan(a, b, count, MPI_FLOAT, MPI_SUM, c);
+    if (!strcmp(what, "exscan"))
+        return MPI_Exscan(a, b, count, MPI_FLOAT, MPI_SUM, c);
+    if (!strcmp(what, "barrier"))
+        return MPI_Barrier(c);
+    unseen("an unknown collective");
+    MPI_Abort(c, 2);
+    return 0;
+}
+
+static int reduces(const char *what) { return strstr(what, "reduce") != NULL || strstr(what, "scan") != NULL; }
+
+/* One process sends more than the others take. They call with the count that is
+ * asked about, and it is they who see the error. */
+static void stack(const char *what, long bytes)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    char text[MPI_MAX_ERROR_STRING + 1];
+    int element = reduces(what) ? 4 : 1, length = 0;
+    int count = (int)(bytes / element > 0 ? bytes / element : 1);
+    int to_root = !strcmp(what, "gather") || !strcmp(what, "reduce");
+    int more = count / 8 > 0 ? count / 8 : 1;
+    if (strstr(what, "allgather") != NULL) /* there a process takes as much as its whole buffer holds */
+        more = count * size;
+    if (!strcmp(what, "barrier")) {
+        unseen("a barrier has no message that could be too long");
+        return;
+    }
+    if ((rank == 0) != to_root)
+        count += more;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int error = call(what, count);
+    if (error != MPI_SUCCESS && MPI_Error_string(error, text, &length) == MPI_SUCCESS) {
+        text[length] = 0;
+        static char line[MPI_MAX_ERROR_STRING + 16] = "saw"; /* written at once: processes share the pipe */
+        size_t used = strlen(line);
+        for (const char *p = text; (p = strstr(p, "MPI")) != NULL;) {
+            size_t n = strspn(p, letters);
+            if (used + n + 2 < sizeof line)
+                used += (size_t)sprintf(line + used, " %.*s", (int)n, p);
+            p += n;
+        }
+        puts(line);
+        fflush(stdout);
+    } else {
+        unseen("no error came of messages that were too long");
+    }
+    /* Whoever waits for the rest of a message waits here no longer. */
+    usleep(300000);
+    MPI_Abort(MPI_COMM_WORLD, 0);
+}
+
+/* Prints what the loader bound while the program called. */
+static void trace(const char *what, long bytes, const char *log)
+{
+    char line[4096], name[1024];
+    int element = reduces(what) ? 4 : 1, seen = 0;
+    long before = 0;
+    FILE *f = NULL;
+    if (rank == 0) {
+        snprintf(name, sizeof name, "%s.%ld", log, (long)getpid());
+        if ((f = fopen(name, "r")) != NULL) {
+            fseek(f, 0, SEEK_END);
+            before = ftell(f);
+        }
+    }
+    int error = call(what, (int)(bytes / element > 0 ? bytes / element : 1));
+    if (rank != 0 || error != MPI_SUCCESS)
+        return;
+    if (f == NULL) {
+        unseen("the dynamic loader kept no log");
+        return;
+    }
+    fseek(f, before, SEEK_SET);
+    while (fgets(line, sizeof line, f) != NULL) {
+        static const char form[] = "ompi_coll_base_";
+        char *at = strstr(line, form), *end;
+        if (at == NULL || strstr(line, "normal symbol") == NULL || strstr(at, "_generic") != NULL)
+            continue;
+        if (strstr(at, "_intra_") == NULL && strstr(at, "_block_basic_linear") == NULL)
+            continue;
+        if ((end = strpbrk(at, "'` \n")) != NULL)
+            *end = 0;
+        printf("%s %s", seen++ ? "" : "saw", at);
+    }
+    if (seen)
+        putchar('\n');
+    fclose(f);
+    remove(name);
+    if (seen == 0)
+        unseen("the loader bound no algorithm while the library called it");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fprintf(stderr, "usage: probe stack|trace COLLECTIVE BYTES\n");
+        return 2;
+    }
+    char log[512];
+    const char *dir = getenv("TMPDIR"), *first = getenv("OMPI_COMM_WORLD_RANK");
+    int tracing = !strcmp(argv[1], "trace");
+    snprintf(log, sizeof log, "%s/tutti-probe", dir && strlen(dir) < 400 ? dir : "/tmp");
+    if (tracing && first != NULL && atoi(first) == 0 && getenv("LD_DEBUG") == NULL) {
+        setenv("LD_DEBUG", "bindings", 1);
+        setenv("LD_DEBUG_OUTPUT", log, 1);
+        unsetenv("LD_BIND_NOW");
+        execv("/proc/self/exe", argv);
+        unsetenv("LD_DEBUG");
+    }
+    signal(SIGALRM, late);
+    alarm(20);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (tracing)
+        trace(argv[2], atol(argv[3]), log);
+    else
+        stack(argv[2], atol(argv[3]));
+    MPI_Finalize();
+    return 0;
+}
