@@ -88,7 +88,7 @@ func (p *Program) outcome(c benchrunner.Case, r row, reading *benchrunner.Readin
 	case !(r.max > 0):
 		return benchrunner.Failed(benchrunner.PhaseParse, "OSU printed a time of 0.00 us")
 	case r.min > r.avg || r.avg > r.max:
-		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("times %g ≤ %g ≤ %g us do not hold", r.min*1e6, r.avg*1e6, r.max*1e6))
+		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("times %.4g ≤ %.4g ≤ %.4g us do not hold", r.min*1e6, r.avg*1e6, r.max*1e6))
 	}
 	_, warmup := p.calls(c)
 	timed := float64(r.iterations) * r.max

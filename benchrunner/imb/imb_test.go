@@ -1,0 +1,246 @@
+package imb
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/forcing"
+	"tutti/internal/golden"
+)
+
+const sampleName = "imb-mpi1_np2_bcast_allreduce_barrier"
+
+func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Start {
+	s := benchrunner.Start{Layout: coll.Layout{Nodes: nodes, PPN: ppn}, Dir: "/work/1"}
+	for _, size := range sizes {
+		s.Cases = append(s.Cases, benchrunner.Case{
+			Candidate: coll.Candidate{
+				Point:     coll.Point{Collective: collective, Nodes: nodes, PPN: ppn, MsgBytes: size},
+				Algorithm: coll.Algorithm{Name: algorithm},
+			},
+			Forcing: forcing.Forcing{Env: []forcing.Var{{Name: "ALG", Value: algorithm}}},
+		})
+	}
+	return s
+}
+
+func program(t *testing.T, opt Options) *Program {
+	t.Helper()
+	if opt.Path == "" {
+		opt.Path = "/opt/IMB-MPI1"
+	}
+	p, err := New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func sample(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + sampleName + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestSample: what is read of an output of 2021.11.
+func TestSample(t *testing.T) {
+	l := parse(benchrunner.Output{Stdout: []byte(sample(t))}.Lines())
+	var b strings.Builder
+	fmt.Fprintf(&b, "worlds %d version %q damaged %q\n", l.worlds, l.version, l.damaged)
+	for _, s := range l.sections {
+		fmt.Fprintf(&b, "%s, %d processes\n", s.benchmark, s.processes)
+		for _, r := range s.rows {
+			fmt.Fprintf(&b, "%d bytes: min %.4g avg %.4g max %.4g s, %d calls\n", r.bytes, r.min, r.avg, r.max, r.repetitions)
+		}
+	}
+	golden.Check(t, sampleName+".golden", []byte(b.String()))
+}
+
+func TestNew(t *testing.T) {
+	for _, tc := range []struct {
+		opt  Options
+		want string
+	}{{Options{Path: "IMB-MPI1"}, "want an absolute path"}, {Options{Path: "/i", Iterations: -1}, "want no negative number"}} {
+		if _, err := New(tc.opt); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("New(%+v) error = %v, want %q", tc.opt, err, tc.want)
+		}
+	}
+	if got := program(t, Options{}).Name(); got != "imb" {
+		t.Errorf("Name = %q", got)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	tests := []struct {
+		name          string
+		opt           Options
+		start         benchrunner.Start
+		want, lengths string
+	}{
+		{"sizes", Options{}, start(coll.Bcast, 2, 2, "binomial", 0, 1, 1000, 4096), "-npmin 4 -msglen /work/1/lengths Bcast", "0\n1\n1000\n4096\n"},
+		{"iterations", Options{Iterations: 50}, start(coll.Allreduce, 3, 2, "ring", 4), "-npmin 6 -iter 50 -msglen /work/1/lengths Allreduce", "4\n"},
+		{"barrier", Options{}, start(coll.Barrier, 2, 2, "tree", 0), "-npmin 4 Barrier", ""},
+	}
+	for _, tc := range tests {
+		cmd, err := program(t, tc.opt).Command(tc.start)
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if got := strings.Join(cmd.Args, " "); got != "/bin/sh /work/1/placed.sh /opt/IMB-MPI1 "+tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
+		}
+		if got := string(cmd.Files["lengths"]); got != tc.lengths || len(cmd.Env) != 1 {
+			t.Errorf("%s: lengths %q, want %q; Env %v", tc.name, got, tc.lengths, cmd.Env)
+		}
+	}
+	for _, tc := range []struct {
+		start benchrunner.Start
+		want  string
+	}{
+		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
+		{start(coll.Scan, 2, 2, "ring", 4), "IMB has no benchmark of scan"},
+		{start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
+		{start(coll.Bcast, 2, 2, "ring", 1<<31), "up to 2147483647"},
+		{start(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
+	} {
+		if _, err := program(t, Options{}).Command(tc.start); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error = %v, want %q", err, tc.want)
+		}
+	}
+}
+
+func TestGroup(t *testing.T) {
+	p := program(t, Options{})
+	cases := slices.Concat(start(coll.Bcast, 2, 2, "ring", 64, 4, 4, 1000).Cases, start(coll.Bcast, 2, 2, "chain", 8).Cases)
+	var got []string
+	for _, group := range p.Group(cases) {
+		text := group[0].Algorithm.String()
+		for _, c := range group {
+			text += fmt.Sprintf(" %d", c.MsgBytes)
+		}
+		got = append(got, text)
+		if _, err := p.Command(benchrunner.Start{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"chain 8", "ring 4", "ring 4 64 1000"}; !slices.Equal(got, want) {
+		t.Errorf("Group = %q, want %q", got, want)
+	}
+	if d := p.Allowance(start(coll.Bcast, 2, 2, "ring", 4)); d < 10*time.Second || d > time.Minute {
+		t.Errorf("Allowance = %v", d)
+	}
+}
+
+const places = "tutti: process on host n1\ntutti: process on host n2\n"
+
+func TestRead(t *testing.T) {
+	whole := sample(t)
+	at := strings.Index(whole, "          256           50         0.18")
+	tests := []struct {
+		name   string
+		text   string
+		out    benchrunner.Output
+		stderr string
+		want   []string // of bcast with 8 and 256 bytes
+	}{
+		{"whole", whole, benchrunner.Output{Ended: true}, places, []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}},
+		{"job ended", whole[:at], benchrunner.Output{}, places, []string{"done 50 calls 5.3e-07", "not reached"}},
+		{"line cut", whole[:at+45], benchrunner.Output{}, places, []string{"done 50 calls 5.3e-07", "not reached"}},
+		{"crash", whole[:at], benchrunner.Output{Ended: true, Exit: 9}, places + "assert\n", []string{"done", "failed run exit code 9: assert"}},
+		{"too few lines", whole[:at], benchrunner.Output{Ended: true}, places, []string{"done", "failed parse the program ended well"}},
+		{"nothing", "", benchrunner.Output{Ended: true, Exit: 1}, "", []string{"failed launch exit code 1", "failed launch"}},
+		{"other size of the world", strings.ReplaceAll(whole, "#processes = 2", "#processes = 3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 processes, want 2", "failed launch"}},
+		{"two worlds", whole + whole, benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds", "failed launch"}},
+		{"on one node", whole, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 processes on n1", "failed launch"}},
+		{"silent fallback", whole, benchrunner.Output{Ended: true}, places + "An invalid value was supplied for an enum variable.\n", []string{"failed run Open MPI refused", "failed run"}},
+		{"too large", strings.Replace(whole, "          256           50         0.18         0.23         0.21", "          256 out-of-mem.; needed X=  4.003 GB", 1),
+			benchrunner.Output{Ended: true}, places, []string{"done", "failed run IMB left the size out: out-of-mem.; needed X= 4.003 GB"}},
+		{"order of columns", strings.Replace(whole, "0.18         0.23         0.21", "0.18         0.21         0.23", 1), benchrunner.Output{Ended: true}, places,
+			[]string{"done", "failed parse times 0.18 ≤ 0.23 ≤ 0.21 us do not hold"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			out := tc.out
+			out.Stdout, out.Stderr = []byte(tc.text), []byte(tc.stderr)
+			r := program(t, Options{}).Read(start(coll.Bcast, 2, 1, "ring", 8, 256), out)
+			for i, o := range r.Outcomes {
+				got := string(o.State)
+				switch o.State {
+				case benchrunner.OutcomeDone:
+					got += fmt.Sprintf(" %d calls %.6g", o.Samples, o.Seconds)
+				case benchrunner.OutcomeFailed:
+					got += " " + o.Phase + " " + o.Error
+				}
+				if !strings.HasPrefix(got, tc.want[i]) {
+					t.Errorf("case %d\n got %s\nwant %s", i, got, tc.want[i])
+				}
+			}
+		})
+	}
+	r := program(t, Options{}).Read(start(coll.Barrier, 2, 1, "tree", 0), benchrunner.Output{Stdout: []byte(whole), Stderr: []byte(places), Ended: true})
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || math.Abs(o.Seconds-0.35e-6) > 1e-12 || math.Abs(r.MeasureSeconds-50*0.35e-6) > 1e-12 {
+		t.Errorf("barrier: %+v, measured %g s", o, r.MeasureSeconds)
+	}
+}
+
+// Processes that wait in a barrier are of no section that was asked for.
+func TestReadWaiting(t *testing.T) {
+	text := strings.ReplaceAll(sample(t), "# #processes = 2 \n", "# #processes = 2 \n# ( 2 additional processes waiting in MPI_Barrier)\n")
+	four := strings.Repeat(places, 2)
+	r := program(t, Options{}).Read(start(coll.Bcast, 2, 2, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(four), Ended: true})
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || !strings.Contains(o.Error, "a world of 2 processes, want 4") {
+		t.Errorf("%+v", o)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	text, err := os.ReadFile("testdata/" + sampleName + ".txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text, true, 0)
+	f.Add(text[:len(text)/2], false, 1)
+	p, err := New(Options{Path: "/i"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, ended bool, exit int) {
+		s := start(coll.Bcast, 2, 1, "ring", 8, 256)
+		r := p.Read(s, benchrunner.Output{Stdout: text, Stderr: []byte(places), Ended: ended, Exit: exit})
+		if len(r.Outcomes) != len(s.Cases) {
+			t.Fatalf("%d outcomes of %d cases", len(r.Outcomes), len(s.Cases))
+		}
+		for _, o := range r.Outcomes {
+			if o.State == benchrunner.OutcomeDone && (!(o.Seconds > 0) || math.IsInf(o.Seconds, 0) || o.Samples < 1) ||
+				o.State == benchrunner.OutcomeFailed && (o.Phase == "" || o.Error == "") {
+				t.Errorf("%+v", o)
+			}
+		}
+	})
+}
+
+func Example() {
+	p, err := New(Options{Path: "/opt/imb/IMB-MPI1", Iterations: 200})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cmd, err := p.Command(start(coll.Bcast, 4, 2, "binomial", 1024, 3000))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Join(cmd.Args[2:], " "))
+	// Output: /opt/imb/IMB-MPI1 -npmin 8 -iter 200 -msglen /work/1/lengths Bcast
+}
