@@ -55,7 +55,7 @@ func parse(lines []string) listing {
 			if err == nil {
 				l.sections[len(l.sections)-1].processes = n
 			}
-		} else if slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
+		} else if len(l.sections) > 0 && slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
 			columns = fields
 		} else if columns != nil && len(fields) > 0 && fields[0][0] >= '0' && fields[0][0] <= '9' {
 			r, ok := parseRow(columns, fields)
