@@ -1,5 +1,7 @@
 package doctor
 
+import "slices"
+
 // State says how far a check came.
 type State string
 
@@ -59,8 +61,13 @@ type Report struct {
 	Checks    []Check   `json:"checks"`
 }
 
-// Ready reports whether a campaign could run here.
-func (r *Report) Ready() bool { return len(r.Sets) > 0 }
+// Ready reports whether a campaign could run here: the one that was named, else
+// any.
+func (r *Report) Ready() bool {
+	return len(r.Sets) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool {
+		return c.Section == Campaign && c.State == Missing
+	})
+}
 
 // ok returns a check that passed.
 func ok(s Section, name string, details ...string) Check {

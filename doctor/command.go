@@ -77,12 +77,23 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command to its end or its time limit. Then the whole process group
-// is asked to end, so that launchers clean up behind them, and a second later
-// made to.
+// run runs a command to its end or its time limit. A program that was just
+// compiled may be held open by a file system for a moment.
 func (x *examiner) run(ctx context.Context, c command) result {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
+	for {
+		r := x.runOnce(ctx, c)
+		if !errors.Is(r.Err, syscall.ETXTBSY) || ctx.Err() != nil {
+			return r
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// runOnce asks the whole process group to end when the context does, so that
+// launchers clean up behind them, and makes it end a second later.
+func (x *examiner) runOnce(ctx context.Context, c command) result {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Env = append(without(x.environ, c.drop), c.env...)
 	cmd.Dir = c.dir

@@ -24,8 +24,13 @@ func (x *examiner) conclude() {
 			}
 		}
 	}
-	if !x.report.Ready() {
+	if len(x.report.Sets) == 0 {
 		x.report.Lacks = x.lacks(usable)
+	}
+	for _, c := range x.report.Checks {
+		if c.Section == Campaign && c.State == Missing {
+			x.report.Lacks = append(x.report.Lacks, Lack{c.Name + ": " + c.Details[0], c.Cure})
+		}
 	}
 }
 

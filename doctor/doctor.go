@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -14,6 +15,7 @@ type Options struct {
 	Dir      string   // where campaigns shall write: seen by the nodes, if any
 	Prefixes []string // installations of MPI beside those the environment names
 	Folders  []string // of benchmark programs beside those the environment names
+	Needs    *Needs   // of one campaign; nil: of any
 	Run      bool     // start programs of two processes; without, nothing runs in parallel
 }
 
@@ -37,6 +39,7 @@ type examiner struct {
 	temp    string   // for programs that are built; seen by the nodes if Dir is
 	now     func() time.Time
 	limits  limits
+	own     []string // tutti's programs that a campaign names
 
 	report    Report
 	libraries []*Library
@@ -66,12 +69,20 @@ func (x *examiner) examine(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("doctor: %w", err)
 	}
 	x.options.Dir = dir
+	if n := x.options.Needs; n != nil {
+		x.environ = append(x.environ, n.Env...)
+		if n.Bin != "" {
+			x.environ = append(x.environ, "PATH="+n.Bin+string(filepath.ListSeparator)+x.getenv("PATH"))
+		}
+	}
+	folders, own := x.options.Needs.named()
+	x.options.Folders, x.own = slices.Concat(folders, x.options.Folders), own
 	if err := x.makeTemp(); err != nil {
 		return nil, fmt.Errorf("doctor: %w", err)
 	}
 	defer os.RemoveAll(x.temp)
 	for _, step := range []func(context.Context){
-		x.examineSlurm, x.examineLibraries, x.examineLaunchers, x.examinePrograms, x.examineHost,
+		x.examineSlurm, x.examineLibraries, x.examineLaunchers, x.examinePrograms, x.examineHost, x.examineNeeds,
 	} {
 		step(ctx)
 		if err := ctx.Err(); err != nil {

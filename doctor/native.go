@@ -40,10 +40,15 @@ func (x *examiner) buildNative(lib *Library, path string) string {
 	return fmt.Sprintf("tutti native build --mpicc %s -o %s", x.short(lib.Compilers[0]), path)
 }
 
-// findNative returns the files whose names begin like the program's: of folders
-// that were given, of the working folder, of the PATH.
+// findNative returns the programs that a campaign names, and the files whose names
+// begin like the program's: of folders that were given, of the working folder, of
+// the PATH.
 func (x *examiner) findNative() []string {
 	var out, seen []string
+	for _, path := range x.own {
+		seen = append(seen, real(path))
+		out = append(out, path)
+	}
 	for _, dir := range slices.Concat(x.options.Folders, []string{x.options.Dir}, x.path()) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {

@@ -94,7 +94,11 @@ func wrap(s string, width int) []string {
 
 func (r *Report) writeSets(b *strings.Builder, width int) {
 	if !r.Ready() {
-		b.WriteString("No campaign can run here yet. What is missing:\n")
+		what := "No campaign can run here yet. What is missing:\n"
+		if len(r.Sets) > 0 {
+			what = "This campaign cannot run here yet. What is missing:\n"
+		}
+		b.WriteString(what)
 		for _, l := range r.Lacks {
 			writeHanging(b, "  ", l.What, 4, width)
 			if l.Cure != "" {

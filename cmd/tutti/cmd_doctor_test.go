@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/doctor"
+	"tutti/internal/config"
+)
+
+// The helper tutti gives no environment: nothing is on the PATH.
+func TestDoctorFindsNothing(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	stdout, stderr := mustTutti(t, codeNotReady, "doctor")
+	for _, want := range []string{"MPI libraries\n  missing  MPI ", "This machine\n", "No campaign can run here yet", "an MPI library"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if stderr != "" {
+		t.Errorf("stderr %q", stderr)
+	}
+
+	stdout, _ = mustTutti(t, codeNotReady, "doctor", "--no-run", "--output", "json")
+	var got struct {
+		Ready bool
+		Lacks []doctor.Lack
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Ready || len(got.Lacks) != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestDoctorRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustTutti(t, codeUsage, "doctor", "here")
+	mustTutti(t, codeUsage, "doctor", "--output", "xml")
+	if _, stderr := mustTutti(t, codeInput, "doctor", "-c", "nowhere.yaml"); !strings.Contains(stderr, "tutti init writes one") {
+		t.Errorf("stderr %q", stderr)
+	}
+}
+
+// A replay asks nothing of the machine.
+func TestDoctorOfReplay(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	t.Chdir(dir)
+	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "small.yaml"); strings.Contains(stdout, "Campaign file") {
+		t.Errorf("checks of the campaign in\n%s", stdout)
+	}
+}
+
+const measuredCampaign = `
+name: live
+output: results/live
+libraries:
+  - {name: mpich, version: 4.0.2, benchmark: bench-mpich, launcher: srun, pmi: pmi2}
+  - {name: openmpi, version: 4.1.4, benchmark: bench-openmpi}
+collectives: [bcast]
+grid: {nodes: [2, 8, 4], ppn: [1, 16], sizes: [8B]}
+runner: {kind: slurm, modules: [mpi], job_time: 30m}
+slurm: {partition: main, account: me, qos: low, directives: ["--mem=0"]}
+`
+
+func TestNeedsOf(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("c.yaml", []byte(measuredCampaign), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load("c.yaml", config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := needsOf(c)
+	if n.Scheduler != "slurm" || n.Program != "native" || n.Nodes != 8 || n.PPN != 16 || n.JobTime.Minutes() != 30 || n.Partition != "main" ||
+		!slices.Equal(n.Modules, []string{"mpi"}) || !slices.Equal(n.Options, []string{"--account=me", "--qos=low", "--mem=0"}) {
+		t.Errorf("needs %+v", n)
+	}
+	want := []doctor.NeededLibrary{
+		{Name: "mpich", Version: "4.0.2", Benchmark: c.Libraries[0].Benchmark, Launcher: "srun", PMI: "pmi2"},
+		{Name: "openmpi", Version: "4.1.4", Benchmark: c.Libraries[1].Benchmark, Launcher: "mpirun"},
+	}
+	if diff := cmp.Diff(want, n.Libraries); diff != "" {
+		t.Errorf("libraries (-want +got):\n%s", diff)
+	}
+	if got := nearestFolder(c.Output); filepath.Base(got) != filepath.Base(dir) {
+		t.Errorf("nearest folder of %s is %s, want %s", c.Output, got, dir)
+	}
+	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "c.yaml"); !strings.Contains(stdout, "Campaign file\n  missing  mpich 4.0.2") {
+		t.Errorf("no checks of the campaign in\n%s", stdout)
+	}
+}

@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tutti/native"
+)
+
+// ready is a machine on which a campaign of MPICH and tutti's own program runs,
+// and the needs of that campaign.
+func ready(t *testing.T, environ ...string) (*machine, *Needs) {
+	m := newMachine(t, environ...)
+	m.cluster()
+	m.compiler("mpicc.mpich", mpichMark)
+	const result = `echo '{"event":"result","case":1,"median":1e-06}'`
+	m.launcher("mpiexec.hydra", hydra, "case $3 in */bench) "+result+";; *) "+goodWorld+";; esac")
+	m.put("bench", "echo tutti-native 1 "+native.Checksum())
+	n := &Needs{
+		Scheduler: "slurm", Program: "native", Nodes: 4, PPN: 4, JobTime: time.Hour, Partition: "main",
+		Libraries: []NeededLibrary{{Name: "mpich", Version: "4.0.2", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "hydra"}},
+	}
+	m.x.options.Needs = n
+	return m, n
+}
+
+func TestNeedsAreMet(t *testing.T) {
+	m, _ := ready(t)
+	r := m.examine()
+	for _, name := range []string{"mpich 4.0.2", "mpich launcher", "mpich benchmark", "partition", "largest job"} {
+		if c := m.find(r, Campaign, name); c.State != OK {
+			t.Errorf("%+v, want ok", c)
+		}
+	}
+	if !r.Ready() || len(r.Lacks) > 0 {
+		t.Errorf("ready %v, lacks %v", r.Ready(), r.Lacks)
+	}
+}
+
+func TestNeeds(t *testing.T) {
+	tests := []struct {
+		name    string
+		environ []string
+		change  func(*machine, *Needs)
+		check   string
+		state   State
+		details string
+		cure    string
+	}{
+		{"no such library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name = "openmpi" }, "openmpi 4.0.2", Missing, "no such library", "--mpi PREFIX"},
+		{"in a module", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name, n.Modules = "openmpi", []string{"ompi/4"} }, "openmpi 4.0.2", Missing, "no such library", "module load ompi/4"},
+		{"no such file", nil, func(_ *machine, n *Needs) { n.Libraries[0].Path = "/none/libmpich.so" }, "mpich 4.0.2", Missing, "no file /none/libmpich.so", "path"},
+		{"another version", nil, func(_ *machine, n *Needs) { n.Libraries[0].Version = "4.3.2" }, "mpich 4.3.2", Warning, "here is MPICH 4.0.2", "4.0.2 in the campaign file"},
+		{"no such launcher", nil, func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Warning, "/none/mpiexec is not a program", "nodes"},
+		{"Slurm elsewhere", nil, func(m *machine, n *Needs) {
+			n.Bin = filepath.Join(m.bin, "elsewhere")
+			m.put("elsewhere/scontrol", "echo 'Slurmctld(primary) at elsewhere is DOWN'; exit 1")
+		}, "Slurm", Missing, "does not answer", "see Slurm above"},
+		{"another PMI", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmix" }, "mpich launcher", Missing, "no srun was found", "another launcher"},
+		{"srun", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
+		{"mpirun of another library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher = "mpirun" }, "mpich launcher", Missing, "no mpirun was found", "another launcher"},
+		{"no benchmark", nil, func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti native build --mpicc mpicc.mpich -o /none/bench"},
+		{"benchmark of another kind", nil, func(_ *machine, n *Needs) { n.Program = "osu" }, "mpich benchmark", Missing, "no osu program", "mend benchmark"},
+		{"stale benchmark", nil, func(m *machine, _ *Needs) { m.put("bench", "echo tutti-native 1 00") }, "mpich benchmark", Missing, "does not measure", "see Benchmark programs"},
+		{"no such partition", nil, func(_ *machine, n *Needs) { n.Partition = "nosuch" }, "partition", Missing, "no partition nosuch", "main, small, excl"},
+		{"too many nodes", nil, func(_ *machine, n *Needs) { n.Nodes = 5 }, "partition", Missing, "jobs of 5 nodes", "smaller grid"},
+		{"more nodes than a job may have", nil, func(_ *machine, n *Needs) { n.Partition, n.Nodes = "small", 3 }, "partition", Missing, "jobs of 3 nodes", "smaller grid"},
+		{"too many processes", nil, func(_ *machine, n *Needs) { n.PPN = 5 }, "partition", Missing, "5 processes on a node", "smaller grid"},
+		{"the default partition", nil, func(_ *machine, n *Needs) { n.Partition = "" }, "partition", OK, "main: 4 nodes", ""},
+		{"refused", nil, func(m *machine, _ *Needs) {
+			m.put("sbatch", `case "$*" in *--nodes=4*--time=60*--partition=main*) echo 'error: Invalid qos' >&2; exit 1;; esac`)
+		}, "largest job", Missing, "Invalid qos", "QOS"},
+		{"Slurm is down", nil, func(m *machine, _ *Needs) {
+			m.put("scontrol", "echo 'Slurmctld(primary) at head is DOWN'; exit 1")
+		}, "Slurm", Missing, "does not answer", "see Slurm above"},
+		{"no job", nil, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "not inside", "salloc --nodes=4"},
+		{"small job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "2 nodes, the grid 4", "smaller grid"},
+		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", OK, "8 nodes", ""},
+		{"more processes than cores", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1<<20 }, "processors", Warning, "1048576 processes", "fewer"},
+		{"one process", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1 }, "processors", OK, "1 processes", ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m, n := ready(t, tc.environ...)
+			tc.change(m, n)
+			r := m.examine()
+			wantCheck(t, m.find(r, Campaign, tc.check), tc.state, tc.details, tc.cure)
+			if r.Ready() == (tc.state == Missing) {
+				t.Errorf("ready %v with a check that is %s", r.Ready(), tc.state)
+			}
+		})
+	}
+}
