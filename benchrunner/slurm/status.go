@@ -143,7 +143,7 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 	return status
 }
 
-var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .* DerivedExitCode=([0-9]+:[0-9]+) `)
+var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .*? DerivedExitCode=([0-9]+:[0-9]+) `)
 
 // derivedExitCode reads the highest exit code of the steps, code:signal, out of what
 // scontrol shows of a job; it is empty when that is not the job called name.

@@ -1,0 +1,310 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// recorded returns a file of testdata in which "|" stands for the separator.
+func recorded(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "|", separator)
+}
+
+func TestParseID(t *testing.T) {
+	tests := []struct {
+		stdout, want string
+	}{
+		{"1\n", "1"},
+		{"4711;cluster\n", "4711"},
+		{"Welcome\n17\nHave a nice day\n", "17"},
+		{"sbatch: 3 nodes\r\n 17 \r\n", "17"},
+		{"2026\n17\n", "17"},
+		{"Submitted batch job 17\n", ""},
+		{"17_3\n", ""},
+		{"-17\n", ""},
+		{"", ""},
+	}
+	for _, tc := range tests {
+		got, ok := parseID(tc.stdout)
+		if got != tc.want || ok != (tc.want != "") {
+			t.Errorf("parseID(%q) = %q, %v; want %q", tc.stdout, got, ok, tc.want)
+		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	tests := []struct {
+		text    string
+		want    time.Time
+		wantErr bool
+	}{
+		{text: "1795262400", want: noon},
+		{text: "2026-11-21T12:00:00", want: noon},
+		{text: "N/A"}, {text: "Unknown"}, {text: "None"}, {text: ""}, {text: "0"},
+		{text: "Today 12:00", wantErr: true},
+		{text: "12:00:00", wantErr: true},
+	}
+	for _, tc := range tests {
+		got, err := parseTime(tc.text)
+		if !got.Equal(tc.want) || (err != nil) != tc.wantErr {
+			t.Errorf("parseTime(%q) = %v, %v; want %v", tc.text, got, err, tc.want)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	tests := []struct {
+		text    string
+		want    time.Duration
+		wantErr bool
+	}{
+		{text: "UNLIMITED"}, {text: "NONE"},
+		{text: "01:00:00", want: time.Hour},
+		{text: "2-12:30:15", want: 60*time.Hour + 30*time.Minute + 15*time.Second},
+		{text: "2-12", want: 60 * time.Hour},
+		{text: "2-12:30", want: 60*time.Hour + 30*time.Minute},
+		{text: "30:00", want: 30 * time.Minute},
+		{text: "", wantErr: true},
+		{text: "1:2:3:4", wantErr: true},
+		{text: "-1:00", wantErr: true},
+		{text: "1h", wantErr: true},
+		{text: "1.5:00", wantErr: true},
+	}
+	for _, tc := range tests {
+		got, err := parseDuration(tc.text)
+		if got != tc.want || (err != nil) != tc.wantErr {
+			t.Errorf("parseDuration(%q) = %v, %v; want %v", tc.text, got, err, tc.want)
+		}
+	}
+}
+
+// What squeue showed of jobs on a cluster of 22.05.8, and what is made of it.
+func TestStatusOfQueue(t *testing.T) {
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	want := map[string]benchrunner.Status{
+		"1":  {Phase: "over", Outcome: "completed", Reason: "COMPLETED", Submitted: at(1795267405), Started: at(1795267407), Ended: at(1795267409)},
+		"6":  {Phase: "waiting", Reason: "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions", Submitted: at(1795267407)},
+		"7":  {Phase: "running", Reason: "RUNNING", Submitted: at(1795267440), Started: at(1795267441)},
+		"8":  {Phase: "running", Reason: "COMPLETING", Submitted: at(1795267440), Started: at(1795267441)},
+		"9":  {Phase: "waiting", Reason: "ReqNodeNotAvail, UnavailableNodes:n1", Submitted: at(1795267440)},
+		"12": {Phase: "waiting", Reason: "PartitionTimeLimit", Hopeless: true, Submitted: at(1795267443)},
+		"15": {Phase: "over", Outcome: "failed", Reason: "FAILED: BadConstraints", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
+		"16": {Phase: "over", Outcome: "failed", Reason: "FAILED: JobLaunchFailure", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
+		"18": {Phase: "over", Outcome: "timeout", Reason: "TIMEOUT: TimeLimit", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267513)},
+		"19": {Phase: "waiting", Reason: "JobHeldUser", Hopeless: true, Submitted: at(1795267443)},
+		"20": {Phase: "over", Outcome: "out of memory", Reason: "OUT_OF_MEMORY: OutOfMemory", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267450)},
+		"21": {Phase: "over", Outcome: "node failed", Reason: "NODE_FAIL: NodeDown", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267450)},
+		"22": {Phase: "over", Outcome: "cancelled", Reason: "CANCELLED", Submitted: at(1795267443), Ended: at(1795267450)},
+	}
+	got := map[string]benchrunner.Status{}
+	for _, r := range parseRows(recorded(t, "squeue.txt")) {
+		if r.name == "campaign.bcast-"+r.id && r.dir == "/scratch/a b" {
+			got[r.id] = statusOf(r, r.last, "")
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What sacct shows: states with the user who cancelled, TIMEOUT with exit code 0:0,
+// runs before a requeue, an id that an older job of another name had.
+func TestStatusOfAccounts(t *testing.T) {
+	got := map[string]coll.JobOutcome{}
+	for _, r := range parseRows(recorded(t, "sacct.txt")) {
+		if r.name == "campaign.bcast-"+r.id {
+			got[r.id] = statusOf(r, "", r.last).Outcome
+		}
+	}
+	want := map[string]coll.JobOutcome{
+		"1": "completed", "2": "failed", "3": "failed", "4": "cancelled", "5": "timeout", "6": "out of memory",
+		"7": "node failed", "8": "timeout", "9": "node failed", "10": "cancelled", "11": "cancelled", "12": "", "13": "completed",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestHopeless(t *testing.T) {
+	tests := map[string]bool{
+		"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true, "JobHeldUser": true, "JobHeldAdmin": true,
+		"BadConstraints": true, "DependencyNeverSatisfied": true, "JobHoldMaxRequeue": true, "InvalidAccount": true, "InvalidQOS": true,
+		"AssocMaxNodePerJobLimit": true, "AssocMaxWallDurationPerJobLimit": true, "AssocMaxCpuPerNode": true, "AssocMaxMemPerJob": true,
+		"QOSMaxWallDurationPerJobLimit": true, "QOSMaxCpuMinutesPerJobLimit": true, "QOSMinCpuNotSatisfied": true, "QOSMinNode": true,
+		"launch failed requeued held": true, "user_env_retrieval_failed_requeued_held": true,
+
+		"None": false, "Priority": false, "Resources": false, "Licenses": false, "BeginTime": false, "Reservation": false,
+		"AssocGrpNodeLimit": false, "AssocGrpCPUMinutesLimit": false, "AssocMaxJobsLimit": false, "QOSGrpNodeLimit": false,
+		"QOSMaxNodePerUserLimit": false, "QOSMaxJobsPerUserLimit": false, "MaxMemoryPerAccount": false,
+		"PartitionDown": false, "PartitionInactive": false, "ReqNodeNotAvail, UnavailableNodes:n1": false,
+		"ReqNodeNotAvail, Reserved for maintenance":                                                   false,
+		"Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions": false,
+	}
+	for reason, want := range tests {
+		if got := hopeless("PENDING", reason); got != want {
+			t.Errorf("hopeless(PENDING, %q) = %v, want %v", reason, got, want)
+		}
+	}
+	for _, state := range []string{"REQUEUE_HOLD", "SPECIAL_EXIT"} {
+		if !hopeless(state, "None") {
+			t.Errorf("%s is not hopeless", state)
+		}
+	}
+}
+
+func TestDerivedExitCode(t *testing.T) {
+	text := recorded(t, "scontrol-job.txt")
+	if got := derivedExitCode(text, "x.1_2-3"); got != "2:0" {
+		t.Errorf("derivedExitCode = %q, want 2:0", got)
+	}
+	if got := derivedExitCode(text, "other"); got != "" {
+		t.Errorf("derivedExitCode of another job = %q", got)
+	}
+}
+
+func TestParsePartition(t *testing.T) {
+	want := []partition{
+		{name: "main", preferred: true, maxTime: time.Hour},
+		{name: "small", maxNodes: 1, maxTime: 5 * time.Minute},
+		{name: "long", maxNodes: 512, maxCPUs: 128, maxTime: 7 * 24 * time.Hour},
+	}
+	var got []partition
+	for line := range strings.Lines(recorded(t, "scontrol-partition.txt")) {
+		p, err := parsePartition(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p)
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(partition{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, bad := range []string{"", "No partitions in the system", "PartitionName=a MaxNodes=many", "PartitionName=a MaxTime=soon"} {
+		if p, err := parsePartition(bad); err == nil {
+			t.Errorf("parsePartition(%q) = %+v", bad, p)
+		}
+	}
+}
+
+func TestNodes(t *testing.T) {
+	serving := []string{}
+	for line := range strings.Lines(recorded(t, "sinfo.txt")) {
+		n, err := parseNode(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.serves() && n.has("skylake&ib") {
+			serving = append(serving, n.name)
+		}
+	}
+	if diff := cmp.Diff([]string{"n1", "n2", "n3", "n4", "n5", "n6"}, serving); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, bad := range []string{"", "n1", "n1" + separator + "4+" + separator + "x" + separator + "idle"} {
+		if n, err := parseNode(bad); err == nil {
+			t.Errorf("parseNode(%q) = %+v", bad, n)
+		}
+	}
+	for constraint, want := range map[string]bool{"": true, "ib": true, "ib&gpu": false, "ib,skylake": true, "gpu|ib": true, "[rack1|rack2]": true} {
+		if got := (node{features: []string{"skylake", "ib"}}).has(constraint); got != want {
+			t.Errorf("has(%q) = %v, want %v", constraint, got, want)
+		}
+	}
+}
+
+func FuzzParseRow(f *testing.F) {
+	for line := range strings.Lines(recorded(f, "squeue.txt")) {
+		f.Add(strings.TrimSpace(line))
+	}
+	for line := range strings.Lines(recorded(f, "sacct.txt")) {
+		f.Add(strings.TrimSpace(line))
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		r, err := parseRow(line)
+		if err != nil {
+			if len(parseRows(line)) > strings.Count(line, "\n") {
+				t.Errorf("a row from a line that is none: %q", line)
+			}
+			return
+		}
+		st := statusOf(r, r.last, r.last)
+		if st.Phase == "" || (st.Phase == benchrunner.JobOver) != (st.Outcome != "") || st.Reason == "" && r.state != "" {
+			t.Errorf("%q: %+v", line, st)
+		}
+	})
+}
+
+func FuzzParseID(f *testing.F) {
+	f.Add("1\n")
+	f.Add("hello\n12;c\nbye")
+	f.Fuzz(func(t *testing.T, text string) {
+		id, ok := parseID(text)
+		if ok && (id == "" || strings.Trim(id, "0123456789") != "" || !strings.Contains(text, id)) {
+			t.Errorf("parseID(%q) = %q", text, id)
+		}
+	})
+}
+
+func FuzzParsePartition(f *testing.F) {
+	for line := range strings.Lines(recorded(f, "scontrol-partition.txt")) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		p, err := parsePartition(line)
+		if err == nil && (p.name == "" || p.maxNodes < 0 || p.maxCPUs < 0 || p.maxTime < 0) {
+			t.Errorf("parsePartition(%q) = %+v", line, p)
+		}
+	})
+}
+
+func FuzzParseNode(f *testing.F) {
+	for line := range strings.Lines(recorded(f, "sinfo.txt")) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if n, err := parseNode(line); err == nil && n.cpus < 0 {
+			t.Errorf("parseNode(%q) = %+v", line, n)
+		}
+	})
+}
+
+func FuzzDerivedExitCode(f *testing.F) {
+	f.Add(recorded(f, "scontrol-job.txt"), "x.1_2-3")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		if code := derivedExitCode(text, name); code != "" && !strings.Contains(text, "DerivedExitCode="+code+" ") {
+			t.Errorf("derivedExitCode = %q", code)
+		}
+	})
+}
+
+func FuzzParseDuration(f *testing.F) {
+	f.Add("2-12:30:15")
+	f.Fuzz(func(t *testing.T, text string) {
+		if d, err := parseDuration(text); err == nil && d < 0 {
+			t.Errorf("parseDuration(%q) = %v", text, d)
+		}
+	})
+}
+
+func FuzzCheckDirective(f *testing.F) {
+	f.Add("--mem=0")
+	f.Fuzz(func(t *testing.T, text string) {
+		if CheckDirective(text) == nil && (!strings.HasPrefix(text, "--") || strings.ContainsAny(text, "\n\r\x00")) {
+			t.Errorf("CheckDirective(%q) = nil", text)
+		}
+	})
+}

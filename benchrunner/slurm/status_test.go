@@ -1,0 +1,197 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// A thousand jobs that wait need one command.
+func TestStatusOfThousand(t *testing.T) {
+	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue"})
+	jobs := map[string]benchrunner.Submission{}
+	var queue strings.Builder
+	for n := 1; n <= 1000; n++ {
+		sub := benchrunner.Submission{Name: fmt.Sprintf("campaign.bcast.r1-%d", n), Dir: fmt.Sprintf("/scratch/%d", n)}
+		id := fmt.Sprint(n)
+		jobs[id] = sub
+		queue.WriteString(columns(id, "PENDING", "1795268788", "N/A", "N/A", sub.Name, sub.Dir, "Priority"))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "queue"), []byte(queue.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for round := 1; round <= 3; round++ {
+		got, err := s.Status(t.Context(), jobs)
+		if err != nil || len(got) != len(jobs) {
+			t.Fatalf("Status = %d jobs, %v", len(got), err)
+		}
+		if all := calls(t, dir, "squeue"); len(all) != round {
+			t.Errorf("%d commands after %d questions", len(all), round)
+		}
+	}
+	if got, err := s.Status(t.Context(), nil); err != nil || len(got) != 0 || len(calls(t, dir, "squeue")) != 3 {
+		t.Errorf("Status of no job = %v, %v", got, err)
+	}
+}
+
+// write puts text into a file that the fake commands show.
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The row of a job that ended reaches the accounts late.
+func TestLateAccounts(t *testing.T) {
+	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue", "sacct": "cat $dir/accounts"})
+	sub := benchrunner.Submission{Name: "job", Dir: "/d"}
+	ask := func() (benchrunner.Status, bool) {
+		t.Helper()
+		all, err := s.Status(t.Context(), map[string]benchrunner.Submission{"7": sub})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, known := all["7"]
+		return st, known
+	}
+	write(t, dir, "accounts", "")
+	write(t, dir, "queue", columns("7", "RUNNING", "100", "110", "N/A", "job", "/d", "None"))
+	if st, _ := ask(); st.Phase != benchrunner.JobRunning {
+		t.Errorf("%+v", st)
+	}
+	write(t, dir, "queue", "")
+	if st, known := ask(); !known || st.Phase != benchrunner.JobRunning || st.Started != time.Unix(110, 0) || st.Reason != "squeue no longer shows the job" {
+		t.Errorf("gone from the queue, no row yet: %+v", st)
+	}
+	write(t, dir, "accounts", columns("7", "RUNNING", "100", "110", "Unknown", "job", "/d", "0:0"))
+	if st, known := ask(); !known || st.Phase != benchrunner.JobRunning {
+		t.Errorf("an old row in the accounts: %+v", st)
+	}
+	write(t, dir, "accounts", columns("7", "COMPLETED", "1", "2", "3", "other", "/d", "0:0")+
+		columns("7", "OUT_OF_MEMORY", "100", "110", "120", "job", "/d", "0:125"))
+	if st, _ := ask(); st.Outcome != coll.JobOutOfMemory || st.Ended != time.Unix(120, 0) {
+		t.Errorf("the row has come: %+v", st)
+	}
+	if got := calls(t, dir, "sacct"); len(got) != 3 || !strings.Contains(got[0], "--jobs=7") {
+		t.Errorf("calls %q", got)
+	}
+}
+
+// A job that nobody knows is lost after a minute, and not while the accounts are out
+// of order.
+func TestLost(t *testing.T) {
+	s, dir := fake(t, map[string]string{
+		"squeue": "exit 0",
+		"sacct":  "[ -e $dir/broken ] || exit 0; echo 'sacct: error: Problem talking to the database: Connection refused' >&2; exit 1",
+	})
+	jobs := map[string]benchrunner.Submission{"7": {Name: "job", Dir: "/d"}}
+	known := func() bool {
+		t.Helper()
+		all, err := s.Status(t.Context(), jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st, ok := all["7"]; ok && (st.Phase != benchrunner.JobWaiting || st.Reason == "") {
+			t.Errorf("%+v", st)
+		}
+		return len(all) == 1
+	}
+	pass := func(d time.Duration) {
+		if err := s.options.Sleep(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !known() {
+		t.Error("lost at once")
+	}
+	pass(59 * time.Second)
+	if !known() {
+		t.Error("lost before a minute was over")
+	}
+	write(t, dir, "broken", "")
+	pass(5 * time.Minute)
+	if !known() {
+		t.Error("lost while the accounts are out of order")
+	}
+	pass(5 * time.Minute)
+	if known() {
+		t.Error("not lost after ten minutes without accounts")
+	}
+	jobs["7"] = benchrunner.Submission{Name: "next", Dir: "/d"}
+	if !known() {
+		t.Error("another job with the same id was lost at once")
+	}
+	if err := os.Remove(filepath.Join(dir, "broken")); err != nil {
+		t.Fatal(err)
+	}
+	pass(61 * time.Second)
+	if known() {
+		t.Error("not lost after a minute")
+	}
+}
+
+func TestNoAccounts(t *testing.T) {
+	s, dir := fake(t, map[string]string{"squeue": "exit 0", "sacct": "echo 'Slurm accounting storage is disabled' >&2; exit 1"})
+	sub := job(t, "job", "true")
+	for range 3 {
+		if _, found, err := s.Find(t.Context(), sub); found || err != nil {
+			t.Errorf("Find = %v, %v", found, err)
+		}
+	}
+	if got := calls(t, dir, "sacct"); len(got) != 1 {
+		t.Errorf("sacct was called %d times", len(got))
+	}
+	s, _ = fake(t, map[string]string{"squeue": "exit 0"}) // no sacct at all
+	if _, found, err := s.Find(t.Context(), sub); found || err != nil {
+		t.Errorf("Find without sacct = %v, %v", found, err)
+	}
+}
+
+func TestFindInAccounts(t *testing.T) {
+	s, dir := fake(t, map[string]string{"squeue": "exit 0", "sacct": "cat $dir/accounts"})
+	sub := job(t, "job", "true")
+	write(t, dir, "accounts", columns("5", "FAILED", "1", "2", "3", "job", "/elsewhere", "0:0")+
+		columns("6", "FAILED", "1", "2", "3", "job", sub.Dir, "0:0")+columns("9", "COMPLETED", "4", "5", "6", "job", sub.Dir, "0:0"))
+	if id, found, err := s.Find(t.Context(), sub); id != "9" || !found || err != nil {
+		t.Errorf("Find = %q, %v, %v", id, found, err)
+	}
+	if got := calls(t, dir, "sacct")[0]; !strings.Contains(got, "--name=job") || !strings.Contains(got, "--starttime=2026-11-16") {
+		t.Errorf("called as %s", got)
+	}
+}
+
+// Asking is repeated for as long as the controller is away, and no longer.
+func TestStatusUnavailable(t *testing.T) {
+	s, dir := fake(t, map[string]string{"squeue": "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1"})
+	begin := s.options.Now()
+	_, err := s.Status(t.Context(), map[string]benchrunner.Submission{"7": {Name: "job"}})
+	if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Unable to contact slurm controller") {
+		t.Errorf("Status: %v", err)
+	}
+	if waited := s.options.Now().Sub(begin); waited < 10*time.Minute || waited > 11*time.Minute {
+		t.Errorf("gave up after %v", waited)
+	}
+	if n := len(calls(t, dir, "squeue")); n < 10 || n > 100 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestCancelRetries(t *testing.T) {
+	s, dir := fake(t, map[string]string{
+		"scancel": "[ -e $dir/again ] && exit 0; touch $dir/again; echo 'scancel: error: Kill job error on job id 7: Unable to contact slurm controller (connect failure)' >&2; exit 8",
+	})
+	if err := s.Cancel(t.Context(), "7", benchrunner.Submission{Name: "job"}); err != nil {
+		t.Error(err)
+	}
+	if got := calls(t, dir, "scancel"); len(got) != 2 || got[1] != "scancel --name=job 7" {
+		t.Errorf("calls %q", got)
+	}
+}

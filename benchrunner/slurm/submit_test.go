@@ -1,0 +1,285 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+func TestCheckDirective(t *testing.T) {
+	tests := []struct {
+		directive, want string // want is part of the error
+	}{
+		{"--mem=0", ""},
+		{"--licenses=bench:1", ""},
+		{"--switches=1@10:00", ""},
+		{"--contiguous", ""},
+		{"--oversubscribe", ""},
+		{"--oversubscribe=user", ""},
+		{"--comment=a b 'c' $HOME", ""},
+		{"--nodelist=n[1-4],m2", ""},
+		{"--ntasks-per-core=1", ""},
+		{"--mem", "want --mem=value"},
+		{"--contiguous=1", "has no value"},
+		{"-N4", "want a long option"},
+		{"--mem=0 --array=1-3", ""}, // one argument, so a value
+		{"--mem=0\n--array=1-3", "want a long option"},
+		{"--comment=a\x00b", "printable"},
+		{"mem=0", "want a long option"},
+		{"--", "want a long option"},
+		{"--mem=", "want a long option"},
+		{"; rm -rf /", "want a long option"},
+		{"--array=1-3", "--array is refused: jobs would not run as asked for"},
+		{"--arr=1-3", "--array is refused"},
+		{"--no-kill", "--no-kill is refused"},
+		{"--no-k", "--no-kill is refused"},
+		{"--requeue", "--requeue is refused"},
+		{"--req", "--requeue is refused"},
+		{"--wrap=true", "--wrap is refused"},
+		{"--output=/dev/null", "--output is refused: it is set for each job"},
+		{"--partition=main", "--partition is refused: it has a key of its own"},
+		{"--time-min=1", "--time-min is refused"},
+		{"--hold", "--hold is refused"},
+		{"--test-only", "--test-only is refused"},
+		{"--help", "--help is refused: it runs nothing"},
+	}
+	for _, tc := range tests {
+		err := CheckDirective(tc.directive)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("CheckDirective(%q) = %v, want %q", tc.directive, err, tc.want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for want, o := range map[string]Options{
+		`partition "a,b": want one partition`: {Partition: "a,b"},
+		`account " a": white space around it`: {Account: " a"},
+		`qos "a\nb": character '\n'`:          {QOS: "a\nb"},
+		`--array is refused`:                  {Directives: []string{"--array=1"}},
+		`want none below zero`:                {MaxJobs: -1},
+		`folder of the commands`:              {Bin: "/nosuch"},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New(%+v) = %v, want %q", o, err, want)
+		}
+	}
+}
+
+func TestShow(t *testing.T) {
+	s, err := New(Options{Partition: "bench", Account: "mpi", QOS: "high", Reservation: "r1", Constraint: "a&b", Exclusive: true, Directives: []string{"--mem=0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.Show(benchrunner.Submission{
+		Name: "c.bcast.r1-1", Dir: "/scratch/a b/50%", Script: "/scratch/a b/50%/job.sh", Nodes: 4, PPN: 2, Limit: 61 * time.Second,
+	})
+	want := `sbatch --parsable --job-name=c.bcast.r1-1 '--chdir=/scratch/a b/50%' '--output=/scratch/a b/50%%/slurm.out' ` +
+		`--open-mode=append --input=/dev/null --export=ALL --propagate=NONE --no-requeue --nodes=4 --ntasks=8 --ntasks-per-node=2 --time=2 ` +
+		`--partition=bench --account=mpi --qos=high --reservation=r1 '--constraint=a&b' --exclusive --mem=0 '/scratch/a b/50%/job.sh'`
+	if got != want {
+		t.Errorf("Show = %s\nwant   %s", got, want)
+	}
+}
+
+func TestSubmitRefuses(t *testing.T) {
+	s, dir := fake(t, map[string]string{"sbatch": "echo 1"})
+	good := job(t, "good", "true")
+	for want, change := range map[string]func(*benchrunner.Submission){
+		"want letters, digits and ._-": func(s *benchrunner.Submission) { s.Name = "a,b" },
+		"want absolute paths":          func(s *benchrunner.Submission) { s.Dir = "here" },
+		"backslash":                    func(s *benchrunner.Submission) { s.Dir = `/a\b` },
+		"no such file or directory":    func(s *benchrunner.Submission) { s.Dir += "/nosuch" },
+		"is no folder":                 func(s *benchrunner.Submission) { s.Dir = s.Script },
+		"want more":                    func(s *benchrunner.Submission) { s.Nodes = 0 },
+	} {
+		sub := good
+		change(&sub)
+		if _, err := s.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Submit(%+v) = %v, want %q", sub, err, want)
+		}
+	}
+	if got := calls(t, dir, "sbatch"); len(got) > 0 {
+		t.Errorf("sbatch was called: %q", got)
+	}
+}
+
+// What sbatch says, how often it is called, and what comes out. %d in the scripts is
+// the folder of the job.
+func TestSubmitAttempts(t *testing.T) {
+	const (
+		nobody  = `exit 0`
+		ours    = `printf '17\037PENDING\0371\037N/A\037N/A\037job\037%d\037None\n'`
+		keepNo  = `echo 'Slurm accounting storage is disabled' >&2; exit 1`
+		refusal = `echo 'sbatch: error: Batch job submission failed: `
+	)
+	tests := []struct {
+		name            string
+		sbatch, squeue  string
+		id              string
+		wantErr         error
+		wantText        string
+		attempts, looks int // calls of sbatch; fewest calls of squeue
+	}{
+		{name: "at once", sbatch: "echo 17", squeue: nobody, id: "17", attempts: 1},
+		{name: "with warnings", sbatch: "echo 'sbatch: lua: hello' >&2; echo Welcome; echo 17; echo bye", squeue: nobody, id: "17", attempts: 1},
+		{
+			name:   "too many of ours in the queue, then room",
+			sbatch: `[ $n = 3 ] && echo 17 && exit; echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2; ` + refusal + `Job violates accounting/QOS policy (job submit limit, user'"'"'s size and/or time limits)' >&2; exit 1`,
+			squeue: nobody, id: "17", attempts: 3,
+		},
+		{
+			name:   "larger than the account may",
+			sbatch: `echo 'sbatch: error: AssocMaxNodePerJobLimit' >&2; ` + refusal + `Job violates accounting/QOS policy (job submit limit, user'"'"'s size and/or time limits)' >&2; exit 1`,
+			squeue: nobody, wantErr: benchrunner.ErrRejected, wantText: "sbatch: AssocMaxNodePerJobLimit; Batch job submission failed: Job violates", attempts: 1,
+		},
+		{
+			name:   "timed out and arrived",
+			sbatch: refusal + `Socket timed out on send/recv operation' >&2; exit 1`,
+			squeue: ours, id: "17", attempts: 1, looks: 1,
+		},
+		{
+			name:   "timed out and did not arrive",
+			sbatch: `[ $n = 2 ] && echo 18 && exit; ` + refusal + `Socket timed out on send/recv operation' >&2; exit 1`,
+			squeue: nobody, id: "18", attempts: 2, looks: 3,
+		},
+		{
+			name:   "arrived late, after it was repeated",
+			sbatch: `[ $n = 2 ] && echo 18 && exit; kill -9 $$`,
+			squeue: `[ -e $dir/n2 ] || exit 0; printf '18\037PENDING\0375\037N/A\037N/A\037job\037%d\037None\n17\037RUNNING\0374\0374\037N/A\037job\037%d\037None\n'`,
+			id:     "17", attempts: 2, looks: 3,
+		},
+		{
+			name:   "the controller has no room: sbatch sleeps",
+			sbatch: `[ $n = 2 ] && echo 17 && exit; echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying' >&2; sleep 60`,
+			squeue: nobody, id: "17", attempts: 2, looks: 2,
+		},
+		{
+			name:    "no controller, for ever",
+			sbatch:  refusal + `Unable to contact slurm controller (connect failure)' >&2; exit 1`,
+			squeue:  `echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1`,
+			wantErr: benchrunner.ErrUnavailable, wantText: "Unable to contact slurm controller", attempts: -1,
+		},
+		{
+			name:    "no answer, for ever",
+			sbatch:  refusal + `Socket timed out on send/recv operation' >&2; exit 1`,
+			squeue:  `echo 'slurm_load_jobs error: Socket timed out on send/recv operation' >&2; exit 1`,
+			wantErr: benchrunner.ErrUnavailable, wantText: "job job may have been accepted", attempts: 1, looks: 10,
+		},
+		{
+			name:   "disk of the controller is full",
+			sbatch: refusal + `I/O error writing script/environment to file' >&2; exit 1`,
+			squeue: nobody, wantErr: benchrunner.ErrUnavailable, wantText: "I/O error writing script", attempts: -1,
+		},
+		{
+			name:   "no munge, then there is",
+			sbatch: `[ $n = 2 ] && echo 17 && exit; echo 'sbatch: error: Munge encode failed: Failed to access "/run/munge/munge.socket.2": No such file or directory (retrying ...)' >&2; ` + refusal + `Protocol authentication error' >&2; exit 1`,
+			squeue: nobody, id: "17", attempts: 2,
+		},
+		{
+			name:   "a site's filter",
+			sbatch: `echo 'sbatch: error: Please state a project with -A' >&2; ` + refusal + `Unspecified error' >&2; exit 1`,
+			squeue: nobody, wantErr: benchrunner.ErrRejected, wantText: "Please state a project with -A; Batch job submission failed: Unspecified error", attempts: 1,
+		},
+		{
+			name:   "an option of a newer Slurm",
+			sbatch: `echo "sbatch: unrecognized option '--propagate=NONE'" >&2; exit 255`,
+			squeue: nobody, wantErr: benchrunner.ErrRejected, wantText: "unrecognized option", attempts: 1,
+		},
+		{
+			name:   "arrays refused",
+			sbatch: refusal + `Invalid job array specification' >&2; exit 1`,
+			squeue: nobody, wantErr: benchrunner.ErrRejected, wantText: "Invalid job array specification", attempts: 1,
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			sub := job(t, "job", "true")
+			count := "n=1; while [ -e $dir/n$n ]; do n=$((n+1)); done; touch $dir/n$n\n"
+			s, dir := fake(t, map[string]string{
+				"sbatch": count + tc.sbatch, "squeue": strings.ReplaceAll(tc.squeue, "%d", sub.Dir), "sacct": keepNo, "scancel": "exit 0",
+			})
+			s.block = 500 * time.Millisecond
+			id, err := s.Submit(t.Context(), sub)
+			if id != tc.id || !errors.Is(err, tc.wantErr) || err != nil && !strings.Contains(err.Error(), tc.wantText) {
+				t.Errorf("Submit = %q, %v; want %q, %v %q", id, err, tc.id, tc.wantErr, tc.wantText)
+			}
+			if got := len(calls(t, dir, "sbatch")); tc.attempts > 0 && got != tc.attempts || tc.attempts < 0 && got < 10 {
+				t.Errorf("%d calls of sbatch, want %d", got, tc.attempts)
+			}
+			if got := len(calls(t, dir, "squeue")); got < tc.looks || tc.looks == 0 && got > 0 && tc.attempts == 1 {
+				t.Errorf("%d calls of squeue, want %d", got, tc.looks)
+			}
+			if cancelled := calls(t, dir, "scancel"); strings.Contains(tc.name, "repeated") != (len(cancelled) == 1) {
+				t.Errorf("cancelled %q", cancelled)
+			}
+		})
+	}
+}
+
+func TestNoSlurm(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Submit(t.Context(), job(t, "job", "true")); !errors.Is(err, benchrunner.ErrUnavailable) {
+		t.Errorf("Submit without sbatch: %v", err)
+	}
+	if _, _, err := s.Find(t.Context(), job(t, "job", "true")); !errors.Is(err, benchrunner.ErrUnavailable) {
+		t.Errorf("Find without squeue: %v", err)
+	}
+}
+
+func TestCancelledContext(t *testing.T) {
+	s, _ := fake(t, map[string]string{"sbatch": "exit 1", "squeue": "exit 1", "scancel": "exit 1"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	sub := job(t, "job", "true")
+	if _, err := s.Submit(ctx, sub); !errors.Is(err, context.Canceled) {
+		t.Errorf("Submit: %v", err)
+	}
+	if _, err := s.Status(ctx, map[string]benchrunner.Submission{"1": sub}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Status: %v", err)
+	}
+	if err := s.Cancel(ctx, "1", sub); !errors.Is(err, context.Canceled) {
+		t.Errorf("Cancel: %v", err)
+	}
+}
+
+// No test may leave files where a job was not asked to.
+func TestEnvironments(t *testing.T) {
+	given := []string{
+		"HOME=/h", "PATH=/p", "LD_LIBRARY_PATH=/l", "MODULEPATH=/m", "LMOD_DIR=/d", "LANG=de_DE", "LC_ALL=de_DE", "TZ=Asia/Tokyo", "TERM=x",
+		"SLURM_CONF=/c", "SLURM_JOB_ID=1", "SBATCH_PARTITION=p", "SQUEUE_FORMAT=x", "SACCT_FORMAT=x", "SLURM_TIME_FORMAT=relative", "SLURM_JWT=t",
+		"OMPI_MCA_coll=x", "SCRATCH=/s",
+	}
+	check := func(name string, got []string, want string) {
+		t.Helper()
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, text, want)
+		}
+	}
+	check("jobs", jobEnv(given), "HOME=/h PATH=/p LD_LIBRARY_PATH=/l MODULEPATH=/m LMOD_DIR=/d SLURM_CONF=/c SLURM_JWT=t LC_ALL=C")
+	check("queries", queryEnv(given), "HOME=/h PATH=/p LD_LIBRARY_PATH=/l MODULEPATH=/m LMOD_DIR=/d LANG=de_DE TERM=x SLURM_CONF=/c SLURM_JWT=t "+
+		"OMPI_MCA_coll=x SCRATCH=/s LC_ALL=C TZ=UTC SLURM_TIME_FORMAT=%s")
+}
+
+func TestCommandHangs(t *testing.T) {
+	s, dir := fake(t, map[string]string{"squeue": "sleep 100 & echo $! >$dir/child; wait"})
+	begin := time.Now()
+	_, err := s.run(t.Context(), 300*time.Millisecond, queryEnv(os.Environ()), "/", "squeue", "--all")
+	var f *failure
+	if !errors.As(err, &f) || !f.timedOut || time.Since(begin) > 3*time.Second {
+		t.Errorf("a command that hangs: %v after %v", err, time.Since(begin))
+	}
+	if _, err := os.Stat(filepath.Join(dir, "child")); err != nil {
+		t.Error(err)
+	}
+}
