@@ -155,6 +155,13 @@ func (p planner) fit(layout coll.Layout, cases []asked) ([]start, []refusal) {
 		s.Cases = append(s.Cases, c.Case)
 		s.Requests = append(s.Requests, c.request)
 	}
+	if good, bad := p.askable(layout, s, cases); len(bad) > 0 {
+		if len(good) == 0 {
+			return nil, bad
+		}
+		fit, not := p.fit(layout, good)
+		return fit, append(bad, not...)
+	}
 	reason, later := p.misfit(&s)
 	switch {
 	case reason == "":
@@ -165,6 +172,23 @@ func (p planner) fit(layout coll.Layout, cases []asked) ([]start, []refusal) {
 	fit, not := p.fit(layout, cases[:len(cases)/2])
 	fit2, not2 := p.fit(layout, cases[len(cases)/2:])
 	return append(fit, fit2...), append(not, not2...)
+}
+
+// askable parts the cases that the program cannot be asked for one at a time from
+// the others; when it can be asked for all together nobody is bad.
+func (p planner) askable(layout coll.Layout, all start, cases []asked) (good []asked, bad []refusal) {
+	if p.command(all.Start) == nil {
+		return cases, nil
+	}
+	for _, c := range cases {
+		alone := benchrunner.Start{Layout: layout, Dir: p.dir, Cases: []benchrunner.Case{c.Case}}
+		if err := p.command(alone); err != nil {
+			bad = append(bad, refusal{request: c.request, reason: err.Error()})
+		} else {
+			good = append(good, c)
+		}
+	}
+	return good, bad
 }
 
 // misfit sets the limit of the start and returns why it cannot be part of a job,

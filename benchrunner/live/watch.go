@@ -13,8 +13,8 @@ import (
 	"tutti/coll"
 )
 
-// How often the scheduler is asked, for all jobs at once: some questions quickly,
-// then one in askPeriod at most, whatever happens meanwhile.
+// How often the scheduler is asked, for all jobs at once: some questions quickly
+// when there were no jobs before, then one in askPeriod at most, whatever happens.
 const (
 	askPeriod = 5 * time.Second
 	askBurst  = 10
@@ -58,7 +58,7 @@ type watcher struct {
 	changed time.Time // when something happened last
 	nextAsk time.Time
 	asking  bool
-	tokens  float64 // questions that may be asked now
+	tokens  float64 // questions that may be asked now; below 1 it grows
 	refill  time.Time
 	failing time.Time // since when the scheduler is unavailable
 }
@@ -66,7 +66,7 @@ type watcher struct {
 func newWatcher(s benchrunner.Scheduler, p Poll, settle, patience time.Duration) *watcher {
 	return &watcher{
 		scheduler: s, poll: p, settle: settle, patience: patience,
-		jobs: map[*watched]bool{}, wake: make(chan struct{}, 1), tokens: askBurst,
+		jobs: map[*watched]bool{}, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -96,6 +96,9 @@ func (w *watcher) add(j *watched, known bool) {
 	}
 	if len(w.jobs) == 1 || ask.Before(w.nextAsk) {
 		w.nextAsk = ask
+	}
+	if len(w.jobs) == 1 {
+		w.tokens = askBurst
 	}
 	if w.stop == nil {
 		var ctx context.Context
@@ -140,7 +143,11 @@ func (w *watcher) loop(ctx context.Context) {
 func (w *watcher) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.jitter(time.Since(w.changed) / 50)
+	d := w.jitter(time.Since(w.changed) / 50)
+	if ask := time.Until(w.nextAsk); !w.asking && ask < d {
+		d = max(ask, w.poll.Min)
+	}
+	return d
 }
 
 func (w *watcher) jitter(d time.Duration) time.Duration {
@@ -196,8 +203,8 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	defer w.mu.Unlock()
 	now := time.Now()
 	period := min(askPeriod, w.poll.Max)
-	if !w.refill.IsZero() {
-		w.tokens = min(askBurst, w.tokens+now.Sub(w.refill).Seconds()/period.Seconds())
+	if w.tokens < 1 {
+		w.tokens = min(1, w.tokens+now.Sub(w.refill).Seconds()/period.Seconds())
 	}
 	w.refill = now
 	if w.asking || now.Before(w.nextAsk) || w.tokens < 1 {

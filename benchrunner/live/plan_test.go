@@ -1,0 +1,267 @@
+package live
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// sized is a program whose cases take as many seconds as their message has bytes.
+type sized struct {
+	benchrunner.Program
+	most int // cases of a start
+}
+
+func (sized) Name() string { return "sized" }
+
+func (p sized) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	return slices.Collect(slices.Chunk(cases, p.most))
+}
+
+func (sized) Allowance(s benchrunner.Start) time.Duration {
+	sum := time.Duration(0)
+	for _, c := range s.Cases {
+		sum += time.Duration(c.MsgBytes) * time.Second
+	}
+	return sum
+}
+
+func (sized) Command(s benchrunner.Start) (benchrunner.Command, error) {
+	for _, c := range s.Cases {
+		if c.Algorithm.Name == "bad" {
+			return benchrunner.Command{}, fmt.Errorf("%v: no such algorithm", c.Candidate)
+		}
+	}
+	return benchrunner.Command{Args: []string{"sized"}}, nil
+}
+
+func caseAt(request, nodes int, bytes int64, algorithm string) asked {
+	return asked{request, benchrunner.Case{Candidate: coll.Candidate{
+		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes},
+		Algorithm: coll.Algorithm{Name: algorithm},
+	}}}
+}
+
+// describe writes jobs as nodes: [requests of a start] … limit.
+func describe(jobs []draft) string {
+	var lines []string
+	for _, j := range jobs {
+		line := fmt.Sprintf("%d nodes:", j.nodes())
+		for _, s := range j.starts {
+			line += fmt.Sprint(" ", s.Requests)
+		}
+		lines = append(lines, line+" "+j.limit.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestPlan(t *testing.T) {
+	cases := []asked{
+		caseAt(0, 2, 100, "a"), caseAt(1, 4, 50, "a"), caseAt(2, 2, 30, "a"), caseAt(3, 2, 200, "a"), caseAt(4, 4, 60, "a"), caseAt(5, 2, 10, "a"),
+	}
+	tests := []struct {
+		name    string
+		cases   []asked
+		bounds  bounds
+		most    int
+		want    string
+		refused []string
+	}{
+		// A start takes its cases and 5 s of launch, and may take 10 s to die; a job
+		// has 5 s for itself.
+		{name: "all in one job for a number of nodes, the longest start first", cases: cases, most: 1,
+			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] [0] [2] [5] 6m45s"},
+		{name: "grouped", cases: cases, most: 3,
+			want: "4 nodes: [1 4] 2m10s\n2 nodes: [0 2 3] [5] 6m15s"},
+		{name: "two jobs to keep to the limit", cases: cases, most: 1, bounds: bounds{limit: 4 * time.Minute},
+			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] 3m40s\n2 nodes: [0] [2] [5] 3m10s"},
+		{name: "a start that is too long is halved", cases: cases, most: 4, bounds: bounds{limit: 4 * time.Minute},
+			want: "4 nodes: [1 4] 2m10s\n2 nodes: [3 5] 3m50s\n2 nodes: [0 2] 2m30s"},
+		{name: "what does not fit", cases: cases, most: 3, bounds: bounds{nodes: 3, ppn: 2, limit: 2 * time.Minute},
+			want: "2 nodes: [0] 2m0s\n2 nodes: [2] [5] 1m15s",
+			refused: []string{
+				"3: a job takes up to 3m40s, 2m0s are allowed: allow longer jobs, or less time for a launch or a measurement",
+				"1: 4x2 needs 4 nodes, a job has at most 3", "4: 4x2 needs 4 nodes, a job has at most 3",
+			}},
+		{name: "too many processes", cases: cases[:1], most: 1, bounds: bounds{ppn: 1},
+			refused: []string{"0: 2x2 needs 2 processes per node, a node takes at most 1"}},
+		{name: "one that cannot be asked for spoils no other", cases: append(slices.Clone(cases[:3]), caseAt(9, 2, 10, "bad")), most: 8,
+			want:    "4 nodes: [1] 1m10s\n2 nodes: [0 2] 2m30s",
+			refused: []string{"9: bcast 2x2 10B bad: no such algorithm"}},
+		{name: "nothing"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launch: 5 * time.Second, dir: "/check"}
+			jobs, refused, err := p.plan(tc.cases)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := describe(jobs); got != tc.want {
+				t.Errorf("jobs\n%s\nwant\n%s", got, tc.want)
+			}
+			var got []string
+			for _, r := range refused {
+				got = append(got, fmt.Sprintf("%d: %s", r.request, r.reason))
+			}
+			if !slices.Equal(got, tc.refused) {
+				t.Errorf("refused %q, want %q", got, tc.refused)
+			}
+		})
+	}
+}
+
+// Every case is in one start or refused, no job is over its bounds, whatever comes.
+func TestPlanKeepsEverything(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var cases []asked
+		for i := range rng.IntN(40) {
+			cases = append(cases, caseAt(i, 1+rng.IntN(4), int64(1+rng.IntN(100)), []string{"a", "a", "a", "bad"}[rng.IntN(4)]))
+		}
+		p := planner{
+			program: sized{most: 1 + rng.IntN(9)}, launch: 5 * time.Second, dir: "/check",
+			bounds: bounds{nodes: rng.IntN(5), limit: time.Duration(rng.IntN(300)) * time.Second},
+		}
+		jobs, refused, err := p.plan(cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int]int{}
+		for _, r := range refused {
+			seen[r.request]++
+		}
+		for _, j := range jobs {
+			for _, c := range j.carries() {
+				seen[c]++
+			}
+			if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.starts...) || p.bounds.nodes > 0 && j.nodes() > p.bounds.nodes {
+				t.Errorf("job of %d nodes, %v is over %+v", j.nodes(), j.limit, p.bounds)
+			}
+			for _, s := range j.starts {
+				if s.Layout.Nodes != j.nodes() {
+					t.Errorf("a job of %d nodes has a start of %v", j.nodes(), s.Layout)
+				}
+			}
+		}
+		for i := range cases {
+			if seen[i] != 1 {
+				t.Errorf("case %d of %d is planned %d times", i, len(cases), seen[i])
+			}
+		}
+		again, _, _ := p.plan(cases)
+		if describe(again) != describe(jobs) {
+			t.Error("the same cases give another plan")
+		}
+	}
+}
+
+type forgetful struct{ sized }
+
+func (forgetful) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	return [][]benchrunner.Case{cases[1:]}
+}
+
+type generous struct{ sized }
+
+func (generous) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	return [][]benchrunner.Case{cases, cases[:1]}
+}
+
+func TestPlanDistrustsPrograms(t *testing.T) {
+	for _, p := range []benchrunner.Program{forgetful{}, generous{}} {
+		if _, _, err := (planner{program: p, dir: "/check"}).plan([]asked{caseAt(0, 1, 1, "a"), caseAt(1, 1, 2, "a")}); err == nil {
+			t.Errorf("%T: no error", p)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	now := time.Now()
+	for _, tc := range []struct {
+		capacity benchrunner.Capacity
+		jobTime  time.Duration
+		want     bounds
+	}{
+		{want: bounds{}},
+		{capacity: benchrunner.Capacity{Limit: time.Hour}, jobTime: 2 * time.Hour, want: bounds{limit: time.Hour}},
+		{capacity: benchrunner.Capacity{Limit: time.Hour}, jobTime: time.Minute, want: bounds{limit: time.Minute}},
+		{capacity: benchrunner.Capacity{Ends: now.Add(time.Minute)}, jobTime: time.Hour, want: bounds{limit: time.Minute, leaving: true}},
+		{capacity: benchrunner.Capacity{Ends: now.Add(-time.Minute)}, want: bounds{limit: 1, leaving: true}},
+	} {
+		if got := boundsOf(tc.capacity, tc.jobTime, now); got != tc.want {
+			t.Errorf("boundsOf(%+v, %v) = %+v, want %+v", tc.capacity, tc.jobTime, got, tc.want)
+		}
+	}
+}
+
+// What jobs held is what their trials cost, and the parts of a job's time are its
+// time, whatever a program claims.
+func TestCostsAddUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	claim := func() float64 { // of a program that may lie
+		return []float64{rng.Float64(), 0, -1, 1e6, math.NaN(), math.Inf(1)}[min(rng.IntN(12), 5)]
+	}
+	for range 2000 {
+		var parts []part
+		walls, any := 0.0, false
+		for range rng.IntN(5) {
+			p := part{wall: rng.Float64() * 10, warmup: claim(), measure: claim()}
+			for range 1 + rng.IntN(4) {
+				p.cases = append(p.cases, claim())
+				p.settled = append(p.settled, rng.IntN(3) > 0)
+				any = any || p.settled[len(p.settled)-1]
+			}
+			walls += p.wall
+			parts = append(parts, p)
+		}
+		held := walls + rng.Float64()
+		s := spent(parts, held, claim())
+		if math.Abs(s.Held()-held) > 1e-9*(1+held) || s.Queue < 0 || s.Launch < 0 || s.Warmup < 0 || s.Measure < 0 || s.Idle < 0 {
+			t.Fatalf("%+v: the parts are %g s, held for %g s", s, s.Held(), held)
+		}
+		sum := 0.0
+		for i, costs := range shares(parts, held) {
+			for k, c := range costs {
+				if c < 0 || c > 0 && !parts[i].settled[k] {
+					t.Fatalf("case %d of start %d costs %g s", k, i, c)
+				}
+				sum += c
+			}
+		}
+		if any && math.Abs(sum-held) > 1e-9*(1+held) {
+			t.Fatalf("trials cost %g s, held for %g s: %+v", sum, held, parts)
+		}
+	}
+}
+
+// A job that settled nothing is paid for by the next one that carries its cases, in
+// this life or a later one.
+func TestWhatWasSpentInVainIsOwed(t *testing.T) {
+	job := func(n int, outcome coll.JobOutcome, held float64, carries ...int) coll.Job {
+		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: held}}
+	}
+	batch := benchrunner.Batch{Label: "l", Round: 1, Requests: make([]benchrunner.Request, 4), Jobs: []coll.Job{
+		job(10, coll.JobLost, 4, 1, 2), // after 2 and 3, whatever their order here
+		job(2, coll.JobCancelled, 8, 1, 2),
+		job(3, coll.JobCompleted, 16, 0, 3),
+	}}
+	batch.Requests[0].Ended = true
+	r := (&Machine{opt: Options{Campaign: "c"}}).newRun(batch, nil)
+	if want := []float64{0, 12, 0, 0}; !slices.Equal(r.owed, want) {
+		t.Errorf("owed %v, want %v: the lost job took over what the cancelled one left", r.owed, want)
+	}
+	if want := []int{0, 2, 2, 0}; !slices.Equal(r.cut, want) {
+		t.Errorf("cut short %v, want %v", r.cut, want)
+	}
+	if want := []int{1, 2, 3}; !slices.Equal(r.open(), want) || r.number != 10 {
+		t.Errorf("open %v after job %d, want %v after 10", r.open(), r.number, want)
+	}
+}

@@ -1,0 +1,286 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// refusing is a scheduler that accepts some jobs only.
+type refusing struct {
+	benchrunner.Scheduler
+	accepts  int // first ones
+	hopeless bool
+	capacity benchrunner.Capacity
+}
+
+func (r *refusing) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
+	if r.accepts--; r.accepts < 0 {
+		return "", fmt.Errorf("invalid partition specified: %w", benchrunner.ErrRejected)
+	}
+	if r.hopeless {
+		return "77", nil
+	}
+	return r.Scheduler.Submit(ctx, s)
+}
+
+func (r *refusing) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
+	if r.capacity != (benchrunner.Capacity{}) {
+		return r.capacity, nil
+	}
+	return r.Scheduler.Capacity(ctx)
+}
+
+func (r *refusing) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	if r.hopeless {
+		return map[string]benchrunner.Status{"77": {Phase: benchrunner.JobWaiting, Hopeless: true, Reason: "PartitionNodeLimit"}}, nil
+	}
+	return r.Scheduler.Status(ctx, jobs)
+}
+
+// When no job was ever accepted the user has to change something; the journal has no
+// job left open. Later a rejection fails its trials.
+func TestRejected(t *testing.T) {
+	o := options(t, t.TempDir(), &refusing{Scheduler: localScheduler(t)})
+	log := &memory{}
+	err := machine(t, o).Run(context.Background(), batchOf(at(1, 1, "a")), log)
+	if !errors.Is(err, benchrunner.ErrRejected) || len(log.trials) != 0 || log.last()[0].State != coll.JobEnded {
+		t.Errorf("Run = %v, trials %v, jobs %+v: want it rejected, no trial, the job ended", err, log.trials, log.last())
+	}
+	o = options(t, t.TempDir(), &refusing{Scheduler: localScheduler(t), accepts: 1})
+	log = runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(2, 2, "a")))
+	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "launch", "invalid partition specified") {
+		t.Errorf("trials %+v, want one measured, one rejected", log.trials)
+	}
+}
+
+// failed reports whether a trial failed in a phase with an error that holds text.
+func failed(log *memory, phase, text string) bool {
+	for _, tr := range log.trials {
+		if tr.State == coll.TrialFailed && tr.Phase == phase && strings.Contains(tr.Error, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestHopeless(t *testing.T) {
+	o := options(t, t.TempDir(), &refusing{Scheduler: localScheduler(t), accepts: 1, hopeless: true})
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
+	if checkTrials(t, log, 1); !failed(log, "launch", "it would wait for ever: PartitionNodeLimit") || len(log.last()) != 1 {
+		t.Errorf("trials %+v, jobs %+v: want one failed by a hopeless job", log.trials, log.last())
+	}
+}
+
+func TestNothingFits(t *testing.T) {
+	o := options(t, t.TempDir(), localScheduler(t))
+	err := machine(t, o).Run(context.Background(), batchOf(at(9, 1, "a"), at(10, 1, "a")), &memory{})
+	if err == nil || !strings.Contains(err.Error(), "nothing of the first round can be measured; bcast 9x1 1B a: 9x1 needs 9 nodes, a job has at most 8") {
+		t.Errorf("Run = %v, want what does not fit", err)
+	}
+	// Nodes that go away are no fault of the candidates: what fits is measured.
+	o.Scheduler = &refusing{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(16 * time.Second)}}
+	program := o.Program.(fakeProgram)
+	program.most = 1
+	o.Program = varied{program}
+	log := &memory{}
+	err = machine(t, o).Run(context.Background(), batchOf(at(1, 1, "a"), at(1, 2, "long")), log)
+	if !errors.Is(err, benchrunner.ErrUnavailable) || len(log.trials) != 1 || log.trials[0].State != coll.TrialDone {
+		t.Errorf("Run = %v, trials %+v: want one measured and the other left for new nodes", err, log.trials)
+	}
+}
+
+// varied needs long for some cases.
+type varied struct{ fakeProgram }
+
+func (v varied) Allowance(s benchrunner.Start) time.Duration {
+	if s.Cases[0].Algorithm.Name == "long" {
+		return time.Minute
+	}
+	return v.fakeProgram.Allowance(s)
+}
+
+// A cancelled run ends what runs here, and leaves alone what runs elsewhere; asked
+// again, it goes on where it was.
+func TestCancelledAndResumed(t *testing.T) {
+	for _, attached := range []bool{true, false} {
+		t.Run(fmt.Sprintf("attached %t", attached), func(t *testing.T) {
+			dir := t.TempDir()
+			o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1, Attached: attached}})
+			b := batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow"), at(1, 4, "a"))
+			log := &memory{}
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				waitFor(t, filepath.Join(dir, "ledger"))
+				cancel()
+			}()
+			if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
+				t.Fatalf("Run = %v, want it cancelled", err)
+			}
+			if running := processes(t, dir); (running == 0) != attached {
+				t.Errorf("%d processes run after a cancel, attached %t", running, attached)
+			}
+			if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+				t.Fatal(err)
+			}
+			if done := checkTrials(t, log, 4); done != 4 {
+				t.Errorf("%d of 4 measured: %+v", done, log.trials)
+			}
+			ledger(t, dir, 1, 2, 3, 4)
+			if first := log.last()[0]; attached != (first.Outcome == coll.JobCancelled) || (len(log.last()) == 1) == attached {
+				t.Errorf("jobs %+v: want the first cancelled just when it is attached", log.last())
+			}
+		})
+	}
+}
+
+func waitFor(t *testing.T, path string) {
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Errorf("%s does not come", path)
+			return
+		}
+	}
+}
+
+// processes counts those whose arguments name the folder.
+func processes(t *testing.T, dir string) int {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, p := range paths {
+		if text, err := os.ReadFile(p); err == nil && strings.Contains(string(text), dir) {
+			n++
+		}
+	}
+	return n
+}
+
+// Cancel ends jobs by their record; running the campaign again reads what they did.
+func TestCancelJobs(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1}})
+	b := batchOf(at(1, 1, "a"), at(1, 2, "hang"))
+	log := &memory{}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		waitFor(t, filepath.Join(dir, "ledger"))
+		cancel()
+	}()
+	if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	jobs := append(log.last(), coll.Job{Name: "tutti-test-none", State: coll.JobIntended, Carries: []int{0}}, coll.Job{Name: "tutti-test-over", State: coll.JobEnded})
+	if err := machine(t, o).Cancel(context.Background(), jobs); err != nil {
+		t.Fatal(err)
+	}
+	if n := processes(t, dir); n != 0 {
+		t.Errorf("%d processes run after Cancel", n)
+	}
+	if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+		t.Fatal(err)
+	}
+	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "run", "hung") || log.last()[0].Outcome != coll.JobCancelled {
+		t.Errorf("trials %+v of jobs %+v, want one measured, one hung, the first job cancelled", log.trials, log.last())
+	}
+	ledger(t, dir, 1)
+}
+
+// A set-up that ends the script is told, with its last words.
+func TestSetupFails(t *testing.T) {
+	o := options(t, t.TempDir(), localScheduler(t))
+	o.Setup = []string{"echo no licence >&2", "exit 3"}
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "b")))
+	if checkTrials(t, log, 2); !failed(log, "launch", "failed, exit code 3; the program was not started; no licence") {
+		t.Errorf("trials %+v, want the last words of the set-up", log.trials)
+	}
+}
+
+// A full disk inside the job is never a success: what cannot be written down is
+// started again, and fails in the end. Files are limited to some bytes here.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, dir, localScheduler(t))
+	o.Setup = []string{"trap '' XFSZ", "ulimit -f 0"}
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
+	if done := checkTrials(t, log, 1); done != 0 || len(log.last()) != 3 {
+		t.Errorf("trials %+v of %d jobs, want a failure after three", log.trials, len(log.last()))
+	}
+	for _, j := range log.last() {
+		if j.Outcome != coll.JobLost {
+			t.Errorf("job %s is %s, want it lost", j.Name, j.Outcome)
+		}
+	}
+}
+
+// What the program leaves behind when it is killed does not disturb the next start.
+func TestLeftoversAreEnded(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is missing: install util-linux")
+	}
+	dir := t.TempDir()
+	o := options(t, dir, localScheduler(t))
+	p := o.Program.(fakeProgram)
+	p.most = 1
+	o.Program = p
+	text := "#!/bin/bash\nsetsid -f sleep 1111 " + "</dev/null >/dev/null 2>&1\nexec sleep 1000\n"
+	if err := os.WriteFile(p.path, []byte(text), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "TUTTI_START="+dir) {
+			t.Errorf("%s is left of a killed start", path)
+		}
+	}
+}
+
+// A job whose processes are killed from outside is lost; what it wrote counts.
+func TestKilledScriptIsLost(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, dir, localScheduler(t))
+	go func() {
+		waitFor(t, filepath.Join(dir, "ledger"))
+		cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
+		if err != nil || len(cards) != 1 {
+			t.Errorf("%v, %v: want one process", cards, err)
+			return
+		}
+		text, err := os.ReadFile(cards[0])
+		var pid int
+		if _, scanErr := fmt.Sscanf(string(text), "%d-", &pid); err != nil || scanErr != nil {
+			t.Error(err, scanErr)
+			return
+		}
+		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}()
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow")))
+	if done := checkTrials(t, log, 3); done != 3 {
+		t.Errorf("%d of 3 measured: %+v", done, log.trials)
+	}
+	if first := log.last()[0]; first.Outcome != coll.JobLost {
+		t.Errorf("first job %+v, want it lost", first)
+	}
+}

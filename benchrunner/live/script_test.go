@@ -1,0 +1,245 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/coll"
+	"tutti/forcing"
+	"tutti/internal/golden"
+)
+
+// words is a program whose arguments, variables and files are given.
+type words struct {
+	fakeProgram
+	cmd benchrunner.Command
+}
+
+func (w words) Command(benchrunner.Start) (benchrunner.Command, error) { return w.cmd, nil }
+
+// nasty are pieces of words that a shell would take for something else.
+var nasty = []string{
+	"'", `"`, `\`, "$(touch pwned)", "`touch pwned`", "${HOME}", "$((1/0))", " ", "\t", "\n", ";", "&", "|", "<", ">", "(", ")", "{a,b}", "*", "?", "[a]",
+	"~", "#", "!", "-n", "--", "=", "A=b", "ü", "\x80\xff", "\r", "\x1b[0m", "", "%s", `\n`, "EOF", "whole", "$'\\x41'", "a",
+}
+
+func nastyWord(rng *rand.Rand) string {
+	var b strings.Builder
+	for range rng.IntN(5) {
+		b.WriteString(nasty[rng.IntN(len(nasty))])
+	}
+	return strings.ToValidUTF8(b.String(), "") // the parser of these tests wants that, bash does not
+}
+
+// planOne returns the script of a job of one start.
+func planOne(t *testing.T, o live.Options) live.Planned {
+	t.Helper()
+	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
+	if err != nil || len(planned) != 1 {
+		t.Fatalf("%d jobs, %v", len(planned), err)
+	}
+	return planned[0]
+}
+
+func parse(t *testing.T, script string) *syntax.File {
+	t.Helper()
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "job.sh")
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, script)
+	}
+	return f
+}
+
+// calls returns the words of each call of a command at the top of a script.
+func calls(t *testing.T, f *syntax.File, name string) [][]string {
+	t.Helper()
+	var out [][]string
+	for _, s := range f.Stmts {
+		c, ok := s.Cmd.(*syntax.CallExpr)
+		if b, binary := s.Cmd.(*syntax.BinaryCmd); binary {
+			c, ok = b.X.Cmd.(*syntax.CallExpr)
+		}
+		if !ok || len(c.Args) == 0 || c.Args[0].Lit() != name {
+			continue
+		}
+		fields, err := expand.Fields(&expand.Config{NoUnset: true}, c.Args[1:]...) // a substitution is an error
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fields)
+	}
+	return out
+}
+
+// Whatever words a user, a program or a launcher says, the script says the same words
+// and nothing else.
+func TestScriptKeepsWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	plain := skeleton(parse(t, planOne(t, wordOptions(t, "/plain/folder", []string{"module"}, "value", []string{"program", "x", "y"})).Script))
+	for range 300 {
+		modules := []string{"m" + strings.ReplaceAll(nastyWord(rng), "\n", "")}
+		args := []string{"/bin/" + nastyWord(rng), nastyWord(rng), nastyWord(rng)}
+		value := nastyWord(rng)
+		dir := "/tmp/" + strings.ReplaceAll(nastyWord(rng), "\n", "") + "x"
+		p := planOne(t, wordOptions(t, dir, modules, value, args))
+		f := parse(t, p.Script)
+		want := append([]string{"1", "1.000", "env", "FAKE_LAUNCHER=1", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, args...)
+		if diff := cmp.Diff([][]string{want}, calls(t, f, "tutti_start")); diff != "" {
+			t.Fatalf("start (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([][]string{{"load", modules[0]}}, calls(t, f, "module")); diff != "" {
+			t.Fatalf("modules (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([][]string{{"--", p.Submission.Dir}, {"--", p.Submission.Dir}}, calls(t, f, "cd")); diff != "" {
+			t.Fatalf("cd (-want +got):\n%s", diff)
+		}
+		if got := skeleton(f); got != plain {
+			t.Fatalf("words changed the script: %d commands, want %d:\n%s", got, plain, p.Script)
+		}
+	}
+}
+
+// wordOptions have a launch and set-up of given words. dir need not exist.
+func wordOptions(t *testing.T, dir string, modules []string, value string, args []string) live.Options {
+	o := options(t, t.TempDir(), localScheduler(t))
+	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []forcing.Var{{Name: "FILE", File: []byte("x")}}}}
+	o.Dir, o.Modules, o.Env = dir, modules, []forcing.Var{{Name: "SITE", Value: value}}
+	return o
+}
+
+// skeleton counts the commands of a script.
+func skeleton(f *syntax.File) int {
+	n := 0
+	syntax.Walk(f, func(node syntax.Node) bool {
+		switch node.(type) {
+		case *syntax.CallExpr, *syntax.CmdSubst, *syntax.ParamExp, *syntax.Redirect:
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// The script as it is, to be read; the paths are made the same everywhere.
+func TestScriptGolden(t *testing.T) {
+	o := options(t, t.TempDir(), localScheduler(t))
+	o.Program = fakeProgram{path: "/opt/fake program.sh", ledger: "/opt/ledger", most: 2, allowance: 20 * time.Second}
+	o.Dir, o.LaunchTime = "/scratch/night run", 10*time.Second
+	o.Modules, o.Setup = []string{"mpich/4.0.2", "it's"}, []string{"ulimit -s unlimited"}
+	o.Env = []forcing.Var{{Name: "UCX_TLS", Value: "self,sm,tcp"}}
+	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "a"), at(4, 4, "a")))
+	if err != nil || len(planned) != 2 {
+		t.Fatalf("%d jobs, %v", len(planned), err)
+	}
+	parse(t, planned[1].Script)
+	golden.Check(t, "job.sh", []byte(planned[1].Script))
+	want := coll.Job{Name: "tutti-test-mpich-bcast-r1-2", State: coll.JobIntended, Carries: []int{0, 1, 2}, Nodes: 2, LimitSeconds: 10 + 2*(20+10+10)}
+	if diff := cmp.Diff(want, planned[1].Job); diff != "" {
+		t.Errorf("job (-want +got):\n%s", diff)
+	}
+	if got := planned[1].NodeSeconds; got != 180 {
+		t.Errorf("%g node-seconds, want 180", got)
+	}
+	if want := "setsid timeout 90.000 bash '/scratch/night run/jobs/tutti-test-mpich-bcast-r1-2/job.sh'"; planned[1].Command != want {
+		t.Errorf("command %q, want %q", planned[1].Command, want)
+	}
+	if _, err := os.Stat("/scratch/night run"); err == nil {
+		t.Error("planning made a folder")
+	}
+}
+
+// What the words look like in the process that is started, set-up lines and files
+// included, in a folder of a nasty name.
+func TestWordsArrive(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), `it's $(touch pwned) "so" *`)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, dir, localScheduler(t))
+	program := filepath.Join(dir, "print words")
+	text := "#!/bin/bash\nprintf '%s\\0' \"$@\" \"$SITE\" \"$SETUP\" \"$(cat \"$FILE\")\" \"$(pwd)\" >\"$TUTTI_START/../../../words\"\necho case 1 " + itoa(microseconds(at(1, 1, "a"))) + " end\n"
+	if err := os.WriteFile(program, []byte(text), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{program}, nasty...)
+	site := strings.Join(nasty, "")
+	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []forcing.Var{{Name: "FILE", File: []byte("in the file")}}}}
+	o.Env = []forcing.Var{{Name: "SITE", Value: site}}
+	o.Setup = []string{"export SETUP='of the site'", "set -eu; cd /; IFS=,", "false || true"}
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
+	if checkTrials(t, log, 1) != 1 {
+		t.Fatalf("trials %+v", log.trials)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "words"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := filepath.Join(dir, "jobs", log.jobs[0].Name, "1")
+	want := slices.Concat(nasty, []string{site, "of the site", "in the file", start, ""})
+	if diff := cmp.Diff(want, strings.Split(string(got), "\x00")); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	if found, err := filepath.Glob(filepath.Join(t.TempDir(), "..", "*", "pwned")); err != nil || len(found) > 0 {
+		t.Errorf("a word was run: %v, %v", found, err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		change func(*live.Options)
+		want   string
+	}{
+		{func(o *live.Options) { o.Campaign = "a b" }, `campaign "a b"`},
+		{func(o *live.Options) { o.Dir = "here" }, `folder "here": want an absolute path`},
+		{func(o *live.Options) { o.Setup = []string{"export A=1", "if true; then"} }, "setup: bash cannot read it: bash: line 3: syntax error"},
+		{func(o *live.Options) { o.Modules = []string{"a\nb"} }, `module "a\nb"`},
+		{func(o *live.Options) { o.Env = []forcing.Var{{Name: "A-B"}} }, `variable "A-B"`},
+		{func(o *live.Options) { o.Env = []forcing.Var{{Name: "A", Value: "\x00"}} }, `variable A: its value "\x00"`},
+		{func(o *live.Options) { o.Launcher = nil }, "want a scheduler, a launcher"},
+		{func(o *live.Options) { o.Settle = -1 }, "settle -1ns"},
+		{func(o *live.Options) { o.Poll = live.Poll{Min: time.Minute, Max: time.Second} }, "the shortest, 1m0s, is over the longest, 1s"},
+	} {
+		o := options(t, t.TempDir(), localScheduler(t))
+		tc.change(&o)
+		if _, err := live.New(o); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want %q", err, tc.want)
+		}
+	}
+}
+
+func ExampleMachine_Plan() {
+	s := localScheduler(nil)
+	m, err := live.New(live.Options{
+		Campaign: "k7x2m4qa", Dir: "/scratch/tuning", Scheduler: s, Launcher: fakeLauncher{}, Force: fakeForce,
+		Program:    fakeProgram{path: "bench", most: 4, allowance: 20 * time.Second},
+		LaunchTime: 10 * time.Second,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	planned, err := m.Plan(context.Background(), batchOf(at(2, 1, "ring"), at(2, 2, "tree"), at(4, 1, "ring")))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range planned {
+		fmt.Printf("%s: %d nodes for up to %g s\n", p.Job.Name, p.Job.Nodes, p.Job.LimitSeconds)
+	}
+	// Output:
+	// tutti-k7x2m4qa-mpich-bcast-r1-1: 4 nodes for up to 50 s
+	// tutti-k7x2m4qa-mpich-bcast-r1-2: 2 nodes for up to 50 s
+}

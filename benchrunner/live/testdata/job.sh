@@ -1,0 +1,102 @@
+#!/bin/bash
+# tutti-test-mpich-bcast-r1-2: 2 x fake by fake, one after another. Written by tutti.
+cd -- '/scratch/night run/jobs/tutti-test-mpich-bcast-r1-2' || exit 1
+tutti_id=${TUTTI_JOB_ID:-${SLURM_JOB_ID:-$$}}
+
+# The first job that claims the folder measures, and goes on when the scheduler runs
+# it again. Any other job of this name measures nothing.
+tutti_claim=claim.$HOSTNAME.$$
+mkdir "$tutti_claim" && printf '%s\n' "$tutti_id" >"$tutti_claim/job" || exit 1
+if ! mv -T "$tutti_claim" claim 2>/dev/null; then
+	rm -rf "$tutti_claim"
+	tutti_owner=$(cat claim/job)
+	if [ "$tutti_owner" != "$tutti_id" ] || [ -e end ]; then
+		echo "job $tutti_id measures nothing: $PWD belongs to job $tutti_owner"
+		exit 0
+	fi
+fi
+exec >>job.log 2>&1
+
+# The time twice, in seconds: since the node came up, which no step of the clock
+# moves, and of the clock, which is finer.
+tutti_clock() {
+	local rest
+	tutti_now=
+	read -r tutti_now rest </proc/uptime
+	tutti_now="${tutti_now:-0} ${EPOCHREALTIME:-0}"
+}
+
+# tutti_write FILE LINE...: the file is whole and has its name, or it is not there.
+tutti_write() {
+	local file=$1
+	shift
+	printf '%s\n' "$@" whole >"$file.new" && mv -f "$file.new" "$file"
+}
+
+tutti_environment() {
+	local file line
+	TZ=UTC0 printf 'started %(%Y-%m-%dT%H:%M:%SZ)T\n' -1
+	read -r line </proc/sys/kernel/ostype && read -r file </proc/sys/kernel/osrelease && echo "kernel $line $file"
+	while read -r line; do
+		case $line in "model name"*) echo "cpu ${line#*: }"; break ;; esac
+	done </proc/cpuinfo
+	if read -r line </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor; then
+		echo "governor $line"
+	fi
+	for file in $(ldd -- "$(type -P '/opt/fake program.sh')" | while read -r line; do
+		case $line in libmpi*" => /"*) line=${line#* => }; echo "${line% (*}"; break ;; esac
+	done); do
+		line=$(sha256sum -- "$file") && echo "checksum ${line%% *}"
+	done
+	if [ -n "${SLURM_JOB_NODELIST:-}" ] && line=$(scontrol show hostnames "$SLURM_JOB_NODELIST"); then
+		for line in $line; do echo "node $line"; done
+	else
+		echo "node $HOSTNAME"
+	fi
+}
+
+# tutti_start FOLDER SECONDS COMMAND...
+tutti_start() {
+	local folder=$1 limit=$2 began code found
+	shift 2
+	if [ -e "$folder/end" ] || [ -e stop ]; then return; fi
+	: >"$folder/begin"
+	tutti_clock
+	began=$tutti_now
+	(cd "$folder" && export TUTTI_START=$PWD && exec timeout -k 10 "$limit" "$@") </dev/null >"$folder/stdout" 2>"$folder/stderr"
+	code=$?
+	if [ "$code" -ne 0 ]; then # what the launcher left behind on this node
+		for found in $(grep -lzxF -- "TUTTI_START=$PWD/$folder" /proc/[0-9]*/environ 2>/dev/null); do
+			found=${found#/proc/}
+			kill -KILL "${found%/environ}"
+		done
+	fi
+	tutti_clock
+	set -- $(cd "$folder" && stat -c %s stdout stderr)
+	tutti_write "$folder/end" "exit $code" "begin $began" "end $tutti_now" "stdout ${1:-0}" "stderr ${2:-0}" "run $tutti_run"
+}
+
+: >begin
+tutti_clock
+tutti_began=$tutti_now
+tutti_run=${SLURM_RESTART_COUNT:-${TUTTI_RESTART_COUNT:-0}}
+if ! type module >/dev/null 2>&1; then
+	for tutti_file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do
+		if [ -r "$tutti_file" ]; then . "$tutti_file"; fi
+	done
+fi
+module load mpich/4.0.2 || { echo module load mpich/4.0.2 did not work; exit 1; }
+module load 'it'"'"'s' || { echo module load 'it'"'"'s' did not work; exit 1; }
+. ./setup.sh
+set +eufC
+IFS=$' \t\n'
+cd -- '/scratch/night run/jobs/tutti-test-mpich-bcast-r1-2' || exit 1
+export LC_ALL=C
+tutti_write environment "$(tutti_environment 2>/dev/null)"
+
+tutti_start 1 30.000 env FAKE_LAUNCHER=1 UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 1:a:498 2:b:436
+tutti_start 2 30.000 env FAKE_LAUNCHER=1 UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 3:a:384
+
+tutti_clock
+tutti_write end "begin $tutti_began" "end $tutti_now" "run $tutti_run"
+exit 0 # a script that could not write its end is not one that failed

@@ -1,0 +1,188 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// oracle answers questions and remembers when they were asked.
+type oracle struct {
+	benchrunner.Scheduler
+	mu     sync.Mutex
+	asked  []time.Time
+	answer func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error)
+}
+
+func (o *oracle) Status(_ context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.asked = append(o.asked, time.Now())
+	return o.answer(jobs)
+}
+
+func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Status {
+	out := map[string]benchrunner.Status{}
+	for id := range jobs {
+		out[id] = benchrunner.Status{Phase: benchrunner.JobWaiting}
+	}
+	return out
+}
+
+var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
+
+// A thousand jobs that wait are one question in five seconds at most, however often
+// one of them moves on; the first questions come quickly, and the end is noticed.
+func TestThousandJobsWait(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		lasts := 2 * time.Hour
+		if busy {
+			lasts = 10 * time.Minute
+		}
+		t.Run(fmt.Sprintf("busy %t", busy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				o := &oracle{}
+				o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+					out := waiting(jobs)
+					for id := range out {
+						switch {
+						case time.Since(began) > lasts:
+							out[id] = benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}
+						case busy: // something happens at every look
+							out[id] = benchrunner.Status{Phase: []benchrunner.JobPhase{benchrunner.JobWaiting, benchrunner.JobRunning}[len(o.asked)%2]}
+						}
+						if busy {
+							break
+						}
+					}
+					return out, nil
+				}
+				w := newWatcher(o, poll, time.Minute, time.Hour)
+				none := filepath.Join(t.TempDir(), "none")
+				var group sync.WaitGroup
+				for i := range 1000 {
+					group.Go(func() {
+						v, err := w.watch(t.Context(), fmt.Sprint(i), benchrunner.Submission{Dir: none}, false)
+						if err != nil || v.status.Outcome != coll.JobTimeout {
+							t.Errorf("watch = %+v, %v, want a time-out", v, err)
+						}
+					})
+				}
+				if busy {
+					time.Sleep(lasts)
+					o.mu.Lock()
+					o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+						out := waiting(jobs)
+						for id := range out {
+							out[id] = benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}
+						}
+						return out, nil
+					}
+					o.mu.Unlock()
+				}
+				group.Wait()
+				if late := time.Since(began) - lasts; late > 40*time.Second {
+					t.Errorf("the end was noticed after %v", late)
+				}
+				if first := o.asked[0].Sub(began); first > 2*time.Second {
+					t.Errorf("the first question came after %v", first)
+				}
+				if most := askBurst + int(lasts/askPeriod) + 10; len(o.asked) > most {
+					t.Errorf("%d questions in %v, want at most %d", len(o.asked), lasts, most)
+				}
+				for i := askBurst + 1; i < len(o.asked); i++ {
+					if gap := o.asked[i].Sub(o.asked[i-1]); gap < askPeriod-time.Microsecond {
+						t.Fatalf("question %d came %v after the one before", i+1, gap)
+					}
+				}
+				t.Logf("%d questions in %v", len(o.asked), lasts)
+			})
+		})
+	}
+}
+
+// An end file is noticed within a fiftieth of the time the job took, without a
+// question.
+func TestEndFileIsNoticed(t *testing.T) {
+	for _, lasts := range []time.Duration{100 * time.Millisecond, 10 * time.Second, 10 * time.Minute} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			o := &oracle{}
+			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+				out := waiting(jobs)
+				for id := range out {
+					out[id] = benchrunner.Status{Phase: benchrunner.JobRunning}
+				}
+				return out, nil
+			}
+			w := newWatcher(o, poll, time.Minute, time.Hour)
+			go func() {
+				time.Sleep(lasts)
+				if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o666); err != nil {
+					t.Error(err)
+				}
+			}()
+			began := time.Now()
+			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: dir}, false)
+			if took := time.Since(began); err != nil || !v.byFile || took > lasts+lasts/40+2*poll.Min {
+				t.Errorf("a job of %v: %+v, %v after %v", lasts, v, err, took)
+			}
+		})
+	}
+}
+
+// A job that is not known for a while is not lost; one that stays unknown is.
+func TestUnknownJobs(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		unknown int // first answers
+		lost    bool
+	}{{"twice", 2, false}, {"for ever", 1 << 30, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &oracle{}
+			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+				if len(o.asked) <= tc.unknown {
+					return nil, nil
+				}
+				return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobOver, Outcome: coll.JobCompleted}}, nil
+			}
+			w := newWatcher(o, poll, 30*time.Second, time.Hour)
+			began := time.Now()
+			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()}, false)
+			if err != nil || (v.status.Outcome == coll.JobLost) != tc.lost || tc.lost && time.Since(began) < 30*time.Second {
+				t.Errorf("%s: %+v, %v after %v", tc.name, v, err, time.Since(began))
+			}
+		})
+	}
+}
+
+// A controller that is away for a minute is waited for; one that stays away is not.
+func TestSchedulerUnavailable(t *testing.T) {
+	for _, away := range []time.Duration{time.Minute, 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			o := &oracle{}
+			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+				if time.Since(began) < away {
+					return nil, fmt.Errorf("connection refused: %w", benchrunner.ErrUnavailable)
+				}
+				return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobOver, Outcome: coll.JobCompleted}}, nil
+			}
+			w := newWatcher(o, poll, time.Minute, patience)
+			_, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()}, false)
+			if errors.Is(err, benchrunner.ErrUnavailable) != (away > patience) {
+				t.Errorf("away for %v: %v after %v", away, err, time.Since(began))
+			}
+		})
+	}
+}
