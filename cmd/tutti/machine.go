@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
+	"tutti/benchrunner/imb"
 	"tutti/benchrunner/launch"
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/benchrunner/native"
 	"tutti/benchrunner/osu"
+	"tutti/benchrunner/reprompi"
 	"tutti/benchrunner/slurm"
 	"tutti/campaign"
 	"tutti/coll"
@@ -78,18 +80,23 @@ func (b *built) connect(id string, environ []string) error {
 	return nil
 }
 
-// machine puts scheduler, launcher and program together.
+// machine puts scheduler, launcher and the benchmark program together.
 func (b *built) machine(lib config.Library, id string, environ []string, of force) (*live.Machine, error) {
+	program, err := newProgram(lib.Benchmark, b.config.Benchmark)
+	if err != nil {
+		return nil, fmt.Errorf("library %s: %w", lib.Name, err)
+	}
+	return b.machineWith(lib, id, environ, program, of)
+}
+
+// machineWith is machine for any program.
+func (b *built) machineWith(lib config.Library, id string, environ []string, program benchrunner.Program, of force) (*live.Machine, error) {
 	scheduler, err := b.scheduler(environ)
 	if err != nil {
 		return nil, err
 	}
 	launcher, err := launch.New(cmp.Or(lib.Launcher, b.config.Runner.DefaultLauncher(lib.Name)),
 		launch.Options{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI})
-	if err != nil {
-		return nil, fmt.Errorf("library %s: %w", lib.Name, err)
-	}
-	program, err := newProgram(lib.Benchmark, b.config.Benchmark)
 	if err != nil {
 		return nil, fmt.Errorf("library %s: %w", lib.Name, err)
 	}
@@ -129,14 +136,20 @@ func (b *built) scheduler(environ []string) (s benchrunner.Scheduler, err error)
 func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
-		return osu.New(osu.Options{Dir: path, Iterations: m.Iterations, Warmup: m.Warmup})
-	case "native":
-		return native.New(native.Options{
-			Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,
-			Precision: m.Precision, Slice: m.Slice, Hopeless: m.Hopeless, Check: m.Check,
-		})
+		opt := osu.Options{Dir: path, Iterations: m.Iterations}
+		if m.Iterations > 0 { // OSU's own warm-up goes with its own number of iterations
+			opt.Warmup = m.Warmup
+		}
+		return osu.New(opt)
+	case "reprompi":
+		return reprompi.New(reprompi.Options{Path: path, Repetitions: m.Iterations})
+	case "imb":
+		return imb.New(imb.Options{Path: path, Iterations: m.Iterations})
 	}
-	return nil, fmt.Errorf("benchmark.program %s: not there yet", m.Program)
+	return native.New(native.Options{
+		Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,
+		Precision: m.Precision, Slice: m.Slice, Hopeless: m.Hopeless, Check: m.Check,
+	})
 }
 
 // variables takes NAME=VALUE apart.

@@ -75,9 +75,16 @@ func line(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// stateOf says what a problem is busy with, or why it stopped; "" while it measures.
+// stateOf says what a problem is busy with, or why it stopped; "" while it measures
+// without jobs.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
+	case campaign.PhaseMeasure:
+		if e.Jobs == 1 {
+			return "1 job"
+		} else if e.Jobs > 1 {
+			return fmt.Sprintf("%d jobs", e.Jobs)
+		}
 	case campaign.PhaseStudy:
 		return string(e.Phase)
 	case campaign.PhaseEnd:
