@@ -82,7 +82,7 @@ func chosenRelease(b *built, text string) (release, error) {
 	}
 	if name == catalogue.MPICH && lib.Path == "" {
 		if _, err := mpichtree.Embedded(lib.Version); err != nil {
-			return release{}, fmt.Errorf("%w: want %s=%s:PATH with the path of its libmpich.so", err, name, lib.Version)
+			return release{}, fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
 		}
 	}
 	return release{lib, measured, cat}, nil
