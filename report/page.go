@@ -14,6 +14,10 @@ type page struct {
 	Totals   []field
 	Problems []problemView
 	Open     int // problems that have not converged
+
+	Verified []verificationView
+	Times    []machineTimeView
+	Places   []environmentView
 }
 
 // field is one figure with its name.
@@ -74,6 +78,14 @@ func newPage(f Facts) (page, error) {
 		}
 		v.Problems = append(v.Problems, view)
 	}
+	for _, f := range f.Verification {
+		view, err := newVerification(s, f)
+		if err != nil {
+			return page{}, err
+		}
+		v.Verified = append(v.Verified, view)
+	}
+	v.Times, v.Places = machineTimes(f), environmentViews(f)
 	v.Style = template.CSS(":root{"+variables(false)+"}\n"+
 		"@media screen and (prefers-color-scheme:dark){:root{"+variables(true)+"}}\n"+pageStyle) + s.css()
 	return v, nil

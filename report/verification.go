@@ -73,7 +73,7 @@ type ObedienceFacts struct {
 	PPN        int    `json:"ppn"`
 	MsgBytes   int64  `json:"msg_bytes"`
 	Choice     string `json:"choice"`
-	State      string `json:"state"` // obeyed, not obeyed or cannot be seen
+	State      string `json:"state"`          // obeyed, not obeyed or cannot be seen
 	Note       string `json:"note,omitempty"` // what was seen instead, or why nothing can be
 }
 

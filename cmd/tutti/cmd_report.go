@@ -21,13 +21,20 @@ func reread(dir string) (*built, []campaign.Result, *store.Contents, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	results, err := b.recall(contents.Records, dir)
+	return b, results, contents, err
+}
+
+// recall returns the results that the records of a folder's journal hold.
+func (b *built) recall(records []store.Record, dir string) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(b.problems))
 	for i, p := range b.problems {
-		if results[i], err = campaign.Recall(b.spec, p, contents.Records); err != nil {
-			return nil, nil, nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
+		var err error
+		if results[i], err = campaign.Recall(b.spec, p, records); err != nil {
+			return nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
 		}
 	}
-	return b, results, contents, nil
+	return results, nil
 }
 
 func (a *app) reportCommand() *cobra.Command {

@@ -26,6 +26,7 @@ const (
 	codeBusy         exitCode = 6
 	codeOutput       exitCode = 7
 	codeNotReady     exitCode = 8
+	codeNotProved    exitCode = 9
 )
 
 var codeMeanings = []struct {
@@ -41,6 +42,7 @@ var codeMeanings = []struct {
 	{codeBusy, "another tutti is at work on the campaign, or the folder holds one already"},
 	{codeOutput, "results could not be written: full disk, read-only folder"},
 	{codeNotReady, "doctor: something is missing without which no campaign can run"},
+	{codeNotProved, "verify: not proved: something slower than the default is left, a library did not obey, or the budget ended first"},
 }
 
 func codeTable() string {
@@ -67,7 +69,7 @@ func withCode(code exitCode, err error) error {
 	return &codedError{code, err}
 }
 
-// These end tune, resume and hpo after everything has been told; there is nothing
+// These, and errNotProved, end tune, resume, hpo and verify after everything has been told; there is nothing
 // left to say.
 var (
 	errNotConverged = errors.New("not converged")
@@ -90,6 +92,8 @@ func codeOf(err error) exitCode {
 		return codeNotConverged
 	case errors.Is(err, errNotReady):
 		return codeNotReady
+	case errors.Is(err, errNotProved):
+		return codeNotProved
 	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
 		return codeCancelled
 	case errors.Is(err, store.ErrLocked), errors.Is(err, store.ErrExists):
