@@ -18,6 +18,11 @@
 //	}
 //	fmt.Println(tree.Summary.Leaves, tree.Summary.WorstLoss)
 //
+// FitPlan is Fit for libraries whose rules know nothing of nodes: layouts that would
+// lose by the rules for everybody get their own. Setup holds the environment that
+// makes a library obey, as a snippet for shells and as an environment module; in a
+// job both find out which layout it is.
+//
 // Three promises hold for every row. The choice is never predicted to be slower
 // than the library's default. It loses at most MaxLoss against the best option
 // of the row, except where the library cannot tell two disagreeing rows apart.

@@ -275,3 +275,46 @@ func ExampleReplayJSON() {
 	// binomial 0 true <nil>
 	// pipeline 4096 true <nil>
 }
+
+// TestMaxRequests: the limit reaches the files of releases that read it, and no
+// others.
+func TestMaxRequests(t *testing.T) {
+	p := coll.Point{Collective: coll.Alltoall, Nodes: 4, PPN: 2, MsgBytes: 64}
+	limited, err := coll.ParseAlgorithm("linear_sync(max_requests=8)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []selection.Row{{Point: p, Options: []selection.Option{{Algorithm: limited, Seconds: 1}}}}
+	for _, version := range []string{"5.0.6", "5.0.7", "5.0.9", "6.0.x"} {
+		known := "5.0.9"
+		if version == "6.0.x" {
+			known = version
+		}
+		cat := *release(t, known)
+		cat.Version = version
+		plan, err := openmpi.Fit(rows, &cat, openmpi.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := openmpi.Export(plan, &cat)
+		if version == "5.0.6" {
+			if !errors.Is(err, openmpi.ErrVersion) {
+				t.Errorf("5.0.6: %v, want ErrVersion", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := openmpi.Verify(b, plan, rows, &cat); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+		want := "rule-file-version-2\n"
+		if version == "6.0.x" {
+			want = `"reqs": 8`
+		}
+		if text := string(b.Bytes(b.Rules)); !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in\n%s", version, want, text)
+		}
+	}
+}

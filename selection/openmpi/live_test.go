@@ -163,3 +163,32 @@ func TestLiveResults(t *testing.T) {
 		mpitest.Right(t, launch(t, settings(t, b), n, prog, "check", "1", "3000"), 2)
 	}
 }
+
+// TestLiveLayout: sourced in a job, the snippet leads the library to the rules of
+// its layout, seen by the error of an algorithm that does not exist.
+func TestLiveLayout(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	canary := openmpi.Rules{{Collective: coll.Bcast, Blocks: []openmpi.Block{{Processes: 1, Rules: []openmpi.Rule{{Algorithm: 99}}}}}}
+	b := openmpi.Bundle{Version: "4.1.4", Layouts: []openmpi.LayoutRules{{Layout: coll.Layout{Nodes: 1, PPN: 3}, Rules: canary}}}
+	dir := filepath.Join(t.TempDir(), "it's $HOME")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	run := func(slurm ...string) string {
+		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
+		// Slurm's variables are for the snippet; mpirun would look for the job.
+		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
+		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, openmpi.EnvName), prog, "name", "64")
+	}
+	if out := run("SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=3"); !strings.Contains(out, "MPI_ERR_ARG") {
+		t.Errorf("the layout's file was not read:\n%s", out)
+	}
+	for _, other := range [][]string{nil, {"SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=4"}} {
+		if out := run(other...); strings.Contains(out, "MPI_ERR_ARG") || !strings.Contains(out, "MPI_ERR_TRUNCATE") {
+			t.Errorf("%v: the layout's file was read:\n%s", other, out)
+		}
+	}
+}
