@@ -100,32 +100,19 @@ func again(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	return b
 }
 
-// Killed before or after any step, and once more at any step of the second life: in
-// the end each request has one trial, each case was measured once, and each job went
-// through its states in order.
+// Killed before or after any step, and again and again in later lives: in the end
+// each request has one trial, each case was measured once, and each job went through
+// its states in order.
 func TestKilledAtEveryStep(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		for steps := 1; ; steps++ {
-			dir := t.TempDir()
-			b := batchOf(at(1, 1, "a"), at(1, 2, "crash"), at(1, 3, "a"), at(2, 4, "a"))
-			log := &memory{}
-			finished := false
-			for lives, n := 0, steps; !finished; lives++ {
-				l := &life{steps: n, after: after}
-				m := machine(t, options(t, dir, mortalScheduler{localScheduler(t), l}))
-				err := m.Run(context.Background(), again(b, log), mortalLog{log, l})
-				if finished = err == nil; !finished && !errors.Is(err, errKilled) {
-					t.Fatalf("killed at step %d (after it: %t), life %d: %v", steps, after, lives, err)
-				}
-				if finished && lives == 0 {
-					if steps < 12 {
-						t.Errorf("a batch has %d steps, want more", steps)
-					}
-					goto next
-				}
-				n = 3 + lives // a later life always gets further in the end
-			}
+		for steps, killed := 1, true; killed; steps++ {
 			t.Run(fmt.Sprintf("%d/%t", steps, after), func(t *testing.T) {
+				dir := t.TempDir()
+				log := &memory{}
+				lives := liveOn(t, dir, log, steps, after)
+				if killed = lives > 1; !killed && steps < 12 {
+					t.Errorf("a batch has %d steps, want more", steps)
+				}
 				if done := checkTrials(t, log, 4); done != 3 {
 					t.Errorf("%d measured, want 3: %+v", done, log.trials)
 				}
@@ -133,7 +120,25 @@ func TestKilledAtEveryStep(t *testing.T) {
 				checkOrder(t, log.jobs)
 			})
 		}
-	next:
+	}
+}
+
+// liveOn runs a batch to its end and returns how many lives that took. The first
+// one has so many steps, later ones a few more than the one before.
+func liveOn(t *testing.T, dir string, log *memory, steps int, after bool) (lives int) {
+	b := batchOf(at(1, 1, "a"), at(1, 2, "crash"), at(1, 3, "a"), at(2, 4, "a"))
+	for {
+		l := &life{steps: steps, after: after}
+		m := machine(t, options(t, dir, mortalScheduler{localScheduler(t), l}))
+		err := m.Run(context.Background(), again(b, log), mortalLog{log, l})
+		lives++
+		if err == nil {
+			return lives
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatalf("life %d: %v", lives, err)
+		}
+		steps = 2 + lives
 	}
 }
 

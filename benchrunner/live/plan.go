@@ -34,14 +34,6 @@ type draft struct {
 
 func (d draft) nodes() int { return d.starts[0].Layout.Nodes }
 
-func (d draft) ppn() int {
-	ppn := 0
-	for _, s := range d.starts {
-		ppn = max(ppn, s.Layout.PPN)
-	}
-	return ppn
-}
-
 // carries returns the requests of the job in ascending order.
 func (d draft) carries() []int {
 	var out []int

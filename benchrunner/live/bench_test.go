@@ -1,0 +1,46 @@
+package live_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"tutti/coll"
+)
+
+// Jobs of one start of 0.3 s each, one after another: what of the wall time is not
+// the program's (own-%), and what of it the nodes are not even held for (unheld-%).
+func BenchmarkSmallJobs(b *testing.B) {
+	const jobs = 20
+	for b.Loop() {
+		dir := b.TempDir()
+		o := options(b, dir, localScheduler(b))
+		program := o.Program.(fakeProgram)
+		program.most = 1
+		o.Program = program
+		o.LaunchTime = 2 * time.Second
+		o.JobTime = program.allowance + 2*o.LaunchTime + 10*time.Second
+		var cases []coll.Candidate
+		for i := range jobs {
+			cases = append(cases, at(1, int64(i+1), "slow"))
+		}
+		log := &memory{}
+		began := time.Now()
+		if err := machine(b, o).Run(context.Background(), batchOf(cases...), log); err != nil {
+			b.Fatal(err)
+		}
+		wall := time.Since(began).Seconds()
+		held, program300 := 0.0, 0.3*jobs
+		last := slices.DeleteFunc(log.jobs, func(j coll.Job) bool { return j.State != coll.JobEnded })
+		if len(last) != jobs {
+			b.Fatalf("%d jobs, want %d", len(last), jobs)
+		}
+		for _, j := range last {
+			held += j.Spent.Held()
+		}
+		b.ReportMetric(100*(wall-program300)/wall, "own-%")
+		b.ReportMetric(100*(wall-held)/wall, "unheld-%")
+		b.ReportMetric(1000*(wall-held)/jobs, "unheld-ms/job")
+	}
+}

@@ -1,0 +1,152 @@
+package live
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+func TestParseFields(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		whole      bool
+		since      float64
+	}{
+		{name: "as written", text: "exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nwhole\n", whole: true, since: 0.255},
+		{name: "the clock stepped back", text: "begin 100.00 5000.0\nend 103.00 1400.0\nwhole\n", whole: true, since: 3},
+		{name: "the clock stepped on", text: "begin 100.00 5000.0\nend 103.00 8600.0\nwhole\n", whole: true, since: 3},
+		{name: "commas", text: "begin 100,00 5000,001\nend 100,25 5000,256\nwhole\n", whole: true, since: 0.255},
+		{name: "an old bash", text: "begin 100.00 0\nend 103.50 0\nwhole\n", whole: true, since: 3.5},
+		{name: "no uptime", text: "begin 0 5000.5\nend 0 5001\nwhole\n", whole: true, since: 0.5},
+		{name: "the machine came up in between", text: "begin 1000 5000\nend 3 5100\nwhole\n", whole: true, since: 0},
+		{name: "nothing", text: ""},
+		{name: "cut short", text: "exit 0\nbegin 100.00 5000.001\n"},
+		{name: "cut in a word", text: "exit 0\nbegin 100.00 5000.001\nwhol"},
+		{name: "a word that ends like one", text: "exit 0 unwhole\n"},
+		{name: "no numbers", text: "begin soon\nend NaN Inf\nwhole\n", whole: true},
+	} {
+		f, whole := parseFields([]byte(tc.text))
+		if whole != tc.whole || math.Abs(f.since()-tc.since) > 1e-9 {
+			t.Errorf("%s: whole %t, %g s; want %t, %g s", tc.name, whole, f.since(), tc.whole, tc.since)
+		}
+	}
+}
+
+func FuzzParseFields(f *testing.F) {
+	f.Add([]byte("exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nstdout 3\nwhole\n"))
+	f.Add([]byte("node a\nnode b\ncpu \xff\nwhole\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		fields, ok := parseFields(text)
+		if d := fields.since(); !(d >= 0) || math.IsInf(d, 0) {
+			t.Errorf("%q lasts %g s", text, d)
+		}
+		if ok && !strings.HasSuffix(string(text), "whole\n") {
+			t.Errorf("%q is whole", text)
+		}
+		if len(text) > 0 {
+			if _, ok := parseFields(text[:len(text)-1]); ok && text[len(text)-1] == '\n' {
+				t.Errorf("%q without its last byte is whole", text)
+			}
+		}
+	})
+}
+
+// Output is waited for until as much can be seen as was written.
+func TestWhole(t *testing.T) {
+	dir := t.TempDir()
+	starts := []start{{}}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if name != "1/stdout" && whole(dir, starts) {
+			t.Errorf("whole after %s", name)
+		}
+	}
+	put("1/stderr", "")
+	put("1/end", "stdout 5\nstderr 0\nwhole\n")
+	put("end", "begin 1\nend")
+	put("end", "begin 1\nend 2\nwhole\n")
+	put("1/stdout", "abc")
+	if whole(dir, starts) {
+		t.Error("whole with output that is short of what was written")
+	}
+	put("1/stdout", "abcde")
+	if !whole(dir, starts) {
+		t.Error("not whole with everything there")
+	}
+}
+
+// What a start says about its end: a launcher may return the codes of timeout(1)
+// without any limit.
+func TestReadStart(t *testing.T) {
+	for _, tc := range []struct {
+		end      string
+		timedOut bool
+	}{
+		{"exit 124\nbegin 10 0\nend 12 0\nwhole\n", true},
+		{"exit 137\nbegin 10 0\nend 22 0\nwhole\n", true},
+		{"exit 124\nbegin 10 0\nend 11 0\nwhole\n", false},
+		{"exit 0\nbegin 10 0\nend 12 0\nwhole\n", false},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "end"), []byte(tc.end), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if s := readStart(dir, 2*time.Second); !s.Ended || !s.begun || s.TimedOut != tc.timedOut {
+			t.Errorf("%q: %+v, want timed out %t", tc.end, s, tc.timedOut)
+		}
+	}
+	// One that was cut off lasted until it wrote last, but no longer than it might.
+	dir := t.TempDir()
+	began := time.Now().Add(-time.Hour)
+	for name, at := range map[string]time.Time{"begin": began, "stdout": began.Add(3 * time.Second)} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[time.Duration]time.Duration{time.Minute: 3 * time.Second, time.Second: time.Second} {
+		if s := readStart(dir, limit); s.Ended || !s.begun || s.Wall != want {
+			t.Errorf("cut off: %+v, want %v", s, want)
+		}
+	}
+}
+
+// A folder is there with everything in it, or not at all, and its plan reads back.
+func TestMakeFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "jobs", "name")
+	a := caseAt(3, 2, 8, "a")
+	j := job{files: map[string][]byte{"job.sh": []byte("x"), "1/input": []byte("y")}, starts: []start{{
+		Start: benchrunner.Start{Layout: a.Layout(), Dir: dir + "/1", Cases: []benchrunner.Case{a.Case}}, Requests: []int{3}, Limit: time.Second,
+	}}}
+	if err := makeFolder(dir, j); err != nil {
+		t.Fatal(err)
+	}
+	if got := readPlan(dir); len(got) != 1 || got[0].Cases[0].Candidate != a.Candidate || !slices.Equal(got[0].Requests, []int{3}) || got[0].Limit != time.Second || got[0].Layout != a.Layout() {
+		t.Errorf("plan %+v, want what was written", got)
+	}
+	if err := makeFolder(dir, j); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made twice: %v", err)
+	}
+	j.files = map[string][]byte{"no/such/folder": nil}
+	if err := makeFolder(dir+"2", j); err == nil {
+		t.Error("no error for a file without its folder")
+	}
+	left, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v, %v are left, want one folder", left, err)
+	}
+}

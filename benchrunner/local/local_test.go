@@ -1,0 +1,315 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/local"
+	"tutti/coll"
+)
+
+var ctx = context.Background()
+
+func scheduler(t *testing.T) *local.Scheduler {
+	t.Helper()
+	s, err := local.New(local.Options{Nodes: 2, PPN: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// submission is a job that runs the lines.
+func submission(t *testing.T, lines string) benchrunner.Submission {
+	t.Helper()
+	s := benchrunner.Submission{Name: "job", Dir: t.TempDir(), Nodes: 1, PPN: 1, Limit: time.Minute}
+	s.Script = filepath.Join(s.Dir, "a job.sh")
+	if err := os.WriteFile(s.Script, []byte("#!/bin/bash\n"+lines+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func submit(t *testing.T, s *local.Scheduler, sub benchrunner.Submission) string {
+	t.Helper()
+	id, err := s.Submit(ctx, sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func status(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submission) benchrunner.Status {
+	t.Helper()
+	answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer[id]
+}
+
+// over waits for the end of a job.
+func over(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submission) benchrunner.Status {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
+		st := status(t, s, id, sub)
+		if st.Phase == benchrunner.JobOver {
+			return st
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("job %s does not end: %+v", id, st)
+		}
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Setenv("SLURM_JOB_ID", "77")
+	for _, tc := range []struct {
+		name, lines, reason string
+		limit               time.Duration
+		want                coll.JobOutcome
+	}{
+		{name: "ends", lines: "true", want: coll.JobCompleted},
+		{name: "fails", lines: "exit 3", want: coll.JobFailed, reason: "exit code 3"},
+		{name: "hangs", lines: "sleep 1000", limit: 50 * time.Millisecond, want: coll.JobTimeout, reason: "its time limit"},
+		{name: "knows its ID", lines: `[ "$TUTTI_JOB_ID" = "$(head -n 1 process/id)" ]`, want: coll.JobCompleted},
+		{name: "is not inside another job", lines: `[ -z "${SLURM_JOB_ID+x}" ]`, want: coll.JobCompleted},
+		{name: "has no input", lines: `! read -r`, want: coll.JobCompleted},
+		{name: "kills its parents", lines: `kill -KILL $PPID "${TUTTI_JOB_ID%%-*}"`, want: coll.JobLost, reason: "gone without an exit code"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, sub := scheduler(t), submission(t, tc.lines)
+			if tc.limit > 0 {
+				sub.Limit = tc.limit
+			}
+			id := submit(t, s, sub)
+			st := over(t, s, id, sub)
+			if st.Outcome != tc.want || !strings.Contains(st.Reason, tc.reason) || st.Started.IsZero() || st.Ended.Before(st.Started) != st.Ended.IsZero() {
+				t.Errorf("status %+v, want %s because of %q", st, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
+// A later process finds the job by its folder, and submitting once more finds it, too.
+func TestFind(t *testing.T) {
+	s, sub := scheduler(t), submission(t, "echo >>ran; sleep 0.2")
+	if id, found, err := s.Find(ctx, sub); found || err != nil {
+		t.Errorf("Find before Submit = %q, %t, %v", id, found, err)
+	}
+	var ids [4]string
+	var group sync.WaitGroup
+	for i := range ids {
+		group.Go(func() { ids[i] = submit(t, scheduler(t), sub) })
+	}
+	group.Wait()
+	id, found, err := scheduler(t).Find(ctx, sub)
+	if !found || err != nil {
+		t.Fatalf("Find = %t, %v", found, err)
+	}
+	for _, other := range ids {
+		if other != id {
+			t.Errorf("Submit = %s, Find = %s: want one job", other, id)
+		}
+	}
+	if st := status(t, s, id, sub); st.Phase != benchrunner.JobRunning {
+		t.Errorf("status %+v, want it running", st)
+	}
+	over(t, s, id, sub)
+	if ran, err := os.ReadFile(filepath.Join(sub.Dir, "ran")); err != nil || len(ran) != 1 {
+		t.Errorf("the script ran %d times, %v, want once", len(ran), err)
+	}
+	if answer, err := s.Status(ctx, map[string]benchrunner.Submission{"1-2-3": sub}); err != nil || len(answer) != 0 {
+		t.Errorf("Status of another ID = %v, %v, want nothing", answer, err)
+	}
+}
+
+// A process that has the number of a job of an earlier boot, or of another start, is
+// not that job.
+func TestReusedNumbers(t *testing.T) {
+	s, sub := scheduler(t), submission(t, "sleep 1000")
+	id := submit(t, s, sub)
+	t.Cleanup(func() {
+		write(t, sub, id)
+		if err := s.Cancel(ctx, id, sub); err != nil {
+			t.Error(err)
+		}
+	})
+	parts := strings.SplitN(id, "-", 3)
+	for _, other := range []string{parts[0] + "-1-" + parts[2], parts[0] + "-" + parts[1] + "-another-boot"} {
+		write(t, sub, other)
+		if st := status(t, s, other, sub); st.Phase != benchrunner.JobOver || st.Outcome != coll.JobLost {
+			t.Errorf("status of %s = %+v, want it lost", other, st)
+		}
+		if err := s.Cancel(ctx, other, sub); err != nil {
+			t.Error(err)
+		}
+		write(t, sub, id)
+		if st := status(t, s, id, sub); st.Phase != benchrunner.JobRunning {
+			t.Fatalf("cancelling %s ended %s", other, id)
+		}
+	}
+}
+
+// write changes the ID in the folder of a job.
+func write(t *testing.T, sub benchrunner.Submission, id string) {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\n"+host+"\n\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Cancel ends children that went into sessions of their own, and that ignore TERM.
+func TestCancel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for processes that ignore TERM")
+	}
+	s, sub := scheduler(t), submission(t, `setsid -f bash -c 'trap "" TERM; echo $$ >>pids; while :; do sleep 0.1; done'
+bash -c 'echo $$ >>pids; exec sleep 1000' &
+env -i setsid -f sleep 0.01
+timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
+	id := submit(t, s, sub)
+	pids := func() []string {
+		text, _ := os.ReadFile(filepath.Join(sub.Dir, "pids"))
+		return strings.Fields(string(text))
+	}
+	for began := time.Now(); len(pids()) < 3; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatalf("only %v began", pids())
+		}
+	}
+	if err := s.Cancel(ctx, id, sub); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids() {
+		if text, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !strings.Contains(string(text), ") Z") {
+			t.Errorf("process %s runs after Cancel: %s", pid, text)
+		}
+	}
+	if st := status(t, s, id, sub); st.Outcome != coll.JobCancelled {
+		t.Errorf("status %+v, want it cancelled", st)
+	}
+	if err := s.Cancel(ctx, id, sub); err != nil {
+		t.Errorf("Cancel of a job that is over: %v", err)
+	}
+	if err := s.Cancel(ctx, "1-2-3", submission(t, "")); err != nil {
+		t.Errorf("Cancel of a job that never was: %v", err)
+	}
+}
+
+func TestElsewhere(t *testing.T) {
+	s, sub := scheduler(t), submission(t, "true")
+	id := submit(t, s, sub)
+	over(t, s, id, sub)
+	if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub}); err == nil || !strings.Contains(err.Error(), "runs on another") {
+		t.Errorf("Status = %v, want the name of the other machine", err)
+	}
+}
+
+func TestAllocation(t *testing.T) {
+	environ := []string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "SLURM_JOB_CPUS_PER_NODE=32(x3),16", "SLURM_JOB_END_TIME=2000000000", "PATH=" + os.Getenv("PATH")}
+	s, err := local.NewAllocation(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Capacity(ctx)
+	want := benchrunner.Capacity{Nodes: 4, PPN: 16, Jobs: 1, Attached: true, Ends: time.Unix(2000000000, 0)}
+	if err != nil || got != want {
+		t.Errorf("Capacity = %+v, %v, want %+v", got, err, want)
+	}
+	sub := submission(t, `[ "$SLURM_JOB_ID" = 12 ]`)
+	id := submit(t, s, sub)
+	if st := over(t, s, id, sub); st.Outcome != coll.JobCompleted {
+		t.Errorf("status %+v: want the job to see the allocation", st)
+	}
+	// A job of an allocation that is over is over, whatever the machine.
+	if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(sub.Dir, "process", "id"), []byte(id+"\nanother\n11\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if st := status(t, s, id, sub); st.Outcome != coll.JobLost {
+		t.Errorf("status %+v, want it lost", st)
+	}
+	for _, tc := range []struct {
+		change string
+		want   string
+	}{
+		{"SLURM_JOB_ID=", "not inside a Slurm allocation: SLURM_JOB_ID is not set"},
+		{"SLURM_JOB_NUM_NODES=", `SLURM_JOB_NUM_NODES=""`},
+		{"SLURM_JOB_CPUS_PER_NODE=many", "want a list like 32(x3),16"},
+		{"SLURM_JOB_END_TIME=soon", "want seconds since 1970"},
+	} {
+		_, err := local.NewAllocation(append(append([]string(nil), environ...), tc.change))
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %q", tc.change, err, tc.want)
+		}
+	}
+	if _, err := local.NewAllocation(nil); !errors.Is(err, local.ErrOutside) {
+		t.Errorf("outside: %v", err)
+	}
+}
+
+// Where the environment does not tell the end of the allocation, scontrol does.
+func TestAllocationAsksScontrol(t *testing.T) {
+	for _, tc := range []struct {
+		script  string
+		want    time.Time
+		wantErr string
+	}{
+		{script: `[ "$TZ" = UTC0 ] && echo "JobId=12 StartTime=2026-01-31T10:00:00 EndTime=2026-01-31T12:00:00 Deadline=N/A"`, want: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)},
+		{script: "echo JobId=12 EndTime=Unknown"},
+		{script: "echo slurm_load_jobs error: Unable to contact slurm controller >&2; exit 1", wantErr: "Unable to contact"},
+		{script: "echo JobId=12 EndTime=tomorrow", wantErr: "EndTime=tomorrow"},
+		{script: "echo", wantErr: "no EndTime"},
+	} {
+		bin := t.TempDir()
+		if err := os.WriteFile(filepath.Join(bin, "scontrol"), []byte("#!/bin/bash\n"+tc.script+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+		s, err := local.NewAllocation([]string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "PATH=" + os.Getenv("PATH")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Capacity(ctx)
+		if tc.wantErr == "" && (err != nil || !got.Ends.Equal(tc.want)) || tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
+			t.Errorf("%s: ends %v, %v; want %v, %q", tc.script, got.Ends, err, tc.want, tc.wantErr)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := local.New(local.Options{PPN: -1}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func ExampleScheduler_Show() {
+	s, err := local.New(local.Options{PPN: 8})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Show(benchrunner.Submission{Name: "job", Dir: "/tmp/my jobs", Script: "/tmp/my jobs/job.sh", Limit: 90 * time.Second}))
+	// Output: setsid timeout 90.000 bash '/tmp/my jobs/job.sh'
+}

@@ -1,0 +1,56 @@
+package local
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestParseStat(t *testing.T) {
+	line := "12 (a (b) c\nd) S 1 12 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0"
+	got, ok := parseStat([]byte(line))
+	if want := (stat{state: "S", session: "7", tick: "4711"}); !ok || got != want {
+		t.Errorf("parseStat = %+v, %t, want %+v", got, ok, want)
+	}
+	if s, ok := readStat(os.Getpid()); !ok || s.dead() || s.tick == "" {
+		t.Errorf("this process: %+v, %t", s, ok)
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("12 (bash) S 1 12 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0"))
+	f.Add([]byte(")))"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if s, ok := parseStat(text); ok && strings.ContainsAny(s.state+s.session+s.tick, " \n") {
+			t.Errorf("parseStat(%q) = %+v", text, s)
+		}
+	})
+}
+
+func FuzzParseID(f *testing.F) {
+	f.Add("12-4711-boot")
+	f.Fuzz(func(t *testing.T, id string) {
+		if p, err := parseID(id); err == nil && (p.pid < 2 || p.id != id) {
+			t.Errorf("parseID(%q) = %+v", id, p)
+		}
+	})
+}
+
+func FuzzParseEnd(f *testing.F) {
+	f.Add("JobId=1 EndTime=2026-01-31T12:00:00")
+	f.Add("EndTime=Unknown")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := parseEnd(text); err == nil && !strings.Contains(text, "EndTime=") {
+			t.Errorf("parseEnd(%q) found an end", text)
+		}
+	})
+}
+
+func FuzzLeastCPUs(f *testing.F) {
+	f.Add("32(x3),16")
+	f.Fuzz(func(t *testing.T, list string) {
+		if n, err := leastCPUs(list); err == nil && n < 1 {
+			t.Errorf("leastCPUs(%q) = %d", list, n)
+		}
+	})
+}
