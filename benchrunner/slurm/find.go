@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -66,9 +67,8 @@ func (r row) same(sub benchrunner.Submission) bool {
 	return r.name == sub.Name && (r.dir == sub.Dir || r.dir == "")
 }
 
-// named returns the rows of the job in the queue: those that are not over first,
-// and the oldest of these first. There is more than one only when a submission was
-// doubled.
+// named returns the rows of the job in the queue. There is more than one only when
+// a submission was doubled; the first is the one that most likely measures.
 func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
 	rows, err := s.queue(ctx, "--name="+sub.Name)
 	if err != nil {
@@ -76,20 +76,31 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.same(sub) })
 	slices.SortStableFunc(rows, func(a, b row) int {
-		aOver, bOver := phaseOf(a.state) == benchrunner.JobOver, phaseOf(b.state) == benchrunner.JobOver
-		switch {
-		case aOver != bOver && aOver:
-			return 1
-		case aOver != bOver:
-			return -1
-		case !a.submitted.Equal(b.submitted):
-			return a.submitted.Compare(b.submitted)
-		case len(a.id) != len(b.id):
-			return len(a.id) - len(b.id)
-		}
-		return strings.Compare(a.id, b.id)
+		return cmp.Or(
+			cmp.Compare(a.standing(), b.standing()),
+			a.started.Compare(b.started),
+			a.submitted.Compare(b.submitted),
+			cmp.Compare(len(a.id), len(b.id)),
+			cmp.Compare(a.id, b.id),
+		)
 	})
 	return rows, nil
+}
+
+// standing orders jobs of one name: those that run, those that ran, those that wait,
+// and those that were over at once: refused, cancelled before their start, or the
+// second that found its folder taken.
+func (r row) standing() int {
+	switch phaseOf(r.state) {
+	case benchrunner.JobRunning:
+		return 0
+	case benchrunner.JobWaiting:
+		return 2
+	}
+	if r.ended.After(r.started) {
+		return 1
+	}
+	return 3
 }
 
 // look looks once for a job by its name, in the queue and then in the accounts.

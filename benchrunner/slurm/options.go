@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"tutti/benchrunner"
 )
 
 // Options say where and as whom jobs run. What is empty is left to Slurm.
@@ -97,6 +99,8 @@ func New(o Options) (*Scheduler, error) {
 		watched: map[string]seen{},
 	}, nil
 }
+
+var _ benchrunner.Scheduler = (*Scheduler)(nil)
 
 // Name returns "slurm".
 func (s *Scheduler) Name() string { return "slurm" }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -550,4 +551,44 @@ func TestSlurmSlowEnds(t *testing.T) {
 	wantOutcome(t, await(t, s, deadID, dead, over), coll.JobNodeFail, "NODE_FAIL")
 	time.Sleep(20 * time.Second)
 	wantOutcome(t, await(t, s, timeoutID, timeout, over), coll.JobTimeout, "TIMEOUT")
+}
+
+// A thousand jobs wait; each question is one command, and the times are printed.
+func TestSlurmThousand(t *testing.T) {
+	if !*long {
+		t.Skip("submits a thousand jobs: go test -run Thousand -v ./benchrunner/slurm -long")
+	}
+	c, _ := start(t, 1, conf, Options{})
+	c.Drain("n1")
+	bin := t.TempDir()
+	for _, tool := range []string{"sbatch", "squeue", "sacct", "scontrol"} {
+		text := "#!/bin/sh\necho " + tool + " >>" + bin + "/calls\nexec /usr/bin/" + tool + " \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(bin, tool), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(Options{Bin: bin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := map[string]benchrunner.Submission{}
+	sub := job(t, "many", "true")
+	begin := time.Now()
+	for n := range 1000 {
+		sub.Name = "many-" + strconv.Itoa(n)
+		jobs[submit(t, s, sub)] = sub
+	}
+	t.Logf("1000 submissions: %v", time.Since(begin))
+	if err := os.Remove(filepath.Join(bin, "calls")); err != nil {
+		t.Fatal(err)
+	}
+	begin = time.Now()
+	got, err := s.Status(t.Context(), jobs)
+	t.Logf("one question about 1000 jobs: %v", time.Since(begin))
+	if err != nil || len(got) != 1000 {
+		t.Errorf("Status = %d jobs, %v", len(got), err)
+	}
+	if text, err := os.ReadFile(filepath.Join(bin, "calls")); err != nil || string(text) != "squeue\n" {
+		t.Errorf("commands %q, %v; want one squeue", text, err)
+	}
 }

@@ -168,6 +168,29 @@ func TestFindInAccounts(t *testing.T) {
 	}
 }
 
+// Of jobs of one name the one that measures is taken.
+func TestFindDoubled(t *testing.T) {
+	sub := job(t, "job", "true")
+	r := func(id, state, submitted, started, ended string) string {
+		return columns(id, state, submitted, started, ended, "job", sub.Dir, "None")
+	}
+	tests := []struct{ name, queue, want string }{
+		{"older waits", r("8", "PENDING", "5", "N/A", "N/A") + r("7", "PENDING", "4", "N/A", "N/A"), "7"},
+		{"newer runs", r("7", "PENDING", "4", "N/A", "N/A") + r("8", "RUNNING", "5", "6", "90"), "8"},
+		{"older has run", r("8", "PENDING", "5", "N/A", "N/A") + r("7", "FAILED", "4", "5", "60"), "7"},
+		{"older was refused", r("7", "FAILED", "4", "4", "4") + r("8", "PENDING", "5", "N/A", "N/A"), "8"},
+		{"newer found the folder taken", r("8", "COMPLETED", "5", "6", "6") + r("7", "COMPLETED", "5", "6", "9"), "7"},
+		{"same second", r("10", "PENDING", "5", "N/A", "N/A") + r("9", "PENDING", "5", "N/A", "N/A"), "9"},
+	}
+	for _, tc := range tests {
+		s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue"})
+		write(t, dir, "queue", tc.queue)
+		if id, found, err := s.Find(t.Context(), sub); id != tc.want || !found || err != nil {
+			t.Errorf("%s: Find = %q, %v, %v; want %s", tc.name, id, found, err, tc.want)
+		}
+	}
+}
+
 // Asking is repeated for as long as the controller is away, and no longer.
 func TestStatusUnavailable(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1"})

@@ -167,7 +167,7 @@ func (s *Scheduler) settled(ctx context.Context, sub benchrunner.Submission, las
 }
 
 // single returns the job called sub.Name that stays, after a doubtful attempt and
-// one that was accepted as id; should both be there, the later one is cancelled.
+// one that was accepted as id; should both be there, one of them is cancelled.
 func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id string) (string, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil || len(rows) == 0 {
