@@ -199,6 +199,8 @@ func (p *Program) check(c benchrunner.Case) error {
 	switch {
 	case titles[c.Collective] == "":
 		return fmt.Errorf("osu: %v: OSU has no program for %s", c.Candidate, c.Collective)
+	case c.Processes() < 2:
+		return fmt.Errorf("osu: %v: OSU measures two processes or more", c.Candidate)
 	case !c.Collective.Sized():
 		return nil
 	case c.MsgBytes < element:

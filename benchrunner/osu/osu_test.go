@@ -107,7 +107,8 @@ func TestCommandRefuses(t *testing.T) {
 		want  string
 	}{
 		{"no case", Options{}, start(coll.Bcast, 2, 2, "ring"), "start without a case"},
-		{"no program", Options{}, start(coll.Scan, 2, 2, "ring", 4), "bcast"},
+		{"no program", Options{}, start(coll.Scan, 2, 2, "ring", 4), "OSU has no program for scan"},
+		{"one process", Options{}, start(coll.Barrier, 1, 1, "tree", 0), "two processes or more"},
 		{"nothing", Options{}, start(coll.Bcast, 2, 2, "ring", 0), "OSU begins at 1 bytes"},
 		{"below the datatype", Options{}, start(coll.Allreduce, 2, 2, "ring", 2), "OSU begins at 4 bytes"},
 		{"half an element", Options{}, start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
@@ -115,7 +116,6 @@ func TestCommandRefuses(t *testing.T) {
 		{"gap", Options{}, start(coll.Bcast, 2, 2, "ring", 4, 16), "sizes must double"},
 		{"another algorithm", Options{}, mixed, "sizes must double"},
 	}
-	tests[1].want = "OSU has no program for scan"
 	for _, tc := range tests {
 		if _, err := program(t, tc.opt).Command(tc.start); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error = %v, want %q", tc.name, err, tc.want)
