@@ -407,6 +407,57 @@ int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) {
 	}
 }
 
+// TestLiveClocks: ranks whose clocks are a quarter of an hour apart, and drift, are
+// timed as if they had one.
+func TestLiveClocks(t *testing.T) {
+	prog := mpich.program(t)
+	shim := preload(t, `
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+int clock_gettime(clockid_t id, struct timespec *t) {
+	const char *rank = getenv("PMI_RANK");
+	int error = (int)syscall(SYS_clock_gettime, id, t);
+	if (id == CLOCK_MONOTONIC && rank && rank[0] == '1') {
+		t->tv_sec += 900;
+		if (getenv("DRIFT")) { /* 100 us in a second */
+			long long ns = t->tv_sec * 1000000000LL + t->tv_nsec;
+			ns += ns / 10000;
+			t->tv_sec = ns / 1000000000;
+			t->tv_nsec = ns % 1000000000;
+		}
+	}
+	return error;
+}`)
+	tests := []struct {
+		name    string
+		layout  coll.Layout
+		environ []string
+		clock   string
+	}{
+		{"one clock", pair, nil, "shared"},
+		{"apart on one node", pair, []string{"LD_PRELOAD=" + shim}, "estimated"},
+		{"apart on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2"}, "estimated"},
+		{"drifting on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2", "DRIFT=1"}, "estimated"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			opt := quick(prog)
+			opt.MinSamples, opt.Slice = 1000, 500*time.Millisecond
+			cases := []benchrunner.Case{by(tc.layout, coll.Bcast, 64, false), by(tc.layout, coll.Barrier, 0, false), by(tc.layout, coll.Allreduce, 1<<20, false)}
+			r, out := mpich.start(t, opt, cases, tc.environ...)
+			if !bytes.Contains(out.Stdout, []byte(`"clock":"`+tc.clock+`"`)) {
+				t.Errorf("want a clock that is %s:\n%s", tc.clock, out.Stdout)
+			}
+			for i, o := range r.Outcomes {
+				if o.State != benchrunner.OutcomeDone || o.Seconds > 0.25 {
+					t.Errorf("%v: %+v, want done in less than 0.25 s\n%s", cases[i].Candidate, o, out.Stdout)
+				}
+			}
+		})
+	}
+}
+
 // TestLiveWorld: worlds that are not the layout's are told, nothing is measured and
 // the exit code says so.
 func TestLiveWorld(t *testing.T) {

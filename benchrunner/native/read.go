@@ -11,7 +11,7 @@ import (
 // Read makes outcomes of what the program printed.
 func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
 	l := parse(out.Lines(), len(s.Cases))
-	r := benchrunner.Reading{Warnings: l.warnings()}
+	r := benchrunner.Reading{Warnings: append(l.warnings(), l.starts()...)}
 	if len(l.hellos) > 0 {
 		r.Library = l.hellos[0].Library
 	}
@@ -83,6 +83,24 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 			r.MeasureSeconds += spent
 		}
 	}
+}
+
+// starts warns when some cases began at agreed times and others after a barrier:
+// times of the latter contain the time in which processes leave it.
+func (l listing) starts() []string {
+	barriers, all := 0, 0
+	for _, c := range l.cases {
+		for _, e := range c.results {
+			if e.Event == "result" {
+				all++
+				barriers += rank(e.Sync == "barrier")
+			}
+		}
+	}
+	if barriers == 0 || barriers == all {
+		return nil
+	}
+	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
 }
 
 // warnings are doubts that do not settle a case.

@@ -8,7 +8,7 @@
 
 enum { TAG_BCAST = 1, TAG_MAX, TAG_BARRIER, TAG_FAULT };
 
-#define PATIENCE 50e-6 /* seconds of waiting after which the processor is given away */
+#define PATIENCE 200e-6 /* seconds of waiting after which the processor is given away */
 
 /* Waits without keeping a processor that another rank may need: MPICH's blocking
  * calls spin, and with more ranks than cores each would take a time slice. */
