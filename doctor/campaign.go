@@ -88,7 +88,7 @@ func (x *examiner) needLibrary(want NeededLibrary) *Library {
 	case found.Version != want.Version && found.Catalogue != want.Version:
 		x.add(need(name, Warning, "version: "+cmp.Or(found.Catalogue, found.Version)+" in the campaign file"+hint, "here is "+found.Name+" in "+found.File.Path))
 	default:
-		x.add(need(name, OK, "", found.Name+" in "+orNoMPI(found.File.Path)))
+		x.add(need(name, OK, "", found.Name, orNoMPI(found.File.Path)))
 	}
 	return found
 }
@@ -219,12 +219,12 @@ func (x *examiner) needSubmission(ctx context.Context) {
 	}
 	args = slices.Concat(args, n.Options, []string{script})
 	r := x.run(ctx, command{args: args, dir: x.temp, drop: inherited, limit: x.limits.ask})
-	text := fmt.Sprintf("a job of %s with %s each", count(n.Nodes, "node", "nodes"), count(n.PPN, "process", "processes"))
+	text := fmt.Sprintf("%s x %s", count(n.Nodes, "node", "nodes"), count(n.PPN, "process", "processes"))
 	if r.Err != nil {
-		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", "sbatch --test-only refuses "+text+": "+r.said()))
+		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.said()))
 		return
 	}
-	x.add(need("largest job", OK, "", "sbatch would take "+text+startsIn(r.Stderr+r.Stdout, x.now())))
+	x.add(need("largest job", OK, "", text+": sbatch takes it"+startsIn(r.Stderr+r.Stdout, x.now())))
 }
 
 func (x *examiner) needAllocation() {
@@ -241,7 +241,7 @@ func (x *examiner) needAllocation() {
 
 func (x *examiner) needProcessors() {
 	n, cores := x.options.Needs, runtime.NumCPU()
-	text := fmt.Sprintf("%s, the grid has %d processes", count(cores, "core", "cores"), n.PPN)
+	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(n.PPN, "process", "processes"))
 	if n.PPN > cores {
 		x.add(need("processors", Warning, "a grid with fewer processes: times of more are those of waiting", text))
 		return

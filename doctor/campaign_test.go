@@ -78,7 +78,7 @@ func TestNeeds(t *testing.T) {
 		{"small job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "2 nodes, the grid 4", "smaller grid"},
 		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", OK, "8 nodes", ""},
 		{"more processes than cores", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1<<20 }, "processors", Warning, "1048576 processes", "fewer"},
-		{"one process", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1 }, "processors", OK, "1 processes", ""},
+		{"one process", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1 }, "processors", OK, "1 process on a node", ""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -89,6 +89,9 @@ func (x *examiner) examine(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 	}
+	slices.SortStableFunc(x.report.Checks, func(a, b Check) int {
+		return slices.Index(sections(), a.Section) - slices.Index(sections(), b.Section)
+	})
 	x.conclude()
 	return &x.report, nil
 }

@@ -194,7 +194,7 @@ func TestSeveralLibraries(t *testing.T) {
 		t.Errorf("compilers of Open MPI %q, want mpicc.openmpi and mpicc", got)
 	}
 	wantCheck(t, m.find(r, Libraries, other), Missing, "no compiler wrapper", "--mpi")
-	wantCheck(t, m.find(r, Launchers, "mpirun"), OK, "Open MPI 4.1.4: a world of two", "")
+	wantCheck(t, m.find(r, Launchers, "mpirun"), OK, "Open MPI 4.1.4: two processes, one world", "")
 	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), Missing, "no launcher of Intel MPI 2021.6", "mpich")
 }
 
@@ -205,7 +205,7 @@ func TestLaunchers(t *testing.T) {
 		details    string
 		cure       string
 	}{
-		{"good", goodWorld, OK, "a world of two processes", ""},
+		{"good", goodWorld, OK, "two processes, one world", ""},
 		{"wrong launcher", oneRankWorlds, Missing, "2 worlds of one process", "not the launcher of MPICH 4.0.2"},
 		{"hangs", hang, Missing, "no end within", "by hand"},
 		{"hangs at the end", "echo 'tutti-doctor: rank 0 of 2 sum 3 on n1'; echo 'tutti-doctor: rank 1 of 2 sum 3 on n1'\n" + hang, Missing, "MPI_Finalize hung", "UCX"},
@@ -241,11 +241,11 @@ func TestPrograms(t *testing.T) {
 		state             State
 		details, cure     string
 	}{
-		{"measures", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'", "OSU 7.4", OK, "measured a broadcast", ""},
+		{"measures", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'", "OSU 7.4", OK, "measures a broadcast", ""},
 		{"built with another library", "echo 'This test requires at least two processes'", "OSU", Missing, "built with another library", "build it again"},
-		{"prints nothing", "exit 3", "OSU", Missing, "measured nothing: exit status 3", "by hand"},
+		{"prints nothing", "exit 3", "OSU", Missing, "measures nothing: exit status 3", "by hand"},
 		{"hangs", hang, "OSU", Missing, "no end within", "by hand"},
-		{"fails at the end", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'; exit 1", "OSU 7.4", Missing, "measured nothing", "by hand"},
+		{"fails at the end", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'; exit 1", "OSU 7.4", Missing, "measures nothing", "by hand"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

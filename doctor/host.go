@@ -61,7 +61,7 @@ func (x *examiner) processors() Check {
 		c.Details = append(c.Details, "frequency governor "+printable(governor)+": clocks wander, and so do measurements")
 		c = c.with(Warning, "cpupower frequency-set -g performance, or srun --cpu-freq=performance")
 	}
-	c.Details = append(c.Details, fmt.Sprintf("more than %s here share cores: MPI spins while it waits, and times mean nothing", count(cores, "process", "processes")))
+	c.Details = append(c.Details, fmt.Sprintf("beyond %s cores are shared and times mean nothing", count(cores, "process", "processes")))
 	if load, known := parseLoad(x.read("proc/loadavg")); known && load > 0.5*float64(cores) {
 		c.Details = append(c.Details, fmt.Sprintf("load %.1f: others compute here now", load))
 	}

@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 		oneRank bool
 		text    string // a part
 	}{
-		{"two processes", result{Stdout: world("1 0", 2, 3) + bothEnded}, OK, false, "a world of two processes"},
+		{"two processes", result{Stdout: world("1 0", 2, 3) + bothEnded}, OK, false, "two processes, one world"},
 		{"behind tags", result{Stdout: "[1,0]<stdout>:" + world("0", 2, 3) + "[1,1]<stdout>:" + world("1", 2, 3)}, OK, false, "two processes"},
 		{"one-rank worlds", result{Stdout: world("0", 1, 1) + world("0", 1, 1)}, Missing, true, "2 worlds of one process instead of one world of 2"},
 		{"one process alone", result{Stdout: world("0", 1, 1)}, Missing, true, "1 world of one process"},

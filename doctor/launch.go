@@ -143,9 +143,12 @@ func (x *examiner) examineLaunchers(ctx context.Context) {
 // describeLauncher tells what else a launcher is called: mpirun is Open MPI's on
 // one machine and MPICH's on the next.
 func (x *examiner) describeLauncher(l *launcher) []string {
-	text := l.path + ": " + l.version
+	text := l.version
 	if more := l.names[1:]; len(more) > 0 {
-		text += "; also called " + strings.Join(more, ", ")
+		text += ", also called " + strings.Join(more, ", ")
+	}
+	if x.short(l.path) == l.path {
+		return []string{text, l.path}
 	}
 	return []string{text}
 }
@@ -190,7 +193,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 	c.State = v.State
 	c.Details = append([]string{t.library.Name + ": " + v.Text}, details...)
 	if t.library.Family == catalogue.OpenMPI && os.Geteuid() == 0 && v.State == OK && !t.slurm {
-		c.Details = append(c.Details, "as root with OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+		c.Details = append(c.Details, "as root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	}
 	c.Cure = x.cureOfLaunch(t, v)
 	x.add(c)

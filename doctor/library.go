@@ -288,6 +288,10 @@ func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
 	case catalogue.OpenMPI:
 		x.examineOpenMPI(ctx, lib, &c)
 	}
+	if loads := lib.File.Version; lib.vendor == "" && loads != "" && loads != lib.Name {
+		c = c.with(Warning, "load one module of MPI only; look at LD_LIBRARY_PATH")
+		c.Details = append(c.Details, "compiled for "+lib.Name+", but what is loaded is "+loads)
+	}
 	if lib.File.SHA256 != "" {
 		c.Details = append(c.Details, lib.File.Path, "sha256 "+lib.File.SHA256[:16]+"…")
 	}

@@ -133,13 +133,13 @@ func (x *examiner) tryNative(ctx context.Context, c Check, path string, start *t
 	switch {
 	case measured && r.Err == nil:
 		c = c.with(OK, "")
-		c.Details = []string{fmt.Sprintf("%s: two processes measured a broadcast in %.1f s", start.library.Name, r.Took.Seconds())}
+		c.Details = []string{fmt.Sprintf("%s: measures a broadcast, %.1f s", start.library.Name, r.Took.Seconds())}
 	case why != "":
 		c.Details = []string{start.library.Name + ": " + why}
 	case r.TimedOut:
 		c.Details = []string{fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second))}
 	default:
-		c.Details = []string{start.library.Name + ": two processes measured nothing: " + r.said()}
+		c.Details = []string{start.library.Name + ": measures nothing: " + r.said()}
 	}
 	return c
 }

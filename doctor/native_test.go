@@ -14,14 +14,14 @@ func TestNative(t *testing.T) {
 		state               State
 		details, cure       string
 	}{
-		{"measures", "echo " + version, result, OK, "measured a broadcast", ""},
+		{"measures", "echo " + version, result, OK, "measures a broadcast", ""},
 		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another tutti", "tutti native build --mpicc mpicc.mpich -o "},
 		{"somebody else's", "echo hello", result, Missing, "does not say that it is tutti's: hello", "tutti native build"},
 		{"silent", "exit 1", result, Missing, "exit status 1", "tutti native build"},
 		{"hangs when asked", hang, result, Missing, "does not say", "tutti native build"},
 		{"refuses", "echo " + version, `echo '{"event":"error","why":"a world of one rank instead of 2"}'; exit 3`, Missing, "error a world of one rank", "tutti native build"},
-		{"measures nothing", "echo " + version, `echo '{"event":"result","median":0}'`, Missing, "measured nothing", "tutti native build"},
-		{"cut off", "echo " + version, `printf '{"event":"resu'`, Missing, "measured nothing", "tutti native build"},
+		{"measures nothing", "echo " + version, `echo '{"event":"result","median":0}'`, Missing, "measures nothing", "tutti native build"},
+		{"cut off", "echo " + version, `printf '{"event":"resu'`, Missing, "measures nothing", "tutti native build"},
 		{"hangs", "echo " + version, hang, Missing, "no end within", "tutti native build"},
 	}
 	for _, tc := range tests {

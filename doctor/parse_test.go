@@ -281,7 +281,7 @@ func TestParseSlurm(t *testing.T) {
 	})
 	t.Run("start", func(t *testing.T) {
 		now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
-		for at, want := range map[string]string{"13:00:20": ", and start it now", "15:30:00": ", and start it in 2h30m", "25:00:00": ""} {
+		for at, want := range map[string]string{"13:00:20": ", to start now", "15:30:00": ", to start in 2h30m", "25:00:00": ""} {
 			text := "sbatch: Job 1 to start at 2026-11-21T" + at + " using 1 processors on nodes n1 in partition main\n"
 			if got := startsIn(text, now); got != want {
 				t.Errorf("%s: %q, want %q", at, got, want)

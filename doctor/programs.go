@@ -63,7 +63,7 @@ func (x *examiner) examinePrograms(ctx context.Context) {
 			x.examineSuite(ctx, s, path)
 		}
 		if len(paths) == 0 {
-			x.add(Check{Programs, s.title, Missing, []string{"not on the PATH, nor in " + s.home + "; needed only to compare"}, s.get})
+			x.add(Check{Programs, s.title, Missing, []string{"optional; not on the PATH, nor in " + s.home}, s.get})
 		}
 	}
 }
@@ -141,10 +141,10 @@ func judgeSuite(c Check, s suite, r result, library string) Check {
 		c.Details = append(c.Details, library+": worlds of one process: it was built with another library")
 	case !measured || r.Err != nil:
 		c = c.with(Missing, "try it by hand with two processes")
-		c.Details = append(c.Details, library+": two processes measured nothing: "+r.said())
+		c.Details = append(c.Details, library+": measures nothing: "+r.said())
 	default:
 		c.State = OK
-		c.Details = append(c.Details, fmt.Sprintf("%s: two processes measured a broadcast in %.1f s", library, r.Took.Seconds()))
+		c.Details = append(c.Details, fmt.Sprintf("%s: measures a broadcast, %.1f s", library, r.Took.Seconds()))
 	}
 	return c
 }

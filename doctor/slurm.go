@@ -141,14 +141,15 @@ func (x *examiner) examineConfig(ctx context.Context) {
 		x.add(Check{Slurm, "settings", Warning, []string{"scontrol show config does not answer"}, ""})
 		return
 	}
-	c := ok(Slurm, "settings", fmt.Sprintf("MinJobAge %s, EnforcePartLimits %s, MaxJobCount %s",
-		orUnknown(config["MinJobAge"]), orUnknown(config["EnforcePartLimits"]), orUnknown(config["MaxJobCount"])))
+	c := ok(Slurm, "settings", fmt.Sprintf("MinJobAge %s, EnforcePartLimits %s",
+		orUnknown(config["MinJobAge"]), orUnknown(config["EnforcePartLimits"])),
+		fmt.Sprintf("MaxJobCount %s, MaxArraySize %s", orUnknown(config["MaxJobCount"]), orUnknown(config["MaxArraySize"])))
 	if age, known := seconds(config["MinJobAge"]); known && age < 60 {
 		c = c.with(Warning, "have sacct, or poll more often than MinJobAge")
 		c.Details = append(c.Details, "ended jobs are forgotten in less than a minute")
 	}
 	if strings.EqualFold(config["EnforcePartLimits"], "NO") {
-		c.Details = append(c.Details, "jobs beyond a limit are taken and wait for ever: tutti checks the limits itself")
+		c.Details = append(c.Details, "jobs beyond a limit wait for ever: tutti checks limits itself")
 	}
 	x.add(c)
 }
@@ -164,7 +165,7 @@ func (x *examiner) examineAccounting(ctx context.Context) {
 	case r.Err == nil:
 		x.add(ok(Slurm, "accounting", fmt.Sprintf("sacct answers in %.1f s", r.Took.Seconds())))
 	case strings.Contains(r.Stderr, "disabled"):
-		x.add(Check{Slurm, "accounting", Found, []string{"off: how jobs ended is told by scontrol for MinJobAge, then by tutti's own end files"}, ""})
+		x.add(Check{Slurm, "accounting", Found, []string{"off: scontrol and end files tell how jobs ended"}, ""})
 	case r.TimedOut:
 		x.add(Check{Slurm, "accounting", Warning, []string{fmt.Sprintf("sacct does not answer within %v", x.limits.ask)}, "ask whether slurmdbd runs; tutti's own end files serve instead"})
 	default:
@@ -219,7 +220,7 @@ func (p partition) String() string {
 	nodes := fmt.Sprintf("%s, %d idle", count(p.Nodes, "node", "nodes"), p.idle)
 	text := fmt.Sprintf("%s: %s, %d CPUs each, limit %s", p.Name, nodes, p.perNode(), orUnknown(p.MaxTime))
 	if p.MaxNodes != "UNLIMITED" && p.MaxNodes != "" {
-		text += ", " + p.MaxNodes + " nodes a job"
+		text += ", " + count(number(p.MaxNodes), "node", "nodes") + " a job"
 	}
 	if p.Default {
 		text += ", the default"

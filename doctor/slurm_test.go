@@ -43,8 +43,8 @@ func TestSlurm(t *testing.T) {
 	wantCheck(t, m.find(r, Slurm, "settings"), OK, "MinJobAge 300 sec, EnforcePartLimits NO", "")
 	wantCheck(t, m.find(r, Slurm, "accounting"), OK, "sacct answers", "")
 	wantCheck(t, m.find(r, Slurm, "allocation"), Found, "outside of a job", "")
-	wantCheck(t, m.find(r, Slurm, "submitting"), OK, "start it now", "")
-	wantCheck(t, m.find(r, Launchers, "srun --mpi=pmi2"), OK, "a world of two processes", "")
+	wantCheck(t, m.find(r, Slurm, "submitting"), OK, "to start now", "")
+	wantCheck(t, m.find(r, Launchers, "srun --mpi=pmi2"), OK, "two processes, one world", "")
 }
 
 // What is wrong with a cluster is told in its own words, within the limits.

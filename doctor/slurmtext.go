@@ -139,7 +139,7 @@ func startsIn(text string, now time.Time) string {
 	}
 	wait := at.Sub(now).Round(time.Minute)
 	if wait <= time.Minute {
-		return ", and start it now"
+		return ", to start now"
 	}
-	return ", and start it in " + strings.TrimSuffix(wait.String(), "0s")
+	return ", to start in " + strings.TrimSuffix(wait.String(), "0s")
 }

@@ -75,7 +75,7 @@ func (x *examiner) addSrun(t trial, v verdict, failed []string) {
 	x.tried = append(x.tried, t)
 	where := ""
 	if len(v.Hosts) > 0 {
-		where = " on " + strings.Join(v.Hosts, ", ")
+		where = ", " + strings.Join(v.Hosts, ", ")
 	}
 	c := Check{Launchers, t.launcher, v.State, []string{t.library.Name + ": " + v.Text + where}, x.cureOfLaunch(t, v)}
 	if v.State == Missing && !v.OneRank { // it may be the cluster's fault, or its load

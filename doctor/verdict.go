@@ -62,7 +62,7 @@ func judge(r result) verdict {
 	case r.Err != nil:
 		v.State, v.Text = Warning, fmt.Sprintf("two processes ran, then it ended with %d: %s", r.Code, r.said())
 	default:
-		v.State, v.Text = OK, fmt.Sprintf("a world of two processes in %.1f s", r.Took.Seconds())
+		v.State, v.Text = OK, fmt.Sprintf("two processes, one world, %.1f s", r.Took.Seconds())
 	}
 	return v
 }

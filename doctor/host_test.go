@@ -1,0 +1,83 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// kernel writes a file of /proc or /sys.
+func (m *machine) kernel(path, text string) {
+	m.t.Helper()
+	path = filepath.Join(m.x.root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestHost(t *testing.T) {
+	const governor = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+	tests := []struct {
+		name, check   string
+		change        func(*machine)
+		state         State
+		details, cure string
+	}{
+		{"nothing can be read", "processors", func(*machine) {}, OK, "governor cannot be read", ""},
+		{"performance", "processors", func(m *machine) { m.kernel(governor, "performance\n") }, OK, "frequency governor performance", ""},
+		{"powersave", "processors", func(m *machine) { m.kernel(governor, "powersave\n") }, Warning, "clocks wander", "cpupower"},
+		{"processor", "processors", func(m *machine) { m.kernel("proc/cpuinfo", "processor\t: 0\nmodel name\t: Xeon 5\n") }, OK, "Xeon 5", ""},
+		{"garbage", "processors", func(m *machine) { m.kernel("proc/cpuinfo", "model name\t: \x1b[2J\xff\n") }, OK, "?[2J?", ""},
+		{"kernel", "processors", func(m *machine) { m.kernel("proc/sys/kernel/osrelease", "6.1.0-9\n") }, OK, "Linux 6.1.0-9", ""},
+		{"loaded", "processors", func(m *machine) { m.kernel("proc/loadavg", "99999.00 1 1 1/2 3\n") }, OK, "load 99999.0: others compute", ""},
+		{"a folder", "folder", func(*machine) {}, OK, "GB free", ""},
+		{"no folder", "folder", func(m *machine) { m.x.options.Dir += "/none" }, Missing, "cannot be written", "folder of your own"},
+		{"a clock", "clock", func(*machine) {}, OK, "20", ""},
+		{"a clock that stands still", "clock", func(m *machine) {
+			m.x.now = func() time.Time { return time.Date(1970, 1, 1, 0, 0, 9, 0, time.UTC) }
+		}, Warning, "the year is wrong", "set the clock"},
+		{"a clock of its own", "clock", func(m *machine) {
+			m.x.now = func() time.Time { return time.Now().Add(-time.Hour) }
+		}, Warning, "the file system's clock is 1h0m0s away", "synchronised"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			m := newMachine(t)
+			tc.change(m)
+			r, err := m.x.examine(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantCheck(t, m.find(r, Host, tc.check), tc.state, tc.details, tc.cure)
+			if _, err := os.Stat(m.x.temp); err == nil {
+				t.Errorf("%s is left behind", m.x.temp)
+			}
+		})
+	}
+}
+
+// Where Slurm answers, a folder that nodes do not see is worth a word.
+func TestLocalFolderOfCluster(t *testing.T) {
+	m := newMachine(t)
+	m.cluster()
+	c := m.find(m.examine(), Host, "folder")
+	if local := strings.Contains(strings.Join(c.Details, " "), "local"); local != (c.State == Warning) {
+		t.Errorf("%+v: want a warning where the folder is local", c)
+	}
+}
+
+// A program that loads another library than it was compiled for.
+func TestTwoModules(t *testing.T) {
+	m := newMachine(t)
+	path := filepath.Join(t.TempDir(), "libmpich.so.12")
+	if err := os.WriteFile(path, []byte(strung("4.1.2", "Thu Apr  7 12:34:45 CDT 2022")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m.x.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: LibraryFile{Path: path}})
+	wantCheck(t, m.find(&m.x.report, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but what is loaded is MPICH 4.1.2", "LD_LIBRARY_PATH")
+}
