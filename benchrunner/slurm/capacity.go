@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -187,5 +188,5 @@ func (s *Scheduler) partition(ctx context.Context) (partition, error) {
 			return p, nil
 		}
 	}
-	return partition{}, fmt.Errorf("slurm: no default partition; name one")
+	return partition{}, errors.New("slurm: the cluster has no default partition: name one")
 }

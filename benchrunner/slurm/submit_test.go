@@ -253,7 +253,7 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// No test may leave files where a job was not asked to.
+// What jobs and queries get of the environment.
 func TestEnvironments(t *testing.T) {
 	given := []string{
 		"HOME=/h", "PATH=/p", "LD_LIBRARY_PATH=/l", "MODULEPATH=/m", "LMOD_DIR=/d", "LANG=de_DE", "LC_ALL=de_DE", "TZ=Asia/Tokyo", "TERM=x",
