@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // Jobs of one start of 0.3 s each, one after another: what of the wall time is not
-// the program's (own-%), and what of it the nodes are not even held for (unheld-%).
+// the program's (own-%), what of it the nodes are not even held for (unheld-%), and
+// what this process computes.
 func BenchmarkSmallJobs(b *testing.B) {
 	const jobs = 20
 	for b.Loop() {
@@ -26,7 +28,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 			cases = append(cases, at(1, int64(i+1), "slow"))
 		}
 		log := &memory{}
-		began := time.Now()
+		began, used := time.Now(), cpuSeconds(b)
 		if err := machine(b, o).Run(context.Background(), batchOf(cases...), log); err != nil {
 			b.Fatal(err)
 		}
@@ -42,5 +44,15 @@ func BenchmarkSmallJobs(b *testing.B) {
 		b.ReportMetric(100*(wall-program300)/wall, "own-%")
 		b.ReportMetric(100*(wall-held)/wall, "unheld-%")
 		b.ReportMetric(1000*(wall-held)/jobs, "unheld-ms/job")
+		b.ReportMetric(1000*(cpuSeconds(b)-used)/jobs, "cpu-ms/job")
 	}
+}
+
+// cpuSeconds is what this process has used, its children not counted.
+func cpuSeconds(b *testing.B) float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

@@ -58,6 +58,20 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	return c, nil
 }
 
+// attached reports whether jobs must not outlive this process. A scheduler that does
+// not answer now has jobs elsewhere.
+func (m *Machine) attached(ctx context.Context) bool {
+	if c := m.known.Load(); c != nil {
+		return c.Attached
+	}
+	c, err := m.opt.Scheduler.Capacity(ctx)
+	if err != nil {
+		return false
+	}
+	m.known.Store(&c)
+	return c.Attached
+}
+
 // patiently repeats f while it says that the scheduler is unavailable.
 func (m *Machine) patiently(ctx context.Context, f func() error) error {
 	began := time.Now()

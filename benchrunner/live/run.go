@@ -39,7 +39,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	}
 	group.Go(func() error { return r.measure(inner, fresh) })
 	err := group.Wait()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 		return ctx.Err()
 	}
 	if err == nil {
@@ -340,15 +340,7 @@ func (r *run) submitted(ctx context.Context, j job, known bool, release func()) 
 func (r *run) abandon(j job, cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := r.m.known.Load()
-	if c == nil {
-		asked, err := r.m.opt.Scheduler.Capacity(ctx)
-		if err != nil {
-			return cause
-		}
-		c = &asked
-	}
-	if !c.Attached {
+	if !r.m.attached(ctx) {
 		return cause
 	}
 	if err := r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j)); err != nil {
@@ -390,11 +382,11 @@ func (r *run) follow(ctx context.Context, j job, known bool, release func()) err
 // quiet waits until the last process of a job is gone where the next one would run
 // beside it: milliseconds.
 func (r *run) quiet(ctx context.Context, j job) {
-	if c := r.m.known.Load(); c == nil || !c.Attached {
+	if !r.m.attached(ctx) {
 		return
 	}
 	jobs := map[string]benchrunner.Submission{j.ID: r.m.submission(j)}
-	for began := time.Now(); time.Since(began) < time.Second; {
+	for began := time.Now(); time.Since(began) < 5*time.Second; {
 		answer, err := r.m.opt.Scheduler.Status(ctx, jobs)
 		if s, ok := answer[j.ID]; err != nil || !ok || s.Phase == benchrunner.JobOver || !sleep(ctx, r.m.opt.Poll.Min) {
 			return

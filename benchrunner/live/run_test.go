@@ -121,7 +121,7 @@ func TestCancelledAndResumed(t *testing.T) {
 			log := &memory{}
 			ctx, cancel := context.WithCancel(context.Background())
 			go func() {
-				waitFor(t, filepath.Join(dir, "ledger"))
+				waitForCase(t, dir)
 				cancel()
 			}()
 			if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
@@ -144,16 +144,23 @@ func TestCancelledAndResumed(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, path string) {
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
+// waitForCase waits until the first job has written the line of a case.
+func waitForCase(t *testing.T, dir string) {
+	waitFor(t, filepath.Join(dir, "jobs", "*-1", "1", "stdout"), "end")
+}
+
+// waitFor waits until the one file of a pattern holds text.
+func waitFor(t *testing.T, pattern, text string) {
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(time.Millisecond) {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) != 1 {
+			continue
 		}
-		if time.Since(began) > 20*time.Second {
-			t.Errorf("%s does not come", path)
+		if got, err := os.ReadFile(paths[0]); err == nil && strings.Contains(string(got), text) {
 			return
 		}
 	}
+	t.Errorf("%s does not come to hold %q", pattern, text)
 }
 
 // processes counts those whose arguments name the folder.
@@ -180,7 +187,7 @@ func TestCancelJobs(t *testing.T) {
 	log := &memory{}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		waitFor(t, filepath.Join(dir, "ledger"))
+		waitForCase(t, dir)
 		cancel()
 	}()
 	if err := machine(t, o).Run(ctx, b, log); !errors.Is(err, context.Canceled) {
@@ -260,7 +267,7 @@ func TestKilledScriptIsLost(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
 	go func() {
-		waitFor(t, filepath.Join(dir, "ledger"))
+		waitForCase(t, dir)
 		cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
 		if err != nil || len(cards) != 1 {
 			t.Errorf("%v, %v: want one process", cards, err)

@@ -127,7 +127,8 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	return s.identify(ctx, sub, gone)
 }
 
-// identify waits until the job has said who it is: about a millisecond.
+// identify waits until the job has said who it is: about a millisecond. It runs by
+// now, so a cancelled context is left to the caller, who can end it with its ID.
 func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, gone <-chan struct{}) (string, error) {
 	for {
 		id, found, err := s.Find(ctx, sub)
@@ -140,8 +141,6 @@ func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, go
 				return id, err
 			}
 			return "", fmt.Errorf("submit %s: bash ended before the job began, see %s", sub.Name, filepath.Join(sub.Dir, "local.log"))
-		case <-ctx.Done():
-			return "", ctx.Err()
 		case <-time.After(time.Millisecond):
 		}
 	}

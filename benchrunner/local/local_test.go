@@ -132,6 +132,27 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Jobs of one campaign do not run beside each other, whoever submits them.
+func TestOneAtATime(t *testing.T) {
+	jobs := t.TempDir()
+	var ids [3]string
+	var subs [3]benchrunner.Submission
+	for i := range ids {
+		dir := filepath.Join(jobs, fmt.Sprint(i))
+		subs[i] = benchrunner.Submission{Name: fmt.Sprint(i), Dir: dir, Script: filepath.Join(dir, "job.sh"), Limit: time.Minute}
+		text := "mkdir ../alone || exit 9; sleep 0.1; rmdir ../alone"
+		if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(subs[i].Script, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = submit(t, scheduler(t), subs[i])
+	}
+	for i, id := range ids {
+		if st := over(t, scheduler(t), id, subs[i]); st.Outcome != coll.JobCompleted {
+			t.Errorf("job %d: %+v, want it to run alone", i, st)
+		}
+	}
+}
+
 // A process that has the number of a job of an earlier boot, or of another start, is
 // not that job.
 func TestReusedNumbers(t *testing.T) {

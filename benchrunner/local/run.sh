@@ -8,5 +8,8 @@ if ! mv -T "process.$id" process 2>/dev/null; then # another process is this job
 	rm -rf "process.$id"
 	exit 0
 fi
-TUTTI_JOB_ID=$id timeout -k 10 "$limit" bash "$script"
+# One job at a time, also when a later tutti begins one while it takes up another.
+# Where there is no flock(1) that is left to tutti.
+exec 9>>../running.lock && flock 9
+TUTTI_JOB_ID=$id timeout -k 10 "$limit" bash "$script" 9>&-
 echo "$?" >exit.new && mv -f exit.new exit
