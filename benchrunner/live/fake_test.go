@@ -143,6 +143,14 @@ func at(nodes int, number int64, behaviour string) coll.Candidate {
 }
 
 func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
+	t.Cleanup(func() { // before the folder is removed
+		for began := time.Now(); processes(t, dir) > 0; time.Sleep(time.Millisecond) {
+			if time.Since(began) > 20*time.Second {
+				t.Errorf("processes of %s are left", dir)
+				return
+			}
+		}
+	})
 	return live.Options{
 		Campaign: "test", Dir: dir, Scheduler: s, Launcher: fakeLauncher{}, Program: newFakeProgram(t, dir), Force: fakeForce,
 		LaunchTime: 500 * time.Millisecond, Settle: 300 * time.Millisecond,

@@ -164,7 +164,7 @@ func waitFor(t *testing.T, pattern, text string) {
 }
 
 // processes counts those whose arguments name the folder.
-func processes(t *testing.T, dir string) int {
+func processes(t testing.TB, dir string) int {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
