@@ -66,6 +66,19 @@ func withoutNil(f Facts) Facts {
 		}
 	}
 	f.Versions, f.Warnings = orEmpty(f.Versions), orEmpty(f.Warnings)
+	f.Verification = slices.Clone(f.Verification) // absent when there is none, as are the others
+	for i := range f.Verification {
+		v := &f.Verification[i]
+		v.Points, v.PutBack, v.Slower, v.Obedience = orEmpty(v.Points), orEmpty(v.PutBack), orEmpty(v.Slower), orEmpty(v.Obedience)
+		v.Collectives = copied(v.Collectives)
+		for j := range v.Collectives {
+			v.Collectives[j].Obedience = orEmpty(v.Collectives[j].Obedience)
+		}
+	}
+	f.Environments = slices.Clone(f.Environments)
+	for i := range f.Environments {
+		f.Environments[i].Nodes = orEmpty(f.Environments[i].Nodes)
+	}
 	return f
 }
 

@@ -11,9 +11,9 @@
 // First looks make suspects and no more. A suspect is found slower by its second
 // look alone: blocks measured afterwards, as many as were settled before they
 // began, Wilcoxon's signed-rank test against a ratio of 1 + Tolerance, and Holm's
-// correction for the number of suspects. Pass n may spend Alpha/2^n, so that all
-// passes over a library together raise a false alarm with probability Alpha at
-// most.
+// correction for the number of suspects. Pass n may spend a share of Alpha that goes
+// with 1/n², so that all passes over a library together raise a false alarm with
+// probability Alpha at most.
 //
 // What was found is put back to the library's default (PutBack), the files are
 // written anew, and the next pass looks at these points, their neighbours and

@@ -29,7 +29,7 @@ type Rules struct {
 func DefaultRules() Rules {
 	return Rules{
 		Tolerance: 0.02, Alpha: 0.05, Detect: 0.05, Suspicion: 0.15, Precision: 0.02,
-		MinBlocks: 6, MaxBlocks: 20, Passes: 4, Points: 60, Between: 20, Controls: 4,
+		MinBlocks: 6, MaxBlocks: 20, Passes: 10, Points: 60, Between: 20, Controls: 4,
 	}
 }
 
@@ -64,8 +64,10 @@ func (r Rules) Validate() error {
 	return errors.Join(faults...)
 }
 
-// alphaOf is what pass n may spend: the sum over all passes is below Alpha.
-func (r Rules) alphaOf(pass int) float64 { return r.Alpha * math.Pow(0.5, float64(pass)) }
+// alphaOf is what pass n may spend: 1/n² of them all, whose sum is π²/6.
+func (r Rules) alphaOf(pass int) float64 {
+	return r.Alpha * 6 / (math.Pi * math.Pi * float64(pass*pass))
+}
 
 // limit is the logarithm of the largest ratio that does not count as slower.
 func (r Rules) limit() float64 { return math.Log1p(r.Tolerance) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -278,8 +279,10 @@ func (a *app) tell(f report.Facts, output, dir string) error {
 	if output == "json" {
 		return report.WriteJSON(a.stdout, f)
 	}
-	if err := report.WriteSummary(a.stdout, f); err != nil {
-		return err
+	for _, write := range []func(io.Writer, report.Facts) error{report.WriteSummary, report.WriteVerification, report.WriteMachineTime} {
+		if err := write(a.stdout, f); err != nil {
+			return err
+		}
 	}
 	for _, w := range f.Warnings {
 		fmt.Fprintln(a.stdout, "warning:", w)

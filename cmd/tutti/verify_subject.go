@@ -67,6 +67,9 @@ func (s *verifySubject) Apply(ctx context.Context, _ []verify.Entry) (verify.Fil
 				}
 			}
 		}
+		if len(problem.Grid) == 0 {
+			return verify.Files{}, withCode(codeInput, fmt.Errorf("%s: no time of the library's own default is recorded: nothing to compare with", p.Problem))
+		}
 		files.Problems = append(files.Problems, problem)
 	}
 	if !s.built.config.Runner.Live() {

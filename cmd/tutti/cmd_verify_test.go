@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/report"
+)
+
+// bcastCampaign tunes bcast for Open MPI and MPICH on a part of the recorded data
+// and returns the folder; one selected algorithm is slower than the default.
+func bcastCampaign(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	args := []string{"tune", "-c", filepath.Join(dir, "small.yaml")}
+	for _, set := range []string{
+		"collectives=bcast", "runner.data=data/A_bcast.csv", "runner.defaults=data/defaults.csv", "runner.recorded=A",
+		"grid.nodes=4,8,16", "grid.ppn=1,2",
+	} {
+		args = append(args, "--set", set)
+	}
+	mustTutti(t, codeDone, args...)
+	return filepath.Join(dir, "out")
+}
+
+// provedFiles are those that a verification writes and report and export keep.
+var provedFiles = []string{selectionCSV, "openmpi.rules", "openmpi.env", "mpich.json"}
+
+func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range names {
+		out[name] = string(readFile(t, filepath.Join(dir, name)))
+	}
+	return out
+}
+
+// TestVerify: what is slower is put back, stays put back, and is told.
+func TestVerify(t *testing.T) {
+	out := bcastCampaign(t)
+	before := contentsOf(t, out, provedFiles...)
+	stdout, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--points", "10")
+	if !strings.Contains(stdout, "openmpi: nothing is slower than the default") || !strings.Contains(stderr, "openmpi: pass 2, first look") {
+		t.Fatalf("%s%s", stdout, stderr)
+	}
+	after := contentsOf(t, out, provedFiles...)
+	if before["openmpi.rules"] == after["openmpi.rules"] || before[selectionCSV] == after[selectionCSV] || before["mpich.json"] != after["mpich.json"] {
+		t.Error("want other rules for Open MPI and the same file for MPICH")
+	}
+	var f report.Facts
+	if err := json.Unmarshal(readFile(t, filepath.Join(out, reportJSON)), &f); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Verification) != 1 || len(f.Verification[0].PutBack) == 0 {
+		t.Fatalf("the report has %+v", f.Verification)
+	}
+	for _, p := range f.Verification[0].PutBack {
+		for _, c := range f.Problems[1].Cells {
+			if c.Nodes == p.Nodes && c.PPN == p.PPN && c.MsgBytes == p.MsgBytes && c.Selected != "library_default" {
+				t.Errorf("%+v still has %s", p, c.Selected)
+			}
+		}
+	}
+	// Report, export and resume make them from the journal.
+	page := readFile(t, filepath.Join(out, reportHTML))
+	for _, verb := range [][]string{{"report", out}, {"resume", out}} {
+		mustTutti(t, codeDone, verb...)
+		for name, want := range after {
+			if got := string(readFile(t, filepath.Join(out, name))); got != want {
+				t.Errorf("tutti %s changed %s", verb[0], name)
+			}
+		}
+		if !bytes.Equal(page, readFile(t, filepath.Join(out, reportHTML))) {
+			t.Errorf("tutti %s changed the report", verb[0])
+		}
+	}
+	to := t.TempDir()
+	mustTutti(t, codeDone, "export", out, "--format", "selection", "--dir", to)
+	if got := string(readFile(t, filepath.Join(to, selectionCSV))); got != after[selectionCSV] {
+		t.Error("tutti export selects differently")
+	}
+	// Told again, nothing is measured.
+	lines := journalLines(t, out)
+	again, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--points", "10")
+	if again != stdout || stderr != "" || journalLines(t, out) != lines {
+		t.Errorf("a second time: %s%s", again, stderr)
+	}
+}
+
+// TestVerifyGoesOn: cut anywhere, the journal of a verification leads to the same
+// files.
+func TestVerifyGoesOn(t *testing.T) {
+	out := bcastCampaign(t)
+	first := journalLines(t, out)
+	args := []string{"--library", "openmpi", "--points", "10"}
+	mustTutti(t, codeDone, append([]string{"verify", out}, args...)...)
+	want := contentsOf(t, out, append(provedFiles, reportJSON)...)
+	lines := bytes.SplitAfter(readFile(t, filepath.Join(out, "journal.jsonl")), []byte("\n"))
+	cuts := 6
+	if testing.Short() {
+		cuts = 2
+	}
+	for i := range cuts {
+		at := first + 1 + i*(len(lines)-first-2)/cuts
+		text := bytes.Join(lines[:at], nil)
+		dir := damaged(t, append(text, lines[at][:len(lines[at])/2]...)) // torn
+		mustTutti(t, codeDone, append([]string{"verify", dir}, args...)...)
+		for name, content := range want {
+			if name == "openmpi.env" { // names the folder
+				continue
+			}
+			if got := string(readFile(t, filepath.Join(dir, name))); got != content {
+				t.Errorf("cut after %d of %d lines: %s differs", at, len(lines), name)
+			}
+		}
+	}
+}
+
+// TestVerifyEnds: a budget that ends first has its exit code, and so has each thing
+// that cannot be asked for.
+func TestVerifyEnds(t *testing.T) {
+	out := bcastCampaign(t)
+	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
+	if !strings.Contains(stdout, "mpich: the verification has not ended") || !strings.Contains(stderr, "go on with: tutti verify") {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+	mustTutti(t, codeDone, "verify", out, "--library", "mpich", "--points", "5", "--output", "json")
+	for _, args := range [][]string{
+		{"verify"}, {"verify", out, "--library", "lam"}, {"verify", out, "--alpha", "2"}, {"verify", out, "--output", "xml"},
+	} {
+		mustTutti(t, codeUsage, args...)
+	}
+	mustTutti(t, codeInput, "verify", t.TempDir())
+
+	// Without times of the default there is nothing to compare with.
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"))
+	if _, stderr := mustTutti(t, codeInput, "verify", filepath.Join(dir, "out")); !strings.Contains(stderr, "default") {
+		t.Errorf("%s", stderr)
+	}
+}
+
+// TestVerifyBusy: a campaign that somebody works on is left alone.
+func TestVerifyBusy(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	out := filepath.Join(dir, "out")
+	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000")
+	endWhen(t, first, os.Interrupt, func() bool {
+		if journalLines(t, out) < 3 {
+			return false
+		}
+		mustTutti(t, codeBusy, "verify", out)
+		return true
+	})
+}

@@ -1,0 +1,152 @@
+package verify
+
+import (
+	"slices"
+	"testing"
+
+	"tutti/coll"
+	"tutti/selection"
+)
+
+// bands selects tree up to 1 KiB, ring up to 16 KiB and the default above, and the
+// default on two nodes.
+func bands(p coll.Point) coll.Algorithm {
+	switch {
+	case p.Nodes == 2 || p.MsgBytes > 20000:
+		return coll.Default
+	case p.MsgBytes <= 2000:
+		return coll.Algorithm{Name: "tree"}
+	}
+	return coll.Algorithm{Name: "ring"}
+}
+
+func grid() []coll.Point {
+	var out []coll.Point
+	for _, n := range []int{2, 4, 16} {
+		for size := int64(8); size <= 1<<20; size *= 2 {
+			out = append(out, coll.Point{Collective: coll.Allreduce, Nodes: n, PPN: 4, MsgBytes: size})
+		}
+	}
+	return out
+}
+
+// TestPlan: every place is there however few points are wanted, so are points on
+// both sides of each switch, and sizes are whole elements.
+func TestPlan(t *testing.T) {
+	rules := DefaultRules()
+	rules.Points, rules.Between = 1, 100
+	p := Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands, Runnable: func(coll.Point) bool { return true }}
+	spots := plan(p, rules)
+	count := map[Why]int{}
+	places := map[string]bool{}
+	for _, s := range spots {
+		count[s.Why]++
+		if s.Choice != bands(s.Point) || s.MsgBytes%4 != 0 {
+			t.Errorf("%+v: want %v and whole elements", s, bands(s.Point))
+		}
+		if s.Why == OnGrid {
+			places[s.Layout().String()+s.Choice.Name] = true
+		}
+		if s.Why == Switch && s.Nodes != 2 && !slices.Contains([]int64{2000, 2004, 2008, 20000, 20004, 20008}, s.MsgBytes) {
+			t.Errorf("%v is at no switch", s)
+		}
+	}
+	if len(places) != 4 || count[OnGrid] != 4 || count[Control] != rules.Controls || count[Switch] != 12 || count[Between] == 0 {
+		t.Errorf("places %v, spots %v", places, count)
+	}
+	if !slices.ContainsFunc(spots, func(s Spot) bool { return s.Nodes == 8 }) {
+		t.Error("no layout between those of the grid")
+	}
+	if again := plan(p, rules); !slices.Equal(spots, again) {
+		t.Error("the same seed gives other spots")
+	}
+	p.Runnable = nil
+	for _, s := range plan(p, rules) {
+		if !slices.Contains(p.Grid, s.Point) {
+			t.Errorf("%v is off the grid", s)
+		}
+	}
+}
+
+// TestPlanIsLocal: where the selection stays the same so do the spots.
+func TestPlanIsLocal(t *testing.T) {
+	rules := DefaultRules()
+	rules.Points = 6
+	back := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 4, MsgBytes: 8192}
+	before := plan(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands}, rules)
+	after := plan(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: func(p coll.Point) coll.Algorithm {
+		if p == back {
+			return coll.Default
+		}
+		return bands(p)
+	}}, rules)
+	gone := 0 // of four nodes; one gives way to the new place
+	for _, s := range before {
+		if s.Nodes == 4 && s.Why == OnGrid && !slices.Contains(after, s) {
+			gone++
+		}
+	}
+	if gone > 1 {
+		t.Errorf("%d spots are gone from where nothing changed", gone)
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	at := coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 1000}
+	got := neighbours(grid(), at)
+	for _, want := range []coll.Point{
+		{Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 512}, {Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 1024},
+		{Collective: coll.Allreduce, Nodes: 2, PPN: 4, MsgBytes: 1024}, {Collective: coll.Allreduce, Nodes: 16, PPN: 4, MsgBytes: 1024},
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("neighbours of %v are %v, want %v among them", at, got, want)
+		}
+	}
+}
+
+// TestPutBack: the default answers at every condemned point, on the grid or between,
+// as far from it as needed and no farther.
+func TestPutBack(t *testing.T) {
+	var rows []selection.Row
+	for _, p := range grid() {
+		r := selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2}, {Algorithm: coll.Algorithm{Name: "tree"}, Seconds: 1}}}
+		rows = append(rows, r)
+	}
+	choose := func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
+		tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{})
+		return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
+	}
+	points := []coll.Point{
+		{Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 64},
+		{Collective: coll.Allreduce, Nodes: 8, PPN: 4, MsgBytes: 3000},
+	}
+	out, err := PutBack(rows, Condemned{Points: points}, choose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selected, err := choose(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range points {
+		if got := selected(p); !got.IsDefault() {
+			t.Errorf("%v still has %v", p, got)
+		}
+	}
+	left := 0
+	for i, r := range out {
+		if len(r.Options) != 2 {
+			left++
+		}
+		if len(rows[i].Options) != 2 {
+			t.Error("PutBack changed the rows it was given")
+		}
+	}
+	if left < 2 || left > 4 {
+		t.Errorf("%d rows are put back, want 2 to 4", left)
+	}
+	all, err := PutBack(rows, Condemned{All: true}, choose)
+	if err != nil || slices.ContainsFunc(all, func(r selection.Row) bool { return len(r.Options) != 1 }) {
+		t.Errorf("the whole collective: %v, %v", err, all)
+	}
+}
