@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/benchrunner/live"
 	"tutti/coll"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 		program := o.Program.(fakeProgram)
 		program.most = 1
 		o.Program = program
-		o.LaunchTime = 2 * time.Second
+		o.LaunchTime, o.Poll = 2*time.Second, live.Poll{} // as it comes
 		o.JobTime = program.allowance + 2*o.LaunchTime + 10*time.Second
 		var cases []coll.Candidate
 		for i := range jobs {
