@@ -231,6 +231,36 @@ func TestLiveAlgorithms(t *testing.T) {
 	}
 }
 
+// TestLiveProbe: looking which algorithm ran lets no process wait for ever, also
+// where some hand on to others what they got, and names what was asked for.
+func TestLiveProbe(t *testing.T) {
+	opt := quick(mpich.program(t))
+	cat, err := catalogue.For(mpich.library, mpich.version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []benchrunner.Case
+	for _, c := range []coll.Collective{coll.Bcast, coll.Scatter, coll.Gather, coll.Reduce, coll.Allreduce} {
+		for _, a := range cat.Algorithms(c) {
+			p := coll.Point{Collective: c, Nodes: 1, PPN: 4, MsgBytes: 64}
+			f, err := forcing.Of(cat, coll.Candidate{Point: p, Algorithm: a})
+			if err != nil || len(f.Base) > 1 {
+				continue // infeasible on one node, or in a start of its own
+			}
+			cases = append(cases, benchrunner.Case{Candidate: coll.Candidate{Point: p, Algorithm: a}, Forcing: f})
+		}
+	}
+	r, out := mpich.start(t, opt, cases)
+	for i, o := range r.Outcomes {
+		if o.State != benchrunner.OutcomeDone {
+			t.Errorf("%v: %+v", cases[i].Candidate, o)
+		}
+	}
+	if n := bytes.Count(out.Stdout, []byte(`"verified":"error stack"`)); n < 11 {
+		t.Errorf("%d of %d algorithms were seen, want 11 at least:\n%s", n, len(cases), out.Stdout)
+	}
+}
+
 // TestLiveSwitchesOpenMPI: the functions that coll/tuned calls are those of the
 // switches, in their order, seen in the log of the dynamic loader of rank 0, which
 // has the first call of each.

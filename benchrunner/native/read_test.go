@@ -157,6 +157,8 @@ func TestReadAlgorithm(t *testing.T) {
 		{"ring", "enumeration", "ring", ""},
 		{"ring", "enumeration", "bruck", "the library ran bruck instead"},
 		{"scatter_ring_allgather", "error stack", "MPIR_Bcast_intra_scatter_ring_allgather", ""},
+		{"alpha", "error stack", "MPIR_Bcast_intra_binomial", ""}, // a part tells nothing of the whole
+		{"alpha", "error stack", "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", "the library ran MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial instead"},
 		{"gamma", "error stack", "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", ""},
 		{"smp", "error stack", "MPIR_Bcast_intra_smp MPIR_Bcast_intra_binomial", ""},
 		{"binomial", "error stack", "MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial", "the library ran MPIDI_Bcast_intra_composition_gamma MPIR_Bcast_intra_binomial instead"},

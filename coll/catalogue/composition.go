@@ -18,6 +18,12 @@ const (
 // which decides before any algorithm does.
 func (e Entry) Composition() bool { return strings.HasPrefix(e.Leaf, "MPIDI_") }
 
+// IsComposition reports whether the name is one of a composition in any release.
+// MPICH calls them by Greek letters, which no algorithm has for a name.
+func IsComposition(alg coll.Algorithm) bool {
+	return slices.Contains([]string{"alpha", "beta", "gamma", "delta"}, alg.Name)
+}
+
 // Flat returns the composition that hands a communicator on as it is, and false
 // when the release has none in the table.
 func (c *Catalogue) Flat(collective coll.Collective) (Entry, bool) {

@@ -150,3 +150,16 @@ func TestPartPoint(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
+
+// Every composition of the table has a name that no algorithm has.
+func TestIsComposition(t *testing.T) {
+	for _, c := range load() {
+		for collective, entries := range c.entries {
+			for _, e := range entries {
+				if got := IsComposition(coll.Algorithm{Name: e.Name}); got != e.Composition() {
+					t.Errorf("%s %s %s %s: IsComposition = %t, want %t", c.Library, c.Version, collective, e.Name, got, e.Composition())
+				}
+			}
+		}
+	}
+}

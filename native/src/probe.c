@@ -5,7 +5,9 @@
 
 /* MPICH names the functions it was in when a message was longer than the receiver
  * said. So one process calls with another length than the rest, and the error
- * says which algorithm ran.
+ * says which algorithm ran. It is a process that hands nothing on: one that is told
+ * of an error may keep what others wait for, as in the scatter of a broadcast. The
+ * last process is a leaf of every tree, and the root one of those that lead to it.
  *
  * That is safe only where an algorithm goes on after such an error, so that nobody
  * waits for a message that is never sent: known of 4.0, where errors inside a
@@ -50,7 +52,8 @@ void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
     int length = 0;
     int to_root = what == GATHER || what == REDUCE, few = collective_reduces(what) || what == BCAST ? 4 * c->size : 4;
     int factor = what == ALLGATHER || what == ALLGATHERV ? c->size + 1 : 2; /* they receive into all the room they have */
-    int count = (c->rank == 0) != to_root ? factor * few : few;
+    int brief = to_root ? 0 : c->size - 1; /* who gets more than it says */
+    int count = c->rank == brief ? few : factor * few;
     fault_none(&f);
     if (workload_make(&w, what, count, count, comm, why) == 0) {
         workload_fill(&w, 0);
