@@ -58,7 +58,7 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.id, err)
 	}
-	return &Scheduler{opt: opt, environ: environ, host: host, allocation: a}, nil
+	return &Scheduler{opt: opt, environ: without(environ, deciding), host: host, allocation: a}, nil
 }
 
 // leastCPUs reads a list like 32(x3),16: three nodes of 32 processors, one of 16.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,7 +41,8 @@ type Scheduler struct {
 var _ benchrunner.Scheduler = (*Scheduler)(nil)
 
 // New returns a scheduler of this machine. Jobs get the environment of this process
-// but for what would make launchers believe that they are inside another job.
+// but for what would make launchers believe that they are inside another job, and
+// what would choose algorithms for the library.
 func New(opt Options) (*Scheduler, error) {
 	if opt.Nodes < 0 || opt.PPN < 0 {
 		return nil, fmt.Errorf("local: %d nodes, %d processes per node: want zero or more", opt.Nodes, opt.PPN)
@@ -49,22 +51,27 @@ func New(opt Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
-	s := &Scheduler{opt: opt, host: host}
-	for _, v := range os.Environ() {
-		if !foreign(v) {
-			s.environ = append(s.environ, v)
-		}
-	}
-	return s, nil
+	environ := without(os.Environ(), slices.Concat(foreign, deciding))
+	return &Scheduler{opt: opt, host: host, environ: environ}, nil
 }
 
-func foreign(v string) bool {
-	for _, prefix := range []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"} {
-		if strings.HasPrefix(v, prefix) {
-			return true
+// Prefixes of variables that are not handed on to jobs.
+var (
+	// of another job that tutti may have been started in
+	foreign = []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"}
+	// that decide which algorithm a library runs: only the campaign does
+	deciding = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
+)
+
+// without returns the variables whose names have none of the prefixes.
+func without(environ, prefixes []string) []string {
+	var out []string
+	for _, v := range environ {
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(v, p) }) {
+			out = append(out, v)
 		}
 	}
-	return false
+	return out
 }
 
 // Name returns local or allocation.

@@ -2,6 +2,7 @@ package local
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,4 +54,15 @@ func FuzzLeastCPUs(f *testing.F) {
 			t.Errorf("leastCPUs(%q) = %d", list, n)
 		}
 	})
+}
+
+// What chooses algorithms, or belongs to another job, does not reach a job.
+func TestWithout(t *testing.T) {
+	environ := []string{"PATH=/bin", "SLURM_JOB_ID=1", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp", "OMPI_MCA_coll_tuned_use_dynamic_rules=1", "OMPI_MCA_btl=self", "UCX_TLS=tcp"}
+	if got, want := without(environ, deciding), []string{"PATH=/bin", "SLURM_JOB_ID=1", "OMPI_MCA_btl=self", "UCX_TLS=tcp"}; !slices.Equal(got, want) {
+		t.Errorf("without what decides: %q, want %q", got, want)
+	}
+	if got, want := without(environ, foreign), environ[2:]; !slices.Equal(got, append([]string{"PATH=/bin"}, want...)) {
+		t.Errorf("without what is foreign: %q", got)
+	}
 }
