@@ -191,7 +191,8 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 	if len(drafts) > 0 {
 		r.m.planned.Store(true)
 	} else if len(refused) > 0 && r.batch.Round <= 1 && !r.m.planned.Load() {
-		return nil, nil, fmt.Errorf("nothing of the first round can be measured; %v: %s", r.batch.Requests[refused[0].request].Candidate, refused[0].reason)
+		return nil, nil, fmt.Errorf("%w: nothing of the first round can be measured; %v: %s",
+			benchrunner.ErrRejected, r.batch.Requests[refused[0].request].Candidate, refused[0].reason)
 	}
 	return drafts, append(unforced, refused...), nil
 }

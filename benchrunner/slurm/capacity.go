@@ -173,6 +173,10 @@ func (s *Scheduler) partition(ctx context.Context) (partition, error) {
 	}
 	permanent := func(f *failure) bool { return judge(f, "") == rejected }
 	out, err := persist(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
+	var f *failure
+	if errors.As(err, &f) && permanent(f) {
+		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, err)
+	}
 	if err != nil {
 		return partition{}, err
 	}
@@ -188,5 +192,5 @@ func (s *Scheduler) partition(ctx context.Context) (partition, error) {
 			return p, nil
 		}
 	}
-	return partition{}, errors.New("slurm: the cluster has no default partition: name one")
+	return partition{}, fmt.Errorf("%w: the cluster has no default partition: name one", benchrunner.ErrRejected)
 }

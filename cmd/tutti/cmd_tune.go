@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/internal/config"
 	"tutti/report"
@@ -216,6 +217,8 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, j
 		return fmt.Errorf("journal of %s: %w", b.config.Output, err)
 	case errors.Is(err, errNothing):
 		return err
+	case errors.Is(err, benchrunner.ErrRejected):
+		return b.takeBack(ctx, err)
 	case err != nil:
 		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, b.again)
 	}

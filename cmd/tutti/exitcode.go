@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/internal/config"
 	"tutti/store"
@@ -36,7 +37,7 @@ var codeMeanings = []struct {
 	{codeDone, "done; after tune and resume: every problem converged"},
 	{codeFailed, "failed in a way that has no code of its own"},
 	{codeUsage, "wrong flags or arguments"},
-	{codeInput, "a campaign file, recorded data or a journal was refused"},
+	{codeInput, "a campaign file, recorded data or a journal was refused, or the machine takes no job of the campaign"},
 	{codeNotConverged, "finished and written, but a problem stopped before its criteria held"},
 	{codeCancelled, "cancelled; tutti resume goes on"},
 	{codeBusy, "another tutti is at work on the campaign, or the folder holds one already"},
@@ -100,7 +101,7 @@ func codeOf(err error) exitCode {
 		return codeBusy
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
-	case errors.Is(err, config.ErrConfig), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
+	case errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
 		errors.Is(err, campaign.ErrLog), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tutti/coll"
+	"tutti/store"
+)
+
+// takeBack says why the machine takes no job of a campaign. When none was ever
+// begun, it leaves nothing behind: the file is corrected and tune begins anew. The
+// journal must be locked.
+func (b *built) takeBack(ctx context.Context, cause error) error {
+	contents, err := store.Read(b.config.Output)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	if begun(contents.Records) {
+		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", cause, b.again)
+	}
+	// A job of which nobody knows whether it was taken is ended if it was.
+	if err := b.machines[0].Cancel(ctx, openJobs(contents.Records)); err != nil {
+		return fmt.Errorf("%w\n%w\ngo on with: %s", cause, err, b.again)
+	}
+	return errors.Join(cause, b.forget(contents.Records))
+}
+
+// begun reports whether a job was taken or a trial ended.
+func begun(records []store.Record) bool {
+	for _, r := range records {
+		if r.Kind == store.KindTrial || r.Kind == store.KindJob && r.Job.State == coll.JobSubmitted {
+			return true
+		}
+	}
+	return false
+}
+
+// forget removes the folders of the jobs, and the journal last.
+func (b *built) forget(records []store.Record) error {
+	jobs := filepath.Join(b.config.Output, "jobs")
+	for _, r := range records {
+		if r.Kind != store.KindJob {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(jobs, r.Job.Name)); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	for _, path := range []string{jobs, filepath.Join(b.config.Output, store.FileName)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return withOutputCode(err)
+		}
+	}
+	return nil
+}
