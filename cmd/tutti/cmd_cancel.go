@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/store"
 )
 
@@ -45,6 +46,22 @@ work on is stopped first, with Ctrl-C.`,
 			return nil
 		},
 	}
+}
+
+// leftInQueue tells how many jobs go on without tutti; "" for none.
+func (b *built) leftInQueue() string {
+	if b.config.Runner.Kind != config.SlurmJobs {
+		return "" // others end with it
+	}
+	contents, err := store.Read(b.config.Output)
+	if err != nil {
+		return "" // what reads the journal next says what is wrong with it
+	}
+	n := len(openJobs(contents.Records))
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Jobs that stay in the queue: %d; tutti cancel %s ends them.", n, shellWord(nearPath(b.config.Output)))
 }
 
 // openJobs returns the jobs that the records know to have begun and not to have

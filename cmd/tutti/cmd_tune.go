@@ -211,7 +211,7 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, j
 	results, facts, err := a.runAndWrite(ctx, b, past, journal)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  %s\n", b.again)
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Go on with:\n  %s\n", b.leftInQueue(), b.again)
 		return errCancelled
 	case errors.Is(err, campaign.ErrLog):
 		return fmt.Errorf("journal of %s: %w", b.config.Output, err)
