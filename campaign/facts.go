@@ -36,7 +36,7 @@ type knowledge struct {
 	seconds  map[coll.Candidate]float64
 	fastest  map[coll.Point]coll.Measurement // without the default, unless it is all there is
 	measured map[coll.Point]int
-	complete bool // the recorded truth
+	complete bool // all there is to know: the recorded truth, or every candidate measured
 }
 
 func truthOf(p Problem, res Result) knowledge {
@@ -44,7 +44,7 @@ func truthOf(p Problem, res Result) knowledge {
 		seconds:  map[coll.Candidate]float64{},
 		fastest:  map[coll.Point]coll.Measurement{},
 		measured: map[coll.Point]int{},
-		complete: p.Truth != nil,
+		complete: p.Truth != nil || res.Ledger.Left() == 0,
 	}
 	for _, m := range res.Ledger.Measurements() {
 		k.measured[m.Point]++
@@ -73,8 +73,8 @@ func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	return s, err == nil
 }
 
-// cells describe every grid point: recorded slowdowns where the truth is
-// complete, predicted ones where it is not.
+// cells describe every grid point: slowdowns where everything is known, predicted
+// ones where it is not.
 func cells(k knowledge, c Conclusion) []report.Cell {
 	var out []report.Cell
 	for _, row := range c.Rows {
@@ -115,8 +115,8 @@ func worstLoss(c Conclusion) float64 {
 	return worst
 }
 
-// scores says how good the tuned selection and the default are: against the
-// recorded truth, or held out and on the measured points.
+// scores says how good the tuned selection and the default are: against all there
+// is to know, or else held out and on the measured points.
 func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOut) ([]report.Score, error) {
 	source := "measured"
 	var tuned, byDefault []float64
