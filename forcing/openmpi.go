@@ -43,6 +43,11 @@ func tunedOpenMPI(cat *catalogue.Catalogue, c coll.Candidate) (Forcing, error) {
 	for _, s := range switches {
 		f.Env = append(f.Env, Var{Name: mcaPrefix + s.Name, Value: strconv.Itoa(s.Value)})
 	}
+	if c.Collective == coll.Allgatherv {
+		// Its control variable can be read only (MPI_T_cvar_write of 4.1.4 refuses
+		// with MPI_T_ERR_CVAR_SET_NEVER): each algorithm is a program of its own.
+		f.Base = slices.Clone(f.Env)
+	}
 	return f, nil
 }
 

@@ -63,7 +63,7 @@ func fields() []field {
 		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
 		{"benchmark.warmup", "calls before those that are timed; osu: only with iterations", 5, whole(func(c *Campaign) *int { return &c.Benchmark.Warmup }, 0, 1<<20)},
 		{"benchmark.iterations", "osu, reprompi, imb: calls timed of each size; 0: the program's own number", 0, whole(func(c *Campaign) *int { return &c.Benchmark.Iterations }, 0, 1<<24)},
-		{"benchmark.min_samples", "native: calls timed, at least", 10, whole(func(c *Campaign) *int { return &c.Benchmark.MinSamples }, 6, 1<<20)},
+		{"benchmark.min_samples", "native: calls timed, at least, unless the slice is used up", 100, whole(func(c *Campaign) *int { return &c.Benchmark.MinSamples }, 6, 1<<20)},
 		{"benchmark.max_samples", "native: calls timed, at most", 1000, whole(func(c *Campaign) *int { return &c.Benchmark.MaxSamples }, 6, 1<<24)},
 		{"benchmark.precision", "native: half width of the 95 % interval of the median that is enough, as a share of it", 0.02, number(func(c *Campaign) *float64 { return &c.Benchmark.Precision }, 0.0001, 1)},
 		{"benchmark.slice", "native: most time for one benchmark", "1s", duration(func(c *Campaign) *time.Duration { return &c.Benchmark.Slice })},

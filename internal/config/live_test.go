@@ -14,7 +14,7 @@ import (
 func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
 	c.Benchmark = config.Benchmark{
-		Program: "native", Warmup: 5, MinSamples: 10, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, Hopeless: 10, Check: true,
+		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, Hopeless: 10, Check: true,
 	}
 	c.Slurm = config.Slurm{Exclusive: true, Jobs: 4}
 }
