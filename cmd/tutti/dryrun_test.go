@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"mvdan.cc/sh/v3/syntax"
+
+	"tutti/internal/golden"
+)
+
+// TestLiveScripts runs command lines on fake campaigns.
+func TestLiveScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs jobs")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/live",
+		Setup: func(env *testscript.Env) error {
+			fakeCampaign(t, env.WorkDir, "fake.yaml")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
+	})
+}
+
+// everything lists the paths below a folder.
+func everything(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		out = append(out, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// brief leaves out the lines of scripts that are the same in all of them.
+func brief(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		script := strings.HasPrefix(line, "    ")
+		if !script || strings.HasPrefix(line, "    #!") || strings.HasPrefix(line, "    tutti_start ") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// TestDryRun: what would be done is told in full, and nothing is done.
+func TestDryRun(t *testing.T) {
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	file := filepath.Join(dir, "small.yaml")
+	before := everything(t, dir)
+	stdout, stderr := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run")
+	golden.Check(t, filepath.Join("live", "dry-run.golden"), []byte(brief(strings.ReplaceAll(stdout, dir, "/DIR"))))
+	if stderr != "" {
+		t.Errorf("stderr %q", stderr)
+	}
+	if after := everything(t, dir); !slices.Equal(before, after) {
+		t.Errorf("before: %q\nafter: %q", before, after)
+	}
+	if again, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--yes"); again != stdout {
+		t.Error("a second time it tells something else")
+	}
+}
+
+func TestDryRunJSON(t *testing.T) {
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	file := filepath.Join(dir, "small.yaml")
+	stdout, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--output", "json")
+	var d dryRun
+	decoder := json.NewDecoder(strings.NewReader(stdout))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run")
+	sum, problems := 0.0, map[string]bool{}
+	for _, j := range d.Jobs {
+		sum += j.NodeHours
+		problems[j.Problem] = true
+		if j.Nodes != 1 || j.PPN < 2 || j.PPN > 3 || j.Candidates != len(j.Carries) || j.Starts < 1 || math.Abs(j.NodeHours-j.Limit/3600) > 1e-9 {
+			t.Errorf("%s: %d nodes, %d processes each, %d candidates, carries %d, %d starts, %g s, %g node-hours",
+				j.Name, j.Nodes, j.PPN, j.Candidates, len(j.Carries), j.Starts, j.Limit, j.NodeHours)
+		}
+		if !strings.Contains(j.Command, j.Name) || !strings.Contains(text, j.Command+"\n\n"+indented(j.Script)) {
+			t.Errorf("%s: the text has another command than %s, or another script", j.Name, j.Command)
+		}
+		if _, err := syntax.NewParser().Parse(strings.NewReader(j.Script), j.Name); err != nil {
+			t.Errorf("%s: %v", j.Name, err)
+		}
+	}
+	if len(problems) != 2 || math.Abs(sum-d.RoundNodeHours) > 1e-9 || d.NodeHours <= d.RoundNodeHours {
+		t.Errorf("%v, %g node-hours of jobs, %g of the round, %g of all", problems, sum, d.RoundNodeHours, d.NodeHours)
+	}
+	// A budget is the most that it can be.
+	stdout, _ = mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--output", "json", "--set", "stop.node_hours=0.25")
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || d.NodeHours != 0.25 {
+		t.Errorf("%g node-hours, %v, want the budget of 0.25", d.NodeHours, err)
+	}
+}
+
+func TestDryRunRefuses(t *testing.T) {
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	_, stderr := mustTutti(t, codeUsage, "tune", "-c", filepath.Join(dir, "small.yaml"), "--dry-run")
+	if !strings.Contains(stderr, "runner.kind replay submits nothing") {
+		t.Errorf("stderr %q", stderr)
+	}
+	live := t.TempDir()
+	fakeCampaign(t, live, "fake.yaml")
+	_, stderr = mustTutti(t, codeInput, "tune", "-c", filepath.Join(live, "small.yaml"), "--dry-run", "--set", "grid.ppn=7,9")
+	if !strings.Contains(stderr, "needs 7 processes per node, a node takes at most 3") {
+		t.Errorf("stderr %q", stderr)
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/store"
+)
+
+// soakKills is how often the soak kills: SOAK=300 for the full number.
+func soakKills(t *testing.T) int {
+	t.Helper()
+	switch s := os.Getenv("SOAK"); {
+	case s != "":
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 2 {
+			t.Fatalf("SOAK=%q: want a number of kills, 2 or more", s)
+		}
+		return n
+	case testing.Short():
+		return 4
+	}
+	return 20
+}
+
+// TestSoak kills tutti again and again, at random moments, half of the times while it
+// replays recorded data and half while it runs jobs on this machine. Gone on with,
+// campaigns end as if nothing had happened.
+func TestSoak(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	kills := soakKills(t)
+	t.Run("replay", func(t *testing.T) { soakReplay(t, rng, kills/2) })
+	t.Run("local", func(t *testing.T) { soakLocal(t, rng, kills-kills/2) })
+}
+
+func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
+	want := reference(t)
+	facts := trialsOf(t, want)
+	total := journalLines(t, want)
+	killed, campaigns := 0, 0
+	for ; killed < kills; campaigns++ {
+		dir := t.TempDir()
+		smallCampaign(t, dir)
+		const lives = 10
+		for life := 0; life < lives && killed < kills; life++ {
+			// Evenly over the journal; the last ones while results are written.
+			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
+			if endsKilled(t, dir, total*life/(lives-3), delay) {
+				killed++
+			}
+		}
+		last, output := process(t, dir, verb(t, dir)...)
+		if code := codeOfProcess(t, last.Wait()); code != codeDone {
+			t.Fatalf("exit code %d after the kills\n%s", code, output)
+		}
+		compareFinal(t, want, filepath.Join(dir, "out"))
+		if diff := cmp.Diff(facts, trialsOf(t, filepath.Join(dir, "out"))); diff != "" {
+			t.Fatalf("campaign %d, after %d kills (-undisturbed +killed):\n%s", campaigns+1, killed, diff)
+		}
+	}
+	fmt.Printf("soak: replay: %d kills in %d campaigns of %d trials: nothing lost, nothing doubled, same files\n", killed, campaigns, len(facts))
+}
+
+// trialsOf returns the trials of a journal, each with its problem and round. Problems
+// run side by side.
+func trialsOf(t *testing.T, out string) []string {
+	t.Helper()
+	var trials []string
+	for _, r := range recordsOf(t, out) {
+		if r.Kind == store.KindTrial {
+			trials = append(trials, fmt.Sprintf("%s: %+v", roundOf(r), *r.Trial))
+		}
+	}
+	slices.Sort(trials)
+	return trials
+}
+
+func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
+	want := soakedCampaign(t, nil, new(int))
+	killed, campaigns := 0, 0
+	for left := kills; left > 0; campaigns++ {
+		got := soakedCampaign(t, rng, &left)
+		killed = kills - left
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("campaign %d, after %d kills (-undisturbed +killed):\n%s", campaigns+1, killed, diff)
+		}
+	}
+	fmt.Printf("soak: local: %d kills in %d campaigns of %d trials: nothing lost, nothing doubled, same facts\n", killed, campaigns, len(want))
+}
+
+// soakedCampaign runs a fake campaign to its end, killing it while kills are left,
+// and returns its facts.
+func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
+	t.Helper()
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	out := filepath.Join(dir, "out")
+	for {
+		life := time.Hour
+		if *kills > 0 {
+			// Most processes live for a few jobs, some for an instant.
+			life = time.Duration(5+rng.ExpFloat64()*400) * time.Millisecond
+		}
+		cmd, output := process(t, dir, verb(t, dir)...)
+		began := time.Now()
+		switch code := endWhen(t, cmd, syscall.SIGKILL, func() bool { return time.Since(began) >= life }); code {
+		case -1:
+			*kills--
+			continue
+		case codeNotConverged: // everything is measured
+		default:
+			t.Fatalf("exit code %d\n%s", code, output)
+		}
+		l := checkJournal(t, out)
+		l.checkLedger(t, dir, false)
+		quiet(t, dir)
+		to := filepath.Join(dir, "tables")
+		mustTutti(t, codeDone, "export", out, "--format", "csv", "--dir", to)
+		if rows := strings.Count(string(readFile(t, filepath.Join(to, "measurements-openmpi.csv"))), "\n") - 1; rows != l.done() {
+			t.Errorf("%d measurements exported, want %d", rows, l.done())
+		}
+		return l.facts()
+	}
+}
