@@ -99,6 +99,9 @@ func TestPlaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: []string{"printf", "%s\n", "$HOME", "a  b", ""}, Files: map[string][]byte{"list": []byte("8\n")}})
+	if got := cmd.Executable(); got != "printf" {
+		t.Errorf("Executable = %q, want printf", got)
+	}
 	for name, text := range cmd.Files {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			t.Fatal(err)

@@ -35,6 +35,18 @@ func Placed(dir string, cmd Command) Command {
 	return cmd
 }
 
+// Executable returns the program that a command runs, whether it is Placed or not;
+// empty when there is none.
+func (c Command) Executable() string {
+	switch {
+	case len(c.Args) > 2 && c.Args[0] == "/bin/sh" && filepath.Base(c.Args[1]) == placementFile:
+		return c.Args[2]
+	case len(c.Args) > 0:
+		return c.Args[0]
+	}
+	return ""
+}
+
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
 // Misplaced says in what the processes of a Placed command differ from the layout;

@@ -138,7 +138,7 @@ func (m *Machine) command(s benchrunner.Start, folder string, files map[string][
 	if len(cmd.Args) == 0 {
 		return nil, "", fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
 	}
-	return args, cmd.Args[0], nil
+	return args, cmd.Executable(), nil
 }
 
 // ownFiles are what a start leaves in its folder.
