@@ -117,6 +117,9 @@ func (v intervals) Plot(c draw.Canvas, p *plot.Plot) {
 			mark = hollowMark
 		}
 		mark.Radius = radius
+		if point.PutBack {
+			mark.Radius = 3.5 // a cross is thin
+		}
 		c.DrawGlyph(mark, vg.Point{X: toX(float64(i + 1)), Y: toY(excess(point.Ratio.Value))})
 	}
 }
