@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"tutti/internal/config"
@@ -14,10 +16,11 @@ import (
 
 func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "init [FILE]",
-		Short:   "Write a commented campaign file",
-		Long:    `init writes a campaign file with every key, its meaning and its default. It does not overwrite a file. - writes to standard output.`,
-		Example: indent("tutti init night.yaml", "tutti init -"),
+		Use:   "init [FILE]",
+		Short: "Write a commented campaign file",
+		Long: `init writes a campaign file with every key that serves the runner, its meaning and
+its default. It does not overwrite a file. - writes to standard output.`,
+		Example: indent("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError(cmd, fmt.Errorf("want one file, got %d arguments", len(args)))
@@ -25,13 +28,17 @@ func (a *app) initCommand() *cobra.Command {
 			return nil
 		},
 	}
+	kind := cmd.Flags().String("runner", config.Replay, "`KIND` of runner to write it for: "+strings.Join(config.Kinds(), ", "))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !slices.Contains(config.Kinds(), *kind) {
+			return usageError(cmd, fmt.Errorf("--runner %q: want one of %s", *kind, strings.Join(config.Kinds(), ", ")))
+		}
 		path := "campaign.yaml"
 		if len(args) == 1 {
 			path = args[0]
 		}
 		if path == "-" {
-			_, err := fmt.Fprint(a.stdout, config.Template())
+			_, err := fmt.Fprint(a.stdout, config.Template(*kind))
 			return err
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -41,7 +48,7 @@ func (a *app) initCommand() *cobra.Command {
 		if err != nil {
 			return withCode(codeOutput, err)
 		}
-		_, err = f.WriteString(config.Template())
+		_, err = f.WriteString(config.Template(*kind))
 		if err = errors.Join(err, f.Close()); err != nil {
 			return withCode(codeOutput, err)
 		}
@@ -52,12 +59,4 @@ func (a *app) initCommand() *cobra.Command {
 }
 
 // shellWord quotes a path for a shell when it needs it.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func shellWord(s string) string { return shellescape.Quote(s) }

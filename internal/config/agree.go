@@ -8,6 +8,9 @@ import (
 	"tutti/campaign"
 )
 
+// Kinds returns the kinds of runners.
+func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
+
 // agree looks for keys that do not fit each other.
 func (c *Campaign) agree(fault func(key string, err error)) {
 	if !c.Runner.Live() {

@@ -36,11 +36,11 @@ func fields() []field {
 		{"libraries", "MPI builds to tune for: name and version; path of libmpich.so or libmpi.so when it is on this machine; to measure also benchmark (the program built with it, or the folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix) and env", nil, libraries},
 		{"collectives", "collectives to tune: " + strings.Join(collectiveNames(), ", "), nil, texts(func(c *Campaign) *[]string { return &c.Collectives }, 1, isCollective)},
 
-		{"grid.nodes", "node counts, any numbers; none: every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},
-		{"grid.ppn", "processes per node, any numbers; none: every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.PPN })},
-		{"grid.sizes", "message sizes such as 8B, 64KiB, 1MiB; none: every recorded one", []any{}, sizes(func(c *Campaign) *[]int64 { return &c.Grid.Sizes })},
+		{"grid.nodes", "node counts, any numbers; replay: none means every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},
+		{"grid.ppn", "processes per node, any numbers; replay: none means every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.PPN })},
+		{"grid.sizes", "message sizes such as 8B, 64KiB, 1MiB; replay: none means every recorded one", []any{}, sizes(func(c *Campaign) *[]int64 { return &c.Grid.Sizes })},
 
-		{"runner.kind", "how benchmarks are run: replay (from recorded measurements), local (on this machine), slurm (jobs), allocation (the Slurm job that tutti runs in)", Replay, text(func(c *Campaign) *string { return &c.Runner.Kind }, oneOf(Replay, Local, SlurmJobs, Allocation))},
+		{"runner.kind", "how benchmarks are run: replay (from recorded measurements), local (on this machine), slurm (jobs), allocation (the Slurm job that tutti runs in)", Replay, text(func(c *Campaign) *string { return &c.Runner.Kind }, oneOf(Kinds()...))},
 		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Data }, 0, notEmpty)},
 		{"runner.names", "replay: file that translates recorded algorithm names to the library's; none: they are the library's", "", text(func(c *Campaign) *string { return &c.Runner.Names }, anything)},
 		{"runner.defaults", "replay: file of the libraries' own choices at each point; none: not measured", "", text(func(c *Campaign) *string { return &c.Runner.Defaults }, anything)},
@@ -58,7 +58,7 @@ func fields() []field {
 		{"runner.launch_allowance", "time a launch may take to start and to end", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.LaunchAllowance })},
 		{"runner.settle", "time to wait for the files of a job that has ended", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Settle })},
 		{"runner.job_time", "most time to ask for in one job; 0s: what the scheduler allows", "1h", duration(func(c *Campaign) *time.Duration { return &c.Runner.JobTime })},
-		{"runner.confirm", "node-hours of a round above which tutti asks before it submits", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
+		{"runner.confirm", "node-hours that the campaign may take at most; above them tutti asks before it submits", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
 
 		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
 		{"benchmark.warmup", "calls before those that are timed; osu: only with iterations", 5, whole(func(c *Campaign) *int { return &c.Benchmark.Warmup }, 0, 1<<20)},

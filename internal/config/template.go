@@ -6,25 +6,60 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// examples fill keys that have no default in the template.
-var examples = map[string]string{
-	"name":        "night",
-	"output":      "results/night",
-	"libraries":   "\n  - name: mpich\n    version: \"4.0.2\"\n  - name: openmpi\n    version: \"4.1.4\"",
-	"collectives": "[allreduce, bcast]",
-	"runner.data": "\n    - measurements.csv",
+// examples fill keys that have no default in the template, or none that helps.
+func examples(kind string) map[string]string {
+	e := map[string]string{
+		"name":        "night",
+		"output":      "results/night",
+		"libraries":   "\n  - name: mpich\n    version: \"4.0.2\"\n  - name: openmpi\n    version: \"4.1.4\"",
+		"collectives": "[allreduce, bcast]",
+		"runner.kind": kind,
+		"runner.data": "\n    - measurements.csv",
+	}
+	if kind == Replay {
+		return e
+	}
+	e["libraries"] = "\n  - name: mpich\n    version: \"4.0.2\"\n    benchmark: tutti-native-mpich"
+	e["grid.nodes"], e["grid.ppn"], e["grid.sizes"] = "[1, 2, 4, 8]", "[1, 2, 4, 8]", "[8B, 64B, 512B, 4KiB, 32KiB, 256KiB, 1MiB]"
+	if kind == Local {
+		e["grid.nodes"], e["grid.ppn"] = "[1]", "[2, 4, 8]"
+	}
+	return e
 }
 
-// Template returns a commented campaign file with every key.
-func Template() string {
+// serves reports whether a key means anything to a kind of runner.
+func serves(key, kind string) bool {
+	section, _, _ := strings.Cut(key, ".")
+	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.failures",
+		"runner.launch.model", "runner.launch.time", "runner.launch.time_per_node"}
+	switch {
+	case slices.Contains(replays, key):
+		return kind == Replay
+	case key == "runner.ppn":
+		return kind == Local
+	case section == "slurm":
+		return kind == SlurmJobs
+	case section == "benchmark", section == "runner" && key != "runner.kind":
+		return kind != Replay
+	}
+	return true
+}
+
+// Template returns a commented campaign file with every key that serves a kind of
+// runner.
+func Template(kind string) string {
 	var b strings.Builder
 	b.WriteString("# A tuning campaign. Relative paths are relative to the folder of this file; any\n" +
 		"# key can be overridden by a variable (TUTTI_STOP_SLOWDOWN) or a flag (--set).\n")
 	var open []string
 	for _, f := range fields() {
+		if !serves(f.key, kind) {
+			continue
+		}
 		parts := strings.Split(f.key, ".")
 		for depth, part := range parts[:len(parts)-1] {
 			if depth < len(open) && open[depth] == part {
@@ -38,7 +73,7 @@ func Template() string {
 		}
 		open = open[:min(len(open), len(parts)-1)]
 		margin := strings.Repeat("  ", len(parts)-1)
-		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], separated(templateValue(f)))
+		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], separated(templateValue(f, kind)))
 	}
 	return b.String()
 }
@@ -50,8 +85,8 @@ func separated(value string) string {
 	return " " + value
 }
 
-func templateValue(f field) string {
-	if example, ok := examples[f.key]; ok {
+func templateValue(f field, kind string) string {
+	if example, ok := examples(kind)[f.key]; ok {
 		return example
 	}
 	switch v := f.initial.(type) {

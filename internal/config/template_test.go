@@ -16,7 +16,7 @@ import (
 // The template is a good campaign once its data is there, and says nothing that
 // the defaults do not.
 func TestTemplate(t *testing.T) {
-	path := write(t, config.Template())
+	path := write(t, config.Template(config.Replay))
 	if _, err := config.Load(path, config.Layers{}); err == nil || !strings.Contains(err.Error(), "measurements.csv") {
 		t.Errorf("without data: error = %v, want it to name measurements.csv", err)
 	}
@@ -44,9 +44,26 @@ runner: {data: [measurements.csv]}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template against defaults (-defaults +template):\n%s", diff)
 	}
-	for i, line := range strings.Split(config.Template(), "\n") {
+	for i, line := range strings.Split(config.Template(config.Replay), "\n") {
 		if strings.TrimRight(line, " ") != line {
 			t.Errorf("line %d ends in a space: %q", i+1, line)
+		}
+	}
+}
+
+// So is the template of every kind that measures; it holds no key of another kind.
+func TestLiveTemplates(t *testing.T) {
+	for _, kind := range []string{config.Local, config.SlurmJobs, config.Allocation} {
+		text := config.Template(kind)
+		c := load(t, text, config.Layers{})
+		if c.Runner.Kind != kind || len(c.Grid.Nodes) == 0 {
+			t.Errorf("template of %s: runner.kind %s, grid %v", kind, c.Runner.Kind, c.Grid)
+		}
+		if got := strings.Contains(text, "\nslurm:\n"); got != (kind == config.SlurmJobs) {
+			t.Errorf("template of %s: section slurm: %t", kind, got)
+		}
+		if strings.Contains(text, "# replay: ") {
+			t.Errorf("template of %s has keys of replay:\n%s", kind, text)
 		}
 	}
 }
