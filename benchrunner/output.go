@@ -40,20 +40,31 @@ func untagged(line string) string {
 	return line
 }
 
-// LastWords returns the last line of text that the start left on standard error,
-// or else on standard output; empty when there is none.
+// LastWords returns the last line of text that the start left on standard error, or
+// else on standard output; empty when there is none. Slurm comments on the end of every
+// program: its errors count only where nobody else said anything.
 func (o Output) LastWords() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		ofSlurm := ""
 		for _, line := range slices.Backward(lines) {
 			line = strings.TrimSpace(untagged(line))
-			if strings.Trim(line, "-=* ") != "" && !strings.HasPrefix(line, placementMark) {
+			switch {
+			case strings.Trim(line, "-=* ") == "" || strings.HasPrefix(line, placementMark):
+			case !slurmForm.MatchString(line):
 				return line
+			case ofSlurm == "" && strings.Contains(line, ": error: "):
+				ofSlurm = line
 			}
+		}
+		if ofSlurm != "" {
+			return ofSlurm
 		}
 	}
 	return ""
 }
+
+var slurmForm = regexp.MustCompile(`^(srun|slurmstepd)(-[^ :]+)?: `)
 
 var refusals = []struct {
 	form *regexp.Regexp

@@ -39,6 +39,23 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestLastWords(t *testing.T) {
+	const srun = "srun: error: n1: task 0: Exited with exit code 3\nsrun: launch/slurm: _step_signal: Terminating StepId=7.6\n"
+	tests := []struct{ name, stderr, stdout, want string }{
+		{"nothing", "", "", ""},
+		{"standard error first", "no memory\n", "done\n", "no memory"},
+		{"standard output", "tutti: process on host n1\n", "giving up\n-----\n", "giving up"},
+		{"the program, not srun", "tutti: process on host n1\nno memory\n" + srun, "# Size\n", "no memory"},
+		{"the program, not its step", "no memory\nslurmstepd: error: *** STEP 7.6 ON n1 CANCELLED AT 2026-11-21T10:00:00 ***\n" + srun, "", "no memory"},
+		{"srun alone", srun, "# Size\n", "srun: error: n1: task 0: Exited with exit code 3"},
+	}
+	for _, tc := range tests {
+		if got := (benchrunner.Output{Stderr: []byte(tc.stderr), Stdout: []byte(tc.stdout)}).LastWords(); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestRefusal(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"none", "# OSU MPI Broadcast Latency Test v7.4\n", ""},
