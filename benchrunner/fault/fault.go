@@ -27,19 +27,21 @@ const (
 	Lost        Kind = "lost"         // ended, and not known any more
 	Cancelled   Kind = "cancelled"    // by an operator
 	NodeFailure Kind = "node failure" // ended with its node
-	Requeue     Kind = "requeue"      // ended with its node, and run again under its ID
-	Late        Kind = "late"         // output comes after the end
-	Truncated   Kind = "truncated"    // output ends anywhere
-	Missing     Kind = "missing"      // no output
-	Interleaved Kind = "interleaved"  // lines are cut into one another
-	Prefixed    Kind = "prefixed"     // lines begin with the number of a process
+	OutOfTime   Kind = "out of time"
+	OutOfMemory Kind = "out of memory"
+	Requeue     Kind = "requeue"     // ended with its node, and run again under its ID
+	Late        Kind = "late"        // output comes after the end
+	Truncated   Kind = "truncated"   // output ends anywhere
+	Missing     Kind = "missing"     // no output
+	Interleaved Kind = "interleaved" // lines are cut into one another
+	Prefixed    Kind = "prefixed"    // lines begin with the number of a process
 	none        Kind = ""
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{
-		SubmitFails, SubmitLost, Silence, Lost, Cancelled, NodeFailure, Requeue,
+		SubmitFails, SubmitLost, Silence, Lost, Cancelled, NodeFailure, OutOfTime, OutOfMemory, Requeue,
 		Late, Truncated, Missing, Interleaved, Prefixed,
 	}
 }
@@ -113,7 +115,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	if err != nil {
 		return "", err
 	}
-	if kind == Lost || kind == Cancelled || kind == NodeFailure || kind == Requeue {
+	if _, fatal := fates[kind]; fatal || kind == Lost || kind == Requeue {
 		go s.strike(id, sub, kind)
 	}
 	if kind == SubmitLost && first {
@@ -235,13 +237,21 @@ func (s *Scheduler) status(ctx context.Context, sub benchrunner.Submission, r re
 	}
 	answer, err := s.Scheduler.Status(ctx, map[string]benchrunner.Submission{id: inner})
 	st, known := answer[id]
-	switch r.Runs[i].Fate {
-	case Cancelled:
-		st.Outcome, st.Reason = coll.JobCancelled, "cancelled by an operator"
-	case NodeFailure:
-		st.Outcome, st.Reason = coll.JobNodeFail, "a node went down"
+	if f, ok := fates[r.Runs[i].Fate]; ok {
+		st.Outcome, st.Reason = f.outcome, f.reason
 	}
 	return st, known, err
+}
+
+// fates is what is said of jobs that were ended.
+var fates = map[Kind]struct {
+	outcome coll.JobOutcome
+	reason  string
+}{
+	Cancelled:   {coll.JobCancelled, "cancelled by an operator"},
+	NodeFailure: {coll.JobNodeFail, "a node went down"},
+	OutOfTime:   {coll.JobTimeout, "its time limit"},
+	OutOfMemory: {coll.JobOutOfMemory, "more memory than it asked for"},
 }
 
 // Cancel ends the job of the ID, if that is known.

@@ -99,6 +99,8 @@ func TestFates(t *testing.T) {
 	}{
 		{kind: fault.Cancelled, want: coll.JobCancelled},
 		{kind: fault.NodeFailure, want: coll.JobNodeFail},
+		{kind: fault.OutOfTime, want: coll.JobTimeout},
+		{kind: fault.OutOfMemory, want: coll.JobOutOfMemory},
 		{kind: fault.Lost, answers: 3},
 		{kind: fault.Requeue, want: coll.JobCompleted},
 		{kind: fault.Silence, want: coll.JobCompleted, answers: 2},

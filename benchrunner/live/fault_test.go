@@ -53,7 +53,7 @@ func TestEachFault(t *testing.T) {
 			log := runBatch(t, machine(t, o), batchOf(cases...))
 			done := checkTrials(t, log, len(cases))
 			mended := kind != fault.Missing && kind != fault.Truncated && kind != fault.Interleaved && kind != fault.Prefixed &&
-				kind != fault.Cancelled && kind != fault.NodeFailure && kind != fault.Lost
+				kind != fault.Cancelled && kind != fault.NodeFailure && kind != fault.OutOfTime && kind != fault.OutOfMemory && kind != fault.Lost
 			if mended && done != len(cases) {
 				t.Errorf("%d of %d cases measured, want all: %+v", done, len(cases), log.trials)
 			}
@@ -64,7 +64,10 @@ func TestEachFault(t *testing.T) {
 			for _, j := range log.last() {
 				outcomes[j.Outcome]++
 			}
-			want := map[fault.Kind]coll.JobOutcome{fault.Cancelled: coll.JobCancelled, fault.NodeFailure: coll.JobNodeFail, fault.Lost: coll.JobLost}
+			want := map[fault.Kind]coll.JobOutcome{
+				fault.Cancelled: coll.JobCancelled, fault.NodeFailure: coll.JobNodeFail, fault.Lost: coll.JobLost,
+				fault.OutOfTime: coll.JobTimeout, fault.OutOfMemory: coll.JobOutOfMemory,
+			}
 			if o, ok := want[kind]; ok && outcomes[o] == 0 {
 				t.Errorf("jobs ended %v, want some %s", outcomes, o)
 			}

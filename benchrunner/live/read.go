@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,13 @@ func (m *Machine) see(j job, v verdict) (sight, error) {
 	s.over, _ = readFields(filepath.Join(s.dir, "end"))
 	s.log = readText(filepath.Join(s.dir, "job.log"))
 	for i, st := range j.starts {
-		one := startSight{startFiles: readStart(filepath.Join(s.dir, startDir(i)), st.Limit)}
+		s.starts = append(s.starts, startSight{startFiles: readStart(filepath.Join(s.dir, startDir(i)), st.Limit)})
+	}
+	if last := s.last(); s.over == nil && last != nil && last.Exit != 0 && !last.TimedOut {
+		last.Ended = false // it died with the job, a moment before the script did
+	}
+	for i, st := range j.starts {
+		one := &s.starts[i]
 		if one.begun {
 			one.Reading = m.opt.Program.Read(st.Start, one.Output)
 		} else {
@@ -60,9 +67,18 @@ func (m *Machine) see(j job, v verdict) (sight, error) {
 		if len(one.Outcomes) != len(st.Cases) {
 			return s, fmt.Errorf("program %s: Read returned %d outcomes for %d cases", m.opt.Program.Name(), len(one.Outcomes), len(st.Cases))
 		}
-		s.starts = append(s.starts, one)
 	}
 	return s, nil
+}
+
+// last returns the start that was begun last, nil when none was.
+func (s sight) last() *startSight {
+	for i := range slices.Backward(s.starts) {
+		if s.starts[i].begun {
+			return &s.starts[i]
+		}
+	}
+	return nil
 }
 
 // outcome is how the job ended. One without its end file did not complete, whatever
@@ -211,10 +227,17 @@ func settled(outcomes [][]benchrunner.Outcome) int {
 }
 
 // giveUp decides about the cases of a job that settled nothing: they fail, unless
-// the job was cut short and they may be started again.
+// the job was cut short and they may be started again. When it was ended for what
+// it did, out of memory or time, the case that was running is at fault alone.
 func (s sight) giveUp(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.verdict.status.Hopeless &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
+	for i := range s.starts {
+		if one := &s.starts[i]; !short && one == s.last() && !one.Ended {
+			outcomes[i][0] = benchrunner.Failed(benchrunner.PhaseRun, s.failure(i, r))
+			return
+		}
+	}
 	for i, st := range s.job.starts {
 		for k := range outcomes[i] {
 			before := cut(st.Requests[k])

@@ -1,0 +1,117 @@
+package live
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// numbers is a program that prints the size of each case it has measured.
+type numbers struct{ sized }
+
+func (numbers) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	said := strings.Fields(string(out.Stdout))
+	return benchrunner.Reading{Outcomes: benchrunner.Settle(s, out, len(said) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		for _, w := range said {
+			if w == fmt.Sprint(c.MsgBytes) {
+				return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: 1e-6}, true
+			}
+		}
+		return benchrunner.Outcome{}, false
+	})}
+}
+
+// What was being measured when a job ended is not at fault for that; it is when it
+// used up what the job had.
+func TestWhoIsAtFault(t *testing.T) {
+	const (
+		exit0  = "exit 0\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
+		exit9  = "exit 9\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
+		killed = "exit 143\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
+		hung   = "exit 124\nbegin 10 0\nend 40 0\nstdout 0\nstderr 0\nwhole\n"
+		over   = "begin 10 0\nend 40 0\nwhole\n"
+
+		tooOften     = "launch: job j: cancelled, as Slurm says; 2 jobs before it were cut short, too"
+		tooOftenIdle = "launch: job j: cancelled, as Slurm says; the program was not started; 2 jobs before it were cut short, too"
+	)
+	type files map[string]string
+	tests := []struct {
+		name    string
+		files   files
+		outcome coll.JobOutcome // as the scheduler says
+		cut     int
+		want    string // by case of the starts (1, 2) and (3, 4)
+	}{
+		{"all went well", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, 0, "done, done, done, done"},
+		{"a crash in a job that went on", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, 0, "done, run: exit code 9: 1, done, done"},
+		{"a crash in the last start", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": exit9, "end": over},
+			coll.JobCompleted, 0, "done, done, done, run: exit code 9: 3"},
+		{"killed with the job, the script a moment later", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobCancelled, 0, "done, , , "},
+		{"the same as its node went down", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": killed},
+			coll.JobNodeFail, 0, "done, done, done, "},
+		{"the same at the limit of the job", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobTimeout, 0, "done, , , "},
+		{"a crash before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": ""}, coll.JobCancelled, 0, "done, run: exit code 9: 1, , "},
+		{"a hang before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": hung}, coll.JobCancelled, 0, "done, run: not done after 30 s, , "},
+		{"out of time with half the lines", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3"}, coll.JobTimeout, 0, "done, done, done, "},
+		{"out of memory at once", files{"1/begin": ""}, coll.JobOutOfMemory, 0, "run: job j: out of memory, as Slurm says, , , "},
+		{"out of time at once", files{"1/begin": ""}, coll.JobTimeout, 0, "run: job j: timeout, as Slurm says, , , "},
+		{"out of time in its set-up", files{"job.log": "loading modules\n"}, coll.JobTimeout, 0,
+			strings.Repeat(", launch: job j: timeout, as Slurm says; the program was not started; loading modules", 4)[2:]},
+		{"cancelled before anything was measured", files{"1/begin": ""}, coll.JobCancelled, 0, ", , , "},
+		{"cancelled again", files{"1/begin": ""}, coll.JobCancelled, 1, ", , , "},
+		{"cancelled too often", files{"1/begin": ""}, coll.JobCancelled, 2, strings.Join([]string{tooOften, tooOften, tooOftenIdle, tooOftenIdle}, ", ")},
+		{"completed, but its disk was full", files{"1/begin": "", "1/stdout": "1"}, coll.JobCompleted, 0, "done, , , "},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			m := &Machine{opt: Options{Dir: dir, Program: numbers{}}}
+			j := job{Job: coll.Job{Name: "j", Carries: []int{0, 1, 2, 3}}, starts: []start{twoCases(0), twoCases(2)}}
+			for name, text := range tc.files {
+				path := filepath.Join(m.jobDir("j"), name)
+				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			v := verdict{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: tc.outcome, Reason: "as Slurm says"}}
+			s, err := m.see(j, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res := s.result(make([]benchrunner.Request, 4), func(int) int { return tc.cut }, 0)
+			var got []string
+			for i := range 4 {
+				tr := res.Trials[i]
+				text := string(tr.State)
+				if tr.State == coll.TrialFailed {
+					text = tr.Phase + ": " + tr.Error
+				}
+				got = append(got, text)
+			}
+			if text := strings.Join(got, ", "); text != tc.want {
+				t.Errorf("trials\n%s\nwant\n%s", text, tc.want)
+			}
+		})
+	}
+}
+
+// twoCases is a start of the requests i and i+1, with a limit of 30 s.
+func twoCases(i int) start {
+	s := start{Requests: []int{i, i + 1}, Limit: 30 * time.Second}
+	for _, r := range s.Requests {
+		s.Cases = append(s.Cases, caseAt(r, 1, int64(r+1), "a").Case)
+	}
+	s.Layout = s.Cases[0].Layout()
+	return s
+}
