@@ -15,6 +15,7 @@ import (
 // series is what one look measured at one spot.
 type series struct {
 	ratios      []float64 // logarithms of tuned over default, one for each block with both
+	rounds      []int     // of the blocks
 	tunedFailed int       // blocks in which only the tuned one failed
 	otherFailed int       // blocks in which the default failed
 	failure     string    // the last one of the tuned
@@ -177,13 +178,13 @@ func (m *measurer) look(ctx context.Context, look Look, wants func(spot int, see
 		}
 		for _, i := range spots {
 			at := m.pass.Spots[i].Point
-			seen[i].add(times[coll.Candidate{Point: at, Algorithm: Tuned}], times[coll.Candidate{Point: at, Algorithm: coll.Default}])
+			seen[i].add(m.next-1, times[coll.Candidate{Point: at, Algorithm: Tuned}], times[coll.Candidate{Point: at, Algorithm: coll.Default}])
 		}
 	}
 }
 
 // add enters the two trials of one block.
-func (s *series) add(tuned, byDefault coll.Trial) {
+func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	switch {
 	case byDefault.State != coll.TrialDone:
 		s.otherFailed++
@@ -192,6 +193,7 @@ func (s *series) add(tuned, byDefault coll.Trial) {
 		s.failure = tuned.Phase + ": " + tuned.Error
 	default:
 		s.ratios = append(s.ratios, math.Log(tuned.Seconds/byDefault.Seconds))
+		s.rounds = append(s.rounds, round)
 	}
 }
 

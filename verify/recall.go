@@ -2,9 +2,8 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"tutti/coll"
 	"tutti/metrics"
@@ -54,7 +53,7 @@ type CollectiveResult struct {
 	Collective coll.Collective
 	Points     int      // looked at
 	Changed    int      // of them, where the file selects an algorithm and both times are known
-	Speedup    Interval // over the changed points, bootstrap by point; zero when there is none
+	Speedup    Interval // over the changed points, bootstrap by block; zero when there is none
 	Controls   int
 	Same       Interval // over the points left to the library: 1 but for noise and for what the settings change by themselves
 	PutBack    int
@@ -103,17 +102,18 @@ func Recall(entries []Entry, library string) (Result, error) {
 			r.Sights = e.Sights
 		}
 	}
-	r.points(st, own)
-	return r, r.collectives()
+	return r, r.collectives(r.points(st, own))
 }
 
-// points fills Points with what the last pass that looked at each saw.
-func (r *Result) points(st state, own []Entry) {
+// points fills Points with what the last pass that looked at each saw, and returns
+// it.
+func (r *Result) points(st state, own []Entry) map[coll.Point]series {
 	back := map[coll.Point]bool{}
 	for _, f := range r.PutBack {
 		back[f.Point] = true
 	}
 	latest := map[coll.Point]PointResult{}
+	saw := map[coll.Point]series{}
 	for i, pass := range st.passes {
 		end := 0 // of the pass, exclusive; none for the last
 		if i+1 < len(st.passes) {
@@ -126,13 +126,14 @@ func (r *Result) points(st state, own []Entry) {
 			if len(of.ratios) > 0 {
 				p.Ratio = medianOf(of.ratios).exp()
 			}
-			latest[s.Point] = p
+			latest[s.Point], saw[s.Point] = p, of
 		}
 	}
 	for _, p := range latest {
 		r.Points = append(r.Points, p)
 	}
 	slices.SortFunc(r.Points, func(a, b PointResult) int { return coll.ComparePoints(a.Point, b.Point) })
+	return saw
 }
 
 // seriesOf gathers the blocks of the rounds from first to end at each point: those
@@ -168,7 +169,7 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 			continue // the block has not ended
 		}
 		both := looks[at.point]
-		both[at.look-1].add(pair[0], pair[1])
+		both[at.look-1].add(at.round, pair[0], pair[1])
 		looks[at.point] = both
 	}
 	out := map[coll.Point]series{}
@@ -181,8 +182,8 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	return out
 }
 
-// collectives fills Collectives from Points.
-func (r *Result) collectives() error {
+// collectives fills Collectives from Points and what was seen at each.
+func (r *Result) collectives(saw map[coll.Point]series) error {
 	var names []coll.Collective
 	for _, p := range r.Points {
 		names = append(names, p.Collective)
@@ -190,15 +191,15 @@ func (r *Result) collectives() error {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		c := CollectiveResult{Collective: name, Left: slices.Contains(r.Left, name)}
-		var changed, same []float64
+		var changed, same []series
 		for _, p := range r.Points {
 			switch {
 			case p.Collective != name:
 				continue
 			case p.Blocks > 0 && p.Choice.IsDefault():
-				same = append(same, 1/p.Ratio.Value)
+				same = append(same, saw[p.Point])
 			case p.Blocks > 0:
-				changed = append(changed, 1/p.Ratio.Value)
+				changed = append(changed, saw[p.Point])
 			}
 			c.Points++
 			if p.PutBack {
@@ -207,10 +208,10 @@ func (r *Result) collectives() error {
 		}
 		c.Changed, c.Controls = len(changed), len(same)
 		var err error
-		if c.Speedup, err = geometric(changed, r.Rules.Seed); err != nil {
+		if c.Speedup, err = speedup(changed, r.Rules.Seed); err != nil {
 			return err
 		}
-		if c.Same, err = geometric(same, r.Rules.Seed); err != nil {
+		if c.Same, err = speedup(same, r.Rules.Seed); err != nil {
 			return err
 		}
 		r.Collectives = append(r.Collectives, c)
@@ -218,13 +219,49 @@ func (r *Result) collectives() error {
 	return nil
 }
 
-// geometric returns the geometric mean of values with its bootstrap interval, zero
-// for none.
-func geometric(values []float64, seed uint64) (Interval, error) {
-	if len(values) == 0 {
+// speedup returns the geometric mean over points of default over tuned, the median
+// of the blocks at each, with its bootstrap interval; zero for no points. Blocks are
+// drawn and not points: what disturbs a start disturbs all its points alike.
+func speedup(points []series, seed uint64) (Interval, error) {
+	if len(points) == 0 {
 		return Interval{}, nil
 	}
-	mean := func(v []float64) float64 { return stat.GeometricMean(v, nil) }
-	i, err := metrics.Bootstrap(values, mean, bootstrapResamples, 0.95, seed)
-	return Interval{Value: mean(values), Low: i.Low, High: i.High}, err
+	var rounds []float64
+	for _, p := range points {
+		for _, r := range p.rounds {
+			rounds = append(rounds, float64(r))
+		}
+	}
+	slices.Sort(rounds)
+	rounds = slices.Compact(rounds)
+	mean := func(drawn []float64) float64 {
+		times := map[int]int{}
+		for _, r := range drawn {
+			times[int(r)]++
+		}
+		sum := 0.0
+		for _, p := range points {
+			sum += p.median(times)
+		}
+		return math.Exp(-sum / float64(len(points)))
+	}
+	i, err := metrics.Bootstrap(rounds, mean, bootstrapResamples, 0.95, seed)
+	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
+}
+
+// median is that of the ratios in the blocks drawn so many times each, or of all
+// when none of them was.
+func (s series) median(times map[int]int) float64 {
+	var values []float64
+	for i, r := range s.rounds {
+		for range times[r] {
+			values = append(values, s.ratios[i])
+		}
+	}
+	if len(values) == 0 {
+		values = slices.Clone(s.ratios)
+	}
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
