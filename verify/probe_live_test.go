@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,6 +79,9 @@ func TestLiveProbe(t *testing.T) {
 			all := os.Getenv("TUTTI_PROBE_ALL") == "1"
 			for _, c := range coll.Collectives() {
 				entries := cat.Entries(c)
+				if few := []coll.Collective{coll.Allgather, coll.Alltoall, coll.Bcast, coll.Reduce}; !all && !slices.Contains(few, c) {
+					continue
+				}
 				if !all && len(entries) > 2 {
 					entries = entries[1:2]
 				}

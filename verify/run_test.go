@@ -235,7 +235,7 @@ func TestFalseAlarms(t *testing.T) {
 // TestPower plants regressions at a third of the selected points and counts those
 // that are put back, and points that are put back without reason.
 func TestPower(t *testing.T) {
-	seeds := 20
+	seeds := 8
 	if testing.Short() {
 		seeds = 4
 	}
