@@ -1,9 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +15,10 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
+	"tutti/report"
+	"tutti/selection/mpitest"
 	"tutti/store"
+	"tutti/verify"
 )
 
 // liveFile copies a file of testdata/live.
@@ -286,4 +293,281 @@ func quiet(t *testing.T, dir string) {
 		}
 	}
 	t.Errorf("still running: %q", left)
+}
+
+// site is an MPI library of this machine.
+type site struct {
+	compiler, launcher, install string
+}
+
+var (
+	debianMPICH   = site{"mpicc.mpich", "mpiexec.hydra", "mpich libmpich-dev"}
+	debianOpenMPI = site{"mpicc.openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"}
+)
+
+// siteCampaign puts a campaign that really measures as c.yaml into a folder, with the
+// program that tutti builds for the library; replace is for strings.NewReplacer.
+func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs MPI programs")
+	}
+	launcher, err := exec.LookPath(s.launcher)
+	if err == nil {
+		err = exec.Command(s.compiler, "-fsyntax-only", "-include", "mpi.h", "-x", "c", os.DevNull).Run()
+	}
+	if err != nil {
+		text := fmt.Sprintf("%s, %s: %v: needs apt-get install %s", s.launcher, s.compiler, err, s.install)
+		if os.Getenv(mpitest.Require) == "1" {
+			t.Fatal(text)
+		}
+		t.Skip(text)
+	}
+	// The helper tutti gives no environment; a compiler needs one.
+	built, output := process(t, dir, "native", "build", "--mpicc", s.compiler, "-o", "native")
+	if code := codeOfProcess(t, built.Wait()); code != codeDone {
+		t.Fatalf("tutti native build: exit code %d\n%s", code, output)
+	}
+	content, err := os.ReadFile(filepath.Join("testdata", "live", campaign))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(strings.NewReplacer(replace...).Replace(string(content))), 0o666)
+	}
+	if err == nil {
+		err = os.Symlink(launcher, filepath.Join(dir, "mpirun"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustEnd runs tutti as a process of its own, which must end with one of the codes.
+func mustEnd(t *testing.T, dir string, codes []exitCode, args ...string) (exitCode, string) {
+	t.Helper()
+	cmd, output := process(t, dir, args...)
+	code := codeOfProcess(t, cmd.Wait())
+	if !slices.Contains(codes, code) {
+		t.Fatalf("tutti %q: exit code %d, want one of %v\n%s", args, code, codes, output)
+	}
+	return code, output.String()
+}
+
+// finished are the exit codes of a campaign that came to an end of its own.
+var finished = []exitCode{codeDone, codeNotConverged}
+
+// checkRan checks that all jobs ran with the library, on the nodes that pattern
+// matches.
+func (l liveRun) checkRan(t *testing.T, library string, nodes *regexp.Regexp) {
+	t.Helper()
+	checksums := map[string]bool{}
+	for _, j := range l.jobs {
+		e := j.Environment
+		if e == nil {
+			continue // told by checkJournal
+		}
+		checksums[e.Checksum] = true
+		if !strings.HasPrefix(e.Library, library) || len(e.Checksum) != 64 {
+			t.Errorf("job %s ran with %q, checksum %q, want %s", j.Name, e.Library, e.Checksum, library)
+		}
+		if len(e.Nodes) != j.Nodes || slices.ContainsFunc(e.Nodes, func(n string) bool { return !nodes.MatchString(n) }) {
+			t.Errorf("job %s of %d nodes ran on %q", j.Name, j.Nodes, e.Nodes)
+		}
+	}
+	if len(checksums) != 1 {
+		t.Errorf("%d checksums, want one: %v", len(checksums), checksums)
+	}
+}
+
+// checkReport checks the time of jobs in the report against the journal.
+func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
+	t.Helper()
+	var f report.Facts
+	if err := json.Unmarshal(readFile(t, filepath.Join(out, reportJSON)), &f); err != nil {
+		t.Fatal(err)
+	}
+	nodeSeconds := 0.0
+	for _, j := range l.jobs {
+		nodeSeconds += j.Spent.Held() * float64(j.Nodes)
+	}
+	jobs, told := 0, 0.0
+	for _, m := range f.MachineTime {
+		jobs += m.Jobs
+		told += m.Launch + m.Warmup + m.Measure + m.Idle
+	}
+	if jobs != len(l.jobs) || math.Abs(told-nodeSeconds) > 1e-6*nodeSeconds {
+		t.Errorf("the report has %d jobs and %g node-seconds, the journal %d and %g", jobs, told, len(l.jobs), nodeSeconds)
+	}
+	// What jobs took is paid by their trials.
+	paid := 0.0
+	for _, p := range f.Problems {
+		paid += p.NodeSeconds
+	}
+	if math.Abs(paid-nodeSeconds) > 1e-6*nodeSeconds {
+		t.Errorf("trials paid %g node-seconds, jobs took %g", paid, nodeSeconds)
+	}
+	return f
+}
+
+// TestLocalOpenMPI tunes the Open MPI of this machine, interrupted and gone on with,
+// loads what was written into it, and has it verified.
+func TestLocalOpenMPI(t *testing.T) {
+	dir := t.TempDir()
+	siteCampaign(t, debianOpenMPI, dir, "openmpi.yaml")
+	out := filepath.Join(dir, "out")
+
+	cmd, output := process(t, dir, "tune", "-c", "c.yaml")
+	code := endWhen(t, cmd, os.Interrupt, func() bool { return len(processesIn(t, filepath.Join(out, "jobs"))) > 2 })
+	if code != codeCancelled || !strings.HasSuffix(output.String(), "Go on with:\n  tutti resume out\n") {
+		t.Fatalf("interrupted: exit code %d\n%s", code, output)
+	}
+	quiet(t, dir)
+	before := len(recordsOf(t, out))
+	mustEnd(t, dir, finished, "resume", "out")
+	quiet(t, dir)
+	l := checkJournal(t, out)
+	if n := len(recordsOf(t, out)); n <= before {
+		t.Errorf("%d records before and %d after", before, n)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.checkRan(t, "Open MPI v4.1.4", regexp.MustCompile("^"+regexp.QuoteMeta(host)+"$"))
+	mustTutti(t, codeDone, "report", out)
+	l.checkReport(t, out)
+
+	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "tuned"))
+	prog := mpitest.Build(t, mpitest.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install})
+	loaded := mpitest.Run(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64 4096`, "bash", filepath.Join(dir, "tuned"), prog)
+	mpitest.Right(t, loaded, 2)
+	if strings.Contains(loaded, "openmpi.rules") {
+		t.Errorf("Open MPI complains of its rules:\n%s", loaded)
+	}
+	verifyInTime(t, dir, "openmpi", "30s")
+	quiet(t, dir)
+}
+
+// libraryEnv is the environment that the campaign of a folder gives its library.
+func libraryEnv(t *testing.T, out string) []string {
+	t.Helper()
+	contents, err := store.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := recallSpec(contents, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.config.Libraries[0].Env
+}
+
+// verifyInTime verifies the files of the campaign in dir/out. Whether the time is
+// enough to prove anything, nobody knows; that the library obeys, it must say.
+func verifyInTime(t *testing.T, dir, library, most string) {
+	t.Helper()
+	code, output := mustEnd(t, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
+		"--points", "3", "--between", "1", "--min-blocks", "2", "--max-blocks", "2", "--machine-time", most)
+	if code == codeNotProved && !strings.Contains(output, "tutti verify out") && !strings.Contains(output, "slower than the default at") {
+		t.Errorf("not proved, but nobody knows why:\n%s", output)
+	}
+	var f report.Facts
+	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "out", reportJSON)), &f); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Verification) != 1 || f.Verification[0].Library != library || len(f.Verification[0].Obedience) == 0 {
+		t.Fatalf("verified: %+v\n%s", f.Verification, output)
+	}
+	obeyed := 0
+	for _, o := range f.Verification[0].Obedience {
+		switch o.State {
+		case string(verify.NotObeyed):
+			t.Errorf("%s %dx%d: %s", o.Collective, o.Nodes, o.PPN, o.Note)
+		case string(verify.Obeyed):
+			obeyed++
+		}
+	}
+	if obeyed == 0 {
+		t.Errorf("nothing is known to be obeyed: %+v", f.Verification[0].Obedience)
+	}
+}
+
+// TestLocalOSU: a campaign whose benchmarks are of OSU's kind, one start for each
+// algorithm, with one that crashes at a size whenever it is tried and one that does so
+// once. It is interrupted and gone on with.
+func TestLocalOSU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs jobs")
+	}
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	out := filepath.Join(dir, "out")
+	fakePace(t, dir, "0.2")
+	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
+	code := endWhen(t, cmd, os.Interrupt, func() bool { return len(processesIn(t, filepath.Join(out, "jobs"))) > 2 })
+	if code != codeCancelled || strings.Contains(output.String(), "queue") {
+		t.Errorf("interrupted: exit code %d\n%s", code, output)
+	}
+	quiet(t, dir)
+	fakePace(t, dir, "")
+	mustEnd(t, dir, []exitCode{codeNotConverged}, "resume", "out")
+	quiet(t, dir)
+	l := checkJournal(t, out)
+	l.checkLedger(t, dir, true)
+	l.checkReport(t, out)
+	failed := map[string]int{}
+	for _, r := range l.trials {
+		if r.Trial.State == coll.TrialFailed {
+			failed[fmt.Sprintf("%s %d", r.Trial.Algorithm.Name, r.Trial.MsgBytes)]++
+			if r.Trial.Phase != "run" || r.Trial.Error != "exit code 3: the algorithm fell over" {
+				t.Errorf("%v failed: %s: %s", r.Trial.Candidate, r.Trial.Phase, r.Trial.Error)
+			}
+		}
+	}
+	if failed["nonoverlapping 128"] != 4 || failed["recursive_doubling 512"] < 1 || len(failed) != 2 {
+		t.Errorf("failed: %v", failed)
+	}
+}
+
+// TestLocalBusy starts a second tutti on a folder, and one on another folder, while
+// jobs run.
+func TestLocalBusy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs jobs")
+	}
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	out := filepath.Join(dir, "out")
+	fakePace(t, dir, "0.1")
+	first, output := process(t, dir, "tune", "-c", "small.yaml")
+	code := endWhen(t, first, os.Interrupt, func() bool {
+		if len(processesIn(t, filepath.Join(out, "jobs"))) == 0 {
+			return false
+		}
+		for _, verb := range [][]string{{"resume", out}, {"tune", "-c", filepath.Join(dir, "small.yaml")}, {"cancel", out}, {"verify", out}} {
+			mustTutti(t, codeBusy, verb...)
+		}
+		mustTutti(t, codeDone, "status", out)
+		return true
+	})
+	if code != codeCancelled {
+		t.Errorf("exit code %d, want %d\n%s", code, codeCancelled, output)
+	}
+	quiet(t, dir)
+}
+
+// TestNothingFits: a campaign of which the machine takes nothing leaves nothing behind.
+func TestNothingFits(t *testing.T) {
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	file := filepath.Join(dir, "small.yaml")
+	before := append(everything(t, dir), filepath.Join(dir, "out"))
+	slices.Sort(before)
+	for range 2 {
+		_, stderr := mustTutti(t, codeInput, "tune", "-c", file, "--yes", "--set", "grid.ppn=7,9")
+		if !strings.Contains(stderr, "needs 7 processes per node, a node takes at most 3") || strings.Contains(stderr, "resume") {
+			t.Errorf("stderr %q", stderr)
+		}
+		if after := everything(t, dir); !slices.Equal(before, after) {
+			t.Errorf("before: %q\nafter: %q", before, after)
+		}
+	}
 }
