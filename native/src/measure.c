@@ -199,13 +199,27 @@ static known *remembered(session *s, const plan_case *c)
     return NULL;
 }
 
+/* Whether the switches name an algorithm. Where the library or a file of its chooses
+ * by size, processes that call with different lengths may run different algorithms
+ * and wait for each other for ever. */
+static int chosen(const plan_case *c)
+{
+    static const char end[] = "_INTRA_ALGORITHM";
+    for (int i = 0; i < c->nswitches; i++) {
+        size_t n = strlen(c->switches[i].name), m = sizeof end - 1;
+        if (n > m && strcmp(c->switches[i].name + n - m, end) == 0)
+            return c->switches[i].value != 0;
+    }
+    return 0;
+}
+
 /* One probe for each algorithm of a collective, whatever the sizes. */
 static int see(task *t)
 {
     session *s = t->s;
     MPI_Comm lost; /* not freed: messages nobody took must not meet another communicator */
     known *k = remembered(s, t->c);
-    if (!probe_possible(t->c->what, s->library) || s->ctl.size < 2)
+    if (!probe_possible(t->c->what, s->library) || !chosen(t->c) || s->ctl.size < 2)
         return 0;
     if (k == NULL) {
         known *more = realloc(s->known, ((size_t)s->nknown + 1) * sizeof *more);
