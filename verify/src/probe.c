@@ -6,8 +6,9 @@
  *   probe trace COLLECTIVE BYTES   Open MPI: the dynamic loader of the first process
  *                                  logs which functions of the component are called
  *
- * Prints lines "saw NAME NAME ...", outermost first, or one "unseen REASON". A message that nobody sends any
- * more cannot hang it: it ends after 20 seconds.
+ * Prints lines "saw NAME NAME ...", outermost first, or one "unseen REASON", each on
+ * a line of its own whatever another process has left unended. A message that nobody
+ * sends any more cannot hang it: it ends after 20 seconds.
  */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
@@ -21,7 +22,7 @@ static int rank, size;
 
 static void late(int signal)
 {
-    static const char text[] = "unseen the call did not come back\n";
+    static const char text[] = "\nunseen the call did not come back\n";
     (void)signal;
     if (write(1, text, sizeof text - 1) < 0)
         _exit(2);
@@ -31,7 +32,7 @@ static void late(int signal)
 static void unseen(const char *why)
 {
     if (rank == 0)
-        printf("unseen %s\n", why);
+        printf("\nunseen %s\n", why);
     fflush(stdout);
 }
 
@@ -113,10 +114,12 @@ static void stack(const char *what, long bytes)
     int error = call(what, count);
     if (error != MPI_SUCCESS && MPI_Error_string(error, text, &length) == MPI_SUCCESS) {
         text[length] = 0;
-        static char line[MPI_MAX_ERROR_STRING + 16] = "saw"; /* written at once: processes share the pipe */
+        static char line[MPI_MAX_ERROR_STRING + 16] = "\nsaw"; /* written at once; a launcher may still cut the end off */
         size_t used = strlen(line);
         for (const char *p = text; (p = strstr(p, "MPI")) != NULL;) {
             size_t n = strspn(p, letters);
+            if (p[n] == 0) /* MPI cuts long texts off */
+                break;
             if (used + n + 2 < sizeof line)
                 used += (size_t)sprintf(line + used, " %.*s", (int)n, p);
             p += n;
@@ -162,7 +165,7 @@ static void trace(const char *what, long bytes, const char *log)
             continue;
         if ((end = strpbrk(at, "'` \n")) != NULL)
             *end = 0;
-        printf("%s %s", seen++ ? "" : "saw", at);
+        printf("%s %s", seen++ ? "" : "\nsaw", at);
     }
     if (seen)
         putchar('\n');
