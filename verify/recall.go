@@ -78,16 +78,6 @@ func Recall(entries []Entry, library string) (Result, error) {
 	if len(st.verdicts) > len(st.passes) || len(st.passes) > len(st.verdicts)+1 {
 		return r, fmt.Errorf("%w: %s: %d passes and %d verdicts", ErrEntry, library, len(st.passes), len(st.verdicts))
 	}
-	if len(st.passes) == 0 {
-		return r, nil
-	}
-	r.Rules, r.Passes, r.Ended = st.passes[0].Rules, len(st.passes), st.ended()
-	for _, v := range st.verdicts {
-		r.PutBack = append(r.PutBack, v.PutBack...)
-		r.Left = append(r.Left, v.Left...)
-		r.Slower = append(r.Slower, v.Slower...)
-	}
-	slices.Sort(r.Left)
 	for _, e := range own {
 		if e.Trial != nil {
 			r.MachineSeconds += e.Trial.CostSeconds
@@ -102,6 +92,16 @@ func Recall(entries []Entry, library string) (Result, error) {
 			r.Sights = e.Sights
 		}
 	}
+	if len(st.passes) == 0 {
+		return r, nil
+	}
+	r.Rules, r.Passes, r.Ended = st.passes[0].Rules, len(st.passes), st.ended()
+	for _, v := range st.verdicts {
+		r.PutBack = append(r.PutBack, v.PutBack...)
+		r.Left = append(r.Left, v.Left...)
+		r.Slower = append(r.Slower, v.Slower...)
+	}
+	slices.Sort(r.Left)
 	return r, r.collectives(r.points(st, own))
 }
 

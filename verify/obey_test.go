@@ -1,0 +1,79 @@
+package verify_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/verify"
+)
+
+// witness probes: says is the error of each trial, none for obeyed.
+type witness struct {
+	says  string
+	asked int
+}
+
+func (w *witness) Run(_ context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	w.asked++
+	for _, r := range b.Requests {
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, Seconds: 1, CostSeconds: 1}, Attempt: r.Attempt, State: coll.TrialDone}
+		if w.says != "" {
+			t.Seconds, t.State, t.Phase, t.Error = 0, coll.TrialFailed, "run", w.says
+		}
+		if err := log.Trial(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A library that does not obey its files is not measured, and the result says what
+// ran instead; once it obeys, the verification goes on.
+func TestObedience(t *testing.T) {
+	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
+	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
+	opt := verify.Options{Library: "lib", Rules: rules(1)}
+	log := &memory{written: true}
+
+	stubborn := &witness{says: "not obeyed: binomial instead of ring"}
+	res, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows, probe: stubborn}, nil, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := res.Disobeyed(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
+		t.Errorf("disobeyed: %+v, want what ran instead", d)
+	}
+	if res.Ended || res.Proved() || len(m.ran) > 0 {
+		t.Errorf("ended: %t, proved: %t, %d candidates measured, want nothing of it", res.Ended, res.Proved(), len(m.ran))
+	}
+
+	obedient := &witness{}
+	res, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rows, probe: obedient}, log.entries, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if obedient.asked != 1 || len(res.Disobeyed()) > 0 || !res.Proved() {
+		t.Errorf("asked %d times, disobeyed %+v, proved %t, want proved after one look", obedient.asked, res.Disobeyed(), res.Proved())
+	}
+}
+
+// What nobody can see is neither.
+func TestUnseen(t *testing.T) {
+	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
+	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
+	res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rows, probe: &witness{says: "the error names no algorithm"}}, nil, &memory{written: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range res.Sights {
+		if s.State != verify.Unseen {
+			t.Errorf("%v: %s, want unseen", s.Spot, s.State)
+		}
+	}
+	if len(res.Sights) == 0 || !res.Proved() {
+		t.Errorf("%d sights, proved %t, want some and a proof", len(res.Sights), res.Proved())
+	}
+}
