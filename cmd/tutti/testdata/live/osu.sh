@@ -6,7 +6,15 @@
 here=${0%/*}
 name=${0##*/osu_}
 processes=${FAKE_PROCESSES:-${SLURM_NTASKS:-1}}
-[ "${FAKE_RANK:-${SLURM_PROCID:-0}}" = 0 ] || exit 0
+rank=${FAKE_RANK:-${SLURM_PROCID:-0}}
+
+# Nothing begins before all processes are there, as with MPI.
+: >"here.$rank"
+[ "$rank" = 0 ] || exit 0
+other=1
+while [ $other -lt "$processes" ]; do
+	if [ -e "here.$other" ]; then other=$((other + 1)); else sleep 0.01; fi
+done
 
 first=0
 last=0

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/store"
+)
+
+func TestOpenJobs(t *testing.T) {
+	job := func(name string, state coll.JobState) store.Record {
+		return store.Record{Kind: store.KindJob, Job: &coll.Job{Name: name, State: state}}
+	}
+	trial := store.Record{Kind: store.KindTrial, Trial: &coll.Trial{Job: "a"}}
+	tests := []struct {
+		name    string
+		records []store.Record
+		want    []string
+	}{
+		{"nothing", nil, nil},
+		{"ended", []store.Record{job("a", coll.JobIntended), job("a", coll.JobSubmitted), trial, job("a", coll.JobEnded)}, nil},
+		{"intended", []store.Record{job("a", coll.JobIntended)}, []string{"a intended"}},
+		{"in the order they began", []store.Record{
+			job("c", coll.JobIntended), job("b", coll.JobIntended), job("a", coll.JobIntended),
+			job("a", coll.JobSubmitted), job("c", coll.JobSubmitted), job("b", coll.JobEnded), trial,
+		}, []string{"c submitted", "a submitted"}},
+	}
+	for _, tc := range tests {
+		var got []string
+		for _, j := range openJobs(tc.records) {
+			got = append(got, j.Name+" "+string(j.State))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
+func TestCancelNothing(t *testing.T) {
+	dir := t.TempDir()
+	mustTutti(t, codeUsage, "cancel")
+	mustTutti(t, codeUsage, "cancel", dir, dir)
+	mustTutti(t, codeInput, "cancel", dir)
+	smallCampaign(t, dir)
+	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"))
+	out := filepath.Join(dir, "out")
+	before := contentsOf(t, out, append(finalFiles, store.FileName)...)
+	if stdout, _ := mustTutti(t, codeDone, "cancel", out); stdout != "no jobs in the queue\n" {
+		t.Errorf("stdout %q", stdout)
+	}
+	if diff := cmp.Diff(before, contentsOf(t, out, append(finalFiles, store.FileName)...)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+// TestCancelLocal ends a job that outlived its tutti, which was killed.
+func TestCancelLocal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs jobs")
+	}
+	dir := t.TempDir()
+	fakeCampaign(t, dir, "fake.yaml")
+	out := filepath.Join(dir, "out")
+	fakePace(t, dir, "0.3")
+	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
+	code := endWhen(t, cmd, os.Kill, func() bool { return len(openOf(t, out, coll.JobSubmitted)) == 1 })
+	if code != -1 {
+		t.Fatalf("exit code %d\n%s", code, output)
+	}
+	if len(processesIn(t, out)) == 0 {
+		t.Error("the job ended with tutti")
+	}
+	for range 2 { // a second time does no harm
+		stdout, _ := mustTutti(t, codeDone, "cancel", out)
+		if !strings.HasPrefix(stdout, "1 jobs cancelled; go on with: tutti resume ") {
+			t.Errorf("stdout %q", stdout)
+		}
+		quiet(t, dir)
+	}
+	fakePace(t, dir, "")
+	mustEnd(t, dir, []exitCode{codeNotConverged}, "resume", "out")
+	checkJournal(t, out).checkLedger(t, dir, true)
+	if stdout, _ := mustTutti(t, codeDone, "cancel", out); stdout != "no jobs in the queue\n" {
+		t.Errorf("stdout %q", stdout)
+	}
+}
+
+// openOf returns the jobs of a campaign that have come to a state and no further, none
+// while it has no journal.
+func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
+	t.Helper()
+	if journalLines(t, out) == 0 {
+		return nil
+	}
+	var jobs []coll.Job
+	for _, j := range openJobs(recordsOf(t, out)) {
+		if j.State == state {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/coll"
+	"tutti/internal/slurmtest"
+	"tutti/selection/mpitest"
+	"tutti/store"
+)
+
+// startSlurm brings a cluster up that every tutti of the test talks to.
+func startSlurm(t *testing.T, nodes int) *slurmtest.Cluster {
+	t.Helper()
+	c := slurmtest.Start(t, slurmtest.Options{Nodes: nodes})
+	t.Setenv("SLURM_CONF", c.Conf)
+	return c
+}
+
+// checkQueue checks that Slurm was given each job of the journal once, that the folder
+// has those and no others, and that none is left.
+func (l liveRun) checkQueue(t *testing.T, c *slurmtest.Cluster, out string) {
+	t.Helper()
+	contents, err := store.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := map[string]int{}
+	for line := range strings.Lines(c.Run("squeue", "-h", "-tall", "-o%j %T") + "\n") {
+		name, state, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !strings.HasPrefix(name, "tutti-"+contents.Header.ID+"-") {
+			continue
+		}
+		given[name]++
+		if slices.Contains([]string{"PENDING", "RUNNING"}, state) {
+			t.Errorf("job %s is still %s", name, state)
+		}
+	}
+	folders, err := os.ReadDir(filepath.Join(out, "jobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if _, known := l.jobs[f.Name()]; !known {
+			t.Errorf("folder %s is of no job", f.Name())
+		}
+	}
+	for name := range l.jobs {
+		if given[name] != 1 {
+			t.Errorf("Slurm was given job %s %d times", name, given[name])
+		}
+	}
+	if len(given) != len(l.jobs) || len(folders) != len(l.jobs) {
+		t.Errorf("Slurm has %d jobs, the folder %d, the journal %d", len(given), len(folders), len(l.jobs))
+	}
+}
+
+// TestSlurmMPICH tunes MPICH on eight nodes of a real Slurm, reads the report, loads
+// what was written into it, and has it verified.
+func TestSlurmMPICH(t *testing.T) {
+	c := startSlurm(t, 8)
+	dir := t.TempDir()
+	siteCampaign(t, debianMPICH, dir, "mpich.yaml", "SHIM", c.Shim())
+	out := filepath.Join(dir, "out")
+	began := time.Now()
+	code, output := mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
+	t.Logf("tune took %v, exit code %d", time.Since(began).Round(time.Second), code)
+	if stopped := strings.Contains(output, "not converged: "); stopped != (code == codeNotConverged) {
+		t.Errorf("exit code %d\n%s", code, output)
+	}
+	l := checkJournal(t, out)
+	l.checkQueue(t, c, out)
+	l.checkRan(t, "MPICH Version:4.0.2", regexp.MustCompile(`^n[1-8]$`))
+	checkMeasured(t, l)
+
+	stdout, _ := mustTutti(t, codeDone, "report", out)
+	if !strings.Contains(stdout, reportHTML) {
+		t.Errorf("report: %q", stdout)
+	}
+	f := l.checkReport(t, out)
+	if len(f.Environments) == 0 || len(f.Problems) != 2 {
+		t.Errorf("the report has %d problems, environments %+v", len(f.Problems), f.Environments)
+	}
+
+	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "tuned"))
+	prog := mpitest.Build(t, mpitest.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install})
+	loaded := c.Shell(fmt.Sprintf(". '%s/tuned/mpich.env'; LD_PRELOAD=%s srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2 %s check 64 4096", dir, c.Shim(), prog))
+	mpitest.Right(t, loaded, 2)
+
+	verifyInTime(t, dir, "mpich", "25s")
+	if left := c.Run("squeue", "-h", "-o%j"); left != "" {
+		t.Errorf("jobs are left: %s", left)
+	}
+}
+
+// checkMeasured checks that most trials went well, and what they cost.
+func checkMeasured(t *testing.T, l liveRun) {
+	t.Helper()
+	if done := l.done(); done < len(l.trials)*9/10 {
+		t.Errorf("%d of %d trials are done", done, len(l.trials))
+		for _, fact := range l.facts() {
+			if !strings.Contains(fact, ": done ") {
+				t.Log(fact)
+			}
+		}
+	}
+	for _, r := range l.trials {
+		if !(r.Trial.CostSeconds > 0) {
+			t.Errorf("%v cost %g s", r.Trial.Candidate, r.Trial.CostSeconds)
+		}
+	}
+}
+
+// TestSlurm runs campaigns whose benchmarks are fakes on one cluster: what may happen
+// to a campaign in the queue.
+func TestSlurm(t *testing.T) {
+	c := startSlurm(t, 4)
+	undisturbed := ""
+	for _, tc := range []struct {
+		name string
+		run  func(t *testing.T, c *slurmtest.Cluster, dir string)
+	}{
+		{"rejected", slurmRejects},
+		{"killed", slurmKilled},
+		{"cancelled", slurmCancelled},
+		{"two", slurmTwo},
+		{"controller stopped", slurmStopped},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			fakeCampaign(t, dir, "fake-slurm.yaml")
+			tc.run(t, c, dir)
+			if left := c.Run("squeue", "-h", "-o%j"); left != "" {
+				t.Errorf("jobs are left: %s", left)
+			}
+			if t.Failed() || tc.name == "cancelled" { // that one may lose what failed
+				return
+			}
+			facts := strings.Join(checkJournal(t, filepath.Join(dir, "out")).facts(), "\n")
+			if undisturbed == "" {
+				undisturbed = facts
+			}
+			if facts != undisturbed {
+				t.Errorf("facts:\n%s\nwant those of the first campaign:\n%s", facts, undisturbed)
+			}
+		})
+	}
+}
+
+// slurmEnded is the end of a campaign of which every job ran to its end.
+func slurmEnded(t *testing.T, c *slurmtest.Cluster, dir string) {
+	t.Helper()
+	out := filepath.Join(dir, "out")
+	l := checkJournal(t, out)
+	l.checkQueue(t, c, out)
+	l.checkLedger(t, dir, false)
+	l.checkReport(t, out)
+}
+
+// slurmRejects asks for what Slurm never grants: it says so at once, in its own words,
+// and nothing is left that keeps a corrected campaign from beginning.
+func slurmRejects(t *testing.T, c *slurmtest.Cluster, dir string) {
+	file := filepath.Join(dir, "small.yaml")
+	for _, tc := range []struct{ set, want string }{
+		{"slurm.partition=nosuch", "Partition nosuch not found"},
+		{"slurm.directives=--gres=gpu:1", "Invalid generic resource (gres) specification"},
+		{"grid.nodes=5,6", "needs 5 nodes, a job has at most 4"},
+	} {
+		for _, yes := range []string{"--yes=true", "--yes=false"} {
+			began := time.Now()
+			_, stderr := mustTutti(t, codeInput, "tune", "-c", file, "--set", tc.set, yes)
+			if !strings.Contains(stderr, tc.want) || strings.Contains(stderr, "resume") {
+				t.Errorf("%s: stderr %q, want %q", tc.set, stderr, tc.want)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("%s: it took %v", tc.set, took)
+			}
+			if left, err := os.ReadDir(filepath.Join(dir, "out")); err == nil && len(left) > 0 {
+				t.Fatalf("%s: left behind: %v", tc.set, left)
+			}
+		}
+	}
+	if queue := c.Run("squeue", "-h", "-tall", "-o%j"); queue != "" {
+		t.Errorf("in the queue: %s", queue)
+	}
+	mustEnd(t, dir, []exitCode{codeNotConverged}, "tune", "-c", "small.yaml")
+	slurmEnded(t, c, dir)
+}
+
+// slurmKilled kills tutti when its first job was taken, when a job has ended, and in
+// the middle of everything: nothing is submitted twice.
+func slurmKilled(t *testing.T, c *slurmtest.Cluster, dir string) {
+	out := filepath.Join(dir, "out")
+	fakePace(t, dir, "0.1")
+	for i, holds := range []func() bool{
+		func() bool { return len(openOf(t, out, coll.JobSubmitted)) > 0 },
+		func() bool { return journalLines(t, out) > 10 },
+		func() bool { return len(openOf(t, out, coll.JobIntended)) > 0 },
+	} {
+		cmd, output := process(t, dir, verb(t, dir)...)
+		if code := endWhen(t, cmd, syscall.SIGKILL, holds); code != -1 {
+			t.Fatalf("kill %d: exit code %d\n%s", i+1, code, output)
+		}
+	}
+	fakePace(t, dir, "")
+	mustEnd(t, dir, []exitCode{codeNotConverged}, "resume", "out")
+	slurmEnded(t, c, dir)
+}
+
+// slurmCancelled interrupts a campaign, which leaves its jobs where they are, cancels
+// them, and goes on.
+func slurmCancelled(t *testing.T, c *slurmtest.Cluster, dir string) {
+	out := filepath.Join(dir, "out")
+	fakePace(t, dir, "0.5")
+	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
+	code := endWhen(t, cmd, os.Interrupt, func() bool { return len(openOf(t, out, coll.JobSubmitted)) == 2 })
+	said := regexp.MustCompile(`tutti: stopped; everything measured is in the journal\. Jobs that stay in the queue: 2; tutti cancel out ends them\. Go on with:\n  tutti resume out\n$`)
+	if code != codeCancelled || !said.MatchString(output.String()) {
+		t.Errorf("exit code %d\n%s", code, output)
+	}
+	waiting := func() int { return len(strings.Fields(c.Run("squeue", "-h", "-o%i"))) }
+	if n := waiting(); n != 2 {
+		t.Errorf("%d jobs in the queue, want 2", n)
+	}
+	if stdout, _ := mustTutti(t, codeDone, "cancel", out); !strings.HasPrefix(stdout, "2 jobs cancelled; go on with: tutti resume ") {
+		t.Errorf("stdout %q", stdout)
+	}
+	for began := time.Now(); waiting() > 0; time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatalf("%d jobs in the queue after tutti cancel", waiting())
+		}
+	}
+	fakePace(t, dir, "")
+	mustEnd(t, dir, []exitCode{codeNotConverged}, "resume", "out")
+	l := checkJournal(t, out)
+	l.checkQueue(t, c, out)
+	l.checkLedger(t, dir, true)
+	cancelled := 0
+	for _, j := range l.jobs {
+		if j.Outcome == coll.JobCancelled {
+			cancelled++
+		}
+	}
+	if cancelled == 0 {
+		t.Errorf("no job is cancelled: %+v", l.jobs)
+	}
+}
+
+// slurmTwo runs two campaigns at once, and tries a third tutti on one of them.
+func slurmTwo(t *testing.T, c *slurmtest.Cluster, dir string) {
+	other := t.TempDir()
+	fakeCampaign(t, other, "fake-slurm.yaml")
+	out := filepath.Join(dir, "out")
+	first, firstSaid := process(t, dir, "tune", "-c", "small.yaml")
+	second, secondSaid := process(t, other, "tune", "-c", "small.yaml")
+	for began := time.Now(); len(openOf(t, out, coll.JobSubmitted)) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("nothing is submitted\n%s", firstSaid)
+		}
+	}
+	mustTutti(t, codeBusy, "resume", out)
+	mustTutti(t, codeBusy, "cancel", out)
+	for _, cmd := range []*exec.Cmd{first, second} {
+		if code := codeOfProcess(t, cmd.Wait()); code != codeNotConverged {
+			t.Errorf("%s: exit code %d\n%s%s", cmd.Dir, code, firstSaid, secondSaid)
+		}
+	}
+	slurmEnded(t, c, dir)
+	slurmEnded(t, c, other)
+	if one, two := checkJournal(t, out).facts(), checkJournal(t, filepath.Join(other, "out")).facts(); !slices.Equal(one, two) {
+		t.Errorf("one campaign: %q\nthe other: %q", one, two)
+	}
+}
+
+// slurmStopped stops the controller for a quarter of a minute while jobs run.
+func slurmStopped(t *testing.T, c *slurmtest.Cluster, dir string) {
+	out := filepath.Join(dir, "out")
+	fakePace(t, dir, "0.2")
+	stopped := false
+	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for began := time.Now(); ; {
+		select {
+		case err := <-ended:
+			if code := codeOfProcess(t, err); code != codeNotConverged {
+				t.Fatalf("exit code %d\n%s", code, output)
+			}
+			if !stopped {
+				t.Fatal("the campaign ended before the controller was stopped")
+			}
+			slurmEnded(t, c, dir)
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		if !stopped && len(openOf(t, out, coll.JobSubmitted)) == 2 {
+			stopped = true
+			c.StopController()
+			time.Sleep(15 * time.Second)
+			c.StartController()
+			fakePace(t, dir, "")
+		}
+		if time.Since(began) > 2*time.Minute {
+			_ = cmd.Process.Kill()
+			t.Fatalf("the campaign does not end\n%s", output)
+		}
+	}
+}
