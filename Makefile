@@ -16,7 +16,7 @@ demo: build
 
 test:
 	sh scripts/install-test-tools.sh
-	$(GO) test -count=1 ./...
+	$(GO) test -count=1 -timeout 20m ./...
 
 race:
 	CGO_ENABLED=1 $(GO) test -race -short -count=1 ./campaign ./store ./learner ./surrogate/forest ./hpo

@@ -70,6 +70,13 @@ func New(opt Options) (*Program, error) {
 	return p, nil
 }
 
+// HasTail reports whether a release can print the median of the calls; false for one
+// that is not known.
+func HasTail(version string) bool {
+	r, err := parseRelease(version)
+	return err == nil && r.from(tailSince.major, tailSince.minor)
+}
+
 func parseRelease(s string) (release, error) {
 	major, rest, _ := strings.Cut(s, ".")
 	minor, _, _ := strings.Cut(rest, ".")

@@ -333,3 +333,11 @@ func Example() {
 	// /opt/osu/mpi/collective/osu_bcast -f -m 1024:2048
 	// /opt/osu/mpi/collective/osu_bcast -f -m 8192:8192
 }
+
+func TestHasTail(t *testing.T) {
+	for version, want := range map[string]bool{"": false, "seven": false, "5.9": false, "7.2": false, "7.3": true, "7.10": true, "8.0": true} {
+		if got := HasTail(version); got != want {
+			t.Errorf("HasTail(%q) = %t, want %t", version, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -33,6 +34,7 @@ type campaignStatus struct {
 	Created  string          `json:"created"`
 	Records  int             `json:"records"`
 	Warnings []string        `json:"warnings"`
+	Jobs     []string        `json:"jobs"` // submitted or about to be, and not read yet
 	Problems []problemStatus `json:"problems"`
 }
 
@@ -73,7 +75,11 @@ func statusOf(c *store.Contents) campaignStatus {
 		Created:  c.Header.Created.Format("2006-01-02 15:04:05 MST"),
 		Records:  len(c.Records),
 		Warnings: append([]string{}, c.Warnings...),
+		Jobs:     []string{},
 		Problems: []problemStatus{},
+	}
+	for _, j := range openJobs(c.Records) {
+		s.Jobs = append(s.Jobs, j.Name)
 	}
 	at := map[store.Problem]int{}
 	place := func(p store.Problem) int {
@@ -148,6 +154,9 @@ func (a *app) printStatus(s campaignStatus) {
 		})
 	}
 	t.Render()
+	if len(s.Jobs) > 0 {
+		fmt.Fprintf(a.stdout, "jobs not read yet: %s\n", strings.Join(s.Jobs, ", "))
+	}
 	for _, w := range s.Warnings {
 		fmt.Fprintln(a.stdout, "warning:", w)
 	}

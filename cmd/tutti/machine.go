@@ -136,7 +136,7 @@ func (b *built) scheduler(environ []string) (s benchrunner.Scheduler, err error)
 func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
-		opt := osu.Options{Dir: path, Iterations: m.Iterations}
+		opt := osu.Options{Dir: path, Version: m.Version, Tail: osu.HasTail(m.Version), Iterations: m.Iterations}
 		if m.Iterations > 0 { // OSU's own warm-up goes with its own number of iterations
 			opt.Warmup = m.Warmup
 		}

@@ -84,6 +84,7 @@ const (
 // Benchmark says which program measures and how long.
 type Benchmark struct {
 	Program    string        `json:"program,omitempty"`
+	Version    string        `json:"version,omitempty"`
 	Warmup     int           `json:"warmup,omitempty"`
 	Iterations int           `json:"iterations,omitempty"`
 	MinSamples int           `json:"min_samples,omitempty"`

@@ -61,6 +61,7 @@ func fields() []field {
 		{"runner.confirm", "node-hours that the campaign may take at most; above them tutti asks before it submits", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
 
 		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
+		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median is taken instead of the mean; none: not known", "", text(func(c *Campaign) *string { return &c.Benchmark.Version }, isPrintable)},
 		{"benchmark.warmup", "calls before those that are timed; osu: only with iterations", 5, whole(func(c *Campaign) *int { return &c.Benchmark.Warmup }, 0, 1<<20)},
 		{"benchmark.iterations", "osu, reprompi, imb: calls timed of each size; 0: the program's own number", 0, whole(func(c *Campaign) *int { return &c.Benchmark.Iterations }, 0, 1<<24)},
 		{"benchmark.min_samples", "native: calls timed, at least, unless the slice is used up", 100, whole(func(c *Campaign) *int { return &c.Benchmark.MinSamples }, 6, 1<<20)},

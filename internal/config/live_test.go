@@ -47,6 +47,7 @@ runner:
   confirm: 0.5
 benchmark:
   program: osu
+  version: "7.4"
   warmup: 3
   iterations: 200
   min_samples: 7
@@ -85,7 +86,7 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 		LaunchAllowance: 30 * time.Second, Settle: 2 * time.Minute, Confirm: 0.5,
 	}
 	wantBenchmark := config.Benchmark{
-		Program: "osu", Warmup: 3, Iterations: 200, MinSamples: 7, MaxSamples: 70, Precision: 0.1, Slice: 3 * time.Second,
+		Program: "osu", Version: "7.4", Warmup: 3, Iterations: 200, MinSamples: 7, MaxSamples: 70, Precision: 0.1, Slice: 3 * time.Second,
 	}
 	wantSlurm := config.Slurm{
 		Partition: "main", Account: "hpc", QOS: "high", Reservation: "night", Constraint: "skylake&ib",
