@@ -3,7 +3,6 @@ package osu
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,30 +109,12 @@ var titles = map[coll.Collective]string{
 // Group puts sizes that follow each other by doubling, of one collective and
 // algorithm, into one start; the sweep of OSU measures nothing between them.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	sorted := slices.Clone(cases)
-	slices.SortStableFunc(sorted, func(a, b benchrunner.Case) int {
-		pa, pb := a.Candidate, b.Candidate
-		pa.MsgBytes, pb.MsgBytes = 0, 0
-		if d := coll.CompareCandidates(pa, pb); d != 0 {
-			return d
-		}
-		return coll.CompareCandidates(a.Candidate, b.Candidate)
-	})
-	var groups [][]benchrunner.Case
-	for _, c := range sorted {
-		if n := len(groups); n > 0 && follows(groups[n-1][len(groups[n-1])-1], c) {
-			groups[n-1] = append(groups[n-1], c)
-			continue
-		}
-		groups = append(groups, []benchrunner.Case{c})
-	}
-	return groups
+	return benchrunner.Sweeps(cases, follows)
 }
 
 // follows reports whether the sweep comes from a directly to b.
 func follows(a, b benchrunner.Case) bool {
-	return a.Collective == b.Collective && a.Collective.Sized() && a.Layout() == b.Layout() &&
-		a.Algorithm == b.Algorithm && a.MsgBytes > 0 && b.MsgBytes == 2*a.MsgBytes
+	return benchrunner.Ascending(a, b) && a.Collective.Sized() && b.MsgBytes == 2*a.MsgBytes
 }
 
 // Allowance returns the time of all calls and as many barriers at the pace of
@@ -142,10 +123,9 @@ func (p *Program) Allowance(s benchrunner.Start) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
 		timed, warmup := p.calls(c)
-		barrier := benchrunner.Patience(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
-		total += time.Duration(timed+warmup) * (benchrunner.Patience(c.Point) + barrier)
+		total += benchrunner.CallTime(c, timed+warmup)
 	}
-	return max(30*time.Second, total)
+	return max(benchrunner.LeastAllowance, total)
 }
 
 // calls returns how often OSU makes a call.

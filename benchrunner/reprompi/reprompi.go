@@ -3,7 +3,6 @@ package reprompi
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,29 +59,7 @@ var calls = map[coll.Collective]string{
 // Group puts all sizes of a collective and algorithm into one start. A case that
 // is there twice gets a start of its own.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	sorted := slices.Clone(cases)
-	slices.SortStableFunc(sorted, func(a, b benchrunner.Case) int {
-		pa, pb := a.Candidate, b.Candidate
-		pa.MsgBytes, pb.MsgBytes = 0, 0
-		if d := coll.CompareCandidates(pa, pb); d != 0 {
-			return d
-		}
-		return coll.CompareCandidates(a.Candidate, b.Candidate)
-	})
-	var groups [][]benchrunner.Case
-	for _, c := range sorted {
-		if n := len(groups); n > 0 && together(groups[n-1][len(groups[n-1])-1], c) {
-			groups[n-1] = append(groups[n-1], c)
-			continue
-		}
-		groups = append(groups, []benchrunner.Case{c})
-	}
-	return groups
-}
-
-// together reports whether a case b may follow a in one start.
-func together(a, b benchrunner.Case) bool {
-	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
+	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
 // Allowance returns the time of all calls and as many barriers at the pace of
@@ -90,10 +67,9 @@ func together(a, b benchrunner.Case) bool {
 func (p *Program) Allowance(s benchrunner.Start) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
-		barrier := benchrunner.Patience(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
-		total += time.Duration(p.opt.Repetitions) * (benchrunner.Patience(c.Point) + barrier)
+		total += benchrunner.CallTime(c, p.opt.Repetitions)
 	}
-	return max(30*time.Second, total)
+	return max(benchrunner.LeastAllowance, total)
 }
 
 // Command returns the call of the program for the cases, which must be one of the
@@ -109,7 +85,7 @@ func (p *Program) Command(s benchrunner.Start) (benchrunner.Command, error) {
 		if err != nil {
 			return benchrunner.Command{}, err
 		}
-		if i > 0 && !together(s.Cases[i-1], c) {
+		if i > 0 && !benchrunner.Ascending(s.Cases[i-1], c) {
 			return benchrunner.Command{}, fmt.Errorf("reprompi: %v cannot follow %v in one start", c.Candidate, s.Cases[i-1].Candidate)
 		}
 		sizes[i] = strconv.FormatInt(size, 10)

@@ -1,0 +1,48 @@
+package benchrunner
+
+import (
+	"slices"
+	"time"
+
+	"tutti/coll"
+)
+
+// Sweeps deals cases to starts of programs that measure one algorithm and sweep the
+// sizes: sizes ascending, each start as long as follows allows. A case that is there
+// twice gets a start of its own when nothing follows itself.
+func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
+	sorted := slices.Clone(cases)
+	slices.SortStableFunc(sorted, func(a, b Case) int {
+		pa, pb := a.Candidate, b.Candidate
+		pa.MsgBytes, pb.MsgBytes = 0, 0
+		if d := coll.CompareCandidates(pa, pb); d != 0 {
+			return d
+		}
+		return coll.CompareCandidates(a.Candidate, b.Candidate)
+	})
+	var groups [][]Case
+	for _, c := range sorted {
+		if n := len(groups); n > 0 && follows(groups[n-1][len(groups[n-1])-1], c) {
+			groups[n-1] = append(groups[n-1], c)
+			continue
+		}
+		groups = append(groups, []Case{c})
+	}
+	return groups
+}
+
+// Ascending reports whether b is a larger size of the same collective, layout and
+// algorithm as a.
+func Ascending(a, b Case) bool {
+	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
+}
+
+// LeastAllowance is what any start of a program may take.
+const LeastAllowance = 30 * time.Second
+
+// CallTime is the time of so many calls of a case with a barrier before each, at the
+// pace of Patience.
+func CallTime(c Case, calls int) time.Duration {
+	barrier := Patience(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
+	return time.Duration(calls) * (Patience(c.Point) + barrier)
+}
