@@ -239,7 +239,8 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 			}
 		}
 		if own != 1 {
-			t.Errorf("%v, attempt %d, is %s by job %s; starts: %v", r.Trial.Candidate, r.Trial.Attempt, r.Trial.State, r.Trial.Job, by[key])
+			t.Errorf("%v, attempt %d, is %s by job %s (%s); starts: %v",
+				r.Trial.Candidate, r.Trial.Attempt, r.Trial.State, r.Trial.Job, r.Trial.Error, by[key])
 		}
 	}
 	total := 0

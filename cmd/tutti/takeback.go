@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"tutti/coll"
 	"tutti/store"
@@ -40,21 +41,26 @@ func begun(records []store.Record) bool {
 	return false
 }
 
-// forget removes the folders of the jobs, and the journal last.
+// forget removes the folders of the jobs, those that a kill left half made, and the
+// journal last.
 func (b *built) forget(records []store.Record) error {
 	jobs := filepath.Join(b.config.Output, "jobs")
+	remove, err := filepath.Glob(filepath.Join(jobs, ".new-*"))
+	if err != nil {
+		return err
+	}
 	for _, r := range records {
-		if r.Kind != store.KindJob {
-			continue
+		if r.Kind == store.KindJob {
+			remove = append(remove, filepath.Join(jobs, r.Job.Name))
 		}
-		if err := os.RemoveAll(filepath.Join(jobs, r.Job.Name)); err != nil {
+	}
+	for _, path := range remove {
+		if err := os.RemoveAll(path); err != nil {
 			return withOutputCode(err)
 		}
 	}
-	for _, path := range []string{jobs, filepath.Join(b.config.Output, store.FileName)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return withOutputCode(err)
-		}
+	if err := os.Remove(jobs); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+		return withOutputCode(err)
 	}
-	return nil
+	return withOutputCode(os.Remove(filepath.Join(b.config.Output, store.FileName)))
 }
