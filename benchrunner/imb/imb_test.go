@@ -146,7 +146,17 @@ const places = "tutti: process on host n1\ntutti: process on host n2\n"
 
 func TestRead(t *testing.T) {
 	whole := sample(t)
-	at := strings.Index(whole, "          256           50         0.18")
+	const line = "          256           50         0.18         0.23         0.21"
+	at := strings.Index(whole, line)
+	// What Open MPI 4.1.4 printed for the unknown number 99 before it ran its own choice.
+	const unknownID = `--------------------------------------------------------------------------
+An invalid value was supplied for an enum variable.
+
+  Variable     : coll_tuned_bcast_algorithm
+  Value        : 99
+  Valid values : 0:"ignore", 1:"basic_linear"
+--------------------------------------------------------------------------
+`
 	tests := []struct {
 		name   string
 		text   string
@@ -163,7 +173,15 @@ func TestRead(t *testing.T) {
 		{"other size of the world", strings.ReplaceAll(whole, "#processes = 2", "#processes = 3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 processes, want 2", "failed launch"}},
 		{"two worlds", whole + whole, benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds", "failed launch"}},
 		{"on one node", whole, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 processes on n1", "failed launch"}},
-		{"silent fallback", whole, benchrunner.Output{Ended: true}, places + "An invalid value was supplied for an enum variable.\n", []string{"failed run Open MPI refused", "failed run"}},
+		{"hang", whole[:at], benchrunner.Output{TimedOut: true}, places, []string{"done 50 calls 5.3e-07", "failed run not done after"}},
+		{"locale commas", strings.Replace(whole, line, strings.ReplaceAll(line, ".", ","), 1), benchrunner.Output{Ended: true}, places, []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}},
+		{"prefixed by Open MPI", "[1,0]<stdout>:" + strings.ReplaceAll(whole, "\n", "\n[1,0]<stdout>:"), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[1,0]<stderr>:tutti"), []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}},
+		{"prefixed by MPICH", "[0] " + strings.ReplaceAll(whole, "\n", "\n[0] "), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[0] tutti"), []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}},
+		{"interleaved", strings.Replace(whole, line, line[:40]+"n2: warning: eth0\n"+line[40:], 1), benchrunner.Output{Ended: true}, places, []string{"done 50 calls 5.3e-07", "failed parse"}},
+		{"two lines in one", strings.Replace(whole, line, line+line, 1), benchrunner.Output{Ended: true}, places, []string{"done 50 calls 5.3e-07", "failed parse"}},
+		{"silent fallback of Open MPI", whole, benchrunner.Output{Ended: true}, places + unknownID, []string{"failed run Open MPI has no value 99 for coll_tuned_bcast_algorithm and ran its own choice", "failed run"}},
+		{"fallback of MPICH", whole, benchrunner.Output{Ended: true}, places + "User set collective algorithm is not usable for the provided arguments\nBcast smp cannot be applied.\n",
+			[]string{"failed run MPICH: Bcast smp cannot be applied", "failed run"}},
 		{"too large", strings.Replace(whole, "          256           50         0.18         0.23         0.21", "          256 out-of-mem.; needed X=  4.003 GB", 1),
 			benchrunner.Output{Ended: true}, places, []string{"done", "failed run IMB left the size out: out-of-mem.; needed X= 4.003 GB"}},
 		{"order of columns", strings.Replace(whole, "0.18         0.23         0.21", "0.18         0.21         0.23", 1), benchrunner.Output{Ended: true}, places,

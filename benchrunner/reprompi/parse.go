@@ -123,7 +123,7 @@ func (l *listing) row(columns, fields []string, spans map[spanKey]*span) bool {
 			k.call = fields[i]
 			continue
 		}
-		v, err := strconv.ParseFloat(fields[i], 64)
+		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // of the user's locale
 		if err != nil || math.IsInf(v, 0) || !(v >= 0) {
 			return false
 		}

@@ -178,6 +178,15 @@ func sample(t *testing.T, name string) string {
 
 func TestRead(t *testing.T) {
 	raw := sample(t, "reprompi-dev_np2_raw.txt")
+	// What Open MPI 4.1.4 printed for the unknown number 99 before it ran its own choice.
+	const unknownID = `--------------------------------------------------------------------------
+An invalid value was supplied for an enum variable.
+
+  Variable     : coll_tuned_bcast_algorithm
+  Value        : 99
+  Valid values : 0:"ignore", 1:"basic_linear"
+--------------------------------------------------------------------------
+`
 	tests := []struct {
 		name   string
 		text   string
@@ -198,7 +207,15 @@ func TestRead(t *testing.T) {
 		{"one world of one", strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 processes", "failed launch"}},
 		{"on one node", raw, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 processes on n1, want 1 on each of 2 nodes", "failed launch"}},
 		{"predictions", sample(t, "reprompi-1.0.1_np2_pred.txt"), benchrunner.Output{Ended: true}, places, []string{"failed parse a listing of mpibenchPredNreps", "failed parse"}},
-		{"silent fallback", raw, benchrunner.Output{Ended: true}, places + "An invalid value was supplied for an enum variable.\n", []string{"failed run Open MPI refused", "failed run"}},
+		{"prefixed by Open MPI", "[1,0]<stdout>:" + strings.ReplaceAll(raw, "\n", "\n[1,0]<stdout>:"), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[1,0]<stderr>:tutti"), []string{"done 5 calls 2.8e-07", "done 5 calls"}},
+		{"prefixed by MPICH", "[0] " + strings.ReplaceAll(raw, "\n", "\n[0] "), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[0] tutti"), []string{"done 5 calls 2.8e-07", "done 5 calls"}},
+		{"locale commas", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 0,25\n MPI_Bcast 0 1024 0,5\n", benchrunner.Output{Ended: true}, places, []string{"done 1 calls 0.25", "done 1 calls 0.5"}},
+		{"thousands", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 1,000.25\n MPI_Bcast 0 1024 0.5\n", benchrunner.Output{Ended: true}, places, []string{"failed parse", "done 1 calls 0.5"}},
+		{"interleaved", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 0.2n2: warning\n5\n MPI_Bcast 0 1024 0.5\n", benchrunner.Output{Ended: true}, places, []string{"failed parse", "done 1 calls 0.5"}},
+		{"two lines in one", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 0.25 MPI_Bcast 0 8 0.25\n MPI_Bcast 0 1024 0.5\n", benchrunner.Output{Ended: true}, places, []string{"failed parse", "done 1 calls 0.5"}},
+		{"silent fallback of Open MPI", raw, benchrunner.Output{Ended: true}, places + unknownID, []string{"failed run Open MPI has no value 99 for coll_tuned_bcast_algorithm and ran its own choice", "failed run"}},
+		{"fallback of MPICH", raw, benchrunner.Output{Ended: true}, places + "User set collective algorithm is not usable for the provided arguments\nBcast smp cannot be applied.\n",
+			[]string{"failed run MPICH: Bcast smp cannot be applied", "failed run"}},
 		{"all invalid", "#@nprocs=2\n test nrep count errorcode runtime_sec\n MPI_Bcast 0 8 1 0.1\n MPI_Bcast 0 1024 0 0.1\n", benchrunner.Output{Ended: true}, places, []string{"failed run all 1 calls were not synchronised", "done 1 calls 0.1"}},
 		{"damage", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 nan\n MPI_Bcast 0 1024 -1\n", benchrunner.Output{Ended: true}, places, []string{"failed parse", "failed parse"}},
 		{"bytes instead of counts", "#@nprocs=2\n#@datatype_size_bytes=4\n test nrep msize_bytes runtime_sec\n MPI_Bcast 0 8 0.5\n MPI_Bcast 0 1024 0.25\n", benchrunner.Output{Ended: true}, places, []string{"done 1 calls 0.5", "done 1 calls 0.25"}},
