@@ -1,0 +1,131 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// The clock of a node is set while a job runs: what it cost is what it took.
+func TestClockSteps(t *testing.T) {
+	for name, clock := range map[string]string{"back": "1000000000.5", "on": "9000000000.5"} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t, t.TempDir(), localScheduler(t))
+			o.Setup = []string{"unset EPOCHREALTIME; EPOCHREALTIME=" + clock} // where the script reads the clock
+			log := runBatch(t, machine(t, o), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
+			if done := checkTrials(t, log, 3); done != 3 {
+				t.Errorf("%d of 3 measured: %+v", done, log.trials)
+			}
+			for _, j := range log.last() {
+				if held := j.Spent.Held(); held < 0.5 || held > j.LimitSeconds {
+					t.Errorf("job %s held a node for %g s, want more than 0.5 s for two slow cases", j.Name, held)
+				}
+			}
+		})
+	}
+}
+
+// small mounts a small file system, where the test may.
+func small(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skip("cannot mount a small file system: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill writes a file that leaves no room.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 4096; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}
+
+func unfill(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With no room for the folder of a job, or a quota that is used up, nothing is
+// submitted and nobody is blamed; with room again the batch is measured.
+func TestNoRoomForJob(t *testing.T) {
+	dir := small(t)
+	o := options(t, dir, localScheduler(t))
+	b := batchOf(at(1, 1, "a"), at(2, 2, "a"))
+	fill(t, dir)
+	log := &memory{}
+	if err := machine(t, o).Run(context.Background(), b, log); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Run = %v, want %v", err, syscall.ENOSPC)
+	}
+	if len(log.trials) != 0 || len(log.jobs) != 0 {
+		t.Errorf("trials %+v, jobs %+v: want none", log.trials, log.jobs)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "jobs")); err == nil && len(left) > 0 {
+		t.Errorf("%v are left of what could not be written", left)
+	}
+	unfill(t, dir)
+	if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+		t.Fatal(err)
+	}
+	if done := checkTrials(t, log, 2); done != 2 {
+		t.Errorf("%d of 2 measured: %+v", done, log.trials)
+	}
+}
+
+// filling is a program that finds the disk full when its output is read.
+type filling struct {
+	fakeProgram
+	fill func()
+}
+
+func (f filling) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	f.fill()
+	return f.fakeProgram.Read(s, out)
+}
+
+// With no room for what was made of a job it stays submitted; with room again it is
+// read, not measured again.
+func TestNoRoomForResult(t *testing.T) {
+	dir := small(t)
+	o := options(t, dir, localScheduler(t))
+	o.Program = filling{o.Program.(fakeProgram), func() { fill(t, dir) }}
+	b := batchOf(at(1, 1, "a"), at(1, 2, "a"))
+	log := &memory{}
+	if err := machine(t, o).Run(context.Background(), b, log); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("Run = %v, want %v", err, syscall.ENOSPC)
+	}
+	if jobs := log.last(); len(log.trials) != 0 || len(jobs) != 1 || jobs[0].State != coll.JobSubmitted {
+		t.Errorf("trials %+v, jobs %+v: want one submitted", log.trials, jobs)
+	}
+	unfill(t, dir)
+	o.Program = o.Program.(filling).fakeProgram
+	if err := machine(t, o).Run(context.Background(), again(b, log), log); err != nil {
+		t.Fatal(err)
+	}
+	if done := checkTrials(t, log, 2); done != 2 || len(log.last()) != 1 {
+		t.Errorf("%d of 2 measured by %d jobs: %+v", done, len(log.last()), log.trials)
+	}
+	ledger(t, dir, 1, 2)
+}
