@@ -80,7 +80,11 @@ func TestLateAccounts(t *testing.T) {
 	if st, _ := ask(); st.Outcome != coll.JobOutOfMemory || st.Ended != time.Unix(120, 0) {
 		t.Errorf("the row has come: %+v", st)
 	}
-	if got := calls(t, dir, "sacct"); len(got) != 3 || !strings.Contains(got[0], "--jobs=7") {
+	got := calls(t, dir, "sacct")
+	if len(got) != 3 || !strings.Contains(got[0], "--jobs=7") {
+		t.Errorf("calls %q", got)
+	}
+	if text := strings.Join(got, "\n"); strings.Contains(text, "--json") { // it says SUCCESS of jobs that failed
 		t.Errorf("calls %q", got)
 	}
 }
