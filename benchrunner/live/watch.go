@@ -58,7 +58,8 @@ type watcher struct {
 	changed time.Time // when something happened last
 	nextAsk time.Time
 	asking  bool
-	tokens  float64 // questions that may be asked now; below 1 it grows
+	asked   time.Time // when it was asked last
+	tokens  float64   // questions that may be asked now; below 1 it grows
 	refill  time.Time
 	failing time.Time // since when the scheduler is unavailable
 }
@@ -156,7 +157,7 @@ func (w *watcher) jitter(d time.Duration) time.Duration {
 }
 
 // lookAtFiles finds the jobs whose scripts came to their end. A job that is known
-// to wait is not looked for.
+// to wait is not looked for, unless the scheduler has gone silent since.
 func (w *watcher) lookAtFiles() {
 	for _, j := range w.started() {
 		if _, err := os.Stat(filepath.Join(j.sub.Dir, "end")); err == nil {
@@ -170,9 +171,10 @@ func (w *watcher) lookAtFiles() {
 func (w *watcher) started() []*watched {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	silent := w.asking && time.Since(w.asked) > askPeriod || !w.failing.IsZero()
 	var out []*watched
 	for j := range w.jobs {
-		if j.status.Phase != benchrunner.JobWaiting {
+		if j.status.Phase != benchrunner.JobWaiting || silent {
 			out = append(out, j)
 		}
 	}
@@ -210,7 +212,7 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	if w.asking || now.Before(w.nextAsk) || w.tokens < 1 {
 		return
 	}
-	w.asking = true
+	w.asking, w.asked = true, now
 	w.tokens--
 	jobs := map[string]benchrunner.Submission{}
 	var asked []*watched

@@ -141,6 +141,42 @@ func TestEndFileIsNoticed(t *testing.T) {
 	}
 }
 
+// A job that waited when the controller went away may have run since: its end file is
+// noticed though no answer comes, or none but errors.
+func TestEndFileWithoutAnswers(t *testing.T) {
+	for _, hangs := range []bool{true, false} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			over := make(chan struct{})
+			o := &oracle{}
+			o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+				switch {
+				case len(o.asked) == 1:
+					return waiting(jobs), nil
+				case hangs:
+					<-over
+				}
+				return nil, fmt.Errorf("connection refused: %w", benchrunner.ErrUnavailable)
+			}
+			go func() {
+				time.Sleep(time.Minute)
+				if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o666); err != nil {
+					t.Error(err)
+				}
+			}()
+			w := newWatcher(o, poll, time.Minute, time.Hour)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			began := time.Now()
+			v, err := w.watch(ctx, "1", benchrunner.Submission{Dir: dir}, false)
+			if took := time.Since(began); err != nil || !v.byFile || took > 65*time.Second {
+				t.Errorf("hangs %t: %+v, %v after %v", hangs, v, err, took)
+			}
+			close(over)
+		})
+	}
+}
+
 // A job that is not known for a while is not lost; one that stays unknown is.
 func TestUnknownJobs(t *testing.T) {
 	for _, tc := range []struct {
