@@ -3,6 +3,7 @@ package benchrunner
 import (
 	"fmt"
 	"math/bits"
+	"regexp"
 	"time"
 
 	"tutti/coll"
@@ -36,9 +37,13 @@ func FailedAll(s Start, phase, text string) []Outcome {
 // start, none was. In a start that ended well all of them are failures.
 //
 // begun says that the program had come to its measurements; if it had not, the
-// start failed as a whole, unless the job ended under it.
+// start failed as a whole, unless the job ended under it or its launcher got no
+// nodes for it.
 func Settle(s Start, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
+	if !begun && fault != "" && out.unplaced() {
+		fault, single = "no nodes", false
+	}
 	if !begun && fault != "" && single {
 		return FailedAll(s, PhaseLaunch, fault)
 	}
@@ -78,6 +83,13 @@ func (o Output) fault() (text string, blame bool) {
 	}
 	return "", false
 }
+
+// What srun says when it could not ask for the nodes of its job, as while the
+// controller is away.
+var unplacedForm = regexp.MustCompile(`(?m)^srun: error: Unable to (create step for job|confirm allocation for job|contact slurm controller)`)
+
+// unplaced reports whether the launcher never came to start a program.
+func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
 
 // Patience is a time that one call at a point does not take unless it hangs: 5 ms
 // for processes that have to take turns on a core, and the bytes that a process
