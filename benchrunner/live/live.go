@@ -22,6 +22,7 @@ type Machine struct {
 	known    atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
 	accepted atomic.Bool                          // the scheduler took a job, so its options are right
 	planned  atomic.Bool                          // something fits
+	nodes    atomic.Int64                         // most that a job could have
 	patience time.Duration                        // with a scheduler that is unavailable
 }
 
@@ -56,6 +57,29 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	m.known.Store(&c)
 	m.slots.setLimit(c.Jobs)
 	return c, nil
+}
+
+// capacityFor is capacity for jobs of up to so many nodes. When there were enough
+// once, those that are down are waited for; when they stay away, only this time.
+func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
+	began := time.Now()
+	for pause := min(time.Second, m.opt.Poll.Max); ; pause = min(2*pause, time.Minute) {
+		c, err := m.capacity(ctx)
+		most := int(m.nodes.Load())
+		switch {
+		case err != nil:
+			return c, err
+		case c.Nodes == 0 || c.Nodes >= min(nodes, most):
+			m.nodes.Store(int64(max(c.Nodes, most)))
+			return c, nil
+		case time.Since(began)+pause > m.patience:
+			m.nodes.Store(int64(c.Nodes))
+			return c, nil
+		}
+		if !sleep(ctx, pause/2+rand.N(pause)) {
+			return c, ctx.Err()
+		}
+	}
 }
 
 // attached reports whether jobs must not outlive this process. A scheduler that does

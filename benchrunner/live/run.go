@@ -168,7 +168,11 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 	if len(requests) == 0 {
 		return nil, nil, nil
 	}
-	capacity, err := r.m.capacity(ctx)
+	nodes := 0
+	for _, i := range requests {
+		nodes = max(nodes, r.batch.Requests[i].Nodes)
+	}
+	capacity, err := r.m.capacityFor(ctx, nodes)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -222,3 +222,45 @@ func TestSchedulerUnavailable(t *testing.T) {
 		})
 	}
 }
+
+// upAndDown says how many nodes are up.
+type upAndDown struct {
+	benchrunner.Scheduler
+	nodes func() int
+}
+
+func (u upAndDown) Capacity(context.Context) (benchrunner.Capacity, error) {
+	return benchrunner.Capacity{Nodes: u.nodes()}, nil
+}
+
+// Nodes that go down are waited for by jobs that need them; those that stay away are
+// not, the next time.
+func TestNodesComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		m := &Machine{opt: Options{Poll: poll}, patience: patience}
+		m.opt.Scheduler = upAndDown{nodes: func() int {
+			switch at := time.Since(began); {
+			case at < time.Minute, at >= 5*time.Minute && at < time.Hour:
+				return 4
+			}
+			return 2
+		}}
+		ask := func(nodes, want int, atLeast, atMost time.Duration) {
+			t.Helper()
+			asked := time.Now()
+			c, err := m.capacityFor(t.Context(), nodes)
+			if took := time.Since(asked); err != nil || c.Nodes != want || took < atLeast || took > atMost {
+				t.Errorf("%v on, %d nodes wanted: %d, %v after %v; want %d after %v to %v", asked.Sub(began), nodes, c.Nodes, err, took, want, atLeast, atMost)
+			}
+		}
+		ask(8, 4, 0, 0) // there never were more
+		ask(2, 4, 0, 0)
+		time.Sleep(2 * time.Minute)
+		ask(2, 2, 0, 0)
+		ask(4, 4, 3*time.Minute, 5*time.Minute)
+		time.Sleep(time.Hour)
+		ask(4, 2, patience-time.Minute, patience)
+		ask(4, 2, 0, 0)
+	})
+}
