@@ -5,7 +5,7 @@ GO ?= go
 export CGO_ENABLED = 0
 LDFLAGS = -s -w
 
-.PHONY: build demo test race lint bench fuzz figures clean
+.PHONY: build demo test race lint bench bench-live fuzz clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
@@ -28,6 +28,10 @@ lint:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./evaluate
+
+# needs root, MPICH, Slurm and OSU_HOME
+bench-live:
+	bash scripts/bench-live.sh
 
 FUZZTIME ?= 20s
 fuzz:
