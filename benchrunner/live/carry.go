@@ -154,6 +154,9 @@ func (r *run) follow(ctx context.Context, j job, known bool, release func()) err
 	if err := ctx.Err(); err != nil {
 		return r.abandon(j, err)
 	}
+	if _, whole := readFields(filepath.Join(r.m.jobDir(j.Name), "end")); !whole {
+		r.forget(ctx, j) // a site may be about to run it again
+	}
 	return r.end(ctx, j, v, release)
 }
 

@@ -262,32 +262,79 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 }
 
+// killFirst kills the processes of the first job once its first case is measured.
+func killFirst(t *testing.T, dir string) {
+	waitForCase(t, dir)
+	cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
+	if err != nil || len(cards) != 1 {
+		t.Errorf("%v, %v: want one process", cards, err)
+		return
+	}
+	text, err := os.ReadFile(cards[0])
+	var pid int
+	if _, scanErr := fmt.Sscanf(string(text), "%d-", &pid); err != nil || scanErr != nil {
+		t.Error(err, scanErr)
+		return
+	}
+	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
 // A job whose processes are killed from outside is lost; what it wrote counts.
 func TestKilledScriptIsLost(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
-	go func() {
-		waitForCase(t, dir)
-		cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
-		if err != nil || len(cards) != 1 {
-			t.Errorf("%v, %v: want one process", cards, err)
-			return
-		}
-		text, err := os.ReadFile(cards[0])
-		var pid int
-		if _, scanErr := fmt.Sscanf(string(text), "%d-", &pid); err != nil || scanErr != nil {
-			t.Error(err, scanErr)
-			return
-		}
-		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil {
-			t.Error(err)
-		}
-	}()
+	go killFirst(t, dir)
 	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow")))
 	if done := checkTrials(t, log, 3); done != 3 {
 		t.Errorf("%d of 3 measured: %+v", done, log.trials)
 	}
 	if first := log.last()[0]; first.Outcome != coll.JobLost {
 		t.Errorf("first job %+v, want it lost", first)
+	}
+}
+
+// failing is a scheduler that says of lost jobs that they failed, as Slurm does for a
+// moment of a job that it runs again.
+type failing struct{ benchrunner.Scheduler }
+
+func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	out, err := f.Scheduler.Status(ctx, jobs)
+	for id, st := range out {
+		if st.Outcome == coll.JobLost {
+			st.Outcome = coll.JobFailed
+			out[id] = st
+		}
+	}
+	return out, err
+}
+
+// A job that was read, and whose rest another job measures, measures nothing more: what
+// is left of it is ended, and when its scheduler runs it again it does nothing.
+func TestRunAgainAfterItsEnd(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, dir, failing{localScheduler(t)})
+	p := o.Program.(fakeProgram)
+	p.most = 1
+	o.Program = p
+	go killFirst(t, dir)
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow"), at(1, 4, "a")))
+	if done := checkTrials(t, log, 4); done != 4 || log.last()[0].Outcome != coll.JobFailed {
+		t.Errorf("%d of 4 measured, jobs %+v: want the first one failed", done, log.last())
+	}
+	ledger(t, dir, 1, 2, 3, 4)
+	before, err := os.ReadFile(p.ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := log.last()[0]
+	cmd := exec.Command("bash", filepath.Join(dir, "jobs", first.Name, "job.sh"))
+	cmd.Env = append(os.Environ(), "TUTTI_JOB_ID="+first.ID, "TUTTI_RESTART_COUNT=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if after, err := os.ReadFile(p.ledger); err != nil || string(after) != string(before) {
+		t.Errorf("the job run again has measured: %v\n%s\nbefore:\n%s", err, after, before)
 	}
 }
