@@ -280,7 +280,7 @@ func readText(path string) []byte {
 
 // lastChange is when something was written last in a folder, not before at.
 func lastChange(dir string, at time.Time) time.Time {
-	for _, name := range []string{"stdout", "stderr", "end.new"} {
+	for _, name := range []string{"begin", "stdout", "stderr", "end.new", "end"} {
 		if stat, err := os.Stat(filepath.Join(dir, name)); err == nil && stat.ModTime().After(at) {
 			at = stat.ModTime()
 		}

@@ -51,8 +51,8 @@ func (m *Machine) see(j job, v verdict) (sight, error) {
 	for i, st := range j.starts {
 		s.starts = append(s.starts, startSight{startFiles: readStart(filepath.Join(s.dir, startDir(i)), st.Limit)})
 	}
-	if last := s.last(); s.over == nil && last != nil && last.Exit != 0 && !last.TimedOut {
-		last.Ended = false // it died with the job, a moment before the script did
+	if s.over == nil {
+		s.excuse()
 	}
 	for i, st := range j.starts {
 		one := &s.starts[i]
@@ -69,6 +69,29 @@ func (m *Machine) see(j job, v verdict) (sight, error) {
 		}
 	}
 	return s, nil
+}
+
+// moment is how much longer than a program a script may live when a job is ended:
+// schedulers end both, in any order, and the next start may have begun.
+const moment = 2 * time.Second
+
+// excuse takes the exit codes from the starts that died with the job.
+func (s sight) excuse() {
+	var last time.Time // sign of life
+	for i := range slices.Backward(s.starts) {
+		one := &s.starts[i]
+		if !one.begun {
+			continue
+		}
+		changed := lastChange(filepath.Join(s.dir, startDir(i)), time.Time{})
+		if last.IsZero() {
+			last = changed
+		}
+		if one.Ended && (one.Exit == 0 || one.TimedOut || last.Sub(changed) > moment) {
+			return
+		}
+		one.Ended = false
+	}
 }
 
 // last returns the start that was begun last, nil when none was.

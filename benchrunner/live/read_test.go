@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestWhoIsAtFault(t *testing.T) {
 		tooOften     = "launch: job j: cancelled, as Slurm says; 2 jobs before it were cut short, too"
 		tooOftenIdle = "launch: job j: cancelled, as Slurm says; the program was not started; 2 jobs before it were cut short, too"
 	)
-	type files map[string]string
+	type files map[string]string // by name; +10 behind it: written ten seconds later
 	tests := []struct {
 		name    string
 		files   files
@@ -58,7 +59,11 @@ func TestWhoIsAtFault(t *testing.T) {
 		{"the same as its node went down", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": killed},
 			coll.JobNodeFail, 0, "done, done, done, "},
 		{"the same at the limit of the job", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobTimeout, 0, "done, , , "},
-		{"a crash before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": ""}, coll.JobCancelled, 0, "done, run: exit code 9: 1, , "},
+		{"a crash before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stderr+10": "starting"}, coll.JobCancelled, 0, "done, run: exit code 9: 1, , "},
+		{"killed with the job, and the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": "", "2/end+1": killed}, coll.JobCancelled, 0, "done, , , "},
+		{"killed as the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": ""}, coll.JobCancelled, 0, "done, , , "},
+		{"killed with the job after a start that went well", files{"1/begin": "", "1/stdout": "1", "1/end": exit0, "2/begin": "", "2/end": killed}, coll.JobCancelled, 0,
+			"done, parse: the program ended well but printed nothing for 2B, , "},
 		{"a hang before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": hung}, coll.JobCancelled, 0, "done, run: not done after 30 s, , "},
 		{"out of time with half the lines", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3"}, coll.JobTimeout, 0, "done, done, done, "},
 		{"out of memory at once", files{"1/begin": ""}, coll.JobOutOfMemory, 0, "run: job j: out of memory, as Slurm says, , , "},
@@ -72,15 +77,27 @@ func TestWhoIsAtFault(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir, written := t.TempDir(), time.Now().Add(-time.Minute)
 			m := &Machine{opt: Options{Dir: dir, Program: numbers{}}}
 			j := job{Job: coll.Job{Name: "j", Carries: []int{0, 1, 2, 3}}, starts: []start{twoCases(0), twoCases(2)}}
 			for name, text := range tc.files {
+				name, later, _ := strings.Cut(name, "+")
 				path := filepath.Join(m.jobDir("j"), name)
 				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				at := written
+				if later != "" {
+					seconds, err := strconv.Atoi(later)
+					if err != nil {
+						t.Fatal(err)
+					}
+					at = at.Add(time.Duration(seconds) * time.Second)
+				}
+				if err := os.Chtimes(path, at, at); err != nil {
 					t.Fatal(err)
 				}
 			}
