@@ -1,0 +1,607 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/launch"
+	"tutti/benchrunner/live"
+	"tutti/benchrunner/native"
+	"tutti/benchrunner/runnertest"
+	"tutti/benchrunner/slurm"
+	"tutti/coll"
+	"tutti/coll/catalogue"
+	"tutti/forcing"
+	"tutti/internal/slurmtest"
+	program "tutti/native"
+)
+
+// long adds the cases that take minutes.
+var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
+
+// clusterText is fakeText for several processes: the first one measures, the others
+// answer it for as long as it lives.
+const clusterText = `#!/bin/bash
+ledger=$1; shift
+mark=$TUTTI_START/.$SLURM_STEP_ID.${SLURM_RESTART_COUNT:-0}
+if [ "$SLURM_PROCID" != 0 ]; then
+	while [ ! -e "$mark.over" ]; do
+		if [ -e "$mark.ask" ]; then : >"$mark.answer.$SLURM_PROCID"; fi
+		sleep 0.05
+	done
+	exit 0
+fi
+trap ': >"$mark.over"' EXIT
+echo "# began"
+for case in "$@"; do
+	IFS=: read -r number behaviour time <<<"$case"
+	case $behaviour in
+	hang) sleep 1000 ;;
+	crash) echo "crashed in $number" >&2; kill -SEGV $$ ;;
+	gate) until [ -e "$ledger.gate" ]; do sleep 0.05; done ;;
+	meet)
+		until [ -e "$ledger.gate" ]; do sleep 0.05; done
+		: >"$mark.ask"
+		until [ -e "$mark.answer.1" ]; do sleep 0.05; done
+		;;
+	esac
+	echo "$TUTTI_START $number" >>"$ledger"
+	echo "case $number $time end"
+done
+`
+
+// clusterProgram runs clusterText and reads it as all programs do.
+type clusterProgram struct{ fakeProgram }
+
+func (p clusterProgram) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	lines := out.Lines()
+	return benchrunner.Reading{Outcomes: benchrunner.Settle(s, out, len(lines) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		us := microseconds(c.Candidate)
+		if !slices.Contains(lines, fmt.Sprintf("case %d %d end", c.MsgBytes, us)) {
+			return benchrunner.Outcome{}, false
+		}
+		return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: float64(us) * 1e-6}, true
+	})}
+}
+
+// cluster is a real Slurm of virtual nodes.
+type cluster struct{ *slurmtest.Cluster }
+
+func startCluster(t *testing.T, nodes int) cluster {
+	t.Helper()
+	c := slurmtest.Start(t, slurmtest.Options{Nodes: nodes, Conf: "MessageTimeout=2\nTCPTimeout=1\nKillWait=1"})
+	t.Setenv("SLURM_CONF", c.Conf)
+	return cluster{c}
+}
+
+// up waits until no node is down, drained or busy.
+func (c cluster) up(t *testing.T) {
+	t.Helper()
+	state := ""
+	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(100 * time.Millisecond) {
+		if state = c.Shell("sinfo -h -p main -o %t | sort -u"); state == "idle" {
+			return
+		}
+	}
+	t.Fatalf("nodes are %q", strings.Fields(state))
+}
+
+// bench is a machine on a Slurm whose program measures nothing.
+type bench struct {
+	cluster
+	t   *testing.T
+	dir string
+	opt live.Options
+}
+
+// benches are counted, so that jobs of one cluster have different names.
+var benches atomic.Int32
+
+func newBench(t *testing.T, c cluster) bench {
+	t.Helper()
+	s, err := slurm.New(slurm.Options{Partition: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	b := bench{cluster: c, t: t, dir: dir, opt: options(t, dir, s)}
+	p := b.opt.Program.(fakeProgram)
+	p.allowance = 5 * time.Second
+	p.path = filepath.Join(dir, "bench") // proctrack/linuxproc finds no process with a space in its name
+	if err := os.WriteFile(p.path, []byte(clusterText), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	b.opt.Program, b.opt.Launcher, b.opt.LaunchTime = clusterProgram{p}, srun(t, "pmi2"), 4*time.Second
+	b.opt.Poll.Max = 300 * time.Millisecond
+	b.opt.Campaign = "test" + itoa(int(benches.Add(1)))
+	return b
+}
+
+func srun(t *testing.T, mpi string) benchrunner.Launcher {
+	t.Helper()
+	l, err := launch.New(launch.Srun, launch.Options{MPI: mpi})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// run measures a batch; strike, if any, is called with the ID of the first job once
+// its first case is measured.
+func (b bench) run(batch benchrunner.Batch, strike func(id string)) *memory {
+	b.t.Helper()
+	log := &memory{}
+	struck := make(chan struct{})
+	go func() {
+		defer close(struck)
+		if strike != nil {
+			waitForCase(b.t, b.dir)
+			strike(b.owner(1))
+		}
+	}()
+	if err := machine(b.t, b.opt).Run(b.t.Context(), batch, log); err != nil {
+		b.t.Errorf("Run: %v", err)
+	}
+	<-struck
+	return log
+}
+
+// owner is the ID of the job that claimed the folder of the job of a number.
+func (b bench) owner(number int) string {
+	path := filepath.Join(b.dir, "jobs", b.name(number), "claim", "job")
+	waitFor(b.t, path, "\n")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		b.t.Error(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// name is that of the job of a number.
+func (b bench) name(number int) string {
+	return "tutti-" + b.opt.Campaign + "-mpich-bcast-r1-" + itoa(number)
+}
+
+// openGate lets the cases go on that wait at the gate.
+func (b bench) openGate() {
+	if err := os.WriteFile(filepath.Join(b.dir, "ledger.gate"), nil, 0o666); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// queued waits until the job of a number is in the queue and returns its ID.
+func (b bench) queued(number int) string {
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(50 * time.Millisecond) {
+		if id := b.Run("squeue", "-h", "-n", b.name(number), "-o%i"); id != "" {
+			return id
+		}
+	}
+	b.t.Errorf("job %d does not come", number)
+	return "0"
+}
+
+// other is the second node of a job; the script runs on the first.
+func (b bench) other(id string) string {
+	return strings.Fields(b.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))[1]
+}
+
+// submissions counts the jobs that Slurm knows by the names of the log.
+func (b bench) submissions(log *memory) int {
+	n := 0
+	for _, j := range log.last() {
+		n += len(strings.Fields(b.Run("squeue", "-h", "-tall", "-n", j.Name, "-o%i")))
+	}
+	return n
+}
+
+// check checks that every case was measured once, by so many trials that were done,
+// and how the jobs ended.
+func (b bench) check(log *memory, requests, done int, outcomes string) {
+	b.t.Helper()
+	if got := checkTrials(b.t, log, requests); got != done {
+		b.t.Errorf("%d of %d measured, want %d: %s", got, requests, done, ends(log))
+	}
+	for _, tr := range log.trials {
+		if tr.State == coll.TrialDone {
+			ledger(b.t, b.dir, int(tr.MsgBytes))
+		}
+	}
+	var got []string
+	for _, j := range log.last() {
+		got = append(got, string(j.Outcome))
+	}
+	if text := strings.Join(got, ", "); text != outcomes {
+		b.t.Errorf("jobs ended %s, want %s", text, outcomes)
+	}
+	if n := b.submissions(log); n != len(log.last()) {
+		b.t.Errorf("Slurm has %d jobs, the log %d", n, len(log.last()))
+	}
+}
+
+// ends are the trials in one line.
+func ends(log *memory) string {
+	var out []string
+	for _, tr := range log.trials {
+		out = append(out, fmt.Sprintf("%d %s %s %s", tr.MsgBytes, tr.State, tr.Phase, tr.Error))
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestSlurmSuite: the suite of every runner, over a real Slurm.
+func TestSlurmSuite(t *testing.T) {
+	c := startCluster(t, 2)
+	runnertest.Run(t, runnertest.Case{
+		New:  func(t *testing.T) benchrunner.Runner { return machine(t, newBench(t, c).opt) },
+		Good: []coll.Candidate{at(1, 1, "a"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
+		Bad:  at(1, 9, "crash"),
+	})
+}
+
+// six cases of one job; the second waits at the gate.
+func six() benchrunner.Batch {
+	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "a"), at(2, 6, "a"))
+}
+
+// Jobs are struck after their first case. What was measured counts and is not
+// measured again, nobody is blamed for what was not, and the rest goes into a second
+// job; what was submitted is there once.
+func TestSlurmStrikes(t *testing.T) {
+	c := startCluster(t, 3)
+	for _, tc := range []struct {
+		name   string
+		most   int // cases of a start
+		strike func(b bench, id string)
+		want   string // outcomes of the jobs
+	}{
+		{"cancelled by an operator", 4, func(b bench, id string) {
+			b.Run("scancel", id)
+			time.Sleep(500 * time.Millisecond)
+		}, "cancelled, completed"},
+		{"node set down", 4, func(b bench, id string) {
+			b.SetNodeDown(b.other(id))
+			time.Sleep(500 * time.Millisecond)
+		}, "node failed, completed"},
+		// An srun that begins just then waits for more than a minute: TestSlurmSlow.
+		{"controller restarted", 6, func(b bench, _ string) {
+			b.StopController()
+			b.StartController()
+		}, "completed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t, c)
+			p := b.opt.Program.(clusterProgram)
+			p.most = tc.most
+			b.opt.Program = p
+			log := b.run(six(), func(id string) {
+				tc.strike(b, id)
+				b.openGate()
+			})
+			b.check(log, 6, 6, tc.want)
+			c.up(t)
+		})
+	}
+}
+
+// A site may have jobs run again after a node failed, whatever they ask for. The job
+// goes on with what its script had not ended, under its ID.
+func TestSlurmRequeued(t *testing.T) {
+	b := newBench(t, startCluster(t, 2))
+	p := b.opt.Program.(clusterProgram)
+	p.most = 2
+	b.opt.Program = p
+	batch := batchOf(at(2, 1, "a"), at(2, 2, "a"), at(2, 3, "gate"), at(2, 4, "a"))
+	log := b.run(batch, func(id string) {
+		waitFor(t, filepath.Join(b.dir, "jobs", "*-1", "1", "end"), "whole")
+		b.Run("scontrol", "update", "jobid="+id, "requeue=1")
+		b.Run("scontrol", "requeue", id)
+		b.WaitState(id, "PENDING")
+		b.openGate()
+		b.Run("scontrol", "update", "jobid="+id, "starttime=now")
+	})
+	if done := checkTrials(t, log, 4); done != 4 {
+		t.Errorf("%d of 4 measured: %s", done, ends(log))
+	}
+	ledger(t, b.dir, 1, 2, 3, 4)
+	jobs := log.last()
+	if jobs[0].Outcome == coll.JobFailed && len(jobs) == 2 {
+		return // Slurm said so for a moment; the rest is in another job
+	}
+	if len(jobs) != 1 || jobs[0].Outcome != coll.JobCompleted {
+		t.Errorf("jobs %+v, want one that completed", jobs)
+	}
+	if got := b.Shell("scontrol -o show job " + jobs[0].ID); !strings.Contains(got, " Restarts=1 ") {
+		t.Errorf("Slurm says %s", got)
+	}
+}
+
+// A job that is cancelled again and again before it measures anything is not
+// submitted for ever.
+func TestSlurmCancelledAlways(t *testing.T) {
+	b := newBench(t, startCluster(t, 2))
+	var operator sync.WaitGroup
+	operator.Go(func() {
+		for n := 1; n <= 3; n++ {
+			b.Run("scancel", b.owner(n))
+		}
+	})
+	log := b.run(batchOf(at(2, 1, "gate"), at(2, 2, "a")), nil)
+	operator.Wait()
+	b.check(log, 2, 0, "cancelled, cancelled, cancelled")
+	if !failed(log, "launch", "2 jobs before it were cut short, too") {
+		t.Errorf("trials %s, want the reason", ends(log))
+	}
+}
+
+// A step that fails, and one that hangs, in a job that Slurm takes for completed.
+func TestSlurmStepFails(t *testing.T) {
+	b := newBench(t, startCluster(t, 2))
+	p := b.opt.Program.(clusterProgram)
+	p.allowance = time.Second
+	b.opt.Program, b.opt.LaunchTime = p, 2*time.Second
+	log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "crash"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "hang"), at(2, 6, "a")), nil)
+	b.check(log, 6, 4, "completed, completed")
+	if !failed(log, "run", "crashed in 2") || !failed(log, "run", "not done after") {
+		t.Errorf("trials %s, want one crashed, one hung", ends(log))
+	}
+	if got := b.Run("squeue", "-h", "-tall", "-j", log.last()[0].ID, "-o%T"); got != "COMPLETED" {
+		t.Errorf("Slurm says that the job with the crash is %s", got)
+	}
+	if left := b.Shell("pgrep -fx 'sleep 1000' || true"); left != "" {
+		t.Errorf("processes %q are left of what hung", left)
+	}
+}
+
+// four are cases of two jobs; whichever comes first has one that waits at the gate.
+func four() benchrunner.Batch {
+	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(1, 3, "a"), at(1, 4, "gate"))
+}
+
+// What happens to the controller or to the nodes while the second job is submitted or
+// waits.
+func TestSlurmSubmission(t *testing.T) {
+	c := startCluster(t, 7) // after an outage Slurm needs a minute to give a node free again
+	for _, tc := range []struct {
+		name   string
+		strike func(b bench)
+		done   int
+		want   string
+	}{
+		{"nodes drained, then not", func(b bench) {
+			b.Drain("n[1-7]")
+			b.openGate()
+			id := b.queued(2)
+			time.Sleep(time.Second)
+			if got := b.Run("squeue", "-h", "-j", id, "-o%T"); got != "PENDING" {
+				b.t.Errorf("job 2 is %s", got)
+			}
+			b.Resume("n[1-7]")
+		}, 4, "completed, completed"},
+		{"held", func(b bench) {
+			b.Drain("n[1-7]")
+			b.openGate()
+			b.Run("scontrol", "hold", b.queued(2))
+		}, 2, "completed, cancelled"},
+		{"controller frozen", func(b bench) { // accepted, though sbatch says otherwise
+			b.Freeze()
+			b.openGate()
+			waitFor(b.t, filepath.Join(b.dir, "jobs", "*-2", "plan.json"), "}")
+			time.Sleep(4 * time.Second)
+			b.Thaw()
+		}, 4, "completed, completed"},
+		{"controller down", func(b bench) {
+			b.StopController()
+			b.openGate()
+			waitFor(b.t, filepath.Join(b.dir, "jobs", "*-2", "plan.json"), "}")
+			time.Sleep(time.Second)
+			b.StartController()
+		}, 4, "completed, completed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t, c)
+			log := b.run(four(), func(string) { tc.strike(b) })
+			b.check(log, 4, tc.done, tc.want)
+			if tc.done < 4 {
+				if !failed(log, "launch", "it would wait for ever: JobHeldAdmin") {
+					t.Errorf("trials %s, want the reason", ends(log))
+				}
+				if left := c.Run("squeue", "-h"); left != "" {
+					t.Errorf("still in the queue: %s", left)
+				}
+				c.Resume("n[1-7]")
+			}
+		})
+	}
+}
+
+// A node whose power fails and comes back is not noticed: the job would go on for
+// ever. Its start is ended at its limit, and costs that.
+func TestSlurmRebootUnnoticed(t *testing.T) {
+	b := newBench(t, startCluster(t, 2))
+	log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "meet"), at(2, 3, "a")), func(id string) {
+		node := b.other(id)
+		b.StopNode(node)
+		b.StartNode(node)
+		b.openGate()
+	})
+	if done := checkTrials(t, log, 3); done != 2 || !failed(log, "run", "not done after") {
+		t.Errorf("trials %s, want the case that met nobody to have hung", ends(log))
+	}
+	for _, j := range log.last() {
+		if held, limit := j.Spent.Held(), j.LimitSeconds; held > limit {
+			t.Errorf("job %s held nodes for %g s, its limit is %g s", j.Name, held, limit)
+		}
+	}
+}
+
+// Two campaigns at once on one cluster do not see each other's jobs.
+func TestSlurmTwoCampaigns(t *testing.T) {
+	c := startCluster(t, 2)
+	var group sync.WaitGroup
+	for _, name := range []string{"one", "two"} {
+		b := newBench(t, c)
+		b.opt.Campaign = name
+		group.Go(func() {
+			log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "a"), at(1, 3, "a"), at(1, 4, "crash")), nil)
+			b.check(log, 4, 3, "completed, completed")
+			for _, j := range log.last() {
+				if !strings.HasPrefix(j.Name, "tutti-"+name+"-") {
+					t.Errorf("job %s is of campaign %s", j.Name, name)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Who stops waiting leaves the job to Slurm; who comes back takes it up.
+func TestSlurmTakenUp(t *testing.T) {
+	b := newBench(t, startCluster(t, 2))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		waitForCase(t, b.dir)
+		cancel()
+	}()
+	log := &memory{}
+	if err := machine(t, b.opt).Run(ctx, six(), log); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Run = %v, want it cancelled", err)
+	}
+	id := b.owner(1)
+	b.WaitState(id, "RUNNING")
+	b.openGate()
+	if err := machine(t, b.opt).Run(t.Context(), again(six(), log), log); err != nil {
+		t.Fatal(err)
+	}
+	b.check(log, 6, 6, "completed")
+	if got := log.last()[0].ID; got != id {
+		t.Errorf("job %s, want %s again", got, id)
+	}
+}
+
+// The wrong kind of launch makes as many worlds as processes; what they would measure
+// is not believed.
+func TestSlurmWorldsOfOne(t *testing.T) {
+	c := startCluster(t, 2)
+	const install = "%v: needs apt-get install mpich libmpich-dev"
+	if _, err := exec.LookPath("mpiexec.hydra"); err != nil && os.Getenv("REQUIRE_MPI") == "1" {
+		t.Fatalf(install, err)
+	} else if err != nil {
+		t.Skipf(install, err)
+	}
+	built, err := program.Build(t.Context(), "mpicc.mpich", filepath.Join(t.TempDir(), "native"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := native.New(native.Options{Path: built.Path, Warmup: 1, MinSamples: 3, MaxSamples: 10, Precision: 0.5, Slice: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mpi, want := range map[string]string{"pmi2": "", "pmix": "a world of one rank"} {
+		t.Run(mpi, func(t *testing.T) {
+			b := newBench(t, c)
+			b.opt.Program, b.opt.Launcher = p, srun(t, mpi)
+			b.opt.Force = func(c coll.Candidate) (forcing.Forcing, error) { return forcing.Of(cat, c) }
+			b.opt.Env = []forcing.Var{{Name: "LD_PRELOAD", Value: c.Shim()}}
+			log := b.run(batchOf(at(2, 64, "library_default"), at(2, 64, "binomial")), nil)
+			for _, tr := range log.trials {
+				if good := tr.State == coll.TrialDone; good != (want == "") || !strings.Contains(tr.Error, want) {
+					t.Errorf("trial %+v, want failure %q", tr, want)
+				}
+			}
+			if len(log.trials) != 2 {
+				t.Errorf("%d trials, want 2", len(log.trials))
+			}
+		})
+	}
+}
+
+// What takes minutes: Slurm's shortest time limit is one, a node without power is
+// missed after half of one, a job that nobody knows is lost after one.
+func TestSlurmSlow(t *testing.T) {
+	if !*long {
+		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")
+	}
+	for _, tc := range []struct {
+		name   string
+		strike func(b bench, id string)
+		want   string // outcomes of the jobs
+	}{
+		{"at its time limit", func(b bench, id string) {
+			b.Run("scontrol", "update", "jobid="+id, "timelimit=1")
+			b.gone(id)
+		}, "timeout, completed"},
+		{"node without power", func(b bench, id string) {
+			node := b.other(id)
+			b.StopNode(node)
+			b.gone(id)
+			b.StartNode(node)
+		}, "node failed, completed"},
+		{"controller down for a minute", func(b bench, _ string) {
+			b.StopController()
+			b.openGate()
+			time.Sleep(time.Minute)
+			b.StartController()
+		}, "completed, completed"},
+		{"IDs begin again", func(b bench, id string) {
+			b.StopController()
+			b.StartControllerAnew()
+			b.Run("sbatch", "-N2", "-o/dev/null", "--wrap", "sleep 5") // of somebody else, under the ID of the first
+			if got := b.Run("squeue", "-h", "-j", id, "-o%j"); got != "wrap" {
+				b.t.Errorf("job %s is now %q", id, got)
+			}
+			time.Sleep(2 * time.Second)
+		}, "completed, completed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := startCluster(t, 2)
+			b := newBench(t, c)
+			p := b.opt.Program.(clusterProgram)
+			p.allowance = 3 * time.Minute
+			b.opt.Program = p
+			log := b.run(six(), func(id string) {
+				tc.strike(b, id)
+				b.openGate()
+			})
+			if done := checkTrials(t, log, 6); done != 6 {
+				t.Errorf("%d of 6 measured: %s", done, ends(log))
+			}
+			ledger(t, b.dir, 1, 2, 3, 4, 5, 6)
+			if got := c.Run("squeue", "-h", "-tall", "-n", "wrap", "-o%T"); strings.Contains(got, "CANCELLED") {
+				t.Error("somebody else's job is cancelled")
+			}
+			var got []string
+			for _, j := range log.last() {
+				got = append(got, string(j.Outcome))
+			}
+			if text := strings.Join(got, ", "); text != tc.want {
+				t.Errorf("jobs ended %s, want %s", text, tc.want)
+			}
+		})
+	}
+}
+
+// gone waits until a job does not run any more.
+func (b bench) gone(id string) {
+	state := ""
+	for began := time.Now(); time.Since(began) < 3*time.Minute; time.Sleep(200 * time.Millisecond) {
+		if state = b.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); state != "RUNNING" && state != "COMPLETING" {
+			return
+		}
+	}
+	b.t.Errorf("job %s is %s", id, state)
+}
