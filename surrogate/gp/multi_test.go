@@ -1,0 +1,237 @@
+package gp
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// related returns observations of tasks that differ by a level and a phase, some of them left out.
+func related(n, tasks int) Observations {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var o Observations
+	for i := range n {
+		x := []float64{6 * rng.Float64(), 5 * rng.Float64(), 20 * rng.Float64()}
+		o.X = append(o.X, x)
+		for a := range tasks {
+			if a > 0 && rng.Float64() < 0.3 {
+				continue
+			}
+			o.At, o.Task = append(o.At, i), append(o.Task, a)
+			o.Y = append(o.Y, 0.2*x[2]+0.3*math.Sin(x[0]+float64(a))+0.1*float64(a)+0.01*rng.NormFloat64())
+		}
+	}
+	return o
+}
+
+var relatedOptions = MultiOptions{Length: []float64{4, 4, 6}, Noise: 1e-4}
+
+func TestMultiGradient(t *testing.T) {
+	o := related(20, 3)
+	theta := []float64{1, 1.2, 1.7, 0.8, 1.1, 1.4, 0.1, -2, -1, -5, -4}
+	grad := make([]float64, len(theta))
+	fresh := func() *multiLikelihood { return &multiLikelihood{obs: o, y: o.Y, noise: 1e-3} }
+	fresh().gradient(theta, grad)
+	for k := range theta {
+		const h = 1e-5
+		at := append([]float64(nil), theta...)
+		at[k] += h
+		up := fresh().value(at)
+		at[k] -= 2 * h
+		if want := (up - fresh().value(at)) / (2 * h); math.Abs(grad[k]-want) > 1e-4*max(1, math.Abs(want)) {
+			t.Errorf("derivative %d = %g, want %g", k, grad[k], want)
+		}
+	}
+}
+
+// without leaves out what drop says; rows stay.
+func without(o Observations, drop func(j int) bool) Observations {
+	out := Observations{X: o.X}
+	for j := range o.Y {
+		if !drop(j) {
+			out.At, out.Task, out.Y = append(out.At, o.At[j]), append(out.Task, o.Task[j]), append(out.Y, o.Y[j])
+		}
+	}
+	return out
+}
+
+// A sample has whole rows, spread over all of them.
+func TestSample(t *testing.T) {
+	o := related(100, 4)
+	s := o.Sample(120)
+	if n := len(s.Y); n < 120 || n > 124 {
+		t.Errorf("%d observations, want 120 and the rest of a row", n)
+	}
+	from := o.Sampled(120)
+	parts := [4]int{}
+	for j, k := range from {
+		if s.Y[j] != o.Y[k] || s.Task[j] != o.Task[k] || &s.X[s.At[j]][0] != &o.X[o.At[k]][0] {
+			t.Fatalf("observation %d is not number %d of all", j, k)
+		}
+		parts[o.At[k]/25]++
+	}
+	for q, n := range parts {
+		if n < 20 {
+			t.Errorf("%d observations in quarter %d, want them even: %v", n, q, parts)
+		}
+	}
+	if all := o.Sample(len(o.Y)); len(all.Y) != len(o.Y) || len(o.Sampled(len(o.Y))) != len(o.Y) {
+		t.Errorf("sample of all has %d of %d", len(all.Y), len(o.Y))
+	}
+}
+
+// Held out by the inverse is what models without the fold predict.
+func TestMultiHeldOut(t *testing.T) {
+	o := related(12, 3)
+	m, err := FitMulti(o, relatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folds := make([]int, len(o.Y))
+	for j := range folds {
+		folds[j] = o.At[j] % 3
+	}
+	got, err := m.HeldOut(folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fold := range 3 {
+		fewer, err := WithMulti(m.Params(), without(o, func(j int) bool { return folds[j] == fold }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		means := fewer.Means(o.X, 3)
+		for j := range o.Y {
+			if want := means[o.Task[j]][o.At[j]]; folds[j] == fold && math.Abs(got[j]-want) > 1e-7 {
+				t.Errorf("observation %d: %g, want %g", j, got[j], want)
+			}
+		}
+	}
+}
+
+// A pending entry does to the covariances what an observation does.
+func TestPosteriorCondition(t *testing.T) {
+	o := related(12, 3)
+	m, err := FitMulti(o, relatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := [][]float64{{1, 2, 3}, {5, 1, 9}, o.X[0]}
+	var entries []Entry
+	for i := range rows {
+		for a := range 3 {
+			entries = append(entries, Entry{i, a})
+		}
+	}
+	p, err := m.Posterior(rows, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := o
+	more.X = append(append([][]float64(nil), o.X...), rows[0], rows[1])
+	for _, i := range []int{1, 3} {
+		before := p.Variance(4)
+		step := p.Condition(i)
+		if got := before - step[4]*step[4]; math.Abs(got-p.Variance(4)) > 1e-12 {
+			t.Errorf("variance %g after the step, want %g", p.Variance(4), got)
+		}
+		more.At = append(more.At, len(o.X)+entries[i].Row)
+		more.Task = append(more.Task, entries[i].Task)
+		more.Y = append(more.Y, 7)
+	}
+	with, err := WithMulti(m.Params(), more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := with.Posterior(rows, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range entries {
+		for j := range entries {
+			if got, want := p.Covariance(i, j), want.Covariance(i, j); math.Abs(got-want) > 1e-9 {
+				t.Errorf("covariance of %d and %d = %g, want %g", i, j, got, want)
+			}
+			if got, want := p.Difference(i, j), want.Difference(i, j); math.Abs(got-want) > 1e-9 {
+				t.Errorf("difference of %d and %d = %g, want %g", i, j, got, want)
+			}
+		}
+	}
+}
+
+// One task observed far out tells where its siblings are there.
+func TestMultiTellsOfSiblings(t *testing.T) {
+	var o Observations
+	at := func(x float64, tasks ...int) {
+		for _, a := range tasks {
+			o.At, o.Task, o.Y = append(o.At, len(o.X)), append(o.Task, a), append(o.Y, 0.01*x*x+0.2*float64(a))
+		}
+		o.X = append(o.X, []float64{x})
+	}
+	for x := range 6 {
+		at(float64(x), 0, 1)
+	}
+	at(20, 0)
+	m, err := FitMulti(o, MultiOptions{Length: []float64{5}, Noise: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Means([][]float64{{20}}, 2)[1][0]; math.Abs(got-4.2) > 0.1 {
+		t.Errorf("task 1 at 20 = %g, want about 4.2", got)
+	}
+}
+
+func TestMultiErrors(t *testing.T) {
+	good := related(4, 2)
+	bad := func(change func(o *Observations, opt *MultiOptions)) error {
+		o, opt := related(4, 2), relatedOptions
+		change(&o, &opt)
+		_, err := FitMulti(o, opt)
+		return err
+	}
+	tests := []struct {
+		name   string
+		change func(o *Observations, opt *MultiOptions)
+		want   error
+	}{
+		{"nothing", func(o *Observations, _ *MultiOptions) { *o = Observations{} }, ErrShape},
+		{"no targets", func(o *Observations, _ *MultiOptions) { o.Y = nil }, ErrShape},
+		{"not a number", func(o *Observations, _ *MultiOptions) { o.Y[0] = math.NaN() }, ErrValue},
+		{"no such row", func(o *Observations, _ *MultiOptions) { o.At[0] = 9 }, ErrValue},
+		{"two lengths", func(_ *Observations, opt *MultiOptions) { opt.Length = opt.Length[:2] }, ErrShape},
+		{"negative noise", func(_ *Observations, opt *MultiOptions) { opt.Noise = -1 }, ErrValue},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := bad(tc.change); !errors.Is(err, tc.want) {
+				t.Errorf("FitMulti error = %v, want %v", err, tc.want)
+			}
+		})
+	}
+	if m, err := FitMulti(good, relatedOptions); err != nil {
+		t.Error(err)
+	} else if _, err := m.Posterior(good.X, []Entry{{Row: 4}}); !errors.Is(err, ErrShape) {
+		t.Errorf("Posterior of a row that is not there: %v", err)
+	}
+}
+
+// Constant targets, a single one and more rows than are learnt from are fine.
+func TestMultiExtremes(t *testing.T) {
+	many := related(200, 3)
+	constant := related(5, 2)
+	for j := range constant.Y {
+		constant.Y[j] = -3
+	}
+	for _, o := range []Observations{many, constant, {X: [][]float64{{1, 1, 1}}, At: []int{0}, Task: []int{0}, Y: []float64{2}}} {
+		m, err := FitMulti(o, relatedOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range m.Means([][]float64{{3, 3, 3}}, 4) {
+			if math.IsNaN(row[0]) || math.Abs(row[0]) > 10 {
+				t.Errorf("%d observations: mean %g", len(o.Y), row[0])
+			}
+		}
+	}
+}
