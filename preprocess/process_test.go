@@ -1,0 +1,48 @@
+package preprocess_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tutti/coll"
+	"tutti/preprocess"
+)
+
+func TestProcessRows(t *testing.T) {
+	rows := preprocess.ProcessRows([]coll.Point{
+		{Collective: coll.Bcast, Nodes: 4, PPN: 8, MsgBytes: 1024},
+		{Collective: coll.Bcast, Nodes: 3, PPN: 4, MsgBytes: 0},
+	})
+	if want := []float64{3, 4, 11, 0}; !slices.Equal(rows[0], want) {
+		t.Errorf("row of 4x8 1 KiB = %v, want %v", rows[0], want)
+	}
+	if want := []float64{math.Log2(3) + 1, 3, 0, 1}; !slices.Equal(rows[1], want) {
+		t.Errorf("row of 3x4 0 B = %v, want %v", rows[1], want)
+	}
+	if got := len(preprocess.ProcessLengths()); got != len(rows[0]) {
+		t.Errorf("%d length scales for %d columns", got, len(rows[0]))
+	}
+}
+
+func TestObservations(t *testing.T) {
+	a, b := coll.Algorithm{Name: "a"}, coll.Algorithm{Name: "b"}
+	p, q := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
+	m := func(p coll.Point, a coll.Algorithm, seconds float64) coll.Measurement {
+		return coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: a}, Seconds: seconds}
+	}
+	o := preprocess.Observations([]coll.Measurement{m(q, b, 0.1), m(p, b, 1), m(q, a, 10)}, map[coll.Algorithm]int{a: 0, b: 1})
+	if want := []int{0, 1, 0}; !slices.Equal(o.At, want) {
+		t.Errorf("rows %v, want %v", o.At, want)
+	}
+	if want := []int{1, 1, 0}; !slices.Equal(o.Task, want) {
+		t.Errorf("tasks %v, want %v", o.Task, want)
+	}
+	if want := []float64{-1, 0, 1}; !close(o.Y, want) || len(o.X) != 2 {
+		t.Errorf("targets %v at %d rows, want %v at 2", o.Y, len(o.X), want)
+	}
+}
+
+func close(got, want []float64) bool {
+	return slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
+}
