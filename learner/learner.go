@@ -8,9 +8,10 @@ import (
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/gp"
 )
 
-// Options say how the forests are trained. The zero value of Scaling is an
+// Options say how models are trained. The zero value of Scaling is an
 // error; preprocess.AlgorithmLog10 is the usual choice.
 type Options struct {
 	Scaling preprocess.Scaling
@@ -18,6 +19,7 @@ type Options struct {
 	// Missing returns the algorithms that can run at a point and have not been
 	// measured there, so that the fastest time is not known. Nil: none anywhere.
 	Missing func(coll.Point) []coll.Algorithm
+	Model   Model // empty means Forest
 }
 
 // Learner predicts every algorithm it has measurements of. It is safe for
@@ -26,7 +28,9 @@ type Learner struct {
 	scaler     *preprocess.Scaler
 	algorithms []coll.Algorithm // as sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest
-	rows       [][]int // of each forest: indices of its measurements
+	rows       [][]int   // of each forest: indices of its measurements
+	process    *gp.Multi // nil when forests predict alone
+	weight     float64   // of the forests beside the process
 }
 
 // Fit trains one forest for each algorithm in the measurements, which are of one
@@ -41,6 +45,14 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	}
 	scaler, err := preprocess.Fit(known, opt.Scaling)
 	if err != nil {
+		return nil, err
+	}
+	switch opt.Model {
+	case "", Forest:
+	case Process, Stack:
+		return fitProcess(ms, scaler, opt)
+	default:
+		_, err := ParseModel(string(opt.Model))
 		return nil, err
 	}
 	l, err := train(ms, scaler.Apply(ms), opt.Forest)
@@ -94,6 +106,9 @@ func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
 // Predict returns the prediction of each algorithm at each point in scaled units,
 // one row for each of Algorithms. Lower is faster.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
+	if l.process != nil {
+		return l.predictProcess(points)
+	}
 	rows := preprocess.Rows(points)
 	out := make([][]float64, len(l.forests))
 	for a, f := range l.forests {
