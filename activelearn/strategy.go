@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/surrogate/forest"
 )
@@ -29,6 +30,9 @@ type Options struct {
 	Seed    uint64
 	Initial int            // points drawn at random before a model chooses; zero takes 5
 	Forest  forest.Options // of the jackknife's forests; Seed is taken from above
+	// Truth is what an oracle knows, for evaluations alone; nil otherwise.
+	Truth  map[coll.Candidate]coll.Measurement
+	Launch benchrunner.LaunchModel // which candidates of a batch share a launch
 }
 
 // defaultInitial points let a process of three length scales, a signal and a
@@ -46,8 +50,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Names returns the strategies that New knows.
-func Names() []string { return []string{"random", "uncertainty", "jackknife"} }
+// Names returns the strategies that New knows, but for "oracle", which is no
+// strategy for a machine: it wants to be told the truth.
+func Names() []string { return []string{"random", "uncertainty", "jackknife", "regret"} }
 
 // New returns the strategy called name. The error names what is allowed.
 func New(name string, opt Options) (Strategy, error) {
@@ -59,6 +64,10 @@ func New(name string, opt Options) (Strategy, error) {
 		return &uncertainty{opt: opt}, nil
 	case "jackknife":
 		return &jackknife{opt: opt}, nil
+	case "regret":
+		return &regret{opt: opt}, nil
+	case "oracle":
+		return &oracle{regret: regret{opt: opt}, truth: opt.Truth}, nil
 	}
 	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
 }

@@ -74,7 +74,14 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		return nil, err
 	}
 	spec = spec.forProblem(p.Problem)
-	strategy, err := activelearn.New(spec.Strategy, activelearn.Options{Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest})
+	opt := activelearn.Options{Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest, Launch: spec.Launch}
+	if spec.Strategy == "oracle" && p.Truth != nil {
+		opt.Truth = make(map[coll.Candidate]coll.Measurement, len(p.Truth))
+		for _, m := range p.Truth {
+			opt.Truth[m.Candidate] = m
+		}
+	}
+	strategy, err := activelearn.New(spec.Strategy, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,11 @@ type Spec struct {
 	Judge    Judge
 	Limits   activelearn.Limits // of one problem
 	Metrics  metrics.Options
-	Learner  learner.Options
-	Folds    int // of the cross-validation
-	Attempts int // at a candidate before it is given up
-	HPO      int // trials of the hyperparameter study; zero for none
+	Learner  learner.Options         // an empty Model takes that of ModelFor
+	Launch   benchrunner.LaunchModel // which candidates of a batch share a launch
+	Folds    int                     // of the cross-validation
+	Attempts int                     // at a candidate before it is given up
+	HPO      int                     // trials of the hyperparameter study; zero for none
 }
 
 // Judge says where the figures come from that the criteria are held against.
@@ -117,7 +118,20 @@ func problemSeed(seed uint64, p store.Problem) uint64 {
 func (s Spec) forProblem(p store.Problem) Spec {
 	s.Seed = problemSeed(s.Seed, p)
 	s.Learner.Forest.Seed = s.Seed
+	if s.Learner.Model == "" {
+		s.Learner.Model = ModelFor(s.Strategy)
+	}
 	return s
+}
+
+// ModelFor is the model that learns from what a strategy measures unless another
+// one is asked for. Forests learn little from the single candidates that regret
+// picks for its process.
+func ModelFor(strategy string) learner.Model {
+	if strategy == "regret" || strategy == "oracle" {
+		return learner.Stack
+	}
+	return learner.Forest
 }
 
 func (p Problem) validate(s Spec) error {

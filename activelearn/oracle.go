@@ -1,0 +1,144 @@
+package activelearn
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"tutti/coll"
+)
+
+// oracle is regret with the truth in hand, for evaluations: it knows what each
+// measurement would say and cost, and takes the one after which the process loses
+// least for the price. Where no single measurement helps it does what regret does.
+// It is greedy, and over the sample of a round, so that it is no strict bound.
+type oracle struct {
+	regret
+	truth map[coll.Candidate]coll.Measurement
+}
+
+// errNoTruth is what an oracle without Options.Truth returns.
+var errNoTruth = errors.New("oracle: it needs the truth, which only an evaluation has")
+
+// Ask returns the candidates that spare most loss for their price.
+func (o *oracle) Ask(s State) ([]coll.Candidate, error) {
+	if o.truth == nil {
+		return nil, errNoTruth
+	}
+	o.start(s.Ledger)
+	if len(s.Ledger.Measurements()) == 0 {
+		return o.pay(o.begin(s)), nil
+	}
+	b, err := o.board(s)
+	if err != nil {
+		return nil, err
+	}
+	batch := o.clairvoyant(b, s.Want)
+	return o.pay(o.fill(s, batch)), nil
+}
+
+// foresight is what an option's measurement is known to do.
+type foresight struct {
+	covariance []float64 // of its time with that of each entry
+	time       float64   // log10 seconds
+}
+
+// clairvoyant picks greedily by true losses.
+func (o *oracle) clairvoyant(b *board, want int) []coll.Candidate {
+	times := make([]float64, len(b.entries))
+	for e, c := range b.candidates {
+		times[e] = math.Log10(o.truth[c].Seconds)
+	}
+	sights := make([]foresight, len(b.options))
+	for i := range b.options {
+		q := &b.options[i]
+		q.run = o.truth[q.candidate].CostSeconds
+		sights[i] = foresight{covariance: make([]float64, len(b.entries)), time: times[q.entry]}
+		for e := range b.entries {
+			sights[i].covariance[e] = b.posterior.Covariance(e, q.entry)
+		}
+	}
+	var batch []coll.Candidate
+	for len(batch) < want {
+		at := b.foreseen(times, sights)
+		if at < 0 {
+			break
+		}
+		batch = append(batch, b.options[at].candidate)
+		b.observe(sights, at)
+	}
+	return batch
+}
+
+// foreseen is the option that spares most true loss a second; where none spares any,
+// the one that regret takes. It is -1 when none is left.
+func (b *board) foreseen(times []float64, sights []foresight) int {
+	at, most := -1, 0.0
+	before := b.lost(times, nil, 0)
+	for i := range b.options {
+		q := &b.options[i]
+		if q.taken {
+			continue
+		}
+		move := (sights[i].time - b.means[q.entry]) / (q.variance + b.noise)
+		spared := before - b.lost(times, sights[i].covariance, move)
+		if rate := spared / b.price(q); rate > most {
+			at, most = i, rate
+		}
+	}
+	if at >= 0 {
+		return at
+	}
+	top, _ := b.best()
+	for i := range b.options {
+		if &b.options[i] == top {
+			return i
+		}
+	}
+	return -1
+}
+
+// observe moves means and covariances as the measurement of an option does.
+func (b *board) observe(sights []foresight, at int) {
+	q := &b.options[at]
+	own := slices.Clone(sights[at].covariance)
+	spread := q.variance + b.noise
+	move := (sights[at].time - b.means[q.entry]) / spread
+	for e, c := range own {
+		b.means[e] += c * move
+	}
+	for i := range sights {
+		share := sights[i].covariance[q.entry] / spread
+		for e, c := range own {
+			sights[i].covariance[e] -= share * c
+		}
+	}
+	b.take(q)
+}
+
+// lost is what the choice by means, moved by so much along a covariance, truly
+// loses over the sample, in the units of loss.
+func (b *board) lost(times, covariance []float64, move float64) float64 {
+	sum := 0.0
+	for first := 0; first < len(b.entries); {
+		end := first
+		least, fastest, chosen := math.Inf(1), math.Inf(1), 0.0
+		for ; end < len(b.entries) && b.entries[end].Row == b.entries[first].Row; end++ {
+			v := b.means[end]
+			if covariance != nil {
+				v += covariance[end] * move
+			}
+			if v < least {
+				least, chosen = v, times[end]
+			}
+			fastest = min(fastest, times[end])
+		}
+		d := chosen - fastest
+		sum += math.Ln10 * d / lossSlowdown
+		if d > lossMistake {
+			sum += 1 / lossMistakes
+		}
+		first = end
+	}
+	return sum
+}

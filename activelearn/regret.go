@@ -1,0 +1,182 @@
+package activelearn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/surrogate/gp"
+)
+
+// regret measures the candidates that are expected to spare the final selection
+// most loss for a second of machine time.
+//
+// A joint process of log10 times of all algorithms (gp.Multi) says at each point
+// which algorithm has the lowest mean, and for each other one, by the variance of
+// the difference of the two, what choosing it is expected to lose; see loss. A
+// candidate is worth by how much these losses fall, over a sample of the space,
+// when variances shrink as its measurement would shrink them, the means staying
+// where they are: the criterion of knowledge gradients (Frazier, Powell and
+// Dayanik, INFORMS J. Computing 21, 2009) without the luck of the draw, so that it
+// goes on where one measurement alone would not change the choice. Its price is
+// the executions at the predicted time and, for the first of a batch that needs
+// it, the launch. A batch is picked greedily; every pick and what is pending count
+// as observed.
+type regret struct {
+	opt     Options
+	rows    [][]float64            // of every point of the space
+	index   map[coll.Algorithm]int // in the space
+	paid    map[coll.Candidate]bool
+	params  *gp.MultiParams // learnt last
+	learned int             // observations then
+}
+
+const (
+	// Points of which all algorithms are measured first. Choosing begins early:
+	// 3 beat 5 on machines A, C and D.
+	beginPoints = 3
+	// They are drawn from those whose position in the space, from 0 to 1 on
+	// average over nodes, ppn and bytes, is in the lesser half: likely cheap.
+	beginWithin = 0.5
+	// Hyper-parameters are learnt again when the observations have grown so much.
+	regretRelearn = 1.2
+	// The process is conditioned on at most so many observations: n³.
+	regretMost = 1200
+	// Points that losses are summed over, drawn anew in each round.
+	regretPoints = 300
+	// A batch grows up to so many times beyond what was asked for, by what shares a
+	// launch with it and is worth as much.
+	batchGrowth = 4
+)
+
+// Ask returns the candidates worth most for their price.
+func (r *regret) Ask(s State) ([]coll.Candidate, error) {
+	r.start(s.Ledger)
+	if len(s.Ledger.Measurements()) == 0 {
+		return r.pay(r.begin(s)), nil
+	}
+	b, err := r.board(s)
+	if err != nil {
+		return nil, fmt.Errorf("regret: %w", err)
+	}
+	return r.pay(r.fill(s, b.pick(s.Want))), nil
+}
+
+// start looks at the space once.
+func (r *regret) start(l *Ledger) {
+	if r.rows != nil {
+		return
+	}
+	r.rows = preprocess.ProcessRows(l.Space().Points())
+	r.index = make(map[coll.Algorithm]int, len(l.Space().Algorithms()))
+	for a, alg := range l.Space().Algorithms() {
+		r.index[alg] = a
+	}
+	r.paid = map[coll.Candidate]bool{}
+}
+
+// pay remembers which candidates of a batch pay for a launch: the first of each.
+func (r *regret) pay(batch []coll.Candidate) []coll.Candidate {
+	seen := map[launchKey]bool{}
+	for _, c := range batch {
+		k := launchOf(r.opt.Launch, c)
+		r.paid[c] = !seen[k]
+		seen[k] = true
+	}
+	return batch
+}
+
+// begin takes all algorithms at a few points, likely cheap ones first.
+func (r *regret) begin(s State) []coll.Candidate {
+	order := r.opt.rng(s.Round).Perm(len(r.rows))
+	position := r.positions()
+	far := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return position[i] <= beginWithin })
+	order = append(slices.DeleteFunc(order, func(i int) bool { return position[i] > beginWithin }), far...)
+	var out []coll.Candidate
+	points := 0
+	for _, i := range order {
+		if points >= beginPoints && len(out) >= s.Want {
+			break
+		}
+		if here := s.Ledger.Free(i); len(here) > 0 {
+			out = append(out, here...)
+			points++
+		}
+	}
+	return out
+}
+
+// positions of the points between the least and the greatest of the space, from 0 to
+// 1, on average over nodes, ppn and bytes as far as they vary.
+func (r *regret) positions() []float64 {
+	out := make([]float64, len(r.rows))
+	varying := 0.0
+	for d := range preprocess.FeatureNames {
+		low, high := r.rows[0][d], r.rows[0][d]
+		for _, row := range r.rows {
+			low, high = min(low, row[d]), max(high, row[d])
+		}
+		if high == low {
+			continue
+		}
+		varying++
+		for i, row := range r.rows {
+			out[i] += (row[d] - low) / (high - low)
+		}
+	}
+	for i := range out {
+		out[i] /= max(1, varying)
+	}
+	return out
+}
+
+// fill draws what a batch lacks from all that is free: the board holds a sample.
+func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
+	if len(batch) >= s.Want {
+		return batch
+	}
+	taken := make(map[coll.Candidate]bool, len(batch))
+	for _, c := range batch {
+		taken[c] = true
+	}
+	for _, i := range r.opt.rng(s.Round).Perm(len(r.rows)) {
+		for _, c := range s.Ledger.Free(i) {
+			if len(batch) < s.Want && !taken[c] {
+				batch = append(batch, c)
+			}
+		}
+	}
+	return batch
+}
+
+// model conditions the process on what is measured.
+func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
+	obs := preprocess.Observations(ms, r.index).Sample(regretMost)
+	if n := len(obs.Y); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
+		m, err := gp.FitMulti(obs, gp.MultiOptions{
+			Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise, Start: r.params,
+		})
+		if err != nil {
+			return nil, err
+		}
+		p := m.Params()
+		r.params, r.learned = &p, n
+		return m, nil
+	}
+	return gp.WithMulti(*r.params, obs)
+}
+
+// sample draws the points of a round, in order. Those with something pending are
+// among them.
+func (r *regret) sample(l *Ledger, rng *rand.Rand) []int {
+	points := rng.Perm(len(r.rows))
+	points = points[:min(len(points), regretPoints)]
+	for _, c := range l.pendingCandidates() {
+		i, _ := l.Space().Index(c.Point)
+		points = append(points, i)
+	}
+	slices.Sort(points)
+	return slices.Compact(points)
+}

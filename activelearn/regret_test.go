@@ -1,0 +1,298 @@
+package activelearn
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/space"
+)
+
+func TestPrices(t *testing.T) {
+	ring := coll.Algorithm{Name: "ring"}
+	paid := map[coll.Candidate]bool{}
+	var ms []coll.Measurement
+	add := func(nodes int, bytes int64, seconds, launch float64) {
+		executions := 100.0
+		if bytes <= 8192 {
+			executions = 1000
+		}
+		m := coll.Measurement{
+			Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: bytes}, Algorithm: ring},
+			Seconds:   seconds, CostSeconds: launch + executions*seconds,
+		}
+		paid[m.Candidate] = launch > 0
+		ms = append(ms, m)
+	}
+	add(2, 8, 1e-6, 0.5) // the cheapest launch: its own 1 ms is taken for a part of it
+	add(2, 64, 2e-6, 0)
+	add(4, 64, 4e-6, 0)
+	add(4, 1<<20, 1e-2, 0.5)
+	p := pricesOf(ms, paid)
+	if math.Abs(p.launch-0.5) > 2e-3 {
+		t.Errorf("launch %g s, want about 0.5", p.launch)
+	}
+	for _, tc := range []struct {
+		bytes int64
+		want  float64
+	}{{32, 1000}, {128, 1000}, {4 << 20, 100}, {1 << 19, 100}} {
+		if got := p.run(tc.bytes, 1); math.Abs(got-tc.want) > 0.01*tc.want {
+			t.Errorf("%d bytes: %g executions, want %g", tc.bytes, got, tc.want)
+		}
+	}
+}
+
+func TestLoss(t *testing.T) {
+	if got := loss(0.1, 0); got != 0 {
+		t.Errorf("a sure choice loses %g", got)
+	}
+	tie, close, far := loss(0, 0.01*0.01), loss(0, 0.1*0.1), loss(0.5, 0.1*0.1)
+	if !(far < tie && tie < close) {
+		t.Errorf("losses: far apart %g, a tie within 2 %% %g, open %g: want them to rise", far, tie, close)
+	}
+	before := math.Inf(1)
+	for s := 0.3; s > 0.01; s -= 0.01 {
+		now := loss(0.05, s*s)
+		if now > before {
+			t.Fatalf("deviation %g: loss rises to %g from %g as it becomes sure", s, now, before)
+		}
+		before = now
+	}
+}
+
+// machine has two algorithms that cross at 1 KiB and a third that is ten times
+// slower than either; a launch costs what is given.
+func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
+	t.Helper()
+	if l.IsFree(c) {
+		if err := l.Pend(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := math.Log2(float64(c.MsgBytes))
+	log := -5 + 0.1*x + 0.05*math.Log2(float64(c.Nodes))
+	switch c.Algorithm.Name {
+	case "late":
+		log += 0.04 * (10 - x)
+	case "slow":
+		log++
+	}
+	seconds := math.Pow(10, log)
+	m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: launch + 100*seconds}
+	if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func crossing() *space.Space {
+	var points []coll.Point
+	for n := 2; n <= 32; n *= 2 {
+		for i := range 20 {
+			points = append(points, coll.Point{Collective: coll.Bcast, Nodes: n, PPN: 2, MsgBytes: 1 << i})
+		}
+	}
+	return space.New(points, []coll.Algorithm{{Name: "early"}, {Name: "late"}, {Name: "slow"}}, func(coll.Candidate) error { return nil })
+}
+
+// What is hopeless is not measured again, and what is measured lies where the two
+// others are near each other.
+func TestRegretLeavesTheHopelessAlone(t *testing.T) {
+	for seed := range uint64(3) {
+		l := NewLedger(crossing())
+		s, err := New("regret", Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, all := 0, 0
+		for round := 1; round <= 6; round++ {
+			batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range batch {
+				if round > 2 {
+					all++
+					if c.Algorithm.Name == "slow" {
+						slow++
+					}
+				}
+				machine(t, l, c, 0)
+			}
+		}
+		if 5*slow > all {
+			t.Errorf("seed %d: %d of %d measurements of an algorithm ten times slower", seed, slow, all)
+		}
+	}
+}
+
+// A launch that serves many is filled, and what shares one with the batch is
+// preferred to what does not.
+func TestRegretFillsLaunches(t *testing.T) {
+	layouts := func(model benchrunner.LaunchModel) (perLaunch float64) {
+		l := NewLedger(crossing())
+		s, err := New("regret", Options{Seed: 1, Launch: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		candidates, launches := 0, 0
+		for round := 1; round <= 4; round++ {
+			batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			costs := benchrunner.Launch{Model: model, Seconds: 0.5}.Costs(batch)
+			for i, c := range batch {
+				if round > 1 {
+					candidates++
+					if costs[i] > 0 {
+						launches++
+					}
+				}
+				machine(t, l, c, costs[i])
+			}
+		}
+		return float64(candidates) / float64(launches)
+	}
+	if got := layouts(benchrunner.LaunchCandidate); got != 1 {
+		t.Errorf("%g candidates a launch of one each", got)
+	}
+	osu, native := layouts(benchrunner.LaunchOSU), layouts(benchrunner.LaunchNative)
+	if osu < 2 || native < osu {
+		t.Errorf("%.1f candidates a launch of an algorithm at a layout, %.1f of a layout: want 2 or more, and more", osu, native)
+	}
+}
+
+// What is under way counts as known.
+func TestRegretSeesThePending(t *testing.T) {
+	fresh := func() (*Ledger, Strategy) {
+		l := NewLedger(crossing())
+		for i := 0; i < 100; i += 9 {
+			for _, c := range l.Space().At(i) {
+				machine(t, l, c, 0)
+			}
+		}
+		s, err := New("regret", Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, s
+	}
+	l, s := fresh()
+	both, err := s.Ask(State{Round: 2, Want: 2, Ledger: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, s = fresh()
+	if err := l.Pend(both[0]); err != nil {
+		t.Fatal(err)
+	}
+	next, err := s.Ask(State{Round: 2, Want: 1, Ledger: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(next, both[1:]) {
+		t.Errorf("with %v under way the choice is %v, want %v", both[0], next, both[1:])
+	}
+}
+
+// The first points are in the lesser half of the space, where they are likely cheap.
+func TestRegretBeginsCheaply(t *testing.T) {
+	sp := crossing()
+	s, err := New("regret", Options{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(sp)})
+	if err != nil || len(batch) != 3*beginPoints {
+		t.Fatalf("first batch %v, %v, want all algorithms at %d points", batch, err, beginPoints)
+	}
+	for _, c := range batch {
+		if where := (math.Log2(float64(c.Nodes)/2)/4 + math.Log2(float64(c.MsgBytes))/19) / 2; where > 0.5+1e-12 {
+			t.Errorf("%v lies at %.2f of the space", c, where)
+		}
+	}
+}
+
+// One round over a million candidates with a thousand of them measured.
+func BenchmarkRegretMillion(b *testing.B) {
+	var points []coll.Point
+	for n := 1; n <= 4096; n += 1 + n/8 {
+		for ppn := 1; ppn <= 256; ppn += 1 + ppn/4 {
+			for i := range 100 {
+				points = append(points, coll.Point{Collective: coll.Bcast, Nodes: n, PPN: ppn, MsgBytes: int64(math.Exp2(float64(i) / 5))})
+			}
+		}
+	}
+	var algorithms []coll.Algorithm
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
+		algorithms = append(algorithms, coll.Algorithm{Name: name})
+	}
+	sp := space.New(points, algorithms, func(coll.Candidate) error { return nil })
+	l := NewLedger(sp)
+	for i := range 1000 {
+		c := sp.At(i * 7919 % len(sp.Points()))[i%10]
+		if err := l.Pend(c); err != nil {
+			b.Fatal(err)
+		}
+		seconds := 1e-6 * (1 + float64(c.MsgBytes)/1e3*(1+0.1*math.Sin(float64(i%10)+math.Log2(float64(c.Nodes)))))
+		m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1000 * seconds}
+		if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s, err := New("regret", Options{Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Ask(State{Round: 1, Want: 50, Ledger: l}); err != nil { // learns
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(sp.Size()), "candidates")
+	round := 1
+	for b.Loop() {
+		round++
+		if _, err := s.Ask(State{Round: round, Want: 50, Ledger: l}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// With the truth in hand fewer measurements find the crossing; without it there is
+// an error that says so.
+func TestOracle(t *testing.T) {
+	blind, err := New("oracle", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blind.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(crossing())}); !errors.Is(err, errNoTruth) {
+		t.Errorf("an oracle without truth: %v, want %v", err, errNoTruth)
+	}
+	everything := NewLedger(crossing())
+	truth := map[coll.Candidate]coll.Measurement{}
+	for _, c := range everything.Space().Candidates() {
+		machine(t, everything, c, 0)
+	}
+	for _, m := range everything.Measurements() {
+		truth[m.Candidate] = m
+	}
+	o, err := New("oracle", Options{Seed: 1, Truth: truth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLedger(crossing())
+	for round := 1; l.Left() > 0; round++ {
+		batch, err := o.Ask(State{Round: round, Want: 20, Ledger: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(batch) < min(20, l.Left()) {
+			t.Fatalf("round %d: %d candidates", round, len(batch))
+		}
+		for _, c := range batch {
+			machine(t, l, c, 0)
+		}
+	}
+}
