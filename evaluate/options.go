@@ -22,8 +22,10 @@ type Options struct {
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
-	Trees    int // of each forest
-	Workers  int // replays side by side; never changes a result
+	Trees    int           // of each forest
+	Workers  int           // replays side by side; never changes a result
+	Model    learner.Model // empty: that of campaign.ModelFor
+	ToShare  float64       // of the candidates that is measured whether the criteria hold or not
 }
 
 // DefaultOptions returns the criteria of FACT, section IV-B, held for three
@@ -38,6 +40,7 @@ func DefaultOptions() Options {
 		Batch:    campaign.Batch{Candidates: 8, Growth: 0.05},
 		Trees:    100,
 		Workers:  1,
+		ToShare:  Shares[len(Shares)-1],
 	}
 }
 
@@ -55,6 +58,12 @@ func (o Options) Validate() error {
 	fault(c.Patience < 1, "patience %d: want 1 or more", c.Patience)
 	fault(o.Batch.Candidates < 1, "batch %d: want 1 or more", o.Batch.Candidates)
 	fault(!(o.Batch.Growth >= 0 && o.Batch.Growth <= 1), "growth %g: want a number from 0 to 1", o.Batch.Growth)
+	fault(!(o.ToShare >= 0 && o.ToShare <= 1), "to share %g: want a number from 0 to 1", o.ToShare)
+	if o.Model != "" {
+		if _, err := learner.ParseModel(string(o.Model)); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
 	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
 	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
@@ -95,4 +104,14 @@ func (o Options) replay(seed uint64) replay.Options {
 
 func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
+}
+
+// of returns the learner that a strategy's measurements are given to.
+func (o Options) of(strategy string, seed uint64) learner.Options {
+	l := o.learner(o.Scaling, seed)
+	l.Model = o.Model
+	if l.Model == "" {
+		l.Model = campaign.ModelFor(strategy)
+	}
+	return l
 }

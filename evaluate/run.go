@@ -17,10 +17,6 @@ import (
 // Shares are the parts of the candidates at which every outcome tells the metrics.
 var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
 
-// minShare is the least that is measured whether the criteria hold or not, so
-// that every outcome reaches the last of Shares.
-const minShare = 0.50
-
 // Quality is how good the selection is over all points of a set.
 type Quality struct {
 	Slowdown float64  `json:"slowdown"` // mean
@@ -77,11 +73,11 @@ type Outcome struct {
 	Curve          []Step  `json:"curve,omitempty"`
 }
 
-// Run replays a set under a strategy until the criteria hold and half of the
+// Run replays a set under a strategy until the criteria hold and Options.ToShare of the
 // candidates are measured, or nothing is left to measure.
 func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Outcome, error) {
 	began := time.Now()
-	opt.Criteria.MinShare = minShare
+	opt.Criteria.MinShare = opt.ToShare
 	exhaustive, err := s.Exhaustive(opt.Launch)
 	if err != nil {
 		return Outcome{}, err
@@ -107,7 +103,7 @@ func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) 
 			Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes,
 		})
 	}
-	if o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.learner(opt.Scaling, seed)); err != nil {
+	if o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(strategy, seed)); err != nil {
 		return Outcome{}, err
 	}
 	o.WallSeconds = time.Since(began).Seconds()
@@ -118,6 +114,9 @@ func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) 
 func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
 	var out []Mark
 	for _, share := range Shares {
+		if float64(len(ms)) < share*float64(s.Space.Size()) {
+			break // Options.ToShare ends a replay before
+		}
 		part := firstShare(ms, s, share)
 		m := Mark{Share: share, MachineSeconds: cost(part)}
 		m.MachineShare = m.MachineSeconds / exhaustive
@@ -138,7 +137,7 @@ func replayed(ctx context.Context, s Set, strategy string, seed uint64, opt Opti
 	}
 	return campaign.Run(ctx, campaign.Spec{
 		Seed: seed, Strategy: strategy, Batch: opt.Batch, Criteria: opt.Criteria,
-		Judge: campaign.ByReference, Learner: opt.learner(opt.Scaling, seed), Attempts: 1,
+		Judge: campaign.ByReference, Learner: opt.of(strategy, seed), Attempts: 1, Launch: opt.Launch.Model,
 	}, campaign.Problem{
 		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
 		Space:   s.Space, Runner: machine, Truth: s.Truth,

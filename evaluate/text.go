@@ -84,6 +84,10 @@ func WriteText(w io.Writer, outcomes []Outcome, warnings []string) error {
 		))
 		row := slices.Clone(name)
 		for i := range Shares {
+			if slices.ContainsFunc(g, func(o Outcome) bool { return len(o.At) <= i }) {
+				row = append(row, "-")
+				continue
+			}
 			row = append(row, fmt.Sprintf("%.3f / %.0f %%",
 				g.median(func(o Outcome) float64 { return o.At[i].Slowdown }),
 				g.median(func(o Outcome) float64 { return 100 * o.At[i].Mistakes })))
