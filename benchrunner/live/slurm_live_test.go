@@ -520,7 +520,7 @@ func TestSlurmWorldsOfOne(t *testing.T) {
 			log := b.run(batchOf(at(2, 64, "library_default"), at(2, 64, "binomial")), nil)
 			for _, tr := range log.trials {
 				if good := tr.State == coll.TrialDone; good != (want == "") || !strings.Contains(tr.Error, want) {
-					t.Errorf("trial %+v, want failure %q", tr, want)
+					t.Errorf("trial %v %s: %q, want failure %q", tr, tr.State, tr.Error, want)
 				}
 			}
 			if len(log.trials) != 2 {

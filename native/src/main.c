@@ -183,16 +183,17 @@ static void give_up(int signal)
 
 /* MPI_Finalize hangs now and then when MPICH's UCX speaks TCP, less so after a
  * pause, in which connections settle. All has been said by then: a process that
- * hangs leaves by itself. */
-static void leave(session *s)
+ * hangs leaves by itself. A wrong world may be one of several: when the first one
+ * leaves, srun ends the others and drops what they said last, so all wait longer. */
+static void leave(session *s, int code)
 {
-    struct timespec pause = {0, 300000000};
+    struct timespec pause = {code == WRONG_WORLD, 300000000};
     char why[WHY];
     switches_apply(NULL, 0, why);
     signal(SIGALRM, give_up);
     alarm(FINALIZE_SECONDS);
     control_barrier(&s->ctl);
-    if (s->ctl.size > 1)
+    if (s->ctl.size > 1 || code == WRONG_WORLD)
         nanosleep(&pause, NULL);
     MPI_T_finalize();
     MPI_Finalize();
@@ -220,6 +221,6 @@ int main(int argc, char **argv)
         code = WRONG_WORLD;
     else
         measure_all(&s);
-    leave(&s);
+    leave(&s, code);
     return code;
 }
