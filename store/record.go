@@ -69,6 +69,18 @@ type Evaluation struct {
 	P95Slowdown    float64 `json:"p95_slowdown"`
 }
 
+// Reason is why a strategy asked for a candidate.
+type Reason struct {
+	// Doubt is the expected slowdown of what would be chosen at the point now, as
+	// a part: 0.1 is 10 % slower than the fastest.
+	Doubt float64 `json:"doubt"`
+	// Spares is by how much measuring it is expected to lower the average slowdown
+	// over the grid, as a part.
+	Spares  float64        `json:"spares"`
+	Seconds float64        `json:"seconds"`        // expected price, its part of a launch included
+	Rival   coll.Algorithm `json:"rival,omitzero"` // the other one between which and the candidate the choice is open
+}
+
 // Record is one line after the header. Kind says which one of Batch, Job, Trial,
 // Evaluation, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
 type Record struct {
@@ -77,6 +89,7 @@ type Record struct {
 	Problem    Problem          `json:"problem,omitzero"`
 	Round      int              `json:"round,omitzero"`
 	Batch      []coll.Candidate `json:"batch,omitempty"`
+	Reasons    []Reason         `json:"reasons,omitempty"` // of a batch, one for each candidate, or none
 	Job        *coll.Job        `json:"job,omitempty"`
 	Trial      *coll.Trial      `json:"trial,omitempty"`
 	Evaluation *Evaluation      `json:"evaluation,omitempty"`
@@ -110,12 +123,28 @@ func (r Record) Validate() error {
 		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, hpo, stop, verify or resume", r.Kind)
 	}
 	switch r.Kind {
+	case KindBatch:
+		return r.validateReasons()
 	case KindJob:
 		return r.Job.Validate()
 	case KindTrial:
 		return validateTrial(*r.Trial)
 	case KindEvaluation:
 		return r.Evaluation.Validate()
+	}
+	return nil
+}
+
+func (r Record) validateReasons() error {
+	if len(r.Reasons) != 0 && len(r.Reasons) != len(r.Batch) {
+		return fmt.Errorf("batch of %d candidates with %d reasons: want one for each or none", len(r.Batch), len(r.Reasons))
+	}
+	for i, w := range r.Reasons {
+		for _, v := range []float64{w.Doubt, w.Spares, w.Seconds} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("reason for %v: %g: want finite numbers", r.Batch[i], v)
+			}
+		}
 	}
 	return nil
 }

@@ -49,7 +49,12 @@ var ranks = map[string]int{
 
 	"campaign": 4,
 
-	"evaluate": 5,
+	"evaluate":       5,
+	"service":        5,
+	"service/api":    5,
+	"service/client": 5,
+	"service/page":   5,
+	"service/token":  5,
 
 	"internal/config":  6,
 	"internal/imports": 6,
