@@ -1,0 +1,144 @@
+package learner
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/gp"
+)
+
+// Doubt is how sure the choice at a point is: the algorithm of lowest prediction
+// beside the rival that may be missed most. Gap is normal with deviation SD.
+type Doubt struct {
+	Point    coll.Point
+	Choice   coll.Algorithm
+	Rival    coll.Algorithm // the zero Algorithm where there is no other
+	Gap      float64        // log10 of rival over choice as predicted, 0 or more
+	SD       float64        // of Gap, in decades; noise of a measurement is not in it
+	Loss     float64        // expected: the choice is by so much slower than the faster of the two; 0.02 for 2 %
+	PMistake float64        // probability that the choice is a significant mistake beside the rival
+	Tie      bool           // both are as fast as far as single measurements tell, and it is not likely a mistake
+}
+
+const (
+	// Gaps below so many deviations of the difference of two measurements, with
+	// preprocess.MeasurementNoise, are ties.
+	tieDeviations = 2
+	// A tie is no mistake with at least this probability.
+	tieMistake = 0.05
+	// Points whose posterior is held at once.
+	doubtBlock = 128
+)
+
+// errNoDoubts says that forests alone were asked.
+var errNoDoubts = errors.New("doubts: forests alone do not know how sure they are; want model process or stack")
+
+// Doubts says how sure the choice among the algorithms that can run is at each
+// point; a nil can lets all run everywhere. Variances are those of the process;
+// where forests have a weight, what they say differently adds to the variance as in a
+// mixture of both. It returns an error for model Forest and for a point where no known
+// algorithm can run. O(points · algorithms · n²) operations for n measurements.
+func (l *Learner) Doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
+	if l.process == nil {
+		return nil, errNoDoubts
+	}
+	out := make([]Doubt, 0, len(points))
+	for block := range slices.Chunk(points, doubtBlock) {
+		here, err := l.doubts(block, can)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, here...)
+	}
+	return out, nil
+}
+
+func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
+	means, err := l.predictProcess(points)
+	if err != nil {
+		return nil, err
+	}
+	rows := preprocess.ProcessRows(points)
+	alone := l.process.Means(rows, len(l.algorithms))
+	var entries []gp.Entry
+	first := make([]int, len(points)+1) // entry of each point
+	for i, p := range points {
+		for a, alg := range l.algorithms {
+			if can == nil || slices.Contains(can(p), alg) {
+				entries = append(entries, gp.Entry{Row: i, Task: a})
+			}
+		}
+		if first[i+1] = len(entries); first[i+1] == first[i] {
+			return nil, &NoAlgorithmError{Point: p}
+		}
+	}
+	posterior, err := l.process.Posterior(rows, entries)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Doubt, len(points))
+	for i, p := range points {
+		d := Doubt{Point: p}
+		best := first[i]
+		for e := best; e < first[i+1]; e++ {
+			if means[entries[e].Task][i] < means[entries[best].Task][i] {
+				best = e
+			}
+		}
+		choice := entries[best].Task
+		d.Choice = l.algorithms[choice]
+		most := math.Inf(-1)
+		for e := first[i]; e < first[i+1]; e++ {
+			rival := entries[e].Task
+			if e == best {
+				continue
+			}
+			gap := means[rival][i] - means[choice][i]
+			// Of a mixture of the process and, with weight w, of process plus d/w, the
+			// mean moves by d and the variance grows by d²·(1-w)/w.
+			sd := posterior.Difference(best, e)
+			if moved := gap - (alone[rival][i] - alone[choice][i]); l.weight > 0 {
+				sd += moved * moved * (1 - l.weight) / l.weight
+			}
+			sd = math.Sqrt(sd)
+			loss, mistake := expected(gap, sd)
+			// Of rivals that cost nothing the nearest is told.
+			if weight := loss + mistake - 1e-6*gap; weight > most {
+				most = weight
+				d.Rival, d.Gap, d.SD, d.Loss, d.PMistake = l.algorithms[rival], gap, sd, loss, mistake
+			}
+		}
+		noise := tieDeviations * math.Sqrt(2*preprocess.MeasurementNoise)
+		d.Tie = d.Rival != (coll.Algorithm{}) && d.Gap < noise && d.PMistake < tieMistake
+		out[i] = d
+	}
+	return out, nil
+}
+
+// NoAlgorithmError says that nothing the learner knows can run at a point.
+type NoAlgorithmError struct{ Point coll.Point }
+
+func (e *NoAlgorithmError) Error() string {
+	return "no known algorithm can run at " + e.Point.String()
+}
+
+// expected returns what choosing an algorithm costs beside a rival that is slower by
+// gap decades, normal with deviation sd: how much slower than the faster of both it
+// is expected to be, and the probability of a significant mistake. With x the natural
+// logarithm of choice over rival, normal with mean -m and deviation s, the first is
+// E[max(eˣ, 1)] - 1 = e^(s²/2-m)·Φ((s²-m)/s) - Φ(-m/s).
+func expected(gap, sd float64) (loss, mistake float64) {
+	if sd == 0 {
+		return 0, 0
+	}
+	m, s := gap*math.Ln10, sd*math.Ln10
+	loss = math.Exp(s*s/2-m)*below((s*s-m)/s) - below(-m/s)
+	return max(0, loss), below(-(m + math.Log1p(metrics.DefaultMistakeThreshold)) / s)
+}
+
+// below is the standard normal distribution function.
+func below(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
