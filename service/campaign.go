@@ -84,17 +84,19 @@ type Campaign struct {
 
 // Progress sums up what the journal of a campaign says by now.
 type Progress struct {
-	Records        int64   `json:"records"` // lines of the journal
-	Rounds         int     `json:"rounds"`
-	Trials         int     `json:"trials"`
-	FailedTrials   int     `json:"failed_trials"`
-	Problems       int     `json:"problems"`
-	Converged      int     `json:"converged"` // problems
-	MachineSeconds float64 `json:"machine_seconds"`
-	NodeSeconds    float64 `json:"node_seconds"`
-	Slowdown       float64 `json:"slowdown"` // largest of the problems by their last evaluation, 0 before any
-	Mistakes       float64 `json:"mistakes"`
-	Jobs           int     `json:"jobs"` // submitted and not ended
+	Records      int64 `json:"records"` // lines of the journal
+	Rounds       int   `json:"rounds"`
+	Trials       int   `json:"trials"`
+	FailedTrials int   `json:"failed_trials"`
+	// Failures counts the failed trials by phase: launch, run, parse.
+	Failures       map[string]int `json:"failures,omitempty"`
+	Problems       int            `json:"problems"`
+	Converged      int            `json:"converged"` // problems
+	MachineSeconds float64        `json:"machine_seconds"`
+	NodeSeconds    float64        `json:"node_seconds"`
+	Slowdown       float64        `json:"slowdown"` // largest of the problems by their last evaluation, 0 before any
+	Mistakes       float64        `json:"mistakes"`
+	Jobs           int            `json:"jobs"` // submitted and not ended
 }
 
 // Scheduled is what the schedule says of a base.
@@ -115,6 +117,7 @@ var (
 	ErrNotYet     = errors.New("nothing to show yet")
 	ErrFull       = errors.New("too many campaigns wait")
 	ErrDraining   = errors.New("the service is shutting down")
+	ErrKey        = errors.New("this idempotency key was used with another request")
 )
 
 // FieldError says which field of a request is wrong: a path such as "set.stop.slowdown",
