@@ -49,7 +49,9 @@ type board struct {
 	means      []float64        // of the entries, log10 seconds
 	noise      float64
 	pairs      []pair
+	doubts     []doubt // of the rows
 	options    []option
+	picks      []pick
 	launch     float64 // seconds
 	started    map[launchKey]bool
 	shared     bool // launches serve several candidates
@@ -120,6 +122,7 @@ func (b *board) addPairs() {
 				best = end
 			}
 		}
+		d := doubt{best: best, rival: best}
 		for e := first; e < end; e++ {
 			if e == best {
 				continue
@@ -127,7 +130,11 @@ func (b *board) addPairs() {
 			p := pair{best: best, other: e, gap: b.means[e] - b.means[best], variance: b.posterior.Difference(best, e)}
 			p.loss = loss(p.gap, p.variance)
 			b.pairs = append(b.pairs, p)
+			if v := lost(p.gap, p.variance); v > d.lost || d.rival == best {
+				d.lost, d.rival = v, e
+			}
 		}
+		b.doubts = append(b.doubts, d)
 		first = end
 	}
 	slices.SortStableFunc(b.pairs, func(p, q pair) int { return cmp.Compare(q.loss, p.loss) })
@@ -148,13 +155,24 @@ const (
 // allow: losses below 10 %, ties among them, are worth little.
 func loss(gap, variance float64) float64 {
 	s := math.Sqrt(variance)
-	if gap >= 6*s {
+	if gap >= surely*s {
+		return 0
+	}
+	mistake := math.Erfc((gap+lossMistake)/s/math.Sqrt2) / 2
+	return lost(gap, variance)/lossSlowdown + mistake/lossMistakes
+}
+
+// surely is how many deviations a gap has beyond which nothing is lost.
+const surely = 6
+
+// lost is the mean slowdown that loss speaks of, as a part: 0.1 is 10 %.
+func lost(gap, variance float64) float64 {
+	s := math.Sqrt(variance)
+	if gap >= surely*s {
 		return 0
 	}
 	z := gap / s
-	lost := s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi) - gap*math.Erfc(z/math.Sqrt2)/2
-	mistake := math.Erfc((gap+lossMistake)/s/math.Sqrt2) / 2
-	return math.Ln10*max(0, lost)/lossSlowdown + mistake/lossMistakes
+	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*math.Erfc(z/math.Sqrt2)/2)
 }
 
 // reduce keeps so many options as can be valued: half of them those at the
@@ -212,13 +230,16 @@ func (p *pair) shrink(step []float64) {
 }
 
 // worth is by how much the losses fall when the option is measured.
-func (b *board) worth(o *option) float64 {
+func (b *board) worth(o *option) float64 { return b.spared(o, loss) }
+
+// spared is by how much a measure of what is lost falls when the option is measured.
+func (b *board) spared(o *option, loss func(gap, variance float64) float64) float64 {
 	sum := 0.0
 	for k := range b.pairs {
 		p := &b.pairs[k]
 		fall := o.covariance[k] * o.covariance[k] / (o.variance + b.noise)
 		if fall > leastFall*p.variance {
-			sum += p.loss - loss(p.gap, max(0, p.variance-fall))
+			sum += loss(p.gap, p.variance) - loss(p.gap, max(0, p.variance-fall))
 		}
 	}
 	return sum
@@ -279,6 +300,10 @@ func (b *board) price(o *option) float64 {
 // take counts an option as observed.
 func (b *board) take(o *option) {
 	o.taken = true
+	b.picks = append(b.picks, pick{
+		entry: o.entry, launch: o.launch, starts: !b.started[o.launch], run: o.run,
+		spares: b.spared(o, lost) / float64(len(b.doubts)),
+	})
 	b.started[o.launch] = true
 	step := b.posterior.Condition(o.entry)
 	for k := range b.pairs {

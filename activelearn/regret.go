@@ -7,6 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/preprocess"
+	"tutti/store"
 	"tutti/surrogate/gp"
 )
 
@@ -29,6 +30,7 @@ type regret struct {
 	rows    [][]float64            // of every point of the space
 	index   map[coll.Algorithm]int // in the space
 	paid    map[coll.Candidate]bool
+	reasons map[coll.Candidate]store.Reason
 	params  *gp.MultiParams // learnt last
 	learned int             // observations then
 }
@@ -61,7 +63,15 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
-	return r.pay(r.fill(s, b.pick(s.Want))), nil
+	batch := b.pick(s.Want)
+	b.explain(r.reasons)
+	return r.pay(r.fill(s, batch)), nil
+}
+
+// Reason is why a candidate was asked for; see Explainer.
+func (r *regret) Reason(c coll.Candidate) (store.Reason, bool) {
+	why, known := r.reasons[c]
+	return why, known
 }
 
 // start looks at the space once.
@@ -75,6 +85,7 @@ func (r *regret) start(l *Ledger) {
 		r.index[alg] = a
 	}
 	r.paid = map[coll.Candidate]bool{}
+	r.reasons = map[coll.Candidate]store.Reason{}
 }
 
 // pay remembers which candidates of a batch pay for a launch: the first of each.

@@ -296,3 +296,39 @@ func TestOracle(t *testing.T) {
 		}
 	}
 }
+
+// Each candidate that a model chose has its reason: between whom the choice is open,
+// what it may cost now, what measuring spares and costs.
+func TestRegretExplains(t *testing.T) {
+	l := NewLedger(crossing())
+	s, err := New("regret", Options{Seed: 2, Launch: benchrunner.LaunchOSU})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := 0
+	for round := 1; round <= 4; round++ {
+		batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, launch := range (benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 0.5}).Costs(batch) {
+			why, known := s.(Explainer).Reason(batch[i])
+			if known != (round > 1) {
+				t.Fatalf("round %d: reason for %v known: %v", round, batch[i], known)
+			}
+			machine(t, l, batch[i], launch)
+			if !known {
+				continue
+			}
+			if why.Seconds <= 0 || why.Doubt < 0 || why.Spares < 0 || why.Rival == batch[i].Algorithm || why.Rival.Name == "" {
+				t.Errorf("round %d: %v: %+v", round, batch[i], why)
+			}
+			if why.Doubt > 1e-3 && why.Spares > 0 {
+				open++
+			}
+		}
+	}
+	if open < 5 {
+		t.Errorf("%d candidates at points of open choice, want most of 20", open)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/store"
 	"tutti/surrogate/forest"
 )
 
@@ -23,6 +24,13 @@ type Strategy interface {
 	// left, none twice. It depends on the strategy's options, the state and the
 	// states it was asked in before, so a campaign told again asks the same.
 	Ask(s State) ([]coll.Candidate, error)
+}
+
+// Explainer is a strategy that says why it asks.
+type Explainer interface {
+	// Reason is why a candidate was asked for when it last was, as known then.
+	// False when nothing was known: the first candidates, and random ones.
+	Reason(c coll.Candidate) (store.Reason, bool)
 }
 
 // Options of the strategies.

@@ -175,7 +175,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	logged, known := r.past.batches[round]
 	switch {
 	case !known:
-		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch}); err != nil {
+		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(batch)}); err != nil {
 			return nil, err
 		}
 	case !slices.Equal(batch, logged):
@@ -183,6 +183,21 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		batch = logged
 	}
 	return batch, pend(r.ledger, batch)
+}
+
+// reasons are why the strategy asked for a batch, nil when it says nothing.
+func (r *run) reasons(batch []coll.Candidate) []store.Reason {
+	e, explains := r.strategy.(activelearn.Explainer)
+	said, out := false, make([]store.Reason, len(batch))
+	for i := 0; explains && i < len(batch); i++ {
+		var known bool
+		out[i], known = e.Reason(batch[i])
+		said = said || known
+	}
+	if !said {
+		return nil
+	}
+	return out
 }
 
 // pend marks a batch as asked for; what is tried again is marked already.
@@ -291,7 +306,17 @@ func (r *run) judge(round int) (converged bool, err error) {
 	}
 	r.result.Evaluations = append(r.result.Evaluations, eval)
 	r.tell(PhaseMeasure)
-	return r.watch.Observe(metrics.Summary{Points: eval.Judged, Slowdown: eval.Slowdown, Mistakes: eval.Mistakes}, eval.CandidateShare), nil
+	return r.watch.Observe(judged(eval), eval.CandidateShare), nil
+}
+
+// judged are the figures that the criteria are held against: the upper ends of what
+// is predicted.
+func judged(e store.Evaluation) metrics.Summary {
+	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+	if e.SlowdownUpper > 0 {
+		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper
+	}
+	return s
 }
 
 func (r *run) append(rec store.Record) error {

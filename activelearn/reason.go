@@ -1,0 +1,47 @@
+package activelearn
+
+import (
+	"tutti/coll"
+	"tutti/store"
+)
+
+// doubt is how open the choice at a point is before a batch is picked.
+type doubt struct {
+	best, rival int     // entries: the lowest mean, and the one that it may lose most to
+	lost        float64 // expected slowdown of best against rival, as a part
+}
+
+// pick is an option that was taken, as it was then.
+type pick struct {
+	entry  int
+	launch launchKey
+	starts bool    // the first of the batch that needs the launch
+	run    float64 // seconds
+	spares float64 // expected fall of the average slowdown, as a part
+}
+
+// explain writes why each pick was taken. A launch is shared evenly by those it
+// serves.
+func (b *board) explain(reasons map[coll.Candidate]store.Reason) {
+	served := map[launchKey]float64{}
+	started := map[launchKey]bool{}
+	for _, p := range b.picks {
+		served[p.launch]++
+		started[p.launch] = started[p.launch] || p.starts
+	}
+	for _, p := range b.picks {
+		d := b.doubts[b.entries[p.entry].Row]
+		why := store.Reason{Doubt: d.lost, Spares: p.spares, Seconds: p.run}
+		if started[p.launch] {
+			why.Seconds += b.launch / served[p.launch]
+		}
+		switch {
+		case d.rival == d.best: // the only one at its point
+		case p.entry == d.best:
+			why.Rival = b.candidates[d.rival].Algorithm
+		default:
+			why.Rival = b.candidates[d.best].Algorithm
+		}
+		reasons[b.candidates[p.entry]] = why
+	}
+}
