@@ -21,6 +21,10 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 		CandidateShare: float64(len(l.Measurements())) / float64(l.Space().Size()),
 		Source:         string(r.spec.Judge),
 	}
+	if r.spec.Judge == ByPrediction {
+		ok, err = r.predict(round, &eval)
+		return eval, ok, err
+	}
 	held, err := r.heldOut()
 	if err != nil || len(held.Slowdowns) == 0 {
 		return eval, false, err

@@ -37,15 +37,25 @@ type Judge string
 const (
 	ByReference       Judge = "reference"       // a complete, noise-free set of measurements
 	ByCrossValidation Judge = "cross-validated" // the measurements themselves, held out by point
+	ByPrediction      Judge = "predicted"       // upper ends of what a process of the measurements predicts over the grid
 )
 
 // ParseJudge returns the judge called s. The error names what is allowed.
 func ParseJudge(s string) (Judge, error) {
 	switch j := Judge(s); j {
-	case ByReference, ByCrossValidation:
+	case ByReference, ByCrossValidation, ByPrediction:
 		return j, nil
 	}
-	return "", fmt.Errorf("judge %q: want %s or %s", s, ByReference, ByCrossValidation)
+	return "", fmt.Errorf("judge %q: want %s, %s or %s", s, ByReference, ByCrossValidation, ByPrediction)
+}
+
+// JudgeFor is the judge of a strategy unless another one is asked for: that of the
+// process where the model has one, cross-validation where strategies complete points.
+func JudgeFor(strategy string) Judge {
+	if ModelFor(strategy) == learner.Stack {
+		return ByPrediction
+	}
+	return ByCrossValidation
 }
 
 // Batch sizes grow with what is known: early rounds learn much from little, late

@@ -59,7 +59,7 @@ type Evaluation struct {
 	CandidateShare float64 `json:"candidate_share"` // measured candidates / all candidates
 	MachineSeconds float64 `json:"machine_seconds"`
 	NodeSeconds    float64 `json:"node_seconds"`
-	Source         string  `json:"source"` // "reference" or "cross-validated"
+	Source         string  `json:"source"` // "reference", "cross-validated", "predicted" or "measured"
 	Judged         int     `json:"judged"` // points that the figures below rest on
 	R2             float64 `json:"r2"`
 	Slowdown       float64 `json:"slowdown"`
@@ -67,6 +67,10 @@ type Evaluation struct {
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
+	// Upper ends of what the model predicts, by which the criteria are judged; zero
+	// where the figures above are no predictions.
+	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
+	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
 // Reason is why a strategy asked for a candidate.
@@ -173,6 +177,7 @@ func (e Evaluation) Validate() error {
 		{"machine_seconds", e.MachineSeconds}, {"node_seconds", e.NodeSeconds},
 		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
 		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
+		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
 	}
 	for _, n := range numbers {
 		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {

@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 		{"strategy", "strategy: {name: greedy}", `c.yaml:6: strategy.name: "greedy": want one of random, uncertainty, jackknife, regret`},
 		{"launch model", "runner.launch.model: mpi", `c.yaml:6: runner.launch.model: launch model "mpi": want one of candidate, osu, native`},
 		{"scaling", "model: {scaling: log}", `c.yaml:6: model.scaling: unknown scaling "log": want one of none, standard, normal, algorithm, algorithm_log10`},
-		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: judge "me": want reference or cross-validated`},
+		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: judge "me": want reference, cross-validated or predicted`},
 
 		{"file that is not there", "runner.names: x.csv", "c.yaml:6: runner.names: stat x.csv: no such file or directory"},
 		{"defaults of no machine", "runner.defaults: defaults.csv", "c.yaml: runner.recorded: is empty: want the machine's name in runner.defaults"},
