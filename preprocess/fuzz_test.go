@@ -86,3 +86,37 @@ func FuzzReadDefaults(f *testing.F) {
 		}
 	})
 }
+
+func FuzzReadTrace(f *testing.F) {
+	f.Add("collective,nodes,ppn,msg_bytes,calls\nbcast,4,2,8,100\nbarrier,4,2,8,1e3\n")
+	f.Add("collective,processes,ppn,msg_bytes,calls,seconds\nallreduce,48,32,1024,7,0.5\nallreduce,48,32,1024,1,0\n")
+	f.Add("\ufeffcollective, nodes,ppn,msg_bytes,calls\r\nbcast,1,1,0,1e308\r\nbcast,1,1,0,1e308")
+	f.Fuzz(func(t *testing.T, text string) {
+		trace, err := readTrace(strings.NewReader(text), "in.csv")
+		if err != nil {
+			return
+		}
+		if len(trace) == 0 {
+			t.Fatal("no calls and no error")
+		}
+		for i, c := range trace {
+			if !(c.Calls >= 0) || !(c.Seconds >= 0) || c.Nodes < 1 || c.PPN < 1 || c.MsgBytes < 0 {
+				t.Errorf("%+v", c)
+			}
+			if i > 0 && coll.ComparePoints(trace[i-1].Point, c.Point) >= 0 {
+				t.Errorf("%v is not before %v", trace[i-1].Point, c.Point)
+			}
+		}
+		points := []coll.Point{
+			{Collective: trace[0].Collective, Nodes: 2, PPN: 1, MsgBytes: 8},
+			{Collective: trace[0].Collective, Nodes: 64, PPN: 32, MsgBytes: 1 << 20},
+		}
+		weights, far, ok := CallWeights(points, trace)
+		if !ok {
+			return
+		}
+		if sum := weights[0] + weights[1]; !(sum > 2-1e-9 && sum < 2+1e-9) || !(far >= 0 && far <= 1+1e-9) {
+			t.Errorf("weights %v, far %g: want a sum of 2 and a share", weights, far)
+		}
+	})
+}

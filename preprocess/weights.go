@@ -1,0 +1,212 @@
+package preprocess
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+)
+
+// Calls is what an application did at a point: how often, and for how long if its
+// trace says so.
+type Calls struct {
+	coll.Point
+	Calls   float64 `json:"calls"`
+	Seconds float64 `json:"seconds,omitzero"` // of all of them together; 0 when the trace has no such column
+}
+
+// mostCalls bounds the distinct points of a trace: every campaign carries them.
+const mostCalls = 100_000
+
+// Columns of a trace. The layout is nodes and ppn, or the size of the communicator
+// and ppn.
+var (
+	traceColumns = []string{"collective", "ppn", "msg_bytes", "calls"}
+	traceLayouts = []string{"nodes", "processes"}
+)
+
+// ReadTrace reads what an application called: a CSV file with the columns
+// collective, nodes or processes (of the communicator), ppn, msg_bytes (as in
+// recorded measurements: the whole message, or the part of one process where
+// coll.Collective.PerProcess says so), calls and perhaps seconds, the time of all
+// these calls together. Rows of one point are added up; points come out in order.
+//
+// Every row must be right: errors name the file and the line, and what is allowed.
+// Other columns are an error, too: one misspelt would change what is tuned for.
+func ReadTrace(path string) ([]Calls, error) {
+	return readFile("trace", path, readTrace)
+}
+
+func readTrace(r io.Reader, path string) ([]Calls, error) {
+	s, err := newSheet(r, path)
+	if err == nil {
+		err = s.requireTrace()
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := map[coll.Point]Calls{}
+	err = s.eachRow(func(row []string, _ int) error {
+		c, err := s.calls(row)
+		if err != nil {
+			return err
+		}
+		all := sum[c.Point]
+		all.Point = c.Point
+		all.Calls += c.Calls
+		all.Seconds += c.Seconds
+		if math.IsInf(all.Calls, 0) || math.IsInf(all.Seconds, 0) {
+			return fmt.Errorf("calls of %v add up beyond all numbers", c.Point)
+		}
+		sum[c.Point] = all
+		if len(sum) > mostCalls {
+			return fmt.Errorf("more than %d different points: want a shorter trace", mostCalls)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Calls, 0, len(sum))
+	for _, c := range sum {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Calls) int { return coll.ComparePoints(a.Point, b.Point) })
+	return out, nil
+}
+
+// requireTrace looks at the names in the header row.
+func (s *sheet) requireTrace() error {
+	if err := s.require(traceColumns); err != nil {
+		return err
+	}
+	var layouts []string
+	for _, name := range traceLayouts {
+		if _, ok := s.column[name]; ok {
+			layouts = append(layouts, name)
+		}
+	}
+	if len(layouts) != 1 {
+		return fmt.Errorf("%s: header row %s: want one of the columns %s", s.path, shorten(strings.Join(s.header, ",")), strings.Join(traceLayouts, ", "))
+	}
+	known := slices.Concat(traceColumns, traceLayouts, []string{"seconds"})
+	if more := s.others(known...); len(more) > 0 {
+		return fmt.Errorf("%s: header row: unknown column %s: want %s", s.path, shorten(s.header[more[0]]), strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// calls reads one row of a trace.
+func (s *sheet) calls(row []string) (Calls, error) {
+	var c Calls
+	var err error
+	if c.Collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
+		return c, err
+	}
+	const most = 1 << 24 // as in sheet.point
+	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, most)
+	if err != nil {
+		return c, err
+	}
+	c.PPN = int(ppn)
+	if _, ok := s.column["nodes"]; ok {
+		nodes, err := integer("nodes", s.cell(row, "nodes"), 1, most)
+		if err != nil {
+			return c, err
+		}
+		c.Nodes = int(nodes)
+	} else {
+		processes, err := integer("processes", s.cell(row, "processes"), 1, most)
+		if err != nil {
+			return c, err
+		}
+		ppn = min(ppn, processes)
+		c.PPN, c.Nodes = int(ppn), int((processes+ppn-1)/ppn)
+	}
+	if c.MsgBytes, err = integer("msg_bytes", s.cell(row, "msg_bytes"), 0, 1<<62); err != nil {
+		return c, err
+	}
+	if !c.Collective.Sized() {
+		c.MsgBytes = 0
+	}
+	if c.Calls, err = amount("calls", s.cell(row, "calls")); err != nil {
+		return c, err
+	}
+	if _, ok := s.column["seconds"]; ok {
+		c.Seconds, err = amount("seconds", s.cell(row, "seconds"))
+	}
+	return c, err
+}
+
+// amount reads a number that adds up.
+func amount(column, cell string) (float64, error) {
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%w: %s %s: want a number, zero or more, without a unit", errNumber, column, shorten(cell))
+	}
+	return v, nil
+}
+
+// Far is the distance in doublings of nodes, ppn and bytes, as the crow flies, from
+// which on a call counts as far from the grid.
+const Far = 2.0
+
+// CallWeights spreads a trace over points of one collective: each call counts at the
+// point nearest to it, in doublings of nodes, ppn and bytes; of equally near ones at
+// the first. A call weighs its time where the trace has times, else 1. The weights
+// have mean 1. far is the share of the weight that came from at least Far away.
+//
+// It reports false when the trace has no calls, or no time, of the collective.
+// O(points · calls).
+func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far float64, ok bool) {
+	timed := slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
+	weights = make([]float64, len(points))
+	rows := Rows(points)
+	total := 0.0
+	for _, c := range trace {
+		w := c.Calls
+		if timed {
+			w = c.Seconds
+		}
+		if w == 0 || len(points) == 0 || c.Collective != points[0].Collective {
+			continue
+		}
+		at, distance := nearest(rows, Features(c.Point))
+		weights[at] += w
+		total += w
+		if distance >= Far {
+			far += w
+		}
+	}
+	if total == 0 || math.IsInf(total, 0) {
+		return nil, 0, false
+	}
+	scaleToMean(weights, total)
+	return weights, far / total, true
+}
+
+// nearest returns the first of the rows that are nearest to one.
+func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
+	least := math.Inf(1)
+	for i, row := range rows {
+		d := 0.0
+		for k, v := range row {
+			d += (v - to[k]) * (v - to[k])
+		}
+		if d < least {
+			at, least = i, d
+		}
+	}
+	return at, math.Sqrt(least)
+}
+
+// scaleToMean brings weights of the given sum to mean 1.
+func scaleToMean(weights []float64, sum float64) {
+	for i := range weights {
+		weights[i] *= float64(len(weights)) / sum
+	}
+}

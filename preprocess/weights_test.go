@@ -1,0 +1,96 @@
+package preprocess
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+)
+
+func TestReadTrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.csv")
+	text := "msg_bytes,collective,processes,ppn,calls,seconds\n" +
+		"1024,allreduce,48,32,10,0.5\n" +
+		"1024,allreduce,48,32,5,0.25\n" +
+		"8,bcast,4,8,1,0\n" + // fewer processes than would fit on a node
+		"77,barrier,64,32,3,1e-3\n"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTrace(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Calls{
+		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75},
+		{Point: coll.Point{Collective: coll.Barrier, Nodes: 2, PPN: 32}, Calls: 3, Seconds: 1e-3},
+		{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 4, MsgBytes: 8}, Calls: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadTraceFaults(t *testing.T) {
+	const head = "collective,nodes,ppn,msg_bytes,calls\n"
+	tests := []struct{ name, text, want string }{
+		{"empty", "", "app.csv: empty, want a header row"},
+		{"no rows", head, "app.csv: a header row and no data rows"},
+		{"no calls", "collective,nodes,ppn,msg_bytes\nbcast,1,2,8\n", "no column calls, want the columns collective,ppn,msg_bytes,calls"},
+		{"no layout", "collective,ppn,msg_bytes,calls\nbcast,2,8,1\n", "want one of the columns nodes, processes"},
+		{"two layouts", "collective,nodes,processes,ppn,msg_bytes,calls\nbcast,1,2,2,8,1\n", "want one of the columns nodes, processes"},
+		{"misspelt column", "collective,nodes,ppn,msg_bytes,calls,second\nbcast,1,2,8,1,1\n", `app.csv: header row: unknown column "second": want collective, ppn, msg_bytes, calls, nodes, processes, seconds`},
+		{"unknown collective", head + "bcast,1,2,8,1\nbrodcast,1,2,8,1\n", `app.csv:3: unknown collective "brodcast": want one of`},
+		{"size with a unit", head + "bcast,1,2,8KiB,1\n", `app.csv:2: bad number: msg_bytes "8KiB": want a whole number from 0, without a unit`},
+		{"negative calls", head + "bcast,1,2,8,-1\n", `app.csv:2: bad number: calls "-1": want a number, zero or more, without a unit`},
+		{"no number", head + "bcast,1,2,8,NaN\n", `app.csv:2: bad number: calls "NaN"`},
+		{"half a node", head + "bcast,0.5,2,8,1\n", `app.csv:2: bad number: nodes "0.5"`},
+		{"torn", head + "bcast,1,2,8\n", "app.csv:2: torn row: 4 fields, want 5"},
+		{"too much", head + "bcast,1,2,8,1e308\nbcast,1,2,8,1e308\n", "app.csv:3: calls of bcast 1x2 8B add up beyond all numbers"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := readTrace(strings.NewReader(tc.text), "app.csv"); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestCallWeights(t *testing.T) {
+	at := func(nodes int, bytes int64) coll.Point {
+		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: bytes}
+	}
+	points := []coll.Point{at(2, 8), at(2, 1024), at(8, 8), at(8, 1024)}
+	call := func(p coll.Point, calls, seconds float64) Calls { return Calls{p, calls, seconds} }
+	other := call(coll.Point{Collective: coll.Reduce, Nodes: 2, PPN: 4, MsgBytes: 8}, 1000, 0)
+	tests := []struct {
+		name  string
+		trace []Calls
+		want  []float64
+		far   float64
+	}{
+		{"by calls", []Calls{call(at(2, 8), 3, 0), call(at(8, 1024), 1, 0), other}, []float64{3, 0, 0, 1}, 0},
+		{"by time", []Calls{call(at(2, 8), 300, 1), call(at(8, 1024), 1, 3)}, []float64{1, 0, 0, 3}, 0},
+		{"nearest, first of equals", []Calls{call(at(3, 10), 1, 0), call(at(4, 8), 1, 0), call(at(6, 700), 2, 0)}, []float64{2, 0, 0, 2}, 0},
+		{"far", []Calls{call(at(2, 8), 3, 0), call(at(32, 1024), 1, 0)}, []float64{3, 0, 0, 1}, 0.25},
+		{"never called", []Calls{other, call(at(2, 8), 0, 0)}, nil, 0},
+		{"empty", nil, nil, 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, far, ok := CallWeights(points, tc.trace)
+			if ok != (tc.want != nil) {
+				t.Fatalf("ok = %t, want %t", ok, tc.want != nil)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || math.Abs(far-tc.far) > 1e-12 {
+				t.Errorf("far %g, want %g; weights (-want +got):\n%s", far, tc.far, diff)
+			}
+		})
+	}
+}
