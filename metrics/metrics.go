@@ -22,10 +22,13 @@ const (
 	DefaultTieTolerance     = 0.005 // within 0.5 % of the best counts as the best
 )
 
-// Options set what counts as a mistake and what as a tie.
+// Options set what counts as a mistake, what as a tie, and how much each point.
 type Options struct {
 	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
 	TieTolerance     float64 // relative; zero takes the default
+	// Weights of the points, one for each slowdown, zero or more; averages, proportions
+	// and quantiles are weighted by them. Nil: all count alike.
+	Weights []float64
 }
 
 func (o Options) withDefaults() Options {
@@ -60,18 +63,31 @@ type Summary struct {
 }
 
 // Summarize condenses slowdowns, one per point. It returns an error matching
-// ErrEmpty for none and ErrTime for one that is not positive and finite.
-// O(n log n).
+// ErrEmpty for none, or none that weighs anything, ErrTime for one that is not
+// positive and finite and ErrShape for weights that are none. O(n log n).
 func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	s, err := Average(slowdowns, opt)
 	if err != nil {
 		return Summary{}, err
 	}
-	sorted := slices.Clone(slowdowns)
-	slices.Sort(sorted)
-	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, nil)
-	s.Worst = sorted[len(sorted)-1]
+	sorted, weights := slices.Clone(slowdowns), slices.Clone(opt.Weights)
+	if weights == nil {
+		slices.Sort(sorted)
+	} else {
+		stat.SortWeighted(sorted, weights)
+	}
+	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, weights)
+	s.Worst = worst(sorted, weights)
 	return s, nil
+}
+
+// worst is the greatest slowdown of weight; there is one.
+func worst(sorted, weights []float64) float64 {
+	at := len(sorted) - 1
+	for weights != nil && weights[at] == 0 {
+		at--
+	}
+	return sorted[at]
 }
 
 // Average is Summarize without P95 and Worst, for statistics that are taken many
@@ -81,20 +97,34 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 		return Summary{}, ErrEmpty
 	}
 	opt = opt.withDefaults()
+	if opt.Weights != nil && len(opt.Weights) != len(slowdowns) {
+		return Summary{}, fmt.Errorf("%d weights of %d slowdowns: %w", len(opt.Weights), len(slowdowns), ErrShape)
+	}
 	s := Summary{Points: len(slowdowns)}
+	n := 0.0
 	for i, v := range slowdowns {
 		if !(v > 0) || math.IsInf(v, 0) {
 			return Summary{}, fmt.Errorf("slowdown %d is %g: %w", i, v, ErrTime)
 		}
-		s.Slowdown += v
+		w := 1.0
+		if opt.Weights != nil {
+			w = opt.Weights[i]
+		}
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return Summary{}, fmt.Errorf("weight %d is %g, want zero or more: %w", i, w, ErrShape)
+		}
+		n += w
+		s.Slowdown += w * v
 		if v <= 1+opt.TieTolerance {
-			s.Accuracy++
+			s.Accuracy += w
 		}
 		if v > 1+opt.MistakeThreshold {
-			s.Mistakes++
+			s.Mistakes += w
 		}
 	}
-	n := float64(len(slowdowns))
+	if n == 0 {
+		return Summary{}, fmt.Errorf("no point has a weight: %w", ErrEmpty)
+	}
 	s.Slowdown, s.Accuracy, s.Mistakes = s.Slowdown/n, s.Accuracy/n, s.Mistakes/n
 	return s, nil
 }
