@@ -2,22 +2,103 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"tutti/benchrunner"
 )
 
-// Compare replays every set under every strategy with every seed. emit, when not
-// nil, receives the outcomes as soon as all before them are known, by set, then
-// strategy, then seed: the order of the result, whatever the number of workers.
-func Compare(ctx context.Context, sets []Set, strategies []string, seeds []uint64, opt Options, emit func(Outcome) error) ([]Outcome, error) {
-	if err := opt.Validate(); err != nil {
-		return nil, err
+// Plan says which replays there are: each set under each strategy, with each seed
+// and each price of launches.
+type Plan struct {
+	Sets       []Set
+	Strategies []string
+	Seeds      []uint64
+	Launches   []benchrunner.Launch // instead of Options.Launch
+	Known      []Outcome            // of earlier comparisons with the same options, not replayed again
+}
+
+// Compare replays what a plan says. emit, when not nil, receives the outcomes as soon
+// as all before them are known, by set, strategy, seed, then launch: the order of the
+// result, whatever the number of workers. Known ones are among the result, but not
+// emitted.
+func Compare(ctx context.Context, p Plan, opt Options, emit func(Outcome) error) ([]Outcome, error) {
+	for _, launch := range p.Launches {
+		opt.Launch = launch
+		if err := opt.Validate(); err != nil {
+			return nil, err
+		}
 	}
-	perSet := len(strategies) * len(seeds)
-	return inOrder(ctx, opt.Workers, len(sets)*perSet, func(ctx context.Context, i int) (Outcome, error) {
-		return Run(ctx, sets[i/perSet], strategies[i%perSet/len(seeds)], seeds[i%len(seeds)], opt)
-	}, emit)
+	known := make(map[replayKey]Outcome, len(p.Known))
+	for _, o := range p.Known {
+		known[keyOf(o)] = o
+	}
+	perSet := len(p.Strategies) * len(p.Seeds)
+	parts, err := inOrder(ctx, opt.Workers, len(p.Sets)*perSet, func(ctx context.Context, i int) (part, error) {
+		s, strategy, seed := p.Sets[i/perSet], p.Strategies[i%perSet/len(p.Seeds)], p.Seeds[i%len(p.Seeds)]
+		return compare(ctx, s, strategy, seed, p.Launches, opt, known)
+	}, func(p part) error {
+		for _, o := range p.fresh {
+			if emit == nil {
+				break
+			}
+			if err := emit(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var all []Outcome
+	for _, p := range parts {
+		all = append(all, p.all...)
+	}
+	return all, err
+}
+
+// part is a replay under every price of launches.
+type part struct{ all, fresh []Outcome }
+
+// replayKey tells outcomes of one comparison apart.
+type replayKey struct {
+	data, collective, strategy, launch string
+	seed                               uint64
+}
+
+func keyOf(o Outcome) replayKey {
+	return replayKey{o.Data, o.Collective, o.Strategy, o.Launch, o.Seed}
+}
+
+// compare replays what is not known.
+func compare(ctx context.Context, s Set, strategy string, seed uint64, launches []benchrunner.Launch, opt Options, known map[replayKey]Outcome) (part, error) {
+	key := replayKey{s.Data, string(s.Collective), strategy, "", seed}
+	var lacking []benchrunner.Launch
+	for _, l := range launches {
+		key.launch = LaunchName(l)
+		o, ok := known[key]
+		switch {
+		case !ok:
+			lacking = append(lacking, l)
+		case o.Candidates != s.Space.Size() || o.Points != len(s.Space.Points()):
+			return part{}, fmt.Errorf("%s: the known outcome is of %d candidates, the data have %d", s.name(), o.Candidates, s.Space.Size())
+		}
+	}
+	fresh, err := run(ctx, s, strategy, seed, opt, lacking)
+	if err != nil {
+		return part{}, err
+	}
+	p := part{fresh: fresh}
+	for _, l := range launches {
+		key.launch = LaunchName(l)
+		if o, ok := known[key]; ok {
+			p.all = append(p.all, o)
+			continue
+		}
+		p.all = append(p.all, fresh[0])
+		fresh = fresh[1:]
+	}
+	return p, nil
 }
 
 // inOrder does n jobs side by side and returns their results by number. The first

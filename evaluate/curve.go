@@ -8,7 +8,7 @@ import (
 
 // CurveHeader names the columns of a convergence curve.
 var CurveHeader = []string{
-	"data", "collective", "strategy", "seed", "round", "point_share", "machine_seconds", "machine_share",
+	"data", "collective", "strategy", "launch", "seed", "round", "point_share", "machine_seconds", "machine_share",
 	"slowdown", "accuracy", "mistakes",
 }
 
@@ -19,7 +19,7 @@ func WriteCurve(w io.Writer, outcomes []Outcome) error {
 	for _, o := range outcomes {
 		for _, s := range o.Curve {
 			records = append(records, []string{
-				o.Data, o.Collective, o.Strategy, strconv.FormatUint(o.Seed, 10), strconv.Itoa(s.Round),
+				o.Data, o.Collective, o.Strategy, o.Launch, strconv.FormatUint(o.Seed, 10), strconv.Itoa(s.Round),
 				number(s.PointShare), number(s.MachineSeconds), number(s.MachineShare),
 				number(s.Slowdown), number(s.Accuracy), number(s.Mistakes),
 			})

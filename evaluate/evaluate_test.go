@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/benchrunner/synthetic"
 	"tutti/coll"
 	"tutti/evaluate"
@@ -51,6 +52,11 @@ func options() evaluate.Options {
 	return o
 }
 
+// plan is one of launches that cost nothing.
+func plan(sets []evaluate.Set, strategies []string, seeds []uint64) evaluate.Plan {
+	return evaluate.Plan{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.Launch{options().Launch}}
+}
+
 // lines are outcomes as a script reads them, without the time on the clock.
 func lines(t *testing.T, outcomes []evaluate.Outcome) string {
 	t.Helper()
@@ -71,7 +77,7 @@ func TestWorkersDoNotChangeAnything(t *testing.T) {
 		opt := options()
 		opt.Workers = workers
 		var emitted []evaluate.Outcome
-		outcomes, err := evaluate.Compare(context.Background(), sets, activelearn.Names(), evaluate.Seeds(3, 2), opt,
+		outcomes, err := evaluate.Compare(context.Background(), plan(sets, activelearn.Names(), evaluate.Seeds(3, 2)), opt,
 			func(o evaluate.Outcome) error {
 				emitted = append(emitted, o)
 				return nil
@@ -94,7 +100,7 @@ func TestWorkersDoNotChangeAnything(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	sets := []evaluate.Set{set(t, "b", coll.Bcast), set(t, "a", coll.Bcast)}
-	outcomes, err := evaluate.Compare(context.Background(), sets, []string{"uncertainty", "random"}, evaluate.Seeds(7, 2), options(), nil)
+	outcomes, err := evaluate.Compare(context.Background(), plan(sets, []string{"uncertainty", "random"}, evaluate.Seeds(7, 2)), options(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +157,7 @@ func TestFieldNames(t *testing.T) {
 		}
 	}
 	check("outcome", o,
-		"data", "collective", "strategy", "seed", "converged", "machine_seconds", "machine_share", "point_share",
+		"data", "collective", "strategy", "launch", "seed", "converged", "machine_seconds", "machine_share", "point_share",
 		"slowdown", "accuracy", "mistakes", "rounds", "wall_seconds",
 		"stop", "points", "candidates", "noise", "at", "curve")
 	check("mark", o.At[0], "share", "machine_seconds", "machine_share",
@@ -363,7 +369,7 @@ func TestParseStrategies(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := evaluate.Compare(ctx, []evaluate.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), evaluate.Seeds(1, 2), options(), nil)
+	_, err := evaluate.Compare(ctx, plan([]evaluate.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), evaluate.Seeds(1, 2)), options(), nil)
 	if err == nil {
 		t.Error("Compare goes on although it is cancelled")
 	}
@@ -375,7 +381,7 @@ func made() []evaluate.Outcome {
 	for i := range out {
 		x := float64(i)
 		out[i] = evaluate.Outcome{
-			Data: "one", Collective: "bcast", Strategy: "random", Seed: uint64(i + 1), Converged: i != 2,
+			Data: "one", Collective: "bcast", Strategy: "random", Launch: "none", Seed: uint64(i + 1), Converged: i != 2,
 			MachineSeconds: 100 + x, MachineShare: 0.2 + x/10, PointShare: 0.25 + x/10, Slowdown: 1.02, Mistakes: 0.04,
 			Curve: []evaluate.Step{{Round: 1, PointShare: 0.1, MachineSeconds: 5.25, MachineShare: 0.01, Slowdown: 1.5, Accuracy: 0.4, Mistakes: 0.3}},
 		}

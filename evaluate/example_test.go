@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tutti/benchrunner"
 	"tutti/benchrunner/synthetic"
 	"tutti/coll"
 	"tutti/evaluate"
@@ -23,8 +24,11 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	outcomes, err := evaluate.Compare(context.Background(), []evaluate.Set{set}, []string{"random", "uncertainty"},
-		evaluate.Seeds(1, 1), evaluate.DefaultOptions(), nil)
+	plan := evaluate.Plan{
+		Sets: []evaluate.Set{set}, Strategies: []string{"random", "uncertainty"},
+		Seeds: evaluate.Seeds(1, 1), Launches: []benchrunner.Launch{{}},
+	}
+	outcomes, err := evaluate.Compare(context.Background(), plan, evaluate.DefaultOptions(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -89,6 +89,45 @@ func ParseStrategies(list string) ([]string, error) {
 	return out, nil
 }
 
+// LaunchNone names launches that cost nothing.
+const LaunchNone = "none"
+
+// ParseLaunches returns the prices of launches in a list separated by commas: LaunchNone
+// or a launch model with so many seconds for each launch.
+func ParseLaunches(list string, seconds float64) ([]benchrunner.Launch, error) {
+	var out []benchrunner.Launch
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		l := benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+		if name != LaunchNone {
+			model, err := benchrunner.ParseLaunchModel(name)
+			if err != nil {
+				return nil, fmt.Errorf("%w, or %s", err, LaunchNone)
+			}
+			l = benchrunner.Launch{Model: model, Seconds: seconds}
+			if !(seconds > 0) {
+				return nil, fmt.Errorf("launch %s costs %g s: want more than 0", name, seconds)
+			}
+		}
+		if slices.Contains(out, l) {
+			return nil, fmt.Errorf("launch %s is given twice", name)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// LaunchName is the inverse of ParseLaunches for one price.
+func LaunchName(l benchrunner.Launch) string {
+	switch {
+	case l.Seconds == 0 && l.SecondsPerNode == 0:
+		return LaunchNone
+	case l.Model == "":
+		return string(benchrunner.LaunchCandidate)
+	}
+	return string(l.Model)
+}
+
 // Seeds returns n seeds from first on.
 func Seeds(first uint64, n int) []uint64 {
 	out := make([]uint64, n)

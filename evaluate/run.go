@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/learner"
@@ -55,6 +58,7 @@ type Outcome struct {
 	Data           string  `json:"data"`
 	Collective     string  `json:"collective"`
 	Strategy       string  `json:"strategy"`
+	Launch         string  `json:"launch"` // LaunchNone or the launch model whose price was paid
 	Seed           uint64  `json:"seed"`
 	Converged      bool    `json:"converged"`
 	MachineSeconds float64 `json:"machine_seconds"`
@@ -69,25 +73,86 @@ type Outcome struct {
 	Points         int     `json:"points"`
 	Candidates     int     `json:"candidates"`
 	Noise          float64 `json:"noise"`
-	At             []Mark  `json:"at"`
+	At             []Mark  `json:"at,omitempty"`
 	Curve          []Step  `json:"curve,omitempty"`
 }
 
 // Run replays a set under a strategy until the criteria hold and Options.ToShare of the
 // candidates are measured, or nothing is left to measure.
 func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Outcome, error) {
-	began := time.Now()
+	outcomes, err := run(ctx, s, strategy, seed, opt, []benchrunner.Launch{opt.Launch})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return outcomes[0], nil
+}
+
+// run replays a set under each price of launches, once for all where the strategy
+// does not look at costs.
+func run(ctx context.Context, s Set, strategy string, seed uint64, opt Options, launches []benchrunner.Launch) ([]Outcome, error) {
 	opt.Criteria.MinShare = opt.ToShare
+	var out []Outcome
+	var res campaign.Result
+	for i, launch := range launches {
+		began := time.Now()
+		opt.Launch = launch
+		var err error
+		if i == 0 || !costBlind(strategy) {
+			res, err = replayed(ctx, s, strategy, seed, opt)
+		} else {
+			res, err = repriced(ctx, s, res, opt.replay(seed))
+		}
+		if err != nil {
+			return nil, err
+		}
+		o, err := outcome(s, strategy, seed, res, opt)
+		if err != nil {
+			return nil, err
+		}
+		o.WallSeconds = time.Since(began).Seconds()
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// costBlind reports whether a strategy asks for the same whatever measurements cost.
+func costBlind(strategy string) bool {
+	return slices.Contains([]string{"random", "uncertainty", "jackknife"}, strategy)
+}
+
+// repriced is a replay at the costs of another machine, which measures the same
+// batches. Each evaluation follows a batch.
+func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
+	machine, err := s.machine(opt)
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	ledger := activelearn.NewLedger(s.Space)
+	ms := res.Ledger.Measurements()
+	res.Evaluations = slices.Clone(res.Evaluations)
+	for i := range res.Evaluations {
+		e := &res.Evaluations[i]
+		batch, err := measure(ctx, machine, e.Round, candidates(ms[len(ledger.Measurements()):e.Trials]))
+		if err != nil {
+			return campaign.Result{}, err
+		}
+		if err := enter(ledger, batch); err != nil {
+			return campaign.Result{}, err
+		}
+		e.MachineSeconds, e.NodeSeconds = ledger.CostSeconds(), ledger.NodeSeconds()
+	}
+	res.Ledger = ledger
+	return res, nil
+}
+
+// outcome tells what a replay came to.
+func outcome(s Set, strategy string, seed uint64, res campaign.Result, opt Options) (Outcome, error) {
 	exhaustive, err := s.Exhaustive(opt.Launch)
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := replayed(ctx, s, strategy, seed, opt)
-	if err != nil {
-		return Outcome{}, err
-	}
 	o := Outcome{
-		Data: s.Data, Collective: string(s.Collective), Strategy: strategy, Seed: seed,
+		Data: s.Data, Collective: string(s.Collective), Strategy: strategy, Launch: LaunchName(opt.Launch), Seed: seed,
 		Stop: string(res.Stop), Noise: opt.Noise,
 		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
 	}
@@ -103,11 +168,10 @@ func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) 
 			Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes,
 		})
 	}
-	if o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(strategy, seed)); err != nil {
-		return Outcome{}, err
+	if opt.ToShare > 0 {
+		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(strategy, seed))
 	}
-	o.WallSeconds = time.Since(began).Seconds()
-	return o, nil
+	return o, err
 }
 
 // marks trains on the first measurements of each of Shares.

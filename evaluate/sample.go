@@ -114,16 +114,24 @@ func chosen(ctx context.Context, s Set, machine *replay.Machine, seed uint64, op
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range ms {
-			if err := ledger.Pend(m.Candidate); err != nil {
-				return nil, err
-			}
-			if err := ledger.Record(coll.Trial{Measurement: m, Attempt: 1, State: coll.TrialDone}); err != nil {
-				return nil, err
-			}
+		if err := enter(ledger, ms); err != nil {
+			return nil, err
 		}
 	}
 	return ledger.Measurements(), nil
+}
+
+// enter records a batch that was measured at the first attempt.
+func enter(ledger *activelearn.Ledger, ms []coll.Measurement) error {
+	for _, m := range ms {
+		if err := ledger.Pend(m.Candidate); err != nil {
+			return err
+		}
+		if err := ledger.Record(coll.Trial{Measurement: m, Attempt: 1, State: coll.TrialDone}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // measure runs one batch on recorded data, where nothing fails.

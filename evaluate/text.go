@@ -9,7 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// group is the outcomes of one set under one strategy, one for each seed.
+// group is the outcomes of one set under one strategy and price of launches, one for
+// each seed.
 type group []Outcome
 
 // groups gathers outcomes that differ in the seed alone, in the order given.
@@ -17,7 +18,7 @@ func groups(outcomes []Outcome) []group {
 	var out []group
 	for _, o := range outcomes {
 		at := slices.IndexFunc(out, func(g group) bool {
-			return g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Strategy == o.Strategy
+			return g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Strategy == o.Strategy && g[0].Launch == o.Launch
 		})
 		if at < 0 {
 			out = append(out, group{})
@@ -67,14 +68,14 @@ func (g group) converged() string {
 // seeds with their range; seeds that never converge count with all they measured.
 func WriteText(w io.Writer, outcomes []Outcome, warnings []string) error {
 	until, along := newTable(), newTable()
-	until.AppendHeader(table.Row{"data", "collective", "strategy", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})
-	header := table.Row{"data", "collective", "strategy"}
+	until.AppendHeader(table.Row{"data", "collective", "strategy", "launch", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})
+	header := table.Row{"data", "collective", "strategy", "launch"}
 	for _, s := range Shares {
 		header = append(header, fmt.Sprintf("%g %%", 100*s))
 	}
 	along.AppendHeader(header)
 	for _, g := range groups(outcomes) {
-		name := table.Row{g[0].Data, g[0].Collective, g[0].Strategy}
+		name := table.Row{g[0].Data, g[0].Collective, g[0].Strategy, g[0].Launch}
 		until.AppendRow(append(slices.Clone(name), g.converged(),
 			fmt.Sprintf("%.4g", g.median(func(o Outcome) float64 { return o.MachineSeconds })),
 			g.spread(func(o Outcome) float64 { return 100 * o.MachineShare }),

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,11 @@ type evaluation struct {
 	data       []string
 	strategies []string
 	figure     string
+	versus     string
+	keep       string
 	seeds      []uint64
+	launches   []benchrunner.Launch
+	seconds    float64 // of a launch
 	opt        evaluate.Options
 	output     string
 	curves     bool
@@ -43,10 +48,18 @@ criteria held for three evaluations running, and the metrics at 1, 2, 5, 10, 20 
 the figures of Wilkins et al., "A FACT-based Approach" (ExaMPI 2021), on the data:
 ` + strings.Join(evaluate.FigureNames(), ", ") + `.
 
+With --versus the replays end when the criteria have held, and one table holds the
+machine time of a strategy beside that of the others, with ratios and their geometric
+means. Seeds that never converge count as measuring everything. Under --launch every
+start of a parallel program costs --launch-seconds: one for each candidate, one for
+each layout and algorithm (osu), or one for each layout (native). --keep writes
+outcomes into a file as they come, from which a run that was broken off goes on.
+
 The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 		Example: indent(
 			"tutti evaluate --data data/simgrid/C_bcast.csv --seeds 2",
 			"tutti evaluate --data a.csv,b.csv --strategy random,uncertainty --output json",
+			"tutti evaluate --data a.csv,b.csv --versus regret --launch none,candidate,osu,native --keep o.jsonl",
 			"tutti evaluate --data data/simgrid/C_bcast.csv --figure fig3 --to results/figures"),
 		Args: noArgs,
 	}
@@ -63,8 +76,11 @@ The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if e.figure != "" {
+		switch {
+		case e.figure != "":
 			return a.drawFigure(cmd.Context(), e, sets, warnings)
+		case e.versus != "":
+			return a.hold(cmd.Context(), e, sets, warnings)
 		}
 		return a.compare(cmd.Context(), e, sets, warnings)
 	}
@@ -82,8 +98,10 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	first := flags.Uint64("first-seed", 1, "first of the seeds")
 	o := &e.opt
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times")
-	flags.Float64Var(&o.Launch.Seconds, "launch-seconds", 0, "price of one launch in seconds")
-	model := flags.String("launch-model", string(o.Launch.Model), "what one launch measures: candidate, osu (a layout and algorithm) or native (a layout)")
+	flags.StringVar(&e.versus, "versus", "", "one table of this `strategy` beside the others")
+	flags.StringVar(&e.keep, "keep", "", "with --versus: `FILE` of outcomes, to go on from")
+	launches := flags.String("launch", evaluate.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
+	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
 	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
 	flags.Float64Var(&o.Criteria.Slowdown, "slowdown", o.Criteria.Slowdown, "criterion: average slowdown below")
 	flags.Float64Var(&o.Criteria.Mistakes, "mistakes", o.Criteria.Mistakes, "criterion: proportion of significant mistakes below")
@@ -98,7 +116,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	output := outputFlag(cmd)
 	return func() (evaluation, error) {
 		e.output = *output
-		o.Launch.Model, o.Scaling = benchrunner.LaunchModel(*model), preprocess.Scaling(*scaling)
+		o.Scaling = preprocess.Scaling(*scaling)
 		if len(e.data) == 0 {
 			return e, errors.New("--data FILE is missing")
 		}
@@ -107,8 +125,18 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 		}
 		e.seeds = evaluate.Seeds(*first, *seeds)
 		var err error
+		if e.versus != "" && !flags.Changed("strategy") {
+			*strategies += ",oracle"
+		}
 		if e.strategies, err = evaluate.ParseStrategies(*strategies); err != nil {
 			return e, err
+		}
+		if e.launches, err = evaluate.ParseLaunches(*launches, e.seconds); err != nil {
+			return e, err
+		}
+		o.Launch = e.launches[0]
+		if e.versus != "" {
+			o.ToShare = 0
 		}
 		return e, errors.Join(e.agree(flags.Changed), o.Validate())
 	}
@@ -116,6 +144,12 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 
 // agree refuses flags that do nothing together.
 func (e evaluation) agree(given func(flag string) bool) error {
+	if e.versus != "" {
+		return e.agreeVersus(given)
+	}
+	if e.keep != "" {
+		return errors.New("--keep goes with --versus")
+	}
 	if e.figure == "" {
 		if given("to") {
 			return errors.New("--to: only --figure writes there")
@@ -124,6 +158,9 @@ func (e evaluation) agree(given func(flag string) bool) error {
 			return errors.New("--curves goes with --output json; --curve-dir writes them as CSV")
 		}
 		return nil
+	}
+	if len(e.launches) > 1 {
+		return errors.New("--launch: a figure is of one")
 	}
 	for _, name := range []string{"strategy", "preprocess", "curves", "curve-dir", "output"} {
 		if given(name) {
@@ -134,6 +171,63 @@ func (e evaluation) agree(given func(flag string) bool) error {
 	return err
 }
 
+func (e evaluation) agreeVersus(given func(flag string) bool) error {
+	if !slices.Contains(e.strategies, e.versus) || len(e.strategies) == 1 {
+		return fmt.Errorf("--versus %s: want it and another one in --strategy %s", e.versus, strings.Join(e.strategies, ","))
+	}
+	for _, name := range []string{"figure", "to", "curves", "curve-dir"} {
+		if given(name) {
+			return fmt.Errorf("--%s does not go with --versus", name)
+		}
+	}
+	return nil
+}
+
+// hold prints the table of one strategy beside the others.
+func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+	for _, w := range warnings {
+		fmt.Fprintln(a.stderr, "warning:", w)
+	}
+	plan := e.plan(sets)
+	emit := a.progress
+	if e.keep != "" {
+		kept, err := evaluate.Keep(e.keep, e.opt, e.seconds)
+		if err != nil {
+			return withOutputCode(err)
+		}
+		defer kept.Close() // every line is written at once
+		plan.Known = kept.Outcomes
+		emit = func(o evaluate.Outcome) error {
+			if err := kept.Add(o); err != nil {
+				return withOutputCode(err)
+			}
+			return a.progress(o)
+		}
+	}
+	outcomes, err := evaluate.Compare(ctx, plan, e.opt, emit)
+	if err != nil {
+		return err
+	}
+	v, err := evaluate.NewVersus(e.versus, outcomes)
+	if err != nil {
+		return err
+	}
+	if e.output == "json" {
+		return json.NewEncoder(a.stdout).Encode(v)
+	}
+	return v.WriteText(a.stdout)
+}
+
+func (e evaluation) plan(sets []evaluate.Set) evaluate.Plan {
+	return evaluate.Plan{Sets: sets, Strategies: e.strategies, Seeds: e.seeds, Launches: e.launches}
+}
+
+// progress tells a reader that a replay is done.
+func (a *app) progress(o evaluate.Outcome) error {
+	fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
+	return nil
+}
+
 // compare prints the outcomes, as they come for a script and all together for a reader.
 func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
 	if e.curveDir != "" { // before the long work, not after it
@@ -141,10 +235,7 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 			return withOutputCode(err)
 		}
 	}
-	emit := func(o evaluate.Outcome) error {
-		fmt.Fprintf(a.stderr, "%s %s %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Seed, o.WallSeconds)
-		return nil
-	}
+	emit := a.progress
 	if e.output == "json" {
 		lines := json.NewEncoder(a.stdout)
 		emit = func(o evaluate.Outcome) error {
@@ -157,7 +248,7 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 			fmt.Fprintln(a.stderr, "warning:", w)
 		}
 	}
-	outcomes, err := evaluate.Compare(ctx, sets, e.strategies, e.seeds, e.opt, emit)
+	outcomes, err := evaluate.Compare(ctx, e.plan(sets), e.opt, emit)
 	if err != nil {
 		return err
 	}
