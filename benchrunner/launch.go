@@ -73,3 +73,32 @@ func (l Launch) Costs(batch []coll.Candidate) []float64 {
 	}
 	return costs
 }
+
+// Side returns what each candidate of one batch costs of the time that an allocation
+// of so many nodes is held when its starts are packed side by side: the parts of the
+// makespan in proportion to the node-seconds of each, its run (seconds) and what Costs
+// says. The error is Pack's.
+func (l Launch) Side(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
+	costs := l.Costs(batch)
+	index := map[launchKey]int{}
+	var loads []Load
+	for i, c := range batch {
+		costs[i] += run[i]
+		k := l.key(c)
+		if _, ok := index[k]; !ok {
+			index[k] = len(loads)
+			loads = append(loads, Load{Nodes: c.Nodes})
+		}
+		loads[index[k]].Seconds += costs[i]
+	}
+	p, err := Room{Nodes: nodes}.Pack(loads)
+	if err != nil {
+		return nil, err
+	}
+	if busy := p.Busy(nodes, loads); busy > 0 {
+		for i, c := range batch {
+			costs[i] *= float64(c.Nodes) / float64(nodes) / busy
+		}
+	}
+	return costs, nil
+}

@@ -2,6 +2,7 @@ package benchrunner_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,33 @@ func TestCostsOfAnOrder(t *testing.T) {
 		if got := sum(l.Costs(reversed)); got != want {
 			t.Errorf("%s: a batch costs %g s one way and %g s the other", model, want, got)
 		}
+	}
+}
+
+// Four starts of two nodes take as long as the longest of them on eight, and what each
+// candidate costs sums up to that.
+func TestSide(t *testing.T) {
+	batch := []coll.Candidate{at(2, 8, "a"), at(2, 8, "b"), at(2, 8, "c"), at(2, 8, "d")}
+	run := []float64{4, 2, 2, 2}
+	l := benchrunner.Launch{Seconds: 1}
+	for _, tc := range []struct {
+		nodes int
+		want  float64
+	}{{2, 14}, {4, 8}, {6, 6}, {8, 5}, {16, 5}} {
+		got, err := l.Side(batch, run, tc.nodes)
+		if err != nil || math.Abs(sum(got)-tc.want) > 1e-9 || math.Abs(got[0]/got[1]-5.0/3) > 1e-9 {
+			t.Errorf("%d nodes: %v, %v; want %g s in proportion to 5, 3, 3, 3", tc.nodes, got, err, tc.want)
+		}
+	}
+	l.Model = benchrunner.LaunchNative // one start: nothing beside it
+	if got, err := l.Side(batch, run, 8); err != nil || math.Abs(sum(got)-11) > 1e-9 {
+		t.Errorf("one start: %v, %v; want 11 s together", got, err)
+	}
+	if _, err := l.Side(batch, run, 1); err == nil {
+		t.Error("two nodes out of one: no error")
+	}
+	if got, err := (benchrunner.Launch{}).Side(batch[:1], []float64{0}, 4); err != nil || got[0] != 0 {
+		t.Errorf("what costs nothing costs %v, %v", got, err)
 	}
 }
 

@@ -33,6 +33,7 @@ type Options struct {
 	Noise       Noise
 	Launch      benchrunner.Launch
 	FailureRate float64 // proportion of trials that fail
+	Nodes       int     // of an allocation on which the starts of a batch run side by side; 0: one after another
 }
 
 // Validate reports every fault of the options at once.
@@ -48,6 +49,9 @@ func (o Options) Validate() error {
 	check("failure rate", o.FailureRate, 1)
 	check("launch seconds", o.Launch.Seconds, math.MaxFloat64)
 	check("launch seconds per node", o.Launch.SecondsPerNode, math.MaxFloat64)
+	if o.Nodes < 0 {
+		faults = append(faults, fmt.Errorf("nodes of the allocation: %d: want none or more", o.Nodes))
+	}
 	return errors.Join(faults...)
 }
 
@@ -61,8 +65,8 @@ type Machine struct {
 var _ benchrunner.Runner = (*Machine)(nil)
 
 // New returns a machine of the recorded measurements, one for each candidate. A
-// time that is not positive, a negative cost or a candidate given twice is an
-// error.
+// time that is not positive, a negative cost, a candidate given twice or one that
+// needs more nodes than an allocation has is an error.
 func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -74,6 +78,9 @@ func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 		}
 		if _, twice := m.recorded[r.Candidate]; twice {
 			return nil, fmt.Errorf("%v is recorded twice", r.Candidate)
+		}
+		if opt.Nodes > 0 && r.Nodes > opt.Nodes {
+			return nil, fmt.Errorf("%v is recorded: want an allocation of %d nodes or more, not %d", r.Candidate, r.Nodes, opt.Nodes)
 		}
 		m.recorded[r.Candidate] = r
 		m.order = append(m.order, r.Candidate)
@@ -107,11 +114,26 @@ func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
 }
 
 // Costs returns the price of measuring the candidates in one batch, launches
-// included, in seconds of the whole machine; zero for what is not recorded.
+// included, in seconds of the whole machine: when starts run side by side, the parts
+// of the time from the first begin to the last end. What is not recorded costs its
+// launch.
 func (m *Machine) Costs(batch []coll.Candidate) []float64 {
-	costs := m.opt.Launch.Costs(batch)
+	run := make([]float64, len(batch))
+	fits := m.opt.Nodes > 0
 	for i, c := range batch {
-		costs[i] += m.recorded[c].CostSeconds
+		run[i] = m.recorded[c].CostSeconds
+		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // what is not recorded may not
+	}
+	if fits {
+		costs, err := m.opt.Launch.Side(batch, run, m.opt.Nodes)
+		if err != nil {
+			panic(err) // all that Pack refuses is checked
+		}
+		return costs
+	}
+	costs := m.opt.Launch.Costs(batch)
+	for i := range batch {
+		costs[i] += run[i]
 	}
 	return costs
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"tutti/benchrunner"
@@ -173,4 +174,42 @@ func ExampleNew() {
 	// bcast 8x1 1MiB ring 100 µs
 	// bcast 8x1 1MiB tree 318 µs
 	// best: ring
+}
+
+// On an allocation a batch costs the time from its first begin to its last end.
+func TestSideBySide(t *testing.T) {
+	one := machine(t, replay.Options{Launch: benchrunner.Launch{Seconds: 2}})
+	side := machine(t, replay.Options{Launch: benchrunner.Launch{Seconds: 2}, Nodes: 8})
+	var narrow, wide []coll.Candidate
+	for _, c := range one.Candidates() {
+		switch {
+		case c.Nodes == 2 && len(narrow) < 4:
+			narrow = append(narrow, c)
+		case c.Nodes == 8 && len(wide) < 2:
+			wide = append(wide, c)
+		}
+	}
+	longest := 0.0
+	for _, c := range one.Costs(narrow) { // each its own launch
+		longest = max(longest, c)
+	}
+	if got := side.ExhaustiveSeconds(narrow); math.Abs(got-longest) > 1e-9 {
+		t.Errorf("four starts of two nodes cost %g s, want %g: the longest", got, longest)
+	}
+	if got, want := side.ExhaustiveSeconds(wide), one.ExhaustiveSeconds(wide); math.Abs(got-want) > 1e-9 {
+		t.Errorf("two starts of all nodes cost %g s, want %g: their sum", got, want)
+	}
+	sum := 0.0
+	for _, tr := range runAll(t, side, requests(append(narrow, wide...))) {
+		sum += tr.CostSeconds
+	}
+	if want := longest + one.ExhaustiveSeconds(wide); math.Abs(sum-want) > 1e-9 {
+		t.Errorf("a batch cost %g s, want %g", sum, want)
+	}
+	if _, err := replay.New(synthetic.Measurements(points()), replay.Options{Nodes: 4}); err == nil || !strings.Contains(err.Error(), "want an allocation of 8 nodes or more, not 4") {
+		t.Errorf("New on four nodes: %v", err)
+	}
+	if err := (replay.Options{Nodes: -1}).Validate(); err == nil {
+		t.Error("Nodes -1: no error")
+	}
 }
