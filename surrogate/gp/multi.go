@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Multi models several related functions, called tasks, of the same rows:
@@ -15,9 +16,21 @@ import (
 // the level of a task. The differences between tasks know nothing of mean, c and s,
 // so one task observed at a row tells of the others there.
 //
+// Observations may come from several sources. Those of source 0 are of the functions
+// that are asked about; those of another source i, say of an earlier year, are of
+// others that differ by
+//
+//	d_i + e_i(x) + d_ia + e_ia(x)
+//
+// a level and a smooth part common to all tasks, and the same of each task, smooth
+// like c and g. How much sources differ, the variances of these parts, is learnt with
+// the rest: a few observations of source 0 beside those of others say what the others
+// are worth. Posteriors, means and entries are those of source 0.
+//
 // Source: Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction (NIPS
 // 2007), with the task covariances 1 and δ of hierarchical models (Hensman, Lawrence
-// and Rattray, BMC Bioinformatics 14, 2013).
+// and Rattray, BMC Bioinformatics 14, 2013); sources as the co-kriging of Kennedy and
+// O'Hagan (Biometrika 87, 2000) with a factor of 1.
 //
 // A Multi does not change and is safe for concurrent use.
 type Multi struct {
@@ -29,16 +42,31 @@ type Multi struct {
 }
 
 // Observations of tasks at rows: number j is Y[j], of task Task[j] at row At[j] of
-// X. The rows of X are distinct; tasks count from 0.
+// X, from source Source[j]. The rows of X are distinct; tasks and sources count from
+// 0. A nil Source means 0 for all.
 type Observations struct {
-	X    [][]float64
-	At   []int
-	Task []int
-	Y    []float64
+	X      [][]float64
+	At     []int
+	Task   []int
+	Source []int
+	Y      []float64
+}
+
+// source of observation j.
+func (o Observations) source(j int) int {
+	if o.Source == nil {
+		return 0
+	}
+	return o.Source[j]
+}
+
+// sources reports whether any observation is of another source than 0.
+func (o Observations) sources() bool {
+	return slices.ContainsFunc(o.Source, func(s int) bool { return s != 0 })
 }
 
 // MultiParams are hyper-parameters in the units of the rows' columns and of the
-// targets; Common to Noise are variances.
+// targets; Common to ChangeOwn are variances.
 type MultiParams struct {
 	Mean         float64
 	CommonLength []float64 // of c
@@ -49,6 +77,11 @@ type MultiParams struct {
 	Shared       float64   // of s
 	Rough        float64   // of r_a
 	Noise        float64
+	// By how much another source differs; zero where there is none.
+	ChangeLevel    float64 // of d_i
+	Change         float64 // of e_i
+	ChangeOwnLevel float64 // of d_ia
+	ChangeOwn      float64 // of e_ia
 }
 
 func (o Observations) validate() error {
@@ -58,7 +91,13 @@ func (o Observations) validate() error {
 	if len(o.At) != len(o.Y) || len(o.Task) != len(o.Y) || len(o.Y) == 0 {
 		return fmt.Errorf("%w: %d targets at %d rows of %d tasks", ErrShape, len(o.Y), len(o.At), len(o.Task))
 	}
+	if o.Source != nil && len(o.Source) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets from %d sources", ErrShape, len(o.Y), len(o.Source))
+	}
 	for j, v := range o.Y {
+		if o.source(j) < 0 {
+			return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
+		}
 		if !finite(v) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0 {
 			return fmt.Errorf("%w: observation %d: %g of task %d at row %d of %d", ErrValue, j, v, o.Task[j], o.At[j], len(o.X))
 		}
@@ -72,7 +111,7 @@ func (p MultiParams) validate(dim int) error {
 			return err
 		}
 	}
-	for _, v := range []float64{p.Own, p.Level, p.Shared, p.Rough} {
+	for _, v := range []float64{p.Own, p.Level, p.Shared, p.Rough, p.ChangeLevel, p.Change, p.ChangeOwnLevel, p.ChangeOwn} {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("%w: variance %g", ErrValue, v)
 		}
@@ -92,12 +131,10 @@ func WithMulti(p MultiParams, obs Observations) (*Multi, error) {
 		return nil, err
 	}
 	m := &Multi{params: p, obs: obs}
-	common, own := newRows(len(obs.X), len(obs.X)), newRows(len(obs.X), len(obs.X))
-	for u, x := range obs.X {
-		p.covariances(x, obs.X, common[u], own[u])
-	}
+	k := newKinship(len(obs.X))
+	k.relate(p, obs.X)
 	_, ok := m.f.build(len(obs.Y), p.variance(), func(i int, row []float64) {
-		m.fill(row[:i+1], obs.Task[i], common[obs.At[i]], own[obs.At[i]])
+		k.fill(p, obs, i, row)
 		row[i] += p.Noise
 	})
 	if !ok {
@@ -120,7 +157,7 @@ func (m *Multi) Params() MultiParams { return m.params }
 func (p MultiParams) variance() float64 { return p.Common + p.Own + p.Level + p.Shared + p.Rough }
 
 // covariances of any two tasks at x and at each of rows, and what comes on top when
-// the tasks are the same.
+// the tasks are the same, of source 0.
 func (p MultiParams) covariances(x []float64, rows [][]float64, common, own []float64) {
 	for u, row := range rows {
 		qc, qo := p.distances(x, row)
@@ -144,14 +181,8 @@ func (p MultiParams) distances(a, b []float64) (common, own float64) {
 	return common, own
 }
 
-// matern52 is the correlation at squared distance q; see Matern52.
-func matern52(q float64) float64 {
-	s := math.Sqrt(5 * q)
-	return (1 + s + 5./3*q) * math.Exp(-s)
-}
-
-// fill writes the covariances of task a at a row, given those of the row, with the
-// first len(row) observations.
+// fill writes the covariances of task a of source 0 at a row, given those of the row,
+// with the first len(row) observations.
 func (m *Multi) fill(row []float64, a int, common, own []float64) {
 	for j := range row {
 		u := m.obs.At[j]
@@ -187,7 +218,8 @@ func (m *Multi) Means(rows [][]float64, tasks int) [][]float64 {
 }
 
 // HeldOut predicts each observation from those of other folds, folds[j] being the
-// fold of observation j, with the hyper-parameters of all. O(n³) operations.
+// fold of observation j, with the hyper-parameters of all. What is of a negative fold
+// is never held out and comes back as it is. O(n³) operations.
 //
 // With K⁻¹ known no model is fitted again: for a fold F the solution e of
 // (K⁻¹)_FF·e = (K⁻¹(y - mean))_F is y_F minus its prediction (Rasmussen and Williams
@@ -201,12 +233,15 @@ func (m *Multi) HeldOut(folds []int) ([]float64, error) {
 	m.f.inverseRoot(root)
 	var members [][]int
 	for j, k := range folds {
+		if k < 0 {
+			continue
+		}
 		for len(members) <= k {
 			members = append(members, nil)
 		}
 		members[k] = append(members[k], j)
 	}
-	out := make([]float64, n)
+	out := slices.Clone(m.obs.Y)
 	for k, at := range members {
 		var f factor
 		_, ok := f.build(len(at), 1, func(i int, row []float64) {

@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/optimize"
 )
@@ -14,14 +15,25 @@ type MultiOptions struct {
 	Start  *MultiParams // where the search begins; nil: at the centres of the priors
 }
 
-// Log-normal priors of the variances, relative to that of the targets: what is common makes
-// most of it, a task's own way a twentieth. Our choice; a deviation of 1.5 is a factor of 4.5.
-var multiPriors = [...]struct{ centre, sd, low, high float64 }{
+// variancePrior is log-normal, relative to the variance of the targets.
+type variancePrior struct{ centre, sd, low, high float64 }
+
+// What is common makes most of the variance, a task's own way a twentieth. Our choice;
+// a deviation of 1.5 is a factor of 4.5. The order is that of MultiParams.variances.
+var multiPriors = []variancePrior{
 	{1, 1.5, 1e-3, 1e3},    // common
 	{0.05, 1.5, 1e-5, 1e2}, // own
 	{0.05, 1.5, 1e-5, 1e2}, // level
 	{1e-4, 2, 1e-7, 1},     // shared
 	{3e-4, 1.5, 1e-6, 1},   // rough
+}
+
+// Between sources little is taken to have changed: 1 % of the targets' deviation.
+var changePriors = []variancePrior{
+	{1e-4, 2, 1e-7, 1e2}, // level
+	{1e-4, 2, 1e-7, 1e2}, // smooth part
+	{1e-4, 2, 1e-7, 1e2}, // level of a task
+	{1e-4, 2, 1e-7, 1e2}, // smooth part of a task
 }
 
 const (
@@ -62,10 +74,10 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		return MultiParams{}, err
 	}
 	unit := scale * scale
-	b := opt.belief()
+	b := opt.belief(obs.sources())
 	start := append([]float64(nil), b.centre...)
 	if opt.Start != nil {
-		start = b.inside(opt.Start.theta(unit))
+		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}
 	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit}
 	theta, cost := start, math.Inf(1)
@@ -98,12 +110,13 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	if math.IsInf(cost, 1) {
 		return MultiParams{}, fmt.Errorf("%w at the start", ErrFactor)
 	}
-	p := multiParams(b.inside(theta), unit)
+	p := multiParams(b.inside(theta), len(opt.Length), unit)
 	p.Mean, p.Noise = mean, opt.Noise
 	return p, nil
 }
 
-func (o MultiOptions) belief() *belief {
+// belief about theta, see multiParams.
+func (o MultiOptions) belief(sources bool) *belief {
 	b := &belief{}
 	for range 2 {
 		for _, length := range o.Length {
@@ -111,37 +124,48 @@ func (o MultiOptions) belief() *belief {
 			b.add(at, multiLengthSD, at-multiLengthMax, at+multiLengthMax)
 		}
 	}
-	for _, p := range multiPriors {
+	priors := multiPriors
+	if sources {
+		priors = append(slices.Clip(priors), changePriors...)
+	}
+	for _, p := range priors {
 		b.add(math.Log(p.centre), p.sd, math.Log(p.low), math.Log(p.high))
 	}
 	return b
 }
 
-// multiParams is the inverse of theta, the logarithms of common lengths, own lengths,
-// common, own, level, shared and rough, the variances over unit.
-func multiParams(theta []float64, unit float64) MultiParams {
-	d := (len(theta) - len(multiPriors)) / 2
+// variances that are learnt, in the order of theta.
+func (p *MultiParams) variances() []*float64 {
+	return []*float64{
+		&p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
+		&p.ChangeLevel, &p.Change, &p.ChangeOwnLevel, &p.ChangeOwn,
+	}
+}
+
+// multiParams is the inverse of theta, the logarithms of d common lengths, d own lengths
+// and variances over unit, those of changes only where there are sources.
+func multiParams(theta []float64, d int, unit float64) MultiParams {
 	e := make([]float64, len(theta))
 	for i, v := range theta {
 		e[i] = math.Exp(v)
 	}
-	t := e[2*d:]
-	return MultiParams{
-		CommonLength: e[:d:d], OwnLength: e[d : 2*d : 2*d],
-		Common: unit * t[0], Own: unit * t[1], Level: unit * t[2], Shared: unit * t[3], Rough: unit * t[4],
+	p := MultiParams{CommonLength: e[:d:d], OwnLength: e[d : 2*d : 2*d]}
+	for i, variance := range p.variances()[:len(e)-2*d] {
+		*variance = unit * e[2*d+i]
 	}
+	return p
 }
 
-func (p MultiParams) theta(unit float64) []float64 {
+// theta of n numbers; -Inf is the logarithm of no variance.
+func (p MultiParams) theta(unit float64, n int) []float64 {
 	var out []float64
-	for _, v := range p.CommonLength {
-		out = append(out, math.Log(v))
+	for _, lengths := range [][]float64{p.CommonLength, p.OwnLength} {
+		for _, v := range lengths {
+			out = append(out, math.Log(v))
+		}
 	}
-	for _, v := range p.OwnLength {
-		out = append(out, math.Log(v))
-	}
-	for _, v := range []float64{p.Common, p.Own, p.Level, p.Shared, p.Rough} {
-		out = append(out, math.Log(v/unit))
+	for _, variance := range p.variances()[:n-len(out)] {
+		out = append(out, math.Log(*variance/unit))
 	}
 	return out
 }
@@ -162,6 +186,9 @@ func (o Observations) Sample(most int) Observations {
 		}
 		out.At = append(out.At, row[u]-1)
 		out.Task = append(out.Task, o.Task[j])
+		if o.Source != nil {
+			out.Source = append(out.Source, o.Source[j])
+		}
 		out.Y = append(out.Y, o.Y[j])
 	}
 	return out
@@ -169,20 +196,23 @@ func (o Observations) Sample(most int) Observations {
 
 // Sampled returns which observations Sample takes, in order: all those at rows that are
 // taken evenly over their order, number k being the one at the fraction k·0.618… modulo
-// one.
+// one. Rows with an observation of source 0 come before the others.
 func (o Observations) Sampled(most int) []int {
 	n := len(o.X)
-	count := make([]int, n)
-	for _, u := range o.At {
+	count, present := make([]int, n), make([]bool, n)
+	for j, u := range o.At {
 		count[u]++
+		present[u] = present[u] || o.source(j) == 0
 	}
 	taken := make([]bool, n)
 	total := 0
-	for k := 1; total < most && k <= 8*n && len(o.Y) > most; k++ {
-		_, part := math.Modf(float64(k) * (math.Phi - 1))
-		if u := int(part * float64(n)); !taken[u] {
-			taken[u] = true
-			total += count[u]
+	for _, first := range []bool{true, false} {
+		for k := 1; total < most && k <= 8*n && len(o.Y) > most; k++ {
+			_, part := math.Modf(float64(k) * (math.Phi - 1))
+			if u := int(part * float64(n)); !taken[u] && present[u] == first {
+				taken[u] = true
+				total += count[u]
+			}
 		}
 	}
 	var out []int

@@ -4,7 +4,7 @@ import "math"
 
 // multiLikelihood evaluates the log marginal likelihood of centred targets and its
 // gradient at theta, see multiParams. Its storage, about n² numbers for n observations
-// and 5u² for u rows, serves every evaluation.
+// and 4u² for u rows, serves every evaluation.
 type multiLikelihood struct {
 	obs   Observations
 	y     []float64
@@ -14,8 +14,7 @@ type multiLikelihood struct {
 	loglik float64
 	f      factor
 	z      []float64   // L⁻¹y
-	common [][]float64 // correlations of rows, of c
-	own    [][]float64 // and of g
+	k      *kinship    // of the rows
 	root   [][]float64 // L⁻ᵀ
 }
 
@@ -35,10 +34,13 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 			return l.loglik
 		}
 	}
-	p := multiParams(theta, 1)
-	l.correlate(p)
+	if l.k == nil {
+		l.k = newKinship(len(l.obs.X)).withSlopes()
+	}
+	p := l.params(theta)
+	l.k.relate(p, l.obs.X)
 	_, ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
-		l.fill(p, i, row)
+		l.k.fill(p, l.obs, i, row)
 		row[i] += l.noise
 	})
 	if !ok {
@@ -53,38 +55,9 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-func (l *multiLikelihood) correlate(p MultiParams) {
-	u := len(l.obs.X)
-	if l.common == nil {
-		l.common, l.own = newRows(u, u), newRows(u, u)
-	}
-	for i, x := range l.obs.X {
-		for j, row := range l.obs.X[:i+1] {
-			qc, qo := p.distances(x, row)
-			l.common[i][j], l.own[i][j] = matern52(qc), matern52(qo)
-			l.common[j][i], l.own[j][i] = l.common[i][j], l.own[i][j]
-		}
-	}
-}
-
-// fill writes the first i+1 covariances of observation i.
-func (l *multiLikelihood) fill(p MultiParams, i int, row []float64) {
-	ui, ai := l.obs.At[i], l.obs.Task[i]
-	c, o := l.common[ui], l.own[ui]
-	for j := range row[:i+1] {
-		uj := l.obs.At[j]
-		v := p.Common * c[uj]
-		if uj == ui {
-			v += p.Shared
-		}
-		if l.obs.Task[j] == ai {
-			v += p.Own*o[uj] + p.Level
-			if uj == ui {
-				v += p.Rough
-			}
-		}
-		row[j] = v
-	}
+// params are those of theta where the targets have variance 1.
+func (l *multiLikelihood) params(theta []float64) MultiParams {
+	return multiParams(theta, len(l.obs.X[0]), 1)
 }
 
 // gradient sets grad to the derivatives at theta; to zero where value is -Inf. O(2n³/3)
@@ -95,45 +68,56 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 	if math.IsInf(l.value(theta), -1) {
 		return
 	}
-	p := multiParams(theta, 1)
-	all, same := l.weights()
+	p := l.params(theta)
+	w := l.weights()
 	d := len(l.obs.X[0])
 	lengths, own, tail := grad[:d], grad[d:2*d], grad[2*d:]
 	for i, x := range l.obs.X {
-		for j, row := range l.obs.X {
-			wc, wo := all[i][j], same[i][j]
-			if wc == 0 && wo == 0 {
-				continue
-			}
-			tail[0] += wc * p.Common * l.common[i][j]
-			tail[1] += wo * p.Own * l.own[i][j]
-			tail[2] += wo * p.Level
+		for j, row := range l.obs.X[:i+1] {
+			all, same := w.all[i][j], w.same[i][j]
+			rc, ro := l.k.common[i][j], l.k.own[i][j]
+			tail[0] += all * rc
+			tail[1] += same * ro
+			tail[2] += same
 			if i == j {
-				tail[3] += wc * p.Shared
-				tail[4] += wo * p.Rough
-				continue
+				tail[3] += all
+				tail[4] += same
 			}
-			qc, qo := p.distances(x, row)
-			sc, so := wc*p.Common*slope52(qc), wo*p.Own*slope52(qo)
+			sc, so := all*p.Common, same*p.Own
+			if w.source != nil {
+				source, task := w.source[i][j], w.sourceTask[i][j]
+				tail[5] += source
+				tail[6] += source * rc
+				tail[7] += task
+				tail[8] += task * ro
+				sc += source * p.Change
+				so += task * p.ChangeOwn
+			}
+			sc *= l.k.commonSlope[i][j]
+			so *= l.k.ownSlope[i][j]
 			for k, v := range x {
 				t := (v - row[k]) * (v - row[k])
-				lengths[k] += sc * t / (p.CommonLength[k] * p.CommonLength[k])
-				own[k] += so * t / (p.OwnLength[k] * p.OwnLength[k])
+				lengths[k] += sc * t
+				own[k] += so * t
 			}
 		}
 	}
+	for k := range d {
+		lengths[k] /= p.CommonLength[k] * p.CommonLength[k]
+		own[k] /= p.OwnLength[k] * p.OwnLength[k]
+	}
+	for k, variance := range p.variances()[:len(tail)] {
+		tail[k] *= *variance
+	}
 }
 
-// slope52 is the factor s for which the derivative of matern52 with respect to the
-// logarithm of a length scale is s·((a_d - b_d)/length_d)².
-func slope52(q float64) float64 {
-	s := math.Sqrt(5 * q)
-	return 5. / 3 * (1 + s) * math.Exp(-s)
-}
+// rowWeights are sums of G, the diagonal halved and the upper triangle left out, by
+// the rows of its observations, the greater index first: over all pairs, over pairs of
+// one task, and over those of these that are of one source other than 0; nil when
+// there is none.
+type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
-// weights sums G, the diagonal halved and the upper triangle left out, by the rows of
-// its observations: over all pairs, and over pairs of one task.
-func (l *multiLikelihood) weights() (all, same [][]float64) {
+func (l *multiLikelihood) weights() rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {
 		l.root = newRows(n, n)
@@ -143,7 +127,10 @@ func (l *multiLikelihood) weights() (all, same [][]float64) {
 	for i, row := range l.root {
 		alpha[i] = dot(row[i:], l.z[i:])
 	}
-	all, same = newRows(u, u), newRows(u, u)
+	w := rowWeights{all: newRows(u, u), same: newRows(u, u)}
+	if l.obs.sources() {
+		w.source, w.sourceTask = newRows(u, u), newRows(u, u)
+	}
 	var c block
 	for first := 0; first < n; first += blockLen {
 		last := min(first+blockLen, n)
@@ -156,13 +143,27 @@ func (l *multiLikelihood) weights() (all, same [][]float64) {
 					if i == j {
 						g /= 2
 					}
-					all[l.obs.At[i]][l.obs.At[j]] += g
-					if l.obs.Task[i] == l.obs.Task[j] {
-						same[l.obs.At[i]][l.obs.At[j]] += g
-					}
+					w.add(l.obs, i, j, g)
 				}
 			}
 		}
 	}
-	return all, same
+	return w
+}
+
+// add adds g to the sums of a pair of observations.
+func (w rowWeights) add(obs Observations, i, j int, g float64) {
+	u, v := max(obs.At[i], obs.At[j]), min(obs.At[i], obs.At[j])
+	task := obs.Task[i] == obs.Task[j]
+	w.all[u][v] += g
+	if task {
+		w.same[u][v] += g
+	}
+	if w.source == nil || obs.Source[i] == 0 || obs.Source[i] != obs.Source[j] {
+		return
+	}
+	w.source[u][v] += g
+	if task {
+		w.sourceTask[u][v] += g
+	}
 }

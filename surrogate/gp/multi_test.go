@@ -28,19 +28,32 @@ func related(n, tasks int) Observations {
 var relatedOptions = MultiOptions{Length: []float64{4, 4, 6}, Noise: 1e-4}
 
 func TestMultiGradient(t *testing.T) {
-	o := related(20, 3)
+	alone := related(20, 3)
+	several := related(20, 3)
+	for j := range several.Y {
+		several.Source = append(several.Source, j%3)
+	}
 	theta := []float64{1, 1.2, 1.7, 0.8, 1.1, 1.4, 0.1, -2, -1, -5, -4}
-	grad := make([]float64, len(theta))
-	fresh := func() *multiLikelihood { return &multiLikelihood{obs: o, y: o.Y, noise: 1e-3} }
-	fresh().gradient(theta, grad)
-	for k := range theta {
-		const h = 1e-5
-		at := append([]float64(nil), theta...)
-		at[k] += h
-		up := fresh().value(at)
-		at[k] -= 2 * h
-		if want := (up - fresh().value(at)) / (2 * h); math.Abs(grad[k]-want) > 1e-4*max(1, math.Abs(want)) {
-			t.Errorf("derivative %d = %g, want %g", k, grad[k], want)
+	for _, tc := range []struct {
+		name  string
+		obs   Observations
+		theta []float64
+	}{
+		{"one source", alone, theta},
+		{"three sources", several, append(theta, -3, -2.5, -2, -3.5)},
+	} {
+		grad := make([]float64, len(tc.theta))
+		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3} }
+		fresh().gradient(tc.theta, grad)
+		for k := range tc.theta {
+			const h = 1e-5
+			at := append([]float64(nil), tc.theta...)
+			at[k] += h
+			up := fresh().value(at)
+			at[k] -= 2 * h
+			if want := (up - fresh().value(at)) / (2 * h); math.Abs(grad[k]-want) > 1e-4*max(1, math.Abs(want)) {
+				t.Errorf("%s: derivative %d = %g, want %g", tc.name, k, grad[k], want)
+			}
 		}
 	}
 }
@@ -200,6 +213,8 @@ func TestMultiErrors(t *testing.T) {
 		{"not a number", func(o *Observations, _ *MultiOptions) { o.Y[0] = math.NaN() }, ErrValue},
 		{"no such row", func(o *Observations, _ *MultiOptions) { o.At[0] = 9 }, ErrValue},
 		{"two lengths", func(_ *Observations, opt *MultiOptions) { opt.Length = opt.Length[:2] }, ErrShape},
+		{"one source too few", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)-1) }, ErrShape},
+		{"negative source", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)); o.Source[2] = -1 }, ErrValue},
 		{"negative noise", func(_ *Observations, opt *MultiOptions) { opt.Noise = -1 }, ErrValue},
 	}
 	for _, tc := range tests {

@@ -1,0 +1,113 @@
+package gp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// earlier returns related observations of source 1, changed, and few of source 0 that
+// are not: one of each task at some rows of the grid.
+func earlier(rows, fresh, tasks int, change func(task int) float64) Observations {
+	o := related(rows, tasks)
+	o.Source = make([]int, len(o.Y))
+	rng := rand.New(rand.NewPCG(3, 4))
+	for j := range o.Y {
+		o.Source[j] = 1
+	}
+	for k := range fresh {
+		u, a := k*rows/fresh, k%tasks
+		o.At, o.Task, o.Source = append(o.At, u), append(o.Task, a), append(o.Source, 0)
+		o.Y = append(o.Y, relatedAt(o.X[u], a)+0.01*rng.NormFloat64())
+	}
+	for j := range o.Y {
+		if o.Source[j] == 1 {
+			o.Y[j] += change(o.Task[j])
+		}
+	}
+	return o
+}
+
+// relatedAt is what related observes, without noise.
+func relatedAt(x []float64, a int) float64 {
+	return 0.2*x[2] + 0.3*math.Sin(x[0]+float64(a)) + 0.1*float64(a)
+}
+
+// taskErrors are the mean squared deviation from the truth and the mean variance of each
+// task at fresh rows.
+func taskErrors(t *testing.T, m *Multi, tasks int) (wrong, doubt []float64) {
+	t.Helper()
+	rows := related(50, 1).X
+	var entries []Entry
+	for i := range rows {
+		for a := range tasks {
+			entries = append(entries, Entry{i, a})
+		}
+	}
+	p, err := m.Posterior(rows, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	means := m.Means(rows, tasks)
+	wrong, doubt = make([]float64, tasks), make([]float64, tasks)
+	for k, e := range entries {
+		d := means[e.Task][e.Row] - relatedAt(rows[e.Row], e.Task)
+		wrong[e.Task] += d * d / float64(len(rows))
+		doubt[e.Task] += p.Variance(k) / float64(len(rows))
+	}
+	return wrong, doubt
+}
+
+// Where nothing changed a few observations make those of another source as good as
+// own ones; where one task changed they follow it and leave the others alone.
+func TestMultiSources(t *testing.T) {
+	const tasks = 4
+	own, err := FitMulti(related(50, tasks), relatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, _ := taskErrors(t, own, tasks)
+	unchanged := func(int) float64 { return 0 }
+	shifted := func(a int) float64 {
+		if a == 2 {
+			return -0.3
+		}
+		return 0
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(int) float64
+	}{{"nothing", unchanged}, {"task 2 takes twice as long", shifted}, {"everything does", func(int) float64 { return -0.3 }}} {
+		m, err := FitMulti(earlier(50, 8, tasks, tc.change), relatedOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong, doubt := taskErrors(t, m, tasks)
+		p := m.Params()
+		t.Logf("%s: squared errors %.2g, %.2g with own ones, variances %.2g; changes %.2g %.2g, of a task %.2g %.2g",
+			tc.name, wrong, best, doubt, p.ChangeLevel, p.Change, p.ChangeOwnLevel, p.ChangeOwn)
+		for a := range tasks {
+			if wrong[a] > best[a]+0.03*0.03 {
+				t.Errorf("%s: task %d is wrong by %.3f, %.3f with own observations", tc.name, a, math.Sqrt(wrong[a]), math.Sqrt(best[a]))
+			}
+			if doubt[a] < wrong[a]/9 {
+				t.Errorf("%s: task %d is wrong by %.3f and doubts %.3f", tc.name, a, math.Sqrt(wrong[a]), math.Sqrt(doubt[a]))
+			}
+		}
+	}
+}
+
+// A sample takes what is of source 0 first.
+func TestSampleOfSources(t *testing.T) {
+	o := earlier(100, 10, 4, func(int) float64 { return 0 })
+	s := o.Sample(120)
+	fresh := 0
+	for _, source := range s.Source {
+		if source == 0 {
+			fresh++
+		}
+	}
+	if fresh != 10 || len(s.Y) < 120 || len(s.Y) > 125 {
+		t.Errorf("%d of source 0 among %d, want all 10 among 120", fresh, len(s.Y))
+	}
+}
