@@ -1,6 +1,8 @@
 package service
 
 import (
+	"time"
+
 	"tutti/coll"
 	"tutti/store"
 )
@@ -43,4 +45,13 @@ type Drift struct {
 	SecondsA float64 `json:"seconds_a"` // of the own choice, 0 when unknown
 	SecondsB float64 `json:"seconds_b"`
 	Ratio    float64 `json:"ratio"` // SecondsB over SecondsA, 0 when unknown
+}
+
+// Job is what a campaign had a scheduler run.
+type Job struct {
+	Problem store.Problem `json:"problem"`
+	Round   int           `json:"round"`
+	Begun   time.Time     `json:"begun"`   // when it was about to be submitted
+	Changed time.Time     `json:"changed"` // when its state was last heard of
+	coll.Job
 }

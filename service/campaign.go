@@ -25,7 +25,8 @@ func States() []State {
 	return []State{Queued, Running, Stopping, Paused, Done, Failed, Cancelled}
 }
 
-// Over reports whether a campaign will not go on by itself or when resumed.
+// Over reports whether a campaign will not go on by itself. A failed one can be
+// resumed, once what made it fail is repaired.
 func (s State) Over() bool { return s == Done || s == Failed || s == Cancelled }
 
 // Base is a campaign file that campaigns may be made from. Only files that the
@@ -113,6 +114,8 @@ type Scheduled struct {
 var (
 	ErrNoCampaign = errors.New("no such campaign")
 	ErrNoBase     = errors.New("no such base")
+	ErrNoProblem  = errors.New("no such problem")
+	ErrNoFile     = errors.New("no such file")
 	ErrState      = errors.New("not possible in this state")
 	ErrNotYet     = errors.New("nothing to show yet")
 	ErrFull       = errors.New("too many campaigns wait")

@@ -1,0 +1,279 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"tutti/store"
+)
+
+// busyWait is how long a service waits for somebody else who is at work on a
+// campaign before it tries again.
+const busyWait = 5 * time.Second
+
+// dispatch starts the campaigns that have waited longest for machines that are
+// free. It needs the lock.
+func (s *Service) dispatch() {
+	if !s.started || s.draining {
+		return
+	}
+	for _, e := range s.order {
+		if e.State == Queued && s.machines[e.Machine] == "" {
+			s.employ(e)
+		}
+	}
+}
+
+// employ gives a campaign its machine and a worker. It needs the lock.
+func (s *Service) employ(e *entry) {
+	s.machines[e.Machine] = e.ID
+	s.workers.Go(func() { s.work(e) })
+}
+
+// adopt goes on with the campaigns that had a process when an earlier service
+// died. It needs the lock.
+func (s *Service) adopt() {
+	for _, e := range s.order {
+		switch e.State {
+		case Running, Stopping:
+			s.log.Info("campaign found again", "campaign", e.ID, "state", e.State)
+			s.employ(e)
+		}
+		if s.events.last[e.ID] != e.State {
+			s.tell(e) // the service died before it could
+		}
+	}
+}
+
+// work runs the processes of a campaign until it waits, pauses or is over.
+func (s *Service) work(e *entry) {
+	for {
+		p, err := s.launch(e)
+		code := exitUnknown
+		if err == nil && p != nil {
+			code, err = s.attend(e, p)
+		}
+		if s.settle(e, code, err) {
+			return
+		}
+	}
+}
+
+// launch finds the process of a campaign or starts one; none for a campaign that
+// is to stop and has none.
+func (s *Service) launch(e *entry) (process, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.orphanOf(e); o != nil {
+		e.process = o
+		s.log.Info("following a process that is at work on the campaign", "campaign", e.ID)
+		if e.Want != "" || s.draining {
+			return o, s.urge(e, o)
+		}
+		return o, nil
+	}
+	if e.Want != "" || s.draining {
+		return nil, nil
+	}
+	args, err := s.args(e)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.start(filepath.Join(e.dir, logName), args)
+	if err != nil {
+		return nil, err
+	}
+	e.process = c
+	if p, err := store.ProcessOf(c.cmd.Process.Pid); err == nil {
+		e.Process = &p
+	}
+	if e.Started.IsZero() {
+		e.Started = s.clock.Now().UTC()
+	}
+	s.log.Info("process started", "campaign", e.ID, "pid", c.cmd.Process.Pid, "args", args)
+	e.Error = ""
+	return c, s.enter(e, Running)
+}
+
+// attend follows the journal until the process ends.
+func (s *Service) attend(e *entry, p process) (int, error) {
+	s.mu.Lock()
+	t := s.trackOf(e)
+	s.mu.Unlock()
+	t.row.end(false)
+	type outcome struct {
+		code int
+		err  error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		code, err := p.wait()
+		ended <- outcome{code, err}
+	}()
+	tick := time.NewTicker(s.opt.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case o := <-ended:
+			s.look(e, t)
+			s.mu.Lock()
+			e.process = nil
+			s.mu.Unlock()
+			return o.code, o.err
+		case <-tick.C:
+			s.look(e, t)
+		}
+	}
+}
+
+// look takes in what is new of a campaign. What cannot be read is told once and
+// does not disturb its process, which knows better.
+func (s *Service) look(e *entry, t *track) {
+	known := t.err
+	if err := t.advance(); err != nil && known == nil {
+		s.log.Warn("journal", "campaign", e.ID, "error", err)
+	}
+	if err := capLog(filepath.Join(e.dir, logName), s.opt.LogBytes); err != nil {
+		s.log.Warn("log", "campaign", e.ID, "error", err)
+	}
+}
+
+// settle decides what a campaign is after a process has ended with a code, and
+// reports whether its worker is done with it.
+func (s *Service) settle(e *entry, code int, failure error) bool {
+	s.mu.Lock()
+	if e.Want == wantCancel && code != exitConverged && code != exitNotConverged {
+		s.mu.Unlock()
+		failure = s.cancelJobs(e)
+		s.mu.Lock()
+		s.leave(e, Cancelled, exitCancelled, failure)
+		s.mu.Unlock()
+		return true
+	}
+	defer s.mu.Unlock()
+	switch {
+	case code == exitConverged, code == exitNotConverged:
+		e.Converged = code == exitConverged
+		s.leave(e, Done, code, nil)
+	case e.Want == wantPause && (code == exitCancelled || code == exitUnknown):
+		s.leave(e, Paused, exitCancelled, nil)
+	case s.draining && (code == exitCancelled || code == exitUnknown):
+		s.leave(e, Queued, exitCancelled, nil)
+	case code == exitUnknown && failure == nil:
+		return false // an orphan ended: resuming tells how
+	case code == exitBusy && s.mayWait(e):
+		return false
+	case code == exitBusy:
+		s.leave(e, s.stopped(e), code, nil)
+	case failure != nil:
+		s.leave(e, Failed, code, failure)
+	default:
+		s.leave(e, Failed, code, errors.New(lastLine(filepath.Join(e.dir, logName))))
+	}
+	return true
+}
+
+// mayWait waits a moment for whoever is at work on the campaign, unless it is to
+// stop. It has the lock before and after.
+func (s *Service) mayWait(e *entry) bool {
+	if e.Want != "" || s.draining {
+		return false
+	}
+	e.Error = "another tutti is at work on the campaign: waiting for it"
+	changed := s.changed
+	s.mu.Unlock()
+	select {
+	case <-s.clock.After(busyWait):
+	case <-changed:
+	}
+	s.mu.Lock()
+	return true
+}
+
+// stopped is what a campaign is that others hold, when nobody waits for them.
+func (s *Service) stopped(e *entry) State {
+	if e.Want == wantPause {
+		return Paused
+	}
+	return Queued
+}
+
+// leave takes its machine from a campaign. It needs the lock.
+func (s *Service) leave(e *entry, state State, code int, failure error) {
+	e.Exit, e.Want, e.Process, e.Error = code, "", nil, ""
+	if failure != nil {
+		e.Error = failure.Error()
+	}
+	if state.Over() {
+		e.Ended = s.clock.Now().UTC()
+	}
+	if s.machines[e.Machine] == e.ID {
+		delete(s.machines, e.Machine)
+	}
+	if err := s.enter(e, state); err != nil {
+		s.log.Error("state not kept", "campaign", e.ID, "error", err)
+	}
+	if e.track != nil {
+		e.track.row.end(state.Over())
+		s.trackOf(e) // counts as idle now
+	}
+	s.dispatch()
+}
+
+// enter gives a campaign a state, keeps it and tells it. It needs the lock.
+func (s *Service) enter(e *entry, state State) error {
+	e.State = state
+	err := e.save()
+	s.tell(e)
+	return err
+}
+
+// tell writes the state of a campaign into the service's row. It needs the lock.
+func (s *Service) tell(e *entry) {
+	s.log.Info("campaign", "campaign", e.ID, "base", e.Base, "state", e.State, "exit", e.Exit, "error", e.Error)
+	if err := s.events.append(campaignEvent, e.show()); err != nil {
+		s.log.Error("event not kept", "campaign", e.ID, "error", err)
+	}
+	s.wake()
+}
+
+// wake tells those who wait for any change. It needs the lock.
+func (s *Service) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// cancelJobs ends the jobs that a campaign has left with a scheduler.
+func (s *Service) cancelJobs(e *entry) error {
+	if !e.begun() {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), s.opt.Grace)
+	defer stop()
+	if err := s.once(ctx, filepath.Join(e.dir, logName), "cancel", e.results()); err != nil {
+		return fmt.Errorf("jobs may be left in the queue: %w", err)
+	}
+	return nil
+}
+
+// urge asks a process to stop, and ends it when it has not stopped in time: its
+// journal survives that.
+func (s *Service) urge(e *entry, p process) error {
+	if err := p.signal(os.Interrupt); err != nil {
+		return err
+	}
+	time.AfterFunc(s.opt.Grace, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if e.process == p {
+			s.log.Warn("process does not stop: killed", "campaign", e.ID)
+			_ = p.signal(syscall.SIGKILL)
+		}
+	})
+	return nil
+}
