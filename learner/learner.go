@@ -20,6 +20,10 @@ type Options struct {
 	// measured there, so that the fastest time is not known. Nil: none anywhere.
 	Missing func(coll.Point) []coll.Algorithm
 	Model   Model // empty means Forest
+	// Earlier are measurements of earlier campaigns, of algorithms that can still be
+	// chosen. A process weighs them by what the present ones say of them; forests do
+	// not look at them.
+	Earlier [][]coll.Measurement
 }
 
 // Learner predicts every algorithm it has measurements of. It is safe for

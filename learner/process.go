@@ -54,8 +54,10 @@ func fitProcess(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (
 		return nil, fmt.Errorf("model %s with scaling %s: want %s", opt.Model, opt.Scaling, preprocess.AlgorithmLog10)
 	}
 	l := &Learner{scaler: scaler}
-	for _, m := range ms {
-		l.algorithms = append(l.algorithms, m.Algorithm)
+	for _, known := range append([][]coll.Measurement{ms}, opt.Earlier...) {
+		for _, m := range known {
+			l.algorithms = append(l.algorithms, m.Algorithm)
+		}
 	}
 	slices.SortFunc(l.algorithms, coll.CompareAlgorithms)
 	l.algorithms = slices.Compact(l.algorithms)
@@ -63,7 +65,7 @@ func fitProcess(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (
 	for a, alg := range l.algorithms {
 		index[alg] = a
 	}
-	obs := preprocess.Observations(ms, index)
+	obs := preprocess.Observations(ms, index, opt.Earlier...)
 	var err error
 	l.process, err = gp.FitMulti(obs.Sample(processMost), gp.MultiOptions{
 		Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise,
@@ -119,12 +121,15 @@ func fastest(table [][]float64, i int) float64 {
 func (l *Learner) stack(ms []coll.Measurement, obs gp.Observations, opt Options) error {
 	here := l.process.Means(obs.X, len(l.algorithms))
 	targets := make([]float64, len(ms))
-	for j, y := range obs.Y {
-		targets[j] = y - fastest(here, obs.At[j])
+	for j := range targets {
+		targets[j] = obs.Y[j] - fastest(here, obs.At[j])
 	}
 	forests, err := train(ms, targets, opt.Forest)
 	if err != nil {
 		return err
+	}
+	if len(forests.algorithms) < len(l.algorithms) {
+		return nil // the others are known from earlier alone
 	}
 	sets, err := l.heldOut(obs, forests.outOfBag(len(ms)), opt.Forest.Seed)
 	if err != nil {
@@ -169,6 +174,9 @@ func (l *Learner) heldOut(obs gp.Observations, forest []float64, seed uint64) ([
 	of := space.Folds(len(seen.X), stackFolds, seed)
 	for j, u := range seen.At {
 		folds[j] = of[u]
+		if seen.Source != nil && seen.Source[j] != 0 {
+			folds[j] = -1
+		}
 	}
 	process, err := l.process.HeldOut(folds)
 	if err != nil {
@@ -176,7 +184,7 @@ func (l *Learner) heldOut(obs gp.Observations, forest []float64, seed uint64) ([
 	}
 	sets := make([][]held, len(seen.X))
 	for j, k := range obs.Sampled(processMost) {
-		if !math.IsNaN(forest[k]) {
+		if k < len(forest) && !math.IsNaN(forest[k]) {
 			sets[seen.At[j]] = append(sets[seen.At[j]], held{seen.Y[j], process[j], forest[k]})
 		}
 	}

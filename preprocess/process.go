@@ -35,19 +35,34 @@ func ProcessRows(points []coll.Point) [][]float64 {
 }
 
 // Observations returns log10 seconds of the measurements at ProcessRows of their
-// points. Tasks are what index says of the algorithms, which it must hold.
-func Observations(ms []coll.Measurement, index map[coll.Algorithm]int) gp.Observations {
-	o := gp.Observations{At: make([]int, len(ms)), Task: make([]int, len(ms)), Y: make([]float64, len(ms))}
+// points, followed by those of earlier campaigns, which are of the sources 1, 2, and
+// so on. Tasks are what index says of the algorithms, which it must hold; those of
+// earlier campaigns that it does not hold are left out.
+func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, earlier ...[]coll.Measurement) gp.Observations {
+	var o gp.Observations
 	row := map[coll.Point]int{}
 	var points []coll.Point
-	for j, m := range ms {
+	add := func(m coll.Measurement, task, source int) {
 		u, known := row[m.Point]
 		if !known {
 			u = len(points)
 			row[m.Point] = u
 			points = append(points, m.Point)
 		}
-		o.At[j], o.Task[j], o.Y[j] = u, index[m.Algorithm], math.Log10(m.Seconds)
+		o.At, o.Task, o.Y = append(o.At, u), append(o.Task, task), append(o.Y, math.Log10(m.Seconds))
+		if len(earlier) > 0 {
+			o.Source = append(o.Source, source)
+		}
+	}
+	for _, m := range ms {
+		add(m, index[m.Algorithm], 0)
+	}
+	for k, campaign := range earlier {
+		for _, m := range campaign {
+			if task, known := index[m.Algorithm]; known {
+				add(m, task, k+1)
+			}
+		}
 	}
 	o.X = ProcessRows(points)
 	return o

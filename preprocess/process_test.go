@@ -41,6 +41,14 @@ func TestObservations(t *testing.T) {
 	if want := []float64{-1, 0, 1}; !close(o.Y, want) || len(o.X) != 2 {
 		t.Errorf("targets %v at %d rows, want %v at 2", o.Y, len(o.X), want)
 	}
+	if o.Source != nil {
+		t.Errorf("sources %v, want none", o.Source)
+	}
+	with := preprocess.Observations([]coll.Measurement{m(q, b, 0.1)}, map[coll.Algorithm]int{b: 0},
+		[]coll.Measurement{m(p, b, 1), m(q, a, 10)}, []coll.Measurement{m(q, b, 100)})
+	if want := []int{0, 1, 2}; !slices.Equal(with.Source, want) || !slices.Equal(with.At, []int{0, 1, 0}) || !close(with.Y, []float64{-1, 0, 2}) {
+		t.Errorf("with earlier ones: sources %v, want %v; %+v", with.Source, want, with)
+	}
 }
 
 func close(got, want []float64) bool {
