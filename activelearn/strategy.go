@@ -41,6 +41,13 @@ type Options struct {
 	// Truth is what an oracle knows, for evaluations alone; nil otherwise.
 	Truth  map[coll.Candidate]coll.Measurement
 	Launch benchrunner.LaunchModel // which candidates of a batch share a launch
+	// Weights say how much each point of the space matters to regret, 0 or more; nil:
+	// all alike. What is chosen at a point of weight 0 is worth nothing, though a
+	// measurement there may tell of others.
+	Weights []float64
+	// Earlier are measurements of earlier campaigns, a slice of each. regret begins by
+	// measuring a few of them anew; algorithms that the space does not have are left out.
+	Earlier [][]coll.Measurement
 }
 
 // defaultInitial points let a process of three length scales, a signal and a
