@@ -43,21 +43,36 @@ func Load(path string, layers Layers) (*Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := loader{path: path, v: viper.New(), where: map[string]string{}, faulty: map[string]bool{}}
+	l := newLoader(path)
+	c := l.campaign(dir, content, layers)
+	if err := l.err(ErrConfig); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// campaign reads the contents of a campaign file in a folder; what is wrong with
+// it becomes faults.
+func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
 	if l.read(content) {
 		l.layer(layers)
-		l.decode(c)
+		l.decode(c, fields())
 		c.resolve(dir, l.fault)
 		c.agree(l.fault)
 	}
+	return c
+}
+
+// err is nil without faults.
+func (l *loader) err(what error) error {
 	switch len(l.faults) {
 	case 0:
-		return c, nil
+		return nil
 	case 1:
-		return nil, fmt.Errorf("%w: %s", ErrConfig, l.faults[0])
+		return fmt.Errorf("%w: %s", what, l.faults[0])
 	}
-	return nil, fmt.Errorf("%w: %d faults\n%s", ErrConfig, len(l.faults), strings.Join(l.faults, "\n"))
+	return fmt.Errorf("%w: %d faults\n%s", what, len(l.faults), strings.Join(l.faults, "\n"))
 }
 
 type loader struct {
@@ -66,6 +81,10 @@ type loader struct {
 	where  map[string]string // key -> file and line, variable or flag it was given in
 	faulty map[string]bool   // keys that have a fault already
 	faults []string
+}
+
+func newLoader(path string) *loader {
+	return &loader{path: path, v: viper.New(), where: map[string]string{}, faulty: map[string]bool{}}
 }
 
 // fault notes what is wrong with a key, the first time only.
@@ -211,8 +230,7 @@ func envName(key string) string {
 }
 
 // decode reads every field and notes what is not a field.
-func (l *loader) decode(c *Campaign) {
-	all := fields()
+func (l *loader) decode(c *Campaign, all []field) {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !slices.ContainsFunc(all, func(f field) bool { return f.key == key || strings.HasPrefix(key, f.key+".") }) {
 			l.fault(key, unknownKey(key, all))
