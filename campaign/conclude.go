@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -140,12 +141,13 @@ func useMeasured(row selection.Row, seconds map[coll.Candidate]float64) {
 // bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
 const bootstrapResamples = 1000
 
-// score condenses slowdowns with intervals; nil for none.
-func score(name, source string, slowdowns []float64, spec Spec) (*report.Score, error) {
-	if len(slowdowns) == 0 {
+// score condenses slowdowns at points with intervals; nil for none that matters.
+func score(name, source string, slowdowns []float64, points []coll.Point, p Problem, spec Spec) (*report.Score, error) {
+	opt := p.weigh(spec.Metrics, points)
+	sum, err := metrics.Summarize(slowdowns, opt)
+	if errors.Is(err, metrics.ErrEmpty) {
 		return nil, nil
 	}
-	sum, err := metrics.Summarize(slowdowns, spec.Metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -153,25 +155,45 @@ func score(name, source string, slowdowns []float64, spec Spec) (*report.Score, 
 		Name: name, Source: source, Points: sum.Points,
 		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
 	}
-	interval := func(pick func(metrics.Summary) float64) (metrics.Interval, error) {
-		return metrics.Bootstrap(slowdowns, func(v []float64) float64 {
-			s, err := metrics.Average(v, spec.Metrics)
-			if err != nil {
-				panic(err) // the values were summarised above
-			}
-			return pick(s)
-		}, bootstrapResamples, 0.95, spec.Seed)
+	if s.SlowdownLow, s.SlowdownHigh, err = resampled(slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
+		return nil, err
 	}
-	i, err := interval(func(s metrics.Summary) float64 { return s.Slowdown })
+	s.MistakesLow, s.MistakesHigh, err = resampled(slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
+	return s, err
+}
+
+// resampled is the bootstrap interval of a figure over points drawn with their
+// weights. Of draws without any weight the figure is that of all points.
+func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
+	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	s.SlowdownLow, s.SlowdownHigh = i.Low, i.High
-	if i, err = interval(func(s metrics.Summary) float64 { return s.Mistakes }); err != nil {
-		return nil, err
+	indices := make([]float64, len(slowdowns))
+	for i := range indices {
+		indices[i] = float64(i)
 	}
-	s.MistakesLow, s.MistakesHigh = i.Low, i.High
-	return s, nil
+	drawn, of := make([]float64, len(slowdowns)), opt
+	if opt.Weights != nil {
+		of.Weights = make([]float64, len(slowdowns))
+	}
+	i, err := metrics.Bootstrap(indices, func(v []float64) float64 {
+		for k, at := range v {
+			drawn[k] = slowdowns[int(at)]
+			if opt.Weights != nil {
+				of.Weights[k] = opt.Weights[int(at)]
+			}
+		}
+		s, err := metrics.Average(drawn, of)
+		if errors.Is(err, metrics.ErrEmpty) {
+			return pick(all)
+		}
+		if err != nil {
+			panic(err) // the values were summarised above
+		}
+		return pick(s)
+	}, bootstrapResamples, 0.95, seed)
+	return i.Low, i.High, err
 }
 
 func curveOf(evaluations []store.Evaluation) []report.CurvePoint {

@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"errors"
+
 	"tutti/coll"
 	"tutti/learner"
 	"tutti/metrics"
@@ -29,7 +31,10 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 	if err != nil || len(held.Slowdowns) == 0 {
 		return eval, false, err
 	}
-	sum, err := metrics.Summarize(held.Slowdowns, r.spec.Metrics)
+	sum, err := metrics.Summarize(held.Slowdowns, r.problem.weigh(r.spec.Metrics, held.Points))
+	if errors.Is(err, metrics.ErrEmpty) { // none of the points matters
+		return eval, false, nil
+	}
 	if err != nil {
 		return eval, false, err
 	}

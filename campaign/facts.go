@@ -120,14 +120,15 @@ func worstLoss(c Conclusion) float64 {
 func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOut) ([]report.Score, error) {
 	source := "measured"
 	var tuned, byDefault []float64
+	var tunedAt, defaultAt []coll.Point
 	slower, worst, compared := 0, 0.0, false
 	if !k.complete {
-		tuned, source = held.Slowdowns, string(ByCrossValidation)
+		tuned, tunedAt, source = held.Slowdowns, held.Points, string(ByCrossValidation)
 	}
 	for _, point := range p.Space.Points() {
 		d, defaultKnown := k.slowdown(point, coll.Default)
 		if defaultKnown {
-			byDefault = append(byDefault, d)
+			byDefault, defaultAt = append(byDefault, d), append(defaultAt, point)
 		}
 		if !k.complete {
 			continue
@@ -136,7 +137,7 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 		if !ok {
 			continue
 		}
-		tuned = append(tuned, t)
+		tuned, tunedAt = append(tuned, t), append(tunedAt, point)
 		if defaultKnown {
 			compared = true
 			worst = max(worst, t/d)
@@ -146,7 +147,7 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 		}
 	}
 	var out []report.Score
-	s, err := score("tuned", source, tuned, spec)
+	s, err := score("tuned", source, tuned, tunedAt, p, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 		}
 		out = append(out, *s)
 	}
-	if s, err = score("default", "measured", byDefault, spec); err != nil {
+	if s, err = score("default", "measured", byDefault, defaultAt, p, spec); err != nil {
 		return nil, err
 	}
 	if s != nil {

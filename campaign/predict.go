@@ -1,49 +1,155 @@
 package campaign
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 
 	"tutti/coll"
 	"tutti/learner"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/store"
 )
 
-// forecastPoints of the grid are drawn anew in each round and forecast for.
-const forecastPoints = 300
+const (
+	// predictedPoints of the space, drawn anew in each round, are predicted for.
+	predictedPoints = 300
+	// upperQuantile is the probability that the upper end of a prediction is above it.
+	upperQuantile = 0.95
+)
 
-// predict fills in what the choices of a round are expected to lose over the grid.
-// It reports false while not every point has an algorithm that was measured.
-func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
+// models are what was learnt from the first measurements.
+type models struct {
+	choice  *learner.Learner // what is selected
+	process *learner.Learner // how sure it is; the same unless forests choose
+	seen    int              // measurements
+}
+
+// learn fits the models to what is measured. Forests are judged by a process beside
+// them, since they do not know how sure they are.
+func (r *run) learn() (*models, error) {
 	ms := r.ledger.Measurements()
-	chooser, err := learner.Fit(ms, r.spec.Learner)
+	choice, err := learner.Fit(ms, r.spec.Learner)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	judge := chooser
-	if m := r.spec.Learner.Model; m != learner.Process && m != learner.Stack {
+	m := &models{choice: choice, process: choice, seen: len(ms)}
+	if k := r.spec.Learner.Model; k != learner.Process && k != learner.Stack {
 		opt := r.spec.Learner
 		opt.Model, opt.Scaling = learner.Process, preprocess.AlgorithmLog10
-		if judge, err = learner.Fit(ms, opt); err != nil {
-			return false, err
-		}
+		m.process, err = learner.Fit(ms, opt)
 	}
-	points := r.forecastPoints(round)
-	for _, p := range points {
-		if !slices.ContainsFunc(r.can(p), func(a coll.Algorithm) bool { return slices.Contains(judge.Algorithms(), a) }) {
-			return false, nil
-		}
-	}
-	f, err := chooser.Forecast(judge, points, r.can, learner.ForecastOptions{Seed: r.spec.Seed + uint64(round), Metrics: r.spec.Metrics})
+	return m, err
+}
+
+// predict fills in what the choices of a round are expected to lose over the space.
+// The process is taken at its word but for one factor, by which its probabilities of
+// mistakes have been too low where batches were measured since; see surprises. It
+// reports false while nothing that can run at a point is known.
+func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
+	now, err := r.learn()
 	if err != nil {
 		return false, err
 	}
-	eval.Judged = f.Points
-	eval.Slowdown, eval.Accuracy, eval.Mistakes = f.Slowdown, f.Accuracy, f.Mistakes
-	eval.P95Slowdown, eval.WorstSlowdown = f.P95, f.Worst
-	eval.SlowdownUpper, eval.MistakesUpper = f.SlowdownUpper, f.MistakesUpper
+	before := r.models
+	r.models = now
+	points := r.samplePoints(round)
+	choices, err := now.choice.Choices(points, r.can)
+	if err != nil || slices.Contains(choices, coll.Algorithm{}) {
+		return false, err
+	}
+	risks, err := now.process.Risks(points, choices, r.can, r.spec.Metrics)
+	if err != nil {
+		return false, err
+	}
+	sum, err := summaryOf(risks, r.problem.weigh(r.spec.Metrics, points))
+	if errors.Is(err, metrics.ErrEmpty) { // none of the points matters
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	all, err := r.surprises(before, now)
+	if err != nil {
+		return false, err
+	}
+	eval.MistakesExpected, eval.MistakesFound = all.Expected, all.Seen
+	for _, e := range r.result.Evaluations {
+		all = all.Add(metrics.Surprises{Expected: e.MistakesExpected, Seen: e.MistakesFound})
+	}
+	*eval = withPrediction(*eval, sum, all)
 	return true, nil
+}
+
+// surprises are the mistakes that the models of the round before expected of their own
+// choices at the points measured since, and what is expected of the same choices now.
+// A process that is right about itself expects as many before as after, on average.
+func (r *run) surprises(before, now *models) (metrics.Surprises, error) {
+	var s metrics.Surprises
+	if before == nil {
+		return s, nil
+	}
+	var points []coll.Point
+	for _, m := range r.ledger.Measurements()[before.seen:] {
+		points = append(points, m.Point)
+	}
+	slices.SortFunc(points, coll.ComparePoints)
+	points = slices.Compact(points)
+	choices, err := before.choice.Choices(points, r.can)
+	if err != nil || len(points) == 0 || slices.Contains(choices, coll.Algorithm{}) {
+		return s, err
+	}
+	expected, err := before.process.Risks(points, choices, r.can, r.spec.Metrics)
+	if err != nil {
+		return s, err
+	}
+	found, err := now.process.Risks(points, choices, r.can, r.spec.Metrics)
+	if err != nil {
+		return s, err
+	}
+	for i := range points {
+		s = s.Add(metrics.Surprises{Expected: expected[i].Mistake, Seen: found[i].Mistake})
+	}
+	return s, nil
+}
+
+// summaryOf averages risks over points; P95 and Worst are those of the points'
+// expected slowdowns.
+func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, error) {
+	slowdowns := make([]float64, len(risks))
+	for i, k := range risks {
+		slowdowns[i] = 1 + k.Loss
+	}
+	s, err := metrics.Summarize(slowdowns, opt)
+	if err != nil {
+		return s, err
+	}
+	s.Accuracy, s.Mistakes = 0, 0
+	total := 0.0
+	for i, k := range risks {
+		w := 1.0
+		if opt.Weights != nil {
+			w = opt.Weights[i]
+		}
+		total += w
+		s.Accuracy += w * k.Best
+		s.Mistakes += w * k.Mistake
+	}
+	s.Accuracy /= total
+	s.Mistakes /= total
+	return s, nil
+}
+
+// withPrediction returns an evaluation with the prediction and its upper ends: what is expected
+// times the mean and a quantile of the factor that surprises leave.
+func withPrediction(eval store.Evaluation, s metrics.Summary, all metrics.Surprises) store.Evaluation {
+	mean, upper := all.Mean(), all.Factor(upperQuantile)
+	eval.Judged, eval.Accuracy = s.Points, s.Accuracy
+	eval.Slowdown, eval.SlowdownUpper = 1+mean*(s.Slowdown-1), 1+upper*(s.Slowdown-1)
+	eval.Mistakes, eval.MistakesUpper = min(1, mean*s.Mistakes), min(1, upper*s.Mistakes)
+	eval.P95Slowdown, eval.WorstSlowdown = s.P95, s.Worst
+	return eval
 }
 
 // can returns the algorithms that can run at a point of the space.
@@ -56,14 +162,13 @@ func (r *run) can(p coll.Point) []coll.Algorithm {
 	return out
 }
 
-// forecastPoints draws points of the space, in order.
-func (r *run) forecastPoints(round int) []coll.Point {
+// samplePoints draws points of the space, in order.
+func (r *run) samplePoints(round int) []coll.Point {
 	all := r.problem.Space.Points()
-	if len(all) <= forecastPoints {
+	if len(all) <= predictedPoints {
 		return all
 	}
-	rng := rand.New(rand.NewPCG(r.spec.Seed, uint64(round)))
-	at := rng.Perm(len(all))[:forecastPoints]
+	at := rand.New(rand.NewPCG(r.spec.Seed, uint64(round))).Perm(len(all))[:predictedPoints]
 	slices.Sort(at)
 	out := make([]coll.Point, len(at))
 	for k, i := range at {

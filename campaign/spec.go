@@ -40,14 +40,8 @@ const (
 	ByPrediction      Judge = "predicted"       // upper ends of what a process of the measurements predicts over the grid
 )
 
-// ParseJudge returns the judge called s. The error names what is allowed.
-func ParseJudge(s string) (Judge, error) {
-	switch j := Judge(s); j {
-	case ByReference, ByCrossValidation, ByPrediction:
-		return j, nil
-	}
-	return "", fmt.Errorf("judge %q: want %s, %s or %s", s, ByReference, ByCrossValidation, ByPrediction)
-}
+// Judges returns the known judges.
+func Judges() []Judge { return []Judge{ByReference, ByCrossValidation, ByPrediction} }
 
 // JudgeFor is the judge of a strategy unless another one is asked for: that of the
 // process where the model has one, cross-validation where strategies complete points.
@@ -81,6 +75,11 @@ type Problem struct {
 	// ExhaustiveSeconds is the machine time of measuring every candidate; zero
 	// when nobody knows.
 	ExhaustiveSeconds float64
+	// Weights say how much each point of the space matters, with mean 1; nil: all alike.
+	Weights []float64
+	// Earlier are measurements of the same problem by an earlier campaign, perhaps on
+	// another machine or of another release; nil for none.
+	Earlier []coll.Measurement
 }
 
 // Log is where the campaign writes what it does before it goes on.

@@ -24,12 +24,20 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
+// noStudy is why a model's forests are not studied, "" where they are.
+func noStudy(m learner.Model) string {
+	if m == learner.Process {
+		return "a process has no forests to tune, and learns its own hyperparameters by their likelihood"
+	}
+	return ""
+}
+
 // study tunes the forests of the final model on the measurements only: the
 // objective is the cross-validated average slowdown, the first trial the
 // configured forests, so that the result is never worse than they are there.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
+	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 || noStudy(r.spec.Learner.Model) != "" {
 		return s, err
 	}
 	_, err = hpo.Forest(ctx, hpo.Spec{
@@ -55,8 +63,15 @@ func (r *run) study(ctx context.Context) (Study, error) {
 
 // ForestStudy describes a study of the learner's forests on measurements of two
 // points or more: the score of a fold is the average slowdown there.
+//
+// The forests of a stack are studied alone, and on the choice among what was measured
+// at a point: what fills a stack seldom measures all of them anywhere.
 func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options, m metrics.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(ms, k, seed)
+	judge := learner.Fold
+	if opt.Model == learner.Stack {
+		opt.Model, judge = learner.Forest, learner.MeasuredFold
+	}
 	return hpo.ForestStudy{
 		Default:  studiedParams(opt.Forest),
 		Criteria: studiedCriteria(opt.Scaling),
@@ -66,7 +81,7 @@ func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options,
 			if err != nil {
 				return 0, err
 			}
-			held, err := learner.Fold(ms, folds, fold, with)
+			held, err := judge(ms, folds, fold, with)
 			if err != nil {
 				return 0, err
 			}

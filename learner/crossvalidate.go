@@ -18,8 +18,9 @@ type Pair struct {
 
 // HeldOut is what predictions for points that the models had not seen were worth.
 type HeldOut struct {
-	Slowdowns []float64 // of the choice at each point that leaves one and where nothing is missing
-	Pairs     []Pair    // by point, then by algorithm
+	Slowdowns []float64    // of the choice at each point that leaves one and where nothing is missing
+	Points    []coll.Point // of Slowdowns
+	Pairs     []Pair       // by point, then by algorithm
 }
 
 // FoldsOf deals the points of the measurements into k folds: all measurements of
@@ -58,6 +59,7 @@ func CrossValidate(ms []coll.Measurement, k int, seed uint64, opt Options) (Held
 			return HeldOut{}, err
 		}
 		all.Slowdowns = append(all.Slowdowns, held.Slowdowns...)
+		all.Points = append(all.Points, held.Points...)
 		all.Pairs = append(all.Pairs, held.Pairs...)
 	}
 	return all, nil
@@ -65,6 +67,16 @@ func CrossValidate(ms []coll.Measurement, k int, seed uint64, opt Options) (Held
 
 // Fold holds one fold out: it trains on the others and predicts this one.
 func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, error) {
+	return holdOut(ms, folds, fold, opt, opt.Missing)
+}
+
+// MeasuredFold is Fold where the choice at each point is among what was measured
+// there, whatever is missing.
+func MeasuredFold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, error) {
+	return holdOut(ms, folds, fold, opt, nil)
+}
+
+func holdOut(ms []coll.Measurement, folds []int, fold int, opt Options, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
 	var train, test []coll.Measurement
 	for i, m := range ms {
 		if folds[i] == fold {
@@ -77,7 +89,7 @@ func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, e
 	if err != nil {
 		return HeldOut{}, err
 	}
-	return l.judge(test, opt.Missing)
+	return l.judge(test, missing)
 }
 
 // Judge compares the learner with measurements it was not trained on, or with a
@@ -108,6 +120,7 @@ func (l *Learner) judge(test []coll.Measurement, missing func(coll.Point) []coll
 		slowdown := l.judgePoint(&held, test[start:end], targets[start:end], predicted, p)
 		if end-start > 1 && (missing == nil || len(missing(test[start].Point)) == 0) {
 			held.Slowdowns = append(held.Slowdowns, slowdown)
+			held.Points = append(held.Points, test[start].Point)
 		}
 		start = end
 	}

@@ -44,6 +44,9 @@ func build(c *config.Campaign) (*built, error) {
 	if err := b.addProblems(); err != nil {
 		return nil, withCode(codeInput, err)
 	}
+	if err := b.weigh(); err != nil {
+		return nil, withCode(codeInput, err)
+	}
 	share := 1 / float64(len(b.problems))
 	b.spec.Limits.MachineSeconds = c.Stop.MachineTime.Seconds() * share
 	b.spec.Limits.NodeSeconds = c.Stop.NodeHours * 3600 * share
@@ -71,6 +74,24 @@ func (b *built) addProblems() error {
 	return nil
 }
 
+// weigh gives the points of every problem their weights. What is odd about them is
+// told once, however many libraries there are.
+func (b *built) weigh() error {
+	for i, p := range b.problems {
+		weights, warnings, err := b.config.Grid.WeightsOf(p.Space.Points())
+		if err != nil {
+			return err
+		}
+		b.problems[i].Weights = weights
+		for _, w := range warnings {
+			if !slices.Contains(b.warnings, w) {
+				b.warnings = append(b.warnings, w)
+			}
+		}
+	}
+	return nil
+}
+
 func specOf(c *config.Campaign) (campaign.Spec, error) {
 	criterion, err := forest.ParseCriterion(c.Model.Criterion)
 	if err != nil {
@@ -85,7 +106,9 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Judge:    campaign.Judge(c.Stop.Judge),
 		Limits:   activelearn.Limits{Wall: c.Stop.WallTime},
 		Metrics:  metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},
+		Launch:   launchModel(c),
 		Learner: learner.Options{
+			Model:   learner.Model(c.Model.Kind),
 			Scaling: preprocess.Scaling(c.Model.Scaling),
 			Forest: forest.Options{
 				Trees: c.Model.Trees, Criterion: criterion, MaxDepth: c.Model.MaxDepth, MinSplit: c.Model.MinSplit,
@@ -97,6 +120,18 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Attempts: c.Attempts,
 		HPO:      c.HPO.Trials,
 	}, nil
+}
+
+// launchModel is what one start of the benchmark program serves: native switches
+// algorithms while it runs, the others only go through sizes.
+func launchModel(c *config.Campaign) benchrunner.LaunchModel {
+	switch {
+	case !c.Runner.Live():
+		return benchrunner.LaunchModel(c.Runner.Launch.Model)
+	case c.Benchmark.Program == "native":
+		return benchrunner.LaunchNative
+	}
+	return benchrunner.LaunchOSU
 }
 
 func (b *built) readData() ([]coll.Measurement, error) {

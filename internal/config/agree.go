@@ -6,13 +6,27 @@ import (
 	"slices"
 
 	"tutti/campaign"
+	"tutti/learner"
+	"tutti/preprocess"
 )
 
 // Kinds returns the kinds of runners.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
+// follow gives keys that follow the strategy their values.
+func (c *Campaign) follow() {
+	if c.Model.Kind == auto {
+		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
+	}
+	if c.Stop.Judge == auto {
+		c.Stop.Judge = string(campaign.JudgeFor(c.Strategy.Name))
+	}
+}
+
 // agree looks for keys that do not fit each other.
 func (c *Campaign) agree(fault func(key string, err error)) {
+	c.agreeModel(fault)
+	c.agreeWeights(fault)
 	if !c.Runner.Live() {
 		if len(c.Runner.Data) == 0 {
 			fault("runner.data", errors.New("is missing: replay needs files of recorded measurements (CSV)"))
@@ -20,6 +34,13 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 		return
 	}
 	c.agreeLive(fault)
+}
+
+// agreeModel is about models that want one scaling.
+func (c *Campaign) agreeModel(fault func(key string, err error)) {
+	if m := learner.Model(c.Model.Kind); (m == learner.Process || m == learner.Stack) && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
+		fault("model.scaling", fmt.Errorf("%s: model.kind %s wants %s; others are for model.kind %s", c.Model.Scaling, m, preprocess.AlgorithmLog10, learner.Forest))
+	}
 }
 
 // agreeLive is about campaigns that run benchmarks.
@@ -37,8 +58,8 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	if len(c.Runner.Data) > 0 {
 		fault("runner.data", fmt.Errorf("is for replay, but runner.kind is %s", c.Runner.Kind))
 	}
-	if c.Stop.Judge != string(campaign.ByCrossValidation) {
-		fault("stop.judge", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s", c.Stop.Judge, c.Runner.Kind, campaign.ByCrossValidation))
+	if c.Stop.Judge == string(campaign.ByReference) {
+		fault("stop.judge", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s, %s or %s", c.Stop.Judge, c.Runner.Kind, auto, campaign.ByPrediction, campaign.ByCrossValidation))
 	}
 	if c.Benchmark.MinSamples > c.Benchmark.MaxSamples {
 		fault("benchmark.min_samples", fmt.Errorf("%d: want at most benchmark.max_samples, %d", c.Benchmark.MinSamples, c.Benchmark.MaxSamples))

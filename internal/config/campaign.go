@@ -2,6 +2,8 @@ package config
 
 import (
 	"time"
+
+	"tutti/preprocess"
 )
 
 // Campaign is a campaign file after reading: every value checked, every path
@@ -40,11 +42,15 @@ type Library struct {
 	Env          []string `json:"env,omitempty"`           // NAME=VALUE for every launch
 }
 
-// Grid restricts the points; an axis without numbers takes what is recorded.
+// Grid restricts the points; an axis without numbers takes what is recorded. It also
+// says which points matter more than others.
 type Grid struct {
-	Nodes []int   `json:"nodes,omitempty"`
-	PPN   []int   `json:"ppn,omitempty"`
-	Sizes []int64 `json:"sizes,omitempty"` // bytes
+	Nodes   []int              `json:"nodes,omitempty"`
+	PPN     []int              `json:"ppn,omitempty"`
+	Sizes   []int64            `json:"sizes,omitempty"` // bytes
+	Weights []Weight           `json:"weights,omitempty"`
+	Trace   string             `json:"trace,omitempty"`
+	Calls   []preprocess.Calls `json:"calls,omitempty"` // of the trace, so that the file is needed once
 }
 
 // Runner says how candidates are measured.
@@ -123,8 +129,9 @@ type Strategy struct {
 	Growth  float64 `json:"growth"`
 }
 
-// Model says how the forests are trained.
+// Model says what predicts times and how forests are trained.
 type Model struct {
+	Kind        string `json:"kind,omitempty"` // empty in journals of earlier releases: that of the strategy
 	Scaling     string `json:"scaling"`
 	Trees       int    `json:"trees"`
 	Criterion   string `json:"criterion"`

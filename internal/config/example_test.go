@@ -13,5 +13,5 @@ func ExampleLoad() {
 		return
 	}
 	fmt.Println(c.Name, c.Strategy.Name, c.Stop.MachineTime)
-	// Output: demo uncertainty 2h0m0s
+	// Output: demo regret 2h0m0s
 }

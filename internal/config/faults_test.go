@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 		{"unknown key", "speed: 1", "c.yaml:6: speed: unknown key: want one of " + sections},
 		{"unknown key in a section", "stop:\n  slowdwn: 1.1", "c.yaml:7: stop.slowdwn: unknown key: want one of judge, slowdown, mistakes, mistake_threshold, patience, machine_time, node_hours, wall_time"},
 		{"unknown section", "pbs: {queue: x}", "c.yaml:6: pbs.queue: unknown key: want one of " + sections},
-		{"value for a section", "grid: 5", "c.yaml:6: grid: is a section: want keys in it, of nodes, ppn, sizes"},
+		{"value for a section", "grid: 5", "c.yaml:6: grid: is a section: want keys in it, of nodes, ppn, sizes, weights, trace"},
 		{"no value", "seed:", "c.yaml:6: seed: has no value"},
 		{"no value in a list", "grid: {ppn: [1, ~]}", "c.yaml:6: grid.ppn[1]: has no value"},
 		{"empty section", "stop:", "c.yaml:6: stop: has no value"},
@@ -76,7 +76,23 @@ func TestFaults(t *testing.T) {
 		{"strategy", "strategy: {name: greedy}", `c.yaml:6: strategy.name: "greedy": want one of random, uncertainty, jackknife, regret`},
 		{"launch model", "runner.launch.model: mpi", `c.yaml:6: runner.launch.model: launch model "mpi": want one of candidate, osu, native`},
 		{"scaling", "model: {scaling: log}", `c.yaml:6: model.scaling: unknown scaling "log": want one of none, standard, normal, algorithm, algorithm_log10`},
-		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: judge "me": want reference, cross-validated or predicted`},
+		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: "me": want one of reference, cross-validated, predicted, auto`},
+		{"model", "model: {kind: tree}", `c.yaml:6: model.kind: "tree": want one of forest, process, stack, auto`},
+		{"scaling of a process", "model: {kind: process, scaling: none}", `c.yaml:6: model.scaling: none: model.kind process wants algorithm_log10; others are for model.kind forest`},
+		{"scaling of what regret takes", "model: {scaling: none}", `c.yaml:6: model.scaling: none: model.kind stack wants algorithm_log10; others are for model.kind forest`},
+
+		{"weights that are no list", "grid: {weights: 5}", "c.yaml:6: grid.weights: want a list, each item with weight and some of collective, nodes, ppn, sizes"},
+		{"weights that are a number", "grid: {weights: [5]}", "c.yaml:6: grid.weights[0]: want weight and some of collective, nodes, ppn, sizes"},
+		{"no weight", "grid: {weights: [{nodes: 2}]}", "c.yaml:6: grid.weights[0]: weight is missing: want a number from 0 to 1e+06"},
+		{"negative weight", "grid: {weights: [{weight: -1}]}", "c.yaml:6: grid.weights[0]: weight: -1: want a number from 0 to 1e+06"},
+		{"weight of an unknown key", "grid: {weights: [{weight: 1, size: 8}]}", "c.yaml:6: grid.weights[0]: size: unknown key: want collective, nodes, ppn, sizes, weight"},
+		{"weight of an unknown collective", "grid: {weights: [{weight: 1, collective: bcasts}]}", `c.yaml:6: grid.weights[0]: collective: unknown collective "bcasts": want one of ` + collectives},
+		{"weight of what is not tuned", "grid: {weights: [{weight: 1, collective: reduce}]}", `c.yaml:6: grid.weights[0]: collective reduce is not in collectives, bcast`},
+		{"range of another unit", "grid: {weights: [{weight: 1, sizes: 1kB..}]}", `c.yaml:6: grid.weights[0]: sizes: size "1kB": want a whole number with B, KiB, MiB, GiB or no unit, for example 64KiB, or a range, for example 1KiB..64KiB`},
+		{"range upside down", "grid: {weights: [{weight: 1, nodes: 8..2}]}", `c.yaml:6: grid.weights[0]: nodes: 8..2: want the lower end first and an upper end above 0, for example 2..16`},
+		{"range of nothing", "grid: {weights: [{weight: 1, nodes: ..}]}", `c.yaml:6: grid.weights[0]: nodes: ..: want a number or a range, for example 2..16`},
+		{"trace that is not there", "grid: {trace: x.csv}", "c.yaml:6: grid.trace: trace: open x.csv: no such file or directory"},
+		{"trace of nothing", "grid: {trace: a.csv}", "c.yaml:6: grid.trace: trace: a.csv: empty, want a header row"},
 
 		{"file that is not there", "runner.names: x.csv", "c.yaml:6: runner.names: stat x.csv: no such file or directory"},
 		{"defaults of no machine", "runner.defaults: defaults.csv", "c.yaml: runner.recorded: is empty: want the machine's name in runner.defaults"},
@@ -147,7 +163,7 @@ func TestFaultsComeAllAtOnce(t *testing.T) {
 		"c.yaml:5: seed: 012: want a decimal number without leading zeros",
 		"variable TUTTI_STOP_SLOWDWN: names no key of a campaign file",
 		"--set hpo: want key=value",
-		"--set: grid.node: unknown key: want one of nodes, ppn, sizes",
+		"--set: grid.node: unknown key: want one of nodes, ppn, sizes, weights, trace",
 		"c.yaml:1: nme: unknown key: want one of " + sections,
 		"c.yaml: name: is missing: name of the campaign: letters, digits, ._-",
 		"c.yaml: output: is missing: folder of the journal, the report and the selection files",
@@ -174,3 +190,5 @@ func TestFaultsOfAnEmptyFile(t *testing.T) {
 		}
 	}
 }
+
+const collectives = "allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, exscan, gather, reduce, reduce_scatter, reduce_scatter_block, scan, scatter"

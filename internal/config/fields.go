@@ -11,6 +11,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/learner"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 )
@@ -39,6 +40,8 @@ func fields() []field {
 		{"grid.nodes", "node counts, any numbers; replay: none means every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},
 		{"grid.ppn", "processes per node, any numbers; replay: none means every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.PPN })},
 		{"grid.sizes", "message sizes such as 8B, 64KiB, 1MiB; replay: none means every recorded one", []any{}, sizes(func(c *Campaign) *[]int64 { return &c.Grid.Sizes })},
+		{"grid.weights", "what matters more: a list of collective, nodes, ppn, sizes (each a number or a range: 8.., ..64KiB, 2..16) and weight; a point has the weights of all that fit it multiplied, 1 if none", []any{}, weights},
+		{"grid.trace", "calls of an application, by which points matter (CSV: collective, nodes or processes, ppn, msg_bytes, calls and perhaps seconds, the time of these calls); none: all alike", "", text(func(c *Campaign) *string { return &c.Grid.Trace }, anything)},
 
 		{"runner.kind", "how benchmarks are run: replay (from recorded measurements), local (on this machine), slurm (jobs), allocation (the Slurm job that tutti runs in)", Replay, text(func(c *Campaign) *string { return &c.Runner.Kind }, oneOf(Kinds()...))},
 		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Data }, 0, notEmpty)},
@@ -81,11 +84,12 @@ func fields() []field {
 		{"slurm.jobs", "jobs in the queue at the same time; they may disturb each other on the network", 4, whole(func(c *Campaign) *int { return &c.Slurm.Jobs }, 1, 10000)},
 		{"slurm.bin", "folder of sbatch and the others; none: the search path", "", text(func(c *Campaign) *string { return &c.Slurm.Bin }, isPrintable)},
 
-		{"strategy.name", "what to measure next: " + strings.Join(activelearn.Names(), ", "), "uncertainty", text(func(c *Campaign) *string { return &c.Strategy.Name }, oneOf(activelearn.Names()...))},
-		{"strategy.initial", "points drawn at random before a model chooses", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
+		{"strategy.name", "what to measure next: " + strings.Join(activelearn.Names(), ", "), "regret", text(func(c *Campaign) *string { return &c.Strategy.Name }, oneOf(activelearn.Names()...))},
+		{"strategy.initial", "points drawn at random before a model chooses; regret begins with few cheap ones instead", 5, whole(func(c *Campaign) *int { return &c.Strategy.Initial }, 1, 100000)},
 		{"strategy.batch", "benchmarks in a round, at least", 8, whole(func(c *Campaign) *int { return &c.Strategy.Batch }, 1, 100000)},
 		{"strategy.growth", "and at least this share of those done so far, 0 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Strategy.Growth }, 0, 1)},
 
+		{"model.kind", "what predicts times: forest (one for each algorithm), process (a Gaussian process of all algorithms), stack (both, weighted by what selects best), auto (stack for regret, else forest)", auto, text(func(c *Campaign) *string { return &c.Model.Kind }, oneOf(append(words(learner.Models()), auto)...))},
 		{"model.scaling", "scaling of the times: " + joined(preprocess.Scalings()), "algorithm_log10", text(func(c *Campaign) *string { return &c.Model.Scaling }, isScaling)},
 		{"model.trees", "trees of a forest", 100, whole(func(c *Campaign) *int { return &c.Model.Trees }, 1, 100000)},
 		{"model.criterion", "what a split lowers: squared_error, absolute_error, friedman_mse, poisson", "squared_error", text(func(c *Campaign) *string { return &c.Model.Criterion }, isCriterion)},
@@ -95,7 +99,7 @@ func fields() []field {
 		{"model.max_features", "features tried at a split, 1 to 3; 0: all", 0, whole(func(c *Campaign) *int { return &c.Model.MaxFeatures }, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(func(c *Campaign) *int { return &c.Model.Folds }, 2, 1000)},
 
-		{"stop.judge", "what the criteria are held against: cross-validated (the measurements) or reference (the complete recorded data)", "cross-validated", text(func(c *Campaign) *string { return &c.Stop.Judge }, isJudge)},
+		{"stop.judge", "what the criteria are held against: predicted (upper ends of what the model predicts), cross-validated (the measurements), reference (the complete recorded data), auto (predicted for regret, else cross-validated)", auto, text(func(c *Campaign) *string { return &c.Stop.Judge }, oneOf(append(words(campaign.Judges()), auto)...))},
 		{"stop.slowdown", "average slowdown must be below", 1.03, number(func(c *Campaign) *float64 { return &c.Stop.Slowdown }, 1, 1000)},
 		{"stop.mistakes", "share of significant mistakes must be below, 0.001 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0.001, 1)},
 		{"stop.mistake_threshold", "a mistake is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},
@@ -119,12 +123,17 @@ func collectiveNames() []string {
 	return names
 }
 
-func joined[T ~string](values []T) string {
-	names := make([]string, len(values))
+// auto is the value of keys that follow the strategy.
+const auto = "auto"
+
+func joined[T ~string](values []T) string { return strings.Join(words(values), ", ") }
+
+func words[T ~string](values []T) []string {
+	out := make([]string, len(values))
 	for i, v := range values {
-		names[i] = string(v)
+		out[i] = string(v)
 	}
-	return strings.Join(names, ", ")
+	return out
 }
 
 func anything(string) error { return nil }
@@ -170,11 +179,6 @@ func isScaling(s string) error {
 
 func isCriterion(s string) error {
 	_, err := forest.ParseCriterion(s)
-	return err
-}
-
-func isJudge(s string) error {
-	_, err := campaign.ParseJudge(s)
 	return err
 }
 

@@ -119,7 +119,7 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"no grid", mpich + "runner: {kind: slurm}\ngrid: {nodes: [2], sizes: [8]}", "c.yaml: grid.ppn: is missing: with runner.kind slurm nothing is recorded"},
 		{"several nodes of this machine", mpich + "runner: {kind: local}\ngrid: {nodes: [1, 2], ppn: [2], sizes: [8]}", "c.yaml:6: grid.nodes: [1 2]: with runner.kind local there is one node: want [1]"},
 		{"recorded data", mpich + grid + "runner: {kind: slurm, data: [a.csv]}", "c.yaml:6: runner.data: is for replay, but runner.kind is slurm"},
-		{"judged by a reference", mpich + grid + "runner: {kind: slurm}\nstop: {judge: reference}", "c.yaml:7: stop.judge: reference: with runner.kind slurm there is no reference: want cross-validated"},
+		{"judged by a reference", mpich + grid + "runner: {kind: slurm}\nstop: {judge: reference}", "c.yaml:7: stop.judge: reference: with runner.kind slurm there is no reference: want auto, predicted or cross-validated"},
 		{"too few samples allowed", mpich + grid + "runner: {kind: slurm}\nbenchmark: {min_samples: 9, max_samples: 8}", "c.yaml:7: benchmark.min_samples: 9: want at most benchmark.max_samples, 8"},
 		{"no program", "libraries: [{name: mpich, version: 4.1.2}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0]: mpich: benchmark is missing: want the program built with this library (tutti native build), or the folder of several"},
 		{"launcher is not there", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher_path: none}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0].launcher_path: stat none: no such file or directory"},

@@ -59,6 +59,8 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		l.layer(layers)
 		l.decode(c, fields())
 		c.resolve(dir, l.fault)
+		c.follow()
+		c.readTrace(l.fault)
 		c.agree(l.fault)
 	}
 	return c
@@ -301,6 +303,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 		}
 	}
 	absolute(&c.Output, false, "output")
+	absolute(&c.Grid.Trace, false, "") // read below, once
 	for i := range c.Runner.Data {
 		absolute(&c.Runner.Data[i], true, fmt.Sprintf("runner.data[%d]", i))
 	}

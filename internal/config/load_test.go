@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/preprocess"
 )
 
 // least is a campaign file with what has no default.
@@ -27,7 +29,8 @@ runner: {data: [a.csv]}
 func write(t testing.TB, content string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"c.yaml": content, "a.csv": "", "b.csv": "", "names.csv": "", "defaults.csv": "", "libmpich.so": ""} {
+	for name, text := range map[string]string{"c.yaml": content, "a.csv": "", "b.csv": "", "names.csv": "", "defaults.csv": "", "libmpich.so": "",
+		"trace.csv": "collective,processes,ppn,msg_bytes,calls\nbcast,42,7,64,2\nbcast,42,7,64,1\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +65,10 @@ grid:
   nodes: [3, 6]
   ppn: [7]
   sizes: [8, 64KiB, "1MiB", 0]
+  weights:
+    - {collective: bcast, nodes: 4.., ppn: 7, sizes: 1KiB..64KiB, weight: 5}
+    - {sizes: ..8, weight: 0.5}
+  trace: trace.csv
 runner:
   kind: replay
   data: [a.csv, b.csv]
@@ -77,6 +84,7 @@ runner:
     time_per_node: 2ms
 strategy: {name: jackknife, initial: 6, batch: 9, growth: 0.1}
 model:
+  kind: forest
   scaling: none
   trees: 50
   criterion: absolute_error
@@ -106,7 +114,15 @@ func campaignOf(dir string) *config.Campaign {
 			{Name: "openmpi", Version: "5.0.9"},
 		},
 		Collectives: []string{"bcast", "reduce_scatter"},
-		Grid:        config.Grid{Nodes: []int{3, 6}, PPN: []int{7}, Sizes: []int64{8, 65536, 1 << 20, 0}},
+		Grid: config.Grid{
+			Nodes: []int{3, 6}, PPN: []int{7}, Sizes: []int64{8, 65536, 1 << 20, 0},
+			Weights: []config.Weight{
+				{Collective: "bcast", Nodes: config.Range{Low: 4}, PPN: config.Range{Low: 7, High: 7}, Sizes: config.Range{Low: 1024, High: 65536}, Weight: 5},
+				{Sizes: config.Range{High: 8}, Weight: 0.5},
+			},
+			Trace: filepath.Join(dir, "trace.csv"),
+			Calls: []preprocess.Calls{{Point: coll.Point{Collective: coll.Bcast, Nodes: 6, PPN: 7, MsgBytes: 64}, Calls: 3}},
+		},
 		Runner: config.Runner{
 			Kind: "replay", Data: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")},
 			Names: filepath.Join(dir, "names.csv"), Defaults: filepath.Join(dir, "defaults.csv"), Recorded: "A",
@@ -115,7 +131,7 @@ func campaignOf(dir string) *config.Campaign {
 		},
 		Strategy: config.Strategy{Name: "jackknife", Initial: 6, Batch: 9, Growth: 0.1},
 		Model: config.Model{
-			Scaling: "none", Trees: 50, Criterion: "absolute_error",
+			Kind: "forest", Scaling: "none", Trees: 50, Criterion: "absolute_error",
 			MaxDepth: 12, MinSplit: 3, MinLeaf: 2, MaxFeatures: 2, Folds: 4,
 		},
 		Stop: config.Stop{
@@ -152,9 +168,9 @@ func TestLoadOfTheLeast(t *testing.T) {
 		Libraries:   []config.Library{{Name: "mpich", Version: "4.0.2"}},
 		Collectives: []string{"bcast"},
 		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
-		Strategy:    config.Strategy{Name: "uncertainty", Initial: 5, Batch: 8, Growth: 0.05},
-		Model:       config.Model{Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
-		Stop:        config.Stop{Judge: "cross-validated", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
+		Strategy:    config.Strategy{Name: "regret", Initial: 5, Batch: 8, Growth: 0.05},
+		Model:       config.Model{Kind: "stack", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
+		Stop:        config.Stop{Judge: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		HPO:         config.HPO{Trials: 30},
 		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},
 	}
