@@ -1,0 +1,293 @@
+// One campaign live: built from the records of its journal as they come.
+
+import { get, stream, url } from './api.js';
+import { chart } from './chart.js';
+import { el, panel, put, row, table, throttle } from './dom.js';
+import { age, bytes, callTime, clock, count, duration, moment, nodeTime, percent, point, ratio } from './format.js';
+import { inDoubt, jobsShown, Journal, last, resultOf } from './journal.js';
+import { lines } from './palette.js';
+import { selectionPanel } from './selection.js';
+import { buttons, isOver, pill } from './state.js';
+
+export async function campaignView(main, [id], link) {
+  const view = new View(id, await get(['campaigns', id]));
+  main.append(...view.nodes);
+  view.drawCampaign();
+  const source = stream(['campaigns', id, 'events'], (kind, record, seq) => view.take(kind, record, seq), (state) => {
+    link(state);
+    if (state === 'ended') view.askCampaign();
+  });
+  const timer = setInterval(() => view.askCampaign(), 5000);
+  return () => {
+    source.close();
+    clearInterval(timer);
+    view.destroy();
+  };
+}
+
+class View {
+  constructor(id, campaign) {
+    this.id = id;
+    this.campaign = campaign;
+    this.journal = new Journal();
+    this.chosen = null; // key of a problem
+    this.heading = el('h1');
+    this.state = el('span');
+    this.about = el('p', { class: 'about' });
+    this.buttons = buttons((c) => { this.campaign = c; this.drawCampaign(); });
+    this.figures = figures();
+    this.problems = problemsPanel((key) => this.choose(key));
+    this.graphs = graphsPanel();
+    this.selection = selectionPanel(id);
+    this.next = nextPanel();
+    this.jobs = jobsPanel();
+    this.log = logPanel();
+    this.files = filesPanel(id);
+    this.nodes = [
+      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.about, this.figures.node,
+      el('div', { class: 'upper' }, this.problems.node, this.graphs.node), this.selection.node,
+      el('div', { class: 'lower' }, this.next.node, this.jobs.node, this.files.node), this.log.node,
+    ];
+    this.draw = throttle(() => this.drawJournal(), 200);
+    this.askCampaign = throttle(() => this.ask(), 1500);
+  }
+
+  take(kind, record, seq) {
+    this.journal.apply(kind, record, seq);
+    this.draw();
+    if (kind !== 'trial') this.askCampaign();
+  }
+
+  async ask() {
+    try {
+      this.campaign = await get(['campaigns', this.id]);
+    } catch {
+      return; // the stream says that the service is away
+    }
+    this.drawCampaign();
+  }
+
+  choose(key) {
+    this.chosen = key;
+    this.drawJournal();
+  }
+
+  drawCampaign() {
+    const c = this.campaign;
+    const title = c.name || c.base;
+    document.title = `tutti: ${title}`;
+    put(this.heading, title);
+    this.state.replaceChildren(pill(c));
+    this.buttons.show(c);
+    const ended = moment(c.ended);
+    put(this.about, [c.machine, `file ${c.base}`, `id ${c.id}`, c.reason, c.from ? `from ${c.from}` : '', `made ${clock(c.created)}`,
+      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.error].filter(Boolean).join(' · '));
+    this.figures.show(c, this.journal);
+    this.files.ask(c);
+  }
+
+  drawJournal() {
+    const problems = [...this.journal.problems.values()];
+    if (problems.length === 0) return;
+    const problem = this.journal.problems.get(this.chosen) ?? problems[0];
+    this.chosen = problem.key;
+    const looks = lines(problems);
+    this.figures.show(this.campaign, this.journal);
+    this.problems.show(problems, looks, problem.key);
+    this.graphs.show(problems, looks, problem.key, this.journal.criteria);
+    this.next.show(problem, isOver(this.campaign));
+    this.jobs.show(this.journal);
+    this.log.show(this.journal.log);
+    this.selection.show(problem, isOver(this.campaign) || problem.stop || !problem.batch ? [] : problem.batch.asked);
+  }
+
+  destroy() {
+    this.draw.cancel();
+    this.askCampaign.cancel();
+    this.graphs.destroy();
+    this.selection.destroy();
+  }
+}
+
+// figures are the readouts at the top.
+function figures() {
+  const names = ['machine time', 'node time', 'trials', 'rounds', 'problems converged', 'slowdown, worst', 'mistakes, worst', 'jobs open'];
+  const values = new Map(names.map((n) => [n, el('dd')]));
+  const bar = el('span', { class: 'meter wide-meter', 'aria-hidden': 'true' }, el('span'));
+  const node = el('dl', { class: 'figures' }, names.map((n) => el('div', {}, el('dt', { text: n }), values.get(n), n === 'machine time' ? bar : null)));
+  return {
+    node,
+    show(c, journal) {
+      const p = c.progress;
+      const budget = journal.criteria?.machineTime ?? 0;
+      const spent = Math.max(p.machine_seconds, journal.machineSeconds());
+      put(values.get('machine time'), duration(spent) + (budget > 0 ? ` of ${duration(budget)}` : ''));
+      bar.hidden = !(budget > 0);
+      bar.firstChild.style.width = `${budget > 0 ? Math.min(100, (100 * spent) / budget) : 0}%`;
+      put(values.get('node time'), nodeTime(p.node_seconds));
+      put(values.get('trials'), count(p.trials) + (p.failed_trials ? `, ${count(p.failed_trials)} failed` : ''));
+      put(values.get('rounds'), count(p.rounds));
+      put(values.get('problems converged'), `${p.converged} of ${p.problems}`);
+      put(values.get('slowdown, worst'), p.slowdown > 0 ? ratio(p.slowdown) : '–');
+      put(values.get('mistakes, worst'), p.slowdown > 0 ? percent(p.mistakes) : '–');
+      put(values.get('jobs open'), count(p.jobs));
+    },
+  };
+}
+
+// problemsPanel is the table of problems, also the legend of the graphs.
+function problemsPanel(choose) {
+  const t = table('Problems, with their last evaluation', [
+    { text: 'problem' }, { text: 'round', class: 'n' }, { text: 'measured', class: 'n' }, { text: 'machine time', class: 'n' },
+    { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'state' }]);
+  const rows = new Map();
+  const make = (p) => {
+    const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' });
+    const button = el('button', { type: 'button', class: 'pick', on: { click: () => choose(p.key) } }, swatch, p.key);
+    const tr = row(t, [button, '', '', '', '', '', '']);
+    t.body.append(tr);
+    return { tr, button, swatch };
+  };
+  return {
+    node: panel('Problems', {}, null, t.node),
+    show(problems, looks, chosen) {
+      problems.forEach((p, i) => {
+        if (!rows.has(p.key)) rows.set(p.key, make(p));
+        const { tr, button, swatch } = rows.get(p.key);
+        const e = last(p);
+        swatch.style.setProperty('--look', `var(${looks[i].colour})`);
+        swatch.style.borderTopStyle = looks[i].dash.length === 0 ? 'solid' : looks[i].dash[0] > 3 ? 'dashed' : 'dotted';
+        button.setAttribute('aria-pressed', String(p.key === chosen));
+        const texts = e ? [count(e.round), percent(e.candidate_share), duration(e.machine_seconds), ratio(e.slowdown), percent(e.mistakes)] : ['–', '–', '–', '–', '–'];
+        [...texts, p.stop || (e || p.batch ? 'measuring' : 'waiting')].forEach((text, k) => put(tr.cells[k + 1], text));
+      });
+    },
+  };
+}
+
+function graphsPanel() {
+  const slow = chart({
+    title: 'Average slowdown', floor: 0.001, write: (v) => (v <= 0.00101 ? '≤1.001' : String(Number((1 + v).toPrecision(4)))),
+    ticks: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 1000], limitText: (v) => `wanted ${Number((1 + v).toPrecision(4))}`,
+  });
+  const wrong = chart({
+    title: 'Mistakes', floor: 0.005, write: (v) => (v <= 0.00501 ? '≤0.5 %' : percent(v)),
+    ticks: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1], limitText: (v) => `wanted ${percent(v)}`,
+  });
+  const empty = el('p', { class: 'empty', text: 'The graph begins with the first evaluation.' });
+  const box = el('div', { class: 'pair' }, slow.node, wrong.node);
+  return {
+    node: panel('Convergence', {}, el('small', { text: 'over machine time; logarithmic, the slowdown in the part above 1' }), empty, box),
+    show(problems, looks, chosen, criteria) {
+      const any = problems.some((p) => p.evaluations.length > 0);
+      empty.hidden = any;
+      box.hidden = !any;
+      if (!any) return;
+      const make = (y) => problems.map((p, i) => ({
+        ...looks[i], label: p.key, strong: p.key === chosen, x: p.evaluations.map((e) => Math.max(e.machine_seconds, 1e-3)), y: p.evaluations.map(y),
+      })).filter((l) => l.x.length > 0);
+      slow.show(make((e) => e.slowdown - 1), criteria?.slowdown > 1 ? criteria.slowdown - 1 : null);
+      wrong.show(make((e) => e.mistakes), criteria?.mistakes > 0 ? criteria.mistakes : null);
+    },
+    destroy() {
+      slow.destroy();
+      wrong.destroy();
+    },
+  };
+}
+
+const nextShown = 12;
+
+// nextPanel is the last batch of a problem and why each candidate was asked for.
+function nextPanel() {
+  const t = table('The last batch', [{ text: 'candidate', class: 'long' }, { text: 'why', class: 'long' }, { text: 'price', class: 'n' }, { text: 'result', class: 'n' }]);
+  const head = el('small');
+  return {
+    node: panel('Measured next', {}, head, t.node),
+    show(problem, over) {
+      const batch = problem.batch;
+      const still = batch && !problem.stop && !over;
+      put(head, !batch ? 'no batch yet' : `${problem.key}, round ${batch.round}${still ? '' : ', the last one'}`);
+      const all = batch ? inDoubt(batch) : [];
+      const rows = all.slice(0, nextShown).map((a) => {
+        const r = resultOf(problem, a);
+        return row(t, [[`${point(a)} `, el('b', { text: a.algorithm })], why(a.reason), a.reason ? duration(a.reason.seconds) : '–',
+          !r ? 'waiting' : r.state === 'failed' ? 'failed' : callTime(r.seconds)], { class: r ? 'known' : '' });
+      });
+      if (all.length > nextShown) rows.push(el('tr', {}, el('td', { colspan: 4, text: `and ${all.length - nextShown} more` })));
+      t.body.replaceChildren(...rows);
+    },
+  };
+}
+
+function why(reason) {
+  if (!reason) return 'least is known here';
+  const rival = reason.rival ? `against ${reason.rival}; ` : '';
+  return `${rival}doubt ${percent(reason.doubt)}, lowers the average by ${percent(reason.spares)}`;
+}
+
+function jobsPanel() {
+  const t = table('Jobs', [{ text: 'job', class: 'long' }, { text: 'state' }, { text: 'nodes', class: 'n' }, { text: 'trials', class: 'n' }, { text: 'limit', class: 'n' }, { text: 'queue', class: 'n' }]);
+  const empty = el('p', { class: 'empty' });
+  return {
+    node: panel('Jobs', {}, null, empty, t.node),
+    show(journal) {
+      const jobs = jobsShown(journal.jobs, 8);
+      empty.hidden = jobs.length > 0;
+      t.node.hidden = jobs.length === 0;
+      put(empty, journal.live ? 'No job yet.' : 'Recorded measurements: nothing is submitted.');
+      t.body.replaceChildren(...jobs.map((j) => row(t, [
+        [j.name, j.id ? el('small', { text: `id ${j.id}` }) : null], j.state === 'ended' ? j.outcome ?? 'ended' : j.state,
+        count(j.nodes), count(j.carries.length), duration(j.limit_seconds), j.state === 'ended' ? duration(j.spent?.queue ?? 0) : '…'],
+      { class: j.state === 'ended' ? 'known' : '' })));
+    },
+  };
+}
+
+const logShown = 200;
+
+// logPanel is the newest events, newest first; trials only when asked for.
+function logPanel() {
+  const trials = el('input', { type: 'checkbox', id: 'log-trials' });
+  const list = el('ol', { class: 'log', tabindex: 0, 'aria-label': 'Events, newest first' });
+  let entries = [];
+  let top = '';
+  const draw = () => {
+    const shown = entries.filter((e) => trials.checked || e.kind !== 'trial').slice(-logShown).reverse();
+    const now = `${shown[0]?.seq} ${shown.length} ${trials.checked}`;
+    if (now === top) return;
+    top = now;
+    list.replaceChildren(...shown.map((e) => el('li', { class: e.kind },
+      el('span', { class: 'seq', text: String(e.seq) }), el('time', { datetime: e.time, text: clock(e.time).slice(11) }), el('span', { text: e.text }))));
+  };
+  trials.addEventListener('change', draw);
+  return {
+    node: panel('Events', {}, el('span', { class: 'tools' }, trials, el('label', { for: 'log-trials', text: 'trials, too' })), list),
+    show(log) {
+      entries = log;
+      draw();
+    },
+  };
+}
+
+function filesPanel(id) {
+  const list = el('ul', { class: 'plain files' });
+  const empty = el('p', { class: 'empty', text: 'Files are written when the campaign ends.' });
+  let known = '';
+  return {
+    node: panel('Files', {}, el('small', {}, el('a', { href: `${url('campaigns', id, 'measurements')}?format=csv`, download: 'measurements.csv', text: 'measurements as CSV' })), empty, list),
+    async ask(c) {
+      const now = `${c.state} ${c.progress.rounds}`;
+      if (now === known) return;
+      known = now;
+      try {
+        const { files } = await get(['campaigns', id, 'files']);
+        empty.hidden = files.length > 0;
+        list.replaceChildren(...files.map((f) => el('li', {},
+          el('a', { href: url('campaigns', id, 'files', ...f.name.split('/')), download: f.name.split('/').pop(), text: f.name }), el('small', { text: ` ${bytes(f.size)}` }))));
+      } catch {
+        known = ''; // asked again with the next change
+      }
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// The list of campaigns, the schedule and the form that starts a campaign.
+
+import { get, stream } from './api.js';
+import { el, panel, row, table, throttle } from './dom.js';
+import { age, clock, duration, moment, percent, ratio } from './format.js';
+import { startForm } from './start.js';
+import { pill } from './state.js';
+
+const columns = [
+  { text: 'state' }, { text: 'campaign', class: 'long' }, { text: 'machine', class: 'long' }, { text: 'problems converged', class: 'n' },
+  { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'made', class: 'n' },
+];
+
+export async function listView(main, _, link) {
+  document.title = 'tutti: campaigns';
+  const [bases, schedule, list] = await Promise.all([get(['bases']), get(['schedule']), get(['campaigns'])]);
+  const campaigns = new Map(list.campaigns.map((c) => [c.id, c]));
+  const t = table('Campaigns, newest first', columns, { class: 'cards' });
+  const empty = el('p', { class: 'empty', text: 'No campaign yet: start one with the form, or let the schedule do it.' });
+  const total = el('p', { class: 'total' });
+  const form = startForm(bases.bases, () => [...campaigns.values()]);
+  main.append(el('h1', { class: 'unseen', text: 'Campaigns' }), el('div', { class: 'two' },
+    panel('Campaigns', { class: 'grow' }, total, empty, t.node),
+    el('div', { class: 'side' }, form.node, scheduleNode(schedule.schedule))));
+
+  const draw = throttle(() => {
+    const sorted = [...campaigns.values()].sort((a, b) => Date.parse(b.created) - Date.parse(a.created));
+    drawRows(t, sorted);
+    empty.hidden = sorted.length > 0;
+    t.node.hidden = sorted.length === 0;
+    total.textContent = totals(sorted);
+    form.campaignsChanged();
+  }, 250);
+  draw();
+  const source = stream(['events'], (kind, c) => {
+    if (kind !== 'campaign') return;
+    // The row of events begins long ago: what the list said is newer than its first ones.
+    campaigns.set(c.id, newer(campaigns.get(c.id), c));
+    draw();
+  }, link);
+  const clockTimer = setInterval(draw, 15000);
+  return () => {
+    source.close();
+    clearInterval(clockTimer);
+    draw.cancel();
+  };
+}
+
+// newer is the one of two states of a campaign that knows more.
+function newer(a, b) {
+  return a && (a.progress.records > b.progress.records || (moment(a.ended) && !moment(b.ended))) ? a : b;
+}
+
+// drawRows keeps the rows of campaigns that are there already, and the focus in them.
+function drawRows(t, campaigns) {
+  const focused = document.activeElement?.closest('tr')?.dataset.id;
+  t.body.replaceChildren(...campaigns.map((c) => campaignRow(t, c)));
+  if (focused) t.body.querySelector(`tr[data-id="${CSS.escape(focused)}"] a`)?.focus();
+}
+
+function campaignRow(t, c) {
+  const p = c.progress;
+  const name = [
+    el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base }),
+    el('small', { text: [c.base, c.reason, c.error].filter(Boolean).join(' · ') }),
+  ];
+  return row(t, [
+    pill(c), name, c.machine,
+    p.problems ? [`${p.converged} of ${p.problems}`, meter(p.converged / p.problems)] : '–',
+    ratio(p.slowdown), p.slowdown > 0 ? percent(p.mistakes) : '–', duration(p.machine_seconds),
+    el('time', { datetime: c.created, title: clock(c.created), text: age(Date.parse(c.created), Date.now()) }),
+  ], { data: { id: c.id } });
+}
+
+function meter(part) {
+  const bar = el('span', { class: 'meter', 'aria-hidden': 'true' }, el('span'));
+  bar.firstChild.style.width = `${100 * part}%`;
+  return bar;
+}
+
+function totals(campaigns) {
+  const running = campaigns.filter((c) => c.state === 'running' || c.state === 'stopping').length;
+  const queued = campaigns.filter((c) => c.state === 'queued').length;
+  return `${campaigns.length} in all, ${running} running, ${queued} queued`;
+}
+
+function scheduleNode(entries) {
+  if (entries.length === 0) return panel('Schedule', {}, null, el('p', { class: 'empty', text: 'Nothing is scheduled.' }));
+  const items = entries.map((s) => {
+    const next = moment(s.next);
+    const last = moment(s.last);
+    return el('li', {}, el('strong', { text: s.base }), ' ', el('code', { text: s.schedule }), ` ${s.time_zone}`, el('br'),
+      el('small', {
+        text: [
+          next ? `next ${clock(next)}, ${age(next, Date.now())}` : 'no next run',
+          last ? `last ${clock(last)}` : '', s.verdict ?? '',
+        ].filter(Boolean).join(' · '),
+      }));
+  });
+  return panel('Schedule', {}, null, el('ul', { class: 'plain' }, items));
+}

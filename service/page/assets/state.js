@@ -1,0 +1,59 @@
+// How the state of a campaign looks, and what may be done in it.
+
+import { post } from './api.js';
+import { el, notice } from './dom.js';
+
+// A mark of its own for each state, so that colour is never needed.
+const marks = { queued: '◷', running: '▶', stopping: '◼', paused: '‖', done: '✓', failed: '✕', cancelled: '⊘' };
+
+export const isOver = (c) => ['done', 'failed', 'cancelled'].includes(c.state);
+
+// stateWords says it with what converged means.
+export function stateWords(c) {
+  if (c.state !== 'done') return c.state;
+  return c.converged ? 'converged' : 'not converged';
+}
+
+// pill is the state as a small label.
+export function pill(c) {
+  const kind = c.state === 'done' && !c.converged ? 'open' : c.state;
+  return el('span', { class: `pill ${kind}` },
+    el('span', { 'aria-hidden': 'true', text: kind === 'open' ? '○' : marks[c.state] ?? '?' }), ` ${stateWords(c)}`);
+}
+
+const possible = {
+  pause: ['queued', 'running'],
+  resume: ['paused', 'failed'],
+  cancel: ['queued', 'running', 'stopping', 'paused'],
+};
+
+// buttons are pause, resume and cancel; changed(campaign) hears what became of it.
+export function buttons(changed) {
+  const list = Object.keys(possible).map((action) => {
+    const button = el('button', { type: 'button', class: `operate ${action === 'cancel' ? 'danger' : ''}`, text: action });
+    button.addEventListener('click', () => act(action, button, changed));
+    return [action, button];
+  });
+  let id = '';
+  async function act(action, button, done) {
+    if (action === 'cancel' && !confirm('Cancel this campaign for good? Its jobs are cancelled; what was measured stays.')) return;
+    button.disabled = true;
+    try {
+      done(await post(['campaigns', id, action]));
+      notice(`${action}: asked for`);
+    } catch (error) {
+      button.disabled = false;
+      notice(`${action}: ${error.message}`, true);
+    }
+  }
+  return {
+    node: el('div', { class: 'actions', role: 'group', 'aria-label': 'Operate the campaign' }, list.map(([, b]) => b)),
+    show(c) {
+      id = c.id;
+      for (const [action, button] of list) {
+        button.hidden = !possible[action].includes(c.state);
+        button.disabled = false;
+      }
+    },
+  };
+}
