@@ -37,7 +37,7 @@ type Conclusion struct {
 // alone.
 func Conclude(spec Spec, p Problem, res Result, condemned verify.Condemned, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
 	spec = spec.forProblem(p.Problem)
-	spec.Learner.Missing = res.Ledger.Missing
+	spec.Learner.Missing, spec.Learner.Earlier = res.Ledger.Missing, p.Earlier
 	ms := res.Ledger.Measurements()
 	if len(ms) == 0 {
 		return Conclusion{}, fmt.Errorf("%s: nothing was measured", p.Problem)

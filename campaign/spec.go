@@ -77,9 +77,9 @@ type Problem struct {
 	ExhaustiveSeconds float64
 	// Weights say how much each point of the space matters, with mean 1; nil: all alike.
 	Weights []float64
-	// Earlier are measurements of the same problem by an earlier campaign, perhaps on
-	// another machine or of another release; nil for none.
-	Earlier []coll.Measurement
+	// Earlier are measurements of the same problem by earlier campaigns, a slice of
+	// each, perhaps on another machine or of another release; algorithms are of the space.
+	Earlier [][]coll.Measurement
 }
 
 // Log is where the campaign writes what it does before it goes on.
