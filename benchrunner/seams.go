@@ -95,6 +95,15 @@ type Launcher interface {
 	Env() []forcing.Var
 }
 
+// Placer is a Launcher that can be told on which nodes of its job a start runs.
+type Placer interface {
+	Launcher
+	// On is Args for the nodes that a file names, each once and as many as the layout
+	// has. A line of the file is the name of a node with suffix behind it. The error
+	// says which argument of the site names nodes, too.
+	On(file string, l coll.Layout, cmd Command) (args []string, suffix string, err error)
+}
+
 // Submission is a job as the scheduler sees it.
 type Submission struct {
 	Name   string // used once
@@ -136,6 +145,7 @@ type Capacity struct {
 	PPN   int           // processes on a node; zero when unknown
 	Limit time.Duration // wall time of one job; zero when unlimited
 	Jobs  int           // at the same time; 1 where jobs would disturb each other; zero when unlimited
+	Apart bool          // nodes are machines of their own: starts on different ones may run side by side
 
 	Attached bool      // jobs run where tutti runs and are ended with it; others go on without it
 	Ends     time.Time // when the nodes go away; zero when they stay
@@ -162,4 +172,12 @@ type Scheduler interface {
 	// Show returns the command that Submit would run, quoted for a shell, to be read
 	// by people.
 	Show(s Submission) string
+}
+
+// Mapper is a Scheduler that knows how its nodes are wired.
+type Mapper interface {
+	Scheduler
+	// Switches returns the names of the nodes of each leaf switch, nothing when that
+	// is not known.
+	Switches(ctx context.Context) ([][]string, error)
 }

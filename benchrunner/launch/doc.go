@@ -15,7 +15,8 @@
 // # Where the processes go
 //
 // All launchers fill the first nodes of the job, with consecutive ranks on a node,
-// even when the job has more nodes than the layout. Cores that are too few are a
+// even when the job has more nodes than the layout. Side by side with others a start
+// is told its nodes by a file. Cores that are too few are a
 // matter of the site: srun takes --overcommit, mpirun --oversubscribe or
 // OMPI_MCA_rmaps_base_oversubscribe=1.
 //

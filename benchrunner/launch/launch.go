@@ -34,19 +34,32 @@ type launcher struct {
 	name, path string
 	site       []string
 	layout     func(l coll.Layout, cmd benchrunner.Command) []string
+	kind       kind
 }
+
+var _ benchrunner.Placer = (*launcher)(nil)
 
 // kind is what is known of a launcher.
 type kind struct {
 	path   string
 	layout func(o Options) func(coll.Layout, benchrunner.Command) []string
 	taken  []string // options that the layout decides or that must never be given, with the reason below
+
+	file   func(path string) []string // names a file of nodes
+	suffix func(processes int) string // behind the name of each
+	hosts  []string                   // options that name nodes
 }
 
 var kinds = map[string]kind{
-	Srun:   {path: "srun", layout: srunArgs, taken: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input"}},
-	Hydra:  {path: "mpiexec.hydra", layout: hydraArgs, taken: []string{"-n", "-np", "-ppn", "-perhost", "-configfile"}},
-	Mpirun: {path: "mpirun", layout: mpirunArgs, taken: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"}},
+	Srun: {path: "srun", layout: srunArgs, taken: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input"},
+		file: func(path string) []string { return []string{"--nodelist=" + path} }, suffix: func(int) string { return "" },
+		hosts: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
+	Hydra: {path: "mpiexec.hydra", layout: hydraArgs, taken: []string{"-n", "-np", "-ppn", "-perhost", "-configfile"},
+		file: func(path string) []string { return []string{"-f", path} }, suffix: func(processes int) string { return ":" + strconv.Itoa(processes) },
+		hosts: []string{"-f", "-hostfile", "-machinefile", "-machine", "-machines", "-host", "-hosts", "-hostlist"}},
+	Mpirun: {path: "mpirun", layout: mpirunArgs, taken: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
+		file: func(path string) []string { return []string{"--hostfile", path} }, suffix: func(processes int) string { return " slots=" + strconv.Itoa(processes) },
+		hosts: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 }
 
 // New returns a launcher. The error says which names or options are allowed.
@@ -68,7 +81,7 @@ func New(name string, o Options) (benchrunner.Launcher, error) {
 	if strings.HasPrefix(path, "-") {
 		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, path)
 	}
-	return &launcher{name: name, path: path, site: slices.Clone(o.Args), layout: k.layout(o)}, nil
+	return &launcher{name: name, path: path, site: slices.Clone(o.Args), layout: k.layout(o), kind: k}, nil
 }
 
 var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
@@ -123,6 +136,17 @@ func (l *launcher) Name() string { return l.name }
 // Args returns the launcher with its arguments, and the program with its own.
 func (l *launcher) Args(layout coll.Layout, cmd benchrunner.Command) []string {
 	return slices.Concat([]string{l.path}, l.site, l.layout(layout, cmd), cmd.Args)
+}
+
+// On is Args with the option of the launcher that names a file of nodes.
+func (l *launcher) On(file string, layout coll.Layout, cmd benchrunner.Command) (args []string, suffix string, err error) {
+	for _, a := range l.site {
+		option, _, _ := strings.Cut(a, "=")
+		if slices.Contains(l.kind.hosts, option) {
+			return nil, "", fmt.Errorf("launcher %s: argument %q names nodes: starts side by side are told theirs", l.name, a)
+		}
+	}
+	return slices.Concat([]string{l.path}, l.site, l.kind.file(file), l.layout(layout, cmd), cmd.Args), l.kind.suffix(layout.PPN), nil
 }
 
 // Env returns nothing: all launchers find what they need in their job.

@@ -54,6 +54,38 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// Side by side with others a start is told its nodes.
+func TestOn(t *testing.T) {
+	for _, tc := range []struct {
+		launcher, want, suffix string
+		taken                  []string
+	}{
+		{launch.Srun, "srun -v --nodelist=/job/3/hosts --nodes=2", "", []string{"--nodelist=n1"}},
+		{launch.Hydra, "mpiexec.hydra -v -f /job/3/hosts -genvall", ":4", []string{"-hosts", "n1,n2"}},
+		{launch.Mpirun, "mpirun -v --hostfile /job/3/hosts -n 8", " slots=4", []string{"-H", "n1"}},
+	} {
+		l, err := launch.New(tc.launcher, launch.Options{Args: []string{"-v"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		layout := coll.Layout{Nodes: 2, PPN: 4}
+		args, suffix, err := l.(benchrunner.Placer).On("/job/3/hosts", layout, command("./a", "-x"))
+		if got := strings.Join(args, " "); err != nil || !strings.HasPrefix(got, tc.want+" ") || suffix != tc.suffix {
+			t.Errorf("On = %q, %q, %v; want %q…, %q", got, suffix, err, tc.want, tc.suffix)
+		}
+		if len(args) <= len(l.Args(layout, command("./a", "-x"))) {
+			t.Errorf("%s: On says less than Args: %q", tc.launcher, args)
+		}
+		l, err = launch.New(tc.launcher, launch.Options{Args: tc.taken})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := l.(benchrunner.Placer).On("/f", layout, command("./a")); err == nil || !strings.Contains(err.Error(), "names nodes") {
+			t.Errorf("%s %v: error %v, want it to name the argument", tc.launcher, tc.taken, err)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	tests := []struct {
 		name, launcher string

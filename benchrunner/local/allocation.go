@@ -81,19 +81,25 @@ func (a *allocation) end(ctx context.Context) (time.Time, error) {
 	if !a.ends.IsZero() {
 		return a.ends, nil
 	}
+	out, err := a.scontrol(ctx, "-o", "show", "job", a.id)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("end of allocation %s: %w", a.id, err)
+	}
+	return parseEnd(out)
+}
+
+// scontrol asks the controller.
+func (a *allocation) scontrol(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "scontrol", "-o", "show", "job", a.id)
+	cmd := exec.CommandContext(ctx, "scontrol", args...)
 	cmd.Env = append(append([]string(nil), a.environ...), "TZ=UTC0", "LC_ALL=C", "SLURM_TIME_FORMAT=standard")
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return time.Time{}, fmt.Errorf("%w: end of allocation %s: %s", benchrunner.ErrUnavailable, a.id, strings.TrimSpace(string(exit.Stderr)))
+		return "", fmt.Errorf("%w: %s", benchrunner.ErrUnavailable, strings.TrimSpace(string(exit.Stderr)))
 	}
-	if err != nil {
-		return time.Time{}, fmt.Errorf("end of allocation %s: %w", a.id, err)
-	}
-	return parseEnd(string(out))
+	return string(out), err
 }
 
 // parseEnd finds EndTime in what scontrol says, in UTC.

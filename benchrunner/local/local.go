@@ -88,9 +88,22 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if s.allocation == nil {
 		return c, nil
 	}
+	c.Apart = true
 	var err error
 	c.Ends, err = s.allocation.end(ctx)
 	return c, err
+}
+
+// Switches asks the controller of the allocation; this machine alone has none.
+func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
+	if s.allocation == nil {
+		return nil, nil
+	}
+	out, err := s.allocation.scontrol(ctx, "show", "topology")
+	if err != nil {
+		return nil, fmt.Errorf("switches of allocation %s: %w", s.allocation.id, err)
+	}
+	return benchrunner.ParseTopology(out)
 }
 
 // Show returns the command as a person would type it.

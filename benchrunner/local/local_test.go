@@ -252,7 +252,7 @@ func TestAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Capacity(ctx)
-	want := benchrunner.Capacity{Nodes: 4, PPN: 16, Jobs: 1, Attached: true, Ends: time.Unix(2000000000, 0)}
+	want := benchrunner.Capacity{Nodes: 4, PPN: 16, Jobs: 1, Apart: true, Attached: true, Ends: time.Unix(2000000000, 0)}
 	if err != nil || got != want {
 		t.Errorf("Capacity = %+v, %v, want %+v", got, err, want)
 	}

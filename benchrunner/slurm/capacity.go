@@ -129,7 +129,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
-	c := benchrunner.Capacity{Limit: p.maxTime, Jobs: s.options.MaxJobs}
+	c := benchrunner.Capacity{Limit: p.maxTime, Jobs: s.options.MaxJobs, Apart: true}
 	for line := range strings.Lines(out) {
 		n, err := parseNode(line)
 		if err != nil {
@@ -149,6 +149,17 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	c.Nodes = atMost(c.Nodes, p.maxNodes)
 	c.PPN = atMost(c.PPN, p.maxCPUs)
 	return c, nil
+}
+
+// Switches asks the controller; without a topology plugin it knows none.
+func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
+	out, err := persist(ctx, s, func() (string, error) {
+		return s.query(ctx, "scontrol", "show", "topology")
+	}, never)
+	if err != nil {
+		return nil, err
+	}
+	return benchrunner.ParseTopology(out)
 }
 
 func (s *Scheduler) constrained() string {
