@@ -52,12 +52,18 @@ func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: 
 // measured by then, and reports whether the criteria have now held for long
 // enough.
 func (w *Watch) Observe(s metrics.Summary, share float64) bool {
-	if float64(s.Points)*w.criteria.Mistakes >= 1 && s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes {
+	if float64(s.Points)*w.criteria.Mistakes >= 1 && w.Holds(s) {
 		w.held++
 	} else {
 		w.held = 0
 	}
 	return w.held >= max(1, w.criteria.Patience) && share >= w.criteria.MinShare
+}
+
+// Holds reports whether an evaluation of everything there is meets the criteria: when
+// nothing is left to measure there is neither patience to have nor a point to add.
+func (w *Watch) Holds(s metrics.Summary) bool {
+	return s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes
 }
 
 // Spent reports whether a limit is reached: the machine time or the

@@ -23,7 +23,11 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 		CandidateShare: float64(len(l.Measurements())) / float64(l.Space().Size()),
 		Source:         string(r.spec.Judge),
 	}
-	if r.spec.Judge == ByPrediction {
+	switch {
+	case r.spec.Judge != ByReference && r.complete():
+		ok, err = r.measured(&eval)
+		return eval, ok, err
+	case r.spec.Judge == ByPrediction:
 		ok, err = r.predict(round, &eval)
 		return eval, ok, err
 	}
@@ -32,15 +36,10 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 		return eval, false, err
 	}
 	sum, err := metrics.Summarize(held.Slowdowns, r.problem.weigh(r.spec.Metrics, held.Points))
-	if errors.Is(err, metrics.ErrEmpty) { // none of the points matters
-		return eval, false, nil
-	}
 	if err != nil {
-		return eval, false, err
+		return eval, false, ignoreEmpty(err)
 	}
-	eval.Judged = sum.Points
-	eval.Slowdown, eval.Accuracy, eval.Mistakes = sum.Slowdown, sum.Accuracy, sum.Mistakes
-	eval.P95Slowdown, eval.WorstSlowdown = sum.P95, sum.Worst
+	describe(&eval, sum)
 	if r2, err := held.R2(coll.Algorithm{}); err == nil {
 		eval.R2 = r2
 	}
@@ -62,4 +61,19 @@ func (r *run) heldOut() (learner.HeldOut, error) {
 		return learner.HeldOut{}, nil
 	}
 	return learner.CrossValidate(ms, r.spec.Folds, r.spec.Seed, r.spec.Learner)
+}
+
+// describe fills in a summary.
+func describe(eval *store.Evaluation, sum metrics.Summary) {
+	eval.Judged = sum.Points
+	eval.Slowdown, eval.Accuracy, eval.Mistakes = sum.Slowdown, sum.Accuracy, sum.Mistakes
+	eval.P95Slowdown, eval.WorstSlowdown = sum.P95, sum.Worst
+}
+
+// ignoreEmpty is nil when none of the points matters: then there is nothing to judge by.
+func ignoreEmpty(err error) error {
+	if errors.Is(err, metrics.ErrEmpty) {
+		return nil
+	}
+	return err
 }

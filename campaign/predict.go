@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -46,7 +45,8 @@ func (r *run) learn() (*models, error) {
 // predict fills in what the choices of a round are expected to lose over the space.
 // The process is taken at its word but for one factor, by which its probabilities of
 // mistakes have been too low where batches were measured since; see surprises. It
-// reports false while nothing that can run at a point is known.
+// reports false while nothing that can run at a point is known. What is predicted and
+// its upper ends are the expectation times the mean and a quantile of that factor.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	now, err := r.learn()
 	if err != nil {
@@ -64,11 +64,8 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 		return false, err
 	}
 	sum, err := summaryOf(risks, r.problem.weigh(r.spec.Metrics, points))
-	if errors.Is(err, metrics.ErrEmpty) { // none of the points matters
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, ignoreEmpty(err)
 	}
 	all, err := r.surprises(before, now)
 	if err != nil {
@@ -78,7 +75,11 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	for _, e := range r.result.Evaluations {
 		all = all.Add(metrics.Surprises{Expected: e.MistakesExpected, Seen: e.MistakesFound})
 	}
-	*eval = withPrediction(*eval, sum, all)
+	mean, upper := all.Mean(), all.Factor(upperQuantile)
+	loss, mistakes := sum.Slowdown-1, sum.Mistakes
+	sum.Slowdown, sum.Mistakes = 1+mean*loss, min(1, mean*mistakes)
+	describe(eval, sum)
+	eval.SlowdownUpper, eval.MistakesUpper = 1+upper*loss, min(1, upper*mistakes)
 	return true, nil
 }
 
@@ -139,17 +140,6 @@ func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, erro
 	s.Accuracy /= total
 	s.Mistakes /= total
 	return s, nil
-}
-
-// withPrediction returns an evaluation with the prediction and its upper ends: what is expected
-// times the mean and a quantile of the factor that surprises leave.
-func withPrediction(eval store.Evaluation, s metrics.Summary, all metrics.Surprises) store.Evaluation {
-	mean, upper := all.Mean(), all.Factor(upperQuantile)
-	eval.Judged, eval.Accuracy = s.Points, s.Accuracy
-	eval.Slowdown, eval.SlowdownUpper = 1+mean*(s.Slowdown-1), 1+upper*(s.Slowdown-1)
-	eval.Mistakes, eval.MistakesUpper = min(1, mean*s.Mistakes), min(1, upper*s.Mistakes)
-	eval.P95Slowdown, eval.WorstSlowdown = s.P95, s.Worst
-	return eval
 }
 
 // can returns the algorithms that can run at a point of the space.

@@ -26,6 +26,7 @@ type run struct {
 	attempts map[coll.Candidate]int
 	jobs     map[string]bool  // submitted and not ended
 	retry    []coll.Candidate // failed, to be tried again in the next round
+	models   *models          // of the round before, for judge predicted
 	result   Result
 	began    time.Time
 }
@@ -74,7 +75,11 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		return nil, err
 	}
 	spec = spec.forProblem(p.Problem)
-	opt := activelearn.Options{Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest, Launch: spec.Launch}
+	spec.Learner.Earlier = p.Earlier
+	opt := activelearn.Options{
+		Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest, Launch: spec.Launch,
+		Weights: p.Weights, Earlier: p.Earlier,
+	}
 	if spec.Strategy == "oracle" && p.Truth != nil {
 		opt.Truth = make(map[coll.Candidate]coll.Measurement, len(p.Truth))
 		for _, m := range p.Truth {
@@ -121,6 +126,9 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 			return activelearn.StopReason(r.past.stop), nil
 		}
 		if stop := r.spent(); stop != "" && !known {
+			if stop == activelearn.SpaceExhausted && r.holds() {
+				stop = activelearn.Converged
+			}
 			return stop, nil
 		}
 		r.result.Rounds = round
@@ -155,6 +163,12 @@ func (r *run) spent() activelearn.StopReason {
 		return ""
 	}
 	return stop
+}
+
+// holds reports whether the last evaluation meets the criteria.
+func (r *run) holds() bool {
+	n := len(r.result.Evaluations)
+	return n > 0 && r.watch.Holds(judged(r.result.Evaluations[n-1]))
 }
 
 // ask returns the batch of a round: the one in the log if there is one, since it
@@ -301,6 +315,11 @@ func (r *run) judge(round int) (converged bool, err error) {
 			return false, err
 		}
 		if err := r.append(store.Record{Kind: store.KindEvaluation, Round: round, Evaluation: &eval}); err != nil {
+			return false, err
+		}
+	} else if _, next := r.past.evaluations[round+1]; !next && r.spec.Judge == ByPrediction {
+		// The next round is judged by what this one's models expected.
+		if r.models, err = r.learn(); err != nil {
 			return false, err
 		}
 	}

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 
 	"tutti/coll"
 	"tutti/metrics"
@@ -15,84 +12,23 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Forecast is what a choice is expected to lose over points whose times are mostly
-// not known: medians of draws, and of two figures an upper end.
-type Forecast struct {
-	metrics.Summary
-	SlowdownUpper, MistakesUpper float64
+// Risk is what a choice at a point is expected to lose, given what was measured.
+type Risk struct {
+	Loss    float64 // expected slowdown, minus one
+	Square  float64 // expected square of the slowdown minus one
+	Mistake float64 // probability of a significant mistake
+	Best    float64 // probability that nothing is faster by more than a tie
 }
 
-// ForecastOptions say how a forecast is made.
-type ForecastOptions struct {
-	Seed    uint64
-	Metrics metrics.Options
-}
+// riskBlock are the points whose posterior is held at once.
+const riskBlock = 128
 
-const (
-	forecastDraws = 200
-	forecastUpper = 0.95 // quantile of the draws that is the upper end
-)
+// errNoRisks says that forests were asked.
+var errNoRisks = errors.New("risks: a forest does not know how sure it is: want model process or stack")
 
-// errNoProcess says that a forecast was asked of forests.
-var errNoProcess = errors.New("forecast: a forest does not know how sure it is: want model process or stack")
-
-// Forecast draws times of all algorithms at the points from the process of by, as
-// they depend on each other, and says what the choices of l lose in them.
-func (l *Learner) Forecast(by *Learner, points []coll.Point, can func(coll.Point) []coll.Algorithm, opt ForecastOptions) (Forecast, error) {
-	if by.process == nil {
-		return Forecast{}, errNoProcess
-	}
-	chosen, err := l.choices(points, can)
-	if err != nil {
-		return Forecast{}, err
-	}
-	rows := preprocess.ProcessRows(points)
-	means := by.process.Means(rows, len(by.algorithms))
-	var entries []gp.Entry
-	var mean []float64
-	first := make([]int, 1, len(points)+1)
-	choice := make([]int, len(points)) // entries
-	for i, p := range points {
-		choice[i] = -1
-		for a, alg := range by.algorithms {
-			if !slices.Contains(can(p), alg) {
-				continue
-			}
-			if alg == chosen[i] {
-				choice[i] = len(entries)
-			}
-			entries = append(entries, gp.Entry{Row: i, Task: a})
-			mean = append(mean, means[a][i])
-		}
-		if choice[i] < 0 {
-			return Forecast{}, fmt.Errorf("forecast at %v: the process knows nothing of %v", p, chosen[i])
-		}
-		first = append(first, len(entries))
-	}
-	posterior, err := by.process.Posterior(rows, entries)
-	if err != nil {
-		return Forecast{}, err
-	}
-	rng := rand.New(rand.NewPCG(opt.Seed, uint64(len(entries))))
-	root := rootOf(posterior, len(entries))
-	var sums []metrics.Summary
-	for range forecastDraws {
-		y := draw(rng, mean, root)
-		slowdowns := make([]float64, len(points))
-		for i := range points {
-			slowdowns[i] = math.Pow(10, y[choice[i]]-slices.Min(y[first[i]:first[i+1]]))
-		}
-		s, err := metrics.Summarize(slowdowns, opt.Metrics)
-		if err != nil {
-			return Forecast{}, err
-		}
-		sums = append(sums, s)
-	}
-	return forecastOf(sums), nil
-}
-
-// choices are the algorithms of lowest prediction among those that can run.
-func (l *Learner) choices(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]coll.Algorithm, error) {
+// Choices returns at each point the algorithm of lowest prediction among those that
+// can run there; the zero Algorithm where nothing that can run is known.
+func (l *Learner) Choices(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]coll.Algorithm, error) {
 	predicted, err := l.Predict(points)
 	if err != nil {
 		return nil, err
@@ -110,60 +46,105 @@ func (l *Learner) choices(points []coll.Point, can func(coll.Point) []coll.Algor
 	return out, nil
 }
 
-// rootOf is the Cholesky factor of the covariances of n entries, by rows.
-func rootOf(p *gp.Posterior, n int) [][]float64 {
-	root := make([][]float64, n)
-	for i := range root {
-		root[i] = make([]float64, i+1)
-		for j := range root[i] {
-			v := p.Covariance(i, j)
-			for k := range root[j][:j] {
-				v -= root[i][k] * root[j][k]
-			}
-			switch {
-			case j < i && root[j][j] > 0:
-				root[i][j] = v / root[j][j]
-			case j == i:
-				root[i][i] = math.Sqrt(max(0, v))
-			}
-		}
+// Risks returns what each choice is expected to lose at its point beside the other
+// algorithms that can run there, by the process. Of forests that have a weight it takes
+// no notice: the choices may be theirs or anybody's. It returns an error for model
+// Forest and for a choice that the process knows nothing of.
+// O(points · algorithms · n²) operations for n measurements.
+func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, opt metrics.Options) ([]Risk, error) {
+	if l.process == nil {
+		return nil, errNoRisks
 	}
-	return root
+	out := make([]Risk, 0, len(points))
+	for first := 0; first < len(points); first += riskBlock {
+		end := min(first+riskBlock, len(points))
+		here, err := l.risks(points[first:end], choices[first:end], can, opt)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, here...)
+	}
+	return out, nil
 }
 
-func draw(rng *rand.Rand, mean []float64, root [][]float64) []float64 {
-	z := make([]float64, len(mean))
-	for i := range z {
-		z[i] = rng.NormFloat64()
-	}
-	out := slices.Clone(mean)
-	for i, row := range root {
-		for j, v := range row {
-			out[i] += v * z[j]
+func (l *Learner) risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, opt metrics.Options) ([]Risk, error) {
+	rows := preprocess.ProcessRows(points)
+	means := l.process.Means(rows, len(l.algorithms))
+	var entries []gp.Entry
+	chosen := make([]int, len(points)) // entries
+	for i, p := range points {
+		chosen[i] = -1
+		here := can(p)
+		for a, alg := range l.algorithms {
+			if alg == choices[i] {
+				chosen[i] = len(entries)
+			}
+			if slices.Contains(here, alg) {
+				entries = append(entries, gp.Entry{Row: i, Task: a})
+			}
 		}
+		if chosen[i] < 0 || !slices.Contains(here, choices[i]) {
+			return nil, fmt.Errorf("risk of %q at %v: nothing is known of it there", choices[i], p)
+		}
+	}
+	posterior, err := l.process.Posterior(rows, entries)
+	if err != nil {
+		return nil, err
+	}
+	rivals := make([][]Rival, len(points))
+	for e, at := range entries {
+		if best := chosen[at.Row]; e != best {
+			rivals[at.Row] = append(rivals[at.Row], Rival{
+				Gap: means[at.Task][at.Row] - means[entries[best].Task][at.Row],
+				SD:  math.Sqrt(posterior.Difference(best, e)),
+			})
+		}
+	}
+	out := make([]Risk, len(points))
+	for i := range out {
+		out[i] = RiskOf(rivals[i], opt)
+	}
+	return out, nil
+}
+
+// Rival is an algorithm beside the one that is chosen: log10 of its time over that of
+// the choice is normal.
+type Rival struct {
+	Gap, SD float64 // decades
+}
+
+// Steps of the integral over what is lost, in decades: from a thousandth to two, each
+// a fifth longer than the one before.
+const (
+	riskFirst  = 1e-3
+	riskGrowth = 1.2
+	riskLast   = 2.0
+)
+
+// RiskOf is the risk of a choice beside rivals that are independent given it. They are
+// not where the choice's own time is in doubt: then several beat it at once, and the
+// probability that one does is less than this says. With P(d) the probability that
+// more than d decades are lost, the expected slowdown is one plus the integral of P
+// over 10^d, and its square likewise.
+func RiskOf(rivals []Rival, opt metrics.Options) Risk {
+	lost := func(d float64) float64 {
+		none := 1.0
+		for _, r := range rivals {
+			switch {
+			case r.SD > 0:
+				none *= below((r.Gap + d) / r.SD)
+			case r.Gap+d < 0:
+				none = 0
+			}
+		}
+		return 1 - none
+	}
+	mistake, tie := opt.Thresholds()
+	out := Risk{Mistake: lost(math.Log10(1 + mistake)), Best: 1 - lost(math.Log10(1+tie))}
+	for from, to := 0.0, riskFirst; from < riskLast; from, to = to, to*riskGrowth {
+		p, low, high := lost((from+to)/2), math.Pow(10, from)-1, math.Pow(10, to)-1
+		out.Loss += p * (high - low)
+		out.Square += p * (high*high - low*low)
 	}
 	return out
-}
-
-// forecastOf takes medians and the upper ends.
-func forecastOf(sums []metrics.Summary) Forecast {
-	at := func(q float64, pick func(metrics.Summary) float64) float64 {
-		v := make([]float64, len(sums))
-		for i, s := range sums {
-			v[i] = pick(s)
-		}
-		slices.Sort(v)
-		return stat.Quantile(q, stat.Empirical, v, nil)
-	}
-	slowdown := func(s metrics.Summary) float64 { return s.Slowdown }
-	mistakes := func(s metrics.Summary) float64 { return s.Mistakes }
-	return Forecast{
-		Summary: metrics.Summary{
-			Points: sums[0].Points, Slowdown: at(0.5, slowdown), Mistakes: at(0.5, mistakes),
-			Accuracy: at(0.5, func(s metrics.Summary) float64 { return s.Accuracy }),
-			P95:      at(0.5, func(s metrics.Summary) float64 { return s.P95 }),
-			Worst:    at(0.5, func(s metrics.Summary) float64 { return s.Worst }),
-		},
-		SlowdownUpper: at(forecastUpper, slowdown), MistakesUpper: at(forecastUpper, mistakes),
-	}
 }

@@ -41,6 +41,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Thresholds returns what counts as a mistake and what as a tie, defaults filled in.
+func (o Options) Thresholds() (mistake, tie float64) {
+	o = o.withDefaults()
+	return o.MistakeThreshold, o.TieTolerance
+}
+
 // Slowdown returns chosen/best, both in seconds. Below 1 is kept: a chosen time
 // can beat the reference by noise. The error matches ErrTime.
 func Slowdown(chosen, best float64) (float64, error) {
