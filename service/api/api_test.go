@@ -1,0 +1,222 @@
+package api_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"tutti/internal/golden"
+	"tutti/service"
+	"tutti/service/api"
+)
+
+// serve starts an API on loopback.
+func serve(t *testing.T, b api.Backend, o api.Options) *httptest.Server {
+	t.Helper()
+	a, err := api.New(b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(a)
+	t.Cleanup(func() { a.Close(); s.Close() })
+	return s
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask sends one request; headers are "Name: value".
+func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Host" {
+			r.Host = value
+			continue
+		}
+		r.Header.Set(name, value)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(content)}
+}
+
+// The document of the interface is the one in docs; go test -update writes it.
+func TestOpenAPI(t *testing.T) {
+	a, err := api.New(newFake(), api.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := a.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document map[string]any
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	if v := document["openapi"]; v != "3.1.0" {
+		t.Errorf("openapi %v, want 3.1.0", v)
+	}
+	content, err = json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "../../../docs/openapi.json", append(content, '\n'))
+	served := ask(t, serve(t, newFake(), api.Options{Version: "test"}), "GET", "/api/v1/openapi.json", "")
+	if served.status != http.StatusOK || !json.Valid([]byte(served.body)) {
+		t.Errorf("GET openapi.json: %d %s", served.status, served.body)
+	}
+}
+
+// Every answer in one line: method, path, body, then status and part of the answer.
+func TestAnswers(t *testing.T) {
+	f := newFake()
+	f.files["mpich/bcast.json"] = "{}"
+	s := serve(t, f, api.Options{Version: "1.2.3"})
+	tests := []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "/version", "", 200, `{"version":"1.2.3","api":"v1"}`},
+		{"GET", "/me", "", 200, `{"name":"","role":"operate","login":false}`},
+		{"GET", "/bases", "", 200, `{"bases":[{"name":"small"`},
+		{"GET", "/schedule", "", 200, `{"schedule":[]}`},
+		{"GET", "/campaigns", "", 200, `{"campaigns":[{"id":"c2"`},
+		{"GET", "/campaigns?state=done", "", 200, `{"campaigns":[{"id":"c1"`},
+		{"GET", "/campaigns?state=failed", "", 200, `{"campaigns":[]}`},
+		{"GET", "/campaigns?state=lost", "", 422, `"location":"query.state"`},
+		{"GET", "/campaigns?limit=1", "", 200, `"next":"c2"}`},
+		{"GET", "/campaigns?limit=1&after=c2", "", 200, `{"campaigns":[{"id":"c1"`},
+		{"GET", "/campaigns?after=c9", "", 422, `"location":"query.after"`},
+		{"GET", "/campaigns?limit=0", "", 422, `"location":"query.limit"`},
+		{"GET", "/campaigns?limit=1001", "", 422, `"location":"query.limit"`},
+		{"GET", "/campaigns?bogus=1", "", 422, `bogus`},
+		{"GET", "/campaigns/c1", "", 200, `"state":"done"`},
+		{"GET", "/campaigns/c9", "", 404, `no such campaign: \"c9\"`},
+		{"GET", "/campaigns/c1/rounds", "", 200, `"reason":{"doubt":0.1`},
+		{"GET", "/campaigns/c1/curve", "", 200, `{"curve":[{"problem":{"library":"mpich","collective":"bcast"},"round":1`},
+		{"GET", "/campaigns/c1/jobs", "", 200, `{"jobs":[]}`},
+		{"GET", "/campaigns/c9/jobs", "", 404, `no such campaign`},
+		{"GET", "/campaigns/c1/measurements", "", 200, `{"measurements":[]}`},
+		{"GET", "/campaigns/c9/measurements", "", 404, `no such campaign`},
+		{"GET", "/campaigns/c9/measurements?format=csv", "", 404, `no such campaign`},
+		{"GET", "/campaigns/c1/selection", "", 200, `{"selections":[{"problem":{"library":"mpich"`},
+		{"GET", "/campaigns/c1/selection?library=openmpi", "", 404, `nothing to show yet`},
+		{"GET", "/campaigns/c1/selection?collective=reduce", "", 404, `no such problem`},
+		{"GET", "/campaigns/c1/predictions?library=mpich&collective=bcast", "", 200, `{"predictions":[{"nodes":2`},
+		{"GET", "/campaigns/c1/predictions?library=mpich", "", 422, `"location":"query.collective"`},
+		{"GET", "/campaigns/c1/files", "", 200, `{"files":[{"name":"mpich/bcast.json"`},
+		{"GET", "/campaigns/c1/files/mpich/bcast.json", "", 200, `{}`},
+		{"GET", "/campaigns/c1/files/mpich%2Fbcast.json", "", 200, `{}`},
+		{"GET", "/compare?a=c1&b=c2", "", 200, `{"a":"c1","b":"c2"`},
+		{"GET", "/compare?a=c1", "", 422, `"location":"query.b"`},
+		{"POST", "/campaigns/c2/pause", "", 200, `"state":"paused"`},
+		{"POST", "/campaigns/c2/pause", "", 409, `not possible in this state`},
+		{"POST", "/campaigns/c2/resume", "", 200, `"state":"running"`},
+		{"POST", "/campaigns/c2/cancel", "", 200, `"state":"cancelled"`},
+		{"POST", "/campaigns/c9/cancel", "", 404, `no such campaign`},
+		{"GET", "/campaigns/c2/cancel", "", 405, `GET is not possible here`},
+		{"POST", "/version", "", 405, `POST is not possible here`},
+		{"DELETE", "/campaigns/c1", "", 405, `DELETE is not possible here`},
+		{"GET", "/nothing", "", 404, `no such page`},
+		{"POST", "/campaigns", `{"base":"small","name":"x"}`, 201, `"name":"x"`},
+		{"POST", "/campaigns", `{"base":"other"}`, 422, `"location":"body.base"`},
+		{"POST", "/campaigns", `{}`, 422, `"location":"body"`},
+		{"POST", "/campaigns", `{"base":"small","file":"/etc/passwd"}`, 422, `"location":"body.file"`},
+		{"POST", "/campaigns", `{"base":"small","set":{"stop.slowdown":"-1"}}`, 422, `"message":"want more than 1","location":"body.set.stop.slowdown"`},
+		{"POST", "/campaigns", `{"base":"small","set":{"stop.slowdown":7}}`, 422, `"location":"body.set.stop.slowdown"`},
+		{"POST", "/campaigns", `{"base":"small","name":"` + strings.Repeat("x", 201) + `"}`, 422, `"location":"body.name"`},
+		{"POST", "/campaigns", `{"base":`, 400, `application/problem`},
+		{"POST", "/campaigns", "", 400, `body`},
+	}
+	for _, tc := range tests {
+		t.Run(tc.method+" "+tc.path+" "+tc.body[:min(len(tc.body), 40)], func(t *testing.T) {
+			got := ask(t, s, tc.method, "/api/v1"+tc.path, tc.body)
+			if got.status != tc.status {
+				t.Fatalf("status %d, want %d: %s", got.status, tc.status, got.body)
+			}
+			kind := got.header.Get("Content-Type")
+			if got.status >= 400 && kind != "application/problem+json" {
+				t.Errorf("Content-Type %q, want application/problem+json", kind)
+			}
+			if tc.want != "application/problem" && !strings.Contains(got.body, tc.want) {
+				t.Errorf("answer %s, want it to have %s", got.body, tc.want)
+			}
+			if strings.Contains(got.body, "/etc/secret") {
+				t.Errorf("answer names a path of the machine: %s", got.body)
+			}
+		})
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	s := serve(t, newFake(), api.Options{})
+	post := func(body string) (answer, service.Campaign) {
+		got := ask(t, s, "POST", "/api/v1/campaigns", body, "Idempotency-Key: k1")
+		var c service.Campaign
+		if err := json.Unmarshal([]byte(got.body), &c); err != nil {
+			t.Fatal(err)
+		}
+		return got, c
+	}
+	first, made := post(`{"base":"small","name":"a"}`)
+	if first.status != 201 || first.header.Get("Location") != "/api/v1/campaigns/"+made.ID {
+		t.Errorf("first request: %d, Location %q", first.status, first.header.Get("Location"))
+	}
+	again, same := post(`{"name":"a","base":"small"}`)
+	if again.status != 200 || same.ID != made.ID {
+		t.Errorf("same request: %d with campaign %s, want 200 with %s", again.status, same.ID, made.ID)
+	}
+	if other, _ := post(`{"base":"small","name":"b"}`); other.status != 409 {
+		t.Errorf("other request: %d, want 409", other.status)
+	}
+}
+
+// What the backend returns becomes a status; unforeseen texts stay inside.
+func TestErrors(t *testing.T) {
+	tests := []struct {
+		err    error
+		status int
+		retry  string
+	}{
+		{service.ErrFull, 429, "5"},
+		{service.ErrDraining, 503, "5"},
+		{service.ErrKey, 409, ""},
+		{errors.New("open /home/anna/secret: input/output error"), 500, ""},
+	}
+	for _, tc := range tests {
+		f := newFake()
+		f.err = tc.err
+		got := ask(t, serve(t, f, api.Options{}), "POST", "/api/v1/campaigns", `{"base":"small"}`)
+		if got.status != tc.status || got.header.Get("Retry-After") != tc.retry {
+			t.Errorf("%v: %d, Retry-After %q, want %d, %q", tc.err, got.status, got.header.Get("Retry-After"), tc.status, tc.retry)
+		}
+		if strings.Contains(got.body, "anna") {
+			t.Errorf("%v: the answer tells it: %s", tc.err, got.body)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tutti/service"
+)
+
+// body is a response with nothing but a body.
+type body[T any] struct{ Body T }
+
+type campaignID struct {
+	ID string `path:"id" maxLength:"100" doc:"ID of the campaign"`
+}
+
+type listInput struct {
+	State string `query:"state" enum:"queued,running,stopping,paused,done,failed,cancelled" doc:"Only campaigns in this state"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Campaigns on a page"`
+	After string `query:"after" maxLength:"100" doc:"Where the page before ended: its next"`
+}
+
+type campaignList struct {
+	Campaigns []service.Campaign `json:"campaigns" doc:"Newest first"`
+	Next      string             `json:"next,omitempty" doc:"Hand it back as after for the next page; absent on the last one"`
+}
+
+type createInput struct {
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Makes a repeated request harmless: it returns the campaign that the first one made"`
+	Body service.Request
+}
+
+type createOutput struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     service.Campaign
+}
+
+func (a *API) campaignRoutes() {
+	get(a, "/campaigns", "list-campaigns", "List the campaigns", a.listCampaigns)
+	get(a, "/campaigns/{id}", "show-campaign", "Show a campaign", func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
+		c, err := a.backend.Campaign(in.ID)
+		return reply(a, c, err)
+	})
+	create := operation(http.MethodPost, "/campaigns", "create-campaign", "Make a campaign; it queues for its machine")
+	create.DefaultStatus = http.StatusCreated
+	create.MaxBodyBytes = maxRequest
+	create.Errors = append(create.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge)
+	create.Responses = map[string]*huma.Response{"200": {
+		Description: "The campaign that an earlier request with this Idempotency-Key made",
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Campaign"}}},
+	}}
+	huma.Register(a.huma, create, a.create)
+	for verb, do := range map[string]func(string) (service.Campaign, error){
+		"pause": a.backend.Pause, "resume": a.backend.Resume, "cancel": a.backend.Cancel,
+	} {
+		op := operation(http.MethodPost, "/campaigns/{id}/"+verb, verb+"-campaign", controlSummaries[verb])
+		op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict)
+		huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
+			c, err := do(in.ID)
+			return reply(a, c, err)
+		})
+	}
+}
+
+var controlSummaries = map[string]string{
+	"pause":  "Stop a campaign so that it can be resumed",
+	"resume": "Let a paused, failed or cancelled campaign go on",
+	"cancel": "Stop a campaign for good and cancel its jobs",
+}
+
+func (a *API) listCampaigns(_ context.Context, in *listInput) (*body[campaignList], error) {
+	all := a.backend.Campaigns()
+	if in.After != "" {
+		at := slices.IndexFunc(all, func(c service.Campaign) bool { return c.ID == in.After })
+		if at < 0 {
+			return nil, refusal("query.after", service.ErrNoCampaign.Error())
+		}
+		all = all[at+1:]
+	}
+	out := campaignList{Campaigns: []service.Campaign{}}
+	for _, c := range all {
+		if in.State != "" && string(c.State) != in.State {
+			continue
+		}
+		if len(out.Campaigns) == in.Limit {
+			out.Next = out.Campaigns[in.Limit-1].ID
+			break
+		}
+		out.Campaigns = append(out.Campaigns, c)
+	}
+	return &body[campaignList]{out}, nil
+}
+
+func (a *API) create(ctx context.Context, in *createInput) (*createOutput, error) {
+	c, fresh, err := a.backend.Create(ctx, in.Body, in.Key)
+	if err != nil {
+		return nil, a.problemOf(err)
+	}
+	status := http.StatusCreated
+	if !fresh {
+		status = http.StatusOK
+	}
+	return &createOutput{Status: status, Location: root + "/campaigns/" + c.ID, Body: c}, nil
+}

@@ -1,0 +1,283 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tutti/coll"
+	"tutti/service"
+	"tutti/store"
+)
+
+var bcast = store.Problem{Library: "mpich", Collective: "bcast"}
+
+// fake is a service without processes: campaigns in memory, one problem each.
+type fake struct {
+	mu        sync.Mutex
+	campaigns []service.Campaign // newest first
+	feeds     map[string]*feed
+	events    *feed
+	keys      map[string]service.Request
+	made      map[string]string // key to ID
+	measured  []service.Measurement
+	files     map[string]string
+	err       error // what Create and the verbs return instead, when set
+	ready     error
+}
+
+func newFake() *fake {
+	f := &fake{feeds: map[string]*feed{}, events: newFeed(), keys: map[string]service.Request{}, made: map[string]string{}, files: map[string]string{}}
+	f.add("c1", service.Done)
+	f.add("c2", service.Running)
+	return f
+}
+
+func (f *fake) add(id string, state service.State) service.Campaign {
+	c := service.Campaign{
+		ID: id, Name: "night " + id, Base: "small", Machine: "recorded", State: state, Exit: -1, Reason: "asked for",
+		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Started: time.Date(2026, 3, 1, 12, 0, 20, 0, time.UTC),
+		Progress: service.Progress{
+			Records: 9, Rounds: 3, Trials: 12, FailedTrials: 3, Failures: map[string]int{"launch": 2}, MachineSeconds: 40, NodeSeconds: 160,
+			Slowdown: 1.04, Jobs: 1,
+		},
+	}
+	if state.Over() {
+		c.Exit = 0
+	}
+	f.campaigns = slices.Insert(f.campaigns, 0, c)
+	f.feeds[id] = newFeed()
+	return c
+}
+
+func (f *fake) Campaigns() []service.Campaign {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.campaigns)
+}
+
+func (f *fake) Campaign(id string) (service.Campaign, error) {
+	for _, c := range f.Campaigns() {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return service.Campaign{}, fmt.Errorf("%w: %q", service.ErrNoCampaign, id)
+}
+
+func (f *fake) Create(_ context.Context, r service.Request, key string) (service.Campaign, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return service.Campaign{}, false, f.err
+	}
+	if r.Base != "small" {
+		return service.Campaign{}, false, fmt.Errorf("%w: %q", service.ErrNoBase, r.Base)
+	}
+	if v, ok := r.Set["stop.slowdown"]; ok && strings.HasPrefix(v, "-") {
+		return service.Campaign{}, false, &service.FieldError{Field: "set.stop.slowdown", Text: "want more than 1"}
+	}
+	if old, used := f.keys[key]; key != "" && used {
+		if fmt.Sprint(old) != fmt.Sprint(r) {
+			return service.Campaign{}, false, service.ErrKey
+		}
+		i := slices.IndexFunc(f.campaigns, func(c service.Campaign) bool { return c.ID == f.made[key] })
+		return f.campaigns[i], false, nil
+	}
+	c := f.add(fmt.Sprintf("c%d", len(f.campaigns)+1), service.Queued)
+	f.campaigns[0].Name = r.Name
+	f.keys[key], f.made[key] = r, c.ID
+	return f.campaigns[0], true, nil
+}
+
+func (f *fake) turn(id string, from, to service.State) (service.Campaign, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return service.Campaign{}, f.err
+	}
+	for i, c := range f.campaigns {
+		if c.ID != id {
+			continue
+		}
+		if c.State != from {
+			return c, fmt.Errorf("%w: campaign %s is %s", service.ErrState, id, c.State)
+		}
+		f.campaigns[i].State = to
+		return f.campaigns[i], nil
+	}
+	return service.Campaign{}, service.ErrNoCampaign
+}
+
+func (f *fake) Pause(id string) (service.Campaign, error) {
+	return f.turn(id, service.Running, service.Paused)
+}
+
+func (f *fake) Resume(id string) (service.Campaign, error) {
+	return f.turn(id, service.Paused, service.Running)
+}
+
+func (f *fake) Cancel(id string) (service.Campaign, error) {
+	return f.turn(id, service.Running, service.Cancelled)
+}
+
+func (f *fake) Feed(id string) (service.Feed, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one, ok := f.feeds[id]; ok {
+		return one, nil
+	}
+	return nil, service.ErrNoCampaign
+}
+
+func (f *fake) Events() service.Feed { return f.events }
+
+func (f *fake) Bases() []service.Base {
+	return []service.Base{{Name: "small", Machine: "recorded", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast"}, File: "/etc/secret/small.yaml"}}
+}
+
+func (f *fake) Schedule() []service.Scheduled { return nil }
+
+func (f *fake) Rounds(id string) ([]service.Round, error) {
+	_, err := f.Campaign(id)
+	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.Asked{{Candidate: candidate(1), Reason: &store.Reason{Doubt: 0.1}}}}}, err
+}
+
+func candidate(i int) coll.Candidate {
+	return coll.Candidate{
+		Point:     coll.Point{Collective: "bcast", Nodes: 2, PPN: 4, MsgBytes: int64(8 * (i + 1))},
+		Algorithm: coll.Algorithm{Name: "binomial"},
+	}
+}
+
+func (f *fake) Measurements(id string, after int64, limit int) ([]service.Measurement, error) {
+	if _, err := f.Campaign(id); err != nil {
+		return nil, err
+	}
+	var out []service.Measurement
+	for _, m := range f.measured {
+		if m.Seq > after && len(out) < limit {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// measure gives the campaigns n measurements of two libraries in turn.
+func (f *fake) measure(n int) {
+	for i := range n {
+		m := service.Measurement{Seq: int64(3 + 2*i), Library: []string{"mpich", "openmpi"}[i%2], Round: 1 + i/10}
+		m.Candidate = candidate(i)
+		m.Seconds, m.CostSeconds, m.Samples = 1e-6*float64(i+1), 0.5, 0
+		f.measured = append(f.measured, m)
+	}
+}
+
+func (f *fake) Curve(id string) ([]service.CurvePoint, error) {
+	_, err := f.Campaign(id)
+	return []service.CurvePoint{{Problem: bcast, Evaluation: store.Evaluation{Round: 1, Slowdown: 1.2}}}, err
+}
+
+func (f *fake) Jobs(id string) ([]service.Job, error) {
+	_, err := f.Campaign(id)
+	return nil, err
+}
+
+func (f *fake) Problems(id string) ([]store.Problem, error) {
+	_, err := f.Campaign(id)
+	return []store.Problem{bcast, {Library: "openmpi", Collective: "bcast"}}, err
+}
+
+func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service.Selection, error) {
+	if _, err := f.Campaign(id); err != nil {
+		return service.Selection{}, err
+	}
+	if p != bcast {
+		return service.Selection{}, service.ErrNotYet
+	}
+	return service.Selection{Problem: p, Round: 3, Choices: []service.Choice{{Nodes: 2, PPN: 4, Bytes: 8, Algorithm: "binomial"}}}, nil
+}
+
+func (f *fake) Predictions(_ context.Context, id string, p store.Problem) ([]service.Prediction, error) {
+	if _, err := f.Campaign(id); err != nil {
+		return nil, err
+	}
+	if p != bcast {
+		return nil, service.ErrNoProblem
+	}
+	return []service.Prediction{{Nodes: 2, PPN: 4, Bytes: 8, Algorithm: "binomial", Seconds: 1e-6}}, nil
+}
+
+func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, error) {
+	if a == b {
+		return service.Comparison{}, service.ErrNotYet
+	}
+	return service.Comparison{A: a, B: b}, nil
+}
+
+func (f *fake) Files(id string) ([]service.File, error) {
+	_, err := f.Campaign(id)
+	return []service.File{{Name: "mpich/bcast.json", Size: 2, Type: "application/json"}}, err
+}
+
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
+	if _, err := f.Campaign(id); err != nil {
+		return nil, service.File{}, err
+	}
+	content, ok := f.files[name]
+	if !ok {
+		return nil, service.File{}, fmt.Errorf("%w: %q", service.ErrNoFile, name)
+	}
+	return memoryFile{bytes.NewReader([]byte(content))}, service.File{Name: name, Type: "text/html"}, nil
+}
+
+func (f *fake) Ready() error { return f.ready }
+
+// feed is a row in memory.
+type feed struct {
+	mu    sync.Mutex
+	all   []service.Event
+	more  chan struct{}
+	ended bool
+}
+
+func newFeed() *feed { return &feed{more: make(chan struct{})} }
+
+func (f *feed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	part := f.all[min(int(seq), len(f.all)):]
+	if limit > 0 && len(part) > limit {
+		part = part[:limit]
+	}
+	return part, f.more
+}
+
+func (f *feed) Ended() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ended
+}
+
+// grow adds n events; end says that they were the last.
+func (f *feed) grow(n int, end bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for range n {
+		seq := int64(len(f.all) + 1)
+		f.all = append(f.all, service.Event{Seq: seq, Type: "trial", Data: json.RawMessage(fmt.Sprintf(`{"kind":"trial","n":%d}`, seq))})
+	}
+	f.ended = end
+	close(f.more)
+	f.more = make(chan struct{})
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"tutti/service"
+)
+
+type fileList struct {
+	Files []service.File `json:"files"`
+}
+
+type fileInput struct {
+	ID   string `path:"id" maxLength:"100"`
+	Name string `path:"name" maxLength:"500" doc:"As in the list of files; it may hold slashes"`
+}
+
+func (a *API) fileRoutes() {
+	get(a, "/campaigns/{id}/files", "files", "List the files that can be downloaded", func(_ context.Context, in *campaignID) (*body[fileList], error) {
+		files, err := a.backend.Files(in.ID)
+		return reply(a, fileList{list(files)}, err)
+	})
+	op := operation(http.MethodGet, "/campaigns/{id}/files/{name}", "download", "Download a file")
+	op.Errors = append(op.Errors, http.StatusNotFound)
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "The file",
+		Content:     map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+	}}
+	huma.Register(a.huma, op, a.download)
+}
+
+// download sends a file for keeping: it is never shown as a page of this site,
+// whatever is in it.
+func (a *API) download(_ context.Context, in *fileInput) (*huma.StreamResponse, error) {
+	if !safeName(in.Name) {
+		return nil, a.problemOf(service.ErrNoFile)
+	}
+	f, about, err := a.backend.Open(in.ID, in.Name)
+	if err != nil {
+		return nil, a.problemOf(err)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer f.Close()
+		r, w := humago.Unwrap(ctx)
+		extendWrite(w, 10*time.Minute)
+		h := w.Header()
+		h.Set("Content-Disposition", attachment(path.Base(in.Name)))
+		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+		h.Set("Content-Type", "application/octet-stream")
+		if about.Type != "" {
+			h.Set("Content-Type", about.Type)
+		}
+		http.ServeContent(w, r, "", time.Time{}, f)
+	}}, nil
+}
+
+// safeName reports a name that stays in the folder it is opened in on every
+// system: slashes between names, none of them . or .. or empty.
+func safeName(name string) bool {
+	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00")
+}
+
+func attachment(name string) string {
+	return mime.FormatMediaType("attachment", map[string]string{"filename": name})
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"tutti/service"
+)
+
+// pageOfMeasurements is how many are read from the backend at a time for CSV.
+const pageOfMeasurements = 2000
+
+type measurementInput struct {
+	ID         string `path:"id" maxLength:"100"`
+	Library    string `query:"library" maxLength:"100" doc:"Only this library"`
+	Collective string `query:"collective" maxLength:"100" doc:"Only this collective"`
+	After      int64  `query:"after" minimum:"0" doc:"Only those behind this line of the journal"`
+	Limit      int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Measurements on a page; CSV comes whole"`
+	Format     string `query:"format" enum:"json,csv" doc:"Instead of the Accept header"`
+	Accept     string `header:"Accept"`
+}
+
+type measurementPage struct {
+	Measurements []service.Measurement `json:"measurements" doc:"In the order of the journal"`
+	Next         int64                 `json:"next,omitempty" doc:"Hand it back as after for the next page; absent on the last one"`
+}
+
+func (in *measurementInput) csv() bool {
+	return in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv")
+}
+
+func (in *measurementInput) wants(m service.Measurement) bool {
+	return filter{in.Library, in.Collective}.has(m.Library, m.Collective)
+}
+
+func (a *API) measurementRoutes() {
+	op := operation(http.MethodGet, "/campaigns/{id}/measurements", "measurements", "What was measured, as JSON in pages or whole as CSV")
+	op.Errors = append(op.Errors, http.StatusNotFound)
+	page := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[measurementPage](), true, "MeasurementPage")
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "OK",
+		Content: map[string]*huma.MediaType{
+			"application/json": {Schema: page},
+			"text/csv":         {Schema: &huma.Schema{Type: huma.TypeString, Description: "Columns " + strings.Join(csvColumns, ",")}},
+		},
+	}}
+	huma.Register(a.huma, op, a.measurements)
+}
+
+func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.StreamResponse, error) {
+	if in.csv() {
+		first, err := a.backend.Measurements(in.ID, in.After, pageOfMeasurements)
+		if err != nil {
+			return nil, a.problemOf(err)
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			_, w := humago.Unwrap(ctx)
+			h := w.Header()
+			h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+			h.Set("Content-Disposition", attachment(in.ID+".csv"))
+			if err := a.writeCSV(w, in, first); err != nil {
+				a.log.Warn("measurements were sent in part", "campaign", in.ID, "error", err)
+				panic(http.ErrAbortHandler) // a cut connection is seen, a short file is not
+			}
+		}}, nil
+	}
+	p, err := a.page(in)
+	if err != nil {
+		return nil, a.problemOf(err)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", "application/json")
+		_ = json.NewEncoder(ctx.BodyWriter()).Encode(p)
+	}}, nil
+}
+
+// page reads until it is full or the journal ends.
+func (a *API) page(in *measurementInput) (measurementPage, error) {
+	p := measurementPage{Measurements: []service.Measurement{}}
+	after, want := in.After, in.Limit+1 // one more tells whether there is another page
+	for {
+		part, err := a.backend.Measurements(in.ID, after, want)
+		if err != nil {
+			return p, err
+		}
+		for _, m := range part {
+			if !in.wants(m) {
+				continue
+			}
+			if len(p.Measurements) == in.Limit {
+				p.Next = p.Measurements[in.Limit-1].Seq
+				return p, nil
+			}
+			p.Measurements = append(p.Measurements, m)
+		}
+		if len(part) < want {
+			return p, nil
+		}
+		after = part[len(part)-1].Seq
+	}
+}
+
+// csvColumns are those of recorded data, then where in the campaign a row is from.
+var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
+
+func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(csvColumns); err != nil {
+		return err
+	}
+	row := make([]string, 0, len(csvColumns))
+	for {
+		extendWrite(w, time.Minute)
+		for _, m := range part {
+			if in.wants(m) {
+				row = csvRow(row[:0], m)
+				if err := c.Write(row); err != nil {
+					return err
+				}
+			}
+		}
+		if len(part) < pageOfMeasurements {
+			c.Flush()
+			return c.Error()
+		}
+		var err error
+		if part, err = a.backend.Measurements(in.ID, part[len(part)-1].Seq, pageOfMeasurements); err != nil {
+			return err
+		}
+	}
+}
+
+// csvRow appends the cells of one measurement; what is unknown stays empty.
+func csvRow(row []string, m service.Measurement) []string {
+	micro := func(seconds float64) string {
+		if seconds == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(seconds*1e6, 'g', -1, 64)
+	}
+	samples := ""
+	if m.Samples > 0 {
+		samples = strconv.Itoa(m.Samples)
+	}
+	return append(row,
+		string(m.Collective), m.Algorithm.String(), strconv.Itoa(m.Nodes), strconv.Itoa(m.PPN), strconv.FormatInt(m.MsgBytes, 10),
+		micro(m.Seconds), strconv.FormatFloat(m.CostSeconds, 'g', -1, 64), micro(m.Low), micro(m.High), samples,
+		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
+}
+
+// extendWrite gives a long answer more time than the server gives others, and
+// lifts the limit for reading: the request has been read, and the server takes a
+// silent client for gone when that time is over.
+func extendWrite(w http.ResponseWriter, d time.Duration) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Time{})
+	_ = c.SetWriteDeadline(time.Now().Add(d))
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tutti/service"
+)
+
+// statuses gives the errors of the service their HTTP status; what is not here is
+// the service's own fault.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{service.ErrNoCampaign, http.StatusNotFound},
+	{service.ErrNotYet, http.StatusNotFound},
+	{service.ErrNoProblem, http.StatusNotFound},
+	{service.ErrNoFile, http.StatusNotFound},
+	{fs.ErrNotExist, http.StatusNotFound},
+	{service.ErrState, http.StatusConflict},
+	{service.ErrKey, http.StatusConflict},
+	{service.ErrFull, http.StatusTooManyRequests},
+	{service.ErrDraining, http.StatusServiceUnavailable},
+	{context.Canceled, http.StatusServiceUnavailable},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable},
+}
+
+// problemOf turns an error of the backend into what a client is told. The text of
+// an unforeseen error stays here: it may name folders.
+func (a *API) problemOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	var field *service.FieldError
+	if errors.As(err, &field) {
+		place := "body."
+		if field.Field == "Idempotency-Key" {
+			place = "header."
+		}
+		return refusal(place+field.Field, field.Text)
+	}
+	if errors.Is(err, service.ErrNoBase) {
+		return refusal("body.base", err.Error())
+	}
+	for _, s := range statuses {
+		if !errors.Is(err, s.err) {
+			continue
+		}
+		p := huma.NewError(s.status, detailOf(err, s.err))
+		if s.status == http.StatusTooManyRequests || s.status == http.StatusServiceUnavailable {
+			return huma.ErrorWithHeaders(p, http.Header{"Retry-After": {"5"}})
+		}
+		return p
+	}
+	a.log.Error("request failed", "error", err)
+	return huma.Error500InternalServerError("something went wrong in the service; its log says what")
+}
+
+// refusal says which part of a request is wrong and why.
+func refusal(location, text string) error {
+	return huma.Error422UnprocessableEntity("the request was refused", &huma.ErrorDetail{Message: text, Location: location})
+}
+
+// detailOf is the text for a client: that of the service's own errors as they
+// are, never one of the system, which names paths.
+func detailOf(err, known error) string {
+	if errors.Is(known, fs.ErrNotExist) {
+		return "no such file"
+	}
+	return err.Error()
+}
+
+// writeProblem answers outside of huma's handlers, in the same form.
+func writeProblem(w http.ResponseWriter, status int, detail string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail})
+}
+
+// notFound answers below /api/ where no handler is: 405 when another method has one.
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if method == r.Method {
+			continue
+		}
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := a.mux.Handler(other); strings.HasPrefix(pattern, method+" ") {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		writeProblem(w, http.StatusMethodNotAllowed, r.Method+" is not possible here")
+		return
+	}
+	writeProblem(w, http.StatusNotFound, "no such page")
+}

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"tutti/service"
+)
+
+const (
+	// eventsAtOnce is how many events are written between two looks at the connection.
+	eventsAtOnce = 256
+	// streamWrite is how long a client may take to accept what is written.
+	streamWrite = 30 * time.Second
+)
+
+type streamInput struct {
+	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only events with a higher number"`
+	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"As after, and before it: what a browser sends when it connects again"`
+}
+
+type campaignStreamInput struct {
+	ID    string `path:"id" maxLength:"100"`
+	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only lines behind this one"`
+	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"As after, and before it: what a browser sends when it connects again"`
+}
+
+// behind is where a stream begins. The patterns of the inputs allow digits only.
+func behind(after, last string) int64 {
+	if last != "" {
+		after = last
+	}
+	n, _ := strconv.ParseInt(after, 10, 64) // "" is 0
+	return n
+}
+
+func (a *API) streamRoutes() {
+	huma.Register(a.huma, streamOperation("/campaigns/{id}/events", "campaign-events",
+		"The lines of a campaign's journal as they come. The number of an event is that of its line, event is the kind of the record, data the line."),
+		func(_ context.Context, in *campaignStreamInput) (*huma.StreamResponse, error) {
+			feed, err := a.backend.Feed(in.ID)
+			if err != nil {
+				return nil, a.problemOf(err)
+			}
+			return a.stream(feed, behind(in.After, in.Last))
+		})
+	huma.Register(a.huma, streamOperation("/events", "events", "What happens to all campaigns: event is campaign or schedule."),
+		func(_ context.Context, in *streamInput) (*huma.StreamResponse, error) {
+			return a.stream(a.backend.Events(), behind(in.After, in.Last))
+		})
+}
+
+func streamOperation(path, id, summary string) huma.Operation {
+	op := operation(http.MethodGet, path, id, summary)
+	op.Errors = append(op.Errors, http.StatusNotFound)
+	op.Description = "Server-sent events, from the first or from behind Last-Event-ID. Comments are sent while nothing happens. " +
+		"After an event named end, whose data are {\"seq\":N}, there will be no more; a stream that just ends is to be connected again."
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "The events", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+	return op
+}
+
+func (a *API) stream(feed service.Feed, after int64) (*huma.StreamResponse, error) {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		leave, ok := a.streams.enter(clientOf(r))
+		if !ok {
+			a.metrics.refused.WithLabelValues("streams").Inc()
+			w.Header().Set("Retry-After", "10")
+			writeProblem(w, http.StatusServiceUnavailable, "too many event streams are open")
+			return
+		}
+		defer leave()
+		h := w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Accel-Buffering", "no")
+		extendWrite(w, streamWrite)
+		s := stream{
+			out: bufio.NewWriterSize(w, 4<<10), control: http.NewResponseController(w),
+			done: r.Context().Done(), closing: a.closing, heartbeat: a.options.Limits.Heartbeat, sent: a.metrics.events.Inc,
+		}
+		s.run(feed, after)
+	}}, nil
+}
+
+// stream is one client that watches a feed.
+type stream struct {
+	out       *bufio.Writer
+	control   *http.ResponseController
+	done      <-chan struct{} // the client is gone
+	closing   <-chan struct{} // the service goes
+	heartbeat time.Duration
+	sent      func()
+}
+
+// run writes events until the feed has ended or somebody goes. It holds nothing
+// of the feed while it waits, so slow clients cost no memory.
+func (s *stream) run(feed service.Feed, after int64) {
+	beat := time.NewTicker(s.heartbeat)
+	defer beat.Stop()
+	s.out.WriteString("retry: 2000\n\n")
+	for {
+		ended := feed.Ended() // before After: nothing can come in between
+		events, more := feed.After(after, eventsAtOnce)
+		for _, e := range events {
+			s.event(e.Seq, e.Type, e.Data)
+			s.sent()
+			after = e.Seq
+		}
+		if len(events) == 0 && ended {
+			s.event(0, "end", []byte(`{"seq":`+strconv.FormatInt(after, 10)+`}`))
+			s.flush()
+			return
+		}
+		if s.flush() != nil {
+			return
+		}
+		if len(events) > 0 {
+			select {
+			case <-s.closing:
+				return
+			default:
+				continue
+			}
+		}
+		select {
+		case <-s.done:
+			return
+		case <-s.closing:
+			return
+		case <-more:
+		case <-beat.C:
+			s.out.WriteString(": heartbeat\n\n")
+		}
+	}
+}
+
+// event writes one. Data in several lines are put on one, JSON is the same there.
+// Errors stay with the writer until it is flushed.
+func (s *stream) event(seq int64, kind string, data []byte) {
+	if bytes.ContainsAny(data, "\r\n") {
+		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r"), nil), []byte("\n"), []byte(" "))
+	}
+	kind = oneLine.Replace(kind)
+	if seq > 0 {
+		s.out.WriteString("id: ")
+		s.out.WriteString(strconv.FormatInt(seq, 10))
+		s.out.WriteByte('\n')
+	}
+	s.out.WriteString("event: ")
+	s.out.WriteString(kind)
+	s.out.WriteString("\ndata: ")
+	s.out.Write(data)
+	s.out.WriteString("\n\n")
+}
+
+func (s *stream) flush() error {
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamWrite))
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+var oneLine = strings.NewReplacer("\r", "", "\n", " ")
+
+// streams counts the open ones, of all clients and of each.
+type streams struct {
+	mu        sync.Mutex
+	all       int
+	of        map[string]int
+	max, each int
+}
+
+func newStreams(l Limits) *streams {
+	return &streams{of: map[string]int{}, max: l.Streams, each: l.StreamsPerClient}
+}
+
+func (s *streams) enter(client string) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= s.max || s.of[client] >= s.each {
+		return nil, false
+	}
+	s.all++
+	s.of[client]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.of[client]--; s.of[client] == 0 {
+			delete(s.of, client)
+		}
+	}, true
+}
+
+func (s *streams) open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
