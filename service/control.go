@@ -10,13 +10,13 @@ import (
 // Pause has a campaign stop and keep what it has; its jobs stay with the
 // scheduler. One that waits leaves the queue at once. Pausing again is no error.
 // Errors match ErrNoCampaign or ErrState.
-func (s *Service) Pause(_ context.Context, id string) (Campaign, error) {
+func (s *Service) Pause(id string) (Campaign, error) {
 	return s.stop(id, wantPause, Paused)
 }
 
 // Cancel ends a campaign for good, and its jobs. What it has measured is kept.
 // Cancelling again is no error. Errors match ErrNoCampaign or ErrState.
-func (s *Service) Cancel(_ context.Context, id string) (Campaign, error) {
+func (s *Service) Cancel(id string) (Campaign, error) {
 	return s.stop(id, wantCancel, Cancelled)
 }
 
@@ -60,7 +60,7 @@ func (s *Service) cancelWaiting(e *entry) {
 
 // Resume lets a paused or failed campaign wait for its machine again. Errors match
 // ErrNoCampaign, ErrState, ErrFull or ErrDraining.
-func (s *Service) Resume(_ context.Context, id string) (Campaign, error) {
+func (s *Service) Resume(id string) (Campaign, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.entry(id)

@@ -26,12 +26,15 @@ const (
 //
 // The error is a *FieldError, or matches ErrNoBase, ErrNoCampaign (of From),
 // ErrKey, ErrFull or ErrDraining.
-func (s *Service) Create(ctx context.Context, r Request, key string) (c Campaign, made bool, err error) {
-	return s.create(ctx, r, key, "asked for")
+func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, made bool, err error) {
+	if len(key) > maxKey || !isText(key) {
+		return Campaign{}, false, &FieldError{"Idempotency-Key", fmt.Sprintf("want at most %d characters that can be printed", maxKey)}
+	}
+	return s.create(r, key, "asked for")
 }
 
-func (s *Service) create(_ context.Context, r Request, key, reason string) (c Campaign, made bool, err error) {
-	base, err := s.check(r, key)
+func (s *Service) create(r Request, key, reason string) (c Campaign, made bool, err error) {
+	base, err := s.check(r)
 	if err != nil {
 		return Campaign{}, false, err
 	}
@@ -75,10 +78,7 @@ func (s *Service) create(_ context.Context, r Request, key, reason string) (c Ca
 }
 
 // check looks at the request alone.
-func (s *Service) check(r Request, key string) (Base, error) {
-	if len(key) > maxKey || !isText(key) {
-		return Base{}, &FieldError{"Idempotency-Key", fmt.Sprintf("want at most %d characters that can be printed", maxKey)}
-	}
+func (s *Service) check(r Request) (Base, error) {
 	if len(r.Name) > 200 || !isText(r.Name) {
 		return Base{}, &FieldError{"name", "want at most 200 characters that can be printed"}
 	}

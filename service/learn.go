@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -119,53 +118,16 @@ func (s *Service) learnt(ctx context.Context, id string, p store.Problem) (Learn
 	return s.views.get(ctx, viewKey{id, p}, dir, round)
 }
 
-// Selection returns what a campaign selects for the problems that match, in the
-// order of their names: an empty library or collective matches all. It is as of
-// the last evaluation, or of the one before while the new one is being made;
-// problems without one are left out. The first call trains models and may take
-// seconds. Errors match ErrNoCampaign, ErrNoProblem or ErrNotYet.
-func (s *Service) Selection(ctx context.Context, id string, match store.Problem) ([]Selection, error) {
-	problems, err := s.matching(id, match)
-	if err != nil {
-		return nil, err
-	}
-	out := []Selection{}
-	for _, p := range problems {
-		l, err := s.learnt(ctx, id, p)
-		if errors.Is(err, ErrNotYet) && len(problems) > 1 {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, l.Selection)
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%w: nothing learnt yet", ErrNotYet)
-	}
-	return out, nil
+// Selection returns what a campaign selects for a problem as of its last
+// evaluation, or of the one before while the new one is being made. The first
+// call trains models and may take seconds. Errors match ErrNoCampaign,
+// ErrNoProblem or ErrNotYet.
+func (s *Service) Selection(ctx context.Context, id string, p store.Problem) (Selection, error) {
+	l, err := s.learnt(ctx, id, p)
+	return l.Selection, err
 }
 
-// matching returns the problems of a campaign that match, at least one.
-func (s *Service) matching(id string, match store.Problem) ([]store.Problem, error) {
-	problems, err := s.Problems(id)
-	if err != nil {
-		return nil, err
-	}
-	if len(problems) == 0 {
-		return nil, fmt.Errorf("%w: the campaign has not begun", ErrNotYet)
-	}
-	problems = slices.DeleteFunc(problems, func(p store.Problem) bool {
-		return match.Library != "" && p.Library != match.Library || match.Collective != "" && p.Collective != match.Collective
-	})
-	if len(problems) == 0 {
-		return nil, fmt.Errorf("%w: %s in campaign %s", ErrNoProblem, match, id)
-	}
-	return problems, nil
-}
-
-// Predictions returns what each algorithm is expected to take for one problem, as
-// Selection does.
+// Predictions returns what each algorithm is expected to take, as Selection does.
 func (s *Service) Predictions(ctx context.Context, id string, p store.Problem) ([]Prediction, error) {
 	l, err := s.learnt(ctx, id, p)
 	return l.Predictions, err

@@ -36,8 +36,9 @@ type child struct {
 	cmd *exec.Cmd
 }
 
-// start runs tutti with the arguments; what it prints goes to the end of the log.
-func (s *Service) start(log string, args []string) (*child, error) {
+// start runs tutti with the arguments. What it prints goes to the end of the log,
+// its standard output into a file of its own where one is named.
+func (s *Service) start(log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -47,6 +48,14 @@ func (s *Service) start(log string, args []string) (*child, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir, cmd.Env = filepath.Dir(log), s.opt.Environ
 	cmd.Stdout, cmd.Stderr = out, out
+	if output != "" {
+		own, err := os.Create(output)
+		if err != nil {
+			return nil, err
+		}
+		defer own.Close()
+		cmd.Stdout = own
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -134,12 +143,12 @@ func (s *Service) orphanOf(e *entry) process {
 
 // once runs tutti to its end, for things that take seconds. The error says what it
 // printed last.
-func (s *Service) once(ctx context.Context, log string, args ...string) error {
-	c, err := s.start(log, args)
+func (s *Service) once(ctx context.Context, log, output string, args ...string) error {
+	c, err := s.start(log, output, args)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.signal(os.Kill) })
+	stop := context.AfterFunc(ctx, func() { _ = c.signal(os.Interrupt) })
 	defer stop()
 	code, err := c.wait()
 	switch {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-co-op/gocron/v2"
 	"github.com/jonboulle/clockwork"
 
 	"tutti/store"
@@ -68,6 +69,7 @@ type Service struct {
 	keys      map[string]*entry   // by idempotency key
 	machines  map[string]string   // what a machine is busy with: the ID of a campaign, or a probe
 	schedule  map[string]*planned // by base
+	cron      gocron.Scheduler    // nil before Run, and with Options.Once
 	draining  bool
 	started   bool
 	idle      []*entry // campaigns that are over and whose track is in memory, oldest use first

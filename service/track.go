@@ -13,8 +13,8 @@ type track struct {
 	digest *digest
 
 	mu   sync.Mutex
-	live bool  // looked at as it grows
 	err  error // why it cannot be read any further
+	told bool  // that it cannot
 }
 
 func newTrack(path string) *track {
@@ -39,6 +39,15 @@ func (t *track) advance() error {
 	}
 	t.err = err
 	return err
+}
+
+// tellOnce reports whether nobody was told yet that the journal cannot be read.
+func (t *track) tellOnce() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	told := t.told
+	t.told = true
+	return !told
 }
 
 // tracked returns the track of a campaign, up to date as of the last look when it

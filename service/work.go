@@ -52,6 +52,7 @@ func (s *Service) adopt() {
 
 // work runs the processes of a campaign until it waits, pauses or is over.
 func (s *Service) work(e *entry) {
+	s.lookAround(e)
 	for {
 		p, err := s.launch(e)
 		code := exitUnknown
@@ -62,6 +63,22 @@ func (s *Service) work(e *entry) {
 			return
 		}
 	}
+}
+
+// lookAround notes what the machine of a new campaign is like.
+func (s *Service) lookAround(e *entry) {
+	base, err := s.base(e.Base)
+	if err != nil || e.Seen != nil || e.begun() {
+		return
+	}
+	seen, err := s.see(context.Background(), base)
+	if err != nil {
+		s.log.Warn("machine not seen", "campaign", e.ID, "error", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.Seen = &seen // kept when the process starts
 }
 
 // launch finds the process of a campaign or starts one; none for a campaign that
@@ -84,7 +101,7 @@ func (s *Service) launch(e *entry) (process, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.start(filepath.Join(e.dir, logName), args)
+	c, err := s.start(filepath.Join(e.dir, logName), "", args)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +151,7 @@ func (s *Service) attend(e *entry, p process) (int, error) {
 // look takes in what is new of a campaign. What cannot be read is told once and
 // does not disturb its process, which knows better.
 func (s *Service) look(e *entry, t *track) {
-	known := t.err
-	if err := t.advance(); err != nil && known == nil {
+	if err := t.advance(); err != nil && t.tellOnce() {
 		s.log.Warn("journal", "campaign", e.ID, "error", err)
 	}
 	if err := capLog(filepath.Join(e.dir, logName), s.opt.LogBytes); err != nil {
@@ -255,7 +271,7 @@ func (s *Service) cancelJobs(e *entry) error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), s.opt.Grace)
 	defer stop()
-	if err := s.once(ctx, filepath.Join(e.dir, logName), "cancel", e.results()); err != nil {
+	if err := s.once(ctx, filepath.Join(e.dir, logName), "", "cancel", e.results()); err != nil {
 		return fmt.Errorf("jobs may be left in the queue: %w", err)
 	}
 	return nil
