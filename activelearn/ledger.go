@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"fmt"
+	"slices"
 
 	"tutti/coll"
 	"tutti/space"
@@ -20,8 +21,9 @@ const (
 // Ledger keeps what became of each candidate of a space.
 type Ledger struct {
 	space        *space.Space
-	status       map[coll.Candidate]status // of every candidate of the space
-	left         []int                     // point index -> candidates still free
+	status       []status // of every candidate of the space, in its order
+	first        []int    // point index -> its first candidate in status
+	left         []int    // point index -> candidates still free
 	free         int
 	measurements []coll.Measurement // in the order they came
 	costSeconds  float64
@@ -32,14 +34,40 @@ type Ledger struct {
 
 // NewLedger returns a ledger in which every candidate is free.
 func NewLedger(s *space.Space) *Ledger {
-	l := &Ledger{space: s, status: make(map[coll.Candidate]status, s.Size()), left: make([]int, len(s.Points())), free: s.Size()}
+	n := len(s.Points())
+	l := &Ledger{space: s, status: make([]status, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
+	at := 0
 	for i := range s.Points() {
-		l.left[i] = len(s.Feasible(i))
-		for _, c := range s.At(i) {
-			l.status[c] = free
-		}
+		l.first[i], l.left[i] = at, len(s.Feasible(i))
+		at += l.left[i]
 	}
 	return l
+}
+
+// find returns the point and the place in status of a candidate, and whether the space
+// has it.
+func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
+	point, ok = l.space.Index(c.Point)
+	if !ok {
+		return 0, 0, false
+	}
+	for k, a := range l.space.Feasible(point) {
+		if l.space.Algorithms()[a] == c.Algorithm {
+			return point, l.first[point] + k, true
+		}
+	}
+	return 0, 0, false
+}
+
+// among returns the candidates at point i whose status is one of some.
+func (l *Ledger) among(i int, some ...status) []coll.Candidate {
+	var out []coll.Candidate
+	for k, a := range l.space.Feasible(i) {
+		if slices.Contains(some, l.status[l.first[i]+k]) {
+			out = append(out, coll.Candidate{Point: l.space.Points()[i], Algorithm: l.space.Algorithms()[a]})
+		}
+	}
+	return out
 }
 
 // Space returns the space the ledger is kept for.
@@ -50,19 +78,13 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 	if l.left[i] == 0 {
 		return nil
 	}
-	var out []coll.Candidate
-	for _, c := range l.space.At(i) {
-		if l.status[c] == free {
-			out = append(out, c)
-		}
-	}
-	return out
+	return l.among(i, free)
 }
 
 // IsFree reports whether a candidate is of the space and may be asked for.
 func (l *Ledger) IsFree(c coll.Candidate) bool {
-	now, ok := l.status[c]
-	return ok && now == free
+	_, at, ok := l.find(c)
+	return ok && l.status[at] == free
 }
 
 // Missing returns the algorithms at a point that have not been measured and may
@@ -73,10 +95,8 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 		return nil
 	}
 	var out []coll.Algorithm
-	for _, c := range l.space.At(i) {
-		if s := l.status[c]; s == free || s == pending {
-			out = append(out, c.Algorithm)
-		}
+	for _, c := range l.among(i, free, pending) {
+		out = append(out, c.Algorithm)
 	}
 	return out
 }
@@ -113,14 +133,9 @@ func (l *Ledger) PointsMeasured() int {
 // the space.
 func (l *Ledger) pendingCandidates() []coll.Candidate {
 	var out []coll.Candidate
-	for i := range l.space.Points() {
-		if l.left[i] == len(l.space.Feasible(i)) {
-			continue
-		}
-		for _, c := range l.space.At(i) {
-			if l.status[c] == pending {
-				out = append(out, c)
-			}
+	for i, left := range l.left {
+		if left < len(l.space.Feasible(i)) {
+			out = append(out, l.among(i, pending)...)
 		}
 	}
 	return out
@@ -138,7 +153,7 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 // Record enters a trial that ended. A failed one leaves its candidate pending,
 // to be tried again or abandoned.
 func (l *Ledger) Record(t coll.Trial) error {
-	if l.status[t.Candidate] != pending {
+	if _, at, ok := l.find(t.Candidate); !ok || l.status[at] != pending {
 		return fmt.Errorf("%v ended, but was not pending", t.Candidate)
 	}
 	l.trials++
@@ -157,10 +172,13 @@ func (l *Ledger) Record(t coll.Trial) error {
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }
 
 func (l *Ledger) move(c coll.Candidate, to status) {
-	if l.status[c] == free && to != free {
-		i, _ := l.space.Index(c.Point)
-		l.left[i]--
+	point, at, ok := l.find(c)
+	if !ok {
+		return
+	}
+	if l.status[at] == free && to != free {
+		l.left[point]--
 		l.free--
 	}
-	l.status[c] = to
+	l.status[at] = to
 }

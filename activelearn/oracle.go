@@ -50,13 +50,15 @@ func (o *oracle) clairvoyant(b *board, want int) []coll.Candidate {
 		times[e] = math.Log10(o.truth[c].Seconds)
 	}
 	sights := make([]foresight, len(b.options))
+	all := make([]int, len(b.entries))
+	for e := range all {
+		all[e] = e
+	}
+	covariances := b.posterior.Covariances(b.optionEntries(), all)
 	for i := range b.options {
 		q := &b.options[i]
 		q.run = o.truth[q.candidate].CostSeconds
-		sights[i] = foresight{covariance: make([]float64, len(b.entries)), time: times[q.entry]}
-		for e := range b.entries {
-			sights[i].covariance[e] = b.posterior.Covariance(e, q.entry)
-		}
+		sights[i] = foresight{covariance: covariances[i], time: times[q.entry]}
 	}
 	var batch []coll.Candidate
 	for len(batch) < want {

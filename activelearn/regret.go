@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -48,9 +49,9 @@ const (
 	regretMost = 1200
 	// Points that losses are summed over, drawn anew in each round.
 	regretPoints = 300
-	// A batch grows up to so many times beyond what was asked for, by what shares a
-	// launch with it and is worth as much.
-	batchGrowth = 4
+	// Where points have weights, so many more are drawn as if they had none: what is
+	// measured there may tell of those that matter.
+	regretAside = 100
 )
 
 // Ask returns the candidates worth most for their price.
@@ -179,15 +180,60 @@ func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
 	return gp.WithMulti(*r.params, obs)
 }
 
-// sample draws the points of a round, in order. Those with something pending are
-// among them.
-func (r *regret) sample(l *Ledger, rng *rand.Rand) []int {
-	points := rng.Perm(len(r.rows))
-	points = points[:min(len(points), regretPoints)]
+// sample draws the points of a round, in order, and what each counts. All points count
+// their weights where they are few; of many each is drawn with a probability in
+// proportion to its weight and counts how often it was. Those with something pending
+// are among them.
+func (r *regret) sample(l *Ledger, rng *rand.Rand) (points []int, weights []float64) {
+	counts := map[int]float64{}
+	n := len(r.rows)
+	switch {
+	case n <= regretPoints:
+		for i := range n {
+			counts[i] = r.opt.weight(i)
+		}
+	default:
+		for _, i := range r.draw(rng) {
+			counts[i]++
+		}
+		for k := 0; r.opt.Weights != nil && k < regretAside; k++ {
+			counts[rng.IntN(n)] += 0
+		}
+	}
 	for _, c := range l.pendingCandidates() {
 		i, _ := l.Space().Index(c.Point)
-		points = append(points, i)
+		counts[i] += 0
 	}
-	slices.Sort(points)
-	return slices.Compact(points)
+	points = slices.Sorted(maps.Keys(counts))
+	for _, i := range points {
+		weights = append(weights, counts[i])
+	}
+	return points, weights
+}
+
+// weight of a point.
+func (o Options) weight(i int) float64 {
+	if o.Weights == nil {
+		return 1
+	}
+	return o.Weights[i]
+}
+
+// draw returns one point out of each part of the space, the points in order being
+// parted into regretPoints of equal weight. A heavy point can come several times.
+func (r *regret) draw(rng *rand.Rand) []int {
+	total := 0.0
+	for i := range r.rows {
+		total += r.opt.weight(i)
+	}
+	var out []int
+	passed, i := r.opt.weight(0), 0
+	for k := range regretPoints {
+		at := total * (float64(k) + rng.Float64()) / regretPoints
+		for ; passed <= at && i < len(r.rows)-1; i++ {
+			passed += r.opt.weight(i + 1)
+		}
+		out = append(out, i)
+	}
+	return out
 }

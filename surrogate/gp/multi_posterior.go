@@ -63,6 +63,63 @@ func (p *Posterior) Covariance(i, j int) float64 {
 	return prior - dot(p.v[i], p.v[j])
 }
 
+// Covariances returns those of each of the entries named by rows with each of those
+// named by cols, len(rows)×len(cols). O(len(rows)·len(cols)·n) operations at the speed
+// of block products.
+func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
+	out := newRows(len(rows), len(cols))
+	a, b := make([][]float64, 0, blockLen), make([][]float64, 0, blockLen)
+	var c block
+	for first := 0; first < len(rows); first += blockLen {
+		a = a[:0]
+		for _, i := range rows[first:min(first+blockLen, len(rows))] {
+			a = append(a, p.v[i])
+		}
+		for left := 0; left < len(cols); left += blockLen {
+			b = b[:0]
+			for _, j := range cols[left:min(left+blockLen, len(cols))] {
+				b = append(b, p.v[j])
+			}
+			c.mul(a, b, 0, len(a[0]))
+			for i := range a {
+				for j := range b {
+					out[first+i][left+j] = -c[i*blockLen+j]
+				}
+			}
+		}
+	}
+	p.addPrior(out, rows, cols)
+	return out
+}
+
+// addPrior adds the covariances before any observation.
+func (p *Posterior) addPrior(out [][]float64, rows, cols []int) {
+	at := make([]int, len(p.rows)) // in near, plus one
+	var near [][]float64
+	for _, j := range cols {
+		if u := p.entries[j].Row; at[u] == 0 {
+			near = append(near, p.rows[u])
+			at[u] = len(near)
+		}
+	}
+	common, own := make([]float64, len(near)), make([]float64, len(near))
+	last := -1
+	for k, i := range rows {
+		e := p.entries[i]
+		if e.Row != last {
+			p.m.params.covariances(p.rows[e.Row], near, common, own)
+			last = e.Row
+		}
+		for l, j := range cols {
+			f := p.entries[j]
+			out[k][l] += common[at[f.Row]-1]
+			if e.Task == f.Task {
+				out[k][l] += own[at[f.Row]-1]
+			}
+		}
+	}
+}
+
 // Difference is the variance of entry i minus entry j.
 func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))

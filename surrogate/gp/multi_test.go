@@ -171,6 +171,14 @@ func TestPosteriorCondition(t *testing.T) {
 			}
 		}
 	}
+	some, others := []int{8, 1, 0, 4}, []int{2, 8, 5}
+	for k, row := range p.Covariances(some, others) {
+		for l, got := range row {
+			if want := p.Covariance(some[k], others[l]); math.Abs(got-want) > 1e-12 {
+				t.Errorf("covariance of %d and %d among others = %g, want %g", some[k], others[l], got, want)
+			}
+		}
+	}
 }
 
 // One task observed far out tells where its siblings are there.

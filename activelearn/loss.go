@@ -1,0 +1,90 @@
+package activelearn
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// pair is the algorithm of lowest mean at a point and another one.
+type pair struct {
+	best, other int     // entries of the posterior
+	weight      float64 // of the point
+	gap         float64 // difference of the means, 0 or more, decades
+	variance    float64 // of the difference
+	loss        float64 // weighted
+}
+
+// boardPairs are kept, those of greatest loss.
+const boardPairs = 500
+
+// The criteria's usual limits and what counts as a mistake; see loss.
+const (
+	lossSlowdown = 0.03
+	lossMistakes = 0.05
+	lossMistake  = 0.0413927 // log10 1.1
+)
+
+// loss is what choosing the first of two algorithms is expected to lose where the
+// second may be faster: the time of the first over that of the second, in decades,
+// is normal with mean -gap and the given variance. The mean of what is lost and the
+// probability of a mistake, more than 10 %, count in units of what the criteria
+// allow: losses below 10 %, ties among them, are worth little.
+func loss(gap, variance float64) float64 {
+	s := math.Sqrt(variance)
+	if gap >= surely*s {
+		return 0
+	}
+	mistake := math.Erfc((gap+lossMistake)/s/math.Sqrt2) / 2
+	return slowdown(gap, variance)/lossSlowdown + mistake/lossMistakes
+}
+
+// surely is how many deviations a gap has beyond which nothing is lost.
+const surely = 6
+
+// slowdown is the mean that loss speaks of, as a part: 0.1 is 10 %.
+func slowdown(gap, variance float64) float64 {
+	s := math.Sqrt(variance)
+	if gap >= surely*s {
+		return 0
+	}
+	z := gap / s
+	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*math.Erfc(z/math.Sqrt2)/2)
+}
+
+// shrink takes from a pair's variance what an observation explains of it, the square
+// of the covariance with it over its deviation.
+func (p *pair) shrink(step float64) {
+	p.variance = max(0, p.variance-step*step)
+	p.loss = p.weight * loss(p.gap, p.variance)
+}
+
+// addPairs keeps the pairs of greatest loss, and the doubt at each point.
+func (b *board) addPairs(weights []float64) {
+	for first := 0; first < len(b.entries); {
+		best, end := first, first
+		for ; end < len(b.entries) && b.entries[end].Row == b.entries[first].Row; end++ {
+			if b.means[end] < b.means[best] {
+				best = end
+			}
+		}
+		d := doubt{best: best, rival: best}
+		for e := first; e < end; e++ {
+			if e == best {
+				continue
+			}
+			p := pair{best: best, other: e, weight: weights[b.entries[first].Row], gap: b.means[e] - b.means[best]}
+			p.variance = b.posterior.Difference(best, e)
+			if v := slowdown(p.gap, p.variance); v > d.slowdown || d.rival == best {
+				d.slowdown, d.rival = v, e
+			}
+			if p.shrink(0); p.loss > 0 {
+				b.pairs = append(b.pairs, p)
+			}
+		}
+		b.doubts = append(b.doubts, d)
+		first = end
+	}
+	slices.SortStableFunc(b.pairs, func(p, q pair) int { return cmp.Compare(q.loss, p.loss) })
+	b.pairs = b.pairs[:min(len(b.pairs), boardPairs)]
+}
