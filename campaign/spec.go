@@ -79,7 +79,8 @@ type Problem struct {
 	Weights []float64
 	// Earlier are measurements of the same problem by earlier campaigns, a slice of
 	// each, perhaps on another machine or of another release; algorithms are of the space.
-	Earlier [][]coll.Measurement
+	Earlier      [][]coll.Measurement
+	EarlierNames []string // of the campaigns, for people
 }
 
 // Log is where the campaign writes what it does before it goes on.

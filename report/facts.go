@@ -74,6 +74,62 @@ type ProblemFacts struct {
 	Leaves     int              `json:"leaves"` // of the selection tree
 	TreeLoss   float64          `json:"tree_loss"`
 	Warnings   []string         `json:"warnings"`
+
+	// What not every campaign has.
+	Model    string          `json:"model,omitempty"`    // that is shipped: forest, process or stack
+	NoStudy  string          `json:"no_study,omitempty"` // why there was no hyperparameter study
+	Weighted *WeightFacts    `json:"weighted,omitempty"` // null when all points count alike
+	Reasons  []RoundReasons  `json:"reasons,omitempty"`  // by round
+	Compared []ComparedFacts `json:"compared,omitempty"` // by earlier campaign
+}
+
+// WeightFacts says how unevenly points count in every average of a problem.
+type WeightFacts struct {
+	Points   int     `json:"points"`   // that count at all
+	Half     int     `json:"half"`     // so few of the weightiest hold half of the weight
+	Greatest float64 `json:"greatest"` // weight of the weightiest; 1 is the mean
+	Where    string  `json:"where"`    // the weightiest point, in words
+}
+
+// RoundReasons says why the candidates of a round were chosen: the most worthwhile
+// ones, and all of them together.
+type RoundReasons struct {
+	Round      int      `json:"round"`
+	Candidates int      `json:"candidates"`
+	Spares     float64  `json:"spares"`  // of the average slowdown over the grid, all together, as a part
+	Seconds    float64  `json:"seconds"` // expected price of all
+	Top        []Reason `json:"top"`
+}
+
+// Reason is why one candidate was chosen; see store.Reason.
+type Reason struct {
+	Nodes     int     `json:"nodes"`
+	PPN       int     `json:"ppn"`
+	MsgBytes  int64   `json:"msg_bytes"`
+	Algorithm string  `json:"algorithm"`
+	Rival     string  `json:"rival,omitempty"`
+	Doubt     float64 `json:"doubt"`
+	Spares    float64 `json:"spares"`
+	Seconds   float64 `json:"seconds"`
+}
+
+// ComparedFacts is what new measurements say of an earlier campaign.
+type ComparedFacts struct {
+	Campaign   string        `json:"campaign"`
+	Earlier    int           `json:"earlier"`    // measurements of the earlier campaign
+	Again      int           `json:"again"`      // of them measured again
+	Fresh      int           `json:"fresh"`      // measured now and not then
+	Noise      float64       `json:"noise"`      // changes by less count as none, 0.05 for 5 %
+	Algorithms []ChangeFacts `json:"algorithms"` // by algorithm
+	Sizes      []ChangeFacts `json:"sizes"`      // by message size, without algorithms that changed by themselves
+}
+
+// ChangeFacts is by how much times differ from those expected by the earlier campaign.
+type ChangeFacts struct {
+	Name     string `json:"name"`
+	Measured int    `json:"measured"` // the new measurements it rests on
+	Factor   *Range `json:"factor"`   // 2: twice as slow now; null where nothing was measured
+	Changed  bool   `json:"changed"`  // the interval lies outside the noise
 }
 
 // CurvePoint is one evaluation: the state of the selection after a round.

@@ -47,6 +47,7 @@ func build(c *config.Campaign) (*built, error) {
 	if err := b.weigh(); err != nil {
 		return nil, withCode(codeInput, err)
 	}
+	b.addEarlier()
 	share := 1 / float64(len(b.problems))
 	b.spec.Limits.MachineSeconds = c.Stop.MachineTime.Seconds() * share
 	b.spec.Limits.NodeSeconds = c.Stop.NodeHours * 3600 * share

@@ -31,17 +31,23 @@ learns, and stops when the criteria hold or a limit is reached. Into the output
 folder it writes the journal as it goes, and at the end the report, the convergence
 curve and the selection files.
 
+--from starts from what an earlier campaign measured, of the same machine on another
+day, of another release or of another machine. It is kept in the new journal. What
+the new measurements contradict is measured again; the report shows what changed.
+
 Keys of the file can be overridden by variables (TUTTI_STOP_SLOWDOWN=1.02) and above
 them by flags.`,
 		Example: indent(
 			"tutti tune -c configs/demo.yaml",
 			"tutti tune -c night.yaml --seed 7 --machine-time 2h",
-			"tutti tune -c night.yaml --set stop.patience=5"),
+			"tutti tune -c night.yaml --set stop.patience=5",
+			"tutti tune -c night.yaml --results results/tuesday --from results/monday"),
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
 	file := flags.StringP("config", "c", "", "campaign `FILE` (required; tutti init writes one)")
 	set := flags.StringArray("set", nil, "`KEY=VALUE` for any key of the campaign file")
+	from := flags.StringArray("from", nil, "`FOLDER` of an earlier campaign to start from: what still holds is not measured again (repeatable)")
 	dry := flags.Bool("dry-run", false, "print the jobs of the first round, their scripts and what they cost at most; submit nothing")
 	yes := flags.Bool("yes", false, "do not ask, whatever the campaign may cost")
 	output := outputFlag(cmd)
@@ -59,6 +65,9 @@ them by flags.`,
 		c, err := config.Load(*file, config.Layers{Environ: a.environ, Flags: bound, Set: *set})
 		if err != nil {
 			return withCode(codeInput, err)
+		}
+		if c.From, err = readEarlier(*from); err != nil {
+			return err
 		}
 		if *dry {
 			return a.dryTune(cmd, c, *output)

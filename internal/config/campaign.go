@@ -27,6 +27,7 @@ type Campaign struct {
 	Stop        Stop      `json:"stop"`
 	HPO         HPO       `json:"hpo"`
 	Export      Export    `json:"export"`
+	From        []Earlier `json:"from,omitempty"` // of tutti tune --from; no key of the file
 }
 
 // Library is one MPI build to tune for.

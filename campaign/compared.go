@@ -1,0 +1,210 @@
+package campaign
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/report"
+	"tutti/surrogate/gp"
+)
+
+const (
+	// Times that differ by less count as the same: medians of repeated jobs on shared
+	// clusters differ by about 2 %.
+	changeNoise = 0.05
+	// Probability that something unchanged is called changed in a comparison.
+	changeAlpha = 0.05
+	// Observations of a comparison at most: n³.
+	comparedMost = 1000
+	// Bands of message size that are told apart.
+	comparedBands = 3
+)
+
+// change is a new measurement beside what the earlier campaign lets expect.
+type change struct {
+	measurement coll.Measurement
+	shift       float64 // log10 of its time over the expected one
+}
+
+// compare says what new measurements tell of an earlier campaign: a process of its
+// measurements says what to expect of each, with covariances, and the factor of a
+// group is the generalised least-squares mean of what they differ by.
+func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
+	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
+	then := make(map[coll.Candidate]bool, len(earlier))
+	index := map[coll.Algorithm]int{}
+	var algorithms []coll.Algorithm
+	for _, m := range earlier {
+		then[m.Candidate] = true
+		algorithms = append(algorithms, m.Algorithm)
+	}
+	slices.SortFunc(algorithms, coll.CompareAlgorithms)
+	algorithms = slices.Compact(algorithms)
+	for a, alg := range algorithms {
+		index[alg] = a
+	}
+	var known []coll.Measurement
+	for _, m := range now {
+		if then[m.Candidate] {
+			f.Again++
+		} else {
+			f.Fresh++
+		}
+		if _, ok := index[m.Algorithm]; ok {
+			known = append(known, m)
+		}
+	}
+	changes, spread, err := expect(earlier, known, index)
+	if err != nil {
+		return f, fmt.Errorf("comparison with campaign %s: %w", name, err)
+	}
+	groups := len(algorithms) + comparedBands
+	for _, alg := range algorithms {
+		f.Algorithms = append(f.Algorithms, changeOf(alg.String(), changes, spread, groups,
+			func(c change) bool { return c.measurement.Algorithm == alg }))
+	}
+	own := changedAlone(f.Algorithms)
+	for _, b := range sizeBands(changes) {
+		f.Sizes = append(f.Sizes, changeOf(b.name, changes, spread, groups, func(c change) bool {
+			return c.measurement.MsgBytes >= b.low && c.measurement.MsgBytes <= b.high && !slices.Contains(own, c.measurement.Algorithm.String())
+		}))
+	}
+	return f, nil
+}
+
+// expect compares measurements with what a process of earlier ones predicts. spread
+// holds the covariances of the shifts, noise included.
+func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, spread *mat.SymDense, err error) {
+	if len(earlier) == 0 || len(now) == 0 {
+		return nil, nil, nil
+	}
+	now = now[max(0, len(now)-comparedMost):] // the last ones: what is looked at closely
+	m, err := gp.FitMulti(preprocess.Observations(earlier, index).Sample(comparedMost), gp.MultiOptions{
+		Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	points := make([]coll.Point, len(now))
+	entries := make([]gp.Entry, len(now))
+	for i, n := range now {
+		points[i], entries[i] = n.Point, gp.Entry{Row: i, Task: index[n.Algorithm]}
+	}
+	rows := preprocess.ProcessRows(points)
+	means := m.Means(rows, len(index))
+	posterior, err := m.Posterior(rows, entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	spread = mat.NewSymDense(len(now), nil)
+	for i, n := range now {
+		changes = append(changes, change{n, math.Log10(n.Seconds) - means[entries[i].Task][i]})
+		for j := range i {
+			spread.SetSym(i, j, posterior.Covariance(i, j))
+		}
+		spread.SetSym(i, i, posterior.Variance(i)+m.Params().Noise)
+	}
+	return changes, spread, nil
+}
+
+// changeOf estimates the common factor of the changes that belong to a group. Of so
+// many groups one that is unchanged is called changed with probability changeAlpha.
+func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
+	f := report.ChangeFacts{Name: name}
+	var at []int
+	for i, c := range changes {
+		if belongs(c) {
+			at = append(at, i)
+		}
+	}
+	f.Measured = len(at)
+	if len(at) == 0 {
+		return f
+	}
+	part, ones, shifts := mat.NewSymDense(len(at), nil), mat.NewVecDense(len(at), nil), mat.NewVecDense(len(at), nil)
+	for i, a := range at {
+		ones.SetVec(i, 1)
+		shifts.SetVec(i, changes[a].shift)
+		for j, b := range at[:i+1] {
+			part.SetSym(i, j, spread.At(a, b))
+		}
+	}
+	var root mat.Cholesky
+	var weights mat.VecDense
+	if !root.Factorize(part) || root.SolveVecTo(&weights, ones) != nil {
+		return f // covariances that rounding spoilt say nothing
+	}
+	precision := mat.Sum(&weights)
+	if !(precision > 0) {
+		return f
+	}
+	shift := mat.Dot(&weights, shifts) / precision
+	// Differences that the group has within itself widen the interval (Birge's ratio).
+	var left, solved mat.VecDense
+	left.AddScaledVec(shifts, -shift, ones)
+	scale := 1.0
+	if len(at) > 1 && root.SolveVecTo(&solved, &left) == nil {
+		scale = math.Sqrt(max(1, mat.Dot(&left, &solved)/float64(len(at)-1)))
+	}
+	z := distuv.UnitNormal.Quantile(1 - changeAlpha/float64(2*groups))
+	half := z * scale / math.Sqrt(precision)
+	f.Factor = &report.Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
+	f.Changed = f.Factor.Low > 1+changeNoise || f.Factor.High < 1/(1+changeNoise)
+	return f
+}
+
+// changedAlone are the algorithms that changed otherwise than most.
+func changedAlone(algorithms []report.ChangeFacts) []string {
+	var factors []float64
+	for _, a := range algorithms {
+		if a.Factor != nil {
+			factors = append(factors, a.Factor.Value)
+		}
+	}
+	if len(factors) == 0 {
+		return nil
+	}
+	slices.Sort(factors)
+	usual := factors[(len(factors)-1)/2]
+	var out []string
+	for _, a := range algorithms {
+		if a.Changed && (a.Factor.Low > usual*(1+changeNoise) || a.Factor.High < usual/(1+changeNoise)) {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// band is a range of message sizes.
+type band struct {
+	name      string
+	low, high int64
+}
+
+// sizeBands cuts the sizes of the changes into bands of about as many sizes each.
+func sizeBands(changes []change) []band {
+	var sizes []int64
+	for _, c := range changes {
+		sizes = append(sizes, c.measurement.MsgBytes)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	n := min(comparedBands, len(sizes))
+	var out []band
+	for b := range n {
+		here := sizes[b*len(sizes)/n : (b+1)*len(sizes)/n]
+		low, high := here[0], here[len(here)-1]
+		name := coll.FormatBytes(low)
+		if high != low {
+			name += " to " + coll.FormatBytes(high)
+		}
+		out = append(out, band{name, low, high})
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/store"
+)
+
+// readEarlier reads what the campaigns in some folders measured.
+func readEarlier(dirs []string) ([]config.Earlier, error) {
+	var out []config.Earlier
+	for _, dir := range dirs {
+		contents, err := store.Read(dir)
+		if err != nil {
+			return nil, withCode(codeInput, fmt.Errorf("--from: %w", err))
+		}
+		e, err := earlierOf(contents)
+		if err != nil {
+			return nil, withCode(codeInput, fmt.Errorf("--from: journal of %s: %w", dir, err))
+		}
+		for k, other := range out {
+			if e.ID != "" && e.ID == other.ID {
+				return nil, withCode(codeInput, fmt.Errorf("--from: %s is the same campaign as %s: want each once", dir, dirs[k]))
+			}
+		}
+		if len(e.Problems) == 0 {
+			return nil, withCode(codeInput, fmt.Errorf("--from: %s: nothing was measured there", dir))
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// earlierOf gathers the measurements of a journal, the last one of each candidate, by
+// problem and candidate.
+func earlierOf(c *store.Contents) (config.Earlier, error) {
+	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
+	var spec struct {
+		Machine   string           `json:"machine"`
+		Libraries []config.Library `json:"libraries"`
+	}
+	if err := json.Unmarshal(c.Header.Spec, &spec); err != nil {
+		return e, fmt.Errorf("header: %w", err)
+	}
+	e.Machine = spec.Machine
+	measured := map[store.Problem]map[coll.Candidate]coll.Measurement{}
+	var problems []store.Problem
+	for _, r := range c.Records {
+		if r.Kind != store.KindTrial || r.Trial.State != coll.TrialDone {
+			continue
+		}
+		if measured[r.Problem] == nil {
+			measured[r.Problem] = map[coll.Candidate]coll.Measurement{}
+			problems = append(problems, r.Problem)
+		}
+		measured[r.Problem][r.Trial.Candidate] = r.Trial.Measurement
+	}
+	slices.SortFunc(problems, func(a, b store.Problem) int {
+		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
+	})
+	for _, p := range problems {
+		of := config.EarlierProblem{Library: p.Library, Collective: p.Collective}
+		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {
+			of.Version = spec.Libraries[i].Version
+		}
+		for _, m := range measured[p] {
+			of.Measurements = append(of.Measurements, m)
+		}
+		slices.SortFunc(of.Measurements, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+		e.Problems = append(e.Problems, of)
+	}
+	return e, nil
+}
+
+// addEarlier gives every problem what earlier campaigns measured of it, as far as the
+// algorithms can still be chosen. It warns of what is not the same.
+func (b *built) addEarlier() {
+	for _, e := range b.config.From {
+		if e.Machine != b.config.Machine {
+			b.warnings = append(b.warnings, fmt.Sprintf("the earlier campaign %s was on another machine, %q instead of %q: its times count by what the new ones say of them",
+				e.Campaign, e.Machine, b.config.Machine))
+		}
+		for _, lib := range b.config.Libraries {
+			if i := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool { return p.Library == lib.Name && p.Version != lib.Version }); i >= 0 {
+				b.warnings = append(b.warnings, fmt.Sprintf("the earlier campaign %s was with %s %s instead of %s: its times count by what the new ones say of them",
+					e.Campaign, lib.Name, e.Problems[i].Version, lib.Version))
+			}
+		}
+		for i := range b.problems {
+			p := &b.problems[i]
+			of, ok := e.Of(p.Library, p.Collective)
+			known := slices.DeleteFunc(slices.Clone(of.Measurements), func(m coll.Measurement) bool {
+				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
+			})
+			if !ok || len(known) == 0 {
+				b.warnings = append(b.warnings, fmt.Sprintf("the earlier campaign %s knows nothing of %s: it begins anew", e.Campaign, p.Problem))
+				continue
+			}
+			p.Earlier, p.EarlierNames = append(p.Earlier, known), append(p.EarlierNames, e.Campaign)
+		}
+	}
+}
