@@ -31,47 +31,68 @@ type Conclusion struct {
 	Facts     report.ProblemFacts
 }
 
-// Conclude trains the final forests, predicts every candidate of the grid, puts
+// Conclude trains the final models, predicts every candidate of the grid, puts
 // back to the default what verifications condemned, fits what the library can be
 // told and gathers the facts for the report. It is a function of its arguments
 // alone.
 func Conclude(spec Spec, p Problem, res Result, condemned verify.Condemned, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
-	spec = spec.forProblem(p.Problem)
-	spec.Learner.Missing, spec.Learner.Earlier = res.Ledger.Missing, p.Earlier
-	ms := res.Ledger.Measurements()
-	if len(ms) == 0 {
-		return Conclusion{}, fmt.Errorf("%s: nothing was measured", p.Problem)
+	c, _, err := Select(spec, p, res, condemned, fit)
+	if err != nil {
+		return Conclusion{}, err
 	}
+	spec = spec.concluding(p, res)
 	final, err := spec.final(res.Study)
 	if err != nil {
 		return Conclusion{}, err
 	}
+	var held learner.HeldOut // none from a single point
+	if res.Ledger.PointsMeasured() > 1 {
+		if held, err = learner.CrossValidate(res.Ledger.Measurements(), spec.Folds, spec.Seed, final); err != nil {
+			return Conclusion{}, err
+		}
+	}
+	c.Facts, err = newFacts(spec, final, p, res, c, held)
+	return c, err
+}
+
+// Select is Conclude without the facts: what would be selected by now, not how
+// good that is. It returns the models, too.
+func Select(spec Spec, p Problem, res Result, condemned verify.Condemned, fit func([]selection.Row) (Selection, error)) (Conclusion, *learner.Learner, error) {
+	spec = spec.concluding(p, res)
+	ms := res.Ledger.Measurements()
+	if len(ms) == 0 {
+		return Conclusion{}, nil, fmt.Errorf("%s: nothing was measured", p.Problem)
+	}
+	final, err := spec.final(res.Study)
+	if err != nil {
+		return Conclusion{}, nil, err
+	}
 	l, err := learner.Fit(ms, final)
 	if err != nil {
-		return Conclusion{}, err
+		return Conclusion{}, nil, err
 	}
 	c := Conclusion{Left: condemned.All}
 	if c.Rows, err = predictRows(l, p, ms); err != nil {
-		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
+		return Conclusion{}, nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	c.Rows, err = verify.PutBack(c.Rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
 		return s.Choose, err
 	})
 	if err != nil {
-		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
+		return Conclusion{}, nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	if c.Selection, err = fit(c.Rows); err != nil {
-		return Conclusion{}, fmt.Errorf("%s: %w", p.Problem, err)
+		return Conclusion{}, nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
-	var held learner.HeldOut // none from a single point
-	if res.Ledger.PointsMeasured() > 1 {
-		if held, err = learner.CrossValidate(ms, spec.Folds, spec.Seed, final); err != nil {
-			return Conclusion{}, err
-		}
-	}
-	c.Facts, err = newFacts(spec, final, p, res, c, held)
-	return c, err
+	return c, l, nil
+}
+
+// concluding is the spec of one problem with what it knows by the end.
+func (s Spec) concluding(p Problem, res Result) Spec {
+	s = s.forProblem(p.Problem)
+	s.Learner.Missing, s.Learner.Earlier = res.Ledger.Missing, p.Earlier
+	return s
 }
 
 // predictRows returns what can be selected at each point of the space. What was
