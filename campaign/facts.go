@@ -23,6 +23,17 @@ func newFacts(spec Spec, final learner.Options, p Problem, res Result, c Conclus
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 	}
+	f.Model, f.Weighted = string(final.Model), weightFacts(p)
+	if spec.HPO > 0 {
+		f.NoStudy = noStudy(final.Model)
+	}
+	for i, earlier := range p.Earlier {
+		compared, err := compare(p.EarlierNames[i], earlier, l.Measurements())
+		if err != nil {
+			return f, err
+		}
+		f.Compared = append(f.Compared, compared)
+	}
 	known := truthOf(p, res)
 	f.Cells = cells(known, c)
 	var err error

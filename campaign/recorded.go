@@ -12,8 +12,9 @@ import (
 	"tutti/verify"
 )
 
-// Recorded adds to f what a journal holds beside the problems: verifications, where
-// the time of jobs went, candidates that were given up after so many attempts, and
+// Recorded adds to f what a journal holds beside the problems: why candidates were
+// chosen, verifications, where the time of jobs went, candidates that were given up
+// after so many attempts, and
 // where was measured. libraries are in the order of the report. A journal without
 // such records changes nothing. The error matches verify.ErrEntry.
 func Recorded(f *report.Facts, records []store.Record, libraries []string, attempts int) error {
@@ -30,6 +31,7 @@ func Recorded(f *report.Facts, records []store.Record, libraries []string, attem
 			f.Verification = append(f.Verification, verificationFacts(res))
 		}
 	}
+	addReasons(f, records)
 	jobs := jobsOf(records, entries)
 	f.MachineTime = machineTime(jobs)
 	f.Environments = environments(jobs)

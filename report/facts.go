@@ -77,6 +77,7 @@ type ProblemFacts struct {
 
 	// What not every campaign has.
 	Model    string          `json:"model,omitempty"`    // that is shipped: forest, process or stack
+	Ties     *int            `json:"ties,omitempty"`     // cells with a tie; null when nobody looked
 	NoStudy  string          `json:"no_study,omitempty"` // why there was no hyperparameter study
 	Weighted *WeightFacts    `json:"weighted,omitempty"` // null when all points count alike
 	Reasons  []RoundReasons  `json:"reasons,omitempty"`  // by round
@@ -188,6 +189,7 @@ type Cell struct {
 	MsgBytes        int64    `json:"msg_bytes"`
 	Measured        int      `json:"measured"` // algorithms measured here
 	Selected        string   `json:"selected"`
+	Tie             string   `json:"tie,omitempty"`    // an algorithm that is as fast as the selected one, as far as measurements tell
 	Best            string   `json:"best,omitempty"`   // fastest recorded; empty when unknown
 	TunedSlowdown   *float64 `json:"tuned_slowdown"`   // against the best recorded, else the best predicted
 	DefaultSlowdown *float64 `json:"default_slowdown"` // null where the default is unknown

@@ -319,5 +319,12 @@ func (c codes) paint(cell Cell) tile {
 	if cell.Selected == "" {
 		return tile{fill: ramp[0], text: "?", inks: inkQuiet}
 	}
-	return tile{fill: c.fill[cell.Selected], text: c.code[cell.Selected], inks: inkLine, group: cell.Selected}
+	text := c.code[cell.Selected]
+	if cell.Tie != "" {
+		text += tieMark
+	}
+	return tile{fill: c.fill[cell.Selected], text: text, inks: inkLine, group: cell.Selected}
 }
+
+// tieMark stands behind the code of a choice that is as fast as another one.
+const tieMark = "="
