@@ -46,7 +46,7 @@ class View {
     this.nodes = [
       el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.about, this.figures.node,
       el('div', { class: 'upper' }, this.problems.node, this.graphs.node), this.selection.node,
-      el('div', { class: 'lower' }, this.next.node, this.jobs.node, this.files.node), this.log.node,
+      el('div', { class: 'lower' }, this.next.node, this.jobs.node), el('div', { class: 'two' }, this.log.node, this.files.node),
     ];
     this.draw = throttle(() => this.drawJournal(), 200);
     this.askCampaign = throttle(() => this.ask(), 1500);
@@ -138,8 +138,8 @@ function figures() {
 // problemsPanel is the table of problems, also the legend of the graphs.
 function problemsPanel(choose) {
   const t = table('Problems, with their last evaluation', [
-    { text: 'problem' }, { text: 'round', class: 'n' }, { text: 'measured', class: 'n' }, { text: 'machine time', class: 'n' },
-    { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'state' }]);
+    { text: 'problem', class: 'long' }, { text: 'round', class: 'n' }, { text: 'measured', class: 'n' }, { text: 'machine time', class: 'n' },
+    { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'state' }], { class: 'cards dense' });
   const rows = new Map();
   const make = (p) => {
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' });
@@ -200,7 +200,7 @@ const nextShown = 12;
 
 // nextPanel is the last batch of a problem and why each candidate was asked for.
 function nextPanel() {
-  const t = table('The last batch', [{ text: 'candidate', class: 'long' }, { text: 'why', class: 'long' }, { text: 'price', class: 'n' }, { text: 'result', class: 'n' }]);
+  const t = table('The last batch', [{ text: 'candidate', class: 'long' }, { text: 'why', class: 'long' }, { text: 'price', class: 'n' }, { text: 'result', class: 'n' }], { class: 'cards' });
   const head = el('small');
   return {
     node: panel('Measured next', {}, head, t.node),
@@ -211,7 +211,7 @@ function nextPanel() {
       const all = batch ? inDoubt(batch) : [];
       const rows = all.slice(0, nextShown).map((a) => {
         const r = resultOf(problem, a);
-        return row(t, [[`${point(a)} `, el('b', { text: a.algorithm })], why(a.reason), a.reason ? duration(a.reason.seconds) : '–',
+        return row(t, [[`${point(a)}`, el('br'), el('b', { text: a.algorithm })], why(a.reason), a.reason ? duration(a.reason.seconds) : '–',
           !r ? 'waiting' : r.state === 'failed' ? 'failed' : callTime(r.seconds)], { class: r ? 'known' : '' });
       });
       if (all.length > nextShown) rows.push(el('tr', {}, el('td', { colspan: 4, text: `and ${all.length - nextShown} more` })));
@@ -227,7 +227,7 @@ function why(reason) {
 }
 
 function jobsPanel() {
-  const t = table('Jobs', [{ text: 'job', class: 'long' }, { text: 'state' }, { text: 'nodes', class: 'n' }, { text: 'trials', class: 'n' }, { text: 'limit', class: 'n' }, { text: 'queue', class: 'n' }]);
+  const t = table('Jobs', [{ text: 'job', class: 'long' }, { text: 'state' }, { text: 'nodes', class: 'n' }, { text: 'trials', class: 'n' }, { text: 'limit', class: 'n' }, { text: 'queue', class: 'n' }], { class: 'cards' });
   const empty = el('p', { class: 'empty' });
   return {
     node: panel('Jobs', {}, null, empty, t.node),
@@ -237,11 +237,16 @@ function jobsPanel() {
       t.node.hidden = jobs.length === 0;
       put(empty, journal.live ? 'No job yet.' : 'Recorded measurements: nothing is submitted.');
       t.body.replaceChildren(...jobs.map((j) => row(t, [
-        [j.name, j.id ? el('small', { text: `id ${j.id}` }) : null], j.state === 'ended' ? j.outcome ?? 'ended' : j.state,
+        [el('span', { title: j.name, text: shortName(j.name) }), j.id ? el('small', { text: `id ${j.id}` }) : null], j.state === 'ended' ? j.outcome ?? 'ended' : j.state,
         count(j.nodes), count(j.carries.length), duration(j.limit_seconds), j.state === 'ended' ? duration(j.spent?.queue ?? 0) : '…'],
       { class: j.state === 'ended' ? 'known' : '' })));
     },
   };
+}
+
+// shortName leaves out what all jobs of a campaign have in common.
+function shortName(name) {
+  return name.replace(/^tutti-[^-]+-/, '');
 }
 
 const logShown = 200;

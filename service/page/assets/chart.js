@@ -68,6 +68,7 @@ function settings(options, shown, holder, reading) {
   const style = getComputedStyle(document.documentElement);
   const ink = (name) => style.getPropertyValue(name).trim();
   const axis = {
+    filter: (_, splits) => splits, // uPlot would label the powers of ten alone
     stroke: ink('--quiet'), font: '11px system-ui, sans-serif', ticks: { stroke: ink('--hair'), size: 4 },
     grid: { stroke: ink('--hair'), width: 1 },
   };
@@ -134,8 +135,7 @@ function limitLine(u, limit, text, ink) {
   ctx.stroke();
   ctx.fillStyle = ink('--ink');
   ctx.font = `${11 * dot}px system-ui, sans-serif`;
-  ctx.textAlign = 'right';
-  ctx.fillText(text(limit), bbox.left + bbox.width - 4 * dot, y + 13 * dot);
+  ctx.fillText(text(limit), bbox.left + 5 * dot, y + 13 * dot);
   ctx.restore();
 }
 

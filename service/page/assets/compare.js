@@ -21,7 +21,7 @@ export async function compareView(main, [a, b], link) {
     el('div', { class: 'field' }, el('label', { for: 'b', text: 'Campaign B, after' }), second),
     el('button', { type: 'submit', class: 'main', text: 'Compare' }));
   main.append(el('h1', { text: 'Two campaigns' }), form);
-  link('ended');
+  link('none');
   if (learnt.length < 2) main.append(el('p', { class: 'empty', text: 'It takes two campaigns that have learnt something.' }));
   if (a && b) main.append(drift(await get(['compare'], { a, b })));
   return () => {};

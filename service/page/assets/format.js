@@ -1,11 +1,12 @@
 // Numbers as people read them: always with a unit, machine time in h, min and s.
 
 const absent = '–';
+const nb = '\u00a0'; // between a number and its unit
 
 // duration writes a length of time given in seconds with its two largest units.
 export function duration(s) {
   if (!Number.isFinite(s)) return absent;
-  if (s < 60) return `${s < 10 ? trimmed(s, 1) : Math.round(s)} s`.replace('60 s', '1 min');
+  if (s < 60) return s >= 59.5 ? `1${nb}min` : `${s < 10 ? trimmed(s, 1) : Math.round(s)}${nb}s`;
   const whole = Math.round(s);
   if (whole < 3600) return two(Math.floor(whole / 60), 'min', whole % 60, 's');
   const minutes = Math.round(whole / 60);
@@ -15,29 +16,29 @@ export function duration(s) {
 }
 
 function two(a, unitA, b, unitB) {
-  return b === 0 ? `${a} ${unitA}` : `${a} ${unitA} ${b} ${unitB}`;
+  return b === 0 ? `${a}${nb}${unitA}` : `${a}${nb}${unitA} ${b}${nb}${unitB}`;
 }
 
 // callTime writes the time of one call of a collective, in seconds, with three digits.
 export function callTime(s) {
   if (!(s > 0) || !Number.isFinite(s)) return absent;
   const [unit, name] = s < 1e-3 ? [1e-6, 'µs'] : s < 1 ? [1e-3, 'ms'] : [1, 's'];
-  return `${digits(s / unit, 3)} ${name}`;
+  return `${digits(s / unit, 3)}${nb}${name}`;
 }
 
 // nodeTime writes node-seconds.
 export function nodeTime(s) {
   if (!Number.isFinite(s)) return absent;
   const [unit, name] = s < 120 ? [1, 'node s'] : s < 7200 ? [60, 'node min'] : [3600, 'node h'];
-  return `${digits(s / unit, 3)} ${name}`;
+  return `${digits(s / unit, 3)}${nb}${name}`;
 }
 
 // bytes writes a size as tutti's files do: 512 B, 64 KiB, 1 MiB.
 export function bytes(n) {
   for (const [unit, name] of [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']]) {
-    if (n >= unit) return `${trimmed(n / unit, 1)} ${name}`;
+    if (n >= unit) return `${trimmed(n / unit, 1)}${nb}${name}`;
   }
-  return `${n} B`;
+  return `${n}${nb}B`;
 }
 
 // ratio writes a slowdown or a gain: three decimals below ten.
@@ -49,18 +50,18 @@ export function ratio(x) {
 // percent writes a part; only a true zero is 0 %.
 export function percent(x) {
   if (!Number.isFinite(x)) return absent;
-  if (x > 0 && x < 0.0005) return '<0.1 %';
-  return `${trimmed(100 * x, Math.abs(x) < 0.1 ? 1 : 0)} %`;
+  if (x > 0 && x < 0.0005) return `<0.1${nb}%`;
+  return `${trimmed(100 * x, Math.abs(x) < 0.1 ? 1 : 0)}${nb}%`;
 }
 
 // count writes a whole number with its thousands apart.
 export function count(n) {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, ' ');
+  return String(n).replace(/\B(?=(\d{3})+$)/g, nb);
 }
 
 // plural writes a number with its noun: 1 job, 2 jobs.
-export function plural(n, noun) {
-  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
+export function plural(n, noun, many = `${noun}s`) {
+  return `${count(n)}${nb}${n === 1 ? noun : many}`;
 }
 
 // age writes how long ago a moment was, or how far ahead it is; both in milliseconds.
@@ -73,9 +74,9 @@ export function age(then, now) {
 
 function coarse(s) {
   for (const [unit, name] of [[86400, 'd'], [3600, 'h'], [60, 'min']]) {
-    if (s >= 2 * unit || (s >= unit && unit < 86400)) return `${Math.floor(s / unit)} ${name}`;
+    if (s >= 2 * unit || (s >= unit && unit < 86400)) return `${Math.floor(s / unit)}${nb}${name}`;
   }
-  return `${s} s`;
+  return `${s}${nb}s`;
 }
 
 // clock writes a moment as the reader's local date and time.
@@ -94,7 +95,7 @@ export function moment(text) {
 
 // point writes where a collective runs.
 export function point(p) {
-  return `${p.nodes}×${p.ppn} ${bytes(p.bytes ?? p.msg_bytes)}`;
+  return `${p.nodes}×${p.ppn}${nb}${bytes(p.bytes ?? p.msg_bytes)}`;
 }
 
 function trimmed(x, decimals) {

@@ -53,7 +53,7 @@ async function show() {
 function link(state) {
   const node = byId('link');
   node.className = `link ${state}`;
-  node.textContent = { live: 'live', waiting: 'connecting', ended: 'complete' }[state];
+  node.textContent = { none: '', live: 'live', waiting: 'connecting', ended: 'complete' }[state];
 }
 
 const themes = ['system', 'light', 'dark'];

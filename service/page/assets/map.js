@@ -53,7 +53,7 @@ export function gridMaps(chosen) {
 }
 
 function grid(label, ppn, axes, layers, byKey, cells) {
-  const title = plural(ppn, 'process').replace('processs', 'processes');
+  const title = plural(ppn, 'process', 'processes');
   const nodes = axes.nodes.filter((n) => axes.sizes.some((b) => byKey.has(pointKey({ nodes: n, ppn, bytes: b }))));
   const sizes = axes.sizes.filter((b) => nodes.some((n) => byKey.has(pointKey({ nodes: n, ppn, bytes: b }))));
   const first = { tabbable: true };

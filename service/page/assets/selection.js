@@ -83,8 +83,7 @@ export function selectionPanel(id) {
   function drawLegend(points) {
     const used = new Map();
     for (const c of points) used.set(c.algorithm, (used.get(c.algorithm) ?? 0) + 1);
-    const seen = new Set(points.flatMap((c) => [c.algorithm, c.default || leftAlone]));
-    const items = [...names.values()].filter((k) => seen.has(k.name)).map((k) => item(k.letter, k.class,
+    const items = [...names.values()].map((k) => item(k.letter, k.class,
       `${k.name === leftAlone ? 'left to the library' : k.name} (${used.get(k.name) ?? 0})`));
     items.push(item('', 'k0 tie', 'tie'), item('', 'k0 measured', 'measured'), item('', 'k0 next', 'measured next'));
     if (choice.value !== 'default') scaleTexts(choice.value).forEach((text, i) => items.push(item('', `r${i}`, text)));

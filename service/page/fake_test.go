@@ -1,0 +1,351 @@
+package page_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/service"
+	"tutti/service/api"
+	"tutti/store"
+)
+
+// fake is a service whose campaigns follow a script: each line of a journal comes after
+// a pause, as if it was measured. It lets the browser see real jobs, failures and
+// reasons in a second.
+type fake struct {
+	api.Backend // nil: the page asks for nothing else
+
+	pause time.Duration // between two lines
+	stop  context.CancelFunc
+	ctx   context.Context
+	tasks sync.WaitGroup
+
+	mu        sync.Mutex
+	campaigns []*played // newest first
+	row       *row
+	asked     []service.Request
+	keys      map[string]string
+	refuse    error // what Create answers instead
+}
+
+// played is one campaign of the fake.
+type played struct {
+	service.Campaign
+	script *script
+	row    *row
+}
+
+func newFake(t *testing.T, pause time.Duration) *fake {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	f := &fake{pause: pause, ctx: ctx, stop: stop, row: newRow(), keys: map[string]string{}}
+	t.Cleanup(func() { stop(); f.tasks.Wait() })
+	return f
+}
+
+// begun is when the fake's campaigns began, seen from now: pictures show round ages.
+var begun = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
+
+// add puts a campaign with its first lines into the service. drift makes its machine
+// another one; a negative number of lines takes all.
+func (f *fake) add(id, name string, state service.State, drift float64, lines int) *played {
+	p := &played{
+		Campaign: service.Campaign{
+			ID: id, Name: name, Base: "night", Machine: "cluster B, 32 nodes of 32 cores", State: state, Exit: -1, Reason: "asked for",
+			Created: begun, Started: begun.Add(3 * time.Second),
+		},
+		script: newScript(name, drift), row: newRow(),
+	}
+	if lines < 0 || lines > len(p.script.lines) {
+		lines = len(p.script.lines)
+	}
+	for _, l := range p.script.lines[:lines] {
+		f.line(p, l)
+	}
+	if state.Over() {
+		p.Exit, p.Ended = 0, begun.Add(19*time.Minute)
+		p.Converged = state == service.Done
+		p.row.end()
+	}
+	f.mu.Lock()
+	f.campaigns = slices.Insert(f.campaigns, 0, p)
+	f.mu.Unlock()
+	f.tell(p)
+	return p
+}
+
+// play lets the rest of a campaign happen.
+func (f *fake) play(p *played) {
+	f.tasks.Go(func() {
+		for _, l := range p.script.lines[p.row.len():] {
+			select {
+			case <-f.ctx.Done():
+				return
+			case <-time.After(f.pause):
+			}
+			f.line(p, l)
+		}
+		f.mu.Lock()
+		p.State, p.Converged, p.Exit, p.Ended = service.Done, true, 0, time.Now().UTC()
+		f.mu.Unlock()
+		p.row.end()
+		f.tell(p)
+	})
+}
+
+// line makes a line of the script known.
+func (f *fake) line(p *played, l scripted) {
+	f.mu.Lock()
+	p.Progress = l.progress
+	f.mu.Unlock()
+	p.row.add(l.kind, l.data)
+	if l.kind == string(store.KindEvaluation) || l.kind == string(store.KindStop) {
+		f.tell(p)
+	}
+}
+
+func (f *fake) tell(p *played) {
+	f.mu.Lock()
+	data, err := json.Marshal(p.Campaign)
+	f.mu.Unlock()
+	if err != nil {
+		panic(err)
+	}
+	f.row.add("campaign", data)
+}
+
+func (f *fake) find(id string) (*played, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.campaigns {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", service.ErrNoCampaign, id)
+}
+
+func (f *fake) Campaigns() []service.Campaign {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := []service.Campaign{}
+	for _, p := range f.campaigns {
+		list = append(list, p.Campaign)
+	}
+	return list
+}
+
+func (f *fake) Campaign(id string) (service.Campaign, error) {
+	p, err := f.find(id)
+	if err != nil {
+		return service.Campaign{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return p.Campaign, nil
+}
+
+func (f *fake) Create(_ context.Context, r service.Request, key string) (service.Campaign, bool, error) {
+	f.mu.Lock()
+	f.asked = append(f.asked, r)
+	refuse, known := f.refuse, f.keys[key]
+	id := fmt.Sprintf("made%d", len(f.asked))
+	if refuse == nil && known == "" {
+		f.keys[key] = id
+	}
+	f.mu.Unlock()
+	if refuse != nil {
+		return service.Campaign{}, false, refuse
+	}
+	if known != "" {
+		c, err := f.Campaign(known)
+		return c, false, err
+	}
+	p := f.add(id, r.Name, service.Running, 1, 0)
+	f.play(p)
+	c, err := f.Campaign(id)
+	return c, true, err
+}
+
+func (f *fake) turn(id string, s service.State) (service.Campaign, error) {
+	p, err := f.find(id)
+	if err != nil {
+		return service.Campaign{}, err
+	}
+	f.mu.Lock()
+	p.State = s
+	f.mu.Unlock()
+	f.tell(p)
+	return f.Campaign(id)
+}
+
+func (f *fake) Pause(id string) (service.Campaign, error) {
+	return f.turn(id, service.Paused)
+}
+
+func (f *fake) Resume(id string) (service.Campaign, error) {
+	return f.turn(id, service.Running)
+}
+
+func (f *fake) Cancel(id string) (service.Campaign, error) {
+	return f.turn(id, service.Cancelled)
+}
+
+func (f *fake) Feed(id string) (service.Feed, error) {
+	p, err := f.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return p.row, nil
+}
+
+func (f *fake) Events() service.Feed { return f.row }
+func (f *fake) Ready() error         { return nil }
+
+func (f *fake) Bases() []service.Base {
+	return []service.Base{
+		{Name: "night", Machine: "cluster B, 32 nodes of 32 cores", Runner: "slurm", Libraries: []string{"mpich", "openmpi"}, Collectives: []string{"bcast", "allreduce"}},
+		{Name: "demo", Machine: "simulated machine A, 64 nodes of 36 cores", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "reduce", "alltoall"}},
+	}
+}
+
+func (f *fake) Schedule() []service.Scheduled {
+	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Verdict: "ran: age 31 d"}}
+}
+
+func (f *fake) Problems(string) ([]store.Problem, error) { return problems, nil }
+
+func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service.Selection, error) {
+	c, err := f.find(id)
+	if err != nil {
+		return service.Selection{}, err
+	}
+	if c.row.len() < 40 {
+		return service.Selection{}, service.ErrNotYet
+	}
+	return service.Selection{Problem: p, Round: c.row.len(), Choices: c.script.choices(p, c.row.len())}, nil
+}
+
+func (f *fake) Predictions(_ context.Context, id string, p store.Problem) ([]service.Prediction, error) {
+	c, err := f.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.script.predictions(p, c.row.len()), nil
+}
+
+const tree = `{"collective":"bcast"}` + "\n"
+
+func (f *fake) Files(id string) ([]service.File, error) {
+	c, err := f.Campaign(id)
+	if err != nil || !c.State.Over() {
+		return nil, err
+	}
+	return []service.File{
+		{Name: "mpich.json", Size: int64(len(tree)), Type: "application/json"}, {Name: "mpich.env", Size: 83, Type: "text/plain"},
+		{Name: "openmpi.rules", Size: 7214, Type: "text/plain"}, {Name: "report.html", Size: 156154, Type: "text/html"}, {Name: "curve.csv", Size: 9028, Type: "text/csv"},
+	}, nil
+}
+
+type closing struct{ *bytes.Reader }
+
+func (closing) Close() error { return nil }
+
+func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
+	files, err := f.Files(id)
+	if err != nil {
+		return nil, service.File{}, err
+	}
+	i := slices.IndexFunc(files, func(f service.File) bool { return f.Name == name })
+	if i != 0 {
+		return nil, service.File{}, fs.ErrNotExist
+	}
+	return closing{bytes.NewReader([]byte(tree))}, files[0], nil
+}
+
+func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, error) {
+	pa, errA := f.find(a)
+	pb, errB := f.find(b)
+	if err := errors.Join(errA, errB); err != nil {
+		return service.Comparison{}, err
+	}
+	out := service.Comparison{A: a, B: b}
+	for _, p := range problems {
+		d := service.ProblemDrift{Problem: p}
+		before, after := pa.script.choices(p, 1<<30), pb.script.choices(p, 1<<30)
+		for i := range before {
+			x, y := before[i], after[i]
+			d.Points = append(d.Points, service.Drift{
+				Nodes: x.Nodes, PPN: x.PPN, Bytes: x.Bytes, A: x.Algorithm, B: y.Algorithm,
+				SecondsA: x.Seconds, SecondsB: y.Seconds, Ratio: y.Seconds / x.Seconds,
+			})
+		}
+		out.Problems = append(out.Problems, d)
+	}
+	return out, nil
+}
+
+// row is a feed in memory.
+type row struct {
+	mu     sync.Mutex
+	events []service.Event
+	more   chan struct{}
+	ended  bool
+}
+
+func newRow() *row { return &row{more: make(chan struct{})} }
+
+func (r *row) add(kind string, data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, service.Event{Seq: int64(len(r.events) + 1), Type: kind, Time: time.Now(), Data: data})
+	r.wake()
+}
+
+func (r *row) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	r.wake()
+}
+
+func (r *row) wake() {
+	close(r.more)
+	r.more = make(chan struct{})
+}
+
+func (r *row) len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events)
+}
+
+func (r *row) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rest := r.events[min(int(seq), len(r.events)):]
+	if limit > 0 && len(rest) > limit {
+		rest = rest[:limit]
+	}
+	return rest, r.more
+}
+
+func (r *row) Ended() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
+}
+
+func byPoint(a, b service.Choice) int {
+	return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.Bytes, b.Bytes))
+}

@@ -1,0 +1,107 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"tutti/service"
+)
+
+var update = flag.Bool("update", false, "write docs/screenshots")
+
+// TestScreenshots takes a picture of every view, in both themes and on a phone. Without
+// -update it only sees to it that they can be taken and are no blank pages.
+func TestScreenshots(t *testing.T) {
+	f := newFake(t, time.Hour)
+	f.add("c1", "before the upgrade", service.Done, 1, -1)
+	f.add("c2", "after the upgrade", service.Done, 1.6, -1)
+	f.add("c3", "night of MPICH 4.3", service.Running, 1, 560)
+	home := serve(t, f, nil)
+	ctx := browser(t, home)
+	shots := []struct {
+		name   string
+		hash   string
+		ready  string
+		width  int64
+		scheme string
+	}{
+		{"list-1440-light", "#/", `document.querySelectorAll("tbody tr").length === 3`, 1440, "light"},
+		{"campaign-1440-light", "#/campaigns/c3", drawn, 1440, "light"},
+		{"campaign-1440-dark", "#/campaigns/c3", drawn, 1440, "dark"},
+		{"compare-1440-light", "#/compare/c1/c2", `document.querySelectorAll("td.c[data-point]").length > 100`, 1440, "light"},
+		{"list-360-light", "#/", `document.querySelectorAll("tbody tr").length === 3`, 360, "light"},
+		{"campaign-360-dark", "#/campaigns/c3", drawn, 360, "dark"},
+	}
+	for _, s := range shots {
+		t.Run(s.name, func(t *testing.T) {
+			do(t, ctx, chromedp.EmulateViewport(s.width, 900), scheme(s.scheme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+s.hash))
+			until(t, ctx, s.ready)
+			do(t, ctx, chromedp.Sleep(300*time.Millisecond))
+			shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPicture(t, shot, int(s.width))
+			if *update {
+				write(t, s.name, shot)
+			}
+		})
+	}
+}
+
+// drawn says that a campaign's view is complete.
+const drawn = `document.querySelectorAll(".plot canvas").length === 2 && document.querySelectorAll("td.c[data-point]").length > 100 &&
+	document.querySelectorAll(".bars li").length > 2 && document.querySelectorAll(".log li").length > 20`
+
+func scheme(name string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+		})
+		return err
+	})
+}
+
+// checkPicture wants a picture of the width with several colours.
+func checkPicture(t *testing.T, shot []byte, width int) {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := picture.Bounds().Dx(); got != width {
+		t.Errorf("the picture is %d px wide, want %d", got, width)
+	}
+	colours := map[[3]uint32]bool{}
+	for y := 0; y < picture.Bounds().Dy(); y += 7 {
+		for x := 0; x < width; x += 7 {
+			r, g, b, _ := picture.At(x, y).RGBA()
+			colours[[3]uint32{r, g, b}] = true
+		}
+	}
+	if len(colours) < 12 {
+		t.Errorf("the picture has %d colours: want a page", len(colours))
+	}
+}
+
+func write(t *testing.T, name string, shot []byte) {
+	t.Helper()
+	dir := filepath.Join("..", "..", "docs", "screenshots")
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o644)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

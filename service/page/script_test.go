@@ -1,0 +1,244 @@
+package page_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"tutti/coll"
+	"tutti/service"
+	"tutti/store"
+)
+
+// problems of every script, two libraries of two collectives.
+var problems = []store.Problem{
+	{Library: "mpich", Collective: coll.Bcast}, {Library: "mpich", Collective: coll.Allreduce},
+	{Library: "openmpi", Collective: coll.Bcast}, {Library: "openmpi", Collective: coll.Allreduce},
+}
+
+// scripted is one line of a journal and what is known of the campaign after it.
+type scripted struct {
+	kind     string
+	data     []byte
+	progress service.Progress
+}
+
+// script is a campaign told in advance, of a machine whose times follow simple laws.
+type script struct {
+	drift    float64 // of the time of a byte
+	lines    []scripted
+	measured map[string]int // problem and candidate to its line
+	progress service.Progress
+	random   *rand.Rand
+}
+
+// times are cost models in the manner of Thakur et al. (2005): p processes, n bytes, a
+// seconds of latency, b seconds a byte.
+var times = map[coll.Collective]map[string]func(p, n, a, b float64) float64{
+	coll.Bcast: {
+		"binomial":                             func(p, n, a, b float64) float64 { return math.Log2(p) * (a + n*b) },
+		"scatter_recursive_doubling_allgather": func(p, n, a, b float64) float64 { return 2*math.Log2(p)*a + 2.1*n*b },
+		"scatter_ring_allgather":               func(p, n, a, b float64) float64 { return (math.Log2(p)+p-1)*a*0.7 + 1.9*n*b },
+		"smp":                                  func(p, n, a, b float64) float64 { return 0.9*math.Log2(p)*a + 0.93*math.Log2(p)*n*b + a/2 },
+	},
+	coll.Allreduce: {
+		"recursive_doubling":       func(p, n, a, b float64) float64 { return math.Log2(p) * (a + 1.2*n*b) },
+		"reduce_scatter_allgather": func(p, n, a, b float64) float64 { return 2*math.Log2(p)*a + 2.3*n*b },
+		"ring":                     func(p, n, a, b float64) float64 { return 2*(p-1)*a*0.5 + 2*n*b },
+	},
+}
+
+var (
+	nodeCounts = []int{2, 4, 8, 16, 32}
+	ppns       = []int{1, 8, 32}
+)
+
+func sizes() (out []int64) {
+	for n := int64(1); n <= 1<<20; n *= 4 {
+		out = append(out, n, 2*n)
+	}
+	return out[:len(out)-1]
+}
+
+func (s *script) seconds(p store.Problem, algorithm string, nodes, ppn int, bytes int64) float64 {
+	all := float64(nodes * ppn)
+	a, b := 1.6e-6, 2.4e-10*s.drift*(1+0.4*math.Log2(float64(ppn)))
+	if p.Library == "openmpi" {
+		a *= 1.2
+	}
+	if algorithm == "library_default" {
+		algorithm = shipped(p, nodes*ppn, bytes)
+	}
+	return times[p.Collective][algorithm](max(all, 2), float64(bytes), a, b)
+}
+
+// shipped is what the library runs by itself.
+func shipped(p store.Problem, processes int, bytes int64) string {
+	names := slices.Sorted(maps.Keys(times[p.Collective]))
+	if bytes >= 8<<10 && processes > 16 {
+		return names[1]
+	}
+	return names[0]
+}
+
+func algorithms(p store.Problem) []string {
+	return append(slices.Sorted(maps.Keys(times[p.Collective])), "library_default")
+}
+
+func newScript(name string, drift float64) *script {
+	s := &script{drift: drift, measured: map[string]int{}, random: rand.New(rand.NewPCG(7, 7))}
+	s.progress.Problems = len(problems)
+	spec := json.RawMessage(`{"runner":{"kind":"slurm"},"libraries":[{"name":"mpich"},{"name":"openmpi"}],"collectives":["bcast","allreduce"],` +
+		`"stop":{"slowdown":1.03,"mistakes":0.05,"mistake_threshold":0.1,"machine_time":5400000000000}}`)
+	header := struct {
+		Kind string `json:"kind"`
+		store.Header
+	}{"header", store.Header{Schema: store.Schema, Campaign: name, ID: "a1b2c3d4", Version: "0.3.0", Created: begun, Seed: 1, Spec: spec}}
+	s.line("header", header)
+	ends := []int{14, 18, 12, 20}
+	for round := 1; round <= slices.Max(ends); round++ {
+		for i, p := range problems {
+			if round <= ends[i] {
+				s.round(p, round, ends[i])
+			}
+		}
+	}
+	s.record(store.Record{Kind: store.KindStop, Stop: "converged", Note: "all problems"})
+	return s
+}
+
+func (s *script) record(r store.Record) {
+	r.Time = begun.Add(time.Duration(len(s.lines)) * 1100 * time.Millisecond)
+	s.line(string(r.Kind), r)
+}
+
+func (s *script) line(kind string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	s.progress.Records++
+	s.lines = append(s.lines, scripted{kind, data, s.progress})
+}
+
+// round asks for candidates in one job, measures them, one failing now and then, and
+// judges.
+func (s *script) round(p store.Problem, round, last int) {
+	const batch = 6
+	r := store.Record{Problem: p, Round: round, Kind: store.KindBatch}
+	for range batch {
+		names := algorithms(p)
+		a, err := coll.ParseAlgorithm(names[s.random.IntN(len(names))])
+		if err != nil {
+			panic(err)
+		}
+		rival, err := coll.ParseAlgorithm(names[s.random.IntN(len(names)-1)])
+		if err != nil {
+			panic(err)
+		}
+		point := coll.Point{Collective: p.Collective, Nodes: pick(s.random, nodeCounts), PPN: pick(s.random, ppns), MsgBytes: pick(s.random, sizes())}
+		r.Batch = append(r.Batch, coll.Candidate{Point: point, Algorithm: a})
+		doubt := 0.3 * s.random.Float64() / float64(round)
+		r.Reasons = append(r.Reasons, store.Reason{Doubt: doubt, Spares: doubt / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
+	}
+	s.progress.Rounds++
+	s.record(r)
+	s.job(r)
+	s.judge(p, round, last)
+}
+
+func (s *script) job(r store.Record) {
+	job := coll.Job{
+		Name: fmt.Sprintf("tutti-a1b2c3d4-%s-%s-r%d-1", r.Problem.Library, r.Problem.Collective, r.Round), State: coll.JobIntended,
+		Carries: []int{0, 1, 2, 3, 4, 5}, Nodes: 32, LimitSeconds: 600,
+	}
+	s.progress.Jobs++
+	tell := func(j coll.Job) {
+		s.record(store.Record{Kind: store.KindJob, Problem: r.Problem, Round: r.Round, Job: &j})
+	}
+	tell(job)
+	job.State, job.ID = coll.JobSubmitted, fmt.Sprint(4100+len(s.lines))
+	tell(job)
+	for _, c := range r.Batch {
+		seconds := s.seconds(r.Problem, c.Algorithm.String(), c.Nodes, c.PPN, c.MsgBytes)
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds, Low: seconds * 0.98, High: seconds * 1.03, Samples: 120, CostSeconds: 4}, Attempt: 1, State: coll.TrialDone, Job: job.Name}
+		s.progress.Trials++
+		if s.random.IntN(40) == 0 {
+			t.Measurement = coll.Measurement{Candidate: c, CostSeconds: 4}
+			t.State, t.Phase, t.Error = coll.TrialFailed, "run", "killed after 60 s"
+			s.progress.FailedTrials++
+		}
+		s.record(store.Record{Kind: store.KindTrial, Problem: r.Problem, Round: r.Round, Trial: &t})
+		s.measured[key(r.Problem, c.Algorithm.String(), c.Nodes, c.PPN, c.MsgBytes)] = len(s.lines)
+	}
+	job.State, job.Outcome, job.Spent = coll.JobEnded, coll.JobCompleted, coll.Spent{Queue: 11 + 30*s.random.Float64(), Launch: 4, Measure: 20}
+	s.progress.Jobs--
+	tell(job)
+}
+
+func (s *script) judge(p store.Problem, round, last int) {
+	left := float64(last-round) / float64(last)
+	e := store.Evaluation{
+		Round: round, Trials: 6 * round, Points: 5 * round, CandidateShare: 0.011 * float64(round), PointShare: 0.03 * float64(round),
+		MachineSeconds: 31*float64(round) + 4*float64(round*round)/3, Source: "predicted", Judged: 315,
+		Slowdown: 1.008 + 0.9*math.Pow(left, 3)*(0.8+0.4*s.random.Float64()), Mistakes: 0.012 + 0.5*left*left*(0.8+0.4*s.random.Float64()),
+	}
+	e.NodeSeconds = 32 * e.MachineSeconds
+	s.progress.MachineSeconds += 31 + 8*float64(round)/3
+	s.progress.NodeSeconds = 32 * s.progress.MachineSeconds
+	s.progress.Slowdown, s.progress.Mistakes = e.Slowdown, e.Mistakes
+	s.record(store.Record{Kind: store.KindEvaluation, Problem: p, Round: round, Evaluation: &e})
+	if round == last {
+		s.progress.Converged++
+		s.record(store.Record{Kind: store.KindStop, Problem: p, Round: round, Stop: "converged"})
+	}
+}
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+func key(p store.Problem, algorithm string, nodes, ppn int, bytes int64) string {
+	return fmt.Sprint(p, algorithm, nodes, ppn, bytes)
+}
+
+// predictions knows every candidate exactly; what was measured in the first lines is
+// said to be.
+func (s *script) predictions(p store.Problem, lines int) (out []service.Prediction) {
+	for _, nodes := range nodeCounts {
+		for _, ppn := range ppns {
+			for _, bytes := range sizes() {
+				for _, a := range algorithms(p) {
+					at, known := s.measured[key(p, a, nodes, ppn, bytes)]
+					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, Bytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && at <= lines})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// choices are the fastest of the predictions.
+func (s *script) choices(p store.Problem, lines int) (out []service.Choice) {
+	all := s.predictions(p, lines)
+	n := len(algorithms(p))
+	for i := 0; i < len(all); i += n {
+		here := slices.Clone(all[i : i+n])
+		usual := here[n-1].Seconds
+		here = here[:n-1]
+		slices.SortStableFunc(here, func(a, b service.Prediction) int { return int(math.Copysign(1, a.Seconds-b.Seconds)) })
+		best, second := here[0], here[1]
+		gap := second.Seconds / best.Seconds
+		if best.Seconds > 0.99*usual {
+			best.Algorithm = "library_default"
+		}
+		out = append(out, service.Choice{
+			Nodes: best.Nodes, PPN: best.PPN, Bytes: best.Bytes, Algorithm: best.Algorithm, Default: shipped(p, best.Nodes*best.PPN, best.Bytes), Seconds: best.Seconds,
+			Gain: usual / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, Doubt: 0.4 * math.Exp(-12*(gap-1)),
+		})
+	}
+	slices.SortFunc(out, byPoint)
+	return out
+}
