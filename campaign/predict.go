@@ -80,7 +80,10 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	sum.Slowdown, sum.Mistakes = 1+mean*loss, min(1, mean*mistakes)
 	describe(eval, sum)
 	eval.SlowdownUpper, eval.MistakesUpper = 1+upper*loss, min(1, upper*mistakes)
-	return true, nil
+	if r.problem.Inspect != nil {
+		err = r.problem.Inspect(*eval, now.choice)
+	}
+	return err == nil, err
 }
 
 // surprises are the mistakes that the models of the round before expected of their own

@@ -18,6 +18,7 @@ import (
 // Options say how recorded data are replayed.
 type Options struct {
 	Noise    float64            // relative, lognormal, of each replayed time
+	Tail     float64            // probability of an outlier; see replay.Noise
 	Launch   benchrunner.Launch // price of starting programs
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
@@ -138,7 +139,7 @@ func Seeds(first uint64, n int) []uint64 {
 }
 
 func (o Options) replay(seed uint64) replay.Options {
-	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise}, Launch: o.Launch}
+	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise, TailProbability: o.Tail}, Launch: o.Launch}
 }
 
 func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {

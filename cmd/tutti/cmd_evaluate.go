@@ -63,6 +63,7 @@ The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 			"tutti evaluate --data data/simgrid/C_bcast.csv --figure fig3 --to results/figures"),
 		Args: noArgs,
 	}
+	cmd.AddCommand(a.calibrateCommand())
 	parse := evaluationFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		e, err := parse()

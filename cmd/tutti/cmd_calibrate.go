@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tutti/benchrunner"
+	"tutti/evaluate"
+)
+
+// calibrateCommand is tutti evaluate calibrate.
+func (a *app) calibrateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "calibrate --data FILE",
+		Short: "How often campaigns that stop by their own predictions are right",
+		Long: `calibrate replays recorded data judged by predictions (stop.judge: predicted) and
+looks at the truth at the same time. It tells how often the truth met the criteria
+where the predictions said so, and what was spent beside the first moment at which
+it was true, and the moment at which it had been true for as long as asked.
+
+--keep writes each replay into a file as it ends; what the file holds is not replayed
+again and is part of the table.`,
+		Example: indent(
+			"tutti evaluate calibrate --data data/simgrid/C_bcast.csv --seeds 3",
+			"tutti evaluate calibrate --data a.csv,b.csv --noise 0.01,0.02,0.05 --tail 0,0.02 --keep c.jsonl"),
+		Args: noArgs,
+	}
+	opt := evaluate.DefaultOptions()
+	flags := cmd.Flags()
+	data := flags.StringSlice("data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
+	strategy := flags.String("strategy", "regret", "strategy of the campaigns")
+	noise := flags.Float64Slice("noise", []float64{opt.Noise}, "relative noise of the replayed times, or several")
+	tail := flags.Float64Slice("tail", []float64{0}, "probability of an outlier, or several")
+	seeds := flags.Int("seeds", 3, "number of seeds")
+	first := flags.Uint64("first-seed", 1, "first of the seeds")
+	launch := flags.String("launch", evaluate.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
+	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
+	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays side by side; does not change the results")
+	keep := flags.String("keep", "", "`FILE` of replays, to go on from")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if len(*data) == 0 {
+			return usageError(cmd, errors.New("--data FILE is missing"))
+		}
+		if *seeds < 1 {
+			return usageError(cmd, fmt.Errorf("--seeds %d: want 1 or more", *seeds))
+		}
+		strategies, err := evaluate.ParseStrategies(*strategy)
+		var launches []benchrunner.Launch
+		if err == nil {
+			launches, err = evaluate.ParseLaunches(*launch, *seconds)
+		}
+		if err == nil && (len(strategies) != 1 || len(launches) != 1) {
+			err = errors.New("--strategy, --launch: want one of each")
+		}
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		opt.Launch = launches[0]
+		plan := evaluate.CalibrationPlan{Strategy: strategies[0], Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
+		if err := plan.Validate(opt); err != nil {
+			return usageError(cmd, err)
+		}
+		var warnings []string
+		if plan.Sets, warnings, err = evaluate.Load(*data); err != nil {
+			return withCode(codeInput, err)
+		}
+		for _, w := range warnings {
+			fmt.Fprintln(a.stderr, "warning:", w)
+		}
+		return a.calibrate(cmd, plan, opt, *keep)
+	}
+	return cmd
+}
+
+// calibrate replays the plan and prints the table.
+func (a *app) calibrate(cmd *cobra.Command, plan evaluate.CalibrationPlan, opt evaluate.Options, keep string) error {
+	emit := func(c evaluate.Calibration) error {
+		fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)
+		return nil
+	}
+	if keep != "" {
+		known, err := knownCalibrations(keep)
+		if err != nil {
+			return withOutputCode(err)
+		}
+		plan.Known = known
+		file, err := os.OpenFile(keep, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+		if err != nil {
+			return withOutputCode(err)
+		}
+		defer file.Close() // every line is written at once
+		lines, tell := json.NewEncoder(file), emit
+		emit = func(c evaluate.Calibration) error {
+			if err := lines.Encode(c); err != nil {
+				return withOutputCode(err)
+			}
+			return tell(c)
+		}
+	}
+	all, err := evaluate.Calibrations(cmd.Context(), plan, opt, emit)
+	if err != nil {
+		return err
+	}
+	return evaluate.WriteCalibration(a.stdout, all)
+}
+
+// knownCalibrations reads what an earlier run kept, nothing when there is no file.
+func knownCalibrations(path string) ([]evaluate.Calibration, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var out []evaluate.Calibration
+	scanner := bufio.NewScanner(file)
+	for scanner.Scan() {
+		var c evaluate.Calibration
+		if err := json.Unmarshal(scanner.Bytes(), &c); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, len(out)+1, err)
+		}
+		out = append(out, c)
+	}
+	return out, scanner.Err()
+}

@@ -1,0 +1,250 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/learner"
+	"tutti/metrics"
+	"tutti/store"
+)
+
+// Calibration is one replay judged by predictions, beside the truth.
+type Calibration struct {
+	Data       string  `json:"data"`
+	Collective string  `json:"collective"`
+	Strategy   string  `json:"strategy"`
+	Noise      float64 `json:"noise"`
+	Tail       float64 `json:"tail"`
+	Launch     string  `json:"launch"`
+	Seed       uint64  `json:"seed"`
+	// Machine time after the first evaluation at which the truth met the criteria, and
+	// after that at which it had done so for long enough; 0 for never.
+	FirstSeconds float64 `json:"first_seconds"`
+	HeldSeconds  float64 `json:"held_seconds"`
+	// The evaluation at which the predictions had met the criteria for long enough.
+	Stopped       bool    `json:"stopped"`
+	Exhausted     bool    `json:"exhausted"` // stopped because everything was measured
+	StopSeconds   float64 `json:"stop_seconds"`
+	StopShare     float64 `json:"stop_share"` // of the machine time of measuring every candidate
+	Slowdown      float64 `json:"slowdown"`   // true
+	Mistakes      float64 `json:"mistakes"`
+	SlowdownUpper float64 `json:"slowdown_upper"`
+	MistakesUpper float64 `json:"mistakes_upper"`
+	Good          bool    `json:"good"` // the truth met the criteria there
+	// Evaluations, and those at which both upper ends were above the truth.
+	Evaluations int     `json:"evaluations"`
+	Covered     int     `json:"covered"`
+	WallSeconds float64 `json:"wall_seconds"`
+}
+
+// Beyond so many times the machine time at which the truth had held, a replay whose
+// predictions have not met the criteria is broken off.
+const calibrationMost = 6
+
+// errEnough ends a replay of which nothing more is to be learnt.
+var errEnough = errors.New("enough is known")
+
+// calibrating follows one replay.
+type calibrating struct {
+	Calibration
+	set        Set
+	criteria   activelearn.Criteria
+	exhaustive float64
+	truth      *activelearn.Watch
+	predicted  *activelearn.Watch
+}
+
+// CalibrationPlan says which replays there are: each set with each noise, tail and seed.
+type CalibrationPlan struct {
+	Sets     []Set
+	Strategy string
+	Seeds    []uint64
+	Noise    []float64
+	Tail     []float64
+	Known    []Calibration // of an earlier run with the same options, not replayed again
+}
+
+// Validate reports what is wrong with the options under a noise and tail of the plan.
+func (p CalibrationPlan) Validate(opt Options) error {
+	for _, opt.Noise = range p.Noise {
+		for _, opt.Tail = range p.Tail {
+			if err := opt.Validate(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Calibrations replays what a plan says, in the order of noise, tail, set and seed.
+// emit receives the fresh ones in that order; known ones that the plan does not name
+// are left out.
+func Calibrations(ctx context.Context, p CalibrationPlan, opt Options, emit func(Calibration) error) ([]Calibration, error) {
+	type replay struct {
+		set         Set
+		noise, tail float64
+		seed        uint64
+	}
+	type key struct {
+		data, collective, strategy, launch string
+		noise, tail                        float64
+		seed                               uint64
+	}
+	known := map[key]Calibration{}
+	for _, c := range p.Known {
+		known[key{c.Data, c.Collective, c.Strategy, c.Launch, c.Noise, c.Tail, c.Seed}] = c
+	}
+	var all []replay
+	for _, noise := range p.Noise {
+		for _, tail := range p.Tail {
+			for _, s := range p.Sets {
+				for _, seed := range p.Seeds {
+					all = append(all, replay{s, noise, tail, seed})
+				}
+			}
+		}
+	}
+	fresh := map[int]bool{}
+	next := 0
+	of := func(r replay) key {
+		return key{r.set.Data, string(r.set.Collective), p.Strategy, LaunchName(opt.Launch), r.noise, r.tail, r.seed}
+	}
+	for i, r := range all {
+		_, ok := known[of(r)]
+		fresh[i] = !ok
+	}
+	return inOrder(ctx, opt.Workers, len(all), func(ctx context.Context, i int) (Calibration, error) {
+		r := all[i]
+		if !fresh[i] {
+			return known[of(r)], nil
+		}
+		o := opt
+		o.Noise, o.Tail = r.noise, r.tail
+		return Calibrate(ctx, r.set, p.Strategy, r.seed, o)
+	}, func(c Calibration) error {
+		next++
+		if emit == nil || !fresh[next-1] {
+			return nil
+		}
+		return emit(c)
+	})
+}
+
+// Calibrate replays a set under a strategy, judged by predictions, until the
+// predictions and the truth have both met the criteria, or it takes too long.
+func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Calibration, error) {
+	began := time.Now()
+	machine, err := s.machine(opt.replay(seed))
+	if err != nil {
+		return Calibration{}, err
+	}
+	exhaustive, err := s.Exhaustive(opt.Launch)
+	if err != nil {
+		return Calibration{}, err
+	}
+	c := &calibrating{
+		Calibration: Calibration{
+			Data: s.Data, Collective: string(s.Collective), Strategy: strategy,
+			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: seed,
+		},
+		set: s, criteria: opt.Criteria, exhaustive: exhaustive,
+		truth:     activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
+		predicted: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
+	}
+	never := opt.Criteria
+	never.MinShare = 1
+	res, err := campaign.Run(ctx, campaign.Spec{
+		Seed: seed, Strategy: strategy, Batch: opt.Batch, Criteria: never,
+		Judge: campaign.ByPrediction, Learner: opt.of(strategy, seed), Attempts: 1, Launch: opt.Launch.Model,
+	}, campaign.Problem{
+		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
+		Space:   s.Space, Runner: machine, Truth: s.Truth, Inspect: c.inspect,
+	}, nil, nil, nil)
+	switch {
+	case err == nil:
+		c.exhaust(res)
+	case !errors.Is(err, errEnough):
+		return Calibration{}, err
+	}
+	c.WallSeconds = time.Since(began).Seconds()
+	return c.Calibration, nil
+}
+
+// inspect compares a prediction with the truth.
+func (c *calibrating) inspect(e store.Evaluation, choice *learner.Learner) error {
+	held, err := choice.Judge(c.set.Truth)
+	if err != nil {
+		return err
+	}
+	truth, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	if err != nil {
+		return err
+	}
+	c.Evaluations++
+	if e.SlowdownUpper >= truth.Slowdown && e.MistakesUpper >= truth.Mistakes {
+		c.Covered++
+	}
+	good := c.truth.Holds(truth)
+	if good && c.FirstSeconds == 0 {
+		c.FirstSeconds = e.MachineSeconds
+	}
+	if c.truth.Observe(truth, 1) && c.HeldSeconds == 0 {
+		c.HeldSeconds = e.MachineSeconds
+	}
+	upper := metrics.Summary{Points: e.Judged, Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}
+	if c.predicted.Observe(upper, 1) && !c.Stopped {
+		c.stop(e, truth, good)
+	}
+	if c.HeldSeconds > 0 && (c.Stopped || e.MachineSeconds > calibrationMost*c.HeldSeconds) {
+		return errEnough
+	}
+	return nil
+}
+
+func (c *calibrating) stop(e store.Evaluation, truth metrics.Summary, good bool) {
+	c.Stopped, c.Good = true, good
+	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive
+	c.Slowdown, c.Mistakes = truth.Slowdown, truth.Mistakes
+	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
+}
+
+// exhaust judges a replay that measured everything: the fastest measured algorithm is
+// the choice.
+func (c *calibrating) exhaust(res campaign.Result) {
+	if c.Stopped || len(res.Evaluations) == 0 {
+		return
+	}
+	e := res.Evaluations[len(res.Evaluations)-1]
+	chosen, least := map[coll.Point]coll.Algorithm{}, map[coll.Point]float64{}
+	for _, m := range res.Ledger.Measurements() {
+		if t, ok := least[m.Point]; !ok || m.Seconds < t {
+			chosen[m.Point], least[m.Point] = m.Algorithm, m.Seconds
+		}
+	}
+	best, took := map[coll.Point]float64{}, map[coll.Point]float64{}
+	for _, m := range c.set.Truth {
+		if t, ok := best[m.Point]; !ok || m.Seconds < t {
+			best[m.Point] = m.Seconds
+		}
+		if chosen[m.Point] == m.Algorithm {
+			took[m.Point] = m.Seconds
+		}
+	}
+	var slowdowns []float64
+	for _, p := range c.set.Space.Points() {
+		slowdowns = append(slowdowns, took[p]/best[p])
+	}
+	truth, err := metrics.Summarize(slowdowns, metrics.Options{})
+	if err != nil {
+		return // every candidate of recorded data has a time
+	}
+	if res.Stop == activelearn.Converged {
+		c.stop(e, truth, c.truth.Holds(truth))
+		c.Exhausted = true
+	}
+}

@@ -1,0 +1,128 @@
+package evaluate
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+)
+
+// calibrationGroup sums up replays.
+type calibrationGroup struct {
+	name                           string
+	runs, stopped, good, exhausted int
+	evaluations, covered           int
+	first, held                    []float64 // machine time at the stop over the first and the held one
+	mistakes                       []float64 // true, at the stop
+}
+
+func (g *calibrationGroup) add(c Calibration) {
+	g.runs++
+	g.evaluations += c.Evaluations
+	g.covered += c.Covered
+	if !c.Stopped {
+		return
+	}
+	g.stopped++
+	if c.Good {
+		g.good++
+	}
+	if c.Exhausted {
+		g.exhausted++
+	}
+	g.mistakes = append(g.mistakes, c.Mistakes)
+	if c.FirstSeconds > 0 {
+		g.first = append(g.first, c.StopSeconds/c.FirstSeconds)
+	}
+	if c.HeldSeconds > 0 {
+		g.held = append(g.held, c.StopSeconds/c.HeldSeconds)
+	}
+}
+
+// WriteCalibration prints how often the truth met the criteria where the predictions
+// said so, and what the machine time was beside that at the first moment of truth and
+// at the moment at which a judge who knows it stops: by noise, by data, and all.
+func WriteCalibration(w io.Writer, all []Calibration) error {
+	var groups []*calibrationGroup
+	group := func(name string) *calibrationGroup {
+		i := slices.IndexFunc(groups, func(g *calibrationGroup) bool { return g.name == name })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &calibrationGroup{name: name})
+		}
+		return groups[i]
+	}
+	for _, by := range []func(Calibration) string{
+		func(c Calibration) string { return "noise " + noiseName(c.Noise, c.Tail) },
+		func(c Calibration) string { return c.Data },
+		func(Calibration) string { return "all" },
+	} {
+		for _, c := range all {
+			group(by(c)).add(c)
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "data\treplays\tstopped\ttruth held\tupper ends above\ttime/first: median\tgeo. mean\ttime/held: median\tgeo. mean\tmistakes at stop: median\tgreatest")
+	for _, g := range groups {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.name, g.runs, g.stopped,
+			proportion(g.good, g.stopped), proportion(g.covered, g.evaluations),
+			ratio(median(g.first)), ratio(geometricMean(g.first)), ratio(median(g.held)), ratio(geometricMean(g.held)),
+			percentage(median(g.mistakes)), percentage(greatest(g.mistakes)))
+	}
+	return t.Flush()
+}
+
+func noiseName(noise, tail float64) string {
+	s := strconv.FormatFloat(100*noise, 'g', 3, 64) + " %"
+	if tail > 0 {
+		s += " and outliers " + strconv.FormatFloat(100*tail, 'g', 3, 64) + " %"
+	}
+	return s
+}
+
+func proportion(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+}
+
+func ratio(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+func percentage(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return strconv.FormatFloat(100*v, 'f', 1, 64) + " %"
+}
+
+func greatest(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return slices.Max(v)
+}
+
+// geometricMean and median are not a number for no values.
+func geometricMean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(v)))
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(v))
+	return (sorted[(len(v)-1)/2] + sorted[len(v)/2]) / 2
+}
