@@ -11,7 +11,8 @@ import (
 //	y(x, a) = mean + c(x) + s(x) + o_a + g_a(x) + r_a(x) + noise
 //
 // c is common to all tasks and g_a the task's own, Matérn-5/2 processes with length
-// scales of their own, those of g_a shared by all tasks; s and r_a know no
+// scales of their own, those of g_a shared by all tasks; half of g_a goes by steps, see
+// stepShare; s and r_a know no
 // neighbours and stand for what a row does to all tasks and to a single one; o_a is
 // the level of a task. The differences between tasks know nothing of mean, c and s,
 // so one task observed at a row tells of the others there.
@@ -71,6 +72,7 @@ type MultiParams struct {
 	Mean         float64
 	CommonLength []float64 // of c
 	OwnLength    []float64 // of each g_a
+	StepLength   []float64 // of the steps in each g_a; nil: it has none. They are not learnt
 	Common       float64   // of c
 	Own          float64   // of each g_a
 	Level        float64   // of o_a
@@ -106,7 +108,11 @@ func (o Observations) validate() error {
 }
 
 func (p MultiParams) validate(dim int) error {
-	for _, length := range [][]float64{p.CommonLength, p.OwnLength} {
+	lengths := [][]float64{p.CommonLength, p.OwnLength}
+	if p.StepLength != nil {
+		lengths = append(lengths, p.StepLength)
+	}
+	for _, length := range lengths {
 		if err := (Params{Mean: p.Mean, Length: length, Signal: p.Common, Noise: p.Noise}).Validate(dim); err != nil {
 			return err
 		}
@@ -162,7 +168,7 @@ func (p MultiParams) covariances(x []float64, rows [][]float64, common, own []fl
 	for u, row := range rows {
 		qc, qo := p.distances(x, row)
 		common[u] = p.Common * matern52(qc)
-		own[u] = p.Own*matern52(qo) + p.Level
+		own[u] = p.Own*p.stepped(matern52(qo), p.step(x, row)) + p.Level
 		if qc == 0 {
 			common[u] += p.Shared
 			own[u] += p.Rough

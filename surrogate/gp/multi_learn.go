@@ -10,7 +10,7 @@ import (
 
 // MultiOptions say how FitMulti learns hyper-parameters.
 type MultiOptions struct {
-	Length []float64    // centres of the priors of both kinds of length scales, in the columns' units
+	Length []float64    // of steps, and centres of the priors of the other length scales, in the columns' units
 	Noise  float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
 	Start  *MultiParams // where the search begins; nil: at the centres of the priors
 }
@@ -40,6 +40,7 @@ const (
 	multiLengthSD  = 1.0 // of the logarithm of a length scale: a factor of 2.7
 	multiLengthMax = 4.0 // and at most so much from the centre
 	multiEvals     = 40  // of the likelihood
+	multiFirst     = 80  // observations that a search without a start begins with: steps are cheap there
 	multiRows      = 240 // observations to learn from: more move the parameters little and cost n³
 )
 
@@ -61,6 +62,13 @@ func FitMulti(obs Observations, opt MultiOptions) (*Multi, error) {
 			return nil, fmt.Errorf("%w: length scales %g, noise %g", ErrValue, opt.Length, opt.Noise)
 		}
 	}
+	if opt.Start == nil && len(obs.Y) > 2*multiFirst {
+		p, err := learnMulti(obs.Sample(multiFirst), opt)
+		if err != nil {
+			return nil, err
+		}
+		opt.Start = &p
+	}
 	p, err := learnMulti(obs.Sample(multiRows), opt)
 	if err != nil {
 		return nil, err
@@ -79,7 +87,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	if opt.Start != nil {
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}
-	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit}
+	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, step: opt.Length}
 	theta, cost := start, math.Inf(1)
 	problem := optimize.Problem{
 		Func: func(at []float64) float64 {
@@ -101,9 +109,10 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		},
 	}
 	settings := &optimize.Settings{
-		FuncEvaluations:   multiEvals,
+		FuncEvaluations: multiEvals,
+		// Far below the nats that would matter, see doc.go.
 		GradientThreshold: 1e-3,
-		Converger:         &optimize.FunctionConverge{Absolute: 1e-3, Iterations: 3},
+		Converger:         &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 2},
 	}
 	// A search that gives up still leaves the best point seen, which is what counts.
 	_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
@@ -111,7 +120,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		return MultiParams{}, fmt.Errorf("%w at the start", ErrFactor)
 	}
 	p := multiParams(b.inside(theta), len(opt.Length), unit)
-	p.Mean, p.Noise = mean, opt.Noise
+	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.Length
 	return p, nil
 }
 

@@ -9,6 +9,7 @@ type multiLikelihood struct {
 	obs   Observations
 	y     []float64
 	noise float64
+	step  []float64 // lengths, see MultiParams
 
 	theta  []float64 // of the state below; nil before the first evaluation
 	loglik float64
@@ -57,7 +58,9 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 
 // params are those of theta where the targets have variance 1.
 func (l *multiLikelihood) params(theta []float64) MultiParams {
-	return multiParams(theta, len(l.obs.X[0]), 1)
+	p := multiParams(theta, len(l.obs.X[0]), 1)
+	p.StepLength = l.step
+	return p
 }
 
 // gradient sets grad to the derivatives at theta; to zero where value is -Inf. O(2n³/3)
