@@ -135,6 +135,7 @@ function limitLine(u, limit, text, ink) {
   ctx.stroke();
   ctx.fillStyle = ink('--ink');
   ctx.font = `${11 * dot}px system-ui, sans-serif`;
+  ctx.textAlign = 'left';
   ctx.fillText(text(limit), bbox.left + 5 * dot, y + 13 * dot);
   ctx.restore();
 }

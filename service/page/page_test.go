@@ -1,0 +1,109 @@
+package page_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tutti/service/page"
+)
+
+func TestHandler(t *testing.T) {
+	tests := []struct {
+		method, path string
+		status       int
+		mediaType    string
+	}{
+		{"GET", "/", http.StatusOK, "text/html; charset=utf-8"},
+		{"HEAD", "/", http.StatusOK, "text/html; charset=utf-8"},
+		{"GET", "/assets/main.js", http.StatusOK, "text/javascript; charset=utf-8"},
+		{"GET", "/assets/base.css", http.StatusOK, "text/css; charset=utf-8"},
+		{"GET", "/assets/icon.svg", http.StatusOK, "image/svg+xml"},
+		{"GET", "/assets/vendor/uPlot.LICENSE", http.StatusOK, "text/plain; charset=utf-8"},
+		{"POST", "/", http.StatusMethodNotAllowed, ""},
+		{"GET", "/assets", http.StatusNotFound, ""},
+		{"GET", "/assets/", http.StatusNotFound, ""},
+		{"GET", "/assets/../page.go", http.StatusNotFound, ""},
+		{"GET", "/page.go", http.StatusNotFound, ""},
+		{"GET", "/etc/passwd", http.StatusNotFound, ""},
+	}
+	h := page.Handler()
+	for _, tc := range tests {
+		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
+			r := httptest.NewRequest(tc.method, "/", nil)
+			r.URL.Path = tc.path
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != tc.status {
+				t.Fatalf("status %d, want %d", w.Code, tc.status)
+			}
+			if tc.status != http.StatusOK {
+				return
+			}
+			for name, want := range map[string]string{
+				"Content-Type": tc.mediaType, "Content-Security-Policy": page.Policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache",
+			} {
+				if got := w.Header().Get(name); got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestHandlerTag(t *testing.T) {
+	h := page.Handler()
+	first := httptest.NewRecorder()
+	h.ServeHTTP(first, httptest.NewRequest("GET", "/assets/main.js", nil))
+	r := httptest.NewRequest("GET", "/assets/main.js", nil)
+	r.Header.Set("If-None-Match", first.Header().Get("Etag"))
+	second := httptest.NewRecorder()
+	h.ServeHTTP(second, r)
+	if second.Code != http.StatusNotModified || second.Body.Len() != 0 {
+		t.Errorf("asked again: status %d with %d bytes, want %d with none", second.Code, second.Body.Len(), http.StatusNotModified)
+	}
+}
+
+// TestSources holds the rules that the policy enforces and those it cannot: no markup
+// made from text, nothing from elsewhere, every file that is named is there.
+func TestSources(t *testing.T) {
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|javascript:`)
+	namespace := "http://www.w3.org/2000/svg"
+	names, err := filepath.Glob("assets/*")
+	if err != nil || len(names) < 10 {
+		t.Fatalf("assets: %v (error %v)", names, err)
+	}
+	imported := regexp.MustCompile(`from '\./([^']+)'|(?:src|href)="(assets/[^"]+)"`)
+	for _, name := range names {
+		contents, err := os.ReadFile(name)
+		if err != nil {
+			continue // a folder
+		}
+		text := strings.ReplaceAll(string(contents), namespace, "")
+		for i, line := range strings.Split(text, "\n") {
+			if m := forbidden.FindString(line); m != "" {
+				t.Errorf("%s:%d has %q", name, i+1, m)
+			}
+		}
+		for _, m := range imported.FindAllStringSubmatch(text, -1) {
+			path := m[2]
+			if m[1] != "" {
+				path = "assets/" + m[1]
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s wants %v", name, err)
+			}
+		}
+	}
+	index, err := os.ReadFile("assets/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`(?i)<style|style=|<script[^>]*>[^<]|\son[a-z]+=`).Find(index); m != nil {
+		t.Errorf("index.html has %q, which the policy forbids", m)
+	}
+}
