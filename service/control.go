@@ -98,7 +98,7 @@ func (s *Service) Run(ctx context.Context) error {
 	s.mu.Unlock()
 	err := s.follow(ctx)
 	s.drain()
-	return errors.Join(err, s.events.close(), s.release())
+	return errors.Join(err, s.Close())
 }
 
 // follow does what the schedule says until ctx is cancelled.

@@ -112,6 +112,9 @@ func New(opt Options) (*Service, error) {
 	return s, nil
 }
 
+// Close gives back a service that is not Run after all.
+func (s *Service) Close() error { return errors.Join(s.events.close(), s.release()) }
+
 // Bases returns what campaigns can be made from, in the order of the configuration.
 func (s *Service) Bases() []Base { return slices.Clone(s.opt.Bases) }
 

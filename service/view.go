@@ -12,7 +12,7 @@ type Choice struct {
 	Bytes     int64   `json:"bytes"`
 	Algorithm string  `json:"algorithm"`       // chosen; library_default leaves it to the library
 	Default   string  `json:"default"`         // what the library runs by itself, as far as known
-	Seconds   float64 `json:"seconds"`         // predicted, or measured
+	Seconds   float64 `json:"seconds"`         // predicted, or measured; 0 where nothing was measured at the point
 	Gain      float64 `json:"gain"`            // time of the default over that of the choice; 0 when unknown
 	Measured  bool    `json:"measured"`        // all that can be was
 	Tie       bool    `json:"tie,omitempty"`   // another one is as fast as far as can be told
@@ -33,7 +33,8 @@ type Prediction struct {
 	PPN       int     `json:"ppn"`
 	Bytes     int64   `json:"bytes"`
 	Algorithm string  `json:"algorithm"`
-	Seconds   float64 `json:"seconds"`
+	Seconds   float64 `json:"seconds"`  // 0 where nothing was measured at the point
+	Slowdown  float64 `json:"slowdown"` // beside the fastest at the point, 1 for that
 	Measured  bool    `json:"measured"`
 }
 

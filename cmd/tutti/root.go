@@ -73,7 +73,7 @@ Exit codes:
 	})
 	root.AddCommand(
 		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
-		a.verifyCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.versionCommand(),
+		a.verifyCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.serveCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

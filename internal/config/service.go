@@ -26,7 +26,8 @@ type Service struct {
 	Listen string // host:port or unix:PATH
 	Cert   string // PEM files, both or none
 	Key    string
-	Tokens string // file; "" for none
+	Tokens string   // file; "" for none
+	Hosts  []string // names that browsers may use for the address
 	Bases  []service.Base
 	Limits ServiceLimits
 	Drain  time.Duration
@@ -51,6 +52,7 @@ func serviceFields(s *Service, dir string) []field {
 		{"tls.cert", "certificate (PEM)", "", text(func(*Campaign) *string { return &s.Cert }, anything)},
 		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: whoever reaches the address may do everything", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
+		{"hosts", "names that requests may be addressed to, beside those of loopback", []any{}, texts(func(*Campaign) *[]string { return &s.Hosts }, 0, isPrintable)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	_ "time/tzdata" // schedules have time zones, containers may have none
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/config"
+	"tutti/service"
+	"tutti/service/api"
+	"tutti/service/page"
+	"tutti/service/token"
+	"tutti/store"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve -c FILE",
+		Short: "Run campaigns unattended, with a page, an API and metrics",
+		Long: `serve runs the campaigns that the schedule of a service file or a request asks for:
+one at a time on each machine, the others wait. Each is a process of its own and
+goes on when serve dies; the next serve finds it again. On SIGTERM campaigns are
+asked to stop, what they have with a scheduler stays there, and the next serve goes
+on. The page is at the address that the file names, the API below /api/v1, metrics
+at /metrics.
+
+With --once serve runs what is due and what waits, listens nowhere, and ends: for
+scrontab. A base with a schedule is due when its time has passed since it was last
+looked at, or when it never was.
+
+Structured logs (JSON lines) go to standard error.`,
+		Example: indent(
+			"tutti serve -c configs/service-demo.yaml",
+			"tutti serve -c service.yaml --once"),
+		Args: noArgs,
+	}
+	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
+	once := cmd.Flags().Bool("once", false, "run what is due and what waits, then end")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *file == "" {
+			return usageError(cmd, errors.New("-c FILE is missing"))
+		}
+		c, err := config.LoadService(*file)
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		return a.serve(cmd.Context(), c, *once)
+	}
+	return cmd
+}
+
+// serve runs a service until ctx is cancelled, or with once until nothing is due.
+func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
+	log := slog.New(slog.NewJSONHandler(a.stderr, nil))
+	options, err := a.serviceOptions(c, log)
+	if err != nil {
+		return err
+	}
+	options.Once = once
+	s, err := service.New(options)
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		return err // busy
+	case err != nil:
+		return withOutputCode(err)
+	}
+	if once {
+		return s.Run(ctx)
+	}
+	handler, listener, err := front(c, s, log)
+	if err != nil {
+		return errors.Join(withCode(codeInput, err), s.Close())
+	}
+	log.Info("listening", "address", address(c, listener), "state", c.State)
+	return runBoth(ctx, s, handler, listener, log)
+}
+
+// runBoth serves as long as the service runs: clients see how it drains. When the
+// listener fails, the service drains.
+func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Listener, log *slog.Logger) error {
+	running, stop := context.WithCancel(ctx)
+	serving, close := context.WithCancel(context.WithoutCancel(ctx))
+	defer close()
+	served := make(chan error, 1)
+	go func() {
+		defer stop()
+		served <- handler.Serve(serving, l)
+	}()
+	err := s.Run(running)
+	close()
+	if failed := <-served; failed != nil && !errors.Is(failed, http.ErrServerClosed) {
+		err = errors.Join(err, failed)
+	}
+	log.Info("ended", "error", err)
+	return err
+}
+
+// front is what clients see: the API with the page, and where it listens.
+func front(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
+	o := api.Options{
+		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, Hosts: c.Hosts,
+		Limits: api.Limits{Rate: c.Limits.Rate, Burst: c.Limits.Burst, Streams: c.Limits.Streams},
+	}
+	if c.Tokens != "" {
+		tokens, err := token.Open(c.Tokens)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Tokens = tokens
+	}
+	handler, err := api.New(s, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := api.Listen(c.Listen, api.Security{CertFile: c.Cert, KeyFile: c.Key, Tokens: c.Tokens != ""})
+	return handler, l, err
+}
+
+// address is where people find the page.
+func address(c *config.Service, l net.Listener) string {
+	switch {
+	case strings.HasPrefix(c.Listen, "unix:"):
+		return c.Listen
+	case c.Cert != "":
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
+}
+
+// serviceOptions has campaigns run by this very program. Variables that override
+// keys of campaign files are for people, not for a service's campaigns.
+func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Options, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return service.Options{}, fmt.Errorf("path of this program: %w", err)
+	}
+	environ := []string{} // nil would mean this process's own
+	for _, v := range a.environ {
+		if !strings.HasPrefix(v, config.EnvPrefix) {
+			environ = append(environ, v)
+		}
+	}
+	return service.Options{
+		State: c.State, Bases: c.Bases, Command: []string{program}, Environ: environ,
+		Check: func(b service.Base, set map[string]string) error { return config.CheckSettings(b.File, set) },
+		Views: journalViews{}, Site: machineSite{},
+		Waiting: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
+	}, nil
+}
