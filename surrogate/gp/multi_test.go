@@ -38,12 +38,14 @@ func TestMultiGradient(t *testing.T) {
 		name  string
 		obs   Observations
 		theta []float64
+		step  []float64
 	}{
-		{"one source", alone, theta},
-		{"three sources", several, append(theta, -3, -2.5, -2, -3.5)},
+		{"one source", alone, theta, nil},
+		{"three sources", several, append(theta, -3, -2.5, -2, -3.5), nil},
+		{"steps", alone, theta, relatedOptions.Length},
 	} {
 		grad := make([]float64, len(tc.theta))
-		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3} }
+		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3, step: tc.step} }
 		fresh().gradient(tc.theta, grad)
 		for k := range tc.theta {
 			const h = 1e-5
@@ -200,6 +202,31 @@ func TestMultiTellsOfSiblings(t *testing.T) {
 	}
 	if got := m.Means([][]float64{{20}}, 2)[1][0]; math.Abs(got-4.2) > 0.1 {
 		t.Errorf("task 1 at 20 = %g, want about 4.2", got)
+	}
+}
+
+// Half of a task's own correlation falls at once, by steps, where the smooth half stays.
+func TestMultiSteps(t *testing.T) {
+	p := MultiParams{
+		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6},
+		Common: 1, Own: 2, Level: 0.5, Noise: 1e-4,
+	}
+	near, far := []float64{0.04, 0.06}, []float64{400, 600}
+	common, own := make([]float64, 3), make([]float64, 3)
+	p.covariances([]float64{0, 0}, [][]float64{{0, 0}, near, far}, common, own)
+	for i, want := range []float64{2.5, 0.5 + matern52(0.0002) + math.Exp(-0.02), 0.5} {
+		if math.Abs(own[i]-want) > 1e-12 {
+			t.Errorf("own covariance %d = %g, want %g", i, own[i], want)
+		}
+	}
+	k := newKinship(2)
+	k.relate(p, [][]float64{{0, 0}, near})
+	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-own[1]) > 1e-12 {
+		t.Errorf("covariance of two rows %g, want %g", got, own[1])
+	}
+	p.StepLength = []float64{4}
+	if _, err := WithMulti(p, related(3, 2)); !errors.Is(err, ErrShape) && !errors.Is(err, ErrValue) {
+		t.Errorf("one step length for two columns: %v", err)
 	}
 }
 
