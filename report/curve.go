@@ -18,6 +18,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 	rows := [][]string{{
 		"library", "collective", "round", "trials", "points", "point_share", "machine_seconds", "source",
 		"slowdown", "accuracy", "mistakes", "p95_slowdown", "worst_slowdown", "r2",
+		"slowdown_upper", "mistakes_upper",
 	}}
 	for _, p := range f.Problems {
 		for _, c := range p.Curve {
@@ -25,6 +26,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 				p.Library, p.Collective, strconv.Itoa(c.Round), strconv.Itoa(c.Trials), strconv.Itoa(c.Points),
 				exact(c.PointShare), exact(c.MachineSeconds), c.Source,
 				exact(c.Slowdown), exact(c.Accuracy), exact(c.Mistakes), exact(c.P95), exact(c.Worst), exact(c.R2),
+				upperEnd(c, c.SlowdownUpper), upperEnd(c, c.MistakesUpper),
 			})
 		}
 	}
@@ -32,6 +34,14 @@ func WriteCurve(w io.Writer, f Facts) error {
 		return fmt.Errorf("report as CSV: %w", err)
 	}
 	return nil
+}
+
+// upperEnd is the upper end of a prediction, empty where there is none.
+func upperEnd(c CurvePoint, x float64) string {
+	if c.SlowdownUpper == 0 {
+		return ""
+	}
+	return exact(x)
 }
 
 // exact is the shortest text that reads back as x.

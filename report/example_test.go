@@ -40,8 +40,8 @@ func ExampleWriteCurve() {
 		fmt.Println(err)
 	}
 	// Output:
-	// library,collective,round,trials,points,point_share,machine_seconds,source,slowdown,accuracy,mistakes,p95_slowdown,worst_slowdown,r2
-	// mpich,bcast,4,36,12,0.12,754,cross-validated,1.018,0.82,0.03,1.08,1.3,0.94
+	// library,collective,round,trials,points,point_share,machine_seconds,source,slowdown,accuracy,mistakes,p95_slowdown,worst_slowdown,r2,slowdown_upper,mistakes_upper
+	// mpich,bcast,4,36,12,0.12,754,cross-validated,1.018,0.82,0.03,1.08,1.3,0.94,,
 }
 
 func ExampleSummary() {

@@ -140,13 +140,16 @@ type CurvePoint struct {
 	Points         int     `json:"points"`
 	PointShare     float64 `json:"point_share"`
 	MachineSeconds float64 `json:"machine_seconds"`
-	Source         string  `json:"source"` // "reference" or "cross-validated"
+	Source         string  `json:"source"` // "reference", "cross-validated", "predicted" or "measured"
 	R2             float64 `json:"r2"`
 	Slowdown       float64 `json:"slowdown"`
 	Accuracy       float64 `json:"accuracy"`
 	Mistakes       float64 `json:"mistakes"`
 	P95            float64 `json:"p95_slowdown"`
 	Worst          float64 `json:"worst_slowdown"`
+	// Upper ends by which predictions are judged; zero where the figures are none.
+	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
+	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
 // Score says how good a way of choosing is, over all points where it is known.

@@ -60,6 +60,14 @@ func withoutNil(f Facts) Facts {
 		for j := range p.Algorithms {
 			p.Algorithms[j].Parity = orEmpty(p.Algorithms[j].Parity)
 		}
+		p.Reasons = slices.Clone(p.Reasons) // absent when there are none, as are comparisons
+		for j := range p.Reasons {
+			p.Reasons[j].Top = orEmpty(p.Reasons[j].Top)
+		}
+		p.Compared = slices.Clone(p.Compared)
+		for j := range p.Compared {
+			p.Compared[j].Algorithms, p.Compared[j].Sizes = orEmpty(p.Compared[j].Algorithms), orEmpty(p.Compared[j].Sizes)
+		}
 		p.HPO = copied(p.HPO)
 		for j := range p.HPO {
 			p.HPO[j].Params = orEmpty(p.HPO[j].Params)

@@ -72,25 +72,38 @@ const maxMarks = 40
 // other. It needs at least one evaluation.
 func (s *sheet) convergence(p ProblemFacts, c Criteria) (template.HTML, error) {
 	unit := timeUnit(p.Curve[len(p.Curve)-1].MachineSeconds)
-	var times, slowdowns, mistakes []float64
+	var times, slowdowns, mistakes, most, mostMistakes []float64
+	predicted := false
 	for _, e := range p.Curve {
 		times = append(times, e.MachineSeconds/unit.seconds)
 		slowdowns = append(slowdowns, e.Slowdown)
 		mistakes = append(mistakes, 100*e.Mistakes)
+		most = append(most, max(e.Slowdown, e.SlowdownUpper))
+		mostMistakes = append(mostMistakes, 100*max(e.Mistakes, e.MistakesUpper))
+		predicted = predicted || e.SlowdownUpper > 0
 	}
 	above, below := criteria(p, c)
 	upper := newPlot("", "average slowdown (ratio)")
 	lower := newPlot("machine time ("+unit.name+")", "mistakes (% of points)")
-	setSlowdowns(&upper.Y, append(above.values(), append(slowdowns, 1)...))
-	_, high := bounds(append(below.values(), mistakes...))
+	setSlowdowns(&upper.Y, append(above.values(), append(most, append(slowdowns, 1)...)...))
+	_, high := bounds(append(below.values(), mostMistakes...))
 	setLinear(&lower.Y, 0, max(1.1*high, 1), 4)
 	for _, panel := range []struct {
 		*plot.Plot
 		guides
-		values []float64
-		at     scale
-	}{{upper, above, slowdowns, excess}, {lower, below, mistakes, linear}} {
-		xys := mapped(times, setTimes(&panel.X, times), panel.values, panel.at)
+		values, most []float64
+		at           scale
+	}{{upper, above, slowdowns, most, excess}, {lower, below, mistakes, mostMistakes, linear}} {
+		along := setTimes(&panel.X, times)
+		if predicted {
+			line, err := plotter.NewLine(mapped(times, along, panel.most, panel.at))
+			if err != nil {
+				return "", fmt.Errorf("convergence: %w", err)
+			}
+			line.LineStyle = thinLine
+			panel.Add(line)
+		}
+		xys := mapped(times, along, panel.values, panel.at)
 		if err := addCurve(panel.Plot, xys, p.Curve); err != nil {
 			return "", err
 		}
@@ -147,7 +160,7 @@ func addCurve(p *plot.Plot, xys plotter.XYs, evaluations []CurvePoint) error {
 		switch {
 		case i%every != 0 && i != len(xys)-1:
 			return draw.GlyphStyle{Shape: noMark{}}
-		case evaluations[i].Source == "reference":
+		case evaluations[i].Source == "reference" || evaluations[i].Source == "measured":
 			return filledMark
 		}
 		return hollowMark

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
@@ -37,6 +38,8 @@ type problemView struct {
 	Measured    []panel
 	Algorithms  []algorithmView
 	Trials      []trialView
+	Reasons     []reasonsView
+	Compared    []comparedView
 }
 
 type scoreView struct {
@@ -143,7 +146,8 @@ func newProblem(s *sheet, p ProblemFacts, c Criteria) (problemView, error) {
 		}
 		v.Scores = append(v.Scores, scoreView{score, title})
 	}
-	v.Trials = trialViews(p.HPO)
+	v.Fields = append(v.Fields, known(p)...)
+	v.Trials, v.Reasons, v.Compared = trialViews(p.HPO), reasonsViews(p.Reasons), comparedViews(p.Compared)
 	if err := v.drawLines(s, c); err != nil {
 		return problemView{}, err
 	}
@@ -151,6 +155,23 @@ func newProblem(s *sheet, p ProblemFacts, c Criteria) (problemView, error) {
 		return problemView{}, err
 	}
 	return v, nil
+}
+
+// known are figures that not every problem has.
+func known(p ProblemFacts) []field {
+	var out []field
+	if p.Model != "" {
+		out = append(out, field{"model", p.Model})
+	}
+	if p.Ties != nil {
+		out = append(out, field{"ties", formatOf(*p.Ties, p.Points)})
+	}
+	if w := p.Weighted; w != nil {
+		out = append(out, field{"points that count", formatOf(w.Points, p.Points)},
+			field{"half of the weight", fmt.Sprintf("in %d points", w.Half)},
+			field{"weightiest point", fmt.Sprintf("%s, %s times the mean", w.Where, trimmed(w.Greatest, 1))})
+	}
+	return out
 }
 
 func (v *problemView) drawLines(s *sheet, c Criteria) (err error) {
@@ -249,6 +270,11 @@ func trialViews(trials []HPOTrial) []trialView {
 		out = append(out, view)
 	}
 	return out
+}
+
+// Predicted reports whether any evaluation was a prediction with an upper end.
+func (p ProblemFacts) Predicted() bool {
+	return slices.ContainsFunc(p.Curve, func(e CurvePoint) bool { return e.SlowdownUpper > 0 })
 }
 
 // HasParity reports whether any algorithm has held-out predictions.

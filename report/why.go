@@ -1,0 +1,131 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+)
+
+// reasonsView is one round of reasons in words.
+type reasonsView struct {
+	Round, Candidates int
+	Spares, Price     string
+	Top               []reasonView
+}
+
+type reasonView struct {
+	Candidate, Sentence string
+}
+
+// reasonsViews puts the reasons of rounds into words.
+func reasonsViews(rounds []RoundReasons) []reasonsView {
+	var out []reasonsView
+	for _, r := range rounds {
+		v := reasonsView{Round: r.Round, Candidates: r.Candidates, Spares: formatPart(r.Spares), Price: formatSeconds(r.Seconds)}
+		for _, why := range r.Top {
+			v.Top = append(v.Top, reasonView{why.candidate(), why.Sentence()})
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// First is what was most worth measuring in a round.
+func (v reasonsView) First() string {
+	if len(v.Top) == 0 {
+		return absent
+	}
+	return v.Top[0].Sentence
+}
+
+func (r Reason) candidate() string {
+	return fmt.Sprintf("%s at %s, %s", r.Algorithm, coll.Layout{Nodes: r.Nodes, PPN: r.PPN}, coll.FormatBytes(r.MsgBytes))
+}
+
+// Sentence says why a candidate was chosen.
+func (r Reason) Sentence() string {
+	layout, size := coll.Layout{Nodes: r.Nodes, PPN: r.PPN}, coll.FormatBytes(r.MsgBytes)
+	open := fmt.Sprintf("Choosing between %s and %s at %s, %s, is expected to cost %s", r.Algorithm, r.Rival, layout, size, formatPart(r.Doubt))
+	if r.Rival == "" {
+		open = fmt.Sprintf("At %s, %s, there is no choice but %s", layout, size, r.Algorithm)
+	}
+	return fmt.Sprintf("%s; measuring %s there spares %s over the grid for %s.", open, r.Algorithm, formatPart(r.Spares), formatSeconds(r.Seconds))
+}
+
+// formatPart writes a part as a percentage of two digits that count, however small.
+func formatPart(x float64) string {
+	if x == 0 {
+		return "nothing"
+	}
+	percent := 100 * x
+	decimals := max(0, 1-int(math.Floor(math.Log10(math.Abs(percent)))))
+	if decimals > 6 {
+		return "next to nothing"
+	}
+	return strconv.FormatFloat(percent, 'f', decimals, 64) + " %"
+}
+
+// comparedView is a comparison with an earlier campaign in words.
+type comparedView struct {
+	ComparedFacts
+	Verdict           string
+	Algorithms, Sizes []changeView
+}
+
+type changeView struct {
+	Name, Factor, Verdict string
+	Measured              int
+	Changed               bool
+}
+
+func comparedViews(all []ComparedFacts) []comparedView {
+	var out []comparedView
+	for _, c := range all {
+		v := comparedView{ComparedFacts: c, Algorithms: changeViews(c.Algorithms), Sizes: changeViews(c.Sizes)}
+		v.Verdict = verdict(c)
+		out = append(out, v)
+	}
+	return out
+}
+
+func changeViews(changes []ChangeFacts) []changeView {
+	var out []changeView
+	for _, c := range changes {
+		v := changeView{Name: c.Name, Factor: c.Factor.text(), Measured: c.Measured, Changed: c.Changed, Verdict: "no change beyond noise"}
+		switch {
+		case c.Factor == nil:
+			v.Verdict = "not measured"
+		case c.Changed:
+			v.Verdict = changeWords(c.Factor.Value)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// changeWords says what a factor of times means: 2 is twice as slow.
+func changeWords(factor float64) string {
+	if factor > 1 {
+		return formatShare(factor-1) + " slower"
+	}
+	return formatShare(1-factor) + " less time"
+}
+
+// verdict sums up a comparison.
+func verdict(c ComparedFacts) string {
+	var changed []string
+	for _, group := range [][]ChangeFacts{c.Algorithms, c.Sizes} {
+		for _, g := range group {
+			if g.Changed {
+				changed = append(changed, fmt.Sprintf("%s (%s)", g.Name, changeWords(g.Factor.Value)))
+			}
+		}
+	}
+	if len(changed) == 0 {
+		return "Nothing changed beyond noise as far as it was measured again."
+	}
+	return "Changed: " + strings.Join(changed, ", ") + "."
+}
