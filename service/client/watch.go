@@ -34,7 +34,8 @@ const fruitless = 10
 // Watch hands every event of a campaign behind the line after to each, in order
 // and once, until there will be no more: then it returns nil. A stream that
 // breaks is connected again and goes on behind the last event, as long as the
-// service can be reached within the client's patience. An error of each ends it.
+// service can be reached within the client's patience; without patience the error
+// is returned. An error of each ends it.
 func (c *Client) Watch(ctx context.Context, id string, after int64, each func(service.Event) error) error {
 	return c.watch(ctx, join([]string{"campaigns", id, "events"}), after, each)
 }
@@ -61,7 +62,7 @@ func (c *Client) watch(ctx context.Context, path string, after int64, each func(
 		if after > before || time.Since(begin) > 10*time.Second {
 			failures = 0
 		}
-		if failures == fruitless {
+		if failures == fruitless || c.patience < 0 {
 			return err
 		}
 		if after == before { // nothing new: do not hurry

@@ -1,0 +1,196 @@
+package api_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/service/api"
+)
+
+// certificate writes a self-signed one for loopback.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+func listenAndServe(t *testing.T, addr string, sec api.Security, o api.Options) (a *api.API, bound string) {
+	t.Helper()
+	l, err := api.Listen(addr, sec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = api.New(newFake(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return a, l.Addr().String()
+}
+
+// Only loopback and Unix sockets may be open.
+func TestListen(t *testing.T) {
+	cert, key := certificate(t)
+	socket := filepath.Join(t.TempDir(), "s")
+	tests := []struct {
+		addr string
+		sec  api.Security
+		want string // part of the error; "" listens
+	}{
+		{addr: "127.0.0.1:0"},
+		{addr: "localhost:0"},
+		{addr: "127.3.2.1:0"},
+		{addr: "unix:" + socket},
+		{addr: "127.0.0.1:0", sec: api.Security{CertFile: cert, KeyFile: key}},
+		{addr: ":0", sec: api.Security{CertFile: cert, KeyFile: key, Tokens: true}},
+		{addr: ":0", want: "TLS is missing, tokens are missing"},
+		{addr: "0.0.0.0:0", want: "TLS is missing, tokens are missing"},
+		{addr: "[::]:0", want: "TLS is missing, tokens are missing"},
+		{addr: "192.168.7.7:0", want: "TLS is missing"},
+		{addr: "some.host.example:0", want: "TLS is missing"},
+		{addr: "0.0.0.0:0", sec: api.Security{Tokens: true}, want: "TLS is missing"},
+		{addr: "0.0.0.0:0", sec: api.Security{CertFile: cert, KeyFile: key}, want: "tokens are missing"},
+		{addr: "127.0.0.1", want: "want host:port or unix:PATH"},
+		{addr: "", want: "want host:port or unix:PATH"},
+		{addr: "unix:", want: "want the path of a socket"},
+		{addr: "unix:@abstract", want: "want the path of a socket"},
+		{addr: "unix:" + cert, want: "no socket"},
+		{addr: "127.0.0.1:0", sec: api.Security{CertFile: cert}, want: "the file of its key"},
+		{addr: "127.0.0.1:0", sec: api.Security{CertFile: cert, KeyFile: cert}, want: "TLS:"},
+		{addr: "127.0.0.1:0", sec: api.Security{CertFile: "none", KeyFile: "none"}, want: "no such file"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.addr, func(t *testing.T) {
+			l, err := api.Listen(tc.addr, tc.sec)
+			if err == nil {
+				defer l.Close()
+			}
+			switch {
+			case tc.want == "" && err != nil:
+				t.Errorf("Listen: %v", err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("Listen: %v, want an error with %q", err, tc.want)
+			case strings.HasSuffix(tc.want, "missing") && !errors.Is(err, api.ErrOpen):
+				t.Errorf("Listen: %v, want ErrOpen", err)
+			}
+		})
+	}
+}
+
+func TestUnixSocket(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tutti.sock")
+	l, err := api.Listen("unix:"+path, api.Security{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, err := os.Lstat(path)
+	if err != nil || about.Mode().Perm() != 0o600 || about.Mode()&os.ModeSocket == 0 {
+		t.Errorf("socket: %v, %v, want mode 0600", about, err)
+	}
+	if _, err := api.Listen("unix:"+path, api.Security{}); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a second service on the socket: %v, want that it is in use", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left in the folder: %v", left)
+	}
+	// What a killed service left is replaced.
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	dead.Close()
+	_, _ = listenAndServe(t, "unix:"+path, api.Security{}, api.Options{})
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get("http://any.name/api/v1/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Errorf("through the socket: %s", resp.Status)
+	}
+}
+
+// Under TLS the cookie is for TLS only, and old versions are refused.
+func TestTLS(t *testing.T) {
+	cert, key := certificate(t)
+	_, addr := listenAndServe(t, "127.0.0.1:0", api.Security{CertFile: cert, KeyFile: key, Tokens: true}, api.Options{Tokens: someTokens()})
+	pool := x509.NewCertPool()
+	content, err := os.ReadFile(cert)
+	if err != nil || !pool.AppendCertsFromPEM(content) {
+		t.Fatal(err)
+	}
+	client := http.Client{
+		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	defer client.CloseIdleConnections()
+	resp, err := client.Post("https://"+addr+"/login", "application/x-www-form-urlencoded", strings.NewReader("token=do"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if cookie := resp.Header.Get("Set-Cookie"); resp.StatusCode != 303 || !strings.Contains(cookie, "Secure") {
+		t.Errorf("login: %s, cookie %q, want Secure", resp.Status, cookie)
+	}
+	if resp.ProtoMajor != 2 {
+		t.Errorf("protocol %s, want HTTP/2, whose streams share a connection", resp.Proto)
+	}
+	if resp.Header.Get("Strict-Transport-Security") == "" {
+		t.Error("no Strict-Transport-Security")
+	}
+	old, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11})
+	if err == nil {
+		old.Close()
+		t.Error("TLS 1.1 is accepted")
+	}
+}

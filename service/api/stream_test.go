@@ -1,0 +1,203 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/service/api"
+)
+
+// open begins to read a stream.
+func open(t *testing.T, s *httptest.Server, path string, headers ...string) *http.Response {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// blocks returns the parts of a stream, what stands between empty lines.
+func blocks(t *testing.T, r io.Reader) []string {
+	t.Helper()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n\n"), "\n\n")
+}
+
+func event(n int) string {
+	return fmt.Sprintf("id: %d\nevent: trial\ndata: {\"kind\":\"trial\",\"n\":%d}", n, n)
+}
+
+func TestStreamFrom(t *testing.T) {
+	f := newFake()
+	f.feeds["c1"].grow(1000, true)
+	s := serve(t, f, api.Options{})
+	tests := []struct {
+		name, query string
+		headers     []string
+		first       int // number of the first event
+	}{
+		{name: "from the beginning", first: 1},
+		{name: "after", query: "?after=10", first: 11},
+		{name: "Last-Event-ID", headers: []string{"Last-Event-ID: 700"}, first: 701},
+		{name: "Last-Event-ID before after", query: "?after=10", headers: []string{"Last-Event-ID: 998"}, first: 999},
+		{name: "all are known", query: "?after=1000", first: 1001},
+		{name: "more than all", query: "?after=999999", first: 1001},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			resp := open(t, s, "/api/v1/campaigns/c1/events"+tc.query, tc.headers...)
+			if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
+				t.Fatalf("%s, Content-Type %q", resp.Status, kind)
+			}
+			got := blocks(t, resp.Body)
+			got = got[1:] // the time to wait before connecting again
+			if len(got) != 1000-tc.first+2 {
+				t.Fatalf("%d events, want %d and the end", len(got), 1000-tc.first+1)
+			}
+			for i, one := range got[:len(got)-1] {
+				if one != event(tc.first+i) {
+					t.Fatalf("event %d is %q, want %q", i, one, event(tc.first+i))
+				}
+			}
+			if end := got[len(got)-1]; !strings.HasPrefix(end, "event: end\ndata: {\"seq\":") {
+				t.Errorf("the last event is %q, want end", end)
+			}
+		})
+	}
+	for _, bad := range []string{"?after=-1", "?after=x", "?after=1e3", "?after=99999999999999999999"} {
+		if got := ask(t, s, "GET", "/api/v1/campaigns/c1/events"+bad, ""); got.status != 422 || !strings.Contains(got.body, "query.after") {
+			t.Errorf("%s: %d %s", bad, got.status, got.body)
+		}
+	}
+	if got := ask(t, s, "GET", "/api/v1/campaigns/c9/events", ""); got.status != 404 {
+		t.Errorf("no such campaign: %d", got.status)
+	}
+}
+
+// Events arrive as they come, with signs of life between them.
+func TestStreamLive(t *testing.T) {
+	f := newFake()
+	s := serve(t, f, api.Options{Limits: api.Limits{Heartbeat: 20 * time.Millisecond}})
+	in := bufio.NewScanner(open(t, s, "/api/v1/campaigns/c2/events").Body)
+	until := func(want string) {
+		t.Helper()
+		for in.Scan() {
+			if in.Text() == want {
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", want, in.Err())
+	}
+	until(": heartbeat")
+	f.feeds["c2"].grow(1, false)
+	until("id: 1")
+	until(": heartbeat")
+	f.feeds["c2"].grow(2, true)
+	until("id: 3")
+	until("event: end")
+	for in.Scan() {
+		if in.Text() != `data: {"seq":3}` && in.Text() != "" {
+			t.Errorf("after the end: %q", in.Text())
+		}
+	}
+}
+
+// An event is one event whatever its data hold.
+func TestStreamInjection(t *testing.T) {
+	f := newFake()
+	feed := f.feeds["c1"]
+	feed.grow(1, true)
+	feed.all[0].Data = []byte("{\"a\":1,\r\n\"b\":2}\n\ndata: evil")
+	feed.all[0].Type = "trial\nid: 7"
+	got := blocks(t, open(t, serve(t, f, api.Options{}), "/api/v1/campaigns/c1/events").Body)
+	if len(got) != 3 || strings.Count(got[1], "\n") != 2 {
+		t.Errorf("stream %q, want one event of three lines", got)
+	}
+}
+
+// Many watch while the feed grows: everybody gets every event once, in order.
+func TestManyWatch(t *testing.T) {
+	const clients, events = 50, 2000
+	f := newFake()
+	s := serve(t, f, api.Options{})
+	var wg sync.WaitGroup
+	for range clients {
+		resp := open(t, s, "/api/v1/campaigns/c2/events")
+		wg.Go(func() {
+			next := 1
+			in := bufio.NewScanner(resp.Body)
+			for in.Scan() {
+				if id, ok := strings.CutPrefix(in.Text(), "id: "); ok {
+					if id != fmt.Sprint(next) {
+						t.Errorf("event %s, want %d", id, next)
+						return
+					}
+					next++
+				}
+			}
+			if next != events+1 {
+				t.Errorf("%d events, want %d", next-1, events)
+			}
+		})
+	}
+	for i := range events / 10 {
+		f.feeds["c2"].grow(10, i == events/10-1)
+	}
+	wg.Wait()
+}
+
+func TestStreamLimits(t *testing.T) {
+	s := serve(t, newFake(), api.Options{Limits: api.Limits{Streams: 4, StreamsPerClient: 2}})
+	first := open(t, s, "/api/v1/events")
+	open(t, s, "/api/v1/events")
+	if got := ask(t, s, "GET", "/api/v1/events", ""); got.status != 503 || got.header.Get("Retry-After") == "" {
+		t.Errorf("third stream of a client: %d, want 503 with Retry-After", got.status)
+	}
+	first.Body.Close()
+	for range 100 { // the service hears of it a moment later
+		resp := open(t, s, "/api/v1/events")
+		if resp.StatusCode == 200 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the place of a closed stream stays taken")
+}
+
+// When the service goes, streams end without the event end: clients come back.
+func TestStreamEndsWithTheService(t *testing.T) {
+	a, addr := listenAndServe(t, "127.0.0.1:0", api.Security{}, api.Options{})
+	resp, err := http.Get("http://" + addr + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	a.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil || strings.Contains(string(content), "event: end") {
+		t.Errorf("stream %q, %v, want it to end without the event end", content, err)
+	}
+}
