@@ -36,7 +36,7 @@ type Conclusion struct {
 // told and gathers the facts for the report. It is a function of its arguments
 // alone.
 func Conclude(spec Spec, p Problem, res Result, condemned verify.Condemned, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
-	c, _, err := Select(spec, p, res, condemned, fit)
+	c, l, err := Select(spec, p, res, condemned, fit)
 	if err != nil {
 		return Conclusion{}, err
 	}
@@ -51,8 +51,10 @@ func Conclude(spec Spec, p Problem, res Result, condemned verify.Condemned, fit 
 			return Conclusion{}, err
 		}
 	}
-	c.Facts, err = newFacts(spec, final, p, res, c, held)
-	return c, err
+	if c.Facts, err = newFacts(spec, final, p, res, c, held); err != nil {
+		return c, err
+	}
+	return c, addTies(&c.Facts, l, len(res.Ledger.Measurements()), c)
 }
 
 // Select is Conclude without the facts: what would be selected by now, not how
@@ -224,6 +226,7 @@ func curveOf(evaluations []store.Evaluation) []report.CurvePoint {
 			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
 			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
 			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
+			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,
 		}
 	}
 	return out
