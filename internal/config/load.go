@@ -25,6 +25,12 @@ var ErrConfig = errors.New("campaign file")
 // stop.slowdown.
 const EnvPrefix = "TUTTI_"
 
+// The variables of tutti remote; they are no keys.
+const (
+	EnvServer = EnvPrefix + "SERVER"
+	EnvToken  = EnvPrefix + "TOKEN"
+)
+
 // Layers lie above the file: variables, then bound flags, then settings.
 type Layers struct {
 	Environ []string               // as os.Environ gives them
@@ -197,7 +203,7 @@ func (l *loader) layer(layers Layers) {
 	}
 	for _, entry := range layers.Environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || value == "" {
+		if !strings.HasPrefix(name, EnvPrefix) || value == "" || name == EnvServer || name == EnvToken {
 			continue
 		}
 		key, ok := known[name]
