@@ -1,0 +1,216 @@
+package service_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/coll"
+	"tutti/store"
+)
+
+// asTutti makes the test binary behave like tutti, as far as a service sees it.
+const asTutti = "FAKE_TUTTI=1"
+
+func TestMain(m *testing.M) {
+	switch {
+	case slices.Contains(os.Environ(), asTutti):
+		os.Exit(fakeTutti(os.Args[1:]))
+	case slices.Contains(os.Environ(), asService):
+		os.Exit(fakeService(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// plan is what a fake campaign file says: so many trials, one every so often, then
+// an exit code.
+type plan struct {
+	Trials int           `json:"trials"`
+	Every  time.Duration `json:"every"`
+	Exit   int           `json:"exit"`
+	Deaf   bool          `json:"deaf"`   // to SIGINT
+	Change float64       `json:"change"` // that drift finds
+
+	Libraries   []library `json:"libraries"`
+	Collectives []string  `json:"collectives"`
+}
+
+type library struct {
+	Name string `json:"name"`
+}
+
+// write puts a campaign file into a folder and returns its path.
+func (p plan) write(t *testing.T, name string) string {
+	t.Helper()
+	p.Libraries, p.Collectives = []library{{"mpich"}}, []string{"bcast"}
+	content, err := json.Marshal(p)
+	path := filepath.Join(t.TempDir(), name)
+	if err == nil {
+		err = os.WriteFile(path, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fakeTutti runs tune, resume, cancel or drift with a real journal. Each call leaves
+// a line in calls.txt beside the results.
+func fakeTutti(args []string) int {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	flag := func(name string) string {
+		if i := slices.Index(args, name); i >= 0 {
+			return args[i+1]
+		}
+		return ""
+	}
+	dir := flag("--results")
+	if args[0] != "tune" {
+		dir = args[1]
+	}
+	note(filepath.Join(filepath.Dir(dir), "calls.txt"), strings.Join(args, " "))
+	switch args[0] {
+	case "tune":
+		content, err := os.ReadFile(flag("-c"))
+		if err != nil {
+			return fail(3, err)
+		}
+		j, err := store.Create(dir, store.Header{Campaign: "fake", Spec: content})
+		if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLocked) {
+			return fail(6, err)
+		}
+		if err != nil {
+			return fail(1, err)
+		}
+		return fakeRun(j, content, 0, interrupted)
+	case "resume":
+		j, contents, err := store.Open(dir)
+		if errors.Is(err, store.ErrLocked) {
+			return fail(6, err)
+		}
+		if err != nil {
+			return fail(3, err)
+		}
+		done := 0
+		for _, r := range contents.Records {
+			if r.Kind == store.KindTrial {
+				done++
+			}
+		}
+		return fakeRun(j, contents.Header.Spec, done, interrupted)
+	case "drift":
+		contents, err := store.Read(dir)
+		if err != nil {
+			return fail(3, err)
+		}
+		var p plan
+		if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
+			return fail(3, err)
+		}
+		fmt.Printf(`{"candidates":8,"change":%g,"ratio":1}`, p.Change)
+	}
+	return 0
+}
+
+// fakeRun measures what is left of the plan.
+func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
+	defer j.Close()
+	var p plan
+	if err := json.Unmarshal(spec, &p); err != nil {
+		return fail(3, err)
+	}
+	if p.Deaf {
+		interrupted = nil
+	}
+	problem := store.Problem{Library: "mpich", Collective: coll.Bcast}
+	for ; done < p.Trials; done++ {
+		select {
+		case <-interrupted:
+			return 5
+		case <-time.After(p.Every):
+		}
+		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(done + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: 0.5}, Attempt: 1, State: coll.TrialDone}
+		err := j.Append(
+			store.Record{Kind: store.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
+			store.Record{Kind: store.KindTrial, Problem: problem, Round: done + 1, Trial: &t},
+			store.Record{Kind: store.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &store.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
+		)
+		if err != nil {
+			return fail(1, err)
+		}
+	}
+	if p.Exit == 0 {
+		if err := j.Append(store.Record{Kind: store.KindStop, Problem: problem, Stop: "converged"}); err != nil {
+			return fail(1, err)
+		}
+	}
+	if p.Exit != 0 {
+		fmt.Fprintln(os.Stderr, "tutti: something is wrong")
+	}
+	return p.Exit
+}
+
+func note(path, line string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, line)
+}
+
+func fail(code int, err error) int {
+	fmt.Fprintln(os.Stderr, "tutti:", err)
+	return code
+}
+
+// calls returns the verbs that tutti was called with for a campaign.
+func calls(t *testing.T, state, id string) []string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verbs []string
+	for line := range strings.Lines(string(content)) {
+		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		verbs = append(verbs, verb)
+	}
+	return verbs
+}
+
+// checkTrials makes sure that every trial of a plan was measured once.
+func checkTrials(t *testing.T, state, id string, want int) {
+	t.Helper()
+	contents, err := store.Read(filepath.Join(state, "campaigns", id, "results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int64]int{}
+	for _, r := range contents.Records {
+		if r.Kind == store.KindTrial {
+			seen[r.Trial.MsgBytes]++
+		}
+	}
+	for size := range int64(want) {
+		if seen[size+1] != 1 {
+			t.Errorf("trial %d of campaign %s was measured %d times, want once", size+1, id, seen[size+1])
+		}
+	}
+	if len(seen) != want {
+		t.Errorf("campaign %s measured %d candidates, want %d", id, len(seen), want)
+	}
+}

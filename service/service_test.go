@@ -1,0 +1,455 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/coll"
+	"tutti/service"
+	"tutti/store"
+)
+
+// options are those of a service over fake campaigns.
+func options(t testing.TB, state string, bases ...service.Base) service.Options {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service.Options{
+		State: state, Bases: bases, Command: []string{program}, Environ: append(os.Environ(), asTutti),
+		Poll: 2 * time.Millisecond, Grace: 5 * time.Second,
+	}
+}
+
+func base(t *testing.T, name string, p plan) service.Base {
+	t.Helper()
+	return service.Base{Name: name, Machine: "m", File: p.write(t, name)}
+}
+
+// running starts a service and returns it with what ends it and waits for it.
+func running(t *testing.T, opt service.Options) (s *service.Service, stop func()) {
+	t.Helper()
+	s, err := service.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	once := false
+	stop = func() {
+		if once {
+			return
+		}
+		once = true
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("Run does not end")
+		}
+	}
+	t.Cleanup(stop)
+	return s, stop
+}
+
+func create(t *testing.T, s *service.Service, r service.Request) string {
+	t.Helper()
+	c, made, err := s.Create(t.Context(), r, "")
+	if err != nil || !made {
+		t.Fatalf("Create(%v) = %v, made %t", r, err, made)
+	}
+	return c.ID
+}
+
+// await waits until a campaign is as wanted.
+func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) service.Campaign {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		c, err := s.Campaign(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want(c) {
+			return c
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("campaign %s stays %s (%s): %+v", id, c.State, c.Error, c)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func awaitState(t *testing.T, s *service.Service, id string, want service.State) service.Campaign {
+	t.Helper()
+	return await(t, s, id, func(c service.Campaign) bool { return c.State == want })
+}
+
+// measured waits until a campaign has measured something.
+func measured(t *testing.T, s *service.Service, id string) {
+	t.Helper()
+	await(t, s, id, func(c service.Campaign) bool { return c.Progress.Trials > 0 })
+}
+
+func TestOneAtATime(t *testing.T) {
+	state := t.TempDir()
+	quick := base(t, "quick", plan{Trials: 5, Every: 5 * time.Millisecond})
+	other := base(t, "other", plan{Trials: 5, Every: 5 * time.Millisecond, Exit: 4})
+	other.Machine = "n"
+	s, _ := running(t, options(t, state, quick, other))
+	var ids []string
+	for range 3 {
+		ids = append(ids, create(t, s, service.Request{Base: "quick"}))
+	}
+	elsewhere := create(t, s, service.Request{Base: "other", Name: "elsewhere"})
+	for _, id := range ids {
+		c := awaitState(t, s, id, service.Done)
+		if !c.Converged || c.Exit != 0 || c.Progress.Trials != 5 || c.Progress.Converged != 1 || c.Progress.Rounds != 5 {
+			t.Errorf("campaign %s ended as %+v", id, c)
+		}
+		checkTrials(t, state, id, 5)
+	}
+	if c := awaitState(t, s, elsewhere, service.Done); c.Converged || c.Exit != 4 {
+		t.Errorf("campaign that did not converge ended as %+v", c)
+	}
+	// Those of one machine came one after another, in the order they were asked for.
+	var last service.Campaign
+	for _, id := range ids {
+		c, _ := s.Campaign(id)
+		if c.Started.Before(last.Ended) {
+			t.Errorf("campaign %s began at %v, before %s ended at %v", id, c.Started, last.ID, last.Ended)
+		}
+		last = c
+	}
+	if all := s.Campaigns(); len(all) != 4 || all[0].ID != elsewhere {
+		t.Errorf("Campaigns() = %+v, want four, the newest first", all)
+	}
+}
+
+func TestFailure(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "bad", plan{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
+	id := create(t, s, service.Request{Base: "bad"})
+	c := awaitState(t, s, id, service.Failed)
+	if c.Exit != 7 || !strings.Contains(c.Error, "something is wrong") {
+		t.Errorf("failed campaign is %+v", c)
+	}
+	if _, err := s.Pause(id); !errors.Is(err, service.ErrState) {
+		t.Errorf("Pause of a failed campaign = %v, want ErrState", err)
+	}
+	if _, err := s.Resume(id); err != nil {
+		t.Errorf("Resume of a failed campaign = %v", err)
+	}
+	await(t, s, id, func(c service.Campaign) bool { return c.State == service.Failed && len(calls(t, state, id)) == 2 })
+	if got := calls(t, state, id); !slices.Equal(got, []string{"tune", "resume"}) {
+		t.Errorf("tutti was called with %v, want tune and resume", got)
+	}
+	gone := create(t, s, service.Request{Base: "gone"})
+	if c := awaitState(t, s, gone, service.Failed); c.Exit != 3 {
+		t.Errorf("campaign without a file is %+v, want exit code 3", c)
+	}
+}
+
+func TestPauseAndResume(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 30, Every: 10 * time.Millisecond})))
+	id, next := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
+	if c, err := s.Pause(next); err != nil || c.State != service.Paused {
+		t.Errorf("Pause of one that waits = %s, %v", c.State, err)
+	}
+	measured(t, s, id)
+	if c, err := s.Pause(id); err != nil || c.State != service.Stopping {
+		t.Errorf("Pause = %s, %v, want stopping", c.State, err)
+	}
+	if c := awaitState(t, s, id, service.Paused); c.Exit != 5 || c.Progress.Trials == 0 || c.Progress.Trials == 30 {
+		t.Errorf("paused campaign is %+v", c)
+	}
+	if _, err := s.Pause(id); err != nil {
+		t.Errorf("pausing again: %v", err)
+	}
+	if _, err := s.Resume(id); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, s, id, service.Done)
+	checkTrials(t, state, id, 30)
+	if got := calls(t, state, id); !slices.Equal(got, []string{"tune", "resume"}) {
+		t.Errorf("tutti was called with %v, want tune and resume", got)
+	}
+	if c, _ := s.Campaign(next); c.State != service.Paused {
+		t.Errorf("the paused campaign is %s", c.State)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 1000, Every: 10 * time.Millisecond})))
+	id, waits := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
+	if c, err := s.Cancel(waits); err != nil || c.State != service.Cancelled {
+		t.Errorf("Cancel of one that waits = %s, %v", c.State, err)
+	}
+	measured(t, s, id)
+	if _, err := s.Cancel(id); err != nil {
+		t.Fatal(err)
+	}
+	if c := awaitState(t, s, id, service.Cancelled); c.Error != "" || c.Ended.IsZero() {
+		t.Errorf("cancelled campaign is %+v", c)
+	}
+	if got := calls(t, state, id); !slices.Equal(got, []string{"tune", "cancel"}) {
+		t.Errorf("tutti was called with %v, want tune and cancel", got)
+	}
+	if got := calls(t, state, waits); got != nil {
+		t.Errorf("tutti was called with %v for a campaign that never began", got)
+	}
+	if _, err := s.Resume(id); !errors.Is(err, service.ErrState) {
+		t.Errorf("Resume of a cancelled campaign = %v, want ErrState", err)
+	}
+	// A paused one may have jobs with a scheduler: they are cancelled, too.
+	id = create(t, s, service.Request{Base: "slow"})
+	measured(t, s, id)
+	if _, err := s.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, s, id, service.Paused)
+	if _, err := s.Cancel(id); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, s, id, service.Cancelled)
+	if got := calls(t, state, id); !slices.Equal(got, []string{"tune", "cancel"}) {
+		t.Errorf("tutti was called with %v, want tune and cancel", got)
+	}
+}
+
+func TestKillsWhatDoesNotStop(t *testing.T) {
+	opt := options(t, t.TempDir(), base(t, "deaf", plan{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
+	opt.Grace = 50 * time.Millisecond
+	s, _ := running(t, opt)
+	id := create(t, s, service.Request{Base: "deaf"})
+	measured(t, s, id)
+	if _, err := s.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, s, id, service.Paused)
+}
+
+func TestDrain(t *testing.T) {
+	state := t.TempDir()
+	b := base(t, "slow", plan{Trials: 40, Every: 10 * time.Millisecond})
+	s, stop := running(t, options(t, state, b))
+	id := create(t, s, service.Request{Base: "slow"})
+	measured(t, s, id)
+	stop()
+	c, err := s.Campaign(id)
+	if err != nil || c.State != service.Queued {
+		t.Fatalf("after draining the campaign is %s, %v, want queued", c.State, err)
+	}
+	if _, _, err := s.Create(t.Context(), service.Request{Base: "slow"}, ""); !errors.Is(err, service.ErrDraining) {
+		t.Errorf("Create while draining = %v, want ErrDraining", err)
+	}
+	if err := s.Ready(); !errors.Is(err, service.ErrDraining) {
+		t.Errorf("Ready while draining = %v", err)
+	}
+	s, _ = running(t, options(t, state, b))
+	awaitState(t, s, id, service.Done)
+	checkTrials(t, state, id, 40)
+}
+
+// asService makes the test binary a service that runs until it is killed.
+const asService = "FAKE_SERVICE=1"
+
+func fakeService(args []string) int {
+	var opt service.Options
+	if err := json.Unmarshal([]byte(args[0]), &opt.Bases); err != nil {
+		return fail(3, err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fail(1, err)
+	}
+	opt.Bases[0].File = args[2]
+	opt.State, opt.Command, opt.Poll = args[1], []string{program}, 2*time.Millisecond
+	opt.Environ = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return v == asService }), asTutti)
+	s, err := service.New(opt)
+	if err != nil {
+		return fail(6, err)
+	}
+	if len(s.Campaigns()) == 0 {
+		if _, _, err := s.Create(context.Background(), service.Request{Base: opt.Bases[0].Name}, "k"); err != nil {
+			return fail(1, err)
+		}
+	}
+	if err := s.Run(context.Background()); err != nil {
+		return fail(1, err)
+	}
+	return 0
+}
+
+// TestKilledService kills a service at several moments while its campaign goes on:
+// the next one finds the process, and nothing is measured twice.
+func TestKilledService(t *testing.T) {
+	for _, lines := range []int{0, 1, 20, 60} {
+		state := t.TempDir()
+		b := base(t, "slow", plan{Trials: 60, Every: 5 * time.Millisecond})
+		about, err := json.Marshal([]service.Base{b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program, string(about), state, b.File)
+		cmd.Env = append(os.Environ(), asService)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		id := awaitLines(t, state, lines)
+		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		s, stop := running(t, options(t, state, b))
+		c := awaitState(t, s, id, service.Done)
+		checkTrials(t, state, id, 60)
+		if !c.Converged {
+			t.Errorf("killed after %d lines: the campaign ended as %+v", lines, c)
+		}
+		if got := calls(t, state, id); got[0] != "tune" || slices.Contains(got[1:], "tune") && lines > 0 {
+			t.Errorf("killed after %d lines: tutti was called with %v", lines, got)
+		}
+		// The same request with the same key is still known.
+		again, made, err := s.Create(t.Context(), service.Request{Base: "slow"}, "k")
+		if err != nil || made || again.ID != id {
+			t.Errorf("the request again: campaign %s, made %t, %v; want %s", again.ID, made, err, id)
+		}
+		stop()
+	}
+}
+
+// awaitLines waits until the one campaign's journal has so many lines.
+func awaitLines(t *testing.T, state string, lines int) string {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		made, _ := filepath.Glob(filepath.Join(state, "campaigns", "*", "campaign.json"))
+		if len(made) == 0 {
+			continue
+		}
+		id := filepath.Base(filepath.Dir(made[0]))
+		content, _ := os.ReadFile(filepath.Join(filepath.Dir(made[0]), "results", store.FileName))
+		if strings.Count(string(content), "\n") >= lines {
+			return id
+		}
+	}
+	t.Fatalf("no journal of %d lines", lines)
+	return ""
+}
+
+func TestTwoServices(t *testing.T) {
+	opt := options(t, t.TempDir(), base(t, "b", plan{}))
+	running(t, opt)
+	if _, err := service.New(opt); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a second service for the same folder: %v, want ErrLocked", err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
+	opt.Waiting = 2
+	opt.Check = func(_ service.Base, set map[string]string) error {
+		if _, bad := set["bad"]; bad {
+			return &service.FieldError{Field: "set.bad", Text: "no"}
+		}
+		return nil
+	}
+	s, _ := running(t, opt)
+	first := create(t, s, service.Request{Base: "b", Name: "<script>", Set: map[string]string{"seed": "2"}})
+	awaitState(t, s, first, service.Running)
+	faults := []struct {
+		name    string
+		request service.Request
+		key     string
+		field   string
+		err     error
+	}{
+		{name: "no base", request: service.Request{Base: "x"}, err: service.ErrNoBase},
+		{name: "set", request: service.Request{Base: "b", Set: map[string]string{"bad": "1"}}, field: "set.bad"},
+		{name: "from nowhere", request: service.Request{Base: "b", From: "../.."}, field: "from"},
+		{name: "from one that is not done", request: service.Request{Base: "b", From: first}, field: "from"},
+		{name: "name", request: service.Request{Base: "b", Name: "a\nb"}, field: "name"},
+		{name: "long name", request: service.Request{Base: "b", Name: strings.Repeat("x", 201)}, field: "name"},
+		{name: "long value", request: service.Request{Base: "b", Set: map[string]string{"k": strings.Repeat("x", 1001)}}, field: "set"},
+		{name: "key", request: service.Request{Base: "b"}, key: "a\x00b", field: "Idempotency-Key"},
+	}
+	for _, tc := range faults {
+		_, _, err := s.Create(t.Context(), tc.request, tc.key)
+		var field *service.FieldError
+		if tc.err != nil && !errors.Is(err, tc.err) || tc.field != "" && (!errors.As(err, &field) || field.Field != tc.field) {
+			t.Errorf("%s: %v, want %v %s", tc.name, err, tc.err, tc.field)
+		}
+	}
+	one, made, err := s.Create(t.Context(), service.Request{Base: "b"}, "key")
+	if err != nil || !made {
+		t.Fatal(err)
+	}
+	if same, made, err := s.Create(t.Context(), service.Request{Base: "b"}, "key"); err != nil || made || same.ID != one.ID {
+		t.Errorf("the same request again: %s, %t, %v", same.ID, made, err)
+	}
+	if _, _, err := s.Create(t.Context(), service.Request{Base: "b", Name: "x"}, "key"); !errors.Is(err, service.ErrKey) {
+		t.Errorf("another request with the key: %v, want ErrKey", err)
+	}
+	create(t, s, service.Request{Base: "b"})
+	if _, _, err := s.Create(t.Context(), service.Request{Base: "b"}, ""); !errors.Is(err, service.ErrFull) {
+		t.Errorf("one more than may wait: %v, want ErrFull", err)
+	}
+	if _, err := s.Campaign("../b"); !errors.Is(err, service.ErrNoCampaign) {
+		t.Errorf("Campaign(../b) = %v", err)
+	}
+}
+
+func TestViews(t *testing.T) {
+	s, _ := running(t, options(t, t.TempDir(), base(t, "b", plan{Trials: 7, Every: time.Millisecond})))
+	id := create(t, s, service.Request{Base: "b"})
+	awaitState(t, s, id, service.Done)
+	rounds, err := s.Rounds(id)
+	if err != nil || len(rounds) != 7 || rounds[6].Done != 1 || rounds[6].Evaluation == nil || len(rounds[6].Batch) != 1 {
+		t.Errorf("Rounds = %+v, %v", rounds, err)
+	}
+	curve, err := s.Curve(id)
+	if err != nil || len(curve) != 7 || curve[3].Round != 4 || curve[3].Slowdown != 1.5 {
+		t.Errorf("Curve = %+v, %v", curve, err)
+	}
+	page, err := s.Measurements(id, 0, 3)
+	if err != nil || len(page) != 3 {
+		t.Fatalf("Measurements = %+v, %v", page, err)
+	}
+	rest, err := s.Measurements(id, page[2].Seq, 0)
+	if err != nil || len(rest) != 4 || rest[0].MsgBytes != 4 || rest[0].Library != "mpich" {
+		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, rest, err)
+	}
+	problems, err := s.Problems(id)
+	if want := (store.Problem{Library: "mpich", Collective: coll.Bcast}); err != nil || !slices.Equal(problems, []store.Problem{want}) {
+		t.Errorf("Problems = %v, %v, want %v", problems, err, want)
+	}
+	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
+		t.Errorf("Jobs = %v, %v, want none", jobs, err)
+	}
+	if _, err := s.Selection(t.Context(), id, problems[0]); !errors.Is(err, service.ErrNotYet) {
+		t.Errorf("Selection without models = %v, want ErrNotYet", err)
+	}
+	if _, err := s.Selection(t.Context(), id, store.Problem{Library: "intel"}); !errors.Is(err, service.ErrNoProblem) {
+		t.Errorf("Selection of no problem = %v, want ErrNoProblem", err)
+	}
+}
