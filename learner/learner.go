@@ -43,21 +43,24 @@ type Learner struct {
 // The algorithm scalings divide by the fastest time at the point. Where an
 // algorithm is missing, that time is estimated, see withFastest.
 func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
-	known, err := withFastest(ms, opt)
-	if err != nil {
+	known := ms
+	switch opt.Model {
+	case "", Forest:
+		var err error
+		if known, err = withFastest(ms, opt); err != nil {
+			return nil, err
+		}
+	case Process, Stack: // which know the fastest time everywhere
+	default:
+		_, err := ParseModel(string(opt.Model))
 		return nil, err
 	}
 	scaler, err := preprocess.Fit(known, opt.Scaling)
 	if err != nil {
 		return nil, err
 	}
-	switch opt.Model {
-	case "", Forest:
-	case Process, Stack:
+	if opt.Model == Process || opt.Model == Stack {
 		return fitProcess(ms, scaler, opt)
-	default:
-		_, err := ParseModel(string(opt.Model))
-		return nil, err
 	}
 	l, err := train(ms, scaler.Apply(ms), opt.Forest)
 	if err != nil {

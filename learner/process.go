@@ -135,12 +135,7 @@ func (l *Learner) stack(ms []coll.Measurement, obs gp.Observations, opt Options)
 	if err != nil {
 		return err
 	}
-	best := math.Inf(1)
-	for _, w := range stackWeights {
-		if lost := lossOf(sets, w); lost < best {
-			best, l.weight = lost, w
-		}
-	}
+	l.weight = weightOf(sets)
 	l.forests, l.rows = forests.forests, forests.rows
 	return nil
 }
@@ -195,13 +190,34 @@ func (l *Learner) heldOut(obs gp.Observations, forest []float64, seed uint64) ([
 const (
 	stackSlowdown = 0.03
 	stackMistakes = 0.05
+	// Standard errors by which forests must be better to have a weight.
+	stackErrors = 2.0
 )
 
-// lossOf is what the choice loses at the points, slowdown and mistakes in units of
+// weightOf is the weight of the forests that loses least on held-out points. What it
+// spares beside the process alone must exceed its own standard error.
+func weightOf(sets [][]held) float64 {
+	alone := lossesOf(sets, 0)
+	weight, most := 0.0, 0.0
+	for _, w := range stackWeights[1:] {
+		sum, squares := 0.0, 0.0
+		for i, lost := range lossesOf(sets, w) {
+			d := alone[i] - lost
+			sum += d
+			squares += d * d
+		}
+		if sum > most && sum > stackErrors*math.Sqrt(squares) {
+			weight, most = w, sum
+		}
+	}
+	return weight
+}
+
+// lossesOf is what the choice loses at each point, slowdown and mistakes in units of
 // what the criteria allow, when the forests have weight w.
-func lossOf(sets [][]held, w float64) float64 {
-	sum := 0.0
-	for _, here := range sets {
+func lossesOf(sets [][]held, w float64) []float64 {
+	out := make([]float64, len(sets))
+	for i, here := range sets {
 		if len(here) < 2 {
 			continue
 		}
@@ -216,10 +232,10 @@ func lossOf(sets [][]held, w float64) float64 {
 			}
 		}
 		lost := math.Pow(10, chosen-best) - 1
-		sum += lost / stackSlowdown
+		out[i] = lost / stackSlowdown
 		if lost > metrics.DefaultMistakeThreshold {
-			sum += 1 / stackMistakes
+			out[i] += 1 / stackMistakes
 		}
 	}
-	return sum
+	return out
 }
