@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -25,7 +26,9 @@ func (o *oracle) Ask(s State) ([]coll.Candidate, error) {
 	if o.truth == nil {
 		return nil, errNoTruth
 	}
-	o.start(s.Ledger)
+	if err := o.start(s.Ledger); err != nil {
+		return nil, fmt.Errorf("oracle: %w", err)
+	}
 	if len(s.Ledger.Measurements()) == 0 {
 		return o.pay(o.begin(s)), nil
 	}

@@ -33,7 +33,7 @@ type regret struct {
 	paid    map[coll.Candidate]bool
 	reasons map[coll.Candidate]store.Reason
 	params  *gp.MultiParams // learnt last
-	learned int             // observations then
+	learned int             // measurements then
 }
 
 const (
@@ -43,7 +43,7 @@ const (
 	// They are drawn from those whose position in the space, from 0 to 1 on
 	// average over nodes, ppn and bytes, is in the lesser half: likely cheap.
 	beginWithin = 0.5
-	// Hyper-parameters are learnt again when the observations have grown so much.
+	// Hyper-parameters are learnt again when the measurements have grown so much.
 	regretRelearn = 1.2
 	// The process is conditioned on at most so many observations: n³.
 	regretMost = 1200
@@ -56,7 +56,9 @@ const (
 
 // Ask returns the candidates worth most for their price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
-	r.start(s.Ledger)
+	if err := r.start(s.Ledger); err != nil {
+		return nil, fmt.Errorf("regret: %w", err)
+	}
 	if len(s.Ledger.Measurements()) == 0 {
 		return r.pay(r.begin(s)), nil
 	}
@@ -76,9 +78,12 @@ func (r *regret) Reason(c coll.Candidate) (store.Reason, bool) {
 }
 
 // start looks at the space once.
-func (r *regret) start(l *Ledger) {
+func (r *regret) start(l *Ledger) error {
 	if r.rows != nil {
-		return
+		return nil
+	}
+	if w := r.opt.Weights; w != nil && len(w) != len(l.Space().Points()) {
+		return fmt.Errorf("%d weights for %d points", len(w), len(l.Space().Points()))
 	}
 	r.rows = preprocess.ProcessRows(l.Space().Points())
 	r.index = make(map[coll.Algorithm]int, len(l.Space().Algorithms()))
@@ -87,6 +92,7 @@ func (r *regret) start(l *Ledger) {
 	}
 	r.paid = map[coll.Candidate]bool{}
 	r.reasons = map[coll.Candidate]store.Reason{}
+	return nil
 }
 
 // pay remembers which candidates of a batch pay for a launch: the first of each.
@@ -98,50 +104,6 @@ func (r *regret) pay(batch []coll.Candidate) []coll.Candidate {
 		seen[k] = true
 	}
 	return batch
-}
-
-// begin takes all algorithms at a few points, likely cheap ones first.
-func (r *regret) begin(s State) []coll.Candidate {
-	order := r.opt.rng(s.Round).Perm(len(r.rows))
-	position := r.positions()
-	far := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return position[i] <= beginWithin })
-	order = append(slices.DeleteFunc(order, func(i int) bool { return position[i] > beginWithin }), far...)
-	var out []coll.Candidate
-	points := 0
-	for _, i := range order {
-		if points >= beginPoints && len(out) >= s.Want {
-			break
-		}
-		if here := s.Ledger.Free(i); len(here) > 0 {
-			out = append(out, here...)
-			points++
-		}
-	}
-	return out
-}
-
-// positions of the points between the least and the greatest of the space, from 0 to
-// 1, on average over nodes, ppn and bytes as far as they vary.
-func (r *regret) positions() []float64 {
-	out := make([]float64, len(r.rows))
-	varying := 0.0
-	for d := range preprocess.FeatureNames {
-		low, high := r.rows[0][d], r.rows[0][d]
-		for _, row := range r.rows {
-			low, high = min(low, row[d]), max(high, row[d])
-		}
-		if high == low {
-			continue
-		}
-		varying++
-		for i, row := range r.rows {
-			out[i] += (row[d] - low) / (high - low)
-		}
-	}
-	for i := range out {
-		out[i] /= max(1, varying)
-	}
-	return out
 }
 
 // fill draws what a batch lacks from all that is free: the board holds a sample.
@@ -163,12 +125,14 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model conditions the process on what is measured.
+// model conditions the process on what is measured. It is without steps: a process that
+// expects them anywhere measures every algorithm everywhere, and one without learns of
+// them where they matter, at three quarters of the price or less.
 func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
-	obs := preprocess.Observations(ms, r.index).Sample(regretMost)
-	if n := len(obs.Y); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
+	obs := preprocess.Observations(ms, r.index, r.opt.Earlier...).Sample(regretMost)
+	if n := len(ms); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
 		m, err := gp.FitMulti(obs, gp.MultiOptions{
-			Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise, Start: r.params,
+			Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise, Start: r.params, Smooth: true,
 		})
 		if err != nil {
 			return nil, err

@@ -216,50 +216,6 @@ func TestRegretBeginsCheaply(t *testing.T) {
 	}
 }
 
-// One round over a million candidates with a thousand of them measured.
-func BenchmarkRegretMillion(b *testing.B) {
-	var points []coll.Point
-	for n := 1; n <= 4096; n += 1 + n/8 {
-		for ppn := 1; ppn <= 256; ppn += 1 + ppn/4 {
-			for i := range 100 {
-				points = append(points, coll.Point{Collective: coll.Bcast, Nodes: n, PPN: ppn, MsgBytes: int64(math.Exp2(float64(i) / 5))})
-			}
-		}
-	}
-	var algorithms []coll.Algorithm
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
-		algorithms = append(algorithms, coll.Algorithm{Name: name})
-	}
-	sp := space.New(points, algorithms, func(coll.Candidate) error { return nil })
-	l := NewLedger(sp)
-	for i := range 1000 {
-		c := sp.At(i * 7919 % len(sp.Points()))[i%10]
-		if err := l.Pend(c); err != nil {
-			b.Fatal(err)
-		}
-		seconds := 1e-6 * (1 + float64(c.MsgBytes)/1e3*(1+0.1*math.Sin(float64(i%10)+math.Log2(float64(c.Nodes)))))
-		m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1000 * seconds}
-		if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	s, err := New("regret", Options{Seed: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := s.Ask(State{Round: 1, Want: 50, Ledger: l}); err != nil { // learns
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(sp.Size()), "candidates")
-	round := 1
-	for b.Loop() {
-		round++
-		if _, err := s.Ask(State{Round: round, Want: 50, Ledger: l}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // With the truth in hand fewer measurements find the crossing; without it there is
 // an error that says so.
 func TestOracle(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 type MultiOptions struct {
 	Length []float64    // of steps, and centres of the priors of the other length scales, in the columns' units
 	Noise  float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
+	Smooth bool         // no steps
 	Start  *MultiParams // where the search begins; nil: at the centres of the priors
 }
 
@@ -87,7 +88,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	if opt.Start != nil {
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}
-	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, step: opt.Length}
+	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, step: opt.steps()}
 	theta, cost := start, math.Inf(1)
 	problem := optimize.Problem{
 		Func: func(at []float64) float64 {
@@ -120,8 +121,16 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		return MultiParams{}, fmt.Errorf("%w at the start", ErrFactor)
 	}
 	p := multiParams(b.inside(theta), len(opt.Length), unit)
-	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.Length
+	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.steps()
 	return p, nil
+}
+
+// steps are the lengths of steps, see MultiParams.
+func (o MultiOptions) steps() []float64 {
+	if o.Smooth {
+		return nil
+	}
+	return o.Length
 }
 
 // belief about theta, see multiParams.

@@ -224,6 +224,11 @@ func TestMultiSteps(t *testing.T) {
 	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-own[1]) > 1e-12 {
 		t.Errorf("covariance of two rows %g, want %g", got, own[1])
 	}
+	smooth := relatedOptions
+	smooth.Smooth = true
+	if m, err := FitMulti(related(4, 2), smooth); err != nil || m.Params().StepLength != nil {
+		t.Errorf("smooth: %v, steps of %v", err, m.Params().StepLength)
+	}
 	p.StepLength = []float64{4}
 	if _, err := WithMulti(p, related(3, 2)); !errors.Is(err, ErrShape) && !errors.Is(err, ErrValue) {
 		t.Errorf("one step length for two columns: %v", err)

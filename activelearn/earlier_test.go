@@ -1,0 +1,128 @@
+package activelearn
+
+import (
+	"slices"
+	"testing"
+
+	"tutti/coll"
+)
+
+// crossed are all measurements of the crossing machine, one algorithm so many times as
+// slow.
+func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
+	t.Helper()
+	l := NewLedger(crossing())
+	for _, c := range l.Space().Candidates() {
+		machine(t, l, c, 0)
+	}
+	out := slices.Clone(l.Measurements())
+	for i := range out {
+		if out[i].Algorithm.Name == alg {
+			out[i].Seconds *= times
+			out[i].CostSeconds *= times
+		}
+	}
+	return out
+}
+
+// wrong is the share of points where the choice of the strategy's process is more than
+// 10 % slower than the fastest.
+func wrong(t *testing.T, s Strategy, l *Ledger, truth []coll.Measurement) float64 {
+	t.Helper()
+	r := s.(*regret)
+	m, err := r.model(l.Measurements())
+	if err != nil {
+		t.Fatal(err)
+	}
+	means := m.Means(r.rows, len(r.index))
+	mistakes := 0
+	for i := range r.rows {
+		best, chosen := truth[3*i], 0
+		for a := range 3 {
+			if m := truth[3*i+a]; m.Seconds < best.Seconds {
+				best = m
+			}
+			if means[a][i] < means[chosen][i] {
+				chosen = a
+			}
+		}
+		if truth[3*i+chosen].Seconds > 1.1*best.Seconds {
+			mistakes++
+		}
+	}
+	return float64(mistakes) / float64(len(r.rows))
+}
+
+// A campaign that knows an earlier one begins with a few cheap probes of every algorithm
+// and is right at once when nothing changed; when an algorithm that was twice as fast
+// no longer is, a few rounds find out where it is to be left.
+func TestRegretOfEarlierCampaign(t *testing.T) {
+	truth := crossed(t, "", 1)
+	total := 0.0
+	for _, m := range truth {
+		total += m.CostSeconds
+	}
+	for _, tc := range []struct {
+		name   string
+		alg    string
+		times  float64
+		rounds int
+		cost   float64 // share of measuring everything
+	}{
+		{"nothing changed", "", 1, 1, 0.02},
+		{"an algorithm was twice as fast", "late", 0.5, 3, 0.1},
+		{"an algorithm was four times as slow", "early", 4, 3, 0.1},
+	} {
+		l := NewLedger(crossing())
+		s, err := New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{crossed(t, tc.alg, tc.times)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := 1; round <= tc.rounds; round++ {
+			batch, err := s.Ask(State{Round: round, Want: 8, Ledger: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round == 1 {
+				algorithms := map[coll.Algorithm]bool{}
+				for _, c := range batch {
+					algorithms[c.Algorithm] = true
+				}
+				if len(batch) != 8 || len(algorithms) != 3 {
+					t.Errorf("%s: first batch %v, want 8 candidates of all 3 algorithms", tc.name, batch)
+				}
+			}
+			for _, c := range batch {
+				machine(t, l, c, 0)
+			}
+		}
+		mistakes, cost := wrong(t, s, l, truth), l.CostSeconds()/total
+		t.Logf("%s: mistakes at %.3f of the points after %d candidates, %.3f of the machine time", tc.name, mistakes, l.Trials(), cost)
+		if mistakes > 0.05 || cost > tc.cost {
+			t.Errorf("%s: mistakes at %.3f of the points for %.3f of the machine time, want 0.05 at most for %.2f", tc.name, mistakes, cost, tc.cost)
+		}
+	}
+}
+
+// What only earlier campaigns knew is left out: candidates outside of the space and
+// algorithms that it does not have. Without any left the beginning is the usual one.
+func TestRegretOfForeignCampaign(t *testing.T) {
+	foreign := []coll.Measurement{
+		{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "early"}}, Seconds: 1, CostSeconds: 1},
+		{Candidate: coll.Candidate{Point: crossing().Points()[0], Algorithm: coll.Algorithm{Name: "gone"}}, Seconds: 1, CostSeconds: 1},
+	}
+	s, err := New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{foreign}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLedger(crossing())
+	for round, want := range []int{3 * beginPoints, 2} {
+		batch, err := s.Ask(State{Round: round + 1, Want: 2, Ledger: l})
+		if err != nil || len(batch) != want {
+			t.Fatalf("round %d: %v, %v, want %d candidates", round+1, batch, err, want)
+		}
+		for _, c := range batch {
+			machine(t, l, c, 0)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package activelearn
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/coll"
+	"tutti/space"
+)
+
+// million is a space of a million candidates, up to 4096 nodes of 256 processes, and a
+// ledger in which a thousand of them are measured.
+func million(t testing.TB) *Ledger {
+	t.Helper()
+	g := space.Grid{}
+	for n := 1; n <= 4096; n += 1 + n/8 {
+		g.Nodes = append(g.Nodes, n)
+	}
+	for ppn := 1; ppn <= 256; ppn += 1 + ppn/4 {
+		g.PPN = append(g.PPN, ppn)
+	}
+	for size := int64(1); len(g.MsgBytes) < 100; size += 1 + size/6 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	points, err := g.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var algorithms []coll.Algorithm
+	for k := range 10 {
+		a, err := coll.NewAlgorithm("algorithm", coll.Param{Name: "k", Value: fmt.Sprint(k)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		algorithms = append(algorithms, a)
+	}
+	l := NewLedger(space.New(points, algorithms, func(coll.Candidate) error { return nil }))
+	for i := range 1000 {
+		wide(t, l, l.Space().At(i * 7919 % len(l.Space().Points()))[i%10])
+	}
+	return l
+}
+
+// wide measures a candidate of million.
+func wide(t testing.TB, l *Ledger, c coll.Candidate) {
+	t.Helper()
+	if err := l.Pend(c); err != nil {
+		t.Fatal(err)
+	}
+	k, _ := c.Algorithm.Param("k")
+	seconds := 1e-6 * (1 + float64(c.MsgBytes)/1e3*(1+0.1*math.Sin(float64(k[0])+math.Log2(float64(c.Nodes)))))
+	m := coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1000 * seconds}
+	if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cpuSeconds is the processor time this process has used, which other work on the
+// machine disturbs less than the clock.
+func cpuSeconds(t testing.TB) float64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return float64(used.Utime.Nano()+used.Stime.Nano()) * 1e-9
+}
+
+// BenchmarkMillion is one round over a million candidates with a thousand measured:
+// the hyper-parameters are learnt before.
+func BenchmarkMillion(b *testing.B) {
+	l := million(b)
+	s, err := New("regret", Options{Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Ask(State{Round: 1, Want: 50, Ledger: l}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	start := cpuSeconds(b)
+	for round := 2; b.Loop(); round++ {
+		if _, err := s.Ask(State{Round: round, Want: 50, Ledger: l}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric((cpuSeconds(b)-start)/float64(b.N), "cpu-s/op")
+	b.ReportMetric(float64(l.Space().Size()), "candidates")
+}
+
+// A million candidates fit into a gigabyte, space and ledger included, and a round of
+// 50 takes about a second of one processor; it is held against three, for slower ones.
+func TestMillion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million candidates")
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
+	began := time.Now()
+	l := million(t)
+	n := l.Space().Size()
+	if n < 1_000_000 {
+		t.Fatalf("%d candidates, want a million", n)
+	}
+	t.Logf("%d candidates laid out in %v", n, time.Since(began))
+	s, err := New("regret", Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m runtime.MemStats
+	for round := 1; round <= 5; round++ {
+		began, used := time.Now(), cpuSeconds(t)
+		batch, err := s.Ask(State{Round: round, Want: 50, Ledger: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		used = cpuSeconds(t) - used
+		runtime.ReadMemStats(&m)
+		t.Logf("round %d: %d candidates in %.2f s of processor time, %v by the clock, %d MiB from the system",
+			round, len(batch), used, time.Since(began), m.Sys>>20)
+		if len(batch) < 50 || used > 3 {
+			t.Errorf("round %d: %d candidates in %.2f s, want 50 in about a second", round, len(batch), used)
+		}
+		for _, c := range batch {
+			wide(t, l, c)
+		}
+	}
+	if m.Sys > 1<<30 {
+		t.Errorf("%d MiB from the system, want 1024 at most", m.Sys>>20)
+	}
+}
