@@ -6,11 +6,38 @@ import (
 	"tutti/coll"
 )
 
-// part is what is known of the wall time of one start, in seconds.
+// part is what is known of the wall time of one start, in seconds; of one that ran on
+// some of the nodes, that share of it.
 type part struct {
 	wall, warmup, measure float64
 	cases                 []float64 // wall time of each case, the program's figures
 	settled               []bool    // which cases have a trial
+}
+
+// scaled is the part of the same start on some of the nodes of its job.
+func (p part) scaled(share float64) part {
+	q := part{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, settled: p.settled}
+	for _, c := range p.cases {
+		q.cases = append(q.cases, c*share)
+	}
+	return q
+}
+
+// stretched returns the parts of starts that ran side by side as long together as the
+// job was held: nodes that nobody used are paid in proportion.
+func stretched(parts []part, held float64) []part {
+	walls := 0.0
+	for _, p := range parts {
+		walls += clean(p.wall)
+	}
+	if walls == 0 || held <= walls {
+		return parts
+	}
+	var out []part
+	for _, p := range parts {
+		out = append(out, p.scaled(held/walls))
+	}
+	return out
 }
 
 // spent splits the time a job was held. held is at least the sum of the starts.

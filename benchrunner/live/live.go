@@ -62,8 +62,8 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 // capacityFor is capacity for jobs of up to so many nodes. When there were enough
 // once, those that are down are waited for; when they stay away, only this time.
 func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
-	began := time.Now()
-	for pause := min(time.Second, m.opt.Poll.Max); ; pause = min(2*pause, time.Minute) {
+	w := m.newWait()
+	for {
 		c, err := m.capacity(ctx)
 		most := int(m.nodes.Load())
 		switch {
@@ -72,14 +72,35 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 		case c.Nodes == 0 || c.Nodes >= min(nodes, most):
 			m.nodes.Store(int64(max(c.Nodes, most)))
 			return c, nil
-		case time.Since(began)+pause > m.patience:
+		case w.over():
 			m.nodes.Store(int64(c.Nodes))
 			return c, nil
 		}
-		if !sleep(ctx, pause/2+rand.N(pause)) {
+		if !w.pause(ctx) {
 			return c, ctx.Err()
 		}
 	}
+}
+
+// wait is what Machine waits for a scheduler: pauses that grow from a second to a
+// minute, never longer together than its patience.
+type wait struct {
+	began    time.Time
+	next     time.Duration
+	patience time.Duration
+}
+
+func (m *Machine) newWait() *wait {
+	return &wait{time.Now(), min(time.Second, m.opt.Poll.Max), m.patience}
+}
+
+func (w *wait) over() bool { return time.Since(w.began) >= w.patience }
+
+// pause returns false when ctx is cancelled first.
+func (w *wait) pause(ctx context.Context) bool {
+	d := min(w.next/2+rand.N(w.next), w.patience-time.Since(w.began))
+	w.next = min(2*w.next, time.Minute)
+	return sleep(ctx, d)
 }
 
 // attached reports whether jobs must not outlive this process. A scheduler that does
@@ -98,13 +119,13 @@ func (m *Machine) attached(ctx context.Context) bool {
 
 // patiently repeats f while it says that the scheduler is unavailable.
 func (m *Machine) patiently(ctx context.Context, f func() error) error {
-	began := time.Now()
-	for pause := min(time.Second, m.opt.Poll.Max); ; pause = min(2*pause, time.Minute) {
+	w := m.newWait()
+	for {
 		err := f()
-		if err == nil || !errors.Is(err, benchrunner.ErrUnavailable) || time.Since(began)+pause > m.patience {
+		if err == nil || !errors.Is(err, benchrunner.ErrUnavailable) || w.over() {
 			return err
 		}
-		if !sleep(ctx, pause/2+rand.N(pause)) {
+		if !w.pause(ctx) {
 			return ctx.Err()
 		}
 	}
@@ -122,12 +143,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (m *Machine) planner(c benchrunner.Capacity) planner {
+func (m *Machine) planner(c benchrunner.Capacity, s side) planner {
 	return planner{
 		program: m.opt.Program,
 		bounds:  boundsOf(c, m.opt.JobTime, time.Now()),
 		launch:  m.opt.LaunchTime,
 		dir:     m.jobDir("check"),
+		side:    s,
 	}
 }
 

@@ -37,6 +37,10 @@ type Options struct {
 	Settle     time.Duration // how long files are waited for once a job is over; default 30 s
 	JobTime    time.Duration // most wall time of one job; zero: as much as the scheduler allows
 	Poll       Poll
+
+	Parallel      Parallel   // default ParallelNever; without effect where nodes are not machines of their own
+	ParallelNodes int        // most nodes of a job with starts side by side; 0: those of the widest start of a batch, all of an allocation
+	Switches      [][]string // of ParallelSwitch: names of the nodes of each; none: those that the scheduler knows
 }
 
 // Poll bounds how often jobs are looked at: a fiftieth of the time since something
@@ -56,6 +60,7 @@ func (o Options) withDefaults() Options {
 	o.Settle = cmp.Or(o.Settle, 30*time.Second)
 	o.Poll.Min = cmp.Or(o.Poll.Min, 10*time.Millisecond)
 	o.Poll.Max = cmp.Or(o.Poll.Max, 30*time.Second)
+	o.Parallel = cmp.Or(o.Parallel, ParallelNever)
 	return o
 }
 
@@ -81,8 +86,36 @@ func (o Options) validate() error {
 	for _, m := range o.Modules {
 		fault(m == "" || strings.ContainsAny(m, "\x00\n"), "module %q: want one line without zero bytes", m)
 	}
-	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup))
+	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup), o.checkParallel())
 	return errors.Join(faults...)
+}
+
+// checkParallel tries the launcher where starts run side by side.
+func (o Options) checkParallel() error {
+	if _, err := ParseParallel(string(o.Parallel)); err != nil || o.Parallel == ParallelNever {
+		return err
+	}
+	if o.ParallelNodes < 0 {
+		return fmt.Errorf("parallel: %d nodes: want none or more", o.ParallelNodes)
+	}
+	where := map[string]bool{}
+	for _, names := range o.Switches {
+		for _, n := range names {
+			if !word.MatchString(n) || where[n] {
+				return fmt.Errorf("switches: node %q: want letters, digits and ._-, and each node once", n)
+			}
+			where[n] = true
+		}
+	}
+	if o.Launcher == nil {
+		return nil // told already
+	}
+	placer, ok := o.Launcher.(benchrunner.Placer)
+	if !ok {
+		return fmt.Errorf("parallel %s: launcher %s cannot be told its nodes", o.Parallel, o.Launcher.Name())
+	}
+	_, _, err := placer.On("/hosts", coll.Layout{Nodes: 1, PPN: 1}, benchrunner.Command{Args: []string{"true"}})
+	return err
 }
 
 // checkVars reports variables that no environment can hold.

@@ -28,11 +28,16 @@ type start struct {
 
 // draft is a job before it has a name.
 type draft struct {
-	starts []start
-	limit  time.Duration
+	starts   []start // in the order in which they begin
+	nodes    int
+	limit    time.Duration
+	switches [][]string // of starts side by side: names of the nodes of each; none: any nodes
 }
 
-func (d draft) nodes() int { return d.starts[0].Layout.Nodes }
+// sideBySide reports whether a job of so many nodes runs any start beside another.
+func sideBySide(starts []start, nodes int) bool {
+	return slices.ContainsFunc(starts, func(s start) bool { return s.Layout.Nodes < nodes })
+}
 
 // carries returns the requests of the job in ascending order.
 func (d draft) carries() []int {
@@ -76,6 +81,7 @@ type planner struct {
 	bounds  bounds
 	launch  time.Duration // allowance for a start to come up and to end, and for the set-up of a job
 	dir     string        // any absolute path: Command is tried with it
+	side    side
 }
 
 // plan deals the cases to jobs and says which cases cannot be measured. The error
@@ -93,6 +99,9 @@ func (p planner) plan(cases []asked) ([]draft, []refusal, error) {
 			starts = append(starts, fit...)
 			refused = append(refused, not...)
 		}
+	}
+	if p.side.nodes > 0 {
+		return p.packSide(starts), refused, nil
 	}
 	return p.pack(starts), refused, nil
 }
@@ -222,21 +231,27 @@ func (p planner) jobLimit(starts ...start) time.Duration {
 	return limit
 }
 
+func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
 func round(d time.Duration) time.Duration { return d.Round(time.Second / 10) }
+
+func sortStarts(starts []start) {
+	slices.SortStableFunc(starts, func(a, b start) int {
+		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))
+	})
+}
 
 // pack puts starts of the same number of nodes into as few jobs as first-fit
 // finds: nodes descending, the longest start first.
 func (p planner) pack(starts []start) []draft {
-	slices.SortStableFunc(starts, func(a, b start) int {
-		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))
-	})
+	sortStarts(starts)
 	var jobs []draft
 	for _, s := range starts {
 		i := slices.IndexFunc(jobs, func(d draft) bool {
-			return d.nodes() == s.Layout.Nodes && (p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit)
+			return d.nodes == s.Layout.Nodes && (p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit)
 		})
 		if i < 0 {
-			jobs = append(jobs, draft{})
+			jobs = append(jobs, draft{nodes: s.Layout.Nodes})
 			i = len(jobs) - 1
 		}
 		jobs[i].starts = append(jobs[i].starts, s)

@@ -53,7 +53,7 @@ func caseAt(request, nodes int, bytes int64, algorithm string) asked {
 func describe(jobs []draft) string {
 	var lines []string
 	for _, j := range jobs {
-		line := fmt.Sprintf("%d nodes:", j.nodes())
+		line := fmt.Sprintf("%d nodes:", j.nodes)
 		for _, s := range j.starts {
 			line += fmt.Sprint(" ", s.Requests)
 		}
@@ -142,12 +142,12 @@ func TestPlanKeepsEverything(t *testing.T) {
 			for _, c := range j.carries() {
 				seen[c]++
 			}
-			if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.starts...) || p.bounds.nodes > 0 && j.nodes() > p.bounds.nodes {
-				t.Errorf("job of %d nodes, %v is over %+v", j.nodes(), j.limit, p.bounds)
+			if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.starts...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
+				t.Errorf("job of %d nodes, %v is over %+v", j.nodes, j.limit, p.bounds)
 			}
 			for _, s := range j.starts {
-				if s.Layout.Nodes != j.nodes() {
-					t.Errorf("a job of %d nodes has a start of %v", j.nodes(), s.Layout)
+				if s.Layout.Nodes != j.nodes {
+					t.Errorf("a job of %d nodes has a start of %v", j.nodes, s.Layout)
 				}
 			}
 		}

@@ -77,6 +77,10 @@ const moment = 2 * time.Second
 
 // excuse takes the exit codes from the starts that died with the job.
 func (s sight) excuse() {
+	if s.beside() {
+		s.excuseBeside()
+		return
+	}
 	var last time.Time // sign of life
 	for i := range slices.Backward(s.starts) {
 		one := &s.starts[i]
@@ -92,6 +96,27 @@ func (s sight) excuse() {
 		}
 		one.Ended = false
 	}
+}
+
+// excuseBeside is excuse for starts side by side: each may have died with the job.
+func (s sight) excuseBeside() {
+	changed := make([]time.Time, len(s.starts))
+	for i := range s.starts {
+		changed[i] = lastChange(filepath.Join(s.dir, startDir(i)), time.Time{})
+	}
+	last := slices.MaxFunc(changed, time.Time.Compare)
+	for i := range s.starts {
+		one := &s.starts[i]
+		if one.Ended && one.Exit != 0 && !one.TimedOut && last.Sub(changed[i]) <= moment {
+			one.Ended = false
+		}
+	}
+}
+
+// running reports whether a start ran when its job was ended.
+func (s sight) running(i int) bool {
+	one := &s.starts[i]
+	return one.begun && !one.Ended && (s.beside() || one == s.last())
 }
 
 // last returns the start that was begun last, nil when none was.
@@ -123,15 +148,15 @@ func (s sight) outcome() (coll.JobOutcome, string) {
 // it came to its end, else by the scheduler's, else by the last sign of life.
 func (s sight) held() float64 {
 	held, walls := 0.0, 0.0
-	for _, st := range s.starts {
-		walls += st.Wall.Seconds()
+	for i, st := range s.starts {
+		walls += st.Wall.Seconds() * s.share(i)
 	}
 	switch st := s.verdict.status; {
 	case s.over != nil:
 		held = s.over.since()
-		for _, one := range s.starts {
+		for i, one := range s.starts {
 			if one.Ended && one.run != s.over.first("run") { // before a requeue
-				held += one.Wall.Seconds()
+				held += one.Wall.Seconds() * s.share(i)
 			}
 		}
 	case !st.Started.IsZero() && st.Ended.After(st.Started):
@@ -185,7 +210,11 @@ func (s sight) result(requests []benchrunner.Request, cut func(request int) int,
 	held := s.held()
 	parts := s.parts(outcomes)
 	r.Spent = spent(parts, held, s.queue(r.Environment))
-	costs := shares(parts, r.Spent.Held()+owed)
+	paid := r.Spent.Held() + owed
+	if s.beside() {
+		parts = stretched(parts, paid)
+	}
+	costs := shares(parts, paid)
 	for i, st := range s.job.starts {
 		for k, o := range outcomes[i] {
 			if o.State != benchrunner.OutcomeNotReached {
@@ -251,15 +280,19 @@ func settled(outcomes [][]benchrunner.Outcome) int {
 
 // giveUp decides about the cases of a job that settled nothing: they fail, unless
 // the job was cut short and they may be started again. When it was ended for what
-// it did, out of memory or time, the case that was running is at fault alone.
+// it did, out of memory or time, the cases that were running are at fault alone.
 func (s sight) giveUp(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.verdict.status.Hopeless &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
+	blamed := false
 	for i := range s.starts {
-		if one := &s.starts[i]; !short && one == s.last() && !one.Ended {
+		if !short && s.running(i) {
 			outcomes[i][0] = benchrunner.Failed(benchrunner.PhaseRun, s.failure(i, r))
-			return
+			blamed = true
 		}
+	}
+	if blamed {
+		return
 	}
 	for i, st := range s.job.starts {
 		for k := range outcomes[i] {
@@ -308,9 +341,20 @@ func (s sight) parts(outcomes [][]benchrunner.Outcome) []part {
 			p.cases = append(p.cases, o.CostSeconds)
 			p.settled = append(p.settled, o.State != benchrunner.OutcomeNotReached)
 		}
-		parts = append(parts, p)
+		parts = append(parts, p.scaled(s.share(i)))
 	}
 	return parts
+}
+
+// beside reports whether starts of the job ran side by side.
+func (s sight) beside() bool { return sideBySide(s.job.starts, s.job.Nodes) }
+
+// share is the part of the nodes of the job that a start had.
+func (s sight) share(i int) float64 {
+	if s.job.Nodes < 1 {
+		return 1
+	}
+	return float64(s.job.starts[i].Layout.Nodes) / float64(s.job.Nodes)
 }
 
 func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobName string) coll.Trial {

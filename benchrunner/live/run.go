@@ -187,7 +187,11 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 		}
 		cases = append(cases, asked{i, benchrunner.Case{Candidate: c, Forcing: f}})
 	}
-	drafts, refused, err := r.m.planner(capacity).plan(cases)
+	side, err := r.m.sideFor(ctx, capacity, nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	drafts, refused, err := r.m.planner(capacity, side).plan(cases)
 	if err != nil {
 		return nil, nil, err
 	}

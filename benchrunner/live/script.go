@@ -44,12 +44,16 @@ type scriptData struct {
 	Modules                              []string
 	Setup                                bool
 	Starts                               []scriptStart
+	Side                                 bool // starts run side by side
+	Nodes                                int  // of the job
 }
 
 type scriptStart struct {
 	Number  int
 	Seconds string
 	Command string
+	Nodes   int
+	Suffix  string // of the lines of its hosts file
 }
 
 // job is a draft with a name and all that its folder holds.
@@ -71,7 +75,7 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
 			Name: name, State: coll.JobIntended, Carries: d.carries(),
-			Nodes: d.nodes(), LimitSeconds: d.limit.Seconds(),
+			Nodes: d.nodes, LimitSeconds: d.limit.Seconds(),
 		},
 		starts: slices.Clone(d.starts),
 		files:  map[string][]byte{},
@@ -79,6 +83,10 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
 		Grace: int(grace.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
+		Side: sideBySide(j.starts, j.Nodes), Nodes: j.Nodes,
+	}
+	if data.Side && d.switches != nil {
+		j.files["switches"] = switchesText(d.switches)
 	}
 	if data.Setup {
 		j.files["setup.sh"] = []byte(setupText(m.opt.Setup))
@@ -86,12 +94,12 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	for i := range j.starts {
 		s := &j.starts[i]
 		s.Dir = filepath.Join(data.Dir, startDir(i))
-		args, binary, err := m.command(s.Start, startDir(i), j.files)
+		c, err := m.command(s.Start, startDir(i), j.files, data.Side)
 		if err != nil {
 			return job{}, fmt.Errorf("job %s: %w", name, err)
 		}
-		data.Binary = binary
-		data.Starts = append(data.Starts, scriptStart{i + 1, seconds(s.Limit), shellescape.QuoteCommand(args)})
+		data.Binary = c.binary
+		data.Starts = append(data.Starts, scriptStart{i + 1, seconds(s.Limit), shellescape.QuoteCommand(c.args), s.Layout.Nodes, c.suffix})
 	}
 	var text strings.Builder
 	if err := jobTemplate.Execute(&text, data); err != nil {
@@ -107,42 +115,57 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// command returns the argument vector of a start and the program in it. The files
-// of the start join files, by their path in the folder of the job.
-func (m *Machine) command(s benchrunner.Start, folder string, files map[string][]byte) (args []string, binary string, err error) {
+// startCommand is what a script runs for a start.
+type startCommand struct {
+	args   []string
+	binary string // the program in it
+	suffix string // of the lines of its hosts file, when it runs beside others
+}
+
+// command returns what runs a start. The files of the start join files, by their path
+// in the folder of the job. Beside others it has its nodes in a file that the script
+// writes.
+func (m *Machine) command(s benchrunner.Start, folder string, files map[string][]byte, beside bool) (startCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {
-		return nil, "", err
+		return startCommand{}, err
 	}
 	for name, content := range cmd.Files {
 		if !word.MatchString(name) || slices.Contains(ownFiles, name) || strings.HasPrefix(name, "var-") {
-			return nil, "", fmt.Errorf("program %s: file %q: want letters, digits and ._-, none of %s", m.opt.Program.Name(), name, strings.Join(ownFiles, " "))
+			return startCommand{}, fmt.Errorf("program %s: file %q: want letters, digits and ._-, none of %s", m.opt.Program.Name(), name, strings.Join(ownFiles, " "))
 		}
 		files[filepath.Join(folder, name)] = content
 	}
 	launcher := withFiles(m.opt.Launcher.Env(), s.Dir, folder, files)
 	cmd.Env = withFiles(slices.Concat(m.opt.Env, cmd.Env), s.Dir, folder, files)
 	if err := checkVars(slices.Concat(launcher, cmd.Env)); err != nil {
-		return nil, "", err
+		return startCommand{}, err
 	}
-	args = []string{"env"}
+	c := startCommand{args: []string{"env"}, binary: cmd.Executable()}
 	for _, v := range slices.Concat(launcher, cmd.Env) {
-		args = append(args, v.Name+"="+v.Value)
+		c.args = append(c.args, v.Name+"="+v.Value)
 	}
-	args = append(args, m.opt.Launcher.Args(s.Layout, cmd)...)
-	for _, a := range append(args, cmd.Args...) {
+	args := m.opt.Launcher.Args(s.Layout, cmd)
+	if beside {
+		args, c.suffix, err = m.opt.Launcher.(benchrunner.Placer).On(filepath.Join(s.Dir, "hosts"), s.Layout, cmd)
+		if err != nil {
+			return startCommand{}, err
+		}
+	}
+	c.args = append(c.args, args...)
+	for _, a := range slices.Concat(c.args, cmd.Args) {
 		if strings.ContainsRune(a, 0) {
-			return nil, "", fmt.Errorf("argument %q has a zero byte", a)
+			return startCommand{}, fmt.Errorf("argument %q has a zero byte", a)
 		}
 	}
 	if len(cmd.Args) == 0 {
-		return nil, "", fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
+		return startCommand{}, fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
 	}
-	return args, cmd.Executable(), nil
+	return c, nil
 }
 
 // ownFiles are what a start leaves in its folder.
-var ownFiles = []string{"stdout", "stderr", "begin", "end", "end.new"}
+var ownFiles = []string{"hosts", "stdout", "stderr", "begin", "end", "end.new"}
 
 // withFiles gives variables with a file its path, and of each name the last.
 func withFiles(vars []forcing.Var, dir, folder string, files map[string][]byte) []forcing.Var {

@@ -32,10 +32,12 @@ import (
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
 // clusterText is fakeText for several processes: the first one measures, the others
-// answer it for as long as it lives.
+// answer it for as long as it lives. A moment passes before a crash: what srun has not
+// read when a process dies it may drop. What hangs stays dead when it is killed.
 const clusterText = `#!/bin/bash
 ledger=$1; shift
 mark=$TUTTI_START/.$SLURM_STEP_ID.${SLURM_RESTART_COUNT:-0}
+uname -n >"$TUTTI_START/ran.$SLURM_PROCID"
 if [ "$SLURM_PROCID" != 0 ]; then
 	while [ ! -e "$mark.over" ]; do
 		if [ -e "$mark.ask" ]; then : >"$mark.answer.$SLURM_PROCID"; fi
@@ -48,8 +50,9 @@ echo "# began"
 for case in "$@"; do
 	IFS=: read -r number behaviour time <<<"$case"
 	case $behaviour in
-	hang) sleep 1000 ;;
-	crash) echo "crashed in $number" >&2; kill -SEGV $$ ;;
+	hang) sleep 1000; exit 1 ;;
+	crash) echo "crashed in $number" >&2; sleep 0.5; kill -SEGV $$ ;;
+	long) sleep 1.5 ;;
 	gate) until [ -e "$ledger.gate" ]; do sleep 0.05; done ;;
 	meet)
 		until [ -e "$ledger.gate" ]; do sleep 0.05; done

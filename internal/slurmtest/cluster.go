@@ -23,6 +23,8 @@ type Options struct {
 	CPUs  int    // of each node, whatever the machine has; 4 when zero
 	Mode  string // uts (the default) or utslite, as scripts/slurm-test-cluster has them
 	Conf  string // lines added to slurm.conf; they win over the script's
+
+	Topology string // contents of topology.conf, switches and their nodes; none when empty
 }
 
 // Cluster is a running Slurm. Its methods end the test when they fail.

@@ -60,7 +60,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	}
 	cmd := c.command("up")
 	cmd.Env = append(cmd.Env, "CLUSTER_NODES="+strconv.Itoa(o.Nodes), "CLUSTER_CPUS="+strconv.Itoa(o.CPUs),
-		"CLUSTER_MODE="+o.Mode, "CLUSTER_PORT="+strconv.Itoa(port), "CLUSTER_CONF="+o.Conf)
+		"CLUSTER_MODE="+o.Mode, "CLUSTER_PORT="+strconv.Itoa(port), "CLUSTER_CONF="+o.Conf, "CLUSTER_TOPOLOGY="+o.Topology)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s up: %v\n%s", c.script, err, out)
 	}

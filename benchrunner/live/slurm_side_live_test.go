@@ -1,0 +1,227 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/benchrunner/local"
+	"tutti/coll"
+	"tutti/internal/slurmtest"
+)
+
+// sideBench is a bench whose starts measure one case each, side by side.
+func sideBench(t *testing.T, c cluster, mode live.Parallel) bench {
+	t.Helper()
+	b := newBench(t, c)
+	p := b.opt.Program.(clusterProgram)
+	p.most = 1
+	b.opt.Program = p
+	b.opt.Parallel, b.opt.ParallelNodes = mode, 8
+	return b
+}
+
+// ran is when and where a start ran.
+type ran struct {
+	begin, end float64
+	hosts      []string
+}
+
+// rans reads what the starts of a job left, by start.
+func (b bench) rans(job string) []ran {
+	b.t.Helper()
+	var out []ran
+	for n := 1; ; n++ {
+		dir := filepath.Join(b.dir, "jobs", job, itoa(n))
+		text, err := os.ReadFile(filepath.Join(dir, "end"))
+		if err != nil {
+			return out
+		}
+		var r ran
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			switch f[0] {
+			case "begin":
+				r.begin, err = strconv.ParseFloat(f[2], 64)
+			case "end":
+				r.end, err = strconv.ParseFloat(f[2], 64)
+			}
+			if err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "ran.*"))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			r.hosts = append(r.hosts, strings.TrimSpace(string(text)))
+		}
+		slices.Sort(r.hosts)
+		out = append(out, r)
+	}
+}
+
+// most is the greatest number of starts at a time; starts that overlap share no node.
+func (b bench) most(all []ran) int {
+	b.t.Helper()
+	most := 0
+	for i, r := range all {
+		now := 0
+		for k, o := range all {
+			if o.begin > r.begin || o.end <= r.begin {
+				continue
+			}
+			now++
+			if k != i && slices.ContainsFunc(r.hosts, func(h string) bool { return slices.Contains(o.hosts, h) }) {
+				b.t.Errorf("starts on %v and %v ran at the same time", r.hosts, o.hosts)
+			}
+		}
+		most = max(most, now)
+	}
+	return most
+}
+
+// Four starts of two nodes take as long as one on eight nodes, and cost the
+// node-seconds that they were held.
+func TestSlurmSideBySide(t *testing.T) {
+	c := startCluster(t, 8)
+	batch := batchOf(at(2, 1, "long"), at(2, 2, "long"), at(2, 3, "long"), at(2, 4, "long"))
+	held := map[live.Parallel]float64{}
+	for mode, want := range map[live.Parallel]struct{ nodes, most int }{live.ParallelNever: {2, 1}, live.ParallelAlways: {8, 4}} {
+		b := sideBench(t, c, mode)
+		log := b.run(batch, nil)
+		b.check(log, 4, 4, "completed")
+		job := log.last()[0]
+		all := b.rans(job.Name)
+		if most := b.most(all); job.Nodes != want.nodes || most != want.most || len(all) != 4 {
+			t.Errorf("%s: %d starts on %d nodes, %d of them at a time; want 4, %d, %d", mode, len(all), job.Nodes, most, want.nodes, want.most)
+		}
+		held[mode] = job.Spent.Held()
+		for _, r := range all {
+			if len(r.hosts) != 2 || r.hosts[0] == r.hosts[1] {
+				t.Errorf("%s: a start on %v, want two nodes", mode, r.hosts)
+			}
+		}
+	}
+	t.Logf("held %.1f s one after another, %.1f s side by side", held[live.ParallelNever], held[live.ParallelAlways])
+	if held[live.ParallelAlways] > held[live.ParallelNever]/2 {
+		t.Errorf("held %v s, want less than half side by side", held)
+	}
+}
+
+// A crash and a hang beside others are theirs alone; a start of all nodes is alone.
+func TestSlurmSideFails(t *testing.T) {
+	b := sideBench(t, startCluster(t, 8), live.ParallelAlways)
+	p := b.opt.Program.(clusterProgram)
+	p.allowance = 2 * time.Second
+	b.opt.Program, b.opt.LaunchTime = p, 4*time.Second
+	log := b.run(batchOf(at(2, 1, "long"), at(2, 2, "crash"), at(2, 3, "hang"), at(2, 4, "long"), at(8, 5, "a")), nil)
+	b.check(log, 5, 3, "completed")
+	if !failed(log, "run", "crashed in 2") || !failed(log, "run", "not done after") {
+		t.Errorf("trials %s, want one crashed, one hung", ends(log))
+	}
+	all := b.rans(log.last()[0].Name)
+	if most := b.most(all); most != 4 {
+		t.Errorf("%d starts at a time, want the four of two nodes beside each other", most)
+	}
+}
+
+// tutti is killed while starts run side by side: its next run reads the job.
+func TestSlurmSideTakenUp(t *testing.T) {
+	b := sideBench(t, startCluster(t, 8), live.ParallelAlways)
+	batch := batchOf(at(4, 1, "long"), at(2, 2, "gate"), at(2, 3, "gate"))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		waitForCase(t, b.dir)
+		cancel()
+	}()
+	log := &memory{}
+	if err := machine(t, b.opt).Run(ctx, batch, log); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Run = %v, want it cancelled", err)
+	}
+	b.openGate()
+	if err := machine(t, b.opt).Run(t.Context(), again(batch, log), log); err != nil {
+		t.Fatal(err)
+	}
+	b.check(log, 3, 3, "completed")
+	if most := b.most(b.rans(log.last()[0].Name)); most != 3 {
+		t.Errorf("%d starts at a time, want 3", most)
+	}
+}
+
+// On switches of four nodes one start runs on each, wherever it could be.
+func TestSlurmSideSwitches(t *testing.T) {
+	const topology = "SwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\nSwitchName=top Switches=leaf[1-2]\n"
+	c := cluster{slurmtest.Start(t, slurmtest.Options{Nodes: 8, Topology: topology})}
+	t.Setenv("SLURM_CONF", c.Conf)
+	b := sideBench(t, c, live.ParallelSwitch)
+	log := b.run(batchOf(at(3, 1, "long"), at(4, 2, "long"), at(3, 3, "long"), at(8, 4, "a"), at(4, 5, "long")), nil)
+	b.check(log, 5, 5, "completed")
+	job := log.last()[0]
+	all := b.rans(job.Name)
+	if most := b.most(all); most != 2 || job.Nodes != 8 || len(all) != 5 {
+		t.Errorf("%d starts on %d nodes, %d at a time; want 5 on 8, 2", len(all), job.Nodes, most)
+	}
+	for _, r := range all {
+		leaf1 := slices.ContainsFunc(r.hosts, func(h string) bool { return h <= "n4" })
+		leaf2 := slices.ContainsFunc(r.hosts, func(h string) bool { return h > "n4" })
+		if len(r.hosts) < 8 && leaf1 == leaf2 {
+			t.Errorf("a start on %v, want one switch", r.hosts)
+		}
+	}
+}
+
+// Inside an allocation all its nodes are there to run starts side by side.
+func TestSlurmSideInAllocation(t *testing.T) {
+	c := startCluster(t, 4)
+	b := sideBench(t, c, live.ParallelAlways)
+	b.opt.ParallelNodes = 0
+	environ := filepath.Join(b.dir, "environ")
+	id := c.Run("sbatch", "--parsable", "-N4", "--ntasks-per-node=2", "-o/dev/null", "--wrap", "env >"+environ+".new; mv "+environ+".new "+environ+"; sleep 1000")
+	waitFor(t, environ, "SLURM_JOB_ID")
+	text, err := os.ReadFile(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.opt.Scheduler, err = local.NewAllocation(strings.Split(strings.TrimSpace(string(text)), "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := b.run(batchOf(at(1, 1, "long"), at(1, 2, "long"), at(1, 3, "long"), at(4, 4, "a")), nil)
+	c.Run("scancel", id)
+	if done := checkTrials(t, log, 4); done != 4 {
+		t.Errorf("%d of 4 measured: %s", done, ends(log))
+	}
+	jobs := log.last()
+	if len(jobs) != 1 || jobs[0].Nodes != 4 || jobs[0].Outcome != coll.JobCompleted {
+		t.Fatalf("jobs %+v, want one of 4 nodes", jobs)
+	}
+	if most := b.most(b.rans(jobs[0].Name)); most != 3 {
+		t.Errorf("%d starts at a time, want 3", most)
+	}
+}
+
+// On one machine the nodes of layouts are imagined: nothing runs side by side.
+func TestSideLocal(t *testing.T) {
+	o := options(t, t.TempDir(), localScheduler(t))
+	o.Launcher, o.Parallel, o.ParallelNodes = srun(t, ""), live.ParallelAlways, 8
+	planned, err := machine(t, o).Plan(t.Context(), batchOf(at(1, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
+	if err != nil || len(planned) != 2 || strings.Contains(planned[0].Script, "tutti_side") {
+		t.Errorf("%d jobs, %v, want one for each number of nodes, its starts one after another", len(planned), err)
+	}
+}
+
+var _ benchrunner.Mapper = (*local.Scheduler)(nil)
