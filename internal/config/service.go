@@ -106,8 +106,8 @@ func (s *Service) agree(fault func(key string, err error)) {
 		fault("tls.cert", errors.New("tls.cert and tls.key belong together: one of them is missing"))
 	}
 	host, _, err := net.SplitHostPort(s.Listen)
-	if err != nil || isLoopback(host) {
-		return // a socket, or a fault already
+	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
+		return // or a fault already
 	}
 	if s.Cert == "" || s.Tokens == "" {
 		fault("listen", fmt.Errorf("%s can be reached by others: want tls.cert, tls.key and tokens, or a loopback address or unix:PATH", s.Listen))

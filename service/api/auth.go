@@ -44,6 +44,9 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		who, ok := a.identify(r)
+		if rec, recorded := w.(*recorder); recorded {
+			rec.caller = who.name
+		}
 		switch {
 		case !ok:
 			a.refuseStranger(w, r)
@@ -52,9 +55,6 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 			a.metrics.refused.WithLabelValues("role").Inc()
 			writeProblem(w, http.StatusForbidden, "this needs a token with the role operate")
 			return
-		}
-		if rec, ok := w.(*recorder); ok {
-			rec.caller = who.name
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
 	})

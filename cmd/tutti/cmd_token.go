@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"tutti/internal/config"
+	"tutti/service/token"
+)
+
+func (a *app) tokenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Create, list and revoke the tokens that open a service",
+		Long: `token changes the file of tokens that a service file names. Only hashes are kept: a
+token is printed when it is created and never again. A running service obeys at
+once.`,
+		Example: indent("tutti token create -c service.yaml --role read --name grafana"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError(cmd, fmt.Errorf("unknown argument %q: want create, list or revoke", args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand())
+	return cmd
+}
+
+// serviceFlag adds -c, and what opens the tokens of that service file.
+func serviceFlag(cmd *cobra.Command) func() (*token.Store, error) {
+	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
+	return func() (*token.Store, error) {
+		if *file == "" {
+			return nil, usageError(cmd, errors.New("-c FILE is missing"))
+		}
+		c, err := config.LoadService(*file)
+		if err != nil {
+			return nil, withCode(codeInput, err)
+		}
+		if c.Tokens == "" {
+			return nil, withCode(codeInput, fmt.Errorf("%s: tokens: is not set: want the path of a file for them", *file))
+		}
+		s, err := token.Open(c.Tokens)
+		return s, withCode(codeInput, err)
+	}
+}
+
+func (a *app) tokenCreateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Create a token and print it",
+		Long: `create prints the token, once: keep it where only its user reads it. The role read
+may look at everything, operate may create and stop campaigns, too.`,
+		Example: indent("tutti token create -c service.yaml --role operate --name anna > anna.token"),
+		Args:    noArgs,
+	}
+	store := serviceFlag(cmd)
+	name := cmd.Flags().String("name", "", "whose token it is (required)")
+	role := cmd.Flags().String("role", "", "read or operate (required)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *name == "" || *role == "" {
+			return usageError(cmd, errors.New("want --name and --role"))
+		}
+		s, err := store()
+		if err != nil {
+			return err
+		}
+		secret, err := s.Create(*name, token.Role(*role))
+		switch {
+		case errors.Is(err, token.ErrName), errors.Is(err, token.ErrRole):
+			return usageError(cmd, err)
+		case errors.Is(err, token.ErrExists):
+			return withCode(codeInput, err)
+		case err != nil:
+			return withOutputCode(err)
+		}
+		fmt.Fprintln(a.stdout, secret)
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) tokenListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the tokens",
+		Example: indent("tutti token list -c service.yaml", "tutti token list -c service.yaml --output json"),
+		Args:    noArgs,
+	}
+	store := serviceFlag(cmd)
+	output := outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkOutput(cmd, *output); err != nil {
+			return err
+		}
+		s, err := store()
+		if err != nil {
+			return err
+		}
+		tokens, err := s.List()
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		if *output == "json" {
+			e := json.NewEncoder(a.stdout)
+			e.SetIndent("", "  ")
+			return e.Encode(tokens)
+		}
+		rows := make([]table.Row, len(tokens))
+		for i, t := range tokens {
+			rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format("2006-01-02 15:04 MST"), t.SHA256[:12]}
+		}
+		a.printTable(table.Row{"name", "role", "created", "sha256"}, rows)
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) tokenRevokeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "revoke NAME",
+		Short:   "Take a token away",
+		Long:    `revoke removes a token. A running service refuses it at once, its sessions included.`,
+		Example: indent("tutti token revoke -c service.yaml anna"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError(cmd, fmt.Errorf("want the name of one token, got %d arguments", len(args)))
+			}
+			return nil
+		},
+	}
+	store := serviceFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		s, err := store()
+		if err != nil {
+			return err
+		}
+		if err := s.Revoke(args[0]); errors.Is(err, token.ErrNone) {
+			return withCode(codeInput, err)
+		} else if err != nil {
+			return withOutputCode(err)
+		}
+		fmt.Fprintf(a.stdout, "%s is revoked\n", args[0])
+		return nil
+	}
+	return cmd
+}
+
+// printTable prints rows under a header in the style of all tables.
+func (a *app) printTable(header table.Row, rows []table.Row) {
+	t := table.NewWriter()
+	t.SetOutputMirror(a.stdout)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(header)
+	t.AppendRows(rows)
+	t.Render()
+}
