@@ -2,7 +2,7 @@ package page_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -30,10 +30,10 @@ func serve(t *testing.T, f *fake, tokens api.Tokens) string {
 	return server.URL
 }
 
-// browser starts a headless Chromium for one test; without one the test is skipped.
+// browse opens a tab of a headless Chromium; without one the test is skipped.
 // At the end of the test it fails for every fault that the console told and for every
 // request to another host.
-func browser(t *testing.T, home string) context.Context {
+func browse(t *testing.T, home string) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -45,21 +45,42 @@ func browser(t *testing.T, home string) context.Context {
 		}
 		t.Skip("needs apt-get install chromium: ", err)
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 100*time.Second)
-	ctx, _ = chromedp.NewExecAllocator(ctx, chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless, chromedp.WindowSize(1440, 1000))
-	ctx, _ = chromedp.NewContext(ctx)
+	chromium.start.Do(func() {
+		chromium.ctx, _ = chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless)
+		chromium.ctx, _ = chromedp.NewContext(chromium.ctx)
+		chromium.err = chromedp.Do(chromium.ctx)
+	})
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
+	}
+	ctx, stop := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	check := watch(t, ctx, home)
 	t.Cleanup(func() {
 		check()
-		if err := chromedp.Cancel(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			t.Log("browser: ", err)
-		}
 		stop()
 	})
 	return ctx
+}
+
+// chromium is the one browser of all tests; each has a profile of its own in it.
+var chromium struct {
+	start sync.Once
+	ctx   context.Context
+	err   error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.ctx != nil {
+		if err := chromedp.Cancel(chromium.ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "browser:", err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
 }
 
 // watch collects what the console says and where requests go.
@@ -75,7 +96,7 @@ func watch(t *testing.T, ctx context.Context, home string) (check func()) {
 				return
 			}
 			// The browser itself writes a line for every answer that is an error.
-			if m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of 4") {
+			if m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of") || m.Type == chromedp.ConsoleDebug {
 				continue
 			}
 			note(m.String())
@@ -111,7 +132,7 @@ func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 	limit, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
 	if err := chromedp.Do(limit, steps...); err != nil {
-		where, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash + "\n" + document.body.innerText.slice(0, 1500)`))
+		where, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash + "\n" + document.body.innerText.slice(0, 300)`))
 		t.Fatalf("%v\nat %s", err, where)
 	}
 }
@@ -131,7 +152,7 @@ func until(t *testing.T, ctx context.Context, js string) {
 	limit, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()
 	if _, err := chromedp.Run(limit, chromedp.Poll[bool](js, chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
-		where, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash + "\n" + document.body.innerText.slice(0, 1500)`))
+		where, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash + "\n" + document.body.innerText.slice(0, 300)`))
 		t.Fatalf("never: %s: %v\nat %s", js, err, where)
 	}
 }

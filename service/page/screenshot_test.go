@@ -27,7 +27,7 @@ func TestScreenshots(t *testing.T) {
 	f.add("c2", "after the upgrade", service.Done, 1.6, -1)
 	f.add("c3", "night of MPICH 4.3", service.Running, 1, 560)
 	home := serve(t, f, nil)
-	ctx := browser(t, home)
+	ctx := browse(t, home)
 	shots := []struct {
 		name   string
 		hash   string
@@ -63,10 +63,12 @@ func TestScreenshots(t *testing.T) {
 const drawn = `document.querySelectorAll(".plot canvas").length === 2 && document.querySelectorAll("td.c[data-point]").length > 100 &&
 	document.querySelectorAll(".bars li").length > 2 && document.querySelectorAll(".log li").length > 20`
 
-func scheme(name string) chromedp.Action[chromedp.Void] {
+func scheme(name string) chromedp.Action[chromedp.Void] { return media("prefers-color-scheme", name) }
+
+func media(feature, value string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+			Features: []*emulation.MediaFeature{{Name: feature, Value: value}},
 		})
 		return err
 	})
