@@ -255,6 +255,7 @@ func (s *Service) tell(e *entry) {
 	if err := s.events.append(campaignEvent, e.show()); err != nil {
 		s.log.Error("event not kept", "campaign", e.ID, "error", err)
 	}
+	s.events.last[e.ID] = e.State
 	s.wake()
 }
 

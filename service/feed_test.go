@@ -1,0 +1,195 @@
+package service_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/service"
+	"tutti/store"
+)
+
+// follow reads a row to its end, in pages of a size.
+func follow(f service.Feed, after int64, page int) []service.Event {
+	var out []service.Event
+	for {
+		ended := f.Ended() // before looking: what came until then is read below
+		events, more := f.After(after, page)
+		out = append(out, events...)
+		if len(events) > 0 {
+			after = events[len(events)-1].Seq
+			continue
+		}
+		if ended {
+			return out
+		}
+		select {
+		case <-more:
+		case <-time.After(20 * time.Second):
+			return out
+		}
+	}
+}
+
+// checkRow makes sure that no number is missing and that the events are the lines
+// of the journal.
+func checkRow(t *testing.T, events []service.Event, after int64, journal string) {
+	t.Helper()
+	lines := slices.Collect(strings.Lines(journal))
+	if len(events) != len(lines)-int(after) {
+		t.Fatalf("%d events after %d, want %d", len(events), after, len(lines)-int(after))
+	}
+	for i, e := range events {
+		if e.Seq != after+int64(i)+1 || string(e.Data) != strings.TrimSpace(lines[e.Seq-1]) || e.Time.IsZero() || e.Type == "" {
+			t.Fatalf("event %d is %+v, want line %d of the journal", i, e, after+int64(i)+1)
+		}
+	}
+}
+
+// TestFeed has many readers follow a campaign, from its start and from the middle;
+// all see every line once, also when most of it is no longer in memory, and also
+// from a service that was started later.
+func TestFeed(t *testing.T) {
+	state := t.TempDir()
+	// A batch of 3 lines takes about 600 bytes: 6000 of them are more than a row keeps.
+	b := base(t, "b", plan{Trials: 6000})
+	s, stop := running(t, options(t, state, b))
+	id := create(t, s, service.Request{Base: "b"})
+	feed, err := s.Feed(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	seen := make([][]service.Event, 20)
+	for i := range seen {
+		readers.Go(func() { seen[i] = follow(feed, int64(100*i), 20+50*i) })
+	}
+	readers.Wait()
+	awaitState(t, s, id, service.Done)
+	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "results", store.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, events := range seen {
+		checkRow(t, events, int64(100*i), string(content))
+	}
+	checkRow(t, follow(feed, 0, 0), 0, string(content))
+	stop()
+	s, _ = running(t, options(t, state, b))
+	if feed, err = s.Feed(id); err != nil {
+		t.Fatal(err)
+	}
+	checkRow(t, follow(feed, 0, 0), 0, string(content))
+	checkRow(t, follow(feed, 17000, 10), 17000, string(content))
+	if events, _ := feed.After(1e9, 0); len(events) != 0 {
+		t.Errorf("%d events after the last", len(events))
+	}
+}
+
+// TestServiceEvents reads the service's own row again after a restart: the numbers
+// stay, and what follows goes on from them.
+func TestServiceEvents(t *testing.T) {
+	state := t.TempDir()
+	b := base(t, "b", plan{Trials: 2})
+	s, stop := running(t, options(t, state, b))
+	id := create(t, s, service.Request{Base: "b"})
+	awaitState(t, s, id, service.Done)
+	stop()
+	before := follow(s.Events(), 0, 0)
+	var states []service.State
+	for _, e := range before {
+		var c service.Campaign
+		if err := json.Unmarshal(e.Data, &c); err != nil || e.Type != "campaign" || c.ID != id {
+			t.Fatalf("event %s %s: %v", e.Type, e.Data, err)
+		}
+		states = append(states, c.State)
+	}
+	if want := []service.State{service.Queued, service.Running, service.Done}; !slices.Equal(states, want) {
+		t.Errorf("events tell %v, want %v", states, want)
+	}
+	// A service that died while it wrote leaves a line without an end.
+	path := filepath.Join(state, "events.jsonl")
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(content, `{"kind":"camp`...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, stop = running(t, options(t, state, b))
+	create(t, s, service.Request{Base: "b"})
+	again, _ := s.Events().After(0, 0)
+	if len(again) <= len(before) || again[len(before)].Seq != int64(len(before))+1 {
+		t.Fatalf("%d events after the restart, had %d", len(again), len(before))
+	}
+	for i, e := range before {
+		if again[i].Seq != e.Seq || string(again[i].Data) != string(e.Data) {
+			t.Errorf("event %d has become %+v, was %+v", i, again[i], e)
+		}
+	}
+	stop()
+}
+
+func TestFiles(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "b", plan{Trials: 1})))
+	id := create(t, s, service.Request{Base: "b"})
+	awaitState(t, s, id, service.Done)
+	results := filepath.Join(state, "campaigns", id, "results")
+	secret := filepath.Join(t.TempDir(), "secret")
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(results, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("mpich.json", "{}")
+	put("layouts/2x4.rules", "#")
+	put("a/b/c/deep.txt", "x")
+	put(".hidden", "x")
+	put("half.new", "x")
+	for _, link := range []struct{ to, name string }{{secret, "link"}, {filepath.Dir(secret), "folder"}, {"../campaign.json", "up"}} {
+		if err := os.Symlink(link.to, filepath.Join(results, link.name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.Files(id)
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	if want := []string{"journal.jsonl", "layouts/2x4.rules", "mpich.json"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("Files = %v, %v, want %v", names, err, want)
+	}
+	f, about, err := s.Open(id, "mpich.json")
+	if err != nil || about.Type != "application/json" || about.Size != 2 {
+		t.Fatalf("Open = %+v, %v", about, err)
+	}
+	if content, err := io.ReadAll(f); err != nil || string(content) != "{}" {
+		t.Errorf("mpich.json holds %q, %v", content, err)
+	}
+	f.Close()
+	for _, name := range []string{
+		"", ".", "..", "../campaign.json", "layouts/../../campaign.json", "/etc/passwd", "link", "up", "folder/secret", "layouts", "layouts/",
+		".hidden", "half.new", "journal.lock", "nothing", "a/b/c/deep.txt", "mpich.json\x00", `..\campaign.json`, "./mpich.json", "layouts//2x4.rules",
+	} {
+		if f, _, err := s.Open(id, name); err == nil {
+			f.Close()
+			t.Errorf("Open(%q) opened something", name)
+		}
+	}
+}
