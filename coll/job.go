@@ -31,8 +31,8 @@ const (
 	JobLost        JobOutcome = "lost"
 )
 
-// Job is what a scheduler runs: launches one after another on one set of nodes.
-// It carries one or more trials.
+// Job is what a scheduler runs: launches on one set of nodes, one after another or
+// side by side. It carries one or more trials.
 type Job struct {
 	Name         string       `json:"name"` // used once: campaign, problem, round, number
 	State        JobState     `json:"state"`
@@ -45,8 +45,9 @@ type Job struct {
 	Environment  *Environment `json:"environment,omitempty"` // of an ended job that started
 }
 
-// Spent is where the wall time of a job went, in seconds. Node-seconds are the
-// same but for Queue, which costs nothing, times the nodes.
+// Spent is where the wall time of a job went, in seconds; of launches side by side
+// each counts by its share of the nodes. Node-seconds are the same but for Queue,
+// which costs nothing, times the nodes.
 type Spent struct {
 	Queue   float64 `json:"queue,omitzero"`   // waiting for nodes
 	Launch  float64 `json:"launch,omitzero"`  // starting and ending parallel programs

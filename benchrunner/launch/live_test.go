@@ -217,6 +217,24 @@ func TestLiveSlurm(t *testing.T) {
 			}
 		})
 	}
+	for _, tc := range tests {
+		t.Run(tc.name+" on nodes that are named", func(t *testing.T) {
+			cmd := placed(t, tc.prog)
+			file := filepath.Join(t.TempDir(), "hosts")
+			args, suffix, err := newLauncher(t, tc.launcher, tc.opt).(benchrunner.Placer).On(file, layout, cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			out := inJob(t, cluster, append(tc.env, "MARK=m"), args)
+			if !out.Ended || out.Exit != 0 {
+				t.Fatalf("exit code %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
+			}
+			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"})
+		})
+	}
 	t.Run("wrong type: worlds of one with exit code 0", func(t *testing.T) {
 		out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, launch.Srun, launch.Options{MPI: "pmix"}).Args(layout, placed(t, mpich)))
 		if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {

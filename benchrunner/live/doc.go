@@ -2,14 +2,17 @@
 // and a benchmark program into a benchrunner.Runner.
 //
 // A batch becomes cases, cases of one layout become starts of the program, starts on
-// as many nodes become jobs. Each job has a folder of its own, jobs/NAME:
+// as many nodes become jobs; with Options.Parallel also starts that run side by side on
+// disjoint nodes of a job. Each job has a folder of its own, jobs/NAME:
 //
 //	plan.json      its starts and what they measure
-//	job.sh         what the scheduler runs: the starts one after another
+//	job.sh         what the scheduler runs: the starts one after another, or the first
+//	               that fits whenever nodes are free
+//	switches       which nodes share a switch, where starts side by side must not
 //	setup.sh       the site's lines
 //	claim/job      the ID of the job that measures; any other one of this name does nothing
 //	environment    where it ran
-//	1/ 2/ …        one for each start: stdout, stderr, begin, end
+//	1/ 2/ …        one for each start: stdout, stderr, begin, end; beside others its hosts
 //	end            that the script came to its end, and when
 //	result.json    what was made of it, written before the journal hears of it
 //

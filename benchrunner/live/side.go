@@ -149,12 +149,15 @@ func (p planner) together(starts []start) (best draft, ok bool) {
 }
 
 // widths are the nodes that a job may have: those of the first starts beside each
-// other, ascending, at most 16 of them.
+// other, ascending, at most 16 of them; all that are held where it counts which ones.
 func (s side) widths(loads []benchrunner.Load) []int {
 	var out []int
 	sum, widest := 0, 0
 	for _, l := range loads {
 		widest = max(widest, l.Nodes)
+	}
+	if s.held && s.switches != nil {
+		return []int{max(s.nodes, widest)}
 	}
 	for _, l := range loads {
 		sum += l.Nodes
