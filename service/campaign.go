@@ -52,7 +52,7 @@ type When struct {
 	Age     time.Duration `json:"age,omitzero"`     // of the last campaign that is done, at least
 	Library bool          `json:"library,omitzero"` // path, version or checksum of a library changed
 	Nodes   bool          `json:"nodes,omitzero"`   // the list of nodes changed
-	Drift   float64       `json:"drift,omitzero"`   // a small batch measured again differs by this part on average
+	Drift   float64       `json:"drift,omitzero"`   // a small batch measured again differs by this part, in the median
 }
 
 // Request asks for a campaign.

@@ -73,7 +73,7 @@ Exit codes:
 	})
 	root.AddCommand(
 		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
-		a.verifyCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.serveCommand(),
+		a.verifyCommand(), a.driftCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.serveCommand(),
 		a.remoteCommand(), a.tokenCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
