@@ -357,6 +357,40 @@ func awaitLines(t *testing.T, state string, lines int) string {
 	return ""
 }
 
+// A person at work on a campaign is waited for, and left alone.
+func TestOthersAtWork(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 20, Every: 5 * time.Millisecond})))
+	id := create(t, s, service.Request{Base: "slow"})
+	measured(t, s, id)
+	if _, err := s.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, s, id, service.Paused)
+	j, _, err := store.Open(filepath.Join(state, "campaigns", id, "results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Resume(id); err != nil {
+		t.Fatal(err)
+	}
+	c := awaitState(t, s, id, service.Running)
+	if !strings.Contains(c.Error, "another tutti") {
+		t.Errorf("the campaign says %q", c.Error)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if got := calls(t, state, id); !slices.Equal(got, []string{"tune"}) {
+		t.Errorf("tutti was called with %v while somebody had the journal", got)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c := awaitState(t, s, id, service.Done); c.Error != "" {
+		t.Errorf("in the end the campaign says %q", c.Error)
+	}
+	checkTrials(t, state, id, 20)
+}
+
 func TestTwoServices(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", plan{}))
 	running(t, opt)

@@ -16,6 +16,8 @@ import (
 // campaign before it tries again.
 const busyWait = 5 * time.Second
 
+const othersWork = "another tutti is at work on the campaign: waiting for it"
+
 // dispatch starts the campaigns that have waited longest for machines that are
 // free. It needs the lock.
 func (s *Service) dispatch() {
@@ -91,6 +93,10 @@ func (s *Service) launch(e *entry) (process, error) {
 		s.log.Info("following a process that is at work on the campaign", "campaign", e.ID)
 		if e.Want != "" || s.draining {
 			return o, s.urge(e, o)
+		}
+		if e.State == Queued {
+			e.Error = othersWork
+			return o, s.enter(e, Running)
 		}
 		return o, nil
 	}
@@ -184,8 +190,10 @@ func (s *Service) settle(e *entry, code int, failure error) bool {
 		return false // an orphan ended: resuming tells how
 	case code == exitBusy && s.mayWait(e):
 		return false
+	case code == exitBusy && e.Want == wantPause:
+		s.leave(e, Paused, code, nil)
 	case code == exitBusy:
-		s.leave(e, s.stopped(e), code, nil)
+		s.leave(e, Queued, code, nil)
 	case failure != nil:
 		s.leave(e, Failed, code, failure)
 	default:
@@ -200,7 +208,7 @@ func (s *Service) mayWait(e *entry) bool {
 	if e.Want != "" || s.draining {
 		return false
 	}
-	e.Error = "another tutti is at work on the campaign: waiting for it"
+	e.Error = othersWork
 	changed := s.changed
 	s.mu.Unlock()
 	select {
@@ -209,14 +217,6 @@ func (s *Service) mayWait(e *entry) bool {
 	}
 	s.mu.Lock()
 	return true
-}
-
-// stopped is what a campaign is that others hold, when nobody waits for them.
-func (s *Service) stopped(e *entry) State {
-	if e.Want == wantPause {
-		return Paused
-	}
-	return Queued
 }
 
 // leave takes its machine from a campaign. It needs the lock.

@@ -1,0 +1,306 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tutti/service"
+)
+
+func TestCheckSchedule(t *testing.T) {
+	tests := []struct {
+		schedule, zone string
+		fault          string
+	}{
+		{schedule: ""},
+		{schedule: "30 2 * * 0"},
+		{schedule: "*/15 * * * *", zone: "Europe/Berlin"},
+		{schedule: "30 2 * *", fault: "want minute, hour"},
+		{schedule: "61 2 * * *", fault: "want minute, hour"},
+		{schedule: "0 0 31 2 *", fault: "want minute, hour"}, // never
+		{schedule: "30 2 * * 0", zone: "Mars/Olympus", fault: `time zone "Mars/Olympus"`},
+		{zone: "UTC", fault: "without a schedule"},
+	}
+	for _, tc := range tests {
+		err := service.CheckSchedule(tc.schedule, tc.zone)
+		if tc.fault == "" && err != nil || tc.fault != "" && (err == nil || !strings.Contains(err.Error(), tc.fault)) {
+			t.Errorf("CheckSchedule(%q, %q) = %v, want %q", tc.schedule, tc.zone, err, tc.fault)
+		}
+	}
+}
+
+// site is a machine that tests change.
+type site struct {
+	mu   sync.Mutex
+	seen service.Seen
+	err  error
+}
+
+func (s *site) See(context.Context, service.Base) (service.Seen, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen, s.err
+}
+
+func (s *site) set(libraries []service.SeenLibrary, nodes []string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen, s.err = service.Seen{Libraries: libraries, Nodes: nodes}, err
+}
+
+// nightly is a service of one base with a schedule at half past two in Berlin, and
+// a clock that stands at noon of the 1st of March 2026 there.
+type nightly struct {
+	*testing.T
+	service *service.Service
+	clock   *clockwork.FakeClock
+	site    *site
+	state   string
+	base    service.Base
+	stop    func()
+	looks   int
+}
+
+var noon = time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
+
+func newNightly(t *testing.T, p plan, when service.When) *nightly {
+	t.Helper()
+	b := base(t, "night", p)
+	b.Schedule, b.TimeZone, b.When, b.FromLast = "30 2 * * *", "Europe/Berlin", when, true
+	n := &nightly{T: t, clock: clockwork.NewFakeClockAt(noon), site: &site{}, state: t.TempDir(), base: b}
+	n.site.set([]service.SeenLibrary{{Name: "mpich", Path: "/opt/libmpich.so", Version: "4.0.2", Checksum: "aa"}}, []string{"n1", "n2"}, nil)
+	n.start()
+	return n
+}
+
+func (n *nightly) options() service.Options {
+	opt := options(n.T, n.state, n.base)
+	opt.Clock, opt.Site = n.clock, n.site
+	return opt
+}
+
+func (n *nightly) start() {
+	n.Helper()
+	n.service, n.stop = running(n.T, n.options())
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if s := n.service.Schedule(); !s[0].Next.IsZero() {
+			break
+		}
+		if time.Now().After(deadline) {
+			n.Fatal("the schedule does not start")
+		}
+	}
+}
+
+// night lets the clock run to just after the next half past two and returns what the
+// schedule says then.
+func (n *nightly) night() string {
+	n.Helper()
+	next := n.service.Schedule()[0].Next
+	if local := next.In(berlin(n.T)); local.Hour() != 2 || local.Minute() != 30 {
+		n.Fatalf("next is %v, want half past two in Berlin", local)
+	}
+	n.clock.Advance(next.Sub(n.clock.Now()) + time.Second)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		s := n.service.Schedule()[0]
+		if !s.Last.Before(next) && s.Next.After(next) {
+			return s.Verdict
+		}
+		if time.Now().After(deadline) {
+			n.Fatalf("nothing happens at %v: %+v", next, s)
+		}
+	}
+}
+
+// done waits for the last campaign.
+func (n *nightly) done() service.Campaign {
+	n.Helper()
+	all := n.service.Campaigns()
+	return awaitState(n.T, n.service, all[0].ID, service.Done)
+}
+
+func (n *nightly) expect(verdict, want string, campaigns int) {
+	n.Helper()
+	if !strings.Contains(verdict, want) {
+		n.Errorf("verdict %q, want %q", verdict, want)
+	}
+	if got := len(n.service.Campaigns()); got != campaigns {
+		n.Errorf("%d campaigns, want %d (verdict %q)", got, campaigns, verdict)
+	}
+}
+
+func berlin(t *testing.T) *time.Location {
+	t.Helper()
+	l, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Every night a campaign, each from the one before; also over the night when
+// clocks are put forward.
+func TestSchedule(t *testing.T) {
+	n := newNightly(t, plan{Trials: 2}, service.When{})
+	last := ""
+	for night := range 3 {
+		verdict := n.night()
+		n.expect(verdict, "campaign ", night+1)
+		c := n.done()
+		if !strings.HasPrefix(c.Reason, "schedule: ") || c.From != last {
+			t.Errorf("campaign of night %d: reason %q, from %q, want it from %q", night, c.Reason, c.From, last)
+		}
+		last = c.ID
+	}
+	content, err := os.ReadFile(filepath.Join(n.state, "campaigns", last, "calls.txt"))
+	if err != nil || !strings.Contains(string(content), "--from "+filepath.Join(n.state, "campaigns")) {
+		t.Errorf("calls of the last campaign: %s, %v, want --from FOLDER", content, err)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	mpich := service.SeenLibrary{Name: "mpich", Path: "/opt/libmpich.so", Version: "4.0.2", Checksum: "aa"}
+	nodes := []string{"n1", "n2"}
+	changed := func(change func(*service.SeenLibrary)) []service.SeenLibrary {
+		l := mpich
+		change(&l)
+		return []service.SeenLibrary{l}
+	}
+	tests := []struct {
+		name      string
+		when      service.When
+		plan      plan
+		libraries []service.SeenLibrary
+		nodes     []string
+		err       error
+		run       bool
+		verdict   string
+	}{
+		{name: "young", when: service.When{Age: 30 * 24 * time.Hour}, verdict: "ended 24h"},
+		{name: "old", when: service.When{Age: 23 * time.Hour}, run: true, verdict: "ended 24h"},
+		{name: "same machine", when: service.When{Library: true, Nodes: true}, verdict: "the machine is as it was"},
+		{name: "new checksum", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), run: true, verdict: "the file /opt/libmpich.so has changed"},
+		{name: "new path", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Path = "/new/libmpich.so" }), run: true, verdict: "mpich was /opt/libmpich.so and is /new/libmpich.so"},
+		{name: "new version", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Version = "4.1" }), run: true, verdict: "mpich was version 4.0.2 and is 4.1"},
+		{name: "library does not count", when: service.When{Nodes: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), verdict: "as it was"},
+		{name: "new node", when: service.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, verdict: "of 2 nodes 0 are gone, 1 are new"},
+		{name: "node gone", when: service.When{Nodes: true}, nodes: []string{"n1"}, run: true, verdict: "1 are gone"},
+		{name: "nodes do not count", when: service.When{Library: true}, nodes: []string{"n1"}, verdict: "as it was"},
+		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: sinfo: no such host"},
+		{name: "drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
+		{name: "little drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.02}, verdict: "differ by 2.0 %"},
+		{name: "one of several", when: service.When{Age: 1000 * time.Hour, Library: true, Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tc.plan.Trials = 1
+			n := newNightly(t, tc.plan, tc.when)
+			n.expect(n.night(), "there is no earlier one", 1)
+			first := n.done()
+			libraries, now := tc.libraries, tc.nodes
+			if libraries == nil {
+				libraries = []service.SeenLibrary{mpich}
+			}
+			if now == nil {
+				now = nodes
+			}
+			n.site.set(libraries, now, tc.err)
+			want := 1
+			if tc.run {
+				want = 2
+			}
+			n.expect(n.night(), tc.verdict, want)
+			if c := n.service.Campaigns()[0]; tc.run && c.From != first.ID {
+				t.Errorf("the campaign starts from %q, want %s", c.From, first.ID)
+			}
+			probed := slices.Contains(probes(t, n.state), "drift")
+			if want := tc.when.Drift > 0; probed != want {
+				t.Errorf("probed: %t, want %t", probed, want)
+			}
+		})
+	}
+}
+
+// probes are the calls of tutti drift, which name the folder of a campaign.
+func probes(t *testing.T, state string) []string {
+	t.Helper()
+	var out []string
+	made, _ := filepath.Glob(filepath.Join(state, "campaigns", "*"))
+	for _, dir := range made {
+		out = append(out, calls(t, state, filepath.Base(dir))...)
+	}
+	return out
+}
+
+// A campaign that is not over keeps the schedule from making another.
+func TestScheduleWaits(t *testing.T) {
+	n := newNightly(t, plan{Trials: 100000, Every: time.Second}, service.When{})
+	n.expect(n.night(), "there is no earlier one", 1)
+	n.expect(n.night(), " is running", 1)
+}
+
+// What became due while no service ran is made up for, once; a service that starts
+// for the first time waits for its time.
+func TestScheduleCatchesUp(t *testing.T) {
+	n := newNightly(t, plan{Trials: 1}, service.When{})
+	if got := len(n.service.Campaigns()); got != 0 {
+		t.Fatalf("%d campaigns before the first night", got)
+	}
+	n.night()
+	n.done()
+	n.stop()
+	n.clock.Advance(5 * 24 * time.Hour)
+	n.start()
+	for deadline := time.Now().Add(10 * time.Second); len(n.service.Campaigns()) < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("five nights were missed, and nothing is made up for")
+		}
+	}
+	n.done()
+	n.stop()
+	n.start()
+	time.Sleep(50 * time.Millisecond) // there is nothing to wait for
+	if got := len(n.service.Campaigns()); got != 2 {
+		t.Errorf("%d campaigns after another start, want 2", got)
+	}
+}
+
+// With Once a service runs what is due and ends.
+func TestOnce(t *testing.T) {
+	b := base(t, "night", plan{Trials: 3})
+	b.Schedule, b.TimeZone = "30 2 * * *", "UTC"
+	opt := options(t, t.TempDir(), b, base(t, "by hand", plan{}))
+	clock := clockwork.NewFakeClockAt(noon)
+	opt.Once, opt.Clock = true, clock
+	run := func(want int) {
+		t.Helper()
+		s, err := service.New(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all := s.Campaigns()
+		if len(all) != want {
+			t.Fatalf("%d campaigns, want %d", len(all), want)
+		}
+		if all[0].State != service.Done {
+			t.Errorf("the campaign is %s, want done", all[0].State)
+		}
+	}
+	run(1) // never looked at
+	run(1) // not due
+	clock.Advance(24 * time.Hour)
+	run(2)
+}
