@@ -49,17 +49,19 @@ var ranks = map[string]int{
 
 	"campaign": 4,
 
-	"evaluate":       5,
-	"service":        5,
-	"service/api":    5,
-	"service/client": 5,
-	"service/page":   5,
-	"service/token":  5,
+	"evaluate":              5,
+	"service":               5,
+	"service/api":           5,
+	"service/client":        5,
+	"service/page":          5,
+	"service/page/pagetest": 5,
+	"service/token":         5,
 
 	"internal/config":  6,
 	"internal/imports": 6,
 
-	"cmd/tutti": 7,
+	"cmd/tutti":      7,
+	"cmd/tutti-load": 7,
 }
 
 // reserved names what few packages may import. A pattern ending in /... stands for

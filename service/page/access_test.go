@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/service"
+	"tutti/service/page/pagetest"
 )
 
 // faults lists what is wrong for people who do not see the page, or not well: names
@@ -75,7 +76,7 @@ func TestAccess(t *testing.T) {
 	f.add("c4", "fourth", service.Queued, 1.2, 0)
 	f.add("c5", "fifth", service.Paused, 1.2, 100)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
+	ctx := pagetest.Browse(t, home)
 	views := []struct{ name, hash, ready, more string }{
 		{"list", "#/", `document.querySelectorAll("tbody tr").length === 5`, `document.querySelector("details").open = true`},
 		{"campaign", "#/campaigns/c2", drawn, ``},
@@ -88,12 +89,12 @@ func TestAccess(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		for _, v := range views {
 			t.Run(v.name+" "+theme, func(t *testing.T) {
-				do(t, ctx, scheme(theme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+v.hash))
-				until(t, ctx, v.ready)
+				pagetest.Do(t, ctx, scheme(theme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+v.hash))
+				pagetest.Until(t, ctx, v.ready)
 				if v.more != "" {
-					eval[any](t, ctx, v.more)
+					pagetest.Eval[any](t, ctx, v.more)
 				}
-				got := eval[struct {
+				got := pagetest.Eval[struct {
 					Faults []string
 					Least  float64
 					Texts  int
@@ -118,23 +119,23 @@ func TestThemeAndMotion(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Running, 1, 560)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
-	do(t, ctx, scheme("light"), chromedp.Navigate(home+"/#/campaigns/c1"))
-	until(t, ctx, drawn)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, scheme("light"), chromedp.Navigate(home+"/#/campaigns/c1"))
+	pagetest.Until(t, ctx, drawn)
 	const paper = `getComputedStyle(document.body.parentNode).backgroundColor`
-	light := eval[string](t, ctx, paper)
-	do(t, ctx, scheme("dark"))
-	until(t, ctx, paper+` !== "`+light+`"`)
-	do(t, ctx, chromedp.Click(chromedp.CSS("#theme"))) // light, against the system
-	until(t, ctx, paper+` === "`+light+`" && document.getElementById("theme").textContent === "theme: light"`)
-	do(t, ctx, chromedp.Reload())
-	until(t, ctx, drawn)
-	if got := eval[string](t, ctx, paper); got != light {
+	light := pagetest.Eval[string](t, ctx, paper)
+	pagetest.Do(t, ctx, scheme("dark"))
+	pagetest.Until(t, ctx, paper+` !== "`+light+`"`)
+	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("#theme"))) // light, against the system
+	pagetest.Until(t, ctx, paper+` === "`+light+`" && document.getElementById("theme").textContent === "theme: light"`)
+	pagetest.Do(t, ctx, chromedp.Reload())
+	pagetest.Until(t, ctx, drawn)
+	if got := pagetest.Eval[string](t, ctx, paper); got != light {
 		t.Errorf("after reloading the chosen theme is gone: %s, want %s", got, light)
 	}
-	if got := eval[string](t, ctx, `getComputedStyle(document.getElementById("link"), "::before").animationName`); got != "breathe" {
+	if got := pagetest.Eval[string](t, ctx, `getComputedStyle(document.getElementById("link"), "::before").animationName`); got != "breathe" {
 		t.Errorf("animation %q, want breathe", got)
 	}
-	do(t, ctx, media("prefers-reduced-motion", "reduce"))
-	until(t, ctx, `getComputedStyle(document.getElementById("link"), "::before").animationName === "none"`)
+	pagetest.Do(t, ctx, media("prefers-reduced-motion", "reduce"))
+	pagetest.Until(t, ctx, `getComputedStyle(document.getElementById("link"), "::before").animationName === "none"`)
 }

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"tutti/service"
+	"tutti/service/page/pagetest"
 )
 
 // hostile is what somebody who wants to harm the readers of the page calls a campaign.
@@ -23,68 +21,34 @@ const hostile = `<img src=x onerror="window.harmed=1">"'><script>window.harmed=1
 func TestStartAndWatch(t *testing.T) {
 	f := newFake(t, 2*time.Millisecond)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
-	do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")))
-	if got := eval[string](t, ctx, `document.querySelector(".empty").textContent`); !strings.HasPrefix(got, "No campaign yet") {
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")))
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".empty").textContent`); !strings.HasPrefix(got, "No campaign yet") {
 		t.Errorf("the empty list says %q", got)
 	}
-	do(t, ctx,
+	pagetest.Do(t, ctx,
 		chromedp.SendKeys(chromedp.CSS("#name"), "from the page"), chromedp.Click(chromedp.CSS("input[value=allreduce]")),
 		chromedp.Click(chromedp.CSS("summary")), chromedp.SendKeys(chromedp.CSS(`[id="stop.machine_time"]`), "90m"),
 		chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
-	until(t, ctx, `location.hash === "#/campaigns/made1"`)
+	pagetest.Until(t, ctx, `location.hash === "#/campaigns/made1"`)
 	// The graph and the figures grow while results arrive.
-	until(t, ctx, `document.querySelectorAll(".plot canvas").length === 2`)
-	early := eval[string](t, ctx, `document.querySelector(".figures").innerText`)
-	until(t, ctx, `document.querySelectorAll("td.c[data-point]").length > 100`)
-	until(t, ctx, `document.querySelector(".pill.done") && document.getElementById("link").textContent === "complete"`)
-	if late := eval[string](t, ctx, `document.querySelector(".figures").innerText`); late == early || !strings.Contains(late, "4 of 4") {
+	pagetest.Until(t, ctx, `document.querySelectorAll(".plot canvas").length === 2`)
+	early := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`)
+	pagetest.Until(t, ctx, `document.querySelectorAll("td.c[data-point]").length > 100`)
+	pagetest.Until(t, ctx, `document.querySelector(".pill.done") && document.getElementById("link").textContent === "complete"`)
+	if late := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); late == early || !strings.Contains(late, "4 of 4") {
 		t.Errorf("figures while it ran %q, at the end %q", early, late)
 	}
-	if got := eval[[]string](t, ctx, `[...document.querySelectorAll(".dense tbody tr")].map((r) => r.cells[6].textContent)`); strings.Join(got, " ") != "converged converged converged converged" {
+	if got := pagetest.Eval[[]string](t, ctx, `[...document.querySelectorAll(".dense tbody tr")].map((r) => r.cells[6].textContent)`); strings.Join(got, " ") != "converged converged converged converged" {
 		t.Errorf("states of the problems: %q", got)
 	}
 	want := service.Request{Base: "night", Name: "from the page"}
 	if len(f.asked) != 1 || f.asked[0].Base != want.Base || f.asked[0].Name != want.Name || fmt.Sprint(f.asked[0].Set) != "map[collectives:bcast stop.machine_time:90m]" {
 		t.Errorf("asked for %+v", f.asked)
 	}
-	if got := download(t, ctx, ".files a[download='mpich.json']"); string(got) != tree {
-		t.Errorf("downloaded %q, want %q", got, tree)
+	if name, got := pagetest.Download(t, ctx, ".files a[download='mpich.json']"); name != "mpich.json" || string(got) != tree {
+		t.Errorf("downloaded %s %q, want mpich.json %q", name, got, tree)
 	}
-}
-
-// download clicks a link and returns what the browser saved.
-func download(t *testing.T, ctx context.Context, link string) []byte {
-	t.Helper()
-	dir := t.TempDir()
-	ended := chromedp.BrowserEvents(ctx, browser.DownloadProgress)
-	do(t, ctx, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		events := true
-		_, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-			Behavior: browser.SetDownloadBehaviorBehaviorAllow, BrowserContextID: chromedp.FromContext(ctx).BrowserContextID, DownloadPath: dir, EventsEnabled: &events,
-		})
-		return err
-	}), chromedp.Click(chromedp.CSS(link)))
-	for e, err := range ended {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e.State == browser.DownloadProgressStateCompleted {
-			break
-		}
-		if e.State == browser.DownloadProgressStateCanceled {
-			t.Fatal("the download was refused")
-		}
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(names) != 1 {
-		t.Fatalf("downloaded %q (error %v), want one file", names, err)
-	}
-	contents, err := os.ReadFile(names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return contents
 }
 
 func TestHostileNames(t *testing.T) {
@@ -93,17 +57,17 @@ func TestHostileNames(t *testing.T) {
 	f.add("c2", hostile, service.Failed, 1.3, 300).Error = hostile
 	f.campaigns[0].Machine, f.campaigns[0].Reason = hostile, hostile
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
+	ctx := pagetest.Browse(t, home)
 	for hash, ready := range map[string]string{
 		"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 		"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
 	} {
-		do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+hash))
-		until(t, ctx, ready)
-		if !eval[bool](t, ctx, `document.body.textContent.includes("<script>window.harmed=1</script>")`) {
+		pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+hash))
+		pagetest.Until(t, ctx, ready)
+		if !pagetest.Eval[bool](t, ctx, `document.body.textContent.includes("<script>window.harmed=1</script>")`) {
 			t.Errorf("%s: the name is not shown as text", hash)
 		}
-		if eval[bool](t, ctx, `window.harmed === 1 || document.querySelector("main img, main script") !== null`) {
+		if pagetest.Eval[bool](t, ctx, `window.harmed === 1 || document.querySelector("main img, main script") !== null`) {
 			t.Errorf("%s: the name became markup", hash)
 		}
 	}
@@ -114,15 +78,15 @@ func TestWidths(t *testing.T) {
 	f.add("c1", strings.Repeat("long", 50), service.Done, 1, -1)
 	f.add("c2", "after", service.Running, 1.3, 500)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
+	ctx := pagetest.Browse(t, home)
 	for _, width := range []int64{360, 768, 1440} {
 		for hash, ready := range map[string]string{
 			"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 			"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
 		} {
-			do(t, ctx, chromedp.EmulateViewport(width, 800), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+hash))
-			until(t, ctx, ready)
-			if got := eval[int64](t, ctx, `document.documentElement.scrollWidth`); got > width {
+			pagetest.Do(t, ctx, chromedp.EmulateViewport(width, 800), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+hash))
+			pagetest.Until(t, ctx, ready)
+			if got := pagetest.Eval[int64](t, ctx, `document.documentElement.scrollWidth`); got > width {
 				t.Errorf("%s at %d px is %d px wide", hash, width, got)
 			}
 		}
@@ -133,27 +97,27 @@ func TestKeyboard(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Running, 1, 560)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
-	do(t, ctx, chromedp.Navigate(home+"/"))
-	until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
+	pagetest.Until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
 	press(t, ctx, kb.Tab)
 	if got := focused(t, ctx); got != "Skip to the contents" {
 		t.Errorf("Tab leads first to %q", got)
 	}
 	tabTo(t, ctx, "first")
 	press(t, ctx, kb.Enter)
-	until(t, ctx, drawn)
+	pagetest.Until(t, ctx, drawn)
 
 	// The second problem of the graph's legend.
 	tabTo(t, ctx, "mpich allreduce")
 	press(t, ctx, kb.Enter)
-	until(t, ctx, `document.querySelector("[aria-pressed=true]").textContent === "mpich allreduce"`)
-	until(t, ctx, `document.querySelector("[role=grid]")?.ariaLabel === "mpich allreduce, 1\u00a0process per node"`)
+	pagetest.Until(t, ctx, `document.querySelector("[aria-pressed=true]").textContent === "mpich allreduce"`)
+	pagetest.Until(t, ctx, `document.querySelector("[role=grid]")?.ariaLabel === "mpich allreduce, 1\u00a0process per node"`)
 
 	// The map is one stop; arrows move in it and the detail follows.
 	for range 30 {
 		press(t, ctx, kb.Tab)
-		if eval[bool](t, ctx, `document.activeElement.matches("td.c")`) {
+		if pagetest.Eval[bool](t, ctx, `document.activeElement.matches("td.c")`) {
 			break
 		}
 	}
@@ -163,31 +127,31 @@ func TestKeyboard(t *testing.T) {
 	}
 	for _, s := range steps {
 		press(t, ctx, s.key)
-		if got := eval[string](t, ctx, `document.activeElement.dataset.point`); got != s.want {
+		if got := pagetest.Eval[string](t, ctx, `document.activeElement.dataset.point`); got != s.want {
 			t.Errorf("the key leads to %q, want %q", got, s.want)
 		}
 	}
-	if got := eval[string](t, ctx, `document.querySelector(".detail h3").textContent`); got != "allreduce 2×1\u00a01\u00a0MiB" {
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".detail h3").textContent`); got != "allreduce 2×1\u00a01\u00a0MiB" {
 		t.Errorf("the detail is about %q", got)
 	}
-	if got := eval[int](t, ctx, `document.querySelectorAll("[role=grid] [tabindex='0']").length`); got != 3 {
+	if got := pagetest.Eval[int](t, ctx, `document.querySelectorAll("[role=grid] [tabindex='0']").length`); got != 3 {
 		t.Errorf("%d stops in three maps, want one in each", got)
 	}
 	// Pause with the keyboard alone.
-	do(t, ctx, chromedp.Focus(chromedp.CSS("#theme")))
+	pagetest.Do(t, ctx, chromedp.Focus(chromedp.CSS("#theme")))
 	tabTo(t, ctx, "pause")
 	press(t, ctx, kb.Enter)
-	until(t, ctx, `document.querySelector(".pill.paused") !== null`)
+	pagetest.Until(t, ctx, `document.querySelector(".pill.paused") !== null`)
 }
 
 func press(t *testing.T, ctx context.Context, key string) {
 	t.Helper()
-	do(t, ctx, chromedp.KeyEvent(key))
+	pagetest.Do(t, ctx, chromedp.KeyEvent(key))
 }
 
 func focused(t *testing.T, ctx context.Context) string {
 	t.Helper()
-	return eval[string](t, ctx, `document.activeElement.textContent.trim()`)
+	return pagetest.Eval[string](t, ctx, `document.activeElement.textContent.trim()`)
 }
 
 // tabTo presses Tab until an element with the text has the focus, and wants to see it.
@@ -198,7 +162,7 @@ func tabTo(t *testing.T, ctx context.Context, text string) {
 		press(t, ctx, kb.Tab)
 		got := focused(t, ctx)
 		if got == text {
-			if eval[string](t, ctx, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
+			if pagetest.Eval[string](t, ctx, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
 				t.Errorf("nobody sees that %q has the focus", text)
 			}
 			return
@@ -212,19 +176,19 @@ func TestWrongField(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.refuse = &service.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
-	do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")), chromedp.Click(chromedp.CSS("summary")),
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")), chromedp.Click(chromedp.CSS("summary")),
 		chromedp.SendKeys(chromedp.CSS(`[id="stop.slowdown"]`), "fast"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
-	until(t, ctx, `document.activeElement.id === "stop.slowdown" && document.activeElement.getAttribute("aria-invalid") === "true"`)
-	if got := eval[string](t, ctx, `document.getElementById("stop.slowdown-wrong").textContent`); !strings.Contains(got, "want a number above 1") {
+	pagetest.Until(t, ctx, `document.activeElement.id === "stop.slowdown" && document.activeElement.getAttribute("aria-invalid") === "true"`)
+	if got := pagetest.Eval[string](t, ctx, `document.getElementById("stop.slowdown-wrong").textContent`); !strings.Contains(got, "want a number above 1") {
 		t.Errorf("beside the field: %q", got)
 	}
 	// Sent again after it was put right, with another key.
 	f.mu.Lock()
 	f.refuse = nil
 	f.mu.Unlock()
-	do(t, ctx, chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
-	until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
+	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
+	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
 }
 
 // one is a service's only token.
@@ -236,23 +200,23 @@ func TestLogin(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Running, 1, 560)
 	home := serve(t, f, one{})
-	ctx := browse(t, home)
+	ctx := pagetest.Browse(t, home)
 	// The page is open when its session ends: the form comes up in it.
-	do(t, ctx, chromedp.Navigate(home+"/"))
-	do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=token]"), "right"))
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
+	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=token]"), "right"))
 	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
-	eval[bool](t, ctx, `fetch("logout", {method: "POST"}).then(() => true)`)
-	do(t, ctx, chromedp.Click(chromedp.CSS("tbody a")), chromedp.WaitVisible(chromedp.CSS("#token")),
+	pagetest.Until(t, ctx, `document.querySelectorAll("tbody tr").length === 1`)
+	pagetest.Eval[bool](t, ctx, `fetch("logout", {method: "POST"}).then(() => true)`)
+	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("tbody a")), chromedp.WaitVisible(chromedp.CSS("#token")),
 		chromedp.SendKeys(chromedp.CSS("#token"), "wrong"), chromedp.KeyEvent(kb.Enter))
-	until(t, ctx, `document.getElementById("login-error").textContent !== ""`)
-	eval[any](t, ctx, `document.getElementById("token").value = ""`)
-	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "right"), chromedp.KeyEvent(kb.Enter))
-	until(t, ctx, drawn)
+	pagetest.Until(t, ctx, `document.getElementById("login-error").textContent !== ""`)
+	pagetest.Eval[any](t, ctx, `document.getElementById("token").value = ""`)
+	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "right"), chromedp.KeyEvent(kb.Enter))
+	pagetest.Until(t, ctx, drawn)
 	// Who may only read sees no buttons.
-	if eval[bool](t, ctx, `[...document.querySelectorAll(".operate")].some((b) => b.checkVisibility())`) {
+	if pagetest.Eval[bool](t, ctx, `[...document.querySelectorAll(".operate")].some((b) => b.checkVisibility())`) {
 		t.Error("a reader is offered to operate the campaign")
 	}
 }
@@ -261,10 +225,10 @@ func TestServiceGone(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Running, 1, 560)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
-	do(t, ctx, chromedp.Navigate(home+"/#/campaigns/unknown"))
-	until(t, ctx, `document.getElementById("notice").className === "alarm" && document.getElementById("notice").textContent.includes("no such campaign")`)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/unknown"))
+	pagetest.Until(t, ctx, `document.getElementById("notice").className === "alarm" && document.getElementById("notice").textContent.includes("no such campaign")`)
 	f.refuse = errors.New("disk full")
-	do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
-	until(t, ctx, `document.querySelector("form.start > .wrong").textContent !== ""`)
+	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
+	pagetest.Until(t, ctx, `document.querySelector("form.start > .wrong").textContent !== ""`)
 }

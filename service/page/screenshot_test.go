@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/service"
+	"tutti/service/page/pagetest"
 )
 
 var update = flag.Bool("update", false, "write docs/screenshots")
@@ -27,7 +28,7 @@ func TestScreenshots(t *testing.T) {
 	f.add("c2", "after the upgrade", service.Done, 1.6, -1)
 	f.add("c3", "night of MPICH 4.3", service.Running, 1, 560)
 	home := serve(t, f, nil)
-	ctx := browse(t, home)
+	ctx := pagetest.Browse(t, home)
 	shots := []struct {
 		name   string
 		hash   string
@@ -44,9 +45,9 @@ func TestScreenshots(t *testing.T) {
 	}
 	for _, s := range shots {
 		t.Run(s.name, func(t *testing.T) {
-			do(t, ctx, chromedp.EmulateViewport(s.width, 900), scheme(s.scheme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+s.hash))
-			until(t, ctx, s.ready)
-			do(t, ctx, chromedp.Sleep(300*time.Millisecond))
+			pagetest.Do(t, ctx, chromedp.EmulateViewport(s.width, 900), scheme(s.scheme), chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"+s.hash))
+			pagetest.Until(t, ctx, s.ready)
+			pagetest.Do(t, ctx, chromedp.Sleep(300*time.Millisecond))
 			shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -213,6 +214,11 @@ func (s *script) predictions(p store.Problem, lines int) (out []service.Predicti
 				for _, a := range algorithms(p) {
 					at, known := s.measured[key(p, a, nodes, ppn, bytes)]
 					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, Bytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && at <= lines})
+				}
+				here := out[len(out)-len(algorithms(p)):]
+				fastest := slices.MinFunc(here, func(a, b service.Prediction) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
+				for i := range here {
+					here[i].Slowdown = here[i].Seconds / fastest
 				}
 			}
 		}

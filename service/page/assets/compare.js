@@ -64,7 +64,7 @@ function layers(names) {
 }
 
 function change(p) {
-  if (!(p.ratio > 0)) return { text: '?', class: 'same', label: `${point(p)}: change not known` };
+  if (!(p.ratio > 0)) return { text: '', class: 'same', label: `${point(p)}: the change is not known, not both measured here` };
   const text = p.ratio >= 9.95 ? String(Math.round(p.ratio)) : p.ratio.toFixed(1);
   return { text, class: driftClass(p.ratio), label: `${point(p)}: B takes ${ratio(p.ratio)} times as long as A` };
 }
@@ -73,8 +73,8 @@ function inWords(points) {
   const known = points.filter((p) => p.ratio > 0);
   const other = points.filter((p) => p.a !== p.b).length;
   const mean = Math.exp(known.reduce((sum, p) => sum + Math.log(p.ratio), 0) / Math.max(known.length, 1));
-  return `${count(points.length)} points: another algorithm at ${count(other)} (${percent(other / Math.max(points.length, 1))}); `
-    + `B takes ${ratio(mean)} times as long as A in the geometric mean.`;
+  return `${count(points.length)} points: another algorithm at ${count(other)} (${percent(other / Math.max(points.length, 1))}). `
+    + (known.length > 0 ? `Where both measured, at ${count(known.length)}, B takes ${ratio(mean)} times as long as A in the geometric mean.` : 'Nowhere did both measure.');
 }
 
 function drawLegend(legend, names, points) {

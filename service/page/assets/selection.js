@@ -111,7 +111,7 @@ export function selectionPanel(id) {
   function drawDetail(c) {
     const facts = [
       ['selected', c.algorithm === leftAlone ? 'left to the library' : c.algorithm],
-      ['takes', `${callTime(c.seconds)} ${c.measured ? '(measured)' : '(predicted)'}`],
+      ['takes', c.seconds > 0 ? `${callTime(c.seconds)} (${c.measured ? 'measured' : 'predicted'})` : 'only ratios are known: nothing was measured here'],
       ['by default', c.default || 'not known'], ['gain', c.gain > 0 ? `${ratio(c.gain)} times as fast` : 'not known'],
       c.rival ? ['next fastest', c.rival + (c.tie ? ' (as fast)' : '')] : null, ['doubt', percent(c.doubt ?? 0)],
     ].filter(Boolean);
@@ -121,13 +121,13 @@ export function selectionPanel(id) {
 
   // bars are all algorithms at a point, fastest first.
   function bars(c) {
-    const here = (predictions.list ?? []).filter((p) => pointKey(p) === pointKey(c)).sort((a, b) => a.seconds - b.seconds);
-    const longest = Math.max(...here.map((p) => p.seconds));
+    const here = (predictions.list ?? []).filter((p) => pointKey(p) === pointKey(c)).sort((a, b) => a.slowdown - b.slowdown);
+    const longest = Math.max(...here.map((p) => p.slowdown));
     return el('ol', { class: 'bars' }, here.map((p) => {
       const bar = el('span', { class: `bar ${p.measured ? 'solid' : ''}`, 'aria-hidden': 'true' });
-      bar.style.width = `${Math.max(2, (100 * p.seconds) / longest)}%`;
+      bar.style.width = `${Math.max(2, (100 * p.slowdown) / longest)}%`;
       return el('li', {}, el('span', { class: `code ${code(p.algorithm).class}`, 'aria-hidden': 'true', text: code(p.algorithm).letter }),
-        el('span', { text: p.algorithm }), el('span', { class: 'n', text: callTime(p.seconds) }), bar,
+        el('span', { text: p.algorithm }), el('span', { class: 'n', text: p.seconds > 0 ? callTime(p.seconds) : `×${ratio(p.slowdown)}` }), bar,
         el('span', { class: 'unseen', text: p.measured ? 'measured' : 'predicted' }));
     }));
   }

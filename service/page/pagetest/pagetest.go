@@ -1,0 +1,213 @@
+// Package pagetest drives the page in a real headless Chromium. It is imported by tests
+// alone.
+//
+//	ctx := pagetest.Browse(t, "http://127.0.0.1:8372")
+//	pagetest.Do(t, ctx, chromedp.Navigate("http://127.0.0.1:8372/"))
+//	pagetest.Until(t, ctx, `document.querySelector(".pill.done") !== null`)
+//	file := pagetest.Download(t, ctx, ".files a[download='mpich.json']")
+package pagetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// Require set to 1 in the environment makes a missing browser a failure.
+const Require = "REQUIRE_BROWSER"
+
+// patience is how long Do and Until wait: far more than a page takes, even on a machine
+// that does much else.
+const patience = 30 * time.Second
+
+// chromium is the one browser of all tests of a binary; each test has a profile of its
+// own in it.
+var chromium struct {
+	start sync.Once
+	ctx   context.Context
+	err   error
+}
+
+// Browse opens a tab of 1440 x 1000 px for the service at home, without cookies or
+// storage of other tests. The test is skipped when there is no browser, and under go
+// test -short. At its end it fails for every fault that the console told, and for
+// every request to another place than home. Call Close in TestMain.
+func Browse(t *testing.T, home string) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv(Require) == "1" {
+			t.Fatal("needs apt-get install chromium: ", err)
+		}
+		t.Skip("needs apt-get install chromium: ", err)
+	}
+	chromium.start.Do(func() {
+		chromium.ctx, _ = chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless)
+		chromium.ctx, _ = chromedp.NewContext(chromium.ctx)
+		chromium.err = chromedp.Do(chromium.ctx)
+	})
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
+	}
+	ctx, stop := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(stop)
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	watch(t, ctx, home)
+	return ctx
+}
+
+// Close ends the browser, if there is one; a service that waits for its clients waits
+// for it.
+func Close() error {
+	if chromium.ctx == nil {
+		return nil
+	}
+	return chromedp.Cancel(chromium.ctx)
+}
+
+// watch collects what the console says and where requests go, and judges it at the end
+// of the test.
+func watch(t *testing.T, ctx context.Context, home string) {
+	var mu sync.Mutex
+	var faults []string
+	requests := 0
+	note := func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		faults = append(faults, s)
+	}
+	console, sent := chromedp.Console(ctx), chromedp.Events(ctx, network.RequestWillBeSent)
+	go func() {
+		for m, err := range console {
+			if err != nil {
+				return
+			}
+			if isFault(m) {
+				note(m.String())
+			}
+		}
+	}()
+	go func() {
+		for e, err := range sent {
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			requests++
+			mu.Unlock()
+			if u := e.Request.URL; !strings.HasPrefix(u, home+"/") && !strings.HasPrefix(u, "about:") {
+				note("request to " + u)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if requests == 0 {
+			t.Error("no request was seen: the watch does not work")
+		}
+		for _, f := range faults {
+			t.Error(f)
+		}
+	})
+}
+
+// isFault leaves out hints and the lines that the browser itself writes for every
+// answer that is an error: tests provoke those.
+func isFault(m chromedp.ConsoleMessage) bool {
+	return m.Type != chromedp.ConsoleDebug && !(m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of"))
+}
+
+// Do runs steps; when they fail the message says what the page shows.
+func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	limit, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if err := chromedp.Do(limit, steps...); err != nil {
+		t.Fatalf("%v\nat %s", err, shown(ctx))
+	}
+}
+
+// Eval returns the value of an expression, of a promise what it comes to.
+func Eval[T any](t *testing.T, ctx context.Context, js string) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// Until waits for an expression to be true.
+func Until(t *testing.T, ctx context.Context, js string) {
+	t.Helper()
+	limit, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	if _, err := chromedp.Run(limit, chromedp.Poll[bool](js, chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
+		t.Fatalf("never: %s: %v\nat %s", js, err, shown(ctx))
+	}
+}
+
+func shown(ctx context.Context) string {
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash + "\n" + document.getElementById("notice")?.textContent + "\n" + document.body.innerText.slice(0, 400)`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// Download clicks a link and returns what the browser saved under which name.
+func Download(t *testing.T, ctx context.Context, link string) (name string, contents []byte) {
+	t.Helper()
+	dir, events := t.TempDir(), true
+	if _, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
+		DownloadPath: dir, EventsEnabled: &events,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	limit, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	progress := chromedp.BrowserEvents(limit, browser.DownloadProgress)
+	Do(t, ctx, chromedp.Click(chromedp.CSS(link)))
+	if err := saved(progress); err != nil {
+		t.Fatalf("%s: %v", link, err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("downloaded %q (error %v), want one file", names, err)
+	}
+	if contents, err = os.ReadFile(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Base(names[0]), contents
+}
+
+func saved(progress func(func(browser.EventDownloadProgress, error) bool)) error {
+	for e, err := range progress {
+		switch {
+		case err != nil:
+			return err
+		case e.State == browser.DownloadProgressStateCompleted:
+			return nil
+		case e.State == browser.DownloadProgressStateCanceled:
+			return fmt.Errorf("the browser refused the download")
+		}
+	}
+	return fmt.Errorf("no word of the download")
+}
