@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// figures are what one run of the load gave.
+type figures struct {
+	cores     int
+	reads     []read
+	memory    []int64 // resident bytes, twice a second
+	campaigns []string
+	watched   watched
+}
+
+// quantile returns the q-th part of sorted times, the nearest rank; 0 for none.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	rank := int(math.Ceil(q * float64(len(sorted))))
+	return sorted[min(max(rank, 1), len(sorted))-1]
+}
+
+// times returns the sorted latencies of a route, "" for all.
+func (f *figures) times(route string) []time.Duration {
+	var out []time.Duration
+	for _, r := range f.reads {
+		if route == "" || r.route == route {
+			out = append(out, r.took)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// bad counts the reads that were not answered with 200.
+func (f *figures) bad() int {
+	n := 0
+	for _, r := range f.reads {
+		if r.status != 200 {
+			n++
+		}
+	}
+	return n
+}
+
+// quarter is the mean memory of the n-th quarter of the run, bytes; 0 for too short a run.
+func (f *figures) quarter(n int) float64 {
+	part := f.memory[n*len(f.memory)/4 : (n+1)*len(f.memory)/4]
+	if len(part) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range part {
+		sum += float64(v)
+	}
+	return sum / float64(len(part))
+}
+
+// grown is by how much memory grew from the second quarter to the last, as a part:
+// the first is when everything is filled.
+func (f *figures) grown() float64 {
+	if f.quarter(1) == 0 {
+		return 0
+	}
+	return f.quarter(3)/f.quarter(1) - 1
+}
+
+// missed lists the targets that were missed.
+func (f *figures) missed(p plan) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	all := f.times("")
+	if want := int(p.rate * p.time.Seconds() / 2); len(all) < want {
+		add("%d reads were sent, want at least %d", len(all), want)
+	}
+	if n := f.bad(); n > 0 {
+		add("%d reads were refused or not answered", n)
+	}
+	if p99 := quantile(all, 0.99); p99 > p.p99 {
+		add("p99 of reads is %s, want at most %s", p99.Round(time.Millisecond/10), p.p99)
+	}
+	if g := f.grown(); g > p.growth {
+		add("memory grew by %.0f %%, want at most %.0f %%", 100*g, 100*p.growth)
+	}
+	if len(f.memory) < 8 {
+		add("memory was seen %d times only", len(f.memory))
+	}
+	if n := len(f.watched.faults); n > 0 {
+		add("%d streams were not what the journals say: %s", n, strings.Join(f.watched.faults[:min(n, 3)], "; "))
+	}
+	if f.watched.events == 0 {
+		add("no event was seen")
+	}
+	return out
+}
+
+const mib = 1 << 20
+
+func (f *figures) print(out io.Writer, p plan) {
+	load, _ := os.ReadFile("/proc/loadavg")
+	fmt.Fprintf(out, "%d clients watched, %g reads/s, %d campaigns at a time, %s, %d cores, load average %s\n",
+		p.clients, p.rate, p.machines, p.time, f.cores, strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
+	fmt.Fprintf(out, "%-48s %6s %9s %9s %9s\n", "reads", "number", "p50 ms", "p99 ms", "max ms")
+	for _, route := range append([]string{""}, routes...) {
+		times := f.times(route)
+		name := route
+		if name == "" {
+			name = "all"
+		}
+		fmt.Fprintf(out, "%-48s %6d %9.2f %9.2f %9.2f\n", name, len(times), ms(quantile(times, 0.5)), ms(quantile(times, 0.99)), ms(quantile(times, 1)))
+	}
+	w := f.watched
+	fmt.Fprintf(out, "events: %d campaigns, %d streams, %d events received, %d reconnections, %d streams not equal to the journal\n",
+		len(f.campaigns), w.streams, w.events, w.reconnect, len(w.faults))
+	if len(f.memory) > 0 {
+		fmt.Fprintf(out, "memory of the service, MiB: quarters %.1f %.1f %.1f %.1f, peak %.1f, growth from the second to the last %+.1f %%\n",
+			f.quarter(0)/mib, f.quarter(1)/mib, f.quarter(2)/mib, f.quarter(3)/mib, float64(slices.Max(f.memory))/mib, 100*f.grown())
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
