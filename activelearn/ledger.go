@@ -158,7 +158,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 	}
 	l.trials++
 	l.costSeconds += t.CostSeconds
-	l.nodeSeconds += t.CostSeconds * float64(t.Nodes)
+	l.nodeSeconds += t.NodeSeconds()
 	if t.State == coll.TrialFailed {
 		l.failed++
 		return nil

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -11,8 +12,14 @@ type Measurement struct {
 	Seconds     float64 `json:"seconds"`      // median time of one call, latest process
 	Low         float64 `json:"low,omitzero"` // interval of the median, seconds; zero when unknown
 	High        float64 `json:"high,omitzero"`
-	Samples     int     `json:"samples,omitzero"` // calls timed; zero when unknown
-	CostSeconds float64 `json:"cost_seconds"`     // machine time spent, launch included
+	Samples     int     `json:"samples,omitzero"`    // calls timed; zero when unknown
+	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, launch included
+	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of which this is the time, others ran beside it there; 0: those of the point
+}
+
+// NodeSeconds is the machine time times the nodes that were held for it.
+func (m Measurement) NodeSeconds() float64 {
+	return m.CostSeconds * float64(cmp.Or(m.HeldNodes, m.Nodes))
 }
 
 // Validate reports a time or cost that cannot be: not finite, negative, or a

@@ -143,7 +143,7 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 	if err != nil {
 		return Calibration{}, err
 	}
-	exhaustive, err := s.Exhaustive(opt.Launch)
+	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
 	if err != nil {
 		return Calibration{}, err
 	}

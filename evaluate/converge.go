@@ -45,7 +45,7 @@ func slowest(ctx context.Context, sets []Set, seed uint64, opt Options) (shortBu
 	}
 	runs, err := inOrder(ctx, opt.Workers, len(sets), func(ctx context.Context, i int) (run, error) {
 		r := run{shortBudget: shortBudget{set: sets[i], seed: seed}}
-		exhaustive, err := sets[i].Exhaustive(opt.Launch)
+		exhaustive, err := sets[i].Exhaustive(opt.Launch, opt.Nodes)
 		if err != nil {
 			return r, err
 		}

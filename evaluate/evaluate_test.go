@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -247,18 +248,51 @@ func TestMarks(t *testing.T) {
 // same price for each candidate.
 func TestLaunchPrice(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
-	free, err := s.Exhaustive(options().Launch)
+	free, err := s.Exhaustive(options().Launch, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opt := options()
 	opt.Launch.Seconds = 2
-	paid, err := s.Exhaustive(opt.Launch)
+	paid, err := s.Exhaustive(opt.Launch, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := free + 2*float64(s.Space.Size()); paid < want*0.999999 || paid > want*1.000001 {
 		t.Errorf("measuring everything takes %g s, want %g", paid, want)
+	}
+}
+
+// Side by side on as many nodes as the widest layout has, measuring everything takes
+// less time; on fewer nodes the data cannot be replayed.
+func TestSideBySide(t *testing.T) {
+	s := set(t, "one", coll.Bcast)
+	widest := 0
+	for _, p := range s.Space.Points() {
+		widest = max(widest, p.Nodes)
+	}
+	launch := benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 1}
+	one, err := s.Exhaustive(launch, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := s.Exhaustive(launch, widest)
+	if err != nil || !(side < one) {
+		t.Errorf("side by side %g s, %v; one after another %g s", side, err, one)
+	}
+	opt := options()
+	opt.Nodes = widest - 1
+	if _, err := s.Exhaustive(launch, opt.Nodes); err == nil {
+		t.Errorf("%d nodes hold layouts of %d", opt.Nodes, widest)
+	}
+	opt.Nodes = widest
+	opt.Launch = launch
+	o, err := evaluate.Run(context.Background(), s, "random", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if share := o.MachineSeconds / side; math.Abs(share-o.MachineShare) > 1e-9 {
+		t.Errorf("machine share %g, want %g of what measuring everything side by side takes", o.MachineShare, share)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestCollectionTime(t *testing.T) {
 	rows := table(t, draw(t, "fig8", 2))
 	want := 0.0
 	for _, c := range []coll.Collective{coll.Bcast, coll.Reduce} {
-		seconds, err := set(t, "x", c).Exhaustive(options().Launch)
+		seconds, err := set(t, "x", c).Exhaustive(options().Launch, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,6 +30,7 @@ type keptOptions struct {
 	Growth        float64 `json:"growth"`
 	Trees         int     `json:"trees"`
 	ToShare       float64 `json:"to_share"`
+	Nodes         int     `json:"nodes,omitzero"`
 }
 
 func (o Options) kept(launchSeconds float64) keptOptions {
@@ -37,6 +38,7 @@ func (o Options) kept(launchSeconds float64) keptOptions {
 		Noise: o.Noise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model),
 		Slowdown: o.Criteria.Slowdown, Mistakes: o.Criteria.Mistakes, Patience: o.Criteria.Patience,
 		Candidates: o.Batch.Candidates, Growth: o.Batch.Growth, Trees: o.Trees, ToShare: o.ToShare,
+		Nodes: o.Nodes,
 	}
 }
 

@@ -147,7 +147,7 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 
 // outcome tells what a replay came to.
 func outcome(s Set, strategy string, seed uint64, res campaign.Result, opt Options) (Outcome, error) {
-	exhaustive, err := s.Exhaustive(opt.Launch)
+	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
 	if err != nil {
 		return Outcome{}, err
 	}

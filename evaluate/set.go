@@ -52,9 +52,10 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 // machine answers from the set.
 func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.Truth, opt) }
 
-// Exhaustive is the machine time of measuring every candidate once, in one batch.
-func (s Set) Exhaustive(l benchrunner.Launch) (float64, error) {
-	m, err := s.machine(replay.Options{Launch: l})
+// Exhaustive is the machine time of measuring every candidate once, in one batch; its
+// starts side by side on so many nodes, or for 0 one after another.
+func (s Set) Exhaustive(l benchrunner.Launch, nodes int) (float64, error) {
+	m, err := s.machine(replay.Options{Launch: l, Nodes: nodes})
 	if err != nil {
 		return 0, err
 	}

@@ -132,7 +132,7 @@ func (d *digest) addTrial(seq int64, r store.Record) {
 	t, round := r.Trial, d.round(r)
 	d.progress.Trials++
 	d.progress.MachineSeconds += t.CostSeconds
-	d.progress.NodeSeconds += t.CostSeconds * float64(t.Nodes)
+	d.progress.NodeSeconds += t.NodeSeconds()
 	if t.State != coll.TrialDone {
 		d.progress.FailedTrials++
 		round.Failed++

@@ -219,7 +219,11 @@ func (s sight) result(requests []benchrunner.Request, cut func(request int) int,
 		for k, o := range outcomes[i] {
 			if o.State != benchrunner.OutcomeNotReached {
 				request := st.Requests[k]
-				r.Trials[request] = trialOf(requests[request], o, costs[i][k], s.job.Name)
+				t := trialOf(requests[request], o, costs[i][k], s.job.Name)
+				if s.beside() {
+					t.HeldNodes = s.job.Nodes
+				}
+				r.Trials[request] = t
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +111,13 @@ func TestSlurmSideBySide(t *testing.T) {
 			t.Errorf("%s: %d starts on %d nodes, %d of them at a time; want 4, %d, %d", mode, len(all), job.Nodes, most, want.nodes, want.most)
 		}
 		held[mode] = job.Spent.Held()
+		nodeSeconds := 0.0
+		for _, tr := range log.trials {
+			nodeSeconds += tr.NodeSeconds()
+		}
+		if want := held[mode] * float64(job.Nodes); math.Abs(nodeSeconds-want) > 1e-6*want {
+			t.Errorf("%s: trials cost %g node-seconds, the job %g", mode, nodeSeconds, want)
+		}
 		for _, r := range all {
 			if len(r.hosts) != 2 || r.hosts[0] == r.hosts[1] {
 				t.Errorf("%s: a start on %v, want two nodes", mode, r.hosts)

@@ -171,7 +171,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 // trial is a function of seed, candidate and attempt, whatever came before.
 func (m *Machine) trial(r benchrunner.Request, cost float64) coll.Trial {
 	t := coll.Trial{
-		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost},
+		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost, HeldNodes: m.opt.Nodes},
 		Attempt:     r.Attempt,
 		State:       coll.TrialFailed,
 	}

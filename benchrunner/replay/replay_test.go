@@ -199,9 +199,13 @@ func TestSideBySide(t *testing.T) {
 	if got, want := side.ExhaustiveSeconds(wide), one.ExhaustiveSeconds(wide); math.Abs(got-want) > 1e-9 {
 		t.Errorf("two starts of all nodes cost %g s, want %g: their sum", got, want)
 	}
-	sum := 0.0
+	sum, nodeSeconds := 0.0, 0.0
 	for _, tr := range runAll(t, side, requests(append(narrow, wide...))) {
 		sum += tr.CostSeconds
+		nodeSeconds += tr.NodeSeconds()
+	}
+	if math.Abs(nodeSeconds-8*sum) > 1e-9 {
+		t.Errorf("%g node-seconds of %g s on 8 nodes", nodeSeconds, sum)
 	}
 	if want := longest + one.ExhaustiveSeconds(wide); math.Abs(sum-want) > 1e-9 {
 		t.Errorf("a batch cost %g s, want %g", sum, want)

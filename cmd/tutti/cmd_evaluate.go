@@ -52,7 +52,8 @@ With --versus the replays end when the criteria have held, and one table holds t
 machine time of a strategy beside that of the others, with ratios and their geometric
 means. Seeds that never converge count as measuring everything. Under --launch every
 start of a parallel program costs --launch-seconds: one for each candidate, one for
-each layout and algorithm (osu), or one for each layout (native). --keep writes
+each layout and algorithm (osu), or one for each layout (native). With --parallel the
+machine time of a round is that of packing its starts on so many nodes. --keep writes
 outcomes into a file as they come, from which a run that was broken off goes on.
 
 The results depend on data, flags and seeds alone, wall_seconds excepted.`,
@@ -103,6 +104,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	flags.StringVar(&e.keep, "keep", "", "with --versus: `FILE` of outcomes, to go on from")
 	launches := flags.String("launch", evaluate.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
 	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
+	flags.IntVar(&o.Nodes, "parallel", 0, "`nodes` on which the starts of a round run side by side; 0: one after another")
 	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
 	flags.Float64Var(&o.Criteria.Slowdown, "slowdown", o.Criteria.Slowdown, "criterion: average slowdown below")
 	flags.Float64Var(&o.Criteria.Mistakes, "mistakes", o.Criteria.Mistakes, "criterion: proportion of significant mistakes below")
