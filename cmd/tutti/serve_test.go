@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/service"
+)
+
+// smallService puts a service over small.yaml into a folder.
+func smallService(t *testing.T, dir, more string) {
+	t.Helper()
+	smallCampaign(t, dir)
+	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n" + more
+	if err := os.WriteFile(filepath.Join(dir, "service.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// served is tutti serve as a process of its own.
+type served struct {
+	*testing.T
+	cmd     *exec.Cmd
+	log     lockedBuffer
+	address string
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// serve starts a service and waits until it listens.
+func serve(t *testing.T, dir string) *served {
+	t.Helper()
+	s := &served{T: t, cmd: exec.Command("tutti", "serve", "-c", "service.yaml")}
+	s.cmd.Dir, s.cmd.Stderr = dir, &s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	s.await("it listens", func() bool {
+		for line := range strings.Lines(s.log.String()) {
+			var entry struct{ Msg, Address string }
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
+				s.address = entry.Address
+			}
+		}
+		return s.address != ""
+	})
+	return s
+}
+
+func (s *served) await(what string, holds func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.Fatalf("waited too long until %s\n%s", what, s.log.String())
+		}
+	}
+}
+
+// ask sends a request and returns the answer of a status below 300.
+func (s *served) ask(method, path, body string) []byte {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), method, s.address+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatalf("%v\n%s", err, s.log.String())
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode >= 300 {
+		s.Fatalf("%s %s: %s %s %v", method, path, answer.Status, content, err)
+	}
+	return content
+}
+
+func (s *served) campaign(method, path, body string) service.Campaign {
+	s.Helper()
+	var c service.Campaign
+	if err := json.Unmarshal(s.ask(method, path, body), &c); err != nil {
+		s.Fatal(err)
+	}
+	return c
+}
+
+// end sends a signal and returns the exit code.
+func (s *served) end(signal os.Signal) exitCode {
+	s.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.Fatal(err)
+	}
+	return codeOfProcess(s, s.cmd.Wait())
+}
+
+// TestServeKilled kills the service while its campaign runs, once alone and once
+// with the campaign's process; the next service ends it with the files of a
+// campaign that nobody disturbed.
+func TestServeKilled(t *testing.T) {
+	want := reference(t)
+	lines := journalLines(t, want)
+	for _, both := range []bool{false, true} {
+		t.Run(fmt.Sprintf("both %t", both), func(t *testing.T) {
+			dir := t.TempDir()
+			smallService(t, dir, "")
+			first := serve(t, dir)
+			c := first.campaign("POST", "/api/v1/campaigns", `{"base":"small","name":"night"}`)
+			folder := filepath.Join(dir, "state", "campaigns", c.ID)
+			results := filepath.Join(folder, "results")
+			first.await("the campaign is half done", func() bool { return journalLines(t, results) > lines/2 })
+			if code := first.end(syscall.SIGKILL); code != -1 {
+				t.Fatalf("the killed service ended with %d\n%s", code, first.log.String())
+			}
+			if both {
+				killCampaign(t, folder)
+			}
+			second := serve(t, dir)
+			second.await("the campaign ends", func() bool {
+				c = second.campaign("GET", "/api/v1/campaigns/"+c.ID, "")
+				return c.State.Over()
+			})
+			if c.State != service.Done || !c.Converged {
+				t.Fatalf("the campaign ended as %+v\n%s", c, second.log.String())
+			}
+			compareFinal(t, want, results)
+			if got := second.ask("GET", "/api/v1/campaigns/"+c.ID+"/files/mpich.json", ""); !bytes.Equal(got, readFile(t, filepath.Join(want, "mpich.json"))) {
+				t.Error("the file that is downloaded differs")
+			}
+			checkTold(t, second, c.ID)
+			if code := second.end(syscall.SIGTERM); code != codeDone {
+				t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, second.log.String())
+			}
+		})
+	}
+}
+
+// killCampaign kills the process that campaign.json names.
+func killCampaign(t *testing.T, folder string) {
+	t.Helper()
+	var kept struct{ Process struct{ PID int } }
+	if err := json.Unmarshal(readFile(t, filepath.Join(folder, "campaign.json")), &kept); err != nil || kept.Process.PID <= 1 {
+		t.Fatalf("process %d: %v", kept.Process.PID, err)
+	}
+	if err := syscall.Kill(kept.Process.PID, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
+		t.Fatal(err)
+	}
+}
+
+// checkTold compares what the service tells with selection.csv.
+func checkTold(t *testing.T, s *served, id string) {
+	t.Helper()
+	var answer struct{ Selections []service.Selection }
+	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/selection", ""), &answer); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for _, selection := range answer.Selections {
+		for _, c := range selection.Choices {
+			told[fmt.Sprintf("%s,%s,%d,%d,%d", selection.Problem.Library, selection.Problem.Collective, c.Nodes, c.PPN, c.Bytes)] = c.Algorithm
+		}
+	}
+	file := string(s.ask("GET", "/api/v1/campaigns/"+id+"/files/selection.csv", ""))
+	rows := 0
+	for line := range strings.Lines(file) {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		if cells[0] == "library" {
+			continue
+		}
+		rows++
+		if got := told[strings.Join(cells[:5], ",")]; got != cells[5] && !strings.Contains(line, `"`) {
+			t.Errorf("selection at %v is told as %q, the file has %q", cells[:5], got, cells[5])
+		}
+	}
+	if rows == 0 || rows != len(told) {
+		t.Errorf("%d choices are told, the file has %d", len(told), rows)
+	}
+}
+
+// TestServeOnce runs a scheduled campaign as scrontab would.
+func TestServeOnce(t *testing.T) {
+	dir := t.TempDir()
+	smallService(t, dir, "    schedule: \"30 2 * * *\"\n    when: {age: 24h}\n")
+	config := filepath.Join(dir, "service.yaml")
+	for range 2 { // the second time nothing is due
+		cmd, output := process(t, dir, "serve", "-c", config, "--once")
+		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
+			t.Fatalf("exit code %d\n%s", code, output)
+		}
+		done, err := filepath.Glob(filepath.Join(dir, "state", "campaigns", "*", "results", "mpich.json"))
+		if err != nil || len(done) != 1 {
+			t.Fatalf("campaigns with results: %v, %v, want one\n%s", done, err, output)
+		}
+	}
+}
+
+func TestServeFaults(t *testing.T) {
+	dir := t.TempDir()
+	smallService(t, dir, "")
+	text := readFile(t, filepath.Join(dir, "service.yaml"))
+	for name, want := range map[string]string{
+		"listen: 0.0.0.0:80":           "can be reached by others",
+		"listen: nowhere":              "want host:port",
+		"limits: {waiting: 0}":         "want a whole number",
+		"bases: [{name: a, file: no}]": "no such file",
+		"stat: x":                      "unknown key",
+		"tls: {cert: a}":               "belong together",
+		"bases: [{name: a, when: 1}]":  "when",
+		"bases: [{name: a, fiel: b}]":  "unknown key",
+		"drain: 5":                     "want a duration",
+	} {
+		key, _, _ := strings.Cut(name, ":")
+		var kept []string
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, key+":") && !(key == "bases" && strings.HasPrefix(line, " ")) {
+				kept = append(kept, line)
+			}
+		}
+		path := filepath.Join(dir, "bad.yaml")
+		if err := os.WriteFile(path, []byte(strings.Join(kept, "")+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, stderr := mustTutti(t, codeInput, "serve", "-c", path); !strings.Contains(stderr, want) || !strings.Contains(stderr, "bad.yaml") {
+			t.Errorf("%s: %s, want %q", name, stderr, want)
+		}
+	}
+	mustTutti(t, codeUsage, "serve")
+	mustTutti(t, codeInput, "serve", "-c", filepath.Join(dir, "none.yaml"))
+}
+
+func TestDrift(t *testing.T) {
+	dir := reference(t)
+	var p service.Probe
+	stdout, _ := mustTutti(t, codeDone, "drift", dir, "--output", "json", "--candidates", "40")
+	if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Candidates != 40 || p.Failed != 0 {
+		t.Fatalf("drift: %s, %v", stdout, err)
+	}
+	// The noise of small.yaml is 2 %.
+	if p.Change <= 0.002 || p.Change > 0.06 || p.Ratio < 0.95 || p.Ratio > 1.05 {
+		t.Errorf("drift of the same machine is %+v", p)
+	}
+	before := readFile(t, filepath.Join(dir, "journal.jsonl"))
+	slower(t, filepath.Join(filepath.Dir(dir), "data"))
+	stdout, _ = mustTutti(t, codeDone, "drift", dir, "--output", "json")
+	if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Change < 0.4 || p.Ratio < 1.4 || p.Ratio > 1.6 {
+		t.Errorf("drift of a machine that is half as slow again: %s, %v", stdout, err)
+	}
+	if !bytes.Equal(before, readFile(t, filepath.Join(dir, "journal.jsonl"))) {
+		t.Error("the journal has changed")
+	}
+	mustTutti(t, codeUsage, "drift", dir, "--candidates", "0")
+	mustTutti(t, codeInput, "drift", t.TempDir())
+}
+
+// slower replaces the link to the recorded data by data whose times are half as
+// long again.
+func slower(t *testing.T, data string) {
+	t.Helper()
+	content := readFile(t, filepath.Join(data, "C_allreduce.csv"))
+	names := readFile(t, filepath.Join(data, "names.csv"))
+	if err := os.Remove(data); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(content)) {
+		cells := strings.Split(line, ",")
+		if us, err := strconv.ParseFloat(cells[5], 64); err == nil {
+			cells[5] = strconv.FormatFloat(1.5*us, 'g', -1, 64)
+		}
+		out.WriteString(strings.Join(cells, ","))
+	}
+	err := os.Mkdir(data, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(data, "C_allreduce.csv"), []byte(out.String()), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(data, "names.csv"), names, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
