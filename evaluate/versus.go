@@ -38,7 +38,7 @@ type VersusRow struct {
 	Never      map[string]int     `json:"never"` // seeds that never converge
 	Ratio      map[string]float64 `json:"ratio"`
 	Best       float64            `json:"best"`
-	Converges  bool               `json:"converges"` // some seed of some strategy does; others count in no mean
+	Converges  bool               `json:"converges"` // half of the seeds of some strategy; other rows count in no mean
 }
 
 // VersusSum is over rows that converge: geometric means of Ratio and Best, the
@@ -110,11 +110,12 @@ func (r *VersusRow) add(g group) error {
 		return fmt.Errorf("%s %s launch %s: %d seeds of %s, want %d", r.Data, r.Collective, r.Launch, len(g), g[0].Strategy, r.Seeds)
 	}
 	for _, o := range g {
-		if o.Converged {
-			r.Converges = true
-		} else {
+		if !o.Converged {
 			r.Never[o.Strategy]++
 		}
+	}
+	if name := g[0].Strategy; 2*r.Never[name] <= len(g) {
+		r.Converges = true
 	}
 	r.Share[g[0].Strategy] = g.median(func(o Outcome) float64 {
 		if !o.Converged {
