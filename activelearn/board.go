@@ -38,7 +38,8 @@ type board struct {
 	candidates []coll.Candidate // of the entries
 	means      []float64        // of the entries, log10 seconds
 	noise      float64
-	weight     float64 // of all points of the sample
+	weights    []float64 // of the points of the sample
+	weight     float64   // of all of them
 	pairs      []pair
 	doubts     []doubt // of the rows
 	options    []option
@@ -58,6 +59,7 @@ func (r *regret) board(s State) (*board, error) {
 	sample, weights := r.sample(s.Ledger, rng)
 	b := &board{
 		noise:   m.Params().Noise,
+		weights: weights,
 		started: map[launchKey]bool{},
 		shared:  r.opt.Launch == benchrunner.LaunchOSU || r.opt.Launch == benchrunner.LaunchNative,
 	}
@@ -67,7 +69,7 @@ func (r *regret) board(s State) (*board, error) {
 	if err := b.predict(m, s.Ledger, sample, r.rows); err != nil {
 		return nil, err
 	}
-	b.addPairs(weights)
+	b.addPairs()
 	at := pricesOf(s.Ledger.Measurements(), r.paid)
 	b.launch = at.launch
 	waiting := b.addOptions(s.Ledger, sample, at, r.opt.Launch)

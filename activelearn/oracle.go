@@ -10,9 +10,11 @@ import (
 )
 
 // oracle is regret with the truth in hand, for evaluations: it knows what each
-// measurement would say and cost, and takes the one after which the process loses
-// least for the price. Where no single measurement helps it does what regret does.
-// It is greedy, and over the sample of a round, so that it is no strict bound.
+// measurement would say and cost, and takes the one after which the choices of the
+// process truly lose least for the price; see board.lost. Where no single measurement
+// helps it does what regret does. It is greedy, over the options and points of a round,
+// and the final selection may be another model's, so that it is a mark to hold others
+// against and no strict bound.
 type oracle struct {
 	regret
 	truth map[coll.Candidate]coll.Measurement
@@ -122,28 +124,45 @@ func (b *board) observe(sights []foresight, at int) {
 }
 
 // lost is what the choice by means, moved by so much along a covariance, truly
-// loses over the sample, in the units of loss.
+// loses over the sample, in the units of loss. The choice is softened: an algorithm
+// that seems slower than the best by softChoice is chosen in its stead with a weight of
+// 1/e, so that a measurement is worth something that takes the means nearer to where
+// the choice turns.
 func (b *board) lost(times, covariance []float64, move float64) float64 {
 	sum := 0.0
-	for first := 0; first < len(b.entries); {
+	for row, first := 0, 0; first < len(b.entries); row++ {
 		end := first
-		least, fastest, chosen := math.Inf(1), math.Inf(1), 0.0
-		for ; end < len(b.entries) && b.entries[end].Row == b.entries[first].Row; end++ {
-			v := b.means[end]
-			if covariance != nil {
-				v += covariance[end] * move
-			}
-			if v < least {
-				least, chosen = v, times[end]
-			}
-			fastest = min(fastest, times[end])
+		least, fastest := math.Inf(1), math.Inf(1)
+		for ; end < len(b.entries) && b.entries[end].Row == row; end++ {
+			least, fastest = min(least, b.moved(end, covariance, move)), min(fastest, times[end])
 		}
-		d := chosen - fastest
-		sum += math.Ln10 * d / lossSlowdown
-		if d > lossMistake {
-			sum += 1 / lossMistakes
+		weights, lost := 0.0, 0.0
+		for e := first; e < end; e++ {
+			over := (b.moved(e, covariance, move) - least) / softChoice
+			if over > 20 {
+				continue
+			}
+			w := math.Exp(-over)
+			weights += w
+			d := times[e] - fastest
+			lost += w * math.Ln10 * d / lossSlowdown
+			if d > lossMistake {
+				lost += w / lossMistakes
+			}
 		}
+		sum += b.weights[row] * lost / weights
 		first = end
 	}
 	return sum
+}
+
+// softChoice is in decades: 5 %.
+const softChoice = 0.02
+
+// moved is the mean of an entry moved along a covariance.
+func (b *board) moved(e int, covariance []float64, move float64) float64 {
+	if covariance == nil {
+		return b.means[e]
+	}
+	return b.means[e] + covariance[e]*move
 }

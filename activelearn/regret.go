@@ -17,15 +17,18 @@ import (
 //
 // A joint process of log10 times of all algorithms (gp.Multi) says at each point
 // which algorithm has the lowest mean, and for each other one, by the variance of
-// the difference of the two, what choosing it is expected to lose; see loss. A
-// candidate is worth by how much these losses fall, over a sample of the space,
-// when variances shrink as its measurement would shrink them, the means staying
-// where they are: the criterion of knowledge gradients (Frazier, Powell and
-// Dayanik, INFORMS J. Computing 21, 2009) without the luck of the draw, so that it
-// goes on where one measurement alone would not change the choice. Its price is
-// the executions at the predicted time and, for the first of a batch that needs
-// it, the launch. A batch is picked greedily; every pick and what is pending count
-// as observed.
+// the difference of the two, what choosing it is expected to lose, with heavier tails
+// than the process believes; see loss. A candidate is worth by how much these losses
+// fall, over a sample of the space, when variances shrink as its measurement would
+// shrink them, the means staying where they are: the criterion of knowledge gradients
+// (Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009) without the luck of the
+// draw, so that it goes on where one measurement alone would not change the choice.
+// Its price is the executions at the predicted time and, for the first of a batch that
+// needs it, the launch. A batch is picked greedily; every pick and what is pending
+// count as observed.
+//
+// Measurements of earlier campaigns are other sources of the process (gp.Multi): a few
+// of them are measured anew first, and what these say decides what the others weigh.
 type regret struct {
 	opt     Options
 	rows    [][]float64            // of every point of the space
@@ -126,8 +129,8 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 }
 
 // model conditions the process on what is measured. It is without steps: a process that
-// expects them anywhere measures every algorithm everywhere, and one without learns of
-// them where they matter, at three quarters of the price or less.
+// expects them anywhere measures every algorithm everywhere. The tails of loss see to
+// what is unlike its surroundings.
 func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
 	obs := preprocess.Observations(ms, r.index, r.opt.Earlier...).Sample(regretMost)
 	if n := len(ms); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
