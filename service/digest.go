@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -39,7 +40,7 @@ type problemDigest struct {
 }
 
 func newDigest() *digest {
-	return &digest{problems: map[store.Problem]*problemDigest{}, at: map[roundKey]int{}, job: map[string]int{}}
+	return &digest{progress: Progress{Failures: map[string]int{}}, problems: map[store.Problem]*problemDigest{}, at: map[roundKey]int{}, job: map[string]int{}}
 }
 
 // add takes in a line of the journal.
@@ -135,6 +136,7 @@ func (d *digest) addTrial(seq int64, r store.Record) {
 	d.progress.NodeSeconds += t.NodeSeconds()
 	if t.State != coll.TrialDone {
 		d.progress.FailedTrials++
+		d.progress.Failures[cmp.Or(t.Phase, "other")]++
 		round.Failed++
 		return
 	}
@@ -174,7 +176,9 @@ func (d *digest) addEvaluation(p *problemDigest, r store.Record) {
 func (d *digest) Progress() Progress {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.progress
+	p := d.progress
+	p.Failures = maps.Clone(p.Failures)
+	return p
 }
 
 // Rounds returns a copy: the last rounds still change.

@@ -68,10 +68,10 @@ func CheckSettings(path string, set map[string]string) error {
 
 // fieldError is the first fault as one of a field of the request.
 func (l *loader) fieldError(set map[string]string) error {
-	place, rest, _ := strings.Cut(l.faults[0], ": ")
+	_, rest, _ := strings.Cut(l.faults[0], ": ") // after the place
 	key, text, ok := strings.Cut(rest, ": ")
 	list, _, _ := strings.Cut(key, "[")
-	if _, given := set[list]; !ok || !given || place != "--set" {
+	if _, given := set[list]; !ok || !given {
 		return &service.FieldError{Field: "set", Text: rest}
 	}
 	return &service.FieldError{Field: "set." + key, Text: text}

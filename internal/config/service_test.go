@@ -1,0 +1,160 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/internal/config"
+	"tutti/service"
+)
+
+func TestLoadService(t *testing.T) {
+	s, err := config.LoadService("../../configs/service-demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.Bases[0]
+	if s.Listen != "127.0.0.1:8372" || !filepath.IsAbs(s.State) || s.Drain != time.Minute || s.Limits.Waiting != 100 || s.Limits.LogBytes != 1<<20 {
+		t.Errorf("service is %+v", s)
+	}
+	if b.Name != "demo" || b.Machine != "simulated machine A" || b.Runner != "replay" || !slices.Equal(b.Libraries, []string{"mpich", "openmpi"}) ||
+		!slices.Equal(b.Collectives, []string{"bcast", "allreduce"}) || b.When.Age != 24*time.Hour || !b.FromLast || b.TimeZone != "UTC" {
+		t.Errorf("base is %+v", b)
+	}
+	if _, err := config.LoadService("../../configs/none.yaml"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
+	}
+}
+
+// serviceFile writes a service file over the demo campaign into a folder.
+func serviceFile(t *testing.T, text string) string {
+	t.Helper()
+	demo, err := filepath.Abs("../../configs/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "service.yaml")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "DEMO", demo)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const goodBases = "bases:\n  - {name: a, file: DEMO}\n"
+
+func TestLoadServiceFaults(t *testing.T) {
+	tests := []struct {
+		name, text, fault string
+	}{
+		{"empty", "", "state: is missing"},
+		{"no bases", "state: s\n", "bases: is missing"},
+		{"unknown key", "state: s\nlimit: {rate: 1}\n" + goodBases, "service.yaml:2: limit.rate: unknown key: want one of state, listen"},
+		{"open to all", "state: s\nlisten: :80\n" + goodBases, "service.yaml:2: listen: :80 can be reached by others"},
+		{"open to all with TLS alone", "state: s\nlisten: 10.0.0.1:80\ntls: {cert: c, key: k}\n" + goodBases, "want tls.cert, tls.key and tokens"},
+		{"key without a certificate", "state: s\ntls: {key: k}\n" + goodBases, "belong together"},
+		{"no port", "state: s\nlisten: localhost\n" + goodBases, "want host:port"},
+		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
+		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
+		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
+		{"no file", "state: s\nbases: [{name: a}]\n", "bases[0]: want name and file"},
+		{"name", "state: s\nbases: [{name: a/b, file: DEMO}]\n", "bases[0]: name: \"a/b\""},
+		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want name, file, machine"},
+		{"bad campaign file", "state: s\nbases: [{name: a, file: /dev/null}]\n", "libraries: is missing"},
+		{"schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: hourly}]\n", "want minute, hour"},
+		{"zone", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', time_zone: Nowhere}]\n", "time zone \"Nowhere\""},
+		{"when without a schedule", "state: s\nbases: [{name: a, file: DEMO, when: {age: 1h}}]\n", "is for a schedule"},
+		{"age", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {age: 30}}]\n", "when: age: 30: want a duration"},
+		{"drift", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {drift: 0}}]\n", "want a number from 0.001 to 10"},
+		{"condition", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {moon: full}}]\n", "unknown key: want age, library, nodes, drift"},
+	}
+	for _, tc := range tests {
+		_, err := config.LoadService(serviceFile(t, tc.text))
+		if !errors.Is(err, config.ErrService) || !strings.Contains(err.Error(), tc.fault) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
+		}
+	}
+	for _, good := range []string{"127.0.0.1:0", "'[::1]:80'", "localhost:80", "unix:run/tutti.sock"} {
+		s, err := config.LoadService(serviceFile(t, "state: s\nlisten: "+good+"\n"+goodBases))
+		if err != nil || strings.HasPrefix(good, "unix:") && !filepath.IsAbs(strings.TrimPrefix(s.Listen, "unix:")) {
+			t.Errorf("listen %s: %v", good, err)
+		}
+	}
+	if _, err := config.LoadService(serviceFile(t, "state: s\nlisten: 0.0.0.0:443\ntls: {cert: c, key: k}\ntokens: t\n"+goodBases)); err != nil {
+		t.Errorf("with TLS and tokens: %v", err)
+	}
+}
+
+func TestCheckSettings(t *testing.T) {
+	content, err := os.ReadFile("../../configs/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := filepath.Abs("../../data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "base.yaml")
+	text := strings.ReplaceAll(string(content), "../data", data) + "\nstop: {machine_time: 1h}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		key, value string
+		field      string // "" for what may be set
+		text       string
+	}{
+		{key: "seed", value: "7"},
+		{key: "collectives", value: "bcast,reduce"},
+		{key: "grid.nodes", value: "2,4"},
+		{key: "grid.sizes", value: "8B, 1MiB"},
+		{key: "stop.slowdown", value: "1.02"},
+		{key: "stop.machine_time", value: "30m"},
+		{key: "strategy.name", value: "random"},
+		{key: "hpo.trials", value: "0"},
+		{key: "stop.slowdown", value: "0.5", field: "set.stop.slowdown", text: "want a number from 1 to 1000"},
+		{key: "collectives", value: "bcast,bogus", field: "set.collectives[1]", text: "bogus"},
+		{key: "seed", value: "x", field: "set.seed", text: "want a whole number"},
+		{key: "seed", value: " ", field: "set.seed", text: "is empty"},
+		{key: "stop.machine_time", value: "2h", field: "set.stop.machine_time", text: "at most 1h0m0s"},
+		{key: "stop.machine_time", value: "0s", field: "set.stop.machine_time", text: "more than 0"},
+		{key: "grid.trace", value: "/etc/passwd", field: "set.grid.trace", text: "cannot be set"},
+		{key: "output", value: "/tmp", field: "set.output", text: "cannot be set"},
+		{key: "name", value: "x", field: "set.name", text: "cannot be set"},
+		{key: "runner.setup", value: "rm -rf /", field: "set.runner.setup", text: "cannot be set: want one of seed, collectives"},
+		{key: "runner.env", value: "LD_PRELOAD=x", field: "set.runner.env", text: "cannot be set"},
+		{key: "slurm.directives", value: "--wrap=x", field: "set.slurm.directives", text: "cannot be set"},
+		{key: "slurm.partition", value: "x", field: "set.slurm.partition", text: "cannot be set"},
+		{key: "libraries", value: "x", field: "set.libraries", text: "cannot be set"},
+		{key: "runner.data", value: "/etc/passwd", field: "set.runner.data", text: "cannot be set"},
+		{key: "STOP.SLOWDOWN", value: "1.02", field: "set.STOP.SLOWDOWN", text: "cannot be set"},
+		{key: "stop.", value: "1", field: "set.stop.", text: "cannot be set"},
+		{key: "", value: "1", field: "set.", text: "cannot be set"},
+		{key: "seed=1 --from", value: "x", field: "set.seed=1 --from", text: "cannot be set"},
+	}
+	for _, tc := range tests {
+		err := config.CheckSettings(path, map[string]string{tc.key: tc.value})
+		var field *service.FieldError
+		switch {
+		case tc.field == "" && err != nil:
+			t.Errorf("%s=%s: %v", tc.key, tc.value, err)
+		case tc.field != "" && (!errors.As(err, &field) || field.Field != tc.field || !strings.Contains(field.Text, tc.text)):
+			t.Errorf("%s=%s: %v, want %s: %s", tc.key, tc.value, err, tc.field, tc.text)
+		}
+	}
+	if err := config.CheckSettings(path, nil); err != nil {
+		t.Errorf("without settings: %v", err)
+	}
+	for _, key := range config.Settable() {
+		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {
+			if strings.Contains(key, part) && key != "strategy.name" {
+				t.Errorf("%s may be set by a request", key)
+			}
+		}
+	}
+}
