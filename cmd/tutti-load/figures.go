@@ -13,7 +13,9 @@ import (
 // figures are what one run of the load gave.
 type figures struct {
 	cores     int
+	before    string // load average of the machine
 	reads     []read
+	learnt    []read  // those that made it learn
 	memory    []int64 // resident bytes, twice a second
 	campaigns []string
 	watched   watched
@@ -28,10 +30,10 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// times returns the sorted latencies of a route, "" for all.
-func (f *figures) times(route string) []time.Duration {
+// times returns the sorted latencies of the reads of a route, "" for all.
+func times(reads []read, route string) []time.Duration {
 	var out []time.Duration
-	for _, r := range f.reads {
+	for _, r := range reads {
 		if route == "" || r.route == route {
 			out = append(out, r.took)
 		}
@@ -77,7 +79,7 @@ func (f *figures) grown() float64 {
 func (f *figures) missed(p plan) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	all := f.times("")
+	all := times(f.reads, "")
 	if want := int(p.rate * p.time.Seconds() / 2); len(all) < want {
 		add("%d reads were sent, want at least %d", len(all), want)
 	}
@@ -105,18 +107,17 @@ func (f *figures) missed(p plan) []string {
 const mib = 1 << 20
 
 func (f *figures) print(out io.Writer, p plan) {
-	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Fprintf(out, "%d clients watched, %g reads/s, %d campaigns at a time, %s, %d cores, load average %s\n",
-		p.clients, p.rate, p.machines, p.time, f.cores, strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
+	fmt.Fprintf(out, "%d clients watched, %g reads/s, %d campaigns at a time, %s, %d cores, load average before %s\n",
+		p.clients, p.rate, p.machines, p.time, f.cores, f.before)
 	fmt.Fprintf(out, "%-48s %6s %9s %9s %9s\n", "reads", "number", "p50 ms", "p99 ms", "max ms")
-	for _, route := range append([]string{""}, routes...) {
-		times := f.times(route)
-		name := route
-		if name == "" {
-			name = "all"
-		}
-		fmt.Fprintf(out, "%-48s %6d %9.2f %9.2f %9.2f\n", name, len(times), ms(quantile(times, 0.5)), ms(quantile(times, 0.99)), ms(quantile(times, 1)))
+	row := func(name string, t []time.Duration) {
+		fmt.Fprintf(out, "%-48s %6d %9.2f %9.2f %9.2f\n", name, len(t), ms(quantile(t, 0.5)), ms(quantile(t, 0.99)), ms(quantile(t, 1)))
 	}
+	row("all", times(f.reads, ""))
+	for _, route := range routes {
+		row(route, times(f.reads, route))
+	}
+	row("beside them: "+learning, times(f.learnt, ""))
 	w := f.watched
 	fmt.Fprintf(out, "events: %d campaigns, %d streams, %d events received, %d reconnections, %d streams not equal to the journal\n",
 		len(f.campaigns), w.streams, w.events, w.reconnect, len(w.faults))
@@ -124,6 +125,16 @@ func (f *figures) print(out io.Writer, p plan) {
 		fmt.Fprintf(out, "memory of the service, MiB: quarters %.1f %.1f %.1f %.1f, peak %.1f, growth from the second to the last %+.1f %%\n",
 			f.quarter(0)/mib, f.quarter(1)/mib, f.quarter(2)/mib, f.quarter(3)/mib, float64(slices.Max(f.memory))/mib, 100*f.grown())
 	}
+}
+
+// loadAverage is that of the last minute, "unknown" where there is none.
+func loadAverage() string {
+	content, err := os.ReadFile("/proc/loadavg")
+	first, _, found := strings.Cut(string(content), " ")
+	if err != nil || !found {
+		return "unknown"
+	}
+	return first
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

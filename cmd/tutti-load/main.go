@@ -121,7 +121,7 @@ func (p plan) measure(ctx context.Context) (*figures, error) {
 	if _, err := c.Version(ctx); err != nil { // waits until it answers
 		return nil, fmt.Errorf("%w; its log is %s", err, s.log)
 	}
-	f := &figures{cores: runtime.NumCPU()}
+	f := &figures{cores: runtime.NumCPU(), before: loadAverage()}
 	deadline := time.Now().Add(p.time)
 	k := newKeeper(c, p.machines, deadline)
 	reads, memory := newReader(s.url, k), s.weigh(ctx, deadline)
@@ -129,7 +129,8 @@ func (p plan) measure(ctx context.Context) (*figures, error) {
 	go k.run(ctx)
 	go reads.run(ctx, p.rate, deadline)
 	watchers.run(ctx) // until all campaigns have ended and everybody has seen it
-	f.reads, f.memory = reads.wait(), <-memory
+	f.reads, f.learnt = reads.wait()
+	f.memory = <-memory
 	if err := k.wait(); err != nil {
 		return nil, err
 	}

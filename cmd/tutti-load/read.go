@@ -23,6 +23,14 @@ var routes = []string{
 	"/",
 }
 
+// learning is read once in learningEvery beside the others, by one client: the
+// service fits models when there is something new. It is no part of the target,
+// the reads that go on meanwhile are.
+const (
+	learning      = "/api/v1/campaigns/{id}/selection"
+	learningEvery = 5 * time.Second
+)
+
 // read is one request and how long it took, from when it was due.
 type read struct {
 	route  string
@@ -38,8 +46,9 @@ type reader struct {
 	http *http.Client
 	done chan struct{}
 
-	mu    sync.Mutex
-	reads []read
+	mu     sync.Mutex
+	reads  []read
+	learnt []read
 }
 
 func newReader(url string, k *keeper) *reader {
@@ -56,6 +65,7 @@ func (r *reader) run(ctx context.Context, rate float64, deadline time.Time) {
 	if r.keep.after(ctx, 0, 0) == "" { // no campaign to ask for
 		return
 	}
+	wg.Go(func() { r.learn(ctx, deadline) })
 	begin := time.Now()
 	for i := 0; ; i++ {
 		due := begin.Add(time.Duration(float64(i) / rate * float64(time.Second)))
@@ -72,10 +82,29 @@ func (r *reader) run(ctx context.Context, rate float64, deadline time.Time) {
 }
 
 func (r *reader) one(ctx context.Context, i int, due time.Time) {
-	one := read{route: routes[i%len(routes)]}
-	id := r.keep.latest(i / len(routes))
+	if got, ok := r.get(ctx, routes[i%len(routes)], i/len(routes), due); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.reads = append(r.reads, got)
+	}
+}
+
+// learn reads selections, of the campaigns in turn.
+func (r *reader) learn(ctx context.Context, deadline time.Time) {
+	for i := 0; time.Now().Before(deadline) && ctx.Err() == nil; i++ {
+		if got, ok := r.get(ctx, learning, i, time.Now()); ok && got.status == http.StatusOK {
+			r.learnt = append(r.learnt, got)
+		}
+		time.Sleep(learningEvery)
+	}
+}
+
+// get reads a route of the n-th campaign that runs; there may be none by now.
+func (r *reader) get(ctx context.Context, route string, n int, due time.Time) (read, bool) {
+	one := read{route: route}
+	id := r.keep.latest(n)
 	if id == "" {
-		return
+		return one, false
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+strings.Replace(one.route, "{id}", id, 1), nil)
 	if err != nil {
@@ -88,12 +117,11 @@ func (r *reader) one(ctx context.Context, i int, due time.Time) {
 		resp.Body.Close()
 	}
 	one.took = time.Since(due)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reads = append(r.reads, one)
+	return one, true
 }
 
-func (r *reader) wait() []read {
+// wait returns the reads and those that made the service learn.
+func (r *reader) wait() (reads, learnt []read) {
 	<-r.done
-	return r.reads
+	return r.reads, r.learnt
 }

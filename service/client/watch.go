@@ -35,7 +35,8 @@ const fruitless = 10
 // and once, until there will be no more: then it returns nil. A stream that
 // breaks is connected again and goes on behind the last event, as long as the
 // service can be reached within the client's patience; without patience the error
-// is returned. An error of each ends it.
+// is returned. An error of each ends it. The events have no Time: their data say
+// when it was.
 func (c *Client) Watch(ctx context.Context, id string, after int64, each func(service.Event) error) error {
 	return c.watch(ctx, join([]string{"campaigns", id, "events"}), after, each)
 }
@@ -134,7 +135,6 @@ func (r *reader) next() (service.Event, error) {
 				continue
 			}
 			e.Data = json.RawMessage(data)
-			e.Time = timeOf(data)
 			return e, nil
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
@@ -174,18 +174,4 @@ func (r *reader) line() ([]byte, error) {
 		}
 		long = append(long, part...)
 	}
-}
-
-// timeOf is when an event happened, as far as its data say.
-func timeOf(data []byte) time.Time {
-	var at struct {
-		Time, Created time.Time
-	}
-	if json.Unmarshal(data, &at) != nil {
-		return time.Time{}
-	}
-	if at.Time.IsZero() {
-		return at.Created
-	}
-	return at.Time
 }
