@@ -49,10 +49,10 @@ type Base struct {
 // them is enough, and so is that there is no earlier campaign. Without conditions
 // it always runs.
 type When struct {
-	Age     time.Duration `json:"age,omitzero"`     // of the last campaign that is done, at least
-	Library bool          `json:"library,omitzero"` // path, version or checksum of a library changed
-	Nodes   bool          `json:"nodes,omitzero"`   // the list of nodes changed
-	Drift   float64       `json:"drift,omitzero"`   // a small batch measured again differs by this part, in the median
+	AgeSeconds float64 `json:"age_seconds,omitzero"` // of the last campaign that is done, at least
+	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed
+	Nodes      bool    `json:"nodes,omitzero"`       // the list of nodes changed
+	Drift      float64 `json:"drift,omitzero"`       // a small batch measured again differs by this part, in the median
 }
 
 // Request asks for a campaign.

@@ -84,10 +84,10 @@ func (s *Service) lastOf(b Base) (last, open *entry) {
 // campaign is done: nothing of it changes any more.
 func (s *Service) conditions(ctx context.Context, b Base, last *entry) (bool, string) {
 	var found []string
-	if b.When.Age > 0 {
+	if b.When.AgeSeconds > 0 {
 		age := s.clock.Now().Sub(last.Ended)
 		text := fmt.Sprintf("campaign %s ended %s ago", last.ID, roughly(age))
-		if age >= b.When.Age {
+		if age.Seconds() >= b.When.AgeSeconds {
 			return true, text
 		}
 		found = append(found, text)

@@ -185,8 +185,8 @@ func TestConditions(t *testing.T) {
 		run       bool
 		verdict   string
 	}{
-		{name: "young", when: service.When{Age: 30 * 24 * time.Hour}, verdict: "ended 24h"},
-		{name: "old", when: service.When{Age: 23 * time.Hour}, run: true, verdict: "ended 24h"},
+		{name: "young", when: service.When{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, verdict: "ended 24h"},
+		{name: "old", when: service.When{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, verdict: "ended 24h"},
 		{name: "same machine", when: service.When{Library: true, Nodes: true}, verdict: "the machine is as it was"},
 		{name: "new checksum", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), run: true, verdict: "the file /opt/libmpich.so has changed"},
 		{name: "new path", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Path = "/new/libmpich.so" }), run: true, verdict: "mpich was /opt/libmpich.so and is /new/libmpich.so"},
@@ -198,7 +198,7 @@ func TestConditions(t *testing.T) {
 		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: sinfo: no such host"},
 		{name: "drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
 		{name: "little drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.02}, verdict: "differ by 2.0 %"},
-		{name: "one of several", when: service.When{Age: 1000 * time.Hour, Library: true, Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
+		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -236,7 +236,10 @@ func setBase(b *service.Base, key string, v any) error {
 func setWhen(w *service.When, key string, v any) error {
 	switch key {
 	case "age":
-		return duration(func(*Campaign) *time.Duration { return &w.Age })(nil, v)
+		var age time.Duration
+		err := duration(func(*Campaign) *time.Duration { return &age })(nil, v)
+		w.AgeSeconds = age.Seconds()
+		return err
 	case "library":
 		return boolean(func(*Campaign) *bool { return &w.Library })(nil, v)
 	case "nodes":

@@ -24,7 +24,7 @@ func TestLoadService(t *testing.T) {
 		t.Errorf("service is %+v", s)
 	}
 	if b.Name != "demo" || b.Machine != "simulated machine A" || b.Runner != "replay" || !slices.Equal(b.Libraries, []string{"mpich", "openmpi"}) ||
-		!slices.Equal(b.Collectives, []string{"bcast", "allreduce"}) || b.When.Age != 24*time.Hour || !b.FromLast || b.TimeZone != "UTC" {
+		!slices.Equal(b.Collectives, []string{"bcast", "allreduce"}) || b.When.AgeSeconds != 24*3600 || !b.FromLast || b.TimeZone != "UTC" {
 		t.Errorf("base is %+v", b)
 	}
 	if _, err := config.LoadService("../../configs/none.yaml"); !errors.Is(err, fs.ErrNotExist) {
