@@ -9,7 +9,7 @@ import { codes, driftClass } from './palette.js';
 
 export async function compareView(main, [a, b], link) {
   document.title = 'tutti: compare';
-  const { campaigns } = await get(['campaigns']);
+  const { campaigns } = await get(['campaigns'], { limit: 1000 });
   const learnt = campaigns.filter((c) => c.progress.rounds > 0);
   const first = picker('a', 'Campaign A', learnt, a);
   const second = picker('b', 'Campaign B', learnt, b);

@@ -29,7 +29,7 @@ export function callTime(s) {
 // nodeTime writes node-seconds.
 export function nodeTime(s) {
   if (!Number.isFinite(s)) return absent;
-  const [unit, name] = s < 120 ? [1, 'node s'] : s < 7200 ? [60, 'node min'] : [3600, 'node h'];
+  const [unit, name] = s < 120 ? [1, `node${nb}s`] : s < 7200 ? [60, `node${nb}min`] : [3600, `node${nb}h`];
   return `${digits(s / unit, 3)}${nb}${name}`;
 }
 

@@ -11,9 +11,11 @@ const columns = [
   { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'made', class: 'n' },
 ];
 
+const most = 1000; // campaigns in the list; older ones are told by the API
+
 export async function listView(main, _, link) {
   document.title = 'tutti: campaigns';
-  const [bases, schedule, list] = await Promise.all([get(['bases']), get(['schedule']), get(['campaigns'])]);
+  const [bases, schedule, list] = await Promise.all([get(['bases']), get(['schedule']), get(['campaigns'], { limit: most })]);
   const campaigns = new Map(list.campaigns.map((c) => [c.id, c]));
   const t = table('Campaigns, newest first', columns, { class: 'cards' });
   const empty = el('p', { class: 'empty', text: 'No campaign yet: start one with the form, or let the schedule do it.' });
@@ -28,7 +30,7 @@ export async function listView(main, _, link) {
     drawRows(t, sorted);
     empty.hidden = sorted.length > 0;
     t.node.hidden = sorted.length === 0;
-    total.textContent = totals(sorted);
+    total.textContent = totals(sorted) + (list.next ? `; older than the newest ${most} are left out` : '');
     form.campaignsChanged();
   }, 250);
   draw();

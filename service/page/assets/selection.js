@@ -53,7 +53,7 @@ export function selectionPanel(id) {
     const layers = [{ title: 'tuned', cell: tuned }, { title: beside[choice.value], cell: { default: shipped, gain, doubt }[choice.value] }];
     maps.show(`${problem.library} ${problem.collective}`, points, layers);
     drawLegend(points);
-    const again = points.find((p) => pointKey(p) === looked) ?? points[Math.floor(points.length / 2)];
+    const again = points.find((p) => pointKey(p) === looked) ?? points.reduce((a, b) => ((b.doubt ?? 0) > (a.doubt ?? 0) ? b : a));
     look(again);
   }
 

@@ -33,15 +33,15 @@ const patience = 30 * time.Second
 // chromium is the one browser of all tests of a binary; each test has a profile of its
 // own in it.
 var chromium struct {
-	start sync.Once
-	ctx   context.Context
-	err   error
+	sync.Mutex
+	ctx context.Context // nil before the first test and after Close
 }
 
 // Browse opens a tab of 1440 x 1000 px for the service at home, without cookies or
 // storage of other tests. The test is skipped when there is no browser, and under go
 // test -short. At its end it fails for every fault that the console told, and for
-// every request to another place than home. Call Close in TestMain.
+// every request to another place than home. The browser stays for the next test; Close
+// ends it.
 func Browse(t *testing.T, home string) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -54,15 +54,11 @@ func Browse(t *testing.T, home string) context.Context {
 		}
 		t.Skip("needs apt-get install chromium: ", err)
 	}
-	chromium.start.Do(func() {
-		chromium.ctx, _ = chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless)
-		chromium.ctx, _ = chromedp.NewContext(chromium.ctx)
-		chromium.err = chromedp.Do(chromium.ctx)
-	})
-	if chromium.err != nil {
-		t.Fatal(chromium.err)
+	running, err := start(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	ctx, stop := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	ctx, stop := chromedp.NewContext(running, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 1000)); err != nil {
 		t.Fatal(err)
@@ -71,13 +67,32 @@ func Browse(t *testing.T, home string) context.Context {
 	return ctx
 }
 
-// Close ends the browser, if there is one; a service that waits for its clients waits
-// for it.
+// start returns the context of the browser, which it starts when there is none.
+func start(path string) (context.Context, error) {
+	chromium.Lock()
+	defer chromium.Unlock()
+	if chromium.ctx != nil {
+		return chromium.ctx, nil
+	}
+	ctx, _ := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless)
+	ctx, _ = chromedp.NewContext(ctx)
+	if err := chromedp.Do(ctx); err != nil {
+		return nil, err
+	}
+	chromium.ctx = ctx
+	return ctx, nil
+}
+
+// Close ends the browser, if there is one.
 func Close() error {
+	chromium.Lock()
+	defer chromium.Unlock()
 	if chromium.ctx == nil {
 		return nil
 	}
-	return chromedp.Cancel(chromium.ctx)
+	ctx := chromium.ctx
+	chromium.ctx = nil
+	return chromedp.Cancel(ctx)
 }
 
 // watch collects what the console says and where requests go, and judges it at the end

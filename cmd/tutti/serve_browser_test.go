@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"tutti/coll"
+	"tutti/selection/mpich"
+	"tutti/selection/mpitest"
+	"tutti/service"
+	"tutti/service/page/pagetest"
+)
+
+// startServe starts tutti serve on a free port of loopback with the small campaign as
+// its base and returns its address; it is stopped at the end of the test.
+func startServe(t *testing.T) (home string) {
+	t.Helper()
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	file := filepath.Join(dir, "service.yaml")
+	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("tutti", "serve", "-c", file)
+	log, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
+			t.Errorf("tutti serve: exit code %d", code)
+		}
+	})
+	return addressIn(t, log)
+}
+
+// addressIn reads the log until it says where the service listens; the rest is read
+// away.
+func addressIn(t *testing.T, log io.Reader) string {
+	t.Helper()
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
+			go func() { _, _ = io.Copy(io.Discard, log) }()
+			return line.Address
+		}
+		t.Log(lines.Text())
+	}
+	t.Fatal("tutti serve ended before it listened")
+	return ""
+}
+
+// TestServePage goes the whole way in a real browser: a campaign is started from the
+// page, watched until it has converged, its MPICH file downloaded and loaded back.
+func TestServePage(t *testing.T) {
+	home := startServe(t)
+	t.Cleanup(func() {
+		if err := pagetest.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")),
+		chromedp.SendKeys(chromedp.CSS("#name"), "<b>from the page</b>"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
+	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/")`)
+	pagetest.Until(t, ctx, `document.querySelectorAll(".plot canvas").length === 2`)
+	pagetest.Until(t, ctx, `document.querySelector(".pill.done")?.textContent.includes("converged")`)
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector("h1").textContent`); got != "<b>from the page</b>" {
+		t.Errorf("heading %q", got)
+	}
+	pagetest.Until(t, ctx, `document.querySelectorAll("td.c[data-point]").length > 20 && document.querySelectorAll(".bars li").length > 1`)
+	pagetest.Until(t, ctx, `document.getElementById("link").textContent === "complete"`)
+	checkSelection(t, ctx, home)
+
+	_, curve := pagetest.Download(t, ctx, ".files a[download='curve.csv']")
+	if !strings.HasPrefix(string(curve), "library,collective,round") {
+		t.Errorf("curve.csv begins with %.60q", curve)
+	}
+	name, file := pagetest.Download(t, ctx, ".files a[download='mpich.json']")
+	if name != "mpich.json" {
+		t.Errorf("downloaded %s, want mpich.json", name)
+	}
+	replayFile(t, ctx, file)
+	loadFile(t, file)
+}
+
+// checkSelection holds what the map shows against what the API says.
+func checkSelection(t *testing.T, ctx context.Context, home string) {
+	t.Helper()
+	shown := pagetest.Eval[int](t, ctx, `document.querySelectorAll("td.c[data-point]").length`)
+	if want := 2 * len(selections(t, ctx)[0].Choices); shown != want {
+		t.Errorf("%d cells, want %d: tuned and default at every point", shown, want)
+	}
+}
+
+// selections asks the API from within the page.
+func selections(t *testing.T, ctx context.Context) []service.Selection {
+	t.Helper()
+	text := pagetest.Eval[string](t, ctx, `fetch("api/v1/campaigns/" + location.hash.split("/")[2] + "/selection").then((r) => r.text())`)
+	var answer struct{ Selections []service.Selection }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || len(answer.Selections) == 0 {
+		t.Fatalf("selections: %v in %.200s", err, text)
+	}
+	return answer.Selections
+}
+
+// replayFile walks the downloaded tree as MPICH would: at every point it must reach an
+// algorithm, for MPICH's own collectives.
+func replayFile(t *testing.T, ctx context.Context, file []byte) {
+	t.Helper()
+	points := 0
+	for _, s := range selections(t, ctx) {
+		if s.Problem.Library != "mpich" {
+			continue
+		}
+		reached := map[coll.Algorithm]bool{}
+		for _, c := range s.Choices {
+			p := coll.Point{Collective: s.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.Bytes}
+			a, err := mpich.Replay(file, mpich.CallAt(p))
+			if err != nil {
+				t.Fatalf("%v: %v", p, err)
+			}
+			reached[a] = true
+			points++
+		}
+		if len(reached) < 2 {
+			t.Errorf("%s: the file leads to %v everywhere", s.Problem, reached)
+		}
+	}
+	if points == 0 {
+		t.Error("nothing was selected for MPICH")
+	}
+}
+
+// loadFile has the library itself read the file and checks the results of its
+// collectives.
+func loadFile(t *testing.T, file []byte) {
+	t.Run("library", func(t *testing.T) {
+		prog := mpitest.Build(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
+		path := filepath.Join(t.TempDir(), "mpich.json")
+		if err := os.WriteFile(path, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
+		mpitest.Right(t, mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64", "4096"), 2)
+		// That the library read it is seen when it is no tree at all.
+		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out := mpitest.Run(t, env, "mpirun.mpich", "-n", "2", prog, "check", "64"); strings.Count(out, "right ") == 23 {
+			t.Errorf("the library runs with a file that is no tree, so it did not read the other:\n%s", out)
+		}
+	})
+}
