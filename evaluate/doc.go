@@ -3,6 +3,9 @@
 // selection was good enough, and how good it was on the way. The judge is always
 // the recorded set itself, complete and without noise.
 //
+// Versus puts one strategy beside the others in one table: data sets by prices of
+// launches, with ratios and their geometric means.
+//
 // It also draws the figures by which Wilkins et al., "A FACT-based Approach"
 // (ExaMPI 2021), compare autotuners, on whatever data it is given.
 //
@@ -10,8 +13,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	outcomes, err := evaluate.Compare(ctx, sets, []string{"random", "uncertainty"},
-//		evaluate.Seeds(1, 5), evaluate.DefaultOptions(), nil)
+//	plan := evaluate.Plan{
+//		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: evaluate.Seeds(1, 5),
+//		Launches: []benchrunner.Launch{{}},
+//	}
+//	outcomes, err := evaluate.Compare(ctx, plan, evaluate.DefaultOptions(), nil)
 //	if err != nil {
 //		return err
 //	}
