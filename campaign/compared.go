@@ -23,7 +23,7 @@ const (
 	// Observations of a comparison at most: n³.
 	comparedMost = 1000
 	// Bands of message size that are told apart.
-	comparedBands = 3
+	comparedBands = 6
 )
 
 // change is a new measurement beside what the earlier campaign lets expect.
