@@ -33,19 +33,24 @@ func (s *Service) dispatch() {
 
 // employ gives a campaign its machine and a worker. It needs the lock.
 func (s *Service) employ(e *entry) {
-	s.machines[e.Machine] = e.ID
+	if s.machines[e.Machine] == "" {
+		s.machines[e.Machine] = e.ID
+	}
 	s.workers.Go(func() { s.work(e) })
 }
 
 // adopt goes on with the campaigns that had a process when an earlier service
 // died. It needs the lock.
 func (s *Service) adopt() {
-	for _, e := range s.order {
-		switch e.State {
-		case Running, Stopping:
-			s.log.Info("campaign found again", "campaign", e.ID, "state", e.State)
-			s.employ(e)
+	for _, state := range []State{Running, Stopping} { // one that only has to cancel jobs takes no machine from one that runs
+		for _, e := range s.order {
+			if e.State == state {
+				s.log.Info("campaign found again", "campaign", e.ID, "state", e.State)
+				s.employ(e)
+			}
 		}
+	}
+	for _, e := range s.order {
 		if s.events.last[e.ID] != e.State {
 			s.tell(e) // the service died before it could
 		}

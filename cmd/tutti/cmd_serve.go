@@ -77,7 +77,7 @@ func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
 	}
 	handler, listener, err := front(c, s, log)
 	if err != nil {
-		return errors.Join(withCode(codeInput, err), s.Close())
+		return errors.Join(err, s.Close())
 	}
 	log.Info("listening", "address", address(c, listener), "state", c.State)
 	return runBoth(ctx, s, handler, listener, log)
@@ -121,6 +121,9 @@ func front(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, n
 		return nil, nil, err
 	}
 	l, err := api.Listen(c.Listen, api.Security{CertFile: c.Cert, KeyFile: c.Key, Tokens: c.Tokens != ""})
+	if errors.Is(err, api.ErrOpen) {
+		err = withCode(codeInput, err)
+	}
 	return handler, l, err
 }
 

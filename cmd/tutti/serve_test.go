@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,7 +78,7 @@ func serve(t *testing.T, dir string) *served {
 
 func (s *served) await(what string, holds func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("waited too long until %s\n%s", what, s.log.String())
 		}
@@ -160,6 +161,59 @@ func TestServeKilled(t *testing.T) {
 				t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, second.log.String())
 			}
 		})
+	}
+}
+
+// TestServeCommands pauses, resumes and cancels a campaign that would go on for long,
+// and looks at the metrics meanwhile.
+func TestServeCommands(t *testing.T) {
+	dir := t.TempDir()
+	smallService(t, dir, "")
+	s := serve(t, dir)
+	c := s.campaign("POST", "/api/v1/campaigns", `{"base":"small","set":{"stop.slowdown":"1","stop.patience":"1000","strategy.batch":"1","strategy.growth":"0"}}`)
+	path := "/api/v1/campaigns/" + c.ID
+	until := func(what string, holds func() bool) {
+		t.Helper()
+		s.await(what, func() bool {
+			c = s.campaign("GET", path, "")
+			if c.State == service.Done || c.State == service.Failed {
+				t.Fatalf("the campaign is %+v", c)
+			}
+			return holds()
+		})
+	}
+	until("it is judged", func() bool { return c.Progress.Slowdown > 0 })
+	metrics := string(s.ask("GET", "/metrics", ""))
+	s.ask("POST", path+"/pause", "")
+	until("it is paused", func() bool { return c.State == service.Paused })
+	trials := c.Progress.Trials
+	if c.Exit != int(codeCancelled) || trials == 0 {
+		t.Errorf("the paused campaign is %+v", c)
+	}
+	s.ask("POST", path+"/resume", "")
+	until("it goes on", func() bool { return c.Progress.Trials > trials })
+	s.ask("POST", path+"/cancel", "")
+	until("it is cancelled", func() bool { return c.State == service.Cancelled })
+	if c.Error != "" {
+		t.Errorf("the cancelled campaign says %q", c.Error)
+	}
+	checkDashboard(t, metrics+string(s.ask("GET", "/metrics", "")))
+	if code := s.end(syscall.SIGTERM); code != codeDone {
+		t.Errorf("exit code %d after SIGTERM, want 0", code)
+	}
+}
+
+// checkDashboard makes sure that the dashboard asks for what the service tells.
+func checkDashboard(t *testing.T, metrics string) {
+	t.Helper()
+	asked := regexp.MustCompile(`\b(tutti|go|process)_[a-z_]+\b`).FindAllString(string(readFile(t, "../../contrib/grafana/tutti.json")), -1)
+	if len(asked) < 10 {
+		t.Fatalf("the dashboard asks for %v", asked)
+	}
+	for _, name := range asked {
+		if !strings.Contains(metrics, "\n"+name+"{") && !strings.Contains(metrics, "\n"+name+" ") {
+			t.Errorf("the dashboard asks for %s, which the service does not tell", name)
+		}
 	}
 }
 
