@@ -24,7 +24,7 @@ func TestLoad(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{
 		"--tutti", program, "--campaign", "../../configs/service-demo-campaign.yaml", "--dir", dir,
-		"--clients", "7", "--rate", "20", "--time", "6s", "--drop", "300ms", "--p99", "1m", "--growth", "5",
+		"--clients", "7", "--rate", "20", "--time", "4s", "--drop", "300ms", "--p99", "1m", "--growth", "5",
 	}, &out, &errs)
 	if code != 0 || !strings.Contains(out.String(), "all targets met") || !strings.Contains(out.String(), " 0 streams not equal to the journal") {
 		t.Errorf("exit code %d\n%s%s", code, &out, &errs)

@@ -144,7 +144,7 @@ func TestAnswers(t *testing.T) {
 		{"DELETE", "/campaigns/c1", "", 405, `DELETE is not possible here`},
 		{"GET", "/nothing", "", 404, `no such page`},
 		{"POST", "/campaigns", `{"base":"small","name":"x"}`, 201, `"name":"x"`},
-		{"POST", "/campaigns", `{"base":"other"}`, 422, `"location":"body.base"`},
+		{"POST", "/campaigns", `{"base":"other"}`, 422, `want one of small","location":"body.base"`},
 		{"POST", "/campaigns", `{}`, 422, `"location":"body"`},
 		{"POST", "/campaigns", `{"base":"small","file":"/etc/passwd"}`, 422, `"location":"body.file"`},
 		{"POST", "/campaigns", `{"base":"small","set":{"stop.slowdown":"-1"}}`, 422, `"message":"want more than 1","location":"body.set.stop.slowdown"`},

@@ -47,7 +47,11 @@ func (a *API) problemOf(err error) error {
 		return refusal(place+field.Field, field.Text)
 	}
 	if errors.Is(err, service.ErrNoBase) {
-		return refusal("body.base", err.Error())
+		var names []string
+		for _, b := range a.backend.Bases() {
+			names = append(names, b.Name)
+		}
+		return refusal("body.base", err.Error()+": want one of "+strings.Join(names, ", "))
 	}
 	for _, s := range statuses {
 		if !errors.Is(err, s.err) {
