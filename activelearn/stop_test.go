@@ -120,3 +120,17 @@ func TestOnlyConvergedIsGood(t *testing.T) {
 		t.Error("converged is not good")
 	}
 }
+
+// When nothing is left to measure, neither patience nor a number of points is asked for.
+func TestWatchHolds(t *testing.T) {
+	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3}, activelearn.Limits{})
+	for _, tc := range []struct {
+		points             int
+		slowdown, mistakes float64
+		want               bool
+	}{{4, 1.02, 0.04, true}, {400, 1.03, 0, false}, {400, 1, 0.05, false}, {4, math.NaN(), 0, false}} {
+		if got := w.Holds(evaluation(tc.points, tc.slowdown, tc.mistakes)); got != tc.want {
+			t.Errorf("Holds(%d points, %g, %g) = %v", tc.points, tc.slowdown, tc.mistakes, got)
+		}
+	}
+}

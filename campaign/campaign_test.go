@@ -92,7 +92,7 @@ func fit(rows []selection.Row) (campaign.Selection, error) {
 
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
-		for _, judge := range []campaign.Judge{campaign.ByReference, campaign.ByCrossValidation} {
+		for _, judge := range campaign.Judges() {
 			t.Run(fmt.Sprintf("%s %s", strategy, judge), func(t *testing.T) {
 				p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 				s := spec(strategy)
@@ -125,7 +125,11 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		t.Run(strategy, func(t *testing.T) {
 			s := spec(strategy)
-			if strategy == "regret" {
+			s.Judge = campaign.JudgeFor(strategy)
+			if strategy == "random" {
+				s.Judge = campaign.ByPrediction // of forests, by a process beside them
+			}
+			if s.Judge == campaign.ByPrediction {
 				s.Batch.Candidates = 60 // each round fits processes, eleven times over
 			}
 			whole := &memory{}

@@ -26,7 +26,8 @@ type Calibration struct {
 	// after that at which it had done so for long enough; 0 for never.
 	FirstSeconds float64 `json:"first_seconds"`
 	HeldSeconds  float64 `json:"held_seconds"`
-	// The evaluation at which the predictions had met the criteria for long enough.
+	// The evaluation at which the predictions had met the criteria for long enough, the
+	// last one when Stopped is false.
 	Stopped       bool    `json:"stopped"`
 	Exhausted     bool    `json:"exhausted"` // stopped because everything was measured
 	StopSeconds   float64 `json:"stop_seconds"`
@@ -44,7 +45,7 @@ type Calibration struct {
 
 // Beyond so many times the machine time at which the truth had held, a replay whose
 // predictions have not met the criteria is broken off.
-const calibrationMost = 6
+const calibrationMost = 4
 
 // errEnough ends a replay of which nothing more is to be learnt.
 var errEnough = errors.New("enough is known")
@@ -197,8 +198,9 @@ func (c *calibrating) inspect(e store.Evaluation, choice *learner.Learner) error
 		c.HeldSeconds = e.MachineSeconds
 	}
 	upper := metrics.Summary{Points: e.Judged, Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}
-	if c.predicted.Observe(upper, 1) && !c.Stopped {
-		c.stop(e, truth, good)
+	if holds := c.predicted.Observe(upper, 1); !c.Stopped {
+		c.Stopped = holds
+		c.at(e, truth, good)
 	}
 	if c.HeldSeconds > 0 && (c.Stopped || e.MachineSeconds > calibrationMost*c.HeldSeconds) {
 		return errEnough
@@ -206,8 +208,9 @@ func (c *calibrating) inspect(e store.Evaluation, choice *learner.Learner) error
 	return nil
 }
 
-func (c *calibrating) stop(e store.Evaluation, truth metrics.Summary, good bool) {
-	c.Stopped, c.Good = true, good
+// at notes where the replay stands.
+func (c *calibrating) at(e store.Evaluation, truth metrics.Summary, good bool) {
+	c.Good = good
 	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive
 	c.Slowdown, c.Mistakes = truth.Slowdown, truth.Mistakes
 	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
@@ -244,7 +247,7 @@ func (c *calibrating) exhaust(res campaign.Result) {
 		return // every candidate of recorded data has a time
 	}
 	if res.Stop == activelearn.Converged {
-		c.stop(e, truth, c.truth.Holds(truth))
-		c.Exhausted = true
+		c.at(e, truth, c.truth.Holds(truth))
+		c.Stopped, c.Exhausted = true, true
 	}
 }

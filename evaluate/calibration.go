@@ -11,17 +11,23 @@ import (
 
 // calibrationGroup sums up replays.
 type calibrationGroup struct {
-	name                           string
-	runs, stopped, good, exhausted int
-	evaluations, covered           int
-	first, held                    []float64 // machine time at the stop over the first and the held one
-	mistakes                       []float64 // true, at the stop
+	name                 string
+	runs, stopped, good  int
+	evaluations, covered int
+	first, held          []float64 // machine time over the first and the held one, of all
+	mistakes             []float64 // true, at the stop
 }
 
 func (g *calibrationGroup) add(c Calibration) {
 	g.runs++
 	g.evaluations += c.Evaluations
 	g.covered += c.Covered
+	if c.FirstSeconds > 0 {
+		g.first = append(g.first, c.StopSeconds/c.FirstSeconds)
+	}
+	if c.HeldSeconds > 0 {
+		g.held = append(g.held, c.StopSeconds/c.HeldSeconds)
+	}
 	if !c.Stopped {
 		return
 	}
@@ -29,21 +35,14 @@ func (g *calibrationGroup) add(c Calibration) {
 	if c.Good {
 		g.good++
 	}
-	if c.Exhausted {
-		g.exhausted++
-	}
 	g.mistakes = append(g.mistakes, c.Mistakes)
-	if c.FirstSeconds > 0 {
-		g.first = append(g.first, c.StopSeconds/c.FirstSeconds)
-	}
-	if c.HeldSeconds > 0 {
-		g.held = append(g.held, c.StopSeconds/c.HeldSeconds)
-	}
 }
 
 // WriteCalibration prints how often the truth met the criteria where the predictions
 // said so, and what the machine time was beside that at the first moment of truth and
-// at the moment at which a judge who knows it stops: by noise, by data, and all.
+// at the moment at which a judge who knows it stops: by noise, by data, and all. Where
+// the predictions never said so, machine time is that at which the replay was broken
+// off, so that the ratios are at least what is shown.
 func WriteCalibration(w io.Writer, all []Calibration) error {
 	var groups []*calibrationGroup
 	group := func(name string) *calibrationGroup {
