@@ -46,34 +46,36 @@ type board struct {
 	picks      []pick
 	launch     float64 // seconds
 	started    map[launchKey]bool
-	shared     bool // launches serve several candidates
+	least      float64 // what any pick was worth a second
 }
 
-// board lays out the pairs and options of a round.
-func (r *regret) board(s State) (*board, error) {
-	m, err := r.model(s.Ledger.Measurements())
-	if err != nil {
-		return nil, err
-	}
-	rng := r.opt.rng(s.Round)
-	sample, weights := r.sample(s.Ledger, rng)
+// layout is what a board is laid out over.
+type layout struct {
+	points  []int     // of the space, in order
+	weights []float64 // of the points
+	asked   map[coll.Candidate]bool
+}
+
+// board lays out the pairs and options of a round. What is asked for already counts as
+// pending.
+func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	b := &board{
 		noise:   m.Params().Noise,
-		weights: weights,
+		weights: over.weights,
 		started: map[launchKey]bool{},
-		shared:  r.opt.Launch == benchrunner.LaunchOSU || r.opt.Launch == benchrunner.LaunchNative,
+		least:   math.Inf(1),
 	}
-	for _, w := range weights {
+	for _, w := range over.weights {
 		b.weight += w
 	}
-	if err := b.predict(m, s.Ledger, sample, r.rows); err != nil {
+	if err := b.predict(m, s.Ledger, over.points, r.rows); err != nil {
 		return nil, err
 	}
 	b.addPairs()
 	at := pricesOf(s.Ledger.Measurements(), r.paid)
 	b.launch = at.launch
-	waiting := b.addOptions(s.Ledger, sample, at, r.opt.Launch)
-	b.reduce(rng)
+	waiting := b.addOptions(s.Ledger, over, at, r.opt.Launch)
+	b.reduce(r.opt.rng(s.Round))
 	b.value(waiting)
 	return b, nil
 }
@@ -99,16 +101,16 @@ func (b *board) predict(m *gp.Multi, l *Ledger, sample []int, rows [][]float64) 
 }
 
 // addOptions makes options of what is free and returns those that are pending.
-func (b *board) addOptions(l *Ledger, sample []int, at prices, launch benchrunner.LaunchModel) (waiting []option) {
+func (b *board) addOptions(l *Ledger, over layout, at prices, launch benchrunner.LaunchModel) (waiting []option) {
 	e := 0
-	for _, i := range sample {
+	for _, i := range over.points {
 		for k := range l.Space().Feasible(i) {
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
 				o := option{candidate: c, entry: e, launch: launchOf(launch, c), variance: b.posterior.Variance(e)}
 				// The mean of a log-normal variable.
 				o.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(o.variance, priceVariance)))
-				if now == pending {
+				if now == pending || over.asked[c] {
 					waiting = append(waiting, o)
 				} else {
 					b.options = append(b.options, o)

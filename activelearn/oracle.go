@@ -34,7 +34,11 @@ func (o *oracle) Ask(s State) ([]coll.Candidate, error) {
 	if len(s.Ledger.Measurements()) == 0 {
 		return o.pay(o.begin(s)), nil
 	}
-	b, err := o.board(s)
+	m, err := o.model(s.Ledger.Measurements())
+	if err != nil {
+		return nil, fmt.Errorf("oracle: %w", err)
+	}
+	b, err := o.board(s, m, o.sample(s))
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,9 @@ import (
 	"tutti/coll"
 )
 
-const (
-	// A batch grows up to so many times beyond what was asked for, by what shares a
-	// launch with it and is worth as much.
-	batchGrowth = 4
-	// Part of a variance below which a fall of it is not worth the arithmetic.
-	leastFall = 1e-3
-)
+// leastFall is the part of a variance below which a fall of it is not worth the
+// arithmetic.
+const leastFall = 1e-3
 
 // value counts what is pending as observed and works out what each option is worth.
 func (b *board) value(waiting []option) {
@@ -73,25 +69,19 @@ func (b *board) fall(o *option, k int) float64 {
 }
 
 // pick takes the options worth most for their price, want of them if there are as
-// many. Where launches are shared it goes on while the best option needs no launch
-// and is worth as much as any before.
+// many.
 func (b *board) pick(want int) []coll.Candidate {
 	var batch []coll.Candidate
-	least := math.Inf(1)
-	for {
+	for len(batch) < want {
 		o, rate := b.best()
 		if o == nil {
-			return batch
+			break
 		}
-		if len(batch) >= want {
-			if !b.shared || len(batch) >= batchGrowth*want || !b.started[o.launch] || rate < least {
-				return batch
-			}
-		}
-		least = min(least, rate)
+		b.least = min(b.least, rate)
 		batch = append(batch, o.candidate)
 		b.take(o)
 	}
+	return batch
 }
 
 // best is the option worth most a second, nil when none is left. What an option is

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/store"
@@ -65,13 +66,52 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if len(s.Ledger.Measurements()) == 0 {
 		return r.pay(r.begin(s)), nil
 	}
-	b, err := r.board(s)
+	m, err := r.model(s.Ledger.Measurements())
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
-	batch := b.pick(s.Want)
-	b.explain(r.reasons)
+	over := r.sample(s)
+	var batch []coll.Candidate
+	for _, want := range r.portions(s.Want) {
+		if len(batch) >= s.Want {
+			break
+		}
+		over.asked = asSet(batch)
+		b, err := r.board(s, m, over)
+		if err != nil {
+			return nil, fmt.Errorf("regret: %w", err)
+		}
+		batch = append(batch, b.pick(want-len(batch))...)
+		b.explain(r.reasons)
+		riders, err := r.riders(s, m, b, batch)
+		if err != nil {
+			return nil, fmt.Errorf("regret: %w", err)
+		}
+		batch = append(batch, riders...)
+	}
 	return r.pay(r.fill(s, batch)), nil
+}
+
+// portions are the sizes up to which a batch is picked before its launches are filled:
+// one launch first where launches are shared, since what fills it may be enough.
+func (r *regret) portions(want int) []int {
+	if !r.sharing() || want < 2 {
+		return []int{want}
+	}
+	return []int{1, want}
+}
+
+// sharing reports whether one launch serves several candidates.
+func (r *regret) sharing() bool {
+	return r.opt.Launch == benchrunner.LaunchOSU || r.opt.Launch == benchrunner.LaunchNative
+}
+
+func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
+	out := make(map[coll.Candidate]bool, len(candidates))
+	for _, c := range candidates {
+		out[c] = true
+	}
+	return out
 }
 
 // Reason is why a candidate was asked for; see Explainer.
@@ -114,10 +154,7 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
 	}
-	taken := make(map[coll.Candidate]bool, len(batch))
-	for _, c := range batch {
-		taken[c] = true
-	}
+	taken := asSet(batch)
 	for _, i := range r.opt.rng(s.Round).Perm(len(r.rows)) {
 		for _, c := range s.Ledger.Free(i) {
 			if len(batch) < s.Want && !taken[c] {
@@ -151,7 +188,8 @@ func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
 // their weights where they are few; of many each is drawn with a probability in
 // proportion to its weight and counts how often it was. Those with something pending
 // are among them.
-func (r *regret) sample(l *Ledger, rng *rand.Rand) (points []int, weights []float64) {
+func (r *regret) sample(s State) layout {
+	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
 	n := len(r.rows)
 	switch {
@@ -167,15 +205,15 @@ func (r *regret) sample(l *Ledger, rng *rand.Rand) (points []int, weights []floa
 			counts[rng.IntN(n)] += 0
 		}
 	}
-	for _, c := range l.pendingCandidates() {
-		i, _ := l.Space().Index(c.Point)
+	for _, c := range s.Ledger.pendingCandidates() {
+		i, _ := s.Ledger.Space().Index(c.Point)
 		counts[i] += 0
 	}
-	points = slices.Sorted(maps.Keys(counts))
-	for _, i := range points {
-		weights = append(weights, counts[i])
+	out := layout{points: slices.Sorted(maps.Keys(counts))}
+	for _, i := range out.points {
+		out.weights = append(out.weights, counts[i])
 	}
-	return points, weights
+	return out
 }
 
 // weight of a point.
@@ -189,10 +227,7 @@ func (o Options) weight(i int) float64 {
 // draw returns one point out of each part of the space, the points in order being
 // parted into regretPoints of equal weight. A heavy point can come several times.
 func (r *regret) draw(rng *rand.Rand) []int {
-	total := 0.0
-	for i := range r.rows {
-		total += r.opt.weight(i)
-	}
+	total := r.total()
 	var out []int
 	passed, i := r.opt.weight(0), 0
 	for k := range regretPoints {
@@ -203,4 +238,16 @@ func (r *regret) draw(rng *rand.Rand) []int {
 		out = append(out, i)
 	}
 	return out
+}
+
+// total is the weight of all points.
+func (r *regret) total() float64 {
+	if r.opt.Weights == nil {
+		return float64(len(r.rows))
+	}
+	sum := 0.0
+	for _, w := range r.opt.Weights {
+		sum += w
+	}
+	return sum
 }

@@ -182,7 +182,12 @@ func TestRegretSeesThePending(t *testing.T) {
 		if err := r.start(l); err != nil {
 			t.Fatal(err)
 		}
-		b, err := r.board(State{Round: 2, Want: 1, Ledger: l})
+		m, err := r.model(l.Measurements())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := State{Round: 2, Want: 1, Ledger: l}
+		b, err := r.board(s, m, r.sample(s))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,66 @@
+package activelearn
+
+import (
+	"slices"
+
+	"tutti/coll"
+	"tutti/surrogate/gp"
+)
+
+// riders are candidates that need no launch beside those of the picks of a board, are
+// worth as much a second as any of these, launches included, and cost no more than
+// these launches together: who pays for a start fills it, since a later start would
+// cost the same again; by this rule no more than twice of what was inevitable is spent
+// (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3, 1988).
+func (r *regret) riders(s State, m *gp.Multi, picked *board, batch []coll.Candidate) ([]coll.Candidate, error) {
+	if !r.sharing() {
+		return nil, nil
+	}
+	budget := 0.0
+	started := map[launchKey]bool{}
+	over := layout{asked: asSet(batch)}
+	layouts := map[coll.Layout]bool{}
+	for _, p := range picked.picks {
+		c := picked.candidates[p.entry]
+		started[p.launch], layouts[c.Layout()] = true, true
+		if p.starts {
+			budget += picked.launch
+		} else {
+			budget -= p.run
+		}
+	}
+	if budget <= 0 {
+		return nil, nil
+	}
+	counted := float64(len(r.rows))
+	scale := min(counted, regretPoints) / counted
+	if r.opt.Weights != nil && counted > regretPoints {
+		scale = regretPoints / max(leastPrice, r.total())
+	}
+	for i, p := range s.Ledger.Space().Points() {
+		if layouts[p.Layout()] && len(over.points) < ridePoints {
+			over.points, over.weights = append(over.points, i), append(over.weights, scale*r.opt.weight(i))
+		}
+	}
+	b, err := r.board(s, m, over)
+	if err != nil {
+		return nil, err
+	}
+	b.weight = scale * r.total() // reasons speak of the whole space
+	b.options = slices.DeleteFunc(b.options, func(o option) bool { return !started[o.launch] })
+	var out []coll.Candidate
+	for {
+		o, rate := b.best()
+		if o == nil || rate < picked.least || o.run > budget {
+			break
+		}
+		budget -= o.run
+		out = append(out, o.candidate)
+		b.take(o)
+	}
+	b.explain(r.reasons)
+	return out, nil
+}
+
+// ridePoints bounds the points of the layouts that are looked at.
+const ridePoints = 600

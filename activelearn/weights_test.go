@@ -1,0 +1,125 @@
+package activelearn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/space"
+)
+
+// bySize weighs the points of a space.
+func bySize(sp *space.Space, weight func(p coll.Point) float64) []float64 {
+	var out []float64
+	for _, p := range sp.Points() {
+		out = append(out, weight(p))
+	}
+	return out
+}
+
+// Of many points those are drawn, in proportion, that matter, and some others that
+// count nothing.
+func TestSampleByWeight(t *testing.T) {
+	var points []coll.Point
+	for n := range 1000 {
+		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: n + 2, PPN: 1, MsgBytes: 8})
+	}
+	sp := space.New(points, []coll.Algorithm{{Name: "a"}, {Name: "b"}}, func(coll.Candidate) error { return nil })
+	for _, tc := range []struct {
+		name   string
+		weight func(p coll.Point) float64
+		share  float64 // of the counts that lies in the first half
+	}{
+		{"alike", nil, 0.5},
+		{"three to one", func(p coll.Point) float64 { return map[bool]float64{true: 3, false: 1}[p.Nodes < 502] }, 0.75},
+		{"one half alone", func(p coll.Point) float64 { return map[bool]float64{true: 0, false: 7}[p.Nodes < 502] }, 0},
+		{"a single point", func(p coll.Point) float64 { return map[bool]float64{true: 1, false: 0}[p.Nodes == 7] }, 1},
+	} {
+		r := &regret{}
+		if tc.weight != nil {
+			r.opt.Weights = bySize(sp, tc.weight)
+		}
+		l := NewLedger(sp)
+		if err := r.start(l); err != nil {
+			t.Fatal(err)
+		}
+		got := r.sample(State{Round: 3, Ledger: l})
+		first, all, aside := 0.0, 0.0, 0
+		for k, i := range got.points {
+			all += got.weights[k]
+			if i < 500 {
+				first += got.weights[k]
+			}
+			if got.weights[k] == 0 {
+				aside++
+			}
+		}
+		if all != regretPoints || math.Abs(first/all-tc.share) > 0.01 {
+			t.Errorf("%s: %g of %g counts in the first half, want a share of %g of %d", tc.name, first, all, tc.share, regretPoints)
+		}
+		if (aside > 50) != (tc.weight != nil) || !slices.IsSorted(got.points) {
+			t.Errorf("%s: %d points aside, in order: %v", tc.name, aside, slices.IsSorted(got.points))
+		}
+	}
+}
+
+// What matters decides what is measured: with all weight on the large half of the sizes
+// few of the small ones are.
+func TestRegretFollowsWeights(t *testing.T) {
+	large := func(p coll.Point) bool { return p.MsgBytes >= 1<<10 }
+	share := func(weights []float64) float64 {
+		l := NewLedger(crossing())
+		s, err := New("regret", Options{Seed: 1, Weights: weights})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, there := 0, 0
+		for round := 1; round <= 6; round++ {
+			batch, err := s.Ask(State{Round: round, Want: 6, Ledger: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range batch {
+				machine(t, l, c, 0)
+				if round > 1 {
+					n++
+					if large(c.Point) {
+						there++
+					}
+				}
+			}
+		}
+		return float64(there) / float64(n)
+	}
+	alike := share(nil)
+	heavy := share(bySize(crossing(), func(p coll.Point) float64 {
+		if large(p) {
+			return 1
+		}
+		return 0
+	}))
+	light := share(bySize(crossing(), func(p coll.Point) float64 {
+		if large(p) {
+			return 0
+		}
+		return 1
+	}))
+	t.Logf("share of measurements from 1 KiB on: %.2f with weight there, %.2f alike, %.2f with weight below", heavy, alike, light)
+	if heavy < light+0.3 {
+		t.Errorf("share of measurements from 1 KiB on: %.2f with all weight there, %.2f with none", heavy, light)
+	}
+}
+
+func TestWrongWeights(t *testing.T) {
+	s, err := New("regret", Options{Weights: []float64{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(crossing())})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("2 weights for %d points", len(crossing().Points()))) {
+		t.Errorf("two weights for a space: %v", err)
+	}
+}
