@@ -15,7 +15,7 @@
 //	}
 //	plan := evaluate.Plan{
 //		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: evaluate.Seeds(1, 5),
-//		Launches: []benchrunner.Launch{{}},
+//		Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
 //	}
 //	outcomes, err := evaluate.Compare(ctx, plan, evaluate.DefaultOptions(), nil)
 //	if err != nil {

@@ -26,7 +26,7 @@ func ExampleCompare() {
 	}
 	plan := evaluate.Plan{
 		Sets: []evaluate.Set{set}, Strategies: []string{"random", "uncertainty"},
-		Seeds: evaluate.Seeds(1, 1), Launches: []benchrunner.Launch{{}},
+		Seeds: evaluate.Seeds(1, 1), Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
 	}
 	outcomes, err := evaluate.Compare(context.Background(), plan, evaluate.DefaultOptions(), nil)
 	if err != nil {
