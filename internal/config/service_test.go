@@ -23,7 +23,7 @@ func TestLoadService(t *testing.T) {
 	if s.Listen != "127.0.0.1:8372" || !filepath.IsAbs(s.State) || s.Drain != time.Minute || s.Limits.Waiting != 100 || s.Limits.LogBytes != 1<<20 {
 		t.Errorf("service is %+v", s)
 	}
-	if b.Name != "demo" || b.Machine != "simulated machine A" || b.Runner != "replay" || !slices.Equal(b.Libraries, []string{"mpich", "openmpi"}) ||
+	if b.Name != "demo" || b.Machine != "simulated machine A" || b.Runner != "replay" || !slices.Equal(b.Libraries, []string{"mpich"}) ||
 		!slices.Equal(b.Collectives, []string{"bcast", "allreduce"}) || b.When.AgeSeconds != 24*3600 || !b.FromLast || b.TimeZone != "UTC" {
 		t.Errorf("base is %+v", b)
 	}
