@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"slices"
+
 	"tutti/coll"
 	"tutti/learner"
 	"tutti/metrics"
@@ -38,6 +40,9 @@ func newFacts(spec Spec, final learner.Options, p Problem, res Result, c Conclus
 	f.Cells = cells(known, c)
 	var err error
 	f.Scores, err = scores(spec, p, known, c, held)
+	if s, ok := predictedScore(res.Evaluations); ok && !known.complete {
+		f.Scores = append([]report.Score{s}, slices.DeleteFunc(f.Scores, func(o report.Score) bool { return o.Name == s.Name })...)
+	}
 	return f, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
+	"tutti/report"
 	"tutti/store"
 )
 
@@ -143,6 +144,28 @@ func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, erro
 	s.Accuracy /= total
 	s.Mistakes /= total
 	return s, nil
+}
+
+// predictedScore is what the last evaluation predicts, with the interval between the
+// quantiles of the factor that are as far from both ends.
+func predictedScore(evaluations []store.Evaluation) (report.Score, bool) {
+	if len(evaluations) == 0 {
+		return report.Score{}, false
+	}
+	e := evaluations[len(evaluations)-1]
+	if e.Source != string(ByPrediction) {
+		return report.Score{}, false
+	}
+	var all metrics.Surprises
+	for _, e := range evaluations {
+		all = all.Add(metrics.Surprises{Expected: e.MistakesExpected, Seen: e.MistakesFound})
+	}
+	low := all.Factor(1-upperQuantile) / all.Mean()
+	return report.Score{
+		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
+		Slowdown: e.Slowdown, SlowdownLow: 1 + low*(e.Slowdown-1), SlowdownHigh: e.SlowdownUpper,
+		Mistakes: e.Mistakes, MistakesLow: low * e.Mistakes, MistakesHigh: e.MistakesUpper,
+	}, true
 }
 
 // can returns the algorithms that can run at a point of the space.
