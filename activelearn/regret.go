@@ -81,7 +81,11 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("regret: %w", err)
 		}
-		batch = append(batch, b.pick(want-len(batch))...)
+		picks := b.pick(want - len(batch))
+		if len(picks) > 0 && b.launch <= b.picks[0].run { // a launch is no reason to wait
+			picks = append(picks, b.pick(s.Want-len(batch)-len(picks))...)
+		}
+		batch = append(batch, picks...)
 		b.explain(r.reasons)
 		riders, err := r.riders(s, m, b, batch)
 		if err != nil {
