@@ -94,6 +94,40 @@ func TestSourceOf(t *testing.T) {
 	}
 }
 
+// TestLiveCut: the slower a case is than the best, the fewer calls of it are timed;
+// when nothing is hopeless all are alike.
+func TestLiveCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	prog := filepath.Join(t.TempDir(), "cut")
+	sources, err := filepath.Glob("src/*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-std=c99", "-Isrc", "-o", prog, "testdata/cut.c"}
+	for _, name := range sources {
+		if base := filepath.Base(name); base != "main.c" && base != "measure.c" {
+			args = append(args, name)
+		}
+	}
+	if text, err := exec.Command("mpicc.mpich", append(args, "-lm")...).CombinedOutput(); err != nil {
+		if os.Getenv("REQUIRE_MPI") == "1" {
+			t.Fatalf("mpicc.mpich: %v: needs apt-get install mpich libmpich-dev\n%s", err, text)
+		}
+		t.Skipf("mpicc.mpich: %v: needs apt-get install mpich libmpich-dev", err)
+	}
+	for hopeless, want := range map[string]string{
+		"10": "0.5 549 tight, 1 549 tight, 1.5 244 tight, 3 109 tight, 8 15 tight, 15 6 hopeless, 100 6 tight",
+		"0":  "0.5 549 tight, 1 549 tight, 1.5 549 tight, 3 549 tight, 8 549 tight, 15 549 tight, 100 549 tight",
+	} {
+		out, err := exec.Command(prog, hopeless, "0.5", "1", "1.5", "3", "8", "15", "100").Output()
+		if got := strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", ", "); err != nil || got != want {
+			t.Errorf("hopeless %s: calls %s, %v; want %s", hopeless, got, err, want)
+		}
+	}
+}
+
 // TestLiveBuild compiles without a warning under every MPI library that is here.
 func TestLiveBuild(t *testing.T) {
 	if testing.Short() {

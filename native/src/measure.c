@@ -347,16 +347,42 @@ static int hopeless(const task *t)
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
+/* How many times slower than the best of its collective and size a case is for
+ * sure; 1 when it may be the best, or when nothing may be cut short. */
+static double behind(const task *t)
+{
+    if (t->best <= 0 || t->s->plan.hopeless <= 0 || t->sum.low <= 0)
+        return 1;
+    return fmax(1, t->sum.low / t->best);
+}
+
+/* A case that is so many times slower than the best needs to be known so many times
+ * less well: nobody is going to choose it. */
+static int tight(const task *t)
+{
+    const plan *p = &t->s->plan;
+    double times = behind(t);
+    return t->n >= fmin(p->min, fmax(FEW, p->min / times)) && t->sum.low > 0 &&
+           (t->sum.high - t->sum.low) / 2 <= p->precision * times * t->sum.median;
+}
+
 static const char *reason(const task *t, double left)
 {
     const plan *p = &t->s->plan;
-    if (t->n >= p->min && t->sum.low > 0 && (t->sum.high - t->sum.low) / 2 <= p->precision * t->sum.median)
+    if (tight(t))
         return "tight";
     if (t->n >= p->max)
         return "max";
     if (hopeless(t))
         return "hopeless";
     return t->n > 0 && left < t->price ? "slice" : NULL;
+}
+
+/* Whether the warm-up says that a case is hopeless. */
+static int slow(const task *t)
+{
+    double factor = t->s->plan.hopeless;
+    return factor > 0 && t->best > 0 && t->typical > factor * t->best;
 }
 
 /* The next block: half as many calls as there are samples, as far as time goes. */
@@ -375,7 +401,7 @@ static order next(task *t)
     o.estimate = !s->clocks.shared && seconds() - s->clocks.at > s->clocks.age;
     if (t->blocks == 0 && o.clock)
         t->price = o.window;
-    double calls = t->n > 0 ? fmax(t->n / 2, 1) : FIRST;
+    double calls = t->n > 0 ? fmax(t->n / 2, 1) : slow(t) ? FEW : FIRST;
     calls = fmin(fmin(calls, MOST), s->plan.max - t->n);
     o.calls = (int)fmax(fmin(calls, left / t->price), 1);
     return o;

@@ -1,0 +1,43 @@
+/* How many calls of a case are timed, and why no more, when it is so many times
+ * slower than the best. Arguments: the factor from which a case is hopeless, and the
+ * ratios. Times scatter by up to 20 %, the same way every time. */
+#include "measure.c"
+
+static void run(double hopeless, double ratio)
+{
+    static session s;
+    task t;
+    order o;
+    unsigned lot = 1;
+    memset(&s, 0, sizeof s);
+    memset(&t, 0, sizeof t);
+    s.plan.min = 100;
+    s.plan.max = 1000;
+    s.plan.precision = 0.02;
+    s.plan.slice = 1e9;
+    s.plan.hopeless = hopeless;
+    s.clocks.shared = 1;
+    t.s = &s;
+    t.best = 1;
+    t.typical = ratio;
+    t.begin = seconds();
+    t.times = calloc(2 * MOST + 1, sizeof(double));
+    t.samples = calloc(2 * MOST, sizeof(double));
+    t.scratch = calloc(2 * MOST, sizeof(double));
+    for (o = next(&t); o.calls > 0; o = next(&t)) {
+        memset(t.times, 0, (2 * MOST + 1) * sizeof(double));
+        for (int i = 0; i < o.calls; i++) {
+            lot = lot * 1103515245u + 12345u;
+            t.times[i] = ratio * (0.8 + 0.4 * ((lot >> 16) % 1000) / 1000);
+        }
+        absorb(&t, &o);
+    }
+    printf("%g %d %s\n", ratio, t.n, t.stop);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        run(atof(argv[1]), atof(argv[i]));
+    return 0;
+}
