@@ -66,7 +66,7 @@ function layers(names) {
 function change(p) {
   if (!(p.ratio > 0)) return { text: '', class: 'same', label: `${point(p)}: the change is not known, not both measured here` };
   const text = p.ratio >= 9.95 ? String(Math.round(p.ratio)) : p.ratio.toFixed(1);
-  return { text, class: driftClass(p.ratio), label: `${point(p)}: B takes ${ratio(p.ratio)} times as long as A` };
+  return { text, class: `number ${driftClass(p.ratio)}`, label: `${point(p)}: B takes ${ratio(p.ratio)} times as long as A` };
 }
 
 function inWords(points) {

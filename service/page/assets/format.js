@@ -6,6 +6,7 @@ const nb = '\u00a0'; // between a number and its unit
 // duration writes a length of time given in seconds with its two largest units.
 export function duration(s) {
   if (!Number.isFinite(s)) return absent;
+  if (s > 0 && s < 0.95) return `${digits(1000 * s, 2)}${nb}ms`;
   if (s < 60) return s >= 59.5 ? `1${nb}min` : `${s < 10 ? trimmed(s, 1) : Math.round(s)}${nb}s`;
   const whole = Math.round(s);
   if (whole < 3600) return two(Math.floor(whole / 60), 'min', whole % 60, 's');

@@ -72,12 +72,13 @@ export function selectionPanel(id) {
 
   function gain(c) {
     if (!(c.gain > 0)) return { text: '?', class: 'r0', label: `${point(c)}: gain not known` };
-    return { text: c.gain >= 9.95 ? String(Math.round(c.gain)) : c.gain.toFixed(1), class: `r${gainStep(c.gain)}`, label: `${point(c)}: ${ratio(c.gain)} times as fast as by default` };
+    const text = gainStep(c.gain) === 0 ? '' : c.gain >= 9.95 ? String(Math.round(c.gain)) : c.gain.toFixed(1);
+    return { text, class: `number r${gainStep(c.gain)}`, label: `${point(c)}: ${ratio(c.gain)} times as fast as by default` };
   }
 
   function doubt(c) {
     const d = c.doubt ?? 0;
-    return { text: d > 0 ? String(Math.round(100 * d)) : '', class: `r${doubtStep(d)}`, label: `${point(c)}: doubt ${percent(d)}` };
+    return { text: d > 0 ? String(Math.round(100 * d)) : '', class: `number r${doubtStep(d)}`, label: `${point(c)}: doubt ${percent(d)}` };
   }
 
   function drawLegend(points) {
@@ -116,7 +117,8 @@ export function selectionPanel(id) {
       c.rival ? ['next fastest', c.rival + (c.tie ? ' (as fast)' : '')] : null, ['doubt', percent(c.doubt ?? 0)],
     ].filter(Boolean);
     detail.replaceChildren(el('h3', { text: `${problem.collective} ${point(c)}` }),
-      el('dl', {}, facts.flatMap(([k, v]) => [el('dt', { text: k }), el('dd', { text: v })])), bars(c));
+      el('dl', {}, facts.flatMap(([k, v]) => [el('dt', { text: k }), el('dd', { text: v })])), bars(c),
+      el('small', { text: 'Bars: what a call takes; filled ones are measured, hollow ones predicted.' }));
   }
 
   // bars are all algorithms at a point, fastest first.
