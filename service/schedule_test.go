@@ -67,7 +67,6 @@ type nightly struct {
 	state   string
 	base    service.Base
 	stop    func()
-	looks   int
 }
 
 var noon = time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
