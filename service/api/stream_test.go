@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -200,4 +201,35 @@ func TestStreamEndsWithTheService(t *testing.T) {
 	if err != nil || strings.Contains(string(content), "event: end") {
 		t.Errorf("stream %q, %v, want it to end without the event end", content, err)
 	}
+}
+
+// Clients that come and go leave nothing behind.
+func TestStreamsLeaveNothing(t *testing.T) {
+	s := serve(t, newFake(), api.Options{})
+	clients := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	visit := func(n int) {
+		for range n {
+			ctx, cancel := context.WithCancel(t.Context())
+			r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/api/v1/campaigns/c2/events", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := clients.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			cancel()
+		}
+	}
+	visit(10)
+	before := runtime.NumGoroutine()
+	visit(300)
+	for range 200 {
+		if runtime.NumGoroutine() <= before+5 && strings.Contains(ask(t, s, "GET", "/metrics", "").body, "tutti_sse_clients 0\n") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before 300 streams", runtime.NumGoroutine(), before)
 }
