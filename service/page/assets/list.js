@@ -7,7 +7,7 @@ import { startForm } from './start.js';
 import { pill } from './state.js';
 
 const columns = [
-  { text: 'state' }, { text: 'campaign', class: 'long' }, { text: 'machine', class: 'long' }, { text: 'problems converged', class: 'n' },
+  { text: 'state' }, { text: 'campaign', class: 'long' }, { text: 'machine', class: 'long' }, { text: 'converged', class: 'n' },
   { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'made', class: 'n' },
 ];
 
