@@ -47,9 +47,6 @@ func (r *run) measured(eval *store.Evaluation) (bool, error) {
 	return true, nil
 }
 
-// normalUpper is the upperQuantile of a normal distribution.
-const normalUpper = 1.645
-
 // spreadOf are the standard deviations of the average slowdown and of the proportion
 // of mistakes over independent points.
 func spreadOf(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes float64) {
@@ -74,16 +71,16 @@ func riskOfFastest(ms []coll.Measurement, opt metrics.Options) learner.Risk {
 			best = i
 		}
 	}
-	var rivals []learner.Rival
+	c := learner.Contest{Shared: noiseOf(ms[best])}
 	for i, m := range ms {
 		if i != best {
-			rivals = append(rivals, learner.Rival{
+			c.Rivals = append(c.Rivals, learner.Rival{
 				Gap: math.Log10(m.Seconds / ms[best].Seconds),
 				SD:  math.Sqrt(noiseOf(m) + noiseOf(ms[best])),
 			})
 		}
 	}
-	return learner.RiskOf(rivals, opt)
+	return c.Risk(learner.NormalBelow, opt)
 }
 
 // noiseOf is the variance of log10 of a measured time: that between jobs, and that of

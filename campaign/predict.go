@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -15,8 +16,9 @@ import (
 const (
 	// predictedPoints of the space, drawn anew in each round, are predicted for.
 	predictedPoints = 300
-	// upperQuantile is the probability that the upper end of a prediction is above it.
-	upperQuantile = 0.95
+	// normalUpper is the quantile of a standard normal variable at 95 %: the
+	// probability with which an upper end is meant to be above the truth.
+	normalUpper = 1.645
 )
 
 // models are what was learnt from the first measurements.
@@ -43,11 +45,12 @@ func (r *run) learn() (*models, error) {
 	return m, err
 }
 
-// predict fills in what the choices of a round are expected to lose over the space.
-// The process is taken at its word but for one factor, by which its probabilities of
-// mistakes have been too low where batches were measured since; see surprises. It
-// reports false while nothing that can run at a point is known. What is predicted and
-// its upper ends are the expectation times the mean and a quantile of that factor.
+// predict fills in what the choices of a round are expected to lose over the space. The
+// process is taken at its word but for one factor, by which its deviations have been
+// too small or too great where batches were measured since. What is predicted follows
+// from that factor; the upper ends from its own upper end, and from what is left to
+// chance where the points of the space are that few. It reports false while
+// nothing that can run at a point is known.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	now, err := r.learn()
 	if err != nil {
@@ -55,68 +58,54 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	}
 	before := r.models
 	r.models = now
+	scale, err := r.scale(before)
+	if err != nil {
+		return false, err
+	}
 	points := r.samplePoints(round)
 	choices, err := now.choice.Choices(points, r.can)
 	if err != nil || slices.Contains(choices, coll.Algorithm{}) {
 		return false, err
 	}
-	risks, err := now.process.Risks(points, choices, r.can, r.spec.Metrics)
+	risks, err := now.process.Risks(points, choices, r.can, []float64{scale.At(0), scale.At(normalUpper)}, r.spec.Metrics)
 	if err != nil {
 		return false, err
 	}
-	sum, err := summaryOf(risks, r.problem.weigh(r.spec.Metrics, points))
+	opt := r.problem.weigh(r.spec.Metrics, points)
+	sum, err := summaryOf(risks[0], opt)
 	if err != nil {
 		return false, ignoreEmpty(err)
 	}
-	all, err := r.surprises(before, now)
+	upper, err := summaryOf(risks[1], opt)
 	if err != nil {
 		return false, err
 	}
-	eval.MistakesExpected, eval.MistakesFound = all.Expected, all.Seen
-	for _, e := range r.result.Evaluations {
-		all = all.Add(metrics.Surprises{Expected: e.MistakesExpected, Seen: e.MistakesFound})
-	}
-	mean, upper := all.Mean(), all.Factor(upperQuantile)
-	loss, mistakes := sum.Slowdown-1, sum.Mistakes
-	sum.Slowdown, sum.Mistakes = 1+mean*loss, min(1, mean*mistakes)
 	describe(eval, sum)
-	eval.SlowdownUpper, eval.MistakesUpper = 1+upper*loss, min(1, upper*mistakes)
+	slowdown, mistakes := spreadOf(risks[0], opt)
+	// Of the space there are more points than in the sample.
+	z := normalUpper * math.Sqrt(float64(len(points))/float64(len(r.problem.Space.Points())))
+	eval.SlowdownUpper = sum.Slowdown + math.Hypot(upper.Slowdown-sum.Slowdown, z*slowdown)
+	eval.MistakesUpper = min(1, sum.Mistakes+math.Hypot(upper.Mistakes-sum.Mistakes, z*mistakes))
+	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {
 		err = r.problem.Inspect(*eval, now.choice)
 	}
 	return err == nil, err
 }
 
-// surprises are the mistakes that the models of the round before expected of their own
-// choices at the points measured since, and what is expected of the same choices now.
-// A process that is right about itself expects as many before as after, on average.
-func (r *run) surprises(before, now *models) (metrics.Surprises, error) {
-	var s metrics.Surprises
+// scale is how wide the errors of the process have been, after the measurements since
+// the models of the round before.
+func (r *run) scale(before *models) (metrics.Scale, error) {
+	var s metrics.Scale
+	if n := len(r.result.Evaluations); n > 0 {
+		e := r.result.Evaluations[n-1]
+		s = metrics.Scale{Square: e.ScaleSquare, Weight: e.ScaleWeight}
+	}
 	if before == nil {
-		return s, nil
+		return s.Add(nil), nil
 	}
-	var points []coll.Point
-	for _, m := range r.ledger.Measurements()[before.seen:] {
-		points = append(points, m.Point)
-	}
-	slices.SortFunc(points, coll.ComparePoints)
-	points = slices.Compact(points)
-	choices, err := before.choice.Choices(points, r.can)
-	if err != nil || len(points) == 0 || slices.Contains(choices, coll.Algorithm{}) {
-		return s, err
-	}
-	expected, err := before.process.Risks(points, choices, r.can, r.spec.Metrics)
-	if err != nil {
-		return s, err
-	}
-	found, err := now.process.Risks(points, choices, r.can, r.spec.Metrics)
-	if err != nil {
-		return s, err
-	}
-	for i := range points {
-		s = s.Add(metrics.Surprises{Expected: expected[i].Mistake, Seen: found[i].Mistake})
-	}
-	return s, nil
+	errors, err := before.process.Standardised(r.ledger.Measurements()[before.seen:])
+	return s.Add(errors), err
 }
 
 // summaryOf averages risks over points; P95 and Worst are those of the points'
@@ -146,26 +135,18 @@ func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, erro
 	return s, nil
 }
 
-// predictedScore is what the last evaluation predicts, with the interval between the
-// quantiles of the factor that are as far from both ends.
+// predictedScore is what the last evaluation predicts, with the upper ends. Of how much
+// better it may be nothing is said.
 func predictedScore(evaluations []store.Evaluation) (report.Score, bool) {
 	if len(evaluations) == 0 {
 		return report.Score{}, false
 	}
 	e := evaluations[len(evaluations)-1]
-	if e.Source != string(ByPrediction) {
-		return report.Score{}, false
-	}
-	var all metrics.Surprises
-	for _, e := range evaluations {
-		all = all.Add(metrics.Surprises{Expected: e.MistakesExpected, Seen: e.MistakesFound})
-	}
-	low := all.Factor(1-upperQuantile) / all.Mean()
 	return report.Score{
 		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-		Slowdown: e.Slowdown, SlowdownLow: 1 + low*(e.Slowdown-1), SlowdownHigh: e.SlowdownUpper,
-		Mistakes: e.Mistakes, MistakesLow: low * e.Mistakes, MistakesHigh: e.MistakesUpper,
-	}, true
+		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
+		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
+	}, e.Source == string(ByPrediction)
 }
 
 // can returns the algorithms that can run at a point of the space.

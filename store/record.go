@@ -71,10 +71,10 @@ type Evaluation struct {
 	// where the figures above are no predictions.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// Of what the model of the round before would have chosen at the points measured in
-	// this one: mistakes that it expected, and those expected once they were measured.
-	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
-	MistakesFound    float64 `json:"mistakes_found,omitzero"`
+	// By how much predictions have been off, over what the model said: the square of the
+	// factor, and the measurements that it rests on; see metrics.Scale.
+	ScaleSquare float64 `json:"scale_square,omitzero"`
+	ScaleWeight float64 `json:"scale_weight,omitzero"`
 }
 
 // Reason is why a strategy asked for a candidate.
@@ -182,7 +182,7 @@ func (e Evaluation) Validate() error {
 		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
 		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
 		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
-		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
+		{"scale_square", e.ScaleSquare}, {"scale_weight", e.ScaleWeight},
 	}
 	for _, n := range numbers {
 		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {
