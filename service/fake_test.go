@@ -160,7 +160,7 @@ func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-cha
 		}
 	}
 	if p.Exit != 0 {
-		fmt.Fprintln(os.Stderr, "tutti: something is wrong")
+		fmt.Fprintln(os.Stderr, "tutti: something is wrong\nwhat was measured is kept")
 	}
 	return p.Exit
 }

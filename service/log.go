@@ -9,13 +9,18 @@ import (
 // logTail is how much of a log is looked at for what a process said last.
 const logTail = 4 << 10
 
-// lastLine returns the last line of a log, "" when there is none.
+// lastLine returns what tutti said last of itself in a log, or else the last line;
+// "" when there is none.
 func lastLine(path string) string {
 	tail, err := readTail(path, logTail)
 	if err != nil {
 		return ""
 	}
-	text := strings.TrimSpace(string(tail))
+	text := "\n" + strings.TrimSpace(string(tail))
+	if i := strings.LastIndex(text, "\ntutti: "); i >= 0 {
+		text, _, _ = strings.Cut(text[i+1:], "\n")
+		return text
+	}
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
