@@ -3,9 +3,8 @@ package metrics
 import "math"
 
 // Scale follows by how much the errors of predictions are wider than they were said to
-// be: the root of their mean square, once standardised. It does not protect itself from
-// wild errors, since they are what mistakes come from. The zero value says nothing and
-// means 1.
+// be: the root of their mean square, once standardised and cut off at three, since a
+// wild one may be the measurement's fault. The zero value says nothing and means 1.
 type Scale struct {
 	Square float64 // of the scale
 	Weight float64 // errors that it rests on
@@ -14,7 +13,7 @@ type Scale struct {
 const (
 	scalePrior  = 10 // errors that the scale 1 is worth before there are any
 	scaleMemory = 60 // errors that are remembered: models change as they learn
-	scaleMost   = 10 // greatest error that counts: one may come of a fault, not of a model
+	scaleMost   = 3  // greatest error that counts: beyond it is what heavy tails are for
 )
 
 // Add takes further errors in; what is known counts as Weight of them.
