@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,6 +30,7 @@ type served struct {
 
 const serviceFile = `state: state
 listen: 127.0.0.1:0
+pprof: true
 limits:
   rate: 10000
   burst: 10000
@@ -108,21 +111,59 @@ func (s *served) journal(id string) string {
 	return filepath.Join(s.dir, "state", "campaigns", id, "results", "journal.jsonl")
 }
 
-// weigh looks at the memory of the service twice a second, until the deadline:
-// resident bytes, in the order of time.
-func (s *served) weigh(ctx context.Context, deadline time.Time) <-chan []int64 {
-	out := make(chan []int64, 1)
+// weight is the memory of the service at one time, bytes.
+type weight struct {
+	resident int64 // of the process
+	live     int64 // what is in use after a collection
+}
+
+// weigh looks at the memory of the service once a second, until the deadline.
+func (s *served) weigh(ctx context.Context, deadline time.Time) <-chan []weight {
+	out := make(chan []weight, 1)
 	go func() {
-		var sizes []int64
+		var seen []weight
 		for time.Now().Before(deadline) && ctx.Err() == nil {
-			if n, ok := resident(s.cmd.Process.Pid); ok {
-				sizes = append(sizes, n)
+			live, err := s.live(ctx)
+			if n, ok := resident(s.cmd.Process.Pid); ok && err == nil {
+				seen = append(seen, weight{n, live})
 			}
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(time.Second)
 		}
-		out <- sizes
+		out <- seen
 	}()
 	return out
+}
+
+// live has the service collect its garbage and asks what is left.
+func (s *served) live(ctx context.Context) (int64, error) {
+	if _, err := s.text(ctx, "/debug/pprof/heap?gc=1"); err != nil {
+		return 0, err
+	}
+	metrics, err := s.text(ctx, "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(metrics) {
+		if rest, ok := strings.CutPrefix(line, "go_memstats_heap_alloc_bytes "); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			return int64(v), err
+		}
+	}
+	return 0, errors.New("/metrics lacks go_memstats_heap_alloc_bytes")
+}
+
+func (s *served) text(ctx context.Context, path string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	return string(content), err
 }
 
 // resident reads how much memory a process holds.
