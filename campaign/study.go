@@ -68,13 +68,13 @@ func (r *run) study(ctx context.Context) (Study, error) {
 // at a point: what fills a stack seldom measures all of them anywhere.
 func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options, m metrics.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(ms, k, seed)
-	judge := learner.Fold
+	judge, criteria := learner.Fold, studiedCriteria(opt)
 	if opt.Model == learner.Stack {
 		opt.Model, judge = learner.Forest, learner.MeasuredFold
 	}
 	return hpo.ForestStudy{
 		Default:  studiedParams(opt.Forest),
-		Criteria: studiedCriteria(opt.Scaling),
+		Criteria: criteria,
 		Folds:    slices.Max(folds) + 1,
 		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
 			with, err := WithParams(opt, p)
@@ -114,10 +114,12 @@ func paramsOf(f forest.Options) hpo.ForestParams {
 	}
 }
 
-// studiedCriteria leaves out Poisson where targets can be negative.
-func studiedCriteria(s preprocess.Scaling) []string {
+// studiedCriteria leaves out Poisson where targets can be negative: standardised
+// ones, and in a stack times below the fastest that its process expects.
+func studiedCriteria(opt learner.Options) []string {
+	negative := opt.Scaling == preprocess.Standard || opt.Model == learner.Stack
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
-		return s == preprocess.Standard && c == forest.Poisson.String()
+		return negative && c == forest.Poisson.String()
 	})
 }
 
