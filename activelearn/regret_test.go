@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -41,6 +42,30 @@ func TestPrices(t *testing.T) {
 		if got := p.run(tc.bytes, 1); math.Abs(got-tc.want) > 0.01*tc.want {
 			t.Errorf("%d bytes: %g executions, want %g", tc.bytes, got, tc.want)
 		}
+	}
+}
+
+// What measures for a while costs the same whatever it measures.
+func TestPricesOfBoxedRuns(t *testing.T) {
+	var ms []coll.Measurement
+	for i := range 2 * powerRuns {
+		c := coll.Candidate{
+			Point:     coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8 << (i % 3)},
+			Algorithm: coll.Algorithm{Name: fmt.Sprint("a", i)},
+		}
+		ms = append(ms, coll.Measurement{Candidate: c, Seconds: 1e-6 * math.Exp(float64(i)), CostSeconds: 0.7})
+	}
+	p := pricesOf(ms, nil)
+	for _, seconds := range []float64{1e-6, 1, 1e6} {
+		if got := p.run(16, seconds); math.Abs(got-0.7) > 1e-9 {
+			t.Errorf("executions of %g s: price %g s, want 0.7", seconds, got)
+		}
+	}
+	for i := range ms {
+		ms[i].CostSeconds = 100 * ms[i].Seconds
+	}
+	if got := pricesOf(ms, nil).run(16, 2); math.Abs(got-200) > 1e-6 {
+		t.Errorf("100 executions of 2 s: price %g s", got)
 	}
 }
 
