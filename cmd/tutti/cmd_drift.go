@@ -14,6 +14,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/service"
 	"tutti/store"
 )
@@ -69,6 +70,7 @@ func (a *app) drift(ctx context.Context, dir string, number int) (p service.Prob
 			return p, withOutputCode(err)
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(b.config.Output)) }()
+		b.config.Runner.Parallel = config.Never
 		if err := b.connect(store.NewID(), a.environ); err != nil {
 			return p, err
 		}

@@ -101,12 +101,30 @@ func (b *built) machineWith(lib config.Library, id string, environ []string, pro
 		return nil, fmt.Errorf("library %s: %w", lib.Name, err)
 	}
 	r := b.config.Runner
+	switches, err := switchesOf(r.Switches)
+	if err != nil {
+		return nil, err
+	}
 	return live.New(live.Options{
 		Campaign: id, Dir: b.config.Output,
 		Scheduler: scheduler, Launcher: launcher, Program: program, Force: of,
 		Modules: r.Modules, Setup: r.Setup, Env: slices.Concat(variables(r.Env), variables(lib.Env)),
 		LaunchTime: r.LaunchAllowance, Settle: r.Settle, JobTime: r.JobTime,
+		Parallel: live.Parallel(r.Parallel), ParallelNodes: cmp.Or(r.ParallelNodes, slices.Max(b.config.Grid.Nodes)), Switches: switches,
 	})
+}
+
+// switchesOf expands the lists of the nodes of each switch.
+func switchesOf(lists []string) ([][]string, error) {
+	var out [][]string
+	for i, list := range lists {
+		nodes, err := benchrunner.Hosts(list)
+		if err != nil {
+			return nil, fmt.Errorf("runner.switches[%d]: %w", i, err)
+		}
+		out = append(out, nodes)
+	}
+	return out, nil
 }
 
 // scheduler is one for all libraries.

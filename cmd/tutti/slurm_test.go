@@ -88,6 +88,9 @@ func TestSlurmMPICH(t *testing.T) {
 	l.checkQueue(t, c, out)
 	l.checkRan(t, "MPICH Version:4.0.2", regexp.MustCompile(`^n[1-8]$`))
 	checkMeasured(t, l)
+	if !slices.ContainsFunc(l.trials, func(r store.Record) bool { return r.Trial.HeldNodes > 0 }) {
+		t.Error("no two benchmarks ran side by side")
+	}
 
 	stdout, _ := mustTutti(t, codeDone, "report", out)
 	if !strings.Contains(stdout, reportHTML) {

@@ -127,6 +127,7 @@ func (s *verifySubject) choice(p coll.Point) coll.Algorithm {
 
 // connect returns the machine and, where there is a compiler for it, the probe.
 func (s *verifySubject) connect(ctx context.Context) (*verify.Files, error) {
+	s.built.config.Runner.Parallel = config.Never // neighbours would blur small differences
 	machine, err := s.built.machine(s.lib, s.id, s.app.environ, s.force)
 	if err != nil {
 		return nil, withCode(codeInput, err)

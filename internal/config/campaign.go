@@ -74,6 +74,9 @@ type Runner struct {
 	Settle          time.Duration `json:"settle,omitempty"`
 	JobTime         time.Duration `json:"job_time,omitempty"`
 	Confirm         float64       `json:"confirm,omitempty"` // node-hours
+	Parallel        string        `json:"parallel,omitempty"`
+	ParallelNodes   int           `json:"parallel_nodes,omitempty"`
+	Switches        []string      `json:"switches,omitempty"` // hostlists, as n[1-16]
 }
 
 // Live reports whether benchmarks are really run.
@@ -86,6 +89,14 @@ const (
 	Local      = "local"
 	SlurmJobs  = "slurm"
 	Allocation = "allocation"
+)
+
+// Which benchmarks run side by side on the nodes of one job: none, those that share
+// no switch, all that fit.
+const (
+	Never  = "never"
+	Switch = "switch"
+	Always = "always"
 )
 
 // Benchmark says which program measures and how long.

@@ -62,6 +62,9 @@ func fields() []field {
 		{"runner.settle", "time to wait for the files of a job that has ended", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Settle })},
 		{"runner.job_time", "most time to ask for in one job; 0s: what the scheduler allows", "1h", duration(func(c *Campaign) *time.Duration { return &c.Runner.JobTime })},
 		{"runner.confirm", "node-hours that the campaign may take at most; above them tutti asks before it submits", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
+		{"runner.parallel", "slurm, allocation: benchmarks side by side on disjoint nodes of one job: never, switch (those that share no switch), always", Never, text(func(c *Campaign) *string { return &c.Runner.Parallel }, oneOf(Never, Switch, Always))},
+		{"runner.parallel_nodes", "most nodes of such a job; 0: the largest of grid.nodes", 0, whole(func(c *Campaign) *int { return &c.Runner.ParallelNodes }, 0, 1<<20)},
+		{"runner.switches", "nodes of each switch, as n[1-16]; none: what Slurm knows of the topology", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Switches }, 0, isPrintable)},
 
 		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
 		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median is taken instead of the mean; none: not known", "", text(func(c *Campaign) *string { return &c.Benchmark.Version }, isPrintable)},

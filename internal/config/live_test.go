@@ -13,6 +13,7 @@ import (
 // liveDefaults enters what a file that only replays leaves at its default.
 func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
+	c.Runner.Parallel = config.Never
 	c.Benchmark = config.Benchmark{
 		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, Hopeless: 10, Check: true,
 	}
@@ -45,6 +46,9 @@ runner:
   settle: 2m
   job_time: 0s
   confirm: 0.5
+  parallel: switch
+  parallel_nodes: 6
+  switches: ["n[1-4]", "n[5-8]"]
 benchmark:
   program: osu
   version: "7.4"
@@ -84,6 +88,7 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 		Kind: "slurm", Launch: config.Launch{Model: "osu"},
 		PPN: 3, Modules: []string{"gcc/12", "mpich"}, Setup: []string{"ulimit -l unlimited"}, Env: []string{"OMP_NUM_THREADS=1"},
 		LaunchAllowance: 30 * time.Second, Settle: 2 * time.Minute, Confirm: 0.5,
+		Parallel: config.Switch, ParallelNodes: 6, Switches: []string{"n[1-4]", "n[5-8]"},
 	}
 	wantBenchmark := config.Benchmark{
 		Program: "osu", Version: "7.4", Warmup: 3, Iterations: 200, MinSamples: 7, MaxSamples: 70, Precision: 0.1, Slice: 3 * time.Second,

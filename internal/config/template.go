@@ -41,6 +41,8 @@ func serves(key, kind string) bool {
 		return kind == Replay
 	case key == "runner.ppn":
 		return kind == Local
+	case slices.Contains([]string{"runner.parallel", "runner.parallel_nodes", "runner.switches"}, key):
+		return kind == SlurmJobs || kind == Allocation
 	case section == "slurm":
 		return kind == SlurmJobs
 	case section == "benchmark", section == "runner" && key != "runner.kind":
