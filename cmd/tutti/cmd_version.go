@@ -12,7 +12,7 @@ import (
 )
 
 // version of the program; the changelog says what is in it.
-const version = "0.2.0"
+const version = "0.3.0"
 
 // numeric libraries whose version can change a figure.
 var numericModules = []string{"gonum.org/v1/gonum", "github.com/c-bata/goptuna"}
