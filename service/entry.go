@@ -74,13 +74,22 @@ func (e *entry) begun() bool {
 	return err == nil
 }
 
-// show returns the campaign as others see it.
+// show returns the campaign as others see it. A track that is not read to its end
+// yet knows less than what was kept.
 func (e *entry) show() Campaign {
 	c := e.Campaign
 	if e.track != nil {
-		c.Progress = e.track.digest.Progress()
+		if p := e.track.digest.Progress(); p.Records >= c.Progress.Records {
+			c.Progress = p
+		}
 	}
 	return c
+}
+
+// forget drops the track; what it amounts to stays.
+func (e *entry) forget() {
+	e.Campaign = e.show()
+	e.track = nil
 }
 
 // save writes campaign.json in one step.

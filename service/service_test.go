@@ -140,6 +140,35 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// What a campaign amounts to is still told when its track is not in memory any more,
+// and while it is read again.
+func TestProgressStays(t *testing.T) {
+	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", plan{Trials: 3})))
+	var ids []string
+	for range 10 { // more than stay in memory
+		ids = append(ids, create(t, s, service.Request{Base: "quick"}))
+	}
+	for _, id := range ids {
+		awaitState(t, s, id, service.Done)
+	}
+	check := func() {
+		t.Helper()
+		for _, id := range ids {
+			c, err := s.Campaign(id)
+			if err != nil || c.Progress.Trials != 3 || c.Progress.Problems != 1 {
+				t.Errorf("Campaign(%s).Progress = %+v, %v, want 3 trials of 1 problem", id, c.Progress, err)
+			}
+		}
+	}
+	check()
+	for _, id := range ids { // each look drops another one
+		if _, err := s.Feed(id); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+}
+
 func TestFailure(t *testing.T) {
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "bad", plan{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))

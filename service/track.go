@@ -85,7 +85,7 @@ func (s *Service) trackOf(e *entry) *track {
 		s.idle = append(s.idle, e)
 	}
 	if len(s.idle) > idleTracks {
-		s.idle[0].track = nil
+		s.idle[0].forget()
 		s.idle = slices.Delete(s.idle, 0, 1)
 	}
 	return e.track
