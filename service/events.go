@@ -1,11 +1,9 @@
 package service
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -31,28 +29,29 @@ type journalOfService struct {
 // openEvents reads the file of events and cuts off a line that was not finished.
 func openEvents(path string, clock clockwork.Clock) (*journalOfService, error) {
 	j := &journalOfService{row: newRow(path, rowBytes), clock: clock, last: map[string]State{}}
-	content, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if whole := bytes.LastIndexByte(content, '\n') + 1; whole < len(content) {
-		if err := os.Truncate(path, int64(whole)); err != nil {
-			return nil, err
-		}
-	}
-	if j.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-		return nil, err
-	}
-	err = j.row.advance(func(e Event) {
+	err := j.row.advance(func(e Event) {
 		var c Campaign
 		if e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil {
 			j.last[c.ID] = c.State
 		}
 	})
-	return j, err
+	if err != nil {
+		return nil, err
+	}
+	if j.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		return nil, err
+	}
+	if err := j.cut(); err != nil {
+		return nil, errors.Join(err, j.file.Close())
+	}
+	return j, nil
 }
 
-// append writes one event and tells it.
+// cut takes from the file what follows its last whole line that was told.
+func (j *journalOfService) cut() error { return j.file.Truncate(j.row.bytes()) }
+
+// append writes one event and tells it. An event that cannot be written whole leaves
+// nothing behind.
 func (j *journalOfService) append(kind string, data any) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -61,14 +60,15 @@ func (j *journalOfService) append(kind string, data any) error {
 		Time time.Time `json:"time"`
 		Data any       `json:"data"`
 	}{kind, j.clock.Now().UTC(), data})
-	if err == nil {
-		_, err = j.file.Write(append(line, '\n'))
+	if err != nil {
+		return err
 	}
+	_, err = j.file.Write(append(line, '\n'))
 	if err == nil {
 		err = j.file.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", j.file.Name(), err)
+		return errors.Join(fmt.Errorf("%s: %w", j.file.Name(), err), j.cut())
 	}
 	return j.row.advance(nil)
 }

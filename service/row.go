@@ -186,6 +186,13 @@ func (r *row) count() int64 {
 	return r.last
 }
 
+// bytes is the size of the whole lines that were read.
+func (r *row) bytes() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.size
+}
+
 // readEvents returns at most limit events after seq, from the line with a number
 // at an offset on.
 func readEvents(path string, offset, size, number, seq int64, limit int) []Event {
