@@ -8,6 +8,7 @@ import (
 	"tutti/campaign"
 	"tutti/learner"
 	"tutti/preprocess"
+	"tutti/surrogate/forest"
 )
 
 // Kinds returns the kinds of runners.
@@ -36,8 +37,23 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// agreeModel is about models that want one scaling.
+// agreeModel is about models that want one scaling, and forests whose targets can be
+// negative: those of a stack, below the fastest that its process expects, and
+// standardised ones.
 func (c *Campaign) agreeModel(fault func(key string, err error)) {
+	if c.Model.Criterion == forest.Poisson.String() {
+		because := ""
+		switch {
+		case c.Model.Kind == string(learner.Stack):
+			because = "model.kind " + c.Model.Kind
+		case c.Model.Scaling == string(preprocess.Standard):
+			because = "model.scaling " + c.Model.Scaling
+		}
+		if because != "" {
+			fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with %s some are below: want %v, %v or %v",
+				c.Model.Criterion, because, forest.SquaredError, forest.AbsoluteError, forest.FriedmanMSE))
+		}
+	}
 	if m := learner.Model(c.Model.Kind); (m == learner.Process || m == learner.Stack) && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
 		fault("model.scaling", fmt.Errorf("%s: model.kind %s wants %s; others are for model.kind %s", c.Model.Scaling, m, preprocess.AlgorithmLog10, learner.Forest))
 	}

@@ -79,6 +79,8 @@ func TestFaults(t *testing.T) {
 		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: "me": want one of reference, cross-validated, predicted, auto`},
 		{"model", "model: {kind: tree}", `c.yaml:6: model.kind: "tree": want one of forest, process, stack, auto`},
 		{"scaling of a process", "model: {kind: process, scaling: none}", `c.yaml:6: model.scaling: none: model.kind process wants algorithm_log10; others are for model.kind forest`},
+		{"poisson in a stack", "model: {criterion: poisson}", `c.yaml:6: model.criterion: poisson: wants times of 0 or more, with model.kind stack some are below: want squared_error, absolute_error or friedman_mse`},
+		{"poisson of standardised times", "model: {kind: forest, scaling: standard, criterion: poisson}", `c.yaml:6: model.criterion: poisson: wants times of 0 or more, with model.scaling standard some are below: want squared_error, absolute_error or friedman_mse`},
 		{"scaling of what regret takes", "model: {scaling: none}", `c.yaml:6: model.scaling: none: model.kind stack wants algorithm_log10; others are for model.kind forest`},
 
 		{"weights that are no list", "grid: {weights: 5}", "c.yaml:6: grid.weights: want a list, each item with weight and some of collective, nodes, ppn, sizes"},
