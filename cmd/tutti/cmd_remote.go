@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +57,7 @@ func (r *remote) connect(cmd *cobra.Command) (*client.Client, error) {
 	if err := checkOutput(cmd, r.output); err != nil {
 		return nil, err
 	}
-	server := firstOf(r.server, r.variable(config.EnvServer), "http://127.0.0.1:8372")
+	server := cmp.Or(r.server, r.variable(config.EnvServer), "http://127.0.0.1:8372")
 	secret := r.variable(config.EnvToken)
 	if r.tokenFile != "" {
 		content, err := os.ReadFile(r.tokenFile)
@@ -76,15 +76,6 @@ func (r *remote) connect(cmd *cobra.Command) (*client.Client, error) {
 	return c, nil
 }
 
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 func (r *remote) variable(name string) string {
 	for _, v := range r.environ {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -97,9 +88,7 @@ func (r *remote) variable(name string) string {
 // print writes v as JSON, or calls text.
 func (r *remote) print(v any, text func()) error {
 	if r.output == "json" {
-		e := json.NewEncoder(r.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
+		return r.printJSON(v)
 	}
 	text()
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -266,7 +267,7 @@ func (r *remote) getCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		to := firstOf(*out, path.Base(args[1]))
+		to := cmp.Or(*out, path.Base(args[1]))
 		w, err := r.saveTo(to)
 		if err != nil {
 			return err

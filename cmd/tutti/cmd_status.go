@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"tutti/coll"
@@ -57,9 +56,7 @@ func (a *app) statusCommand() *cobra.Command {
 		}
 		s := statusOf(contents)
 		if *output == "json" {
-			e := json.NewEncoder(a.stdout)
-			e.SetIndent("", "  ")
-			return e.Encode(s)
+			return a.printJSON(s)
 		}
 		a.printStatus(s)
 		return nil
@@ -135,11 +132,7 @@ func (p *problemStatus) add(r store.Record) {
 
 func (a *app) printStatus(s campaignStatus) {
 	fmt.Fprintf(a.stdout, "campaign %s, begun %s, %d records\n", s.Campaign, s.Created, s.Records)
-	t := table.NewWriter()
-	t.SetOutputMirror(a.stdout)
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"})
+	var rows []table.Row
 	for _, p := range s.Problems {
 		stop, slowdown, mistakes := p.Stop, "–", "–"
 		if stop == "" {
@@ -148,12 +141,12 @@ func (a *app) printStatus(s campaignStatus) {
 		if p.Slowdown > 0 { // judged at least once
 			slowdown, mistakes = fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes)
 		}
-		t.AppendRow(table.Row{
+		rows = append(rows, table.Row{
 			p.Library, p.Collective, p.Round, p.Trials, p.Failed, fmt.Sprintf("%.1f %%", 100*p.CandidateShare),
 			seconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
-	t.Render()
+	a.printTable(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"}, rows)
 	if len(s.Jobs) > 0 {
 		fmt.Fprintf(a.stdout, "jobs not read yet: %s\n", strings.Join(s.Jobs, ", "))
 	}

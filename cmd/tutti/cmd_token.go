@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"tutti/internal/config"
@@ -109,9 +107,7 @@ func (a *app) tokenListCommand() *cobra.Command {
 			return withCode(codeInput, err)
 		}
 		if *output == "json" {
-			e := json.NewEncoder(a.stdout)
-			e.SetIndent("", "  ")
-			return e.Encode(tokens)
+			return a.printJSON(tokens)
 		}
 		rows := make([]table.Row, len(tokens))
 		for i, t := range tokens {
@@ -151,15 +147,4 @@ func (a *app) tokenRevokeCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
-}
-
-// printTable prints rows under a header in the style of all tables.
-func (a *app) printTable(header table.Row, rows []table.Row) {
-	t := table.NewWriter()
-	t.SetOutputMirror(a.stdout)
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(header)
-	t.AppendRows(rows)
-	t.Render()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
 	"tutti/benchrunner"
@@ -110,18 +108,13 @@ func (b *built) mostNodeHours(ctx context.Context) (float64, error) {
 // tellDryRun prints the jobs of the first round, then their commands and scripts.
 func (a *app) tellDryRun(d dryRun, output string) error {
 	if output == "json" {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(d)
+		return a.printJSON(d)
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row{"job", "nodes", "ppn", "limit", "starts", "candidates", "node-hours"})
-	for _, j := range d.Jobs {
-		t.AppendRow(table.Row{j.Name, j.Nodes, j.PPN, seconds(j.Limit), j.Starts, j.Candidates, hours(j.NodeHours)})
+	rows := make([]table.Row, len(d.Jobs))
+	for i, j := range d.Jobs {
+		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, seconds(j.Limit), j.Starts, j.Candidates, hours(j.NodeHours)}
 	}
-	fmt.Fprintln(a.stdout, t.Render())
+	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "starts", "candidates", "node-hours"}, rows)
 	fmt.Fprintf(a.stdout, "first round: %d jobs, %s node-hours at most; whole campaign: %s node-hours at most\n",
 		len(d.Jobs), hours(d.RoundNodeHours), hours(d.NodeHours))
 	for _, j := range d.Jobs {
