@@ -1,11 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -148,21 +146,14 @@ func libraryChange(then, now []SeenLibrary) string {
 		}
 		switch t := then[i]; {
 		case t.Version != n.Version:
-			return fmt.Sprintf("%s was version %s and is %s", n.Name, orNone(t.Version), orNone(n.Version))
+			return fmt.Sprintf("%s was version %s and is %s", n.Name, cmp.Or(t.Version, "nothing"), cmp.Or(n.Version, "nothing"))
 		case t.Path != n.Path:
-			return fmt.Sprintf("%s was %s and is %s", n.Name, orNone(t.Path), orNone(n.Path))
+			return fmt.Sprintf("%s was %s and is %s", n.Name, cmp.Or(t.Path, "nothing"), cmp.Or(n.Path, "nothing"))
 		case t.Checksum != n.Checksum:
 			return fmt.Sprintf("%s: the file %s has changed", n.Name, n.Path)
 		}
 	}
 	return ""
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
 }
 
 // nodeChange counts the nodes that came and went, "" for none.
@@ -180,60 +171,4 @@ func nodeChange(then, now []string) string {
 		return ""
 	}
 	return fmt.Sprintf("of %d nodes %d are gone, %d are new", len(then), gone, added)
-}
-
-// Probe is what tutti drift found: a small batch of a campaign measured again.
-type Probe struct {
-	Candidates int     `json:"candidates"` // measured again
-	Failed     int     `json:"failed"`
-	Change     float64 `json:"change"` // median of |new time over old - 1|
-	Ratio      float64 `json:"ratio"`  // geometric mean of new time over old
-}
-
-// drifted has a small batch of the last campaign measured again, when the machine
-// is free.
-func (s *Service) drifted(ctx context.Context, b Base, last *entry) (bool, string) {
-	dir := filepath.Join(s.opt.State, probesDir, b.Name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return false, err.Error()
-	}
-	s.mu.Lock()
-	if holder := s.machines[b.Machine]; holder != "" {
-		s.mu.Unlock()
-		return false, "drift was not looked at: the machine is busy with " + holder
-	}
-	s.machines[b.Machine] = "a probe of " + b.Name
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.machines, b.Machine)
-		s.dispatch()
-		s.mu.Unlock()
-	}()
-	output := filepath.Join(dir, probeFileName)
-	err := s.once(ctx, filepath.Join(dir, logName), output, "drift", last.results(), "--output", "json")
-	var p Probe
-	if err == nil {
-		p, err = readProbe(output)
-	}
-	if err != nil {
-		return false, fmt.Sprintf("drift was not seen: %v", err)
-	}
-	return p.Change >= b.When.Drift, fmt.Sprintf("%d measurements made again differ by %.1f %%, times are %.3f of what they were",
-		p.Candidates, 100*p.Change, p.Ratio)
-}
-
-func readProbe(path string) (Probe, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return Probe{}, err
-	}
-	var p Probe
-	if err := json.Unmarshal(content, &p); err != nil {
-		return Probe{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if p.Candidates == 0 {
-		return Probe{}, fmt.Errorf("nothing was measured, %d failed", p.Failed)
-	}
-	return p, nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unicode"
 
 	"tutti/store"
@@ -147,7 +147,7 @@ func (s *Service) args(e *entry) ([]string, error) {
 		return nil, err
 	}
 	args := []string{"tune", "-c", base.File, "--results", e.results(), "--yes"}
-	for _, key := range sortedKeys(e.Set) {
+	for _, key := range slices.Sorted(maps.Keys(e.Set)) {
 		args = append(args, "--set", key+"="+e.Set[key])
 	}
 	if e.From != "" {
@@ -158,13 +158,4 @@ func (s *Service) args(e *entry) ([]string, error) {
 		args = append(args, "--from", from.results())
 	}
 	return args, nil
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
 }

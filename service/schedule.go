@@ -163,7 +163,7 @@ func (s *Service) followClock(ctx context.Context) error {
 			gocron.NewTask(func() { s.consider(ctx, b, s.clock.Now()) }),
 			gocron.WithName(b.Name), gocron.WithSingletonMode(gocron.LimitModeReschedule))
 		if err != nil {
-			return fmt.Errorf("schedule of %s: %w", b.Name, err)
+			return errors.Join(fmt.Errorf("schedule of %s: %w", b.Name, err), cron.Shutdown())
 		}
 		s.planned(b).job = job
 	}

@@ -30,7 +30,7 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
-// open reports the paths that need no token: they tell nothing about campaigns.
+// openPath reports the paths that need no token: they tell nothing about campaigns.
 func openPath(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/login"
 }

@@ -54,22 +54,19 @@ func (a *API) campaignRoutes() {
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Campaign"}}},
 	}}
 	huma.Register(a.huma, create, a.create)
-	for verb, do := range map[string]func(string) (service.Campaign, error){
-		"pause": a.backend.Pause, "resume": a.backend.Resume, "cancel": a.backend.Cancel,
-	} {
-		op := operation(http.MethodPost, "/campaigns/{id}/"+verb, verb+"-campaign", controlSummaries[verb])
-		op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict)
-		huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
-			c, err := do(in.ID)
-			return reply(a, c, err)
-		})
-	}
+	a.control("pause", "Stop a campaign so that it can be resumed", a.backend.Pause)
+	a.control("resume", "Let a paused, failed or cancelled campaign go on", a.backend.Resume)
+	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
 }
 
-var controlSummaries = map[string]string{
-	"pause":  "Stop a campaign so that it can be resumed",
-	"resume": "Let a paused, failed or cancelled campaign go on",
-	"cancel": "Stop a campaign for good and cancel its jobs",
+// control is a verb that turns a campaign.
+func (a *API) control(verb, summary string, do func(id string) (service.Campaign, error)) {
+	op := operation(http.MethodPost, "/campaigns/{id}/"+verb, verb+"-campaign", summary)
+	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict)
+	huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
+		c, err := do(in.ID)
+		return reply(a, c, err)
+	})
 }
 
 func (a *API) listCampaigns(_ context.Context, in *listInput) (*body[campaignList], error) {

@@ -92,7 +92,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (service.Campaign, error
 	return c.turn(ctx, id, "cancel")
 }
 
-// turn is sent once: a repetition would be refused because of the first.
+// turn is sent once: a repetition may come when the campaign is in another state.
 func (c *Client) turn(ctx context.Context, id, verb string) (service.Campaign, error) {
 	var out service.Campaign
 	err := c.fetch(ctx, request{method: http.MethodPost, path: join([]string{"campaigns", id, verb})}, &out)
