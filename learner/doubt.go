@@ -63,7 +63,6 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 		return nil, err
 	}
 	rows := preprocess.ProcessRows(points)
-	alone := l.process.Means(rows, len(l.algorithms))
 	var entries []gp.Entry
 	first := make([]int, len(points)+1) // entry of each point
 	for i, p := range points {
@@ -80,43 +79,61 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 	if err != nil {
 		return nil, err
 	}
+	b := beliefs{l: l, means: means, alone: l.process.Means(rows, len(l.algorithms)), entries: entries, posterior: posterior}
 	out := make([]Doubt, len(points))
 	for i, p := range points {
-		d := Doubt{Point: p}
-		best := first[i]
-		for e := best; e < first[i+1]; e++ {
-			if means[entries[e].Task][i] < means[entries[best].Task][i] {
-				best = e
-			}
-		}
-		choice := entries[best].Task
-		d.Choice = l.algorithms[choice]
-		most := math.Inf(-1)
-		for e := first[i]; e < first[i+1]; e++ {
-			rival := entries[e].Task
-			if e == best {
-				continue
-			}
-			gap := means[rival][i] - means[choice][i]
-			// Of a mixture of the process and, with weight w, of process plus d/w, the
-			// mean moves by d and the variance grows by d²·(1-w)/w.
-			sd := posterior.Difference(best, e)
-			if moved := gap - (alone[rival][i] - alone[choice][i]); l.weight > 0 {
-				sd += moved * moved * (1 - l.weight) / l.weight
-			}
-			sd = math.Sqrt(sd)
-			loss, mistake := expected(gap, sd)
-			// Of rivals that cost nothing the nearest is told.
-			if weight := loss + mistake - 1e-6*gap; weight > most {
-				most = weight
-				d.Rival, d.Gap, d.SD, d.Loss, d.PMistake = l.algorithms[rival], gap, sd, loss, mistake
-			}
-		}
-		noise := tieDeviations * math.Sqrt(2*preprocess.MeasurementNoise)
-		d.Tie = d.Rival != (coll.Algorithm{}) && d.Gap < noise && d.PMistake < tieMistake
-		out[i] = d
+		out[i] = b.doubt(p, first[i], first[i+1])
 	}
 	return out, nil
+}
+
+// beliefs are what is predicted of some algorithms at some points.
+type beliefs struct {
+	l         *Learner
+	means     [][]float64 // by algorithm and point, forests included
+	alone     [][]float64 // of the process
+	entries   []gp.Entry
+	posterior *gp.Posterior // of the entries
+}
+
+// doubt is that of a point, whose entries are those from first to before end.
+func (b beliefs) doubt(p coll.Point, first, end int) Doubt {
+	best, row := first, b.entries[first].Row
+	for e := first; e < end; e++ {
+		if b.means[b.entries[e].Task][row] < b.means[b.entries[best].Task][row] {
+			best = e
+		}
+	}
+	d := Doubt{Point: p, Choice: b.l.algorithms[b.entries[best].Task]}
+	most := math.Inf(-1)
+	for e := first; e < end; e++ {
+		if e == best {
+			continue
+		}
+		gap, sd := b.gap(best, e)
+		loss, mistake := expected(gap, sd)
+		// Of rivals that cost nothing the nearest is told.
+		if weight := loss + mistake - 1e-6*gap; weight > most {
+			most = weight
+			d.Rival, d.Gap, d.SD, d.Loss, d.PMistake = b.l.algorithms[b.entries[e].Task], gap, sd, loss, mistake
+		}
+	}
+	noise := tieDeviations * math.Sqrt(2*preprocess.MeasurementNoise)
+	d.Tie = d.Rival != (coll.Algorithm{}) && d.Gap < noise && d.PMistake < tieMistake
+	return d
+}
+
+// gap is how much slower a rival is than the best, in decades, and its deviation. Of
+// a mixture of the process and, with weight w, of process plus d/w, the mean moves by
+// d and the variance grows by d²·(1-w)/w.
+func (b beliefs) gap(best, rival int) (gap, sd float64) {
+	one, other, row := b.entries[best].Task, b.entries[rival].Task, b.entries[best].Row
+	gap = b.means[other][row] - b.means[one][row]
+	variance := b.posterior.Difference(best, rival)
+	if moved, w := gap-(b.alone[other][row]-b.alone[one][row]), b.l.weight; w > 0 {
+		variance += moved * moved * (1 - w) / w
+	}
+	return gap, math.Sqrt(variance)
 }
 
 // NoAlgorithmError says that nothing the learner knows can run at a point.
