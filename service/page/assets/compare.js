@@ -89,5 +89,4 @@ function drawLegend(legend, names, points) {
 function showDetail(detail, p) {
   const facts = [['A', p.a], ['takes', callTime(p.seconds_a)], ['B', p.b], ['takes', callTime(p.seconds_b)], ['B over A', p.ratio > 0 ? ratio(p.ratio) : 'not known']];
   detail.replaceChildren(el('h3', { text: point(p) }), el('dl', {}, facts.flatMap(([k, v]) => [el('dt', { text: k }), el('dd', { text: v })])));
-
 }

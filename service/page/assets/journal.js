@@ -13,12 +13,11 @@ const second = 1e9; // the journal's header has durations in nanoseconds
 
 export class Journal {
   constructor() {
-    this.criteria = null; // {slowdown, mistakes, machineTime in s or 0, nodeHours or 0, threshold}
+    this.criteria = null; // {slowdown, mistakes, machineTime in s or 0}
     this.live = true; // real jobs, not recorded data
     this.problems = new Map();
     this.jobs = new Map();
     this.log = []; // {seq, time, kind, text}, oldest first
-    this.trials = 0;
   }
 
   // apply takes the next record.
@@ -27,7 +26,7 @@ export class Journal {
     const take = {
       header: () => this.header(record),
       batch: () => { problem.batch = { round: record.round, asked: asked(record), results: new Map() }; },
-      job: () => this.jobs.set(record.job.name, { ...record.job, time: record.time, problem }),
+      job: () => this.jobs.set(record.job.name, record.job),
       trial: () => this.trial(problem, record.trial),
       evaluation: () => problem.evaluations.push(record.evaluation),
       stop: () => { if (problem) problem.stop = record.stop; },
@@ -40,7 +39,7 @@ export class Journal {
   problem(p) {
     const key = keyOf(p);
     if (!this.problems.has(key)) {
-      this.problems.set(key, { ...p, key, evaluations: [], batch: null, trials: 0, failed: 0, stop: '' });
+      this.problems.set(key, { ...p, key, evaluations: [], batch: null, trials: 0, stop: '' });
     }
     return this.problems.get(key);
   }
@@ -49,10 +48,7 @@ export class Journal {
   header(record) {
     const spec = record.spec ?? {};
     const stop = spec.stop ?? {};
-    this.criteria = {
-      slowdown: stop.slowdown, mistakes: stop.mistakes, threshold: stop.mistake_threshold,
-      machineTime: (stop.machine_time ?? 0) / second, nodeHours: stop.node_hours ?? 0,
-    };
+    this.criteria = { slowdown: stop.slowdown, mistakes: stop.mistakes, machineTime: (stop.machine_time ?? 0) / second };
     this.live = spec.runner?.kind !== 'replay';
     for (const library of spec.libraries ?? []) {
       for (const collective of spec.collectives ?? []) this.problem({ library: library.name, collective });
@@ -60,9 +56,7 @@ export class Journal {
   }
 
   trial(problem, trial) {
-    this.trials++;
     problem.trials++;
-    if (trial.state === 'failed') problem.failed++;
     problem.batch?.results.set(candidateKey(trial), trial);
   }
 

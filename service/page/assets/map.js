@@ -5,7 +5,7 @@ import { el } from './dom.js';
 import { bytes, plural } from './format.js';
 
 // axesOf lists what occurs in the points: ppns and nodes ascending, sizes descending.
-export function axesOf(points) {
+function axesOf(points) {
   const distinct = (part) => [...new Set(points.map(part))].sort((a, b) => a - b);
   return { ppns: distinct((p) => p.ppn), nodes: distinct((p) => p.nodes), sizes: distinct((p) => p.bytes).reverse() };
 }

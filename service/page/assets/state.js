@@ -9,7 +9,7 @@ const marks = { queued: '◷', running: '▶', stopping: '◼', paused: '‖', d
 export const isOver = (c) => ['done', 'failed', 'cancelled'].includes(c.state);
 
 // stateWords says it with what converged means.
-export function stateWords(c) {
+function stateWords(c) {
   if (c.state !== 'done') return c.state;
   return c.converged ? 'converged' : 'not converged';
 }

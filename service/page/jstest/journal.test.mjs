@@ -35,7 +35,7 @@ test('a trial answers its candidate of the last batch', () => {
   const p = j.problems.get('mpich bcast');
   assert.equal(resultOf(p, a).state, 'failed');
   assert.equal(resultOf(p, candidate(4, 'ring')), undefined);
-  assert.deepEqual([p.trials, p.failed, j.trials], [1, 1, 1]);
+  assert.equal(p.trials, 1);
   j.apply('batch', batch(2, [a]), 4);
   assert.equal(resultOf(p, a), undefined, 'a new batch begins without results');
 });
