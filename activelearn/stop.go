@@ -22,8 +22,8 @@ const (
 func (r StopReason) Good() bool { return r == Converged }
 
 // Criteria say when a selection is good enough: both must hold for Patience
-// evaluations in a row, each over 1/Mistakes points or more, since fewer cannot
-// tell a smaller proportion from it.
+// evaluations in a row. Where points were held out there must be 1/Mistakes of them or
+// more, since fewer cannot tell a smaller proportion from it.
 type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
@@ -52,7 +52,17 @@ func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: 
 // measured by then, and reports whether the criteria have now held for long
 // enough.
 func (w *Watch) Observe(s metrics.Summary, share float64) bool {
-	if float64(s.Points)*w.criteria.Mistakes >= 1 && w.Holds(s) {
+	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Holds(s), share)
+}
+
+// ObserveAll is Observe for an evaluation that is not limited to the points at hand:
+// of few points, too, since there are no others.
+func (w *Watch) ObserveAll(s metrics.Summary, share float64) bool {
+	return w.observe(w.Holds(s), share)
+}
+
+func (w *Watch) observe(held bool, share float64) bool {
+	if held {
 		w.held++
 	} else {
 		w.held = 0

@@ -134,3 +134,16 @@ func TestWatchHolds(t *testing.T) {
 		}
 	}
 }
+
+// Of all points there are, however few, the criteria must hold as often in a row.
+func TestWatchObserveAll(t *testing.T) {
+	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
+	for i, r := range []struct {
+		slowdown float64
+		want     bool
+	}{{1.01, false}, {1.04, false}, {1.01, false}, {1.01, true}} {
+		if got := w.ObserveAll(evaluation(4, r.slowdown, 0), 1); got != r.want {
+			t.Errorf("round %d: %v, want %v", i+1, got, r.want)
+		}
+	}
+}

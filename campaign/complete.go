@@ -10,6 +10,10 @@ import (
 	"tutti/store"
 )
 
+// normalUpper is the quantile of a standard normal variable at 95 %: the
+// probability with which an upper end is meant to be above the truth.
+const normalUpper = 1.645
+
 // byMeasurement is the source of an evaluation of a space that was measured
 // completely, whatever the judge.
 const byMeasurement = "measured"
@@ -71,16 +75,16 @@ func riskOfFastest(ms []coll.Measurement, opt metrics.Options) learner.Risk {
 			best = i
 		}
 	}
-	c := learner.Contest{Shared: noiseOf(ms[best])}
+	var rivals []learner.Rival
 	for i, m := range ms {
 		if i != best {
-			c.Rivals = append(c.Rivals, learner.Rival{
+			rivals = append(rivals, learner.Rival{
 				Gap: math.Log10(m.Seconds / ms[best].Seconds),
 				SD:  math.Sqrt(noiseOf(m) + noiseOf(ms[best])),
 			})
 		}
 	}
-	return c.Risk(learner.NormalBelow, opt)
+	return learner.RiskOf(rivals, opt)
 }
 
 // noiseOf is the variance of log10 of a measured time: that between jobs, and that of

@@ -325,6 +325,9 @@ func (r *run) judge(round int) (converged bool, err error) {
 	}
 	r.result.Evaluations = append(r.result.Evaluations, eval)
 	r.tell(PhaseMeasure)
+	if r.spec.Judge == ByPrediction {
+		return r.watch.ObserveAll(judged(eval), eval.CandidateShare), nil
+	}
 	return r.watch.Observe(judged(eval), eval.CandidateShare), nil
 }
 

@@ -194,11 +194,11 @@ func (c *calibrating) inspect(e store.Evaluation, choice *learner.Learner) error
 	if good && c.FirstSeconds == 0 {
 		c.FirstSeconds = e.MachineSeconds
 	}
-	if c.truth.Observe(truth, 1) && c.HeldSeconds == 0 {
+	if c.truth.ObserveAll(truth, 1) && c.HeldSeconds == 0 {
 		c.HeldSeconds = e.MachineSeconds
 	}
 	upper := metrics.Summary{Points: e.Judged, Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}
-	if holds := c.predicted.Observe(upper, 1); !c.Stopped {
+	if holds := c.predicted.ObserveAll(upper, 1); !c.Stopped {
 		c.Stopped = holds
 		c.at(e, truth, good)
 	}

@@ -16,7 +16,7 @@ import (
 // log-normal variable above one.
 func TestRiskOfOneRival(t *testing.T) {
 	for _, r := range []learner.Rival{{Gap: 0, SD: 0.02}, {Gap: 0.03, SD: 0.05}, {Gap: -0.1, SD: 0.01}, {Gap: 0.2, SD: 0.02}} {
-		got := learner.Contest{Rivals: []learner.Rival{r}}.Risk(learner.NormalBelow, metrics.Options{})
+		got := learner.RiskOf([]learner.Rival{r}, metrics.Options{})
 		rng := rand.New(rand.NewPCG(1, 1))
 		const draws = 400000
 		var loss, square, mistake, best float64
@@ -60,48 +60,44 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	risks, err := l.Risks(points, choices, can, []float64{1, 2}, metrics.Options{})
+	risks, err := l.Risks(points, choices, can, 1, metrics.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wide := risks[1][11]; wide.Loss <= risks[0][11].Loss || wide.Mistake <= risks[0][11].Mistake {
-		t.Errorf("risks %+v with deviations twice as great, %+v with those of the process", wide, risks[0][11])
+	doubled, err := l.Risks(points, choices, can, 2, metrics.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if near, far := risks[0][2], risks[0][11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
+	if wide := doubled[11]; wide.Loss <= risks[11].Loss || wide.Mistake <= risks[11].Mistake {
+		t.Errorf("risks %+v with deviations twice as great, %+v with those of the process", wide, risks[11])
+	}
+	if near, far := risks[2], risks[11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
 		t.Errorf("risks %+v where measured, %+v where not", near, far)
 	}
-	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, []float64{1}, metrics.Options{}); err == nil {
+	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, 1, metrics.Options{}); err == nil {
 		t.Error("no choice: want an error")
 	}
 	forests, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forests.Risks(points, choices, can, []float64{1}, metrics.Options{}); err == nil {
+	if _, err := forests.Risks(points, choices, can, 1, metrics.Options{}); err == nil {
 		t.Error("forests: want an error")
 	}
 }
 
-// What rivals share with the choice counts once: two that are beaten or not together
-// are no greater risk than one.
-func TestRiskOfSharedDoubt(t *testing.T) {
-	one := learner.Contest{Rivals: []learner.Rival{{Gap: 0.05, SD: 0.05}}}.Risk(learner.NormalBelow, metrics.Options{})
-	pair := []learner.Rival{{Gap: 0.05, SD: 0.05}, {Gap: 0.05, SD: 0.05}}
-	independent := learner.Contest{Rivals: pair}.Risk(learner.NormalBelow, metrics.Options{})
-	together := learner.Contest{Rivals: pair, Shared: 0.05 * 0.05 * 0.999}.Risk(learner.NormalBelow, metrics.Options{})
-	if want := 1 - (1-one.Mistake)*(1-one.Mistake); math.Abs(independent.Mistake-want) > 1e-9 {
-		t.Errorf("independent rivals: %g, want %g", independent.Mistake, want)
+// The risk is that of the worst rival, not the sum: more of the same add nothing, and what
+// one says with more doubt than there is in the world is a number.
+func TestRiskOfRivals(t *testing.T) {
+	near, far := learner.Rival{Gap: 0.05, SD: 0.05}, learner.Rival{Gap: 1, SD: 0.05}
+	one := learner.RiskOf([]learner.Rival{near}, metrics.Options{})
+	if several := learner.RiskOf([]learner.Rival{far, near, near}, metrics.Options{}); several != one {
+		t.Errorf("several rivals %+v, the worst alone %+v", several, one)
 	}
-	if math.Abs(together.Mistake-one.Mistake) > 0.05 || together.Mistake >= independent.Mistake {
-		t.Errorf("rivals of one doubt: %g, one alone %g, two %g", together.Mistake, one.Mistake, independent.Mistake)
+	if none := learner.RiskOf(nil, metrics.Options{}); none != (learner.Risk{Best: 1}) {
+		t.Errorf("no rivals: %+v", none)
 	}
-}
-
-func TestHeavyBelow(t *testing.T) {
-	// Quantiles of Student's t with four degrees of freedom, from tables.
-	for z, want := range map[float64]float64{0: 0.5, 2.132: 0.95, -2.776: 0.025, 4.604: 0.995} {
-		if got := learner.HeavyBelow(z); math.Abs(got-want) > 1e-4 {
-			t.Errorf("HeavyBelow(%g) = %g, want %g", z, got, want)
-		}
+	if wild := learner.RiskOf([]learner.Rival{{Gap: -1, SD: 1000}}, metrics.Options{}); wild.Loss != 9 || wild.Square != 81 || !(wild.Mistake > 0.4) {
+		t.Errorf("a wild rival: %+v", wild)
 	}
 }

@@ -34,10 +34,5 @@ func (s Scale) known() Scale {
 	return s
 }
 
-// At is the scale, z of its own standard errors up, where an error tells of the logarithm
-// of the scale what one of Student's t with four degrees of freedom does: 8/7 (Lange,
-// Little and Taylor, J. American Statistical Association 84, 1989).
-func (s Scale) At(z float64) float64 {
-	s = s.known()
-	return math.Sqrt(s.Square) * math.Exp(z*math.Sqrt(7/8./s.Weight))
-}
+// Root is the scale.
+func (s Scale) Root() float64 { return math.Sqrt(s.known().Square) }
