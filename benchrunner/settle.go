@@ -85,8 +85,8 @@ func (o Output) fault() (text string, blame bool) {
 }
 
 // What srun says when it could not ask for the nodes of its job, as while the
-// controller is away.
-var unplacedForm = regexp.MustCompile(`(?m)^srun: error: Unable to (create step for job|confirm allocation for job|contact slurm controller)`)
+// controller is away, or when the job was ended just before.
+var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired)`)
 
 // unplaced reports whether the launcher never came to start a program.
 func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }

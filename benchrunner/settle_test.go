@@ -29,6 +29,7 @@ func TestSettle(t *testing.T) {
 		{"silent", "1", benchrunner.Output{Ended: true}, "done parse parse"},
 		{"controller away", "", benchrunner.Output{Ended: true, Exit: 1, Stderr: []byte(away)}, "- - -"},
 		{"no step within the limit", "", benchrunner.Output{Ended: true, TimedOut: true, Exit: 124, Stderr: []byte(pending)}, "- - -"},
+		{"the job was cancelled as srun began", "", benchrunner.Output{Ended: true, Exit: 1, Stderr: []byte("srun: error: Slurm job 12 has expired\n")}, "- - -"},
 		{"a crash, and srun cannot end", "1", benchrunner.Output{Ended: true, Exit: 9, Stderr: []byte(pending)}, "done run -"},
 		{"the program speaks like srun", "", benchrunner.Output{Ended: true, Exit: 9, Stderr: []byte("x " + away)}, "launch launch launch"},
 	}

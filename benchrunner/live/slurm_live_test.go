@@ -336,7 +336,9 @@ func TestSlurmCancelledAlways(t *testing.T) {
 	var operator sync.WaitGroup
 	operator.Go(func() {
 		for n := 1; n <= 3; n++ {
-			b.Run("scancel", b.owner(n))
+			id := b.owner(n)
+			waitFor(t, filepath.Join(b.dir, "jobs", b.name(n), "1", "stdout"), "# began")
+			b.Run("scancel", id)
 		}
 	})
 	log := b.run(batchOf(at(2, 1, "gate"), at(2, 2, "a")), nil)

@@ -49,7 +49,6 @@ func TestRecordedData(t *testing.T) {
 		{"empty", "", codeInput, `in.csv: empty, want a header row`},
 		{"no header", rows, codeInput, `in.csv: header row: column "385.2450" is there twice`},
 		{"binary", "\x7fELF\x00\x00", codeInput, `in.csv: binary, want CSV text`},
-		{"rows of one point", header + "\n" + oneRow, codeNotConverged, ``},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -66,9 +65,6 @@ func TestRecordedData(t *testing.T) {
 				}
 				return
 			}
-			if code == codeNotConverged {
-				return
-			}
 			got := readFile(t, filepath.Join(dir, "out", reportJSON))
 			if tc.want == "" {
 				if string(got) != string(wantReport) {
@@ -82,6 +78,20 @@ func TestRecordedData(t *testing.T) {
 				t.Errorf("the terminal does not show the warning:\n%s", stdout)
 			}
 		})
+	}
+}
+
+// TestOnePoint measures everything there is: the selection is as good as the
+// measurements are.
+func TestOnePoint(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(recordedData(t), "C_allreduce.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, _, _ := strings.Cut(string(content), "\n")
+	code, stdout, stderr := tuneOn(t, t.TempDir(), header+"\n"+oneRow)
+	if code != codeDone || strings.Count(stdout, "│ converged │    100 % │") != 2 {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
 
