@@ -4,8 +4,12 @@ import (
 	"context"
 	"testing"
 
+	"tutti/activelearn"
 	"tutti/benchrunner/replay"
+	"tutti/benchrunner/synthetic"
 	"tutti/campaign"
+	"tutti/coll"
+	"tutti/space"
 	"tutti/verify"
 )
 
@@ -37,5 +41,22 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 	if tuned.Name != "tuned" || tuned.Source != "predicted" || tuned.Slowdown != last.Slowdown ||
 		tuned.SlowdownHigh != last.SlowdownUpper || tuned.MistakesHigh != last.MistakesUpper {
 		t.Errorf("score %+v of the evaluation %+v", tuned, last)
+	}
+}
+
+// A space of few points need not be measured completely: the prediction is of all there are.
+func TestPredictionOfFewPoints(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.Judge = 0, campaign.ByPrediction
+	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
+	few := grid(t)[:12] // the criteria allow one mistake in 20
+	p.Space = space.New(few, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := res.Evaluations[len(res.Evaluations)-1]
+	if res.Stop != activelearn.Converged || e.CandidateShare == 1 || e.Source != "predicted" || e.Judged != len(few) {
+		t.Errorf("stop %q after %+v", res.Stop, e)
 	}
 }
