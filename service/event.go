@@ -23,6 +23,8 @@ type Feed interface {
 	// that is positive, and a channel that is closed when there may be more than
 	// the last returned.
 	After(seq int64, limit int) ([]Event, <-chan struct{})
+	// Last returns the number of the newest event, 0 for none.
+	Last() int64
 	// Ended reports that the row will not grow any more.
 	Ended() bool
 }

@@ -83,6 +83,13 @@ func (r *row) markBefore(line int64) (number, offset int64) {
 	return 1 + i*rowStride, r.marks[i]
 }
 
+// Last implements Feed.
+func (r *row) Last() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
 // Ended implements Feed.
 func (r *row) Ended() bool {
 	r.mu.Lock()

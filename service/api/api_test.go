@@ -109,7 +109,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/campaigns?state=done", "", 200, `{"campaigns":[{"id":"c1"`},
 		{"GET", "/campaigns?state=failed", "", 200, `{"campaigns":[]}`},
 		{"GET", "/campaigns?state=lost", "", 422, `"location":"query.state"`},
-		{"GET", "/campaigns?limit=1", "", 200, `"next":"c2"}`},
+		{"GET", "/campaigns?limit=1", "", 200, `"next":"c2","seq":0}`},
 		{"GET", "/campaigns?limit=1&after=c2", "", 200, `{"campaigns":[{"id":"c1"`},
 		{"GET", "/campaigns?after=c9", "", 422, `"location":"query.after"`},
 		{"GET", "/campaigns?limit=0", "", 422, `"location":"query.limit"`},

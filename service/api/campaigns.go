@@ -26,6 +26,7 @@ type listInput struct {
 type campaignList struct {
 	Campaigns []service.Campaign `json:"campaigns" doc:"Newest first"`
 	Next      string             `json:"next,omitempty" doc:"Hand it back as after for the next page; absent on the last one"`
+	Seq       int64              `json:"seq" doc:"Of an event of /events: the list knows what it and those before it told"`
 }
 
 type createInput struct {
@@ -55,7 +56,7 @@ func (a *API) campaignRoutes() {
 	}}
 	huma.Register(a.huma, create, a.create)
 	a.control("pause", "Stop a campaign so that it can be resumed", a.backend.Pause)
-	a.control("resume", "Let a paused, failed or cancelled campaign go on", a.backend.Resume)
+	a.control("resume", "Let a paused or failed campaign go on", a.backend.Resume)
 	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
 }
 
@@ -70,6 +71,7 @@ func (a *API) control(verb, summary string, do func(id string) (service.Campaign
 }
 
 func (a *API) listCampaigns(_ context.Context, in *listInput) (*body[campaignList], error) {
+	out := campaignList{Campaigns: []service.Campaign{}, Seq: a.backend.Events().Last()}
 	all := a.backend.Campaigns()
 	if in.After != "" {
 		at := slices.IndexFunc(all, func(c service.Campaign) bool { return c.ID == in.After })
@@ -78,7 +80,6 @@ func (a *API) listCampaigns(_ context.Context, in *listInput) (*body[campaignLis
 		}
 		all = all[at+1:]
 	}
-	out := campaignList{Campaigns: []service.Campaign{}}
 	for _, c := range all {
 		if in.State != "" && string(c.State) != in.State {
 			continue

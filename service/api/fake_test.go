@@ -263,6 +263,12 @@ func (f *feed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
 	return part, f.more
 }
 
+func (f *feed) Last() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return int64(len(f.all))
+}
+
 func (f *feed) Ended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

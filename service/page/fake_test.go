@@ -340,6 +340,8 @@ func (r *row) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
 	return rest, r.more
 }
 
+func (r *row) Last() int64 { return int64(r.len()) }
+
 func (r *row) Ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

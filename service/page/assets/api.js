@@ -70,13 +70,12 @@ export async function sendToken(token) {
 const kinds = ['header', 'batch', 'job', 'trial', 'evaluation', 'hpo', 'stop', 'resume', 'verify', 'campaign', 'schedule'];
 const again = 3000; // ms
 
-// stream reads events until it is closed or the row has ended: take(kind, data, seq) for each,
+// stream reads the events after number last until it is closed or the row has ended: take(kind, data, seq) for each,
 // each once and in order, and state('live' | 'waiting' | 'ended') when that changes. The
 // browser connects again by itself after a break; after a refusal this does.
-export function stream(path, take, state) {
+export function stream(path, take, state, last = 0) {
   let source;
   let timer = 0;
-  let last = 0;
   let over = false;
   const close = () => {
     over = true;

@@ -36,21 +36,15 @@ export async function listView(main, _, link) {
   draw();
   const source = stream(['events'], (kind, c) => {
     if (kind !== 'campaign') return;
-    // The row of events begins long ago: what the list said is newer than its first ones.
-    campaigns.set(c.id, newer(campaigns.get(c.id), c));
+    campaigns.set(c.id, c);
     draw();
-  }, link);
+  }, link, list.seq);
   const clockTimer = setInterval(draw, 15000);
   return () => {
     source.close();
     clearInterval(clockTimer);
     draw.cancel();
   };
-}
-
-// newer is the one of two states of a campaign that knows more.
-function newer(a, b) {
-  return a && (a.progress.records > b.progress.records || (moment(a.ended) && !moment(b.ended))) ? a : b;
 }
 
 // drawRows keeps the rows of campaigns that are there already, and the focus in them.
