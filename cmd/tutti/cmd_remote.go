@@ -32,7 +32,7 @@ Requests are tried again for half a minute while the service cannot be reached.
 
 The exit code is 3 when the service refuses what was asked or who asks, 6 when it
 has no place now or the campaign's state does not allow it.`,
-		Example: indent("tutti remote list", "tutti remote create demo --name night --watch", "tutti remote get 3k9f2m7q mpich/tuning.json"),
+		Example: indent("tutti remote list", "tutti remote create demo --name night --watch", "tutti remote get 3k9f2m7q mpich.json"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError(cmd, fmt.Errorf("unknown argument %q (see the verbs below remote)", args[0]))
@@ -64,7 +64,9 @@ func (r *remote) connect(cmd *cobra.Command) (*client.Client, error) {
 		if err != nil {
 			return nil, withCode(codeInput, fmt.Errorf("token: %w", err))
 		}
-		secret = strings.TrimSpace(string(content))
+		if secret = strings.TrimSpace(string(content)); secret == "" {
+			return nil, withCode(codeInput, fmt.Errorf("token: %s is empty", r.tokenFile))
+		}
 	}
 	if strings.ContainsAny(secret, " \t\r\n") {
 		return nil, withCode(codeInput, errors.New("token: want one word"))
@@ -96,6 +98,9 @@ func (r *remote) print(v any, text func()) error {
 
 // withRemoteCode tells what the service refused from what went wrong.
 func withRemoteCode(err error) error {
+	if errors.As(err, new(*client.Unreachable)) {
+		return withCode(codeFailed, err) // not the code of the files that it may name
+	}
 	var refused *client.Error
 	if !errors.As(err, &refused) {
 		return err

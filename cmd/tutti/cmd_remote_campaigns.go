@@ -78,7 +78,11 @@ func slowdownOf(c service.Campaign) string {
 func (r *remote) show(c service.Campaign) error {
 	return r.print(c, func() {
 		p := c.Progress
-		fmt.Fprintf(r.stdout, "campaign %s (%s) of %s on %s: %s\n", c.ID, oneLine(c.Name), c.Base, c.Machine, statusText(c))
+		name := ""
+		if c.Name != "" {
+			name = fmt.Sprintf(" (%s)", oneLine(c.Name))
+		}
+		fmt.Fprintf(r.stdout, "campaign %s%s of %s on %s: %s\n", c.ID, name, c.Base, c.Machine, statusText(c))
 		fmt.Fprintf(r.stdout, "made %s: %s\n", c.Created.Format(time.DateTime+" MST"), oneLine(c.Reason))
 		fmt.Fprintf(r.stdout, "%d of %d problems converged, round %d, %d trials, %d failed, %s of the machine, slowdown %s, %d jobs\n",
 			p.Converged, p.Problems, p.Rounds, p.Trials, p.FailedTrials, seconds(p.MachineSeconds), slowdownOf(c), p.Jobs)
@@ -258,7 +262,7 @@ func (r *remote) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "get ID NAME", Short: "Fetch a file of a campaign",
 		Long:    `get writes one of the files that tutti remote files lists. It replaces nothing.`,
-		Example: indent("tutti remote get 3k9f2m7q report.html", "tutti remote get 3k9f2m7q mpich/tuning.json -o -"),
+		Example: indent("tutti remote get 3k9f2m7q report.html", "tutti remote get 3k9f2m7q mpich.json -o -"),
 		Args:    ids(1, " and the name of one file"),
 	}
 	out := cmd.Flags().StringP("out", "o", "", "where it goes, - is standard output; default its own name in this folder")

@@ -38,7 +38,7 @@ func (c *Client) Campaigns(ctx context.Context, state service.State) ([]service.
 	if state != "" {
 		query.Set("state", string(state))
 	}
-	var out []service.Campaign
+	out := []service.Campaign{} // none is [] in JSON
 	for {
 		v, err := get[struct {
 			Campaigns []service.Campaign

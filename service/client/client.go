@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type Options struct {
 
 // Client speaks to one service. It is safe for concurrent use.
 type Client struct {
+	server   string // as it was given
 	base     string // without the last slash
 	token    string
 	http     *http.Client
@@ -40,7 +42,7 @@ const maxAnswer = 256 << 20
 // New returns a client of the service at server: http://host:port, https://host:port
 // or unix:PATH of its socket.
 func New(server string, o Options) (*Client, error) {
-	c := &Client{token: o.Token, http: o.HTTP, patience: o.Patience, pause: 200 * time.Millisecond}
+	c := &Client{server: server, token: o.Token, http: o.HTTP, patience: o.Patience, pause: 200 * time.Millisecond}
 	if c.patience == 0 {
 		c.patience = 30 * time.Second
 	}
@@ -108,6 +110,25 @@ func (e *Error) Temporary() bool {
 	return false
 }
 
+// Unreachable is no answer at all.
+type Unreachable struct {
+	Server string
+	Err    error
+}
+
+func (e *Unreachable) Error() string {
+	return fmt.Sprintf("no service answers at %s: %v", e.Server, e.Err)
+}
+
+func (e *Unreachable) Unwrap() error { return e.Err }
+
+// forGood reports what another attempt does not mend: a certificate that nobody
+// trusts, and HTTP where HTTPS is spoken.
+func (e *Unreachable) forGood() bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(e.Err, &certificate) || errors.Is(e.Err, http.ErrSchemeMismatch)
+}
+
 // request is one that can be sent again.
 type request struct {
 	method, path string
@@ -130,8 +151,9 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 		resp, err := c.send(ctx, r)
 		last = err
 		var refused *Error
+		var silent *Unreachable
 		switch {
-		case errors.As(err, &refused) && !refused.Temporary():
+		case errors.As(err, &refused) && !refused.Temporary(), errors.As(err, &silent) && silent.forGood():
 			return nil, backoff.Permanent(err)
 		case refused != nil && refused.wait > 0:
 			return nil, &backoff.RetryAfterError{Duration: refused.wait}
@@ -164,7 +186,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, c.unreachable(ctx, err)
 	}
 	if resp.StatusCode >= 300 {
 		defer resp.Body.Close()
@@ -173,13 +195,32 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	return resp, nil
 }
 
-// errorOf reads a problem; an answer that is none tells its status only.
+// unreachable says who did not answer, without the method and the path.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	return &Unreachable{c.server, err}
+}
+
+// errorOf reads a problem; of an answer that is none, HTML perhaps, it takes the
+// status only.
 func errorOf(resp *http.Response) error {
 	e := &Error{}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if strings.HasSuffix(kind, "json") {
+	switch {
+	case strings.HasSuffix(kind, "json"):
 		if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(e); err != nil {
 			e = &Error{}
+		}
+	case resp.StatusCode == http.StatusBadRequest && kind == "": // net/http before TLS
+		line, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+		if strings.Contains(string(line), "HTTP request to an HTTPS server") {
+			e.Detail = "the service speaks TLS: want https:// as its address"
 		}
 	}
 	e.Status = resp.StatusCode

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -93,6 +94,42 @@ func TestRetries(t *testing.T) {
 			}
 			if n := calls.Load(); n != tc.calls {
 				t.Errorf("%d requests, want %d", n, tc.calls)
+			}
+		})
+	}
+}
+
+// Who cannot be spoken to is named; what stays so is not asked again.
+func TestUnreachable(t *testing.T) {
+	secure := httptest.NewTLSServer(text("{}"))
+	t.Cleanup(secure.Close)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	open := httptest.NewServer(text("{}"))
+	t.Cleanup(open.Close)
+	gone := httptest.NewServer(text("{}"))
+	gone.Close()
+	tests := []struct {
+		name, server, want string
+		patience           time.Duration
+	}{
+		{"nobody there", gone.URL, "no service answers at " + gone.URL + ": dial tcp", -1},
+		{"no socket", "unix:/nowhere", "no service answers at unix:/nowhere: dial unix", -1},
+		{"strange certificate", secure.URL, "failed to verify certificate", time.Minute},
+		{"HTTPS to HTTP", "https" + strings.TrimPrefix(open.URL, "http"), "HTTP response to HTTPS client", time.Minute},
+		{"HTTP to HTTPS", "http" + strings.TrimPrefix(secure.URL, "https"), "the service speaks TLS: want https://", time.Minute},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			c, err := client.New(tc.server, client.Options{Patience: tc.patience})
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if _, err = c.Bases(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q in it", err, tc.want)
+			}
+			if took := time.Since(begin); took > 20*time.Second {
+				t.Errorf("asked again for %v", took)
 			}
 		})
 	}
