@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -43,7 +44,8 @@ func CheckSchedule(schedule, zone string) error {
 		return errors.New("a time zone without a schedule")
 	}
 	if err := gocron.NewDefaultCron(false).IsValid(crontab(schedule, zone), time.Local, time.Now()); err != nil {
-		return fmt.Errorf("%q: want minute, hour, day of month, month, day of week, as in 30 2 * * 0: %w", schedule, err)
+		lines := strings.Split(err.Error(), "\n") // what it was for, and on the last line why
+		return fmt.Errorf("%q: want minute, hour, day of month, month, day of week, as in 30 2 * * 0: %s", schedule, lines[len(lines)-1])
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestCheckSchedule(t *testing.T) {
 		{schedule: "30 2 * * 0"},
 		{schedule: "*/15 * * * *", zone: "Europe/Berlin"},
 		{schedule: "30 2 * *", fault: "want minute, hour"},
-		{schedule: "61 2 * * *", fault: "want minute, hour"},
+		{schedule: "61 2 * * *", fault: "as in 30 2 * * 0: end of range (61) above maximum (59): 61"},
 		{schedule: "0 0 31 2 *", fault: "want minute, hour"}, // never
 		{schedule: "30 2 * * 0", zone: "Mars/Olympus", fault: `time zone "Mars/Olympus"`},
 		{zone: "UTC", fault: "without a schedule"},

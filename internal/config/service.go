@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func serviceFields(s *Service, dir string) []field {
 		{"tls.cert", "certificate (PEM)", "", text(func(*Campaign) *string { return &s.Cert }, anything)},
 		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: whoever reaches the address may do everything", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
-		{"hosts", "names that requests may be addressed to, beside those of loopback", []any{}, texts(func(*Campaign) *[]string { return &s.Hosts }, 0, isPrintable)},
+		{"hosts", "names that requests may be addressed to, beside those of loopback", []any{}, texts(func(*Campaign) *[]string { return &s.Hosts }, 0, isHost)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},
@@ -90,6 +91,9 @@ func LoadService(path string) (*Service, error) {
 }
 
 func (s *Service) resolve(dir string) {
+	for i, name := range s.Hosts {
+		s.Hosts[i] = strings.ToLower(name) // as requests are compared
+	}
 	for _, path := range []*string{&s.State, &s.Cert, &s.Key, &s.Tokens} {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(dir, *path)
@@ -126,10 +130,22 @@ func isListen(s string) error {
 		}
 		return isPrintable(socket)
 	}
-	if _, port, err := net.SplitHostPort(s); err != nil || port == "" {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil || port == "" {
 		return fmt.Errorf("%q: want host:port, for example 127.0.0.1:8372, or unix:PATH", s)
 	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q: port %s: want a number from 0 to 65535", s, port)
+	}
 	return nil
+}
+
+// isHost allows what a request can be addressed to: a name or an address.
+func isHost(s string) error {
+	if s == "" || strings.ContainsAny(s, "/:@?# \t") && net.ParseIP(s) == nil {
+		return fmt.Errorf("%q: want a name or an address, without scheme and port", s)
+	}
+	return isPrintable(s)
 }
 
 // logBytes reads a size with its unit.

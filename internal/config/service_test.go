@@ -59,6 +59,9 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"open to all with TLS alone", "state: s\nlisten: 10.0.0.1:80\ntls: {cert: c, key: k}\n" + goodBases, "want tls.cert, tls.key and tokens"},
 		{"key without a certificate", "state: s\ntls: {key: k}\n" + goodBases, "belong together"},
 		{"no port", "state: s\nlisten: localhost\n" + goodBases, "want host:port"},
+		{"such a port", "state: s\nlisten: localhost:99999\n" + goodBases, "service.yaml:2: listen: \"localhost:99999\": port 99999: want a number from 0 to 65535"},
+		{"host with a scheme", "state: s\nhosts: ['http://x/']\n" + goodBases, "service.yaml:2: hosts[0]: \"http://x/\": want a name or an address"},
+		{"host with a port", "state: s\nhosts: [a, 'x:80']\n" + goodBases, "hosts[1]: \"x:80\": want a name"},
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
@@ -84,6 +87,9 @@ func TestLoadServiceFaults(t *testing.T) {
 		if err != nil || strings.HasPrefix(good, "unix:") && !filepath.IsAbs(strings.TrimPrefix(s.Listen, "unix:")) {
 			t.Errorf("listen %s: %v", good, err)
 		}
+	}
+	if s, err := config.LoadService(serviceFile(t, "state: s\nhosts: [Tutti.Example.org, 'fd00::1']\n"+goodBases)); err != nil || !slices.Equal(s.Hosts, []string{"tutti.example.org", "fd00::1"}) {
+		t.Errorf("hosts: %+v, %v", s, err)
 	}
 	if _, err := config.LoadService(serviceFile(t, "state: s\nlisten: 0.0.0.0:443\ntls: {cert: c, key: k}\ntokens: t\n"+goodBases)); err != nil {
 		t.Errorf("with TLS and tokens: %v", err)

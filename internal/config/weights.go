@@ -166,14 +166,21 @@ func (g Grid) WeightsOf(points []coll.Point) (out []float64, warnings []string, 
 		}
 	}
 	sum, uneven := 0.0, false
+	fitting := make([]int, len(g.Weights))
 	for i, p := range points {
-		for _, w := range g.Weights {
+		for j, w := range g.Weights {
 			if w.Fits(p) {
 				out[i] *= w.Weight
+				fitting[j]++
 			}
 		}
 		sum += out[i]
 		uneven = uneven || out[i] != out[0]
+	}
+	for j, w := range g.Weights {
+		if fitting[j] == 0 && (w.Collective == "" || w.Collective == string(points[0].Collective)) {
+			warnings = append(warnings, fmt.Sprintf("grid.weights[%d] fits no point of %s", j, points[0].Collective))
+		}
 	}
 	switch {
 	case !(sum > 0) || math.IsInf(sum, 0):

@@ -31,6 +31,7 @@ func TestWeightsOf(t *testing.T) {
 		{"nothing said", config.Grid{}, nil, nil, ""},
 		{"multiplied, mean 1", config.Grid{Weights: []config.Weight{large, small, reduces}}, []float64{2. / 3, 1. / 3, 2, 1}, nil, ""},
 		{"of another collective", config.Grid{Weights: []config.Weight{reduces}}, nil, nil, ""},
+		{"fits nothing", config.Grid{Weights: []config.Weight{{Nodes: config.Range{Low: 64}, Weight: 3}}}, nil, []string{"grid.weights[0] fits no point of bcast"}, ""},
 		{"nothing left", config.Grid{Weights: []config.Weight{{Weight: 0}}}, nil, nil, "every point of bcast has the weight 0: nothing is left to tune for"},
 		{"trace", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(20, 900), 3)}}, []float64{1, 0, 0, 3}, nil, ""},
 		{"trace and weights", config.Grid{Trace: "t", Calls: []preprocess.Calls{calls(at(2, 8), 1), calls(at(20, 900), 3)}, Weights: []config.Weight{large}}, []float64{0.4, 0, 0, 3.6}, nil, ""},
