@@ -31,7 +31,7 @@ variable TUTTI_SERVER, the token that of --token-file or of the variable TUTTI_T
 Requests are tried again for half a minute while the service cannot be reached.
 
 The exit code is 3 when the service refuses what was asked or who asks, 6 when it
-has no place now or the campaign's state does not allow it.`,
+has no place now or the campaign's state does not allow it, 7 when its disk is full.`,
 		Example: indent("tutti remote list", "tutti remote create demo --name night --watch", "tutti remote get 3k9f2m7q mpich.json"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -110,6 +110,8 @@ func withRemoteCode(err error) error {
 		return withCode(codeInput, err)
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return withCode(codeBusy, err)
+	case http.StatusInsufficientStorage:
+		return withCode(codeOutput, err)
 	}
 	return err
 }

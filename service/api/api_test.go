@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tutti/internal/golden"
@@ -207,6 +209,7 @@ func TestErrors(t *testing.T) {
 		{service.ErrDraining, 503, "5"},
 		{service.ErrKey, 409, ""},
 		{errors.New("open /home/anna/secret: input/output error"), 500, ""},
+		{&fs.PathError{Op: "write", Path: "/home/anna/state", Err: syscall.ENOSPC}, 507, ""},
 	}
 	for _, tc := range tests {
 		f := newFake()

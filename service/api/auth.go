@@ -103,6 +103,10 @@ func (a *API) refuseStranger(w http.ResponseWriter, r *http.Request) {
 	}
 	a.metrics.refused.WithLabelValues("auth").Inc()
 	w.Header().Set("WWW-Authenticate", `Bearer realm="tutti"`)
+	if _, given := bearer(r); given {
+		writeProblem(w, http.StatusUnauthorized, "this token opens nothing here: it is wrong or was revoked")
+		return
+	}
 	writeProblem(w, http.StatusUnauthorized, "this needs a token: Authorization: Bearer TOKEN, or log in at /login")
 }
 

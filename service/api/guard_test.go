@@ -102,6 +102,9 @@ func TestTokens(t *testing.T) {
 			if got.status == 401 && got.header.Get("WWW-Authenticate") == "" {
 				t.Error("401 without WWW-Authenticate")
 			}
+			if wrong := strings.HasPrefix(strings.TrimSpace(tc.header), "Authorization: Bearer "); got.status == 401 && wrong != strings.Contains(got.body, "it is wrong or was revoked") {
+				t.Errorf("says %s", got.body)
+			}
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -64,6 +65,9 @@ func (a *API) problemOf(err error) error {
 		return p
 	}
 	a.log.Error("request failed", "error", err)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return huma.NewError(http.StatusInsufficientStorage, "the disk of the service is full")
+	}
 	return huma.Error500InternalServerError("something went wrong in the service; its log says what")
 }
 
