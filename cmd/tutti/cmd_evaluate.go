@@ -196,7 +196,7 @@ func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warni
 	if e.keep != "" {
 		kept, err := evaluate.Keep(e.keep, e.opt, e.seconds)
 		if err != nil {
-			return withOutputCode(err)
+			return withOutputCode(withCode(codeInput, err)) // a folder that takes no file, or what the file holds
 		}
 		defer kept.Close() // every line is written at once
 		plan.Known = kept.Outcomes
