@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -15,10 +16,9 @@ import (
 const (
 	// predictedPoints of the space, drawn anew in each round, are predicted for.
 	predictedPoints = 300
-	// The upper ends are so many times what is expected to be lost. It is the least
-	// factor (in steps of a half) with which, of replays of simulated machines that
-	// stopped, 95 % were right to: see docs/METHOD.md.
-	predictedUpper = 3
+	// The upper ends are so many times what is expected to be lost: see docs/METHOD.md
+	// for how often stops are right.
+	predictedUpper = 1.25
 )
 
 // models are what was learnt from the first measurements.
@@ -61,11 +61,12 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 		return false, err
 	}
 	points := r.samplePoints(round)
-	choices, err := now.choice.Choices(points, r.can)
+	measured := measuredBy(r.ledger.Measurements())
+	choices, err := now.choice.Choices(points, r.can, measured)
 	if err != nil || slices.Contains(choices, coll.Algorithm{}) {
 		return false, err
 	}
-	risks, err := now.process.Risks(points, choices, r.can, scale.Root(), r.spec.Metrics)
+	risks, err := now.process.Risks(points, choices, r.can, measured, scale.Root(), r.spec.Metrics)
 	if err != nil {
 		return false, err
 	}
@@ -79,9 +80,19 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	eval.MistakesUpper = min(1, predictedUpper*sum.Mistakes)
 	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {
-		err = r.problem.Inspect(*eval, now.choice)
+		err = r.problem.Inspect(*eval, func(points []coll.Point) ([]coll.Algorithm, error) {
+			return now.choice.Choices(points, r.can, measured)
+		})
 	}
 	return err == nil, err
+}
+
+func measuredBy(ms []coll.Measurement) learner.Measured {
+	out := make(learner.Measured, len(ms))
+	for _, m := range ms {
+		out[m.Candidate] = math.Log10(m.Seconds)
+	}
+	return out
 }
 
 // scale is how wide the errors of the process have been, after the measurements since

@@ -81,9 +81,9 @@ type Problem struct {
 	// each, perhaps on another machine or of another release; algorithms are of the space.
 	Earlier      [][]coll.Measurement
 	EarlierNames []string // of the campaigns, for people
-	// Inspect, when not nil, sees each prediction that judge predicted makes and what
-	// makes the choice that it is about. An error ends the run.
-	Inspect func(e store.Evaluation, choice *learner.Learner) error
+	// Inspect, when not nil, sees each prediction that judge predicted makes and how
+	// the choices that it is about are made. An error ends the run.
+	Inspect func(e store.Evaluation, choose func([]coll.Point) ([]coll.Algorithm, error)) error
 }
 
 // Log is where the campaign writes what it does before it goes on.

@@ -8,7 +8,6 @@ import (
 	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/store"
 )
@@ -177,12 +176,17 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 }
 
 // inspect compares a prediction with the truth.
-func (c *calibrating) inspect(e store.Evaluation, choice *learner.Learner) error {
-	held, err := choice.Judge(c.set.Truth)
+func (c *calibrating) inspect(e store.Evaluation, choose func([]coll.Point) ([]coll.Algorithm, error)) error {
+	points := c.set.Space.Points()
+	chosen, err := choose(points)
 	if err != nil {
 		return err
 	}
-	truth, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	of := make(map[coll.Point]coll.Algorithm, len(points))
+	for i, p := range points {
+		of[p] = chosen[i]
+	}
+	truth, err := c.truly(of)
 	if err != nil {
 		return err
 	}
@@ -229,6 +233,18 @@ func (c *calibrating) exhaust(res campaign.Result) {
 			chosen[m.Point], least[m.Point] = m.Algorithm, m.Seconds
 		}
 	}
+	truth, err := c.truly(chosen)
+	if err != nil {
+		return // every candidate of recorded data has a time
+	}
+	if res.Stop == activelearn.Converged {
+		c.at(e, truth, c.truth.Holds(truth))
+		c.Stopped, c.Exhausted = true, true
+	}
+}
+
+// truly sums up what choices lose at the points of the set, by its truth.
+func (c *calibrating) truly(chosen map[coll.Point]coll.Algorithm) (metrics.Summary, error) {
 	best, took := map[coll.Point]float64{}, map[coll.Point]float64{}
 	for _, m := range c.set.Truth {
 		if t, ok := best[m.Point]; !ok || m.Seconds < t {
@@ -242,12 +258,5 @@ func (c *calibrating) exhaust(res campaign.Result) {
 	for _, p := range c.set.Space.Points() {
 		slowdowns = append(slowdowns, took[p]/best[p])
 	}
-	truth, err := metrics.Summarize(slowdowns, metrics.Options{})
-	if err != nil {
-		return // every candidate of recorded data has a time
-	}
-	if res.Stop == activelearn.Converged {
-		c.at(e, truth, c.truth.Holds(truth))
-		c.Stopped, c.Exhausted = true, true
-	}
+	return metrics.Summarize(slowdowns, metrics.Options{})
 }

@@ -29,9 +29,33 @@ const riskMost = 9
 // errNoRisks says that forests were asked.
 var errNoRisks = errors.New("risks: a forest does not know how sure it is: want model process or stack")
 
+// Measured are log10 seconds of candidates. What was measured at a point stands for its
+// prediction there.
+type Measured map[coll.Candidate]float64
+
+// at returns the predictions at a point in column i with what was measured there in
+// their place, moved by what the two differ in on average: predictions may have another
+// unit at each point.
+func (m Measured) at(p coll.Point, algorithms []coll.Algorithm, predicted [][]float64, i int) []float64 {
+	out := make([]float64, len(algorithms))
+	n, shift := 0.0, 0.0
+	for a, alg := range algorithms {
+		out[a] = predicted[a][i]
+		if y, ok := m[coll.Candidate{Point: p, Algorithm: alg}]; ok {
+			n, shift = n+1, shift+out[a]-y
+		}
+	}
+	for a, alg := range algorithms {
+		if y, ok := m[coll.Candidate{Point: p, Algorithm: alg}]; ok {
+			out[a] = y + shift/n
+		}
+	}
+	return out
+}
+
 // Choices returns at each point the algorithm of lowest prediction among those that
 // can run there; the zero Algorithm where nothing that can run is known.
-func (l *Learner) Choices(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]coll.Algorithm, error) {
+func (l *Learner) Choices(points []coll.Point, can func(coll.Point) []coll.Algorithm, measured Measured) ([]coll.Algorithm, error) {
 	predicted, err := l.Predict(points)
 	if err != nil {
 		return nil, err
@@ -39,9 +63,9 @@ func (l *Learner) Choices(points []coll.Point, can func(coll.Point) []coll.Algor
 	out := make([]coll.Algorithm, len(points))
 	for i, p := range points {
 		lowest := math.Inf(1)
-		here := can(p)
+		here, values := can(p), measured.at(p, l.algorithms, predicted, i)
 		for a, alg := range l.algorithms {
-			if v := predicted[a][i]; v < lowest && slices.Contains(here, alg) {
+			if v := values[a]; v < lowest && slices.Contains(here, alg) {
 				lowest, out[i] = v, alg
 			}
 		}
@@ -51,24 +75,22 @@ func (l *Learner) Choices(points []coll.Point, can func(coll.Point) []coll.Algor
 
 // Risks returns what each choice is expected to lose at its point beside the other
 // algorithms that can run there, by the process, if its deviations are scale times what
-// it says; see RiskOf. Of forests that have a weight it takes no notice: the choices may
+// it says, and by what was measured, which is off by preprocess.MeasurementNoise alone;
+// see RiskOf. Of forests that have a weight it takes no notice: the choices may
 // be theirs or anybody's. It returns an error for model Forest and for a choice that the
 // process knows nothing of. O(points · algorithms · n²) operations for n measurements.
-func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, scale float64, opt metrics.Options) ([]Risk, error) {
+func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
 	if l.process == nil {
 		return nil, errNoRisks
 	}
 	out := make([]Risk, 0, len(points))
 	for first := 0; first < len(points); first += riskBlock {
 		end := min(first+riskBlock, len(points))
-		here, err := l.rivals(points[first:end], choices[first:end], can)
+		here, err := l.rivals(points[first:end], choices[first:end], can, measured, scale)
 		if err != nil {
 			return nil, err
 		}
 		for _, rivals := range here {
-			for i := range rivals {
-				rivals[i].SD *= scale
-			}
 			out = append(out, RiskOf(rivals, opt))
 		}
 	}
@@ -76,7 +98,7 @@ func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(
 }
 
 // rivals are those of the choice at each point.
-func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm) ([][]Rival, error) {
+func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64) ([][]Rival, error) {
 	rows := preprocess.ProcessRows(points)
 	means := l.process.Means(rows, len(l.algorithms))
 	var entries []gp.Entry
@@ -106,10 +128,29 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 		if i == best {
 			continue
 		}
-		out[e.Row] = append(out[e.Row], Rival{
-			Gap: means[e.Task][e.Row] - means[entries[best].Task][e.Row],
-			SD:  math.Sqrt(posterior.Difference(best, i)),
-		})
+		mine, seen := measured[coll.Candidate{Point: points[e.Row], Algorithm: choices[e.Row]}]
+		other, too := measured[coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}]
+		variance := 0.0 // of what is predicted
+		switch {
+		case !seen && !too:
+			variance = posterior.Difference(best, i)
+		case !seen:
+			variance = posterior.Variance(best)
+		case !too:
+			variance = posterior.Variance(i)
+		}
+		variance *= scale * scale
+		if seen {
+			variance += preprocess.MeasurementNoise
+		} else {
+			mine = means[entries[best].Task][e.Row]
+		}
+		if too {
+			variance += preprocess.MeasurementNoise
+		} else {
+			other = means[e.Task][e.Row]
+		}
+		out[e.Row] = append(out[e.Row], Rival{Gap: other - mine, SD: math.Sqrt(variance)})
 	}
 	return out, nil
 }

@@ -56,15 +56,15 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	can := func(coll.Point) []coll.Algorithm { return l.Algorithms() }
-	choices, err := l.Choices(points, can)
+	choices, err := l.Choices(points, can, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	risks, err := l.Risks(points, choices, can, 1, metrics.Options{})
+	risks, err := l.Risks(points, choices, can, nil, 1, metrics.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubled, err := l.Risks(points, choices, can, 2, metrics.Options{})
+	doubled, err := l.Risks(points, choices, can, nil, 2, metrics.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	if near, far := risks[2], risks[11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
 		t.Errorf("risks %+v where measured, %+v where not", near, far)
 	}
-	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, 1, metrics.Options{}); err == nil {
+	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, nil, 1, metrics.Options{}); err == nil {
 		t.Error("no choice: want an error")
 	}
 	forests, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forests.Risks(points, choices, can, 1, metrics.Options{}); err == nil {
+	if _, err := forests.Risks(points, choices, can, nil, 1, metrics.Options{}); err == nil {
 		t.Error("forests: want an error")
 	}
 }
