@@ -19,6 +19,9 @@ const (
 	// The upper ends are so many times what is expected to be lost: see docs/METHOD.md
 	// for how often stops are right.
 	predictedUpper = 1.25
+	// What has not happened in n trials has at 95 % a chance of 3/n at most (Hanley and
+	// Lippman-Hand, JAMA 249, 1983).
+	unseenUpper = 3
 )
 
 // models are what was learnt from the first measurements.
@@ -77,7 +80,7 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	}
 	describe(eval, sum)
 	eval.SlowdownUpper = 1 + predictedUpper*(sum.Slowdown-1)
-	eval.MistakesUpper = min(1, predictedUpper*sum.Mistakes)
+	eval.MistakesUpper = min(1, predictedUpper*sum.Mistakes+r.unseen(eval.CandidateShare))
 	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {
 		err = r.problem.Inspect(*eval, func(points []coll.Point) ([]coll.Algorithm, error) {
@@ -93,6 +96,16 @@ func measuredBy(ms []coll.Measurement) learner.Measured {
 		out[m.Candidate] = math.Log10(m.Seconds)
 	}
 	return out
+}
+
+// unseen bounds the share of candidates that surprise in a way that none did so far:
+// of those that are left, by those that were measured after something was predicted.
+func (r *run) unseen(share float64) float64 {
+	tried := 0
+	if done := r.result.Evaluations; len(done) > 0 {
+		tried = len(r.ledger.Measurements()) - done[0].Trials
+	}
+	return (1 - share) * min(1, unseenUpper/float64(max(1, tried)))
 }
 
 // scale is how wide the errors of the process have been, after the measurements since
