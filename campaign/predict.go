@@ -99,11 +99,15 @@ func measuredBy(ms []coll.Measurement) learner.Measured {
 }
 
 // unseen bounds the share of candidates that surprise in a way that none did so far:
-// of those that are left, by those that were measured after something was predicted.
+// of those that are left, by those that were measured after something was predicted,
+// and those that earlier campaigns measured.
 func (r *run) unseen(share float64) float64 {
 	tried := 0
 	if done := r.result.Evaluations; len(done) > 0 {
 		tried = len(r.ledger.Measurements()) - done[0].Trials
+	}
+	for _, ms := range r.problem.Earlier {
+		tried += len(ms)
 	}
 	return (1 - share) * min(1, unseenUpper/float64(max(1, tried)))
 }

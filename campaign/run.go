@@ -95,7 +95,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		past:     historyOf(p.Problem, nil),
 		strategy: strategy,
 		ledger:   activelearn.NewLedger(p.Space),
-		watch:    activelearn.NewWatch(spec.Criteria, spec.Limits),
+		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
 		attempts: map[coll.Candidate]int{},
 		jobs:     map[string]bool{},
 		began:    time.Now(),

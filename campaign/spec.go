@@ -86,6 +86,18 @@ type Problem struct {
 	Inspect func(e store.Evaluation, choose func([]coll.Point) ([]coll.Algorithm, error)) error
 }
 
+// earlierPatience is enough where an earlier campaign has shown what to expect: more
+// rounds would cost more than finding that nothing changed.
+const earlierPatience = 2
+
+// criteria are those of a problem that earlier campaigns may have met before.
+func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
+	if len(p.Earlier) > 0 {
+		c.Patience = min(c.Patience, earlierPatience)
+	}
+	return c
+}
+
 // Log is where the campaign writes what it does before it goes on.
 type Log interface {
 	Append(recs ...store.Record) error
