@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	"tutti/activelearn"
 	"tutti/coll"
@@ -117,8 +118,9 @@ func (d *digest) round(r store.Record) *Round {
 func (d *digest) addBatch(p *problemDigest, r store.Record) {
 	batch := make([]Asked, len(r.Batch))
 	for i, c := range r.Batch {
-		batch[i] = Asked{Candidate: c}
+		batch[i] = Asked{Candidate: shared(c)}
 		if len(r.Reasons) == len(r.Batch) {
+			r.Reasons[i].Rival = sharedAlgorithm(r.Reasons[i].Rival)
 			batch[i].Reason = &r.Reasons[i]
 		}
 	}
@@ -141,8 +143,19 @@ func (d *digest) addTrial(seq int64, r store.Record) {
 		return
 	}
 	round.Done++
-	d.measurements = append(d.measurements, Measurement{Seq: seq, Library: r.Problem.Library, Round: r.Round, Measurement: t.Measurement})
+	t.Candidate = shared(t.Candidate)
+	d.measurements = append(d.measurements, Measurement{Seq: seq, Library: unique.Make(r.Problem.Library).Value(), Round: r.Round, Measurement: t.Measurement})
 }
+
+// shared is a candidate whose texts it has in common with all others: a journal
+// repeats the same few on every line.
+func shared(c coll.Candidate) coll.Candidate {
+	c.Collective = unique.Make(c.Collective).Value()
+	c.Algorithm = sharedAlgorithm(c.Algorithm)
+	return c
+}
+
+func sharedAlgorithm(a coll.Algorithm) coll.Algorithm { return unique.Make(a).Value() }
 
 func (d *digest) addJob(r store.Record) {
 	i, known := d.job[r.Job.Name]
