@@ -98,7 +98,7 @@ func (g *GP) learn(warm *Params) error {
 	for k := 0; len(starts) < g.opt.Starts; k++ {
 		starts = append(starts, b.start(k, g.opt.Seed))
 	}
-	best, err := learn(newLikelihood(g.opt.Kernel, g.x, y), b, starts, g.opt.MaxEvals)
+	best, err := learn(newLikelihood(g.opt.Kernel, g.x, y), b, starts, tolerance{evals: g.opt.MaxEvals, gradient: 1e-4, absolute: 1e-6, iterations: 4})
 	if err != nil {
 		return err
 	}

@@ -143,9 +143,23 @@ type learned struct {
 	evals int
 }
 
+// objective is the log likelihood of hyper-parameters.
+type objective interface {
+	value(theta []float64) float64
+	gradient(theta, grad []float64)
+}
+
+// tolerance says when a search ends; see doc.go for what would matter.
+type tolerance struct {
+	evals      int     // at most
+	gradient   float64 // norm below which it is flat
+	absolute   float64 // nats that it must gain
+	iterations int     // in so many steps
+}
+
 // learn maximises likelihood and belief from each start by L-BFGS and returns the best theta
 // that any evaluation saw.
-func learn(l *likelihood, b *belief, starts [][]float64, maxEvals int) (learned, error) {
+func learn(l objective, b *belief, starts [][]float64, until tolerance) (learned, error) {
 	best := learned{cost: math.Inf(1)}
 	for _, start := range starts {
 		problem := optimize.Problem{
@@ -170,10 +184,9 @@ func learn(l *likelihood, b *belief, starts [][]float64, maxEvals int) (learned,
 			},
 		}
 		settings := &optimize.Settings{
-			FuncEvaluations: maxEvals,
-			// Both far below the 1e-2 nats that would matter: see doc.go.
-			GradientThreshold: 1e-4,
-			Converger:         &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 4},
+			FuncEvaluations:   until.evals,
+			GradientThreshold: until.gradient,
+			Converger:         &optimize.FunctionConverge{Absolute: until.absolute, Iterations: until.iterations},
 		}
 		// A line search that gives up still leaves the best point seen, which is what counts.
 		_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})

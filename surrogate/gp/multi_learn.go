@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/optimize"
 )
 
 // MultiOptions say how FitMulti learns hyper-parameters.
@@ -89,38 +87,11 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}
 	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, step: opt.steps()}
-	theta, cost := start, math.Inf(1)
-	problem := optimize.Problem{
-		Func: func(at []float64) float64 {
-			v := b.penalty(at, nil) - l.value(at)
-			if math.IsNaN(v) {
-				v = math.Inf(1)
-			}
-			if v < cost {
-				cost, theta = v, append([]float64(nil), at...)
-			}
-			return v
-		},
-		Grad: func(grad, at []float64) {
-			l.gradient(at, grad)
-			for i := range grad {
-				grad[i] = -grad[i]
-			}
-			b.penalty(at, grad)
-		},
+	best, err := learn(l, b, [][]float64{start}, tolerance{evals: multiEvals, gradient: 1e-3, absolute: 1e-2, iterations: 2})
+	if err != nil {
+		return MultiParams{}, err
 	}
-	settings := &optimize.Settings{
-		FuncEvaluations: multiEvals,
-		// Far below the nats that would matter, see doc.go.
-		GradientThreshold: 1e-3,
-		Converger:         &optimize.FunctionConverge{Absolute: 1e-2, Iterations: 2},
-	}
-	// A search that gives up still leaves the best point seen, which is what counts.
-	_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
-	if math.IsInf(cost, 1) {
-		return MultiParams{}, fmt.Errorf("%w at the start", ErrFactor)
-	}
-	p := multiParams(b.inside(theta), len(opt.Length), unit)
+	p := multiParams(b.inside(best.theta), len(opt.Length), unit)
 	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.steps()
 	return p, nil
 }
