@@ -122,37 +122,42 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 	if err != nil {
 		return nil, err
 	}
+	values := make([]float64, len(entries)) // log10 seconds
+	seen := make([]bool, len(entries))
+	for i, e := range entries {
+		c := coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}
+		if values[i], seen[i] = measured[c]; !seen[i] {
+			values[i] = means[e.Task][e.Row]
+		}
+	}
 	out := make([][]Rival, len(points))
 	for i, e := range entries {
-		best := chosen[e.Row]
-		if i == best {
-			continue
+		if best := chosen[e.Row]; i != best {
+			out[e.Row] = append(out[e.Row], Rival{Gap: values[i] - values[best], SD: math.Sqrt(spread(posterior, seen, best, i, scale))})
 		}
-		mine, seen := measured[coll.Candidate{Point: points[e.Row], Algorithm: choices[e.Row]}]
-		other, too := measured[coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}]
-		variance := 0.0 // of what is predicted
-		switch {
-		case !seen && !too:
-			variance = posterior.Difference(best, i)
-		case !seen:
-			variance = posterior.Variance(best)
-		case !too:
-			variance = posterior.Variance(i)
-		}
-		variance *= scale * scale
-		if seen {
-			variance += preprocess.MeasurementNoise
-		} else {
-			mine = means[entries[best].Task][e.Row]
-		}
-		if too {
-			variance += preprocess.MeasurementNoise
-		} else {
-			other = means[e.Task][e.Row]
-		}
-		out[e.Row] = append(out[e.Row], Rival{Gap: other - mine, SD: math.Sqrt(variance)})
 	}
 	return out, nil
+}
+
+// spread is the variance of the difference of two entries: that of what is predicted,
+// scaled, and the noise of what was measured.
+func spread(p *gp.Posterior, seen []bool, a, b int, scale float64) float64 {
+	v := 0.0
+	switch {
+	case !seen[a] && !seen[b]:
+		v = p.Difference(a, b)
+	case !seen[a]:
+		v = p.Variance(a)
+	case !seen[b]:
+		v = p.Variance(b)
+	}
+	v *= scale * scale
+	for _, e := range []int{a, b} {
+		if seen[e] {
+			v += preprocess.MeasurementNoise
+		}
+	}
+	return v
 }
 
 // Standardised are log10 seconds of measurements that the process has not seen, less
