@@ -4,7 +4,7 @@
 # REQUIRE_MPI=1, REQUIRE_SLURM=1 and REQUIRE_BROWSER=1 turn such skips into failures.
 set -eu
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev
-slurmctld slurmd slurm-client munge chromium"
+slurmctld slurmd slurm-client munge chromium nodejs"
 missing=""
 for p in $packages; do
 	if ! dpkg -s "$p" >/dev/null 2>&1; then missing="$missing $p"; fi

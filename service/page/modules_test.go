@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"tutti/service/page/pagetest"
 )
 
 // TestModules checks the grammar of every module and runs the tests of those that touch
@@ -13,7 +15,10 @@ import (
 func TestModules(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("needs node: ", err)
+		if os.Getenv(pagetest.Require) == "1" {
+			t.Fatalf("%v: needs apt-get install nodejs", err)
+		}
+		t.Skipf("%v: needs apt-get install nodejs", err)
 	}
 	names, err := filepath.Glob("assets/*.js")
 	if err != nil || len(names) == 0 {
