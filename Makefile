@@ -21,15 +21,15 @@ test:
 	$(GO) test -count=1 -timeout 20m ./...
 
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 ./campaign ./store ./learner ./surrogate/forest ./hpo ./service ./service/api ./service/client ./service/token
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 ./campaign ./store ./surrogate/learner ./surrogate/forest ./hpo ./service ./service/api ./service/client ./service/token
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) tool -modfile=scripts/staticcheck.mod staticcheck ./...
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./evaluate
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./campaign/evaluate
 
 # needs root, MPICH, Slurm and OSU_HOME
 bench-live:

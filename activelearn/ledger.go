@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/space"
 )
 
 // status of a candidate.
@@ -20,7 +19,7 @@ const (
 
 // Ledger keeps what became of each candidate of a space.
 type Ledger struct {
-	space        *space.Space
+	space        *coll.Space
 	status       []status // of every candidate of the space, in its order
 	first        []int    // point index -> its first candidate in status
 	left         []int    // point index -> candidates still free
@@ -33,7 +32,7 @@ type Ledger struct {
 }
 
 // NewLedger returns a ledger in which every candidate is free.
-func NewLedger(s *space.Space) *Ledger {
+func NewLedger(s *coll.Space) *Ledger {
 	n := len(s.Points())
 	l := &Ledger{space: s, status: make([]status, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
 	at := 0
@@ -71,7 +70,7 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 }
 
 // Space returns the space the ledger is kept for.
-func (l *Ledger) Space() *space.Space { return l.space }
+func (l *Ledger) Space() *coll.Space { return l.space }
 
 // Free returns the candidates at point i that may be asked for.
 func (l *Ledger) Free(i int) []coll.Candidate {

@@ -6,30 +6,29 @@ import (
 	"testing"
 
 	"tutti/activelearn"
-	"tutti/benchrunner/synthetic"
 	"tutti/coll"
-	"tutti/space"
+	"tutti/internal/test/synthetic"
 )
 
 // sweep is a space of one layout: the sizes 1, 2, 4 … of a bcast with the
 // algorithms of the synthetic machine.
-func sweep(sizes int) *space.Space {
+func sweep(sizes int) *coll.Space {
 	var points []coll.Point
 	for i := range sizes {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i})
 	}
-	return space.New(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	return coll.NewSpace(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
 }
 
 // cube is a space of several layouts in which one algorithm needs two processes
 // per node and so is missing at some points.
-func cube(t *testing.T) *space.Space {
+func cube(t *testing.T) *coll.Space {
 	t.Helper()
-	points, err := space.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast)
+	points, err := coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return space.New(points, synthetic.Algorithms(), func(c coll.Candidate) error {
+	return coll.NewSpace(points, synthetic.Algorithms(), func(c coll.Candidate) error {
 		if c.Algorithm.Name == "halving" && c.PPN == 1 {
 			return errors.New("cannot run there")
 		}

@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/space"
 )
 
 // million is a space of a million candidates, up to 4096 nodes of 256 processes, and a
 // ledger in which a thousand of them are measured.
 func million(t testing.TB) *Ledger {
 	t.Helper()
-	g := space.Grid{}
+	g := coll.Grid{}
 	for n := 1; n <= 4096; n += 1 + n/8 {
 		g.Nodes = append(g.Nodes, n)
 	}
@@ -39,7 +38,7 @@ func million(t testing.TB) *Ledger {
 		}
 		algorithms = append(algorithms, a)
 	}
-	l := NewLedger(space.New(points, algorithms, func(coll.Candidate) error { return nil }))
+	l := NewLedger(coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil }))
 	for i := range 1000 {
 		wide(t, l, l.Space().At(i * 7919 % len(l.Space().Points()))[i%10])
 	}

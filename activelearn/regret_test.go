@@ -8,7 +8,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/space"
 )
 
 func TestPrices(t *testing.T) {
@@ -111,14 +110,14 @@ func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	}
 }
 
-func crossing() *space.Space {
+func crossing() *coll.Space {
 	var points []coll.Point
 	for n := 2; n <= 32; n *= 2 {
 		for i := range 20 {
 			points = append(points, coll.Point{Collective: coll.Bcast, Nodes: n, PPN: 2, MsgBytes: 1 << i})
 		}
 	}
-	return space.New(points, []coll.Algorithm{{Name: "early"}, {Name: "late"}, {Name: "slow"}}, func(coll.Candidate) error { return nil })
+	return coll.NewSpace(points, []coll.Algorithm{{Name: "early"}, {Name: "late"}, {Name: "slow"}}, func(coll.Candidate) error { return nil })
 }
 
 // What is hopeless is not measured again, and what is measured lies where the two

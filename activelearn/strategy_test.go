@@ -9,7 +9,6 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/space"
 	"tutti/surrogate/forest"
 )
 
@@ -185,7 +184,7 @@ func TestJackknifePrefersTheNoisyForest(t *testing.T) {
 	for i := range 20 {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i})
 	}
-	s := space.New(points, []coll.Algorithm{steady, jumpy}, func(coll.Candidate) error { return nil })
+	s := coll.NewSpace(points, []coll.Algorithm{steady, jumpy}, func(coll.Candidate) error { return nil })
 	for seed := range uint64(5) {
 		l := activelearn.NewLedger(s)
 		for i := 0; i < 20; i += 2 {

@@ -3,9 +3,8 @@ package activelearn
 import (
 	"testing"
 
-	"tutti/benchrunner/synthetic"
 	"tutti/coll"
-	"tutti/space"
+	"tutti/internal/test/synthetic"
 )
 
 // A point whose algorithms end in different rounds is one observation, with the
@@ -15,7 +14,7 @@ func TestUncertaintyTellsEachPointOnce(t *testing.T) {
 	for i := range 6 {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << (3 * i)})
 	}
-	s := space.New(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	s := coll.NewSpace(points, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
 	l := NewLedger(s)
 	u := &uncertainty{opt: Options{Initial: 3}}
 	for round := 1; l.Left() > 0; round++ {

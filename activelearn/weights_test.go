@@ -8,11 +8,10 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/space"
 )
 
 // bySize weighs the points of a space.
-func bySize(sp *space.Space, weight func(p coll.Point) float64) []float64 {
+func bySize(sp *coll.Space, weight func(p coll.Point) float64) []float64 {
 	var out []float64
 	for _, p := range sp.Points() {
 		out = append(out, weight(p))
@@ -27,7 +26,7 @@ func TestSampleByWeight(t *testing.T) {
 	for n := range 1000 {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: n + 2, PPN: 1, MsgBytes: 8})
 	}
-	sp := space.New(points, []coll.Algorithm{{Name: "a"}, {Name: "b"}}, func(coll.Candidate) error { return nil })
+	sp := coll.NewSpace(points, []coll.Algorithm{{Name: "a"}, {Name: "b"}}, func(coll.Candidate) error { return nil })
 	for _, tc := range []struct {
 		name   string
 		weight func(p coll.Point) float64

@@ -11,15 +11,14 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
-	"tutti/benchrunner/synthetic"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/learner"
+	"tutti/internal/test/synthetic"
 	"tutti/preprocess"
 	"tutti/selection"
-	"tutti/space"
 	"tutti/store"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 	"tutti/verify"
 )
 
@@ -41,7 +40,7 @@ func (m *memory) Append(recs ...store.Record) error {
 
 func grid(t testing.TB) []coll.Point {
 	t.Helper()
-	g := space.Grid{Nodes: []int{2, 4, 6, 8, 16, 32}, PPN: []int{1, 4, 12}}
+	g := coll.Grid{Nodes: []int{2, 4, 6, 8, 16, 32}, PPN: []int{1, 4, 12}}
 	for size := int64(8); size <= 1<<20; size *= 4 {
 		g.MsgBytes = append(g.MsgBytes, size)
 	}
@@ -59,7 +58,7 @@ func problem(t testing.TB, opt replay.Options) campaign.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sp := space.New(grid(t), synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	sp := coll.NewSpace(grid(t), synthetic.Algorithms(), func(coll.Candidate) error { return nil })
 	return campaign.Problem{
 		Problem: store.Problem{Library: "mpich", Collective: coll.Bcast},
 		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()),

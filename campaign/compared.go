@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/preprocess"
-	"tutti/report"
 	"tutti/surrogate/gp"
 )
 

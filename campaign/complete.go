@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
 // normalUpper is the quantile of a standard normal variable at 95 %: the

@@ -6,12 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
-	"tutti/report"
 	"tutti/selection"
 	"tutti/store"
+	"tutti/surrogate/learner"
 	"tutti/verify"
 )
 

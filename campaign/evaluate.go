@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
 // evaluate judges the selection of a round as Spec.Judge says. It reports false

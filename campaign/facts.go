@@ -3,10 +3,10 @@ package campaign
 import (
 	"slices"
 
+	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
-	"tutti/report"
+	"tutti/surrogate/learner"
 )
 
 // newFacts gathers what the report shows of a problem.

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/report"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
 const (

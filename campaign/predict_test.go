@@ -6,10 +6,9 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner/replay"
-	"tutti/benchrunner/synthetic"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/space"
+	"tutti/internal/test/synthetic"
 	"tutti/verify"
 )
 
@@ -50,7 +49,7 @@ func TestPredictionOfFewPoints(t *testing.T) {
 	s.HPO, s.Judge = 0, campaign.ByPrediction
 	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	few := grid(t)[:12] // the criteria allow one mistake in 20
-	p.Space = space.New(few, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
+	p.Space = coll.NewSpace(few, synthetic.Algorithms(), func(coll.Candidate) error { return nil })
 	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/report"
 	"tutti/store"
 	"tutti/verify"
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/report"
 	"tutti/store"
 	"tutti/verify"
 )

@@ -7,10 +7,9 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/metrics"
-	"tutti/space"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
 // Spec says how a problem is tuned.
@@ -67,7 +66,7 @@ func (b Batch) Want(measured int) int {
 // Problem is one library and collective with the machine to measure it on.
 type Problem struct {
 	store.Problem
-	Space  *space.Space
+	Space  *coll.Space
 	Runner benchrunner.Runner
 	// Truth, when not nil, is a complete and noise-free set of measurements. What
 	// was selected is scored against it at the end.

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strconv"
 
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/hpo"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/report"
 	"tutti/store"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 )
 
 // Study is the hyperparameter study of a problem.

@@ -6,9 +6,9 @@ import (
 
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
+	"tutti/surrogate/learner"
 )
 
 // Poisson forests take no target below 0, so a study must not offer them where one

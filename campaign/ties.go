@@ -1,9 +1,9 @@
 package campaign
 
 import (
+	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/learner"
-	"tutti/report"
+	"tutti/surrogate/learner"
 )
 
 // tieWork is the most that ties are looked for with: points times algorithms times the

@@ -3,7 +3,7 @@ package campaign
 import (
 	"slices"
 
-	"tutti/report"
+	"tutti/campaign/report"
 	"tutti/verify"
 )
 

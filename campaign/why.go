@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tutti/report"
+	"tutti/campaign/report"
 	"tutti/store"
 )
 

@@ -1,7 +1,7 @@
 // Package coll holds the nouns of tutti and nothing else: what is tuned
 // (Collective), how it may be done (Algorithm), where it runs (Point), what can
-// be measured (Candidate), one attempt to measure (Trial) and what came out of
-// it (Measurement).
+// be measured (Candidate), which candidates there are (Grid, Space), one attempt
+// to measure (Trial) and what came out of it (Measurement).
 //
 // Times are seconds and sizes are bytes everywhere; parsers convert once, at the
 // border. MsgBytes follows the OSU micro-benchmarks: the part of one process for

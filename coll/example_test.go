@@ -1,6 +1,7 @@
 package coll_test
 
 import (
+	"errors"
 	"fmt"
 
 	"tutti/coll"
@@ -24,4 +25,27 @@ func ExampleCandidate() {
 	}
 	fmt.Println(c, c.Processes())
 	// Output: bcast 16x4 64KiB binomial 64
+}
+
+func ExampleNewSpace() {
+	points, err := coll.Grid{Nodes: []int{4, 6}, PPN: []int{1}, MsgBytes: []int64{8}}.Points(coll.Allgather)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// Recursive doubling needs a power of two.
+	canRun := func(c coll.Candidate) error {
+		if n := c.Processes(); c.Algorithm.Name == "recursive_doubling" && n&(n-1) != 0 {
+			return errors.New("not a power of two")
+		}
+		return nil
+	}
+	algorithms := []coll.Algorithm{{Name: "recursive_doubling"}, {Name: "ring"}}
+	for _, c := range coll.NewSpace(points, algorithms, canRun).Candidates() {
+		fmt.Println(c)
+	}
+	// Output:
+	// allgather 4x1 8B recursive_doubling
+	// allgather 4x1 8B ring
+	// allgather 6x1 8B ring
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/slurmtest"
+	"tutti/internal/test/slurmtest"
 	"tutti/native"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 func someReport() *Report {

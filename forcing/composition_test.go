@@ -15,7 +15,7 @@ import (
 	"tutti/coll/catalogue"
 	"tutti/coll/mpichtree"
 	"tutti/forcing"
-	"tutti/selection/mpitest"
+	"tutti/internal/test/mpitest"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 	"tutti/selection"
 )
 

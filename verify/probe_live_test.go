@@ -17,7 +17,7 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/forcing"
-	"tutti/selection/mpitest"
+	"tutti/internal/test/mpitest"
 	"tutti/verify"
 )
 

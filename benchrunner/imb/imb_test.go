@@ -12,7 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/forcing"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 const sampleName = "imb-mpi1_np2_bcast_allreduce_barrier"

@@ -20,7 +20,7 @@ import (
 	"tutti/benchrunner/launch"
 	"tutti/coll"
 	"tutti/forcing"
-	"tutti/internal/slurmtest"
+	"tutti/internal/test/slurmtest"
 )
 
 // library is an MPI library of the machine with the launchers that start it.

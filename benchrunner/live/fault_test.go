@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"tutti/benchrunner"
-	"tutti/benchrunner/fault"
-	"tutti/benchrunner/runnertest"
 	"tutti/coll"
+	"tutti/internal/test/fault"
+	"tutti/internal/test/runnertest"
 )
 
 func faulty(t testing.TB, opt fault.Options) benchrunner.Scheduler {

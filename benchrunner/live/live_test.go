@@ -10,8 +10,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
-	"tutti/benchrunner/runnertest"
 	"tutti/coll"
+	"tutti/internal/test/runnertest"
 )
 
 func TestSuite(t *testing.T) {

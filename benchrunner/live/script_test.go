@@ -19,7 +19,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/coll"
 	"tutti/forcing"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 // words is a program whose arguments, variables and files are given.

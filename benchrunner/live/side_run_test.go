@@ -11,7 +11,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 // apartNodes takes this machine for several: what a job script asks for its nodes is

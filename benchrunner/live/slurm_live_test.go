@@ -19,12 +19,12 @@ import (
 	"tutti/benchrunner/launch"
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/native"
-	"tutti/benchrunner/runnertest"
 	"tutti/benchrunner/slurm"
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/forcing"
-	"tutti/internal/slurmtest"
+	"tutti/internal/test/runnertest"
+	"tutti/internal/test/slurmtest"
 	program "tutti/native"
 )
 

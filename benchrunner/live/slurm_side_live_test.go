@@ -16,7 +16,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
-	"tutti/internal/slurmtest"
+	"tutti/internal/test/slurmtest"
 )
 
 // sideBench is a bench whose starts measure one case each, side by side.

@@ -10,7 +10,7 @@ import (
 	"tutti/benchrunner/native"
 	"tutti/coll"
 	"tutti/forcing"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 func options() native.Options {

@@ -11,7 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 const (

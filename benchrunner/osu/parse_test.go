@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tutti/benchrunner"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 // render writes all that a listing holds.

@@ -11,7 +11,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/space"
 )
 
 // Noise is what disturbs a recorded time.
@@ -93,13 +92,13 @@ func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 func (m *Machine) Candidates() []coll.Candidate { return m.order }
 
 // Space returns the space of the candidates that were recorded.
-func (m *Machine) Space() *space.Space {
+func (m *Machine) Space() *coll.Space {
 	points := make([]coll.Point, len(m.order))
 	algorithms := make([]coll.Algorithm, len(m.order))
 	for i, c := range m.order {
 		points[i], algorithms[i] = c.Point, c.Algorithm
 	}
-	return space.New(points, algorithms, func(c coll.Candidate) error {
+	return coll.NewSpace(points, algorithms, func(c coll.Candidate) error {
 		if _, ok := m.recorded[c]; !ok {
 			return fmt.Errorf("%v is not recorded", c)
 		}

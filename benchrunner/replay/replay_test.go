@@ -9,9 +9,9 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
-	"tutti/benchrunner/runnertest"
-	"tutti/benchrunner/synthetic"
 	"tutti/coll"
+	"tutti/internal/test/runnertest"
+	"tutti/internal/test/synthetic"
 )
 
 func points() []coll.Point {

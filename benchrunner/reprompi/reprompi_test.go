@@ -15,7 +15,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/forcing"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Start {

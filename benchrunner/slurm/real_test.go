@@ -15,7 +15,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/slurmtest"
+	"tutti/internal/test/slurmtest"
 )
 
 // long adds the cases that take minutes.

@@ -16,11 +16,11 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/internal/config"
-	"tutti/learner"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/store"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 )
 
 // built is a campaign ready to run.

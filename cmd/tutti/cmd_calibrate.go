@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/benchrunner"
-	"tutti/evaluate"
+	"tutti/campaign/evaluate"
 )
 
 // calibrateCommand is tutti evaluate calibrate.

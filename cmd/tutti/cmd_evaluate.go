@@ -16,7 +16,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
-	"tutti/evaluate"
+	"tutti/campaign/evaluate"
 	"tutti/preprocess"
 )
 

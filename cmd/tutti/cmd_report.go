@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign"
-	"tutti/report"
+	"tutti/campaign/report"
 	"tutti/store"
 )
 

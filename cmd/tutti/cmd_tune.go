@@ -17,8 +17,8 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/internal/config"
-	"tutti/report"
 	"tutti/store"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/coll/catalogue"
 	"tutti/internal/config"
-	"tutti/report"
 	"tutti/store"
 	"tutti/verify"
 )

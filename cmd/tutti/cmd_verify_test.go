@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/report"
+	"tutti/campaign/report"
 )
 
 // bcastCampaign tunes bcast for Open MPI and MPICH on a part of the recorded data

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/report"
+	"tutti/campaign/report"
 )
 
 // version of the program; the changelog says what is in it.

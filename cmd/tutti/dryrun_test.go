@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"mvdan.cc/sh/v3/syntax"
 
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 )
 
 // TestLiveScripts runs command lines on fake campaigns.

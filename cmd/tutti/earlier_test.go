@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/report"
+	"tutti/campaign/report"
 )
 
 // changedData copies recorded data with times multiplied by what factor says of a row.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/report"
+	"tutti/campaign/report"
 )
 
 // TestExcludedInTheReport looks for the candidates that were given up: each is told

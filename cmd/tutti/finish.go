@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/internal/config"
-	"tutti/report"
 	"tutti/selection"
 	"tutti/store"
 	"tutti/verify"

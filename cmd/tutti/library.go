@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/coll/mpichtree"
 	"tutti/internal/config"
-	"tutti/report"
 	"tutti/selection"
 	"tutti/selection/intel"
 	"tutti/selection/mpich"

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/report"
-	"tutti/selection/mpitest"
+	"tutti/internal/test/mpitest"
 	"tutti/store"
 	"tutti/verify"
 )

@@ -21,7 +21,6 @@ import (
 	"tutti/coll/catalogue"
 	"tutti/forcing"
 	"tutti/internal/config"
-	"tutti/space"
 	"tutti/store"
 )
 
@@ -36,7 +35,7 @@ func (b *built) addMeasured(lib config.Library) error {
 	if err != nil {
 		return err
 	}
-	grid := space.Grid{Nodes: b.config.Grid.Nodes, PPN: b.config.Grid.PPN, MsgBytes: b.config.Grid.Sizes}
+	grid := coll.Grid{Nodes: b.config.Grid.Nodes, PPN: b.config.Grid.PPN, MsgBytes: b.config.Grid.Sizes}
 	check := b.checker(cat)
 	for _, name := range b.config.Collectives {
 		collective, err := coll.ParseCollective(name)
@@ -49,7 +48,7 @@ func (b *built) addMeasured(lib config.Library) error {
 		}
 		b.problems = append(b.problems, campaign.Problem{
 			Problem: store.Problem{Library: lib.Name, Collective: collective},
-			Space:   space.New(points, append(cat.Algorithms(collective), coll.Default), check),
+			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
 		})
 	}
 	return nil

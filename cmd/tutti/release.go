@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/coll/mpichtree"
 	"tutti/internal/config"
-	"tutti/report"
 	"tutti/selection"
 	"tutti/selection/table"
 )

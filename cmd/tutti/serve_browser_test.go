@@ -15,10 +15,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/coll"
+	"tutti/internal/test/mpitest"
+	"tutti/internal/test/pagetest"
 	"tutti/selection/mpich"
-	"tutti/selection/mpitest"
 	"tutti/service"
-	"tutti/service/page/pagetest"
 )
 
 // startServe starts tutti serve on a free port of loopback with the small campaign as

@@ -9,10 +9,10 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/learner"
 	"tutti/selection"
 	"tutti/service"
 	"tutti/store"
+	"tutti/surrogate/learner"
 	"tutti/verify"
 )
 

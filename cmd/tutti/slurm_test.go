@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/internal/slurmtest"
-	"tutti/selection/mpitest"
+	"tutti/internal/test/mpitest"
+	"tutti/internal/test/slurmtest"
 	"tutti/store"
 )
 

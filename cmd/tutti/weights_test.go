@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/report"
+	"tutti/campaign/report"
 )
 
 // TestTrace tunes for an application that calls allreduce with one size only: where

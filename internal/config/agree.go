@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"tutti/campaign"
-	"tutti/learner"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 )
 
 // Kinds returns the kinds of runners.

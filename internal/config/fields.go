@@ -11,9 +11,9 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/learner"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 )
 
 // field is one key of a campaign file: the template, the defaults and the checks

@@ -118,7 +118,7 @@ func TestRules(t *testing.T) {
 		pkg  pkg
 		want []string
 	}{
-		{name: "down", pkg: pkg{ImportPath: "tutti/learner", Imports: []string{"tutti/coll", "tutti/preprocess", "fmt", "math/rand/v2"}}},
+		{name: "down", pkg: pkg{ImportPath: "tutti/surrogate/learner", Imports: []string{"tutti/coll", "tutti/preprocess", "fmt", "math/rand/v2"}}},
 		{name: "child imports parent", pkg: pkg{ImportPath: "tutti/selection/mpich", Imports: []string{"tutti/selection"}}},
 		{
 			name: "parent imports child",
@@ -127,8 +127,8 @@ func TestRules(t *testing.T) {
 		},
 		{
 			name: "sideways",
-			pkg:  pkg{ImportPath: "tutti/space", Imports: []string{"tutti/store"}},
-			want: []string{"space (rank 1) imports store (rank 1): want a lower rank or its parent"},
+			pkg:  pkg{ImportPath: "tutti/metrics", Imports: []string{"tutti/store"}},
+			want: []string{"metrics (rank 1) imports store (rank 1): want a lower rank or its parent"},
 		},
 		{
 			name: "child imports a neighbour of its parent",
@@ -137,8 +137,8 @@ func TestRules(t *testing.T) {
 		},
 		{
 			name: "up",
-			pkg:  pkg{ImportPath: "tutti/coll", Imports: []string{"tutti/space"}},
-			want: []string{"coll (rank 0) imports space (rank 1): want a lower rank or its parent"},
+			pkg:  pkg{ImportPath: "tutti/coll", Imports: []string{"tutti/metrics"}},
+			want: []string{"coll (rank 0) imports metrics (rank 1): want a lower rank or its parent"},
 		},
 		{name: "no rank", pkg: pkg{ImportPath: "tutti/util"}, want: []string{"util has no rank in internal/imports"}},
 		{name: "a test goes up", pkg: pkg{ImportPath: "tutti/coll", TestImports: []string{"tutti/campaign"}, XTestImports: []string{"tutti/benchrunner/replay"}}},
@@ -150,13 +150,13 @@ func TestRules(t *testing.T) {
 		{
 			name: "a runner by name",
 			pkg:  pkg{ImportPath: "tutti/campaign", Imports: []string{"tutti/benchrunner", "tutti/benchrunner/replay"}},
-			want: []string{"campaign imports tutti/benchrunner/replay: want that in cmd/tutti, doctor, evaluate only"},
+			want: []string{"campaign imports tutti/benchrunner/replay: want that in cmd/tutti, doctor, campaign/evaluate only"},
 		},
-		{name: "a runner by name where it may", pkg: pkg{ImportPath: "tutti/evaluate", Imports: []string{"tutti/benchrunner/replay"}}},
+		{name: "a runner by name where it may", pkg: pkg{ImportPath: "tutti/campaign/evaluate", Imports: []string{"tutti/benchrunner/replay"}}},
 		{
 			name: "an exporter by name",
-			pkg:  pkg{ImportPath: "tutti/evaluate", Imports: []string{"tutti/selection/mpich"}},
-			want: []string{"evaluate imports tutti/selection/mpich: want that in cmd/tutti only"},
+			pkg:  pkg{ImportPath: "tutti/campaign/evaluate", Imports: []string{"tutti/selection/mpich"}},
+			want: []string{"campaign/evaluate imports tutti/selection/mpich: want that in cmd/tutti only"},
 		},
 		{
 			name: "others' libraries",
@@ -172,8 +172,8 @@ func TestRules(t *testing.T) {
 		},
 		{
 			name: "old random numbers in a test",
-			pkg:  pkg{ImportPath: "tutti/space", XTestImports: []string{"math/rand", "math/rand/v2"}},
-			want: []string{"space imports math/rand: want that in hpo only"},
+			pkg:  pkg{ImportPath: "tutti/metrics", XTestImports: []string{"math/rand", "math/rand/v2"}},
+			want: []string{"metrics imports math/rand: want that in hpo only"},
 		},
 		{name: "where they may be", pkg: pkg{ImportPath: "tutti/hpo", Imports: []string{"github.com/c-bata/goptuna", "math/rand"}}},
 		{name: "flags", pkg: pkg{ImportPath: "tutti/cmd/tutti", Imports: []string{"github.com/spf13/cobra"}, XTestImports: []string{"tutti/cmd/tutti"}}},

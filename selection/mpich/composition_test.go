@@ -9,9 +9,9 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/coll/mpichtree"
+	"tutti/internal/test/mpitest"
 	"tutti/selection"
 	"tutti/selection/mpich"
-	"tutti/selection/mpitest"
 )
 
 // times are predictions of one point, in seconds by algorithm.

@@ -16,9 +16,9 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/coll/mpichtree"
+	"tutti/internal/test/mpitest"
 	"tutti/selection"
 	"tutti/selection/mpich"
-	"tutti/selection/mpitest"
 )
 
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}

@@ -15,7 +15,7 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/coll/mpichtree"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 	"tutti/selection"
 	"tutti/selection/mpich"
 )

@@ -14,7 +14,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 	"tutti/selection"
 	"tutti/selection/mvapich"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/test/mpitest"
 	"tutti/selection"
-	"tutti/selection/mpitest"
 	"tutti/selection/openmpi"
 )
 

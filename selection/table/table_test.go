@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 	"tutti/selection"
 	"tutti/selection/table"
 )

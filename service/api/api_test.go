@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tutti/internal/golden"
+	"tutti/internal/test/golden"
 	"tutti/service"
 	"tutti/service/api"
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"tutti/internal/test/pagetest"
 	"tutti/service"
-	"tutti/service/page/pagetest"
 )
 
 // faults lists what is wrong for people who do not see the page, or not well: names

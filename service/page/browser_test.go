@@ -6,9 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"tutti/internal/test/pagetest"
 	"tutti/service/api"
 	"tutti/service/page"
-	"tutti/service/page/pagetest"
 )
 
 func TestMain(m *testing.M) {

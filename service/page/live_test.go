@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"tutti/internal/test/pagetest"
 	"tutti/service"
-	"tutti/service/page/pagetest"
 )
 
 // hostile is what somebody who wants to harm the readers of the page calls a campaign.

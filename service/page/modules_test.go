@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tutti/service/page/pagetest"
+	"tutti/internal/test/pagetest"
 )
 
 // TestModules checks the grammar of every module and runs the tests of those that touch

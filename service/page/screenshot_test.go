@@ -14,8 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"tutti/internal/test/pagetest"
 	"tutti/service"
-	"tutti/service/page/pagetest"
 )
 
 var update = flag.Bool("update", false, "write docs/screenshots")

@@ -1,0 +1,115 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+const recorded = "../../data/simgrid"
+
+// recordedSet is a file of data/simgrid.
+func recordedSet(t *testing.T, name string) Set {
+	t.Helper()
+	sets, _, err := Load([]string{filepath.Join(recorded, name+".csv")})
+	if err != nil || len(sets) != 1 {
+		t.Fatalf("%s: %d sets, %v", name, len(sets), err)
+	}
+	return sets[0]
+}
+
+// untuned is how slow the choices of a library are at points it was never tuned for.
+func untuned(t *testing.T, truth []coll.Measurement, machine, library string) metrics.Summary {
+	t.Helper()
+	defaults, err := preprocess.ReadDefaults(filepath.Join(recorded, "defaults.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := map[coll.Point]float64{}
+	for _, m := range truth {
+		if b, known := best[m.Point]; !known || m.Seconds < b {
+			best[m.Point] = m.Seconds
+		}
+	}
+	var slowdowns []float64
+	for _, m := range defaults.Rows(truth, machine, library) {
+		slowdowns = append(slowdowns, m.Seconds/best[m.Point])
+	}
+	return summary(t, slowdowns)
+}
+
+func summary(t *testing.T, slowdowns []float64) metrics.Summary {
+	t.Helper()
+	sum, err := metrics.Summarize(slowdowns, metrics.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// A campaign that measures powers of two alone until the criteria hold there predicts
+// what lies between them: no cliff. Beside it are forests of as many random
+// measurements, and what the libraries choose untuned.
+func TestBetweenPowersOfTwo(t *testing.T) {
+	sets := []string{"A_allreduce", "C_allgather", "C_allreduce", "D_allgather", "D_allreduce", "E_allreduce"}
+	if !testing.Short() {
+		sets = append(sets, "C_alltoall", "C_bcast", "D_alltoall", "E_allgather", "E_alltoall")
+	}
+	opt := DefaultOptions()
+	opt.ToShare = 0
+	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	said := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
+	var lost, byForests []float64
+	for _, name := range sets {
+		grid, between := recordedSet(t, name), recordedSet(t, name+"_np2")
+		res, err := replayed(context.Background(), grid, "regret", 1, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms := res.Ledger.Measurements()
+		judged := func(ms []coll.Measurement, o learner.Options) metrics.Summary {
+			o.Missing = grid.missing(ms)
+			l, err := learner.Fit(ms, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held, err := l.Judge(between.Truth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return summary(t, held.Slowdowns)
+		}
+		machine, err := grid.machine(opt.replay(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		random, err := drawn(context.Background(), grid, machine, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := res.Evaluations[len(res.Evaluations)-1]
+		here, forests := judged(ms, opt.of("regret", 1)), judged(random[:len(ms)], opt.learner(opt.Scaling, 1))
+		letter, _, _ := strings.Cut(name, "_")
+		mpich, openmpi := untuned(t, between.Truth, letter, "mpich"), untuned(t, between.Truth, letter, "openmpi")
+		t.Logf("%-12s %4d measured | grid %.3f %4.1f %% | between: regret %s, forests %s, MPICH's rule %s, Open MPI's %s", name,
+			len(ms), e.Slowdown, 100*e.Mistakes, said(here), said(forests), said(mpich), said(openmpi))
+		lost, byForests = append(lost, here.Slowdown), append(byForests, forests.Slowdown)
+		if here.Slowdown > mpich.Slowdown || here.Slowdown > openmpi.Slowdown {
+			t.Errorf("%s: slowdown %.3f between powers of two, no better than untuned libraries", name, here.Slowdown)
+		}
+	}
+	got, forests := summary(t, lost).Slowdown, summary(t, byForests).Slowdown
+	t.Logf("mean %.3f, worst %.3f; forests %.3f", got, slices.Max(lost), forests)
+	if got > 1.04 || got > forests {
+		t.Errorf("mean slowdown %.3f between powers of two, forests %.3f: want 1.04 at most, and less than theirs", got, forests)
+	}
+}

@@ -1,0 +1,91 @@
+package evaluate_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tutti/campaign/evaluate"
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+)
+
+// A replay judged by predictions is the same again, does not depend on the number of
+// workers, and is not replayed when it is known.
+func TestCalibrations(t *testing.T) {
+	var points []coll.Point
+	for _, nodes := range []int{2, 4, 8, 16} {
+		for size := int64(8); size <= 1<<17; size *= 8 {
+			points = append(points, coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: size})
+		}
+	}
+	ms := synthetic.Measurements(points)
+	for i := range ms {
+		ms[i].CostSeconds = 100 * ms[i].Seconds
+	}
+	set, err := evaluate.NewSet("synthetic", ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := evaluate.DefaultOptions()
+	opt.Trees, opt.Batch.Candidates = 10, 20
+	plan := evaluate.CalibrationPlan{Sets: []evaluate.Set{set}, Strategy: "random", Seeds: evaluate.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}
+	first, err := evaluate.Calibrations(context.Background(), plan, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range first {
+		if c.Evaluations == 0 || c.Covered > c.Evaluations || !c.Stopped || c.StopShare <= 0 || c.StopShare > 1 || c.FirstSeconds == 0 {
+			t.Errorf("calibration %+v", c)
+		}
+	}
+	opt.Workers, plan.Known = 2, first[:1]
+	fresh := 0
+	again, err := evaluate.Calibrations(context.Background(), plan, opt, func(c evaluate.Calibration) error {
+		fresh++
+		return nil
+	})
+	if err != nil || fresh != 1 {
+		t.Fatalf("%d replayed, %v, want the one that is not known", fresh, err)
+	}
+	for i := range again {
+		again[i].WallSeconds, first[i].WallSeconds = 0, 0
+		if again[i] != first[i] {
+			t.Errorf("again %+v, first %+v", again[i], first[i])
+		}
+	}
+}
+
+func TestWriteCalibration(t *testing.T) {
+	all := []evaluate.Calibration{
+		{Data: "a", Noise: 0.01, FirstSeconds: 1, HeldSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
+		{Data: "a", Noise: 0.01, FirstSeconds: 1, HeldSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
+		{Data: "b", Noise: 0.02, Tail: 0.02, FirstSeconds: 1, HeldSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
+	}
+	var b strings.Builder
+	if err := evaluate.WriteCalibration(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, line := range strings.Split(b.String(), "\n") {
+		fields := strings.Split(strings.ReplaceAll(line, " %", "%"), "  ")
+		var kept []string
+		for _, f := range fields {
+			if f = strings.TrimSpace(f); f != "" {
+				kept = append(kept, f)
+			}
+		}
+		if len(kept) > 0 {
+			rows[kept[0]] = kept[1:]
+		}
+	}
+	for name, want := range map[string]string{
+		"a":                        "2 2 50.0% 70.0% 3.00 2.83 1.50 1.41 4.0% 6.0%",
+		"noise 2% and outliers 2%": "1 0 – 100.0% 8.00 8.00 4.00 4.00 – –",
+		"all":                      "3 2 50.0% 76.0% 4.00 4.00 2.00 2.00 4.0% 6.0%",
+	} {
+		if got := strings.Join(rows[name], " "); got != want {
+			t.Errorf("row %q: %q, want %q\n%s", name, got, want, b.String())
+		}
+	}
+}

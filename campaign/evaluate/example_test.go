@@ -1,0 +1,41 @@
+package evaluate_test
+
+import (
+	"context"
+	"fmt"
+
+	"tutti/benchrunner"
+	"tutti/campaign/evaluate"
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+)
+
+// Two strategies on a machine whose best algorithm is known.
+func ExampleCompare() {
+	grid := coll.Grid{Nodes: []int{2, 4, 8, 16, 32}, PPN: []int{1, 8}, MsgBytes: []int64{64, 4096, 262144, 16777216}}
+	points, err := grid.Points(coll.Bcast)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	set, err := evaluate.NewSet("synthetic", synthetic.Measurements(points))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan := evaluate.Plan{
+		Sets: []evaluate.Set{set}, Strategies: []string{"random", "uncertainty"},
+		Seeds: evaluate.Seeds(1, 1), Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
+	}
+	outcomes, err := evaluate.Compare(context.Background(), plan, evaluate.DefaultOptions(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, o := range outcomes {
+		fmt.Printf("%s converged: %v, before everything was measured: %v\n", o.Strategy, o.Converged, o.PointShare < 1)
+	}
+	// Output:
+	// random converged: true, before everything was measured: true
+	// uncertainty converged: true, before everything was measured: true
+}

@@ -1,0 +1,284 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/metrics"
+	"tutti/store"
+	"tutti/surrogate/learner"
+)
+
+// Shares are the parts of the candidates at which every outcome tells the metrics.
+var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
+
+// Quality is how good the selection is over all points of a set.
+type Quality struct {
+	Slowdown float64  `json:"slowdown"` // mean
+	Accuracy float64  `json:"accuracy"`
+	Mistakes float64  `json:"mistakes"`
+	R2       *float64 `json:"r2"` // null when the targets do not vary
+	P95      float64  `json:"p95_slowdown"`
+	Worst    float64  `json:"worst_slowdown"`
+}
+
+// Mark is what a share of the candidates gives. Share is the one asked for; the
+// training set is the smallest one that reaches it and ends with a whole batch of
+// one point.
+type Mark struct {
+	Share          float64 `json:"share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"`
+	Quality
+}
+
+// Step is one evaluation on the way.
+type Step struct {
+	Round          int     `json:"round"`
+	PointShare     float64 `json:"point_share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+}
+
+// Outcome is one replay: a set under a strategy with a seed. MachineSeconds to
+// Rounds are those of the evaluation at which the criteria had held for long
+// enough, of the last evaluation when Converged is false.
+type Outcome struct {
+	Data           string  `json:"data"`
+	Collective     string  `json:"collective"`
+	Strategy       string  `json:"strategy"`
+	Launch         string  `json:"launch"` // LaunchNone or the launch model whose price was paid
+	Seed           uint64  `json:"seed"`
+	Converged      bool    `json:"converged"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"` // of measuring every candidate once, in one batch
+	PointShare     float64 `json:"point_share"`   // measured of all (point, algorithm)
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	Rounds         int     `json:"rounds"`
+	WallSeconds    float64 `json:"wall_seconds"` // the only field that two equal runs may differ in
+	Stop           string  `json:"stop"`         // why the replay ended
+	Points         int     `json:"points"`
+	Candidates     int     `json:"candidates"`
+	Noise          float64 `json:"noise"`
+	At             []Mark  `json:"at,omitempty"`
+	Curve          []Step  `json:"curve,omitempty"`
+}
+
+// Run replays a set under a strategy until the criteria hold and Options.ToShare of the
+// candidates are measured, or nothing is left to measure.
+func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Outcome, error) {
+	outcomes, err := run(ctx, s, strategy, seed, opt, []benchrunner.Launch{opt.Launch})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return outcomes[0], nil
+}
+
+// run replays a set under each price of launches, once for all where the strategy
+// does not look at costs.
+func run(ctx context.Context, s Set, strategy string, seed uint64, opt Options, launches []benchrunner.Launch) ([]Outcome, error) {
+	opt.Criteria.MinShare = opt.ToShare
+	var out []Outcome
+	var res campaign.Result
+	for i, launch := range launches {
+		began := time.Now()
+		opt.Launch = launch
+		var err error
+		if i == 0 || !costBlind(strategy) {
+			res, err = replayed(ctx, s, strategy, seed, opt)
+		} else {
+			res, err = repriced(ctx, s, res, opt.replay(seed))
+		}
+		if err != nil {
+			return nil, err
+		}
+		o, err := outcome(s, strategy, seed, res, opt)
+		if err != nil {
+			return nil, err
+		}
+		o.WallSeconds = time.Since(began).Seconds()
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// costBlind reports whether a strategy asks for the same whatever measurements cost.
+func costBlind(strategy string) bool {
+	return slices.Contains([]string{"random", "uncertainty", "jackknife"}, strategy)
+}
+
+// repriced is a replay at the costs of another machine, which measures the same
+// batches. Each evaluation follows a batch.
+func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
+	machine, err := s.machine(opt)
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	ledger := activelearn.NewLedger(s.Space)
+	ms := res.Ledger.Measurements()
+	res.Evaluations = slices.Clone(res.Evaluations)
+	for i := range res.Evaluations {
+		e := &res.Evaluations[i]
+		batch, err := measure(ctx, machine, e.Round, candidates(ms[len(ledger.Measurements()):e.Trials]))
+		if err != nil {
+			return campaign.Result{}, err
+		}
+		if err := enter(ledger, batch); err != nil {
+			return campaign.Result{}, err
+		}
+		e.MachineSeconds, e.NodeSeconds = ledger.CostSeconds(), ledger.NodeSeconds()
+	}
+	res.Ledger = ledger
+	return res, nil
+}
+
+// outcome tells what a replay came to.
+func outcome(s Set, strategy string, seed uint64, res campaign.Result, opt Options) (Outcome, error) {
+	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{
+		Data: s.Data, Collective: string(s.Collective), Strategy: strategy, Launch: LaunchName(opt.Launch), Seed: seed,
+		Stop: string(res.Stop), Noise: opt.Noise,
+		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
+	}
+	at, converged := convergence(res.Evaluations, opt.Criteria)
+	e := res.Evaluations[at]
+	o.Converged, o.Rounds = converged, e.Round
+	o.MachineSeconds, o.MachineShare, o.PointShare = e.MachineSeconds, e.MachineSeconds/exhaustive, e.CandidateShare
+	o.Slowdown, o.Accuracy, o.Mistakes = e.Slowdown, e.Accuracy, e.Mistakes
+	for _, e := range res.Evaluations {
+		o.Curve = append(o.Curve, Step{
+			Round: e.Round, PointShare: e.CandidateShare,
+			MachineSeconds: e.MachineSeconds, MachineShare: e.MachineSeconds / exhaustive,
+			Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes,
+		})
+	}
+	if opt.ToShare > 0 {
+		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(strategy, seed))
+	}
+	return o, err
+}
+
+// marks trains on the first measurements of each of Shares.
+func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
+	var out []Mark
+	for _, share := range Shares {
+		if float64(len(ms)) < share*float64(s.Space.Size()) {
+			break // Options.ToShare ends a replay before
+		}
+		part := firstShare(ms, s, share)
+		m := Mark{Share: share, MachineSeconds: cost(part)}
+		m.MachineShare = m.MachineSeconds / exhaustive
+		var err error
+		if m.Quality, err = judge(s, part, opt); err != nil {
+			return nil, fmt.Errorf("%s: %g of the candidates: %w", s.name(), share, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// replayed runs a campaign on recorded data, judged by them.
+func replayed(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (campaign.Result, error) {
+	machine, err := s.machine(opt.replay(seed))
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	return campaign.Run(ctx, campaign.Spec{
+		Seed: seed, Strategy: strategy, Batch: opt.Batch, Criteria: opt.Criteria,
+		Judge: campaign.ByReference, Learner: opt.of(strategy, seed), Attempts: 1, Launch: opt.Launch.Model,
+	}, campaign.Problem{
+		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
+		Space:   s.Space, Runner: machine, Truth: s.Truth,
+	}, nil, nil, nil)
+}
+
+// convergence returns the first evaluation at which the criteria have held for
+// long enough, the last one and false when they never do.
+func convergence(evaluations []store.Evaluation, c activelearn.Criteria) (at int, converged bool) {
+	c.MinShare = 0
+	watch := activelearn.NewWatch(c, activelearn.Limits{})
+	for i, e := range evaluations {
+		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+		if watch.Observe(sum, e.CandidateShare) {
+			return i, true
+		}
+	}
+	return len(evaluations) - 1, false
+}
+
+// firstShare returns the first measurements that make up a share of the set's
+// candidates. It does not break off among the algorithms of one point.
+func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
+	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))
+	for n < len(ms) && ms[n].Point == ms[n-1].Point {
+		n++
+	}
+	return ms[:n]
+}
+
+// missing returns what the measurements lack at a point of the set.
+func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
+	measured := make(map[coll.Candidate]bool, len(ms))
+	for _, m := range ms {
+		measured[m.Candidate] = true
+	}
+	return func(p coll.Point) []coll.Algorithm {
+		i, ok := s.Space.Index(p)
+		if !ok {
+			return nil
+		}
+		var out []coll.Algorithm
+		for _, c := range s.Space.At(i) {
+			if !measured[c] {
+				out = append(out, c.Algorithm)
+			}
+		}
+		return out
+	}
+}
+
+func cost(ms []coll.Measurement) float64 {
+	sum := 0.0
+	for _, m := range ms {
+		sum += m.CostSeconds
+	}
+	return sum
+}
+
+// judge trains on some measurements and compares the selection with the truth.
+func judge(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
+	opt.Missing = s.missing(train)
+	l, err := learner.Fit(train, opt)
+	if err != nil {
+		return Quality{}, err
+	}
+	held, err := l.Judge(s.Truth)
+	if err != nil {
+		return Quality{}, err
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	if err != nil {
+		return Quality{}, err
+	}
+	q := Quality{Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst}
+	if r2, err := held.R2(coll.Algorithm{}); err == nil {
+		q.R2 = &r2
+	}
+	return q, nil
+}

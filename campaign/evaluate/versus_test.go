@@ -1,0 +1,196 @@
+package evaluate_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner"
+	"tutti/campaign/evaluate"
+	"tutti/coll"
+	"tutti/internal/test/golden"
+)
+
+// rivals are outcomes of two seeds of three strategies on two sets; the second set
+// converges for nobody.
+func rivals() []evaluate.Outcome {
+	var out []evaluate.Outcome
+	shares := map[string][2]float64{"regret": {0.01, 0.03}, "random": {0.2, 0.4}, "oracle": {0.01, 0.01}}
+	for _, data := range []string{"easy", "hard"} {
+		for _, strategy := range []string{"random", "regret", "oracle"} {
+			for i, share := range shares[strategy] {
+				out = append(out, evaluate.Outcome{
+					Data: data, Collective: "bcast", Strategy: strategy, Launch: "none", Seed: uint64(i + 1),
+					Converged: data == "easy" && (strategy != "random" || i == 0), MachineShare: share,
+				})
+			}
+		}
+	}
+	return out
+}
+
+func TestVersus(t *testing.T) {
+	v, err := evaluate.NewVersus("regret", rivals())
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(name string, got, want float64) {
+		t.Helper()
+		if got < want*0.999999 || got > want*1.000001 {
+			t.Errorf("%s = %g, want %g", name, got, want)
+		}
+	}
+	easy, hard, all := v.Rows[0], v.Rows[1], v.Means[len(v.Means)-1]
+	near("median", easy.Share["regret"], 0.02)
+	near("a seed that never converges is the whole", easy.Share["random"], 0.6)
+	near("ratio", easy.Ratio["random"], 0.02/0.6)
+	near("the oracle is no rival", easy.Best, 0.02/0.6)
+	near("oracle", easy.Ratio["oracle"], 2)
+	if easy.Never["random"] != 1 || easy.Never["regret"] != 0 || !easy.Converges || hard.Converges || all.Rows != 1 {
+		t.Errorf("rows %+v, %+v; mean %+v", easy, hard, all)
+	}
+	near("mean of what converges", all.Best, 0.02/0.6)
+	var text bytes.Buffer
+	if err := v.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "versus.golden", text.Bytes())
+	if _, err := json.Marshal(v); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVersusRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		outcomes []evaluate.Outcome
+		want     string
+	}{
+		{"nobody else", rivals()[2:4], "no other strategy"},
+		{"a seed lacks", rivals()[1:], "1 seeds of random, want 2"},
+		{"a strategy lacks on a set", rivals()[:10], "2 of 3 strategies"},
+	} {
+		if _, err := evaluate.NewVersus("regret", tc.outcomes); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// What is replayed once and priced anew is what a replay at that price gives.
+func TestPricesOfBlindStrategies(t *testing.T) {
+	launches, err := evaluate.ParseLaunches("none, candidate,osu,native", 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := set(t, "one", coll.Bcast)
+	opt := options()
+	opt.ToShare = 0
+	strategies := []string{"random", "uncertainty", "jackknife", "regret"}
+	all, err := evaluate.Compare(context.Background(), evaluate.Plan{Sets: []evaluate.Set{s}, Strategies: strategies, Seeds: evaluate.Seeds(1, 1), Launches: launches}, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alone []evaluate.Outcome
+	for _, strategy := range strategies {
+		for _, launch := range launches {
+			opt.Launch = launch
+			o, err := evaluate.Run(context.Background(), s, strategy, 1, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Launch != evaluate.LaunchName(launch) || len(o.At) > 0 {
+				t.Errorf("launch %q with %d marks, want %q without", o.Launch, len(o.At), evaluate.LaunchName(launch))
+			}
+			alone = append(alone, o)
+		}
+	}
+	if diff := cmp.Diff(lines(t, alone), lines(t, all)); diff != "" {
+		t.Error(diff)
+	}
+	if all[0].MachineSeconds >= all[1].MachineSeconds || all[3].MachineSeconds > all[1].MachineSeconds {
+		t.Errorf("machine seconds %g free, %g with a launch for each candidate, %g for each layout",
+			all[0].MachineSeconds, all[1].MachineSeconds, all[3].MachineSeconds)
+	}
+}
+
+func TestParseLaunches(t *testing.T) {
+	for _, tc := range []struct {
+		list    string
+		seconds float64
+		want    string
+	}{
+		{"", 1, "or none"},
+		{"mpirun", 1, "candidate, osu, native, or none"},
+		{"osu,osu", 1, "given twice"},
+		{"native", 0, "want more than 0"},
+	} {
+		if _, err := evaluate.ParseLaunches(tc.list, tc.seconds); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("ParseLaunches(%q, %g): %v, want %q", tc.list, tc.seconds, err, tc.want)
+		}
+	}
+}
+
+// A comparison that was broken off, in the middle of a line, goes on and comes to the same.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kept.jsonl")
+	p := plan([]evaluate.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, evaluate.Seeds(1, 2))
+	p.Launches = append(p.Launches, benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1})
+	opt := options()
+	opt.ToShare = 0
+	compare := func() (all []evaluate.Outcome, fresh int) {
+		t.Helper()
+		kept, err := evaluate.Keep(path, opt, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Known = kept.Outcomes
+		all, err = evaluate.Compare(context.Background(), p, opt, func(o evaluate.Outcome) error {
+			fresh++
+			return kept.Add(o)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all {
+			all[i].Curve = nil
+		}
+		if err := kept.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return all, fresh
+	}
+	first, fresh := compare()
+	if fresh != 8 || len(first) != 8 {
+		t.Fatalf("%d of %d are fresh, want 8", fresh, len(first))
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := bytes.Split(whole, []byte("\n"))
+	torn := append(bytes.Join(cut[:6], []byte("\n")), "\n{\"data\":"...) // five outcomes and a part
+	if err := os.WriteFile(path, torn, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	second, fresh := compare()
+	if diff := cmp.Diff(lines(t, first), lines(t, second)); fresh != 3 || diff != "" {
+		t.Errorf("%d fresh, want 3; %s", fresh, diff)
+	}
+	opt.Noise = 0.1
+	if _, err := evaluate.Keep(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
+		t.Errorf("with other noise: %v", err)
+	}
+	if err := os.WriteFile(path, append(whole, "{]\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	opt.Noise = options().Noise
+	if _, err := evaluate.Keep(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
+		t.Errorf("a line that is no outcome: %v", err)
+	}
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tutti/internal/test/golden"
+)
+
+func TestGolden(t *testing.T) {
+	tests := []struct {
+		file  string
+		write func(io.Writer, Facts) error
+	}{
+		{file: "report.json", write: WriteJSON},
+		{file: "curve.csv", write: WriteCurve},
+		{file: "summary.txt", write: WriteSummary},
+	}
+	for _, tc := range tests {
+		t.Run(tc.file, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := tc.write(&got, shortFacts()); err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, tc.file, got.Bytes())
+		})
+	}
+}
+
+// shortFacts is smallFacts with few of everything, for files a human can read,
+// and a problem that has just begun.
+func shortFacts() Facts {
+	f := smallFacts()
+	for i := range f.Problems {
+		p := &f.Problems[i]
+		p.Curve, p.Cells, p.HPO, p.Algorithms = p.Curve[:3], p.Cells[:2], p.HPO[4:7], p.Algorithms[2:4]
+		for j := range p.Algorithms {
+			p.Algorithms[j].Parity = p.Algorithms[j].Parity[:1]
+		}
+	}
+	f.Problems = append(f.Problems, ProblemFacts{Library: "openmpi", Collective: "barrier", Points: 6})
+	return f
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	want := smallFacts()
+	var first, second bytes.Buffer
+	if err := WriteJSON(&first, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadJSON(bytes.NewReader(first.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("after reading (-want +got):\n%s", diff)
+	}
+	if err := WriteJSON(&second, got); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("the second writing differs from the first")
+	}
+	if diff := cmp.Diff(smallFacts(), want); diff != "" {
+		t.Errorf("WriteJSON changed its facts:\n%s", diff)
+	}
+}
+
+func TestJSONOfNothing(t *testing.T) {
+	var got bytes.Buffer
+	if err := WriteJSON(&got, Facts{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(got.String(), "null") {
+		t.Errorf("empty lists are written as null:\n%s", got.String())
+	}
+}
+
+func TestReadJSONErrors(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{name: "nothing", text: "", want: "EOF"},
+		{name: "unknown field", text: `{"campaine":"x"}`, want: "campaine"},
+		{name: "wrong type", text: `{"seed":"x"}`, want: "seed"},
+		{name: "a second value", text: `{} {}`, want: "more text"},
+		{name: "rubbish behind", text: `{} ?`, want: "after the facts"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := ReadJSON(strings.NewReader(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("ReadJSON(%q) error = %v, want one with %q", tc.text, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestNotFinite(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(*Facts)
+		want  string
+	}{
+		{name: "criterion", spoil: func(f *Facts) { f.Criteria.Slowdown = math.NaN() }, want: "criteria.slowdown"},
+		{name: "curve", spoil: func(f *Facts) { f.Problems[1].Curve[2].R2 = math.Inf(-1) }, want: "problems[1].curve[2].r2"},
+		{name: "pointer", spoil: func(f *Facts) { *f.Problems[0].Cells[3].TunedSlowdown = math.Inf(1) }, want: "problems[0].cells[3].tuned_slowdown"},
+		{name: "cost", spoil: func(f *Facts) { f.Problems[0].ExhaustiveSeconds = math.NaN() }, want: "problems[0].exhaustive_seconds"},
+		{name: "parity", spoil: func(f *Facts) { f.Problems[0].Algorithms[0].Parity[0].Predicted = math.NaN() }, want: "problems[0].algorithms[0].parity[0].predicted"},
+	}
+	writers := map[string]func(io.Writer, Facts) error{
+		"html": WriteHTML, "json": WriteJSON, "csv": WriteCurve, "text": WriteSummary,
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			f := smallFacts()
+			tc.spoil(&f)
+			for form, write := range writers {
+				var out bytes.Buffer
+				if err := write(&out, f); err == nil || !strings.Contains(err.Error(), tc.want+" is") {
+					t.Errorf("%s: error = %v, want one that names %s", form, err, tc.want)
+				}
+				if out.Len() > 0 {
+					t.Errorf("%s: %d bytes were written before the error", form, out.Len())
+				}
+			}
+		})
+	}
+}
+
+func TestFormat(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{formatSeconds(0), "0 s"},
+		{formatSeconds(3e-6), "3 µs"},
+		{formatSeconds(0.25), "250 ms"},
+		{formatSeconds(90), "90 s"},
+		{formatSeconds(600), "10 min"},
+		{formatSeconds(9000), "2.5 h"},
+		{formatNodeSeconds(9000), "2.5 node h"},
+		{formatShare(0), "0 %"},
+		{formatShare(0.0001), "<0.1 %"},
+		{formatShare(1), "100 %"},
+		{formatOf(1, 4), "1 of 4 (25 %)"},
+		{formatOf(0, 0), "0"},
+		{formatSlowdown(1.0304), "1.030"},
+		{formatSlowdown(12.345), "12.3"},
+		{shortRatio(1.234), "1.23"},
+		{shortRatio(12.34), "12.3"},
+		{shortRatio(1234), "1234"},
+		{shortRatio(123456), "1e+05"},
+		{stopWords(""), "STILL RUNNING"},
+		{stopWords("converged"), "converged"},
+		{stopWords("budget"), "NOT CONVERGED: budget"},
+		{letterCode(0), "A"},
+		{letterCode(25), "Z"},
+		{letterCode(27), "B1"},
+	}
+	for _, tc := range tests {
+		if tc.got != tc.want {
+			t.Errorf("got %q, want %q", tc.got, tc.want)
+		}
+	}
+}

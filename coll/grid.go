@@ -1,0 +1,67 @@
+package coll
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Grid is the product of node counts, processes per node and message sizes, any
+// positive numbers.
+type Grid struct {
+	Nodes    []int
+	PPN      []int
+	MsgBytes []int64
+}
+
+// Validate reports every fault of the grid at once: an empty axis, a number that
+// is not positive, one given twice. Message sizes may be zero.
+func (g Grid) Validate() error {
+	return errors.Join(
+		validAxis("nodes", g.Nodes, 1),
+		validAxis("ppn", g.PPN, 1),
+		validAxis("sizes", g.MsgBytes, 0),
+	)
+}
+
+func validAxis[T int | int64](name string, values []T, least T) error {
+	if len(values) == 0 {
+		return fmt.Errorf("grid.%s: is empty: want at least one number", name)
+	}
+	var faults []error
+	for i, v := range values {
+		if v < least {
+			faults = append(faults, fmt.Errorf("grid.%s[%d]: %d: want %d or more", name, i, v, least))
+		}
+		if slices.Contains(values[:i], v) {
+			faults = append(faults, fmt.Errorf("grid.%s[%d]: %d is given twice", name, i, v))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Points returns the points of a collective, ordered by nodes, ppn and size. A
+// single process needs no collective, so 1x1 is left out; barrier has no sizes
+// and gets one point of zero bytes per layout.
+func (g Grid) Points(c Collective) ([]Point, error) {
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	sizes := g.MsgBytes
+	if !c.Sized() {
+		sizes = []int64{0}
+	}
+	var points []Point
+	for _, nodes := range g.Nodes {
+		for _, ppn := range g.PPN {
+			if nodes*ppn < 2 {
+				continue
+			}
+			for _, size := range sizes {
+				points = append(points, Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
+			}
+		}
+	}
+	slices.SortFunc(points, ComparePoints)
+	return points, nil
+}

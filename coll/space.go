@@ -1,0 +1,98 @@
+package coll
+
+import "slices"
+
+// Space is the set of candidates of one collective: its points and, at each, the
+// algorithms that can run there.
+type Space struct {
+	points     []Point
+	algorithms []Algorithm
+	feasible   [][]int // point index -> algorithm indices, ascending
+	index      map[Point]int
+}
+
+// NewSpace returns the candidates of points × algorithms that check accepts (nil
+// error). Points where nothing can run and algorithms that run nowhere are left
+// out. Points come out ordered by ComparePoints, algorithms by
+// CompareAlgorithms; duplicates count once.
+func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) error) *Space {
+	points, algorithms = slices.Clone(points), slices.Clone(algorithms)
+	slices.SortFunc(points, ComparePoints)
+	slices.SortFunc(algorithms, CompareAlgorithms)
+	points, algorithms = slices.Compact(points), slices.Compact(algorithms)
+
+	s := &Space{index: map[Point]int{}}
+	runs := make([]bool, len(algorithms))
+	var feasible [][]int
+	for _, p := range points {
+		var here []int
+		for a, alg := range algorithms {
+			if check(Candidate{Point: p, Algorithm: alg}) == nil {
+				here = append(here, a)
+				runs[a] = true
+			}
+		}
+		if len(here) > 0 {
+			s.index[p] = len(s.points)
+			s.points = append(s.points, p)
+			feasible = append(feasible, here)
+		}
+	}
+	renumbered := make([]int, len(algorithms))
+	for a, alg := range algorithms {
+		renumbered[a] = len(s.algorithms)
+		if runs[a] {
+			s.algorithms = append(s.algorithms, alg)
+		}
+	}
+	for _, here := range feasible {
+		for i, a := range here {
+			here[i] = renumbered[a]
+		}
+	}
+	s.feasible = feasible
+	return s
+}
+
+// Points returns the points in order; the caller must not change them.
+func (s *Space) Points() []Point { return s.points }
+
+// Algorithms returns the algorithms in order; the caller must not change them.
+func (s *Space) Algorithms() []Algorithm { return s.algorithms }
+
+// Feasible returns the indices into Algorithms of what can run at point i; the
+// caller must not change them.
+func (s *Space) Feasible(i int) []int { return s.feasible[i] }
+
+// Index returns the position of a point and whether the space holds it.
+func (s *Space) Index(p Point) (int, bool) {
+	i, ok := s.index[p]
+	return i, ok
+}
+
+// At returns the candidates at point i.
+func (s *Space) At(i int) []Candidate {
+	out := make([]Candidate, len(s.feasible[i]))
+	for k, a := range s.feasible[i] {
+		out[k] = Candidate{Point: s.points[i], Algorithm: s.algorithms[a]}
+	}
+	return out
+}
+
+// Candidates returns every candidate, by point and then by algorithm.
+func (s *Space) Candidates() []Candidate {
+	var out []Candidate
+	for i := range s.points {
+		out = append(out, s.At(i)...)
+	}
+	return out
+}
+
+// Size is the number of candidates.
+func (s *Space) Size() int {
+	n := 0
+	for _, here := range s.feasible {
+		n += len(here)
+	}
+	return n
+}

@@ -1,0 +1,82 @@
+package synthetic_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+)
+
+func points(t *testing.T) []coll.Point {
+	t.Helper()
+	g := coll.Grid{Nodes: []int{1, 2, 3, 7, 16, 64}, PPN: []int{1, 2, 5, 36}}
+	for size := int64(1); size <= 1<<24; size *= 8 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	ps, err := g.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ps
+}
+
+// Best is the fastest of what Measurements holds, and never the linear one.
+func TestBestIsFastest(t *testing.T) {
+	ps := points(t)
+	ms := synthetic.Measurements(ps)
+	if want := len(ps) * len(synthetic.Algorithms()); len(ms) != want {
+		t.Fatalf("%d measurements, want %d", len(ms), want)
+	}
+	fastest := map[coll.Point]coll.Measurement{}
+	wins := map[string]int{}
+	for _, m := range ms {
+		if err := m.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if m.CostSeconds != 1000*m.Seconds {
+			t.Errorf("%v costs %g s, want a thousand calls of %g s", m.Candidate, m.CostSeconds, m.Seconds)
+		}
+		if best, ok := fastest[m.Point]; !ok || m.Seconds < best.Seconds {
+			fastest[m.Point] = m
+		}
+	}
+	for _, p := range ps {
+		best := synthetic.Best(p)
+		wins[best.Name]++
+		if best != fastest[p].Algorithm {
+			t.Errorf("Best(%v) = %v, but %v is the fastest", p, best, fastest[p].Algorithm)
+		}
+	}
+	if wins["tree"] == 0 || wins["halving"] == 0 || wins["ring"] == 0 || wins["linear"] != 0 {
+		t.Errorf("wins = %v, want some of tree, halving and ring and none of linear", wins)
+	}
+}
+
+// Two processes: a tree sends one message with the buffer.
+func TestSecondsInClosedForm(t *testing.T) {
+	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 20}
+	bytes := float64(1 << 20)
+	want := map[string]float64{
+		"tree":    synthetic.Latency + bytes*synthetic.Gap,
+		"linear":  2*synthetic.Latency + 2*bytes*synthetic.Gap,
+		"halving": 2*synthetic.Latency + bytes*synthetic.Gap,
+		"ring":    2*synthetic.Latency + bytes*synthetic.Gap/2,
+	}
+	for _, m := range synthetic.Measurements([]coll.Point{p}) {
+		if math.Abs(m.Seconds/want[m.Algorithm.Name]-1) > 1e-12 {
+			t.Errorf("%v takes %g s, want %g s", m.Candidate, m.Seconds, want[m.Algorithm.Name])
+		}
+	}
+}
+
+func ExampleBest() {
+	for _, size := range []int64{8, 1 << 24} {
+		p := coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: size}
+		fmt.Println(p, synthetic.Best(p))
+	}
+	// Output:
+	// bcast 16x1 8B tree
+	// bcast 16x1 16MiB ring
+}

@@ -1,0 +1,166 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/metrics"
+)
+
+// Pair is a held-out prediction beside its measurement, in scaled units.
+type Pair struct {
+	Algorithm           coll.Algorithm
+	Measured, Predicted float64
+}
+
+// HeldOut is what predictions for points that the models had not seen were worth.
+type HeldOut struct {
+	Slowdowns []float64    // of the choice at each point that leaves one and where nothing is missing
+	Points    []coll.Point // of Slowdowns
+	Pairs     []Pair       // by point, then by algorithm
+}
+
+// FoldsOf deals the points of the measurements into k folds: all measurements of
+// one point share a fold. It returns the fold of each measurement. k is cut down
+// to the number of points.
+func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
+	var points []coll.Point
+	for _, m := range ms {
+		points = append(points, m.Point)
+	}
+	slices.SortFunc(points, coll.ComparePoints)
+	points = slices.Compact(points)
+	ofPoint := deal(len(points), k, seed)
+	folds := make([]int, len(ms))
+	for i, m := range ms {
+		at, _ := slices.BinarySearchFunc(points, m.Point, coll.ComparePoints)
+		folds[i] = ofPoint[at]
+	}
+	return folds
+}
+
+// CrossValidate estimates from the measurements alone how good the selection is
+// elsewhere: k folds by point, each predicted by forests that have not seen it.
+// The same seed gives the same folds. It returns an error for fewer than two
+// points. Costs k fits.
+func CrossValidate(ms []coll.Measurement, k int, seed uint64, opt Options) (HeldOut, error) {
+	folds := FoldsOf(ms, k, seed)
+	last := slices.Max(append(folds, 0))
+	if last == 0 {
+		return HeldOut{}, fmt.Errorf("cross-validation: %w: want at least two points", metrics.ErrEmpty)
+	}
+	var all HeldOut
+	for fold := 0; fold <= last; fold++ {
+		held, err := Fold(ms, folds, fold, opt)
+		if err != nil {
+			return HeldOut{}, err
+		}
+		all.Slowdowns = append(all.Slowdowns, held.Slowdowns...)
+		all.Points = append(all.Points, held.Points...)
+		all.Pairs = append(all.Pairs, held.Pairs...)
+	}
+	return all, nil
+}
+
+// Fold holds one fold out: it trains on the others and predicts this one.
+func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, error) {
+	return holdOut(ms, folds, fold, opt, opt.Missing)
+}
+
+// MeasuredFold is Fold where the choice at each point is among what was measured
+// there, whatever is missing.
+func MeasuredFold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, error) {
+	return holdOut(ms, folds, fold, opt, nil)
+}
+
+func holdOut(ms []coll.Measurement, folds []int, fold int, opt Options, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
+	var train, test []coll.Measurement
+	for i, m := range ms {
+		if folds[i] == fold {
+			test = append(test, m)
+		} else {
+			train = append(train, m)
+		}
+	}
+	l, err := Fit(train, opt)
+	if err != nil {
+		return HeldOut{}, err
+	}
+	return l.judge(test, missing)
+}
+
+// Judge compares the learner with measurements it was not trained on, or with a
+// whole recorded machine. At each point it chooses among the algorithms that both
+// sides know; where it knows none, the slowest counts as its choice. A point with
+// a single algorithm leaves no choice and has no slowdown. The measurements are
+// taken to be complete at each point.
+func (l *Learner) Judge(test []coll.Measurement) (HeldOut, error) { return l.judge(test, nil) }
+
+// judge leaves points where algorithms are missing without a slowdown: the fastest
+// may be among them.
+func (l *Learner) judge(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
+	if !slices.IsSortedFunc(test, compareMeasurements) {
+		test = slices.Clone(test)
+		slices.SortStableFunc(test, compareMeasurements)
+	}
+	predicted, err := l.Predict(pointsOf(test))
+	if err != nil {
+		return HeldOut{}, err
+	}
+	targets := l.scaler.Apply(test)
+	var held HeldOut
+	for p, start := 0, 0; start < len(test); p++ {
+		end := start + 1
+		for end < len(test) && test[end].Point == test[start].Point {
+			end++
+		}
+		slowdown := l.judgePoint(&held, test[start:end], targets[start:end], predicted, p)
+		if end-start > 1 && (missing == nil || len(missing(test[start].Point)) == 0) {
+			held.Slowdowns = append(held.Slowdowns, slowdown)
+			held.Points = append(held.Points, test[start].Point)
+		}
+		start = end
+	}
+	return held, nil
+}
+
+// judgePoint adds the pairs of one point and returns the slowdown of its choice.
+func (l *Learner) judgePoint(held *HeldOut, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
+	best, slowest := math.Inf(1), 0.0
+	chosen, lowest := 0.0, math.Inf(1)
+	for i, m := range here {
+		best, slowest = min(best, m.Seconds), max(slowest, m.Seconds)
+		a, known := slices.BinarySearchFunc(l.algorithms, m.Algorithm, coll.CompareAlgorithms)
+		if !known {
+			continue
+		}
+		v := predicted[a][p]
+		held.Pairs = append(held.Pairs, Pair{Algorithm: m.Algorithm, Measured: targets[i], Predicted: v})
+		if v < lowest {
+			lowest, chosen = v, m.Seconds
+		}
+	}
+	if chosen == 0 {
+		chosen = slowest
+	}
+	return chosen / best
+}
+
+func compareMeasurements(a, b coll.Measurement) int {
+	return coll.CompareCandidates(a.Candidate, b.Candidate)
+}
+
+// R2 returns R² over the pairs of one algorithm, or of all for the zero
+// Algorithm; see metrics.R2 for when there is none.
+func (h HeldOut) R2(alg coll.Algorithm) (float64, error) {
+	var truth, predicted []float64
+	for _, p := range h.Pairs {
+		if alg == (coll.Algorithm{}) || p.Algorithm == alg {
+			truth = append(truth, p.Measured)
+			predicted = append(predicted, p.Predicted)
+		}
+	}
+	return metrics.R2(truth, predicted)
+}

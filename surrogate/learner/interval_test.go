@@ -1,0 +1,103 @@
+package learner_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// One rival, normal: the probability is the distribution's, the loss that of a
+// log-normal variable above one.
+func TestRiskOfOneRival(t *testing.T) {
+	for _, r := range []learner.Rival{{Gap: 0, SD: 0.02}, {Gap: 0.03, SD: 0.05}, {Gap: -0.1, SD: 0.01}, {Gap: 0.2, SD: 0.02}} {
+		got := learner.RiskOf([]learner.Rival{r}, metrics.Options{})
+		rng := rand.New(rand.NewPCG(1, 1))
+		const draws = 400000
+		var loss, square, mistake, best float64
+		for range draws {
+			s := math.Pow(10, -(r.Gap + r.SD*rng.NormFloat64()))
+			if s > 1 {
+				loss += (s - 1) / draws
+				square += (s - 1) * (s - 1) / draws
+			}
+			if s > 1.1 {
+				mistake += 1.0 / draws
+			}
+			if s <= 1.005 {
+				best += 1.0 / draws
+			}
+		}
+		for _, c := range []struct {
+			name      string
+			got, want float64
+		}{{"loss", got.Loss, loss}, {"square", got.Square, square}, {"mistake", got.Mistake, mistake}, {"best", got.Best, best}} {
+			if math.Abs(c.got-c.want) > 0.003+0.02*c.want {
+				t.Errorf("%+v: %s %g, drawn %g", r, c.name, c.got, c.want)
+			}
+		}
+	}
+}
+
+// What is measured leaves no more doubt than noise; far away there is some.
+func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
+	var points []coll.Point
+	for i := range 12 {
+		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8 << (2 * i)})
+	}
+	ms := synthetic.Measurements(points[:6])
+	l, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Process})
+	if err != nil {
+		t.Fatal(err)
+	}
+	can := func(coll.Point) []coll.Algorithm { return l.Algorithms() }
+	choices, err := l.Choices(points, can, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	risks, err := l.Risks(points, choices, can, nil, 1, metrics.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubled, err := l.Risks(points, choices, can, nil, 2, metrics.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wide := doubled[11]; wide.Loss <= risks[11].Loss || wide.Mistake <= risks[11].Mistake {
+		t.Errorf("risks %+v with deviations twice as great, %+v with those of the process", wide, risks[11])
+	}
+	if near, far := risks[2], risks[11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
+		t.Errorf("risks %+v where measured, %+v where not", near, far)
+	}
+	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, nil, 1, metrics.Options{}); err == nil {
+		t.Error("no choice: want an error")
+	}
+	forests, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := forests.Risks(points, choices, can, nil, 1, metrics.Options{}); err == nil {
+		t.Error("forests: want an error")
+	}
+}
+
+// The risk is that of the worst rival, not the sum: more of the same add nothing, and what
+// one says with more doubt than there is in the world is a number.
+func TestRiskOfRivals(t *testing.T) {
+	near, far := learner.Rival{Gap: 0.05, SD: 0.05}, learner.Rival{Gap: 1, SD: 0.05}
+	one := learner.RiskOf([]learner.Rival{near}, metrics.Options{})
+	if several := learner.RiskOf([]learner.Rival{far, near, near}, metrics.Options{}); several != one {
+		t.Errorf("several rivals %+v, the worst alone %+v", several, one)
+	}
+	if none := learner.RiskOf(nil, metrics.Options{}); none != (learner.Risk{Best: 1}) {
+		t.Errorf("no rivals: %+v", none)
+	}
+	if wild := learner.RiskOf([]learner.Rival{{Gap: -1, SD: 1000}}, metrics.Options{}); wild.Loss != 9 || wild.Square != 81 || !(wild.Mistake > 0.4) {
+		t.Errorf("a wild rival: %+v", wild)
+	}
+}

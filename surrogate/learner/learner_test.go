@@ -1,0 +1,205 @@
+package learner_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
+)
+
+// dense is a grid on which neighbours are close: every doubling of nodes, ppn and
+// size.
+func dense(t *testing.T) []coll.Point {
+	t.Helper()
+	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}
+	for size := int64(1); size <= 1<<20; size *= 2 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	points, err := g.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return points
+}
+
+func options(s preprocess.Scaling) learner.Options {
+	return learner.Options{Scaling: s, Forest: forest.Options{Trees: 30, Seed: 1}}
+}
+
+func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Learner {
+	t.Helper()
+	l, err := learner.Fit(ms, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// line is a bcast of 2^i bytes on a fixed layout.
+func line(i int) coll.Point {
+	return coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i}
+}
+
+func timed(p coll.Point, algorithm string, seconds float64) coll.Measurement {
+	return coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: algorithm}}, Seconds: seconds}
+}
+
+// Each algorithm has a forest of its own: one that joins, never the fastest,
+// leaves the others as they are to the bit.
+func TestForestsAreIndependent(t *testing.T) {
+	all := synthetic.Measurements(dense(t))
+	without := slices.DeleteFunc(slices.Clone(all), func(m coll.Measurement) bool { return m.Algorithm.Name == "linear" })
+	points := dense(t)
+	for _, s := range []preprocess.Scaling{preprocess.None, preprocess.Algorithm, preprocess.AlgorithmLog10} {
+		before, after := fit(t, without, options(s)), fit(t, all, options(s))
+		a, err := before.Predict(points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := after.Predict(points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, alg := range before.Algorithms() {
+			j := slices.Index(after.Algorithms(), alg)
+			if !slices.Equal(a[i], b[j]) {
+				t.Errorf("%s: predictions of %s changed when linear joined", s, alg)
+			}
+		}
+		if len(after.Algorithms()) != len(before.Algorithms())+1 {
+			t.Errorf("algorithms %v and %v, want one more", before.Algorithms(), after.Algorithms())
+		}
+	}
+}
+
+// The forests depend on the seed, not on who grows them.
+func TestSeed(t *testing.T) {
+	ms := synthetic.Measurements(dense(t))
+	opt := options(preprocess.AlgorithmLog10)
+	predict := func(o learner.Options) [][]float64 {
+		out, err := fit(t, ms, o).Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	first := predict(opt)
+	opt.Forest.Workers = 3
+	if !cmp.Equal(first, predict(opt)) {
+		t.Error("predictions depend on the number of workers")
+	}
+	opt.Forest.Seed++
+	if cmp.Equal(first, predict(opt)) {
+		t.Error("two seeds give the same forests")
+	}
+}
+
+// Every scaling goes from measurements to a choice. On a dense grid the choice is
+// good, and no number on the way is not finite.
+func TestScalings(t *testing.T) {
+	points := dense(t)
+	ms := synthetic.Measurements(points)
+	const bound = 1.02 // measured: 1.0016 with algorithm_log10, the best, to 1.0050
+	for _, scaling := range preprocess.Scalings() {
+		t.Run(string(scaling), func(t *testing.T) {
+			l := fit(t, ms, options(scaling))
+			predicted, err := l.Predict(points)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range points {
+				var here []float64
+				for a := range predicted {
+					here = append(here, predicted[a][i])
+				}
+				relative, err := l.Relative(here)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for a, r := range relative {
+					if !(r > 0) || math.IsInf(r, 0) || math.IsNaN(here[a]) {
+						t.Fatalf("%s at %v: prediction %g, relative time %g", l.Algorithms()[a], points[i], here[a], r)
+					}
+				}
+			}
+			held, err := learner.CrossValidate(ms, 5, 1, options(scaling))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum.Points != len(points) || sum.Slowdown < 1 || sum.Slowdown > bound {
+				t.Errorf("slowdown %.4f at %d points, want at most %g at %d", sum.Slowdown, sum.Points, bound, len(points))
+			}
+			t.Logf("slowdown %.4f, mistakes %.3f", sum.Slowdown, sum.Mistakes)
+		})
+	}
+}
+
+func TestFitErrors(t *testing.T) {
+	good := timed(line(0), "a", 1e-6)
+	reduce := good
+	reduce.Collective = coll.Reduce
+	tests := []struct {
+		name string
+		ms   []coll.Measurement
+		opt  learner.Options
+	}{
+		{"no measurements", nil, options(preprocess.AlgorithmLog10)},
+		{"no scaling", []coll.Measurement{good}, learner.Options{}},
+		{"two collectives", []coll.Measurement{good, reduce}, options(preprocess.AlgorithmLog10)},
+		{"no time", []coll.Measurement{timed(line(0), "a", 0)}, options(preprocess.AlgorithmLog10)},
+		{"endless", []coll.Measurement{timed(line(0), "a", math.Inf(1))}, options(preprocess.AlgorithmLog10)},
+		{"no trees", []coll.Measurement{good}, learner.Options{Scaling: preprocess.None, Forest: forest.Options{Trees: -1}}},
+	}
+	for _, tc := range tests {
+		if l, err := learner.Fit(tc.ms, tc.opt); err == nil || l != nil {
+			t.Errorf("%s: Fit() = %v, %v, want an error", tc.name, l, err)
+		}
+	}
+}
+
+func ExampleFit() {
+	points, err := coll.Grid{Nodes: []int{16}, PPN: []int{1}, MsgBytes: []int64{8, 1 << 12, 1 << 24}}.Points(coll.Bcast)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := learner.Fit(synthetic.Measurements(points), learner.Options{
+		Scaling: preprocess.AlgorithmLog10,
+		Forest:  forest.Options{NoBootstrap: true, Trees: 1},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	predicted, err := l.Predict(points)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, p := range points {
+		best := 0
+		for a := range predicted {
+			if predicted[a][i] < predicted[best][i] {
+				best = a
+			}
+		}
+		fmt.Println(p, l.Algorithms()[best])
+	}
+	// Output:
+	// bcast 16x1 8B tree
+	// bcast 16x1 4KiB tree
+	// bcast 16x1 16MiB ring
+}

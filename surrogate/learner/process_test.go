@@ -1,0 +1,124 @@
+package learner_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+func modelled(m learner.Model) learner.Options {
+	opt := options(preprocess.AlgorithmLog10)
+	opt.Model = m
+	return opt
+}
+
+func judged(t *testing.T, train []coll.Measurement, opt learner.Options) metrics.Summary {
+	t.Helper()
+	held, err := fit(t, train, opt).Judge(synthetic.Measurements(dense(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// few are the measurements at every k-th point in a fixed disorder.
+func few(t *testing.T, k int) []coll.Measurement {
+	points := dense(t)
+	var some []coll.Point
+	for i := range points {
+		if (7*i)%k == 0 {
+			some = append(some, points[i])
+		}
+	}
+	return synthetic.Measurements(some)
+}
+
+// On a machine without jumps the process chooses better from few points.
+func TestProcessNeedsFewerPoints(t *testing.T) {
+	train := few(t, 25)
+	forest, process, stack := judged(t, train, modelled(learner.Forest)), judged(t, train, modelled(learner.Process)), judged(t, train, modelled(learner.Stack))
+	t.Logf("slowdown of forest, process, stack: %.3f, %.3f, %.3f", forest.Slowdown, process.Slowdown, stack.Slowdown)
+	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
+		t.Errorf("slowdown of the process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
+	}
+	if stack.Slowdown > max(process.Slowdown, forest.Slowdown) {
+		t.Errorf("slowdown of the stack %.3f, want no more than the worse of both", stack.Slowdown)
+	}
+}
+
+// Single candidates are enough: no point has to be complete.
+func TestProcessLearnsFromSingleCandidates(t *testing.T) {
+	var train []coll.Measurement
+	for i, m := range few(t, 10) {
+		if i%3 == 0 {
+			train = append(train, m)
+		}
+	}
+	if got := judged(t, train, modelled(learner.Process)); got.Slowdown > 1.05 {
+		t.Errorf("slowdown %.3f, want 1.05 at most", got.Slowdown)
+	}
+}
+
+// The order of the measurements decides nothing that the last bits do not.
+func TestProcessKeepsItsWord(t *testing.T) {
+	train := few(t, 20)
+	for _, m := range []learner.Model{learner.Process, learner.Stack} {
+		a, err := fit(t, train, modelled(m)).Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := fit(t, slices.Clone(train), modelled(m)).Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range a {
+			if !slices.Equal(a[i], b[i]) {
+				t.Fatalf("%s: two fits of the same measurements differ", m)
+			}
+			for _, v := range a[i] {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("%s: prediction %g", m, v)
+				}
+			}
+		}
+	}
+}
+
+func TestProcessOfOneMeasurement(t *testing.T) {
+	for _, m := range []learner.Model{learner.Process, learner.Stack} {
+		l := fit(t, []coll.Measurement{timed(line(3), "ring", 1e-5)}, modelled(m))
+		got, err := l.Predict([]coll.Point{line(9)})
+		if err != nil || got[0][0] != 0 {
+			t.Errorf("%s: %v, %v, want the only algorithm at 0", m, got, err)
+		}
+	}
+}
+
+func TestModelErrors(t *testing.T) {
+	train := few(t, 50)
+	opt := modelled("tree")
+	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want one of forest, process, stack") {
+		t.Errorf("model tree: %v", err)
+	}
+	opt = modelled(learner.Process)
+	opt.Scaling = preprocess.None
+	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want algorithm_log10") {
+		t.Errorf("process without scaling: %v", err)
+	}
+	for _, m := range learner.Models() {
+		if got, err := learner.ParseModel(string(m)); err != nil || got != m {
+			t.Errorf("ParseModel(%s) = %s, %v", m, got, err)
+		}
+	}
+}
