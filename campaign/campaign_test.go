@@ -12,6 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
 	"tutti/preprocess"
@@ -19,7 +20,6 @@ import (
 	"tutti/store"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
-	"tutti/verify"
 )
 
 // memory is a log that keeps its records and can break.
@@ -100,13 +100,10 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c, err := campaign.Conclude(s, p, res, verify.Condemned{}, fit)
-				if err != nil {
-					t.Fatal(err)
-				}
-				tuned := c.Facts.Scores[0]
+				f := facts(t, s, p, res)
+				tuned := f.Scores[0]
 				t.Logf("stop %s after %d rounds, %d of %d candidates, slowdown %.3f, mistakes %.3f",
-					res.Stop, res.Rounds, c.Facts.Trials, c.Facts.Candidates, tuned.Slowdown, tuned.Mistakes)
+					res.Stop, res.Rounds, f.Trials, f.Candidates, tuned.Slowdown, tuned.Mistakes)
 				// The jackknife seldom completes a point, and only complete points can be judged.
 				if !res.Stop.Good() && (strategy != "jackknife" || judge == campaign.ByReference) {
 					t.Errorf("stop reason %q, want converged", res.Stop)
@@ -142,7 +139,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 					t.Fatalf("cut at %d: %v, want the log's error", cut, err)
 				}
 				second := &memory{records: first.records}
-				got, err := campaign.Run(context.Background(), s, problem(t, opt), first.records, second, nil)
+				got, err := campaign.Run(context.Background(), s, problem(t, opt), past(problem(t, opt), first.records), second, nil)
 				if err != nil {
 					t.Fatalf("cut at %d: %v", cut, err)
 				}
@@ -157,13 +154,31 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 	}
 }
 
-func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) any {
+func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) report.ProblemFacts {
 	t.Helper()
-	c, err := campaign.Conclude(s, p, res, verify.Condemned{}, fit)
+	f, err := report.ProblemOf(p, res, conclude(t, s, p, res))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Facts
+	return f
+}
+
+func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) campaign.Conclusion {
+	t.Helper()
+	trained, err := campaign.Train(s, p, res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := trained.Conclude(selection.Condemned{}, fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// past is what a log knows of the one problem.
+func past(p campaign.Problem, records []store.Record) *store.ProblemState {
+	return store.Fold(records).Problem(p.Problem)
 }
 
 func TestRecallEqualsRun(t *testing.T) {
@@ -174,7 +189,7 @@ func TestRecallEqualsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := campaign.Recall(spec("uncertainty"), p, log.records)
+	back, err := campaign.Recall(spec("uncertainty"), p, past(p, log.records))
 	if err != nil {
 		t.Fatal(err)
 	}

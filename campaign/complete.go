@@ -38,7 +38,7 @@ func (r *run) measured(eval *store.Evaluation) (bool, error) {
 			risks = append(risks, riskOfFastest(of[p], r.spec.Metrics))
 		}
 	}
-	opt := r.problem.weigh(r.spec.Metrics, points)
+	opt := r.problem.Weigh(r.spec.Metrics, points)
 	sum, err := summaryOf(risks, opt)
 	if err != nil {
 		return false, ignoreEmpty(err)

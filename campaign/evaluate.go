@@ -35,7 +35,7 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 	if err != nil || len(held.Slowdowns) == 0 {
 		return eval, false, err
 	}
-	sum, err := metrics.Summarize(held.Slowdowns, r.problem.weigh(r.spec.Metrics, held.Points))
+	sum, err := metrics.Summarize(held.Slowdowns, r.problem.Weigh(r.spec.Metrics, held.Points))
 	if err != nil {
 		return eval, false, ignoreEmpty(err)
 	}

@@ -72,10 +72,10 @@ func TestJobsAreGivenBack(t *testing.T) {
 	s := spec("random")
 	s.HPO = 0
 	s.Limits.MachineSeconds = 1e-9 // one round
-	run := func(r *jobRunner, past []store.Record, log *memory) error {
+	run := func(r *jobRunner, records []store.Record, log *memory) error {
 		p := problem(t, replay.Options{Seed: 3})
 		r.machine, p.Runner = p.Runner, r
-		_, err := campaign.Run(context.Background(), s, p, past, log, nil)
+		_, err := campaign.Run(context.Background(), s, p, past(p, records), log, nil)
 		return err
 	}
 	whole := &memory{}

@@ -9,7 +9,6 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/verify"
 )
 
 // Where everything was measured, nothing need be predicted: the rows have the
@@ -22,10 +21,7 @@ func TestMeasuredStandsForPrediction(t *testing.T) {
 	if err != nil || res.Stop != activelearn.SpaceExhausted {
 		t.Fatalf("Run: stop %q, %v, want everything measured", res.Stop, err)
 	}
-	c, err := campaign.Conclude(s, p, res, verify.Condemned{}, fit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := conclude(t, s, p, res)
 	measured := map[coll.Candidate]float64{}
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/preprocess"
@@ -73,7 +72,7 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	opt := r.problem.weigh(r.spec.Metrics, points)
+	opt := r.problem.Weigh(r.spec.Metrics, points)
 	sum, err := summaryOf(risks, opt)
 	if err != nil {
 		return false, ignoreEmpty(err)
@@ -152,20 +151,6 @@ func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, erro
 	s.Accuracy /= total
 	s.Mistakes /= total
 	return s, nil
-}
-
-// predictedScore is what the last evaluation predicts, with the upper ends. Of how much
-// better it may be nothing is said.
-func predictedScore(evaluations []store.Evaluation) (report.Score, bool) {
-	if len(evaluations) == 0 {
-		return report.Score{}, false
-	}
-	e := evaluations[len(evaluations)-1]
-	return report.Score{
-		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
-		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
-	}, e.Source == string(ByPrediction)
 }
 
 // can returns the algorithms that can run at a point of the space.

@@ -9,7 +9,6 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
-	"tutti/verify"
 )
 
 // A campaign without a truth says what it predicts of its selection and how sure it
@@ -32,11 +31,7 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 			t.Errorf("evaluation %d has learnt no scale: %+v", i, e)
 		}
 	}
-	c, err := campaign.Conclude(s, p, res, verify.Condemned{}, fit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	last, tuned := res.Evaluations[len(res.Evaluations)-1], c.Facts.Scores[0]
+	last, tuned := res.Evaluations[len(res.Evaluations)-1], facts(t, s, p, res).Scores[0]
 	if tuned.Name != "tuned" || tuned.Source != "predicted" || tuned.Slowdown != last.Slowdown ||
 		tuned.SlowdownHigh != last.SlowdownUpper || tuned.MistakesHigh != last.MistakesUpper {
 		t.Errorf("score %+v of the evaluation %+v", tuned, last)

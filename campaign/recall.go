@@ -8,30 +8,33 @@ import (
 )
 
 // Recall returns the result that a log holds of a problem, without measuring or
-// training anything. Stop is "" while the problem has not stopped. Records that
-// contradict the campaign give an error matching ErrLog.
-func Recall(spec Spec, p Problem, records []store.Record) (Result, error) {
+// training anything; past is nil for nothing. Stop is "" while the problem has not
+// stopped. Records that contradict the campaign give an error matching ErrLog.
+func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err
 	}
-	past := historyOf(p.Problem, records)
-	res := Result{Stop: activelearn.StopReason(past.stop), Ledger: activelearn.NewLedger(p.Space)}
-	for round := 1; ; round++ {
-		batch, ok := past.batches[round]
+	res := Result{Ledger: activelearn.NewLedger(p.Space)}
+	if past == nil {
+		return res, nil
+	}
+	res.Stop = activelearn.StopReason(past.Stop)
+	for number := 1; ; number++ {
+		round, ok := past.Round(number)
 		if !ok {
 			break
 		}
-		res.Rounds = round
-		if err := pend(res.Ledger, batch); err != nil {
+		res.Rounds = number
+		if err := pend(res.Ledger, round.Batch); err != nil {
 			return res, err
 		}
-		for _, t := range past.trials[round] {
+		for _, t := range round.Trials {
 			if _, err := settle(&res, t, spec.Attempts); err != nil {
-				return res, fmt.Errorf("%s: round %d: %w: %w", p.Problem, round, ErrLog, err)
+				return res, fmt.Errorf("%s: round %d: %w: %w", p.Problem, number, ErrLog, err)
 			}
 		}
-		if e, ok := past.evaluations[round]; ok {
-			res.Evaluations = append(res.Evaluations, e)
+		if round.Evaluation != nil {
+			res.Evaluations = append(res.Evaluations, *round.Evaluation)
 		}
 	}
 	var err error

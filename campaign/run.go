@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,11 +14,14 @@ import (
 	"tutti/store"
 )
 
+// ErrLog is matched by errors about records that the campaign cannot have written.
+var ErrLog = errors.New("the log does not fit the campaign")
+
 // run is the state of one problem while it is tuned.
 type run struct {
 	spec     Spec
 	problem  Problem
-	past     history
+	past     *store.ProblemState // what the log knows of earlier runs, nil for nothing
 	log      Log
 	observe  func(Event)
 	strategy activelearn.Strategy
@@ -31,7 +35,7 @@ type run struct {
 	began    time.Time
 }
 
-// Run tunes one problem. history is what the log said of earlier runs of the
+// Run tunes one problem. past is what the log knows of it from earlier runs of the
 // same campaign, nil for a new one; log and observe may be nil.
 //
 // A failed trial is a result. Run returns ctx.Err() once ctx is cancelled, with
@@ -39,12 +43,12 @@ type run struct {
 // log by then. Records that contradict the campaign give an error matching ErrLog.
 // Other errors come from the log, from a runner that is unavailable or from a
 // broken Spec.
-func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log, observe func(Event)) (Result, error) {
+func Run(ctx context.Context, spec Spec, p Problem, past *store.ProblemState, log Log, observe func(Event)) (Result, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
 		return Result{}, err
 	}
-	r.past, r.log, r.observe = historyOf(p.Problem, past), log, observe
+	r.past, r.log, r.observe = past, log, observe
 	stop, err := r.loop(ctx)
 	r.result.Stop = stop
 	if err != nil {
@@ -53,7 +57,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past []store.Record, log Log
 		}
 		return r.result, fmt.Errorf("%s: round %d: %w", p.Problem, r.result.Rounds, err)
 	}
-	if r.past.stop == "" {
+	if r.stopped() == "" {
 		if err := r.append(store.Record{Kind: store.KindStop, Stop: string(stop)}); err != nil {
 			return r.result, err
 		}
@@ -92,7 +96,6 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}
 	r := &run{
 		spec: spec, problem: p,
-		past:     historyOf(p.Problem, nil),
 		strategy: strategy,
 		ledger:   activelearn.NewLedger(p.Space),
 		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
@@ -121,9 +124,9 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 // loop is ask, measure, tell, judge.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
-		_, known := r.past.batches[round]
-		if !known && r.past.stop != "" {
-			return activelearn.StopReason(r.past.stop), nil
+		_, known := r.past.Round(round)
+		if stop := r.stopped(); !known && stop != "" {
+			return stop, nil
 		}
 		if stop := r.spent(); stop != "" && !known {
 			if stop == activelearn.SpaceExhausted && r.holds() {
@@ -186,15 +189,15 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		return nil, err
 	}
 	batch := append(retry, fresh...)
-	logged, known := r.past.batches[round]
+	logged, known := r.past.Round(round)
 	switch {
 	case !known:
 		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(batch)}); err != nil {
 			return nil, err
 		}
-	case !slices.Equal(batch, logged):
+	case !slices.Equal(batch, logged.Batch):
 		r.warn("round %d asks for another batch than the log has; the log is followed", round)
-		batch = logged
+		batch = logged.Batch
 	}
 	return batch, pend(r.ledger, batch)
 }
@@ -229,17 +232,22 @@ func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 // measure takes the trials of the batch that the log has and runs the others.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
 	ended := map[coll.Candidate]bool{}
-	for _, t := range r.past.trials[round] {
-		ended[t.Candidate] = true
-		if err := r.record(t); err != nil {
-			return fmt.Errorf("%w: %w", ErrLog, err)
+	var jobs []coll.Job
+	if logged, known := r.past.Round(round); known {
+		jobs = logged.Jobs()
+		for _, t := range logged.Trials {
+			ended[t.Candidate] = true
+			if err := r.record(t); err != nil {
+				return fmt.Errorf("%w: %w", ErrLog, err)
+			}
 		}
 	}
-	jobs := r.past.jobs[round]
 	if len(ended) == len(batch) && !slices.ContainsFunc(jobs, func(j coll.Job) bool { return j.State != coll.JobEnded }) {
 		return nil
 	}
-	return r.problem.Runner.Run(ctx, r.batch(round, batch, ended), roundLog{r, round})
+	b := r.batch(round, batch, ended)
+	b.Jobs = jobs
+	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
 }
 
 // batch is a round as a runner sees it.
@@ -248,7 +256,6 @@ func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candi
 		Label:    r.problem.Library + "-" + string(r.problem.Collective),
 		Round:    round,
 		Requests: make([]benchrunner.Request, len(candidates)),
-		Jobs:     r.past.jobs[round],
 	}
 	for i, c := range candidates {
 		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.attempts[c] + 1, Ended: ended[c]}
@@ -308,7 +315,7 @@ func settle(res *Result, t coll.Trial, attempts int) (again bool, err error) {
 
 // judge takes the evaluation of the round that the log has, or makes it.
 func (r *run) judge(round int) (converged bool, err error) {
-	eval, known := r.past.evaluations[round]
+	eval, known := r.evaluated(round)
 	if !known {
 		eval, known, err = r.evaluate(round)
 		if err != nil || !known {
@@ -317,7 +324,7 @@ func (r *run) judge(round int) (converged bool, err error) {
 		if err := r.append(store.Record{Kind: store.KindEvaluation, Round: round, Evaluation: &eval}); err != nil {
 			return false, err
 		}
-	} else if _, next := r.past.evaluations[round+1]; !next && r.spec.Judge == ByPrediction {
+	} else if _, next := r.evaluated(round + 1); !next && r.spec.Judge == ByPrediction {
 		// The next round is judged by what this one's models expected.
 		if r.models, err = r.learn(); err != nil {
 			return false, err
@@ -329,6 +336,23 @@ func (r *run) judge(round int) (converged bool, err error) {
 		return r.watch.ObserveAll(judged(eval), eval.CandidateShare), nil
 	}
 	return r.watch.Observe(judged(eval), eval.CandidateShare), nil
+}
+
+// evaluated returns the evaluation of a round that the log has.
+func (r *run) evaluated(round int) (store.Evaluation, bool) {
+	logged, known := r.past.Round(round)
+	if !known || logged.Evaluation == nil {
+		return store.Evaluation{}, false
+	}
+	return *logged.Evaluation, true
+}
+
+// stopped is why the log says that measuring ended, "" while it goes on.
+func (r *run) stopped() activelearn.StopReason {
+	if r.past == nil {
+		return ""
+	}
+	return activelearn.StopReason(r.past.Stop)
 }
 
 // judged are the figures that the criteria are held against: the upper ends of what

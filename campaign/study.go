@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/hpo"
 	"tutti/metrics"
@@ -24,8 +22,8 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
-// noStudy is why a model's forests are not studied, "" where they are.
-func noStudy(m learner.Model) string {
+// NoStudy is why a model's forests are not studied, "" where they are.
+func NoStudy(m learner.Model) string {
 	if m == learner.Process {
 		return "a process has no forests to tune, and learns its own hyperparameters by their likelihood"
 	}
@@ -37,7 +35,7 @@ func noStudy(m learner.Model) string {
 // configured forests, so that the result is never worse than they are there.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 || noStudy(r.spec.Learner.Model) != "" {
+	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 || NoStudy(r.spec.Learner.Model) != "" {
 		return s, err
 	}
 	_, err = hpo.Forest(ctx, hpo.Spec{
@@ -97,7 +95,7 @@ func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options,
 // studiedParams are the configured hyperparameters, moved into the ranges of a
 // study where they lie outside.
 func studiedParams(f forest.Options) hpo.ForestParams {
-	p := paramsOf(f)
+	p := ParamsOf(f)
 	low, high := hpo.ForestRange()
 	p.Trees = min(max(p.Trees, low.Trees), high.Trees)
 	p.MinSplit = min(max(p.MinSplit, low.MinSplit), high.MinSplit)
@@ -108,7 +106,8 @@ func studiedParams(f forest.Options) hpo.ForestParams {
 	return p
 }
 
-func paramsOf(f forest.Options) hpo.ForestParams {
+// ParamsOf returns the hyperparameters of forests that a study varies.
+func ParamsOf(f forest.Options) hpo.ForestParams {
 	return hpo.ForestParams{
 		Trees: f.Trees, Criterion: f.Criterion.String(), MaxDepth: f.MaxDepth, MinSplit: f.MinSplit, MinLeaf: f.MinLeaf,
 	}
@@ -124,11 +123,14 @@ func studiedCriteria(opt learner.Options) []string {
 }
 
 // studyOf reads the trials that the log holds.
-func studyOf(past history) (Study, error) {
+func studyOf(past *store.ProblemState) (Study, error) {
 	var s Study
-	for i, rec := range past.study {
+	if past == nil {
+		return s, nil
+	}
+	for i, line := range past.Study {
 		var t hpo.TrialRecord
-		d := json.NewDecoder(bytes.NewReader(rec.HPO))
+		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		err := d.Decode(&t)
 		if err == nil {
@@ -142,9 +144,9 @@ func studyOf(past history) (Study, error) {
 	return s, nil
 }
 
-// best returns the first of the complete trials with the lowest value, and false
+// Best returns the first of the complete trials with the lowest value, and false
 // when there is none.
-func (s Study) best() (hpo.TrialRecord, bool) {
+func (s Study) Best() (hpo.TrialRecord, bool) {
 	at := -1
 	for i, t := range s.Trials {
 		if t.State == hpo.Complete && (at < 0 || *t.Value < *s.Trials[at].Value) {
@@ -160,7 +162,7 @@ func (s Study) best() (hpo.TrialRecord, bool) {
 // final returns the learner of the selection that is shipped: the best of the
 // study, the configured one when there was none.
 func (s Spec) final(study Study) (learner.Options, error) {
-	t, ok := study.best()
+	t, ok := study.Best()
 	if !ok || t.Number == 0 {
 		return s.Learner, nil
 	}
@@ -173,25 +175,4 @@ func WithParams(opt learner.Options, p hpo.ForestParams) (learner.Options, error
 	opt.Forest.Trees, opt.Forest.Criterion, opt.Forest.MaxDepth = p.Trees, criterion, p.MaxDepth
 	opt.Forest.MinSplit, opt.Forest.MinLeaf = p.MinSplit, p.MinLeaf
 	return opt, err
-}
-
-// studyFacts lists the trials with the best value up to each.
-func studyFacts(s Study) []report.HPOTrial {
-	var out []report.HPOTrial
-	for i, t := range s.Trials {
-		h := report.HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(hpo.ForestOf(t))}
-		if best, ok := (Study{Trials: s.Trials[:i+1]}).best(); ok {
-			h.Best = best.Value
-		}
-		out = append(out, h)
-	}
-	return out
-}
-
-func forestFacts(p hpo.ForestParams) []report.Param {
-	whole := func(name string, v int) report.Param { return report.Param{Name: name, Value: strconv.Itoa(v)} }
-	return []report.Param{
-		whole("trees", p.Trees), {Name: "criterion", Value: p.Criterion}, whole("max_depth", p.MaxDepth),
-		whole("min_split", p.MinSplit), whole("min_leaf", p.MinLeaf),
-	}
 }

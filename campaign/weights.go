@@ -5,9 +5,9 @@ import (
 	"tutti/metrics"
 )
 
-// weigh returns options by which each of some points of the space counts as much as
+// Weigh returns options by which each of some points of the space counts as much as
 // it matters.
-func (p Problem) weigh(opt metrics.Options, points []coll.Point) metrics.Options {
+func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options {
 	if p.Weights == nil {
 		return opt
 	}

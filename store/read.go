@@ -34,6 +34,9 @@ type Contents struct {
 	Warnings []string // what was dropped, for people
 }
 
+// State returns what the records amount to, folded anew.
+func (c *Contents) State() *State { return Fold(c.Records) }
+
 // Read returns the journal of the folder dir without locking it, so that a
 // report can be made while a campaign runs.
 //

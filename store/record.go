@@ -103,8 +103,22 @@ type Record struct {
 	Evaluation *Evaluation      `json:"evaluation,omitempty"`
 	HPO        json.RawMessage  `json:"hpo,omitempty"`
 	Stop       string           `json:"stop,omitempty"`
-	Verify     json.RawMessage  `json:"verify,omitempty"` // an entry of package verify
+	Verify     *VerifyStep      `json:"verify,omitempty"`
 	Note       string           `json:"note,omitempty"`
+}
+
+// VerifyStep is one step of the verification of one library: one of its fields from
+// Pass on is set. Package verify says what passes, verdicts and sights are.
+type VerifyStep struct {
+	Library string          `json:"library"`
+	Session int             `json:"session"` // 1 for the first
+	Pass    json.RawMessage `json:"pass,omitempty"`
+	Round   int             `json:"round,omitzero"` // of a job or trial; counts through all sessions
+	Look    int             `json:"look,omitzero"`  // of a job or trial: what the measurement counts for
+	Job     *coll.Job       `json:"job,omitempty"`
+	Trial   *coll.Trial     `json:"trial,omitempty"`
+	Verdict json.RawMessage `json:"verdict,omitempty"`
+	Sights  json.RawMessage `json:"sights,omitempty"`
 }
 
 // Validate reports a record whose contents do not fit its kind, or numbers that
@@ -115,7 +129,7 @@ func (r Record) Validate() error {
 		set  bool
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
-		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, len(r.Verify) > 0},
+		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
 	}
 	known := r.Kind == KindResume
 	for _, f := range fields {
@@ -139,6 +153,30 @@ func (r Record) Validate() error {
 		return validateTrial(*r.Trial)
 	case KindEvaluation:
 		return r.Evaluation.Validate()
+	case KindVerify:
+		return r.Verify.validate()
+	}
+	return nil
+}
+
+// validate reports a step that is nobody's, that has not exactly one content, or
+// numbers that cannot be.
+func (v VerifyStep) validate() error {
+	set := 0
+	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Verdict) > 0, len(v.Sights) > 0} {
+		if has {
+			set++
+		}
+	}
+	switch {
+	case set != 1:
+		return fmt.Errorf("verify: %d contents, want one of pass, job, trial, verdict and sights", set)
+	case v.Library == "" || v.Session < 1:
+		return fmt.Errorf("verify: library %q, session %d: want a name and 1 or more", v.Library, v.Session)
+	case v.Job != nil:
+		return v.Job.Validate()
+	case v.Trial != nil:
+		return validateTrial(*v.Trial)
 	}
 	return nil
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tutti/coll"
+	"tutti/selection"
 	"tutti/store"
 )
 
@@ -16,15 +18,15 @@ var ErrEntry = errors.New("not an entry of a verification")
 // Entry is one step of the verification of one library, as the journal of the
 // campaign keeps it. Exactly one of Pass, Job, Trial, Verdict and Sights is set.
 type Entry struct {
-	Library string      `json:"library"`
-	Session int         `json:"session"` // 1 for the first; a new one begins when the files select differently
-	Pass    *Pass       `json:"pass,omitempty"`
-	Round   int         `json:"round,omitzero"` // of a job or trial; counts through all sessions
-	Look    Look        `json:"look,omitzero"`  // of a job or trial
-	Job     *coll.Job   `json:"job,omitempty"`
-	Trial   *coll.Trial `json:"trial,omitempty"`
-	Verdict *Verdict    `json:"verdict,omitempty"`
-	Sights  []Sight     `json:"sights,omitempty"`
+	Library string
+	Session int // 1 for the first; a new one begins when the files select differently
+	Pass    *Pass
+	Round   int  // of a job or trial; counts through all sessions
+	Look    Look // of a job or trial
+	Job     *coll.Job
+	Trial   *coll.Trial
+	Verdict *Verdict
+	Sights  []Sight
 }
 
 // Look says what a measurement counts for.
@@ -94,69 +96,86 @@ const (
 	Fails  Reason = "fails" // where the library as shipped does not
 )
 
-// validate reports an entry that has not exactly one content, or numbers that
-// cannot be.
-func (e Entry) validate() error {
-	set := 0
-	for _, has := range []bool{e.Pass != nil, e.Job != nil, e.Trial != nil, e.Verdict != nil, e.Sights != nil} {
-		if has {
-			set++
-		}
+// Record returns the entry as a record of the campaign's journal. The error matches
+// ErrEntry for one that no verification makes.
+func (e Entry) Record() (store.Record, error) {
+	step := store.VerifyStep{
+		Library: e.Library, Session: e.Session, Round: e.Round, Look: int(e.Look), Job: e.Job, Trial: e.Trial,
 	}
-	switch {
-	case set != 1:
-		return fmt.Errorf("%w: %d contents, want one of pass, job, trial, verdict and sights", ErrEntry, set)
-	case e.Library == "" || e.Session < 1:
-		return fmt.Errorf("%w: library %q, session %d: want a name and 1 or more", ErrEntry, e.Library, e.Session)
-	case (e.Trial != nil || e.Job != nil) && (e.Look < FirstLook || e.Look > Probing):
-		return fmt.Errorf("%w: look %d: want 1 to 3", ErrEntry, e.Look)
-	case e.Trial != nil && e.Trial.State == coll.TrialDone:
-		if err := e.Trial.Validate(); err != nil {
-			return fmt.Errorf("%w: %w", ErrEntry, err)
+	for _, content := range []struct {
+		is   bool
+		from any
+		to   *json.RawMessage
+	}{{e.Pass != nil, e.Pass, &step.Pass}, {e.Verdict != nil, e.Verdict, &step.Verdict}, {e.Sights != nil, e.Sights, &step.Sights}} {
+		if !content.is {
+			continue
 		}
-	case e.Job != nil:
-		if err := e.Job.Validate(); err != nil {
-			return fmt.Errorf("%w: %w", ErrEntry, err)
+		raw, err := json.Marshal(content.from)
+		if err != nil {
+			return store.Record{}, fmt.Errorf("entry of a verification: %w", err)
 		}
+		*content.to = raw
+	}
+	r := store.Record{Kind: store.KindVerify, Verify: &step}
+	if err := errors.Join(r.Validate(), e.validateLook()); err != nil {
+		return store.Record{}, fmt.Errorf("%w: %w", ErrEntry, err)
+	}
+	return r, nil
+}
+
+func (e Entry) validateLook() error {
+	if (e.Trial != nil || e.Job != nil) && (e.Look < FirstLook || e.Look > Probing) {
+		return fmt.Errorf("look %d: want 1 to 3", e.Look)
 	}
 	return nil
 }
 
-// Record returns the entry as a record of the campaign's journal.
-func (e Entry) Record() (store.Record, error) {
-	if err := e.validate(); err != nil {
-		return store.Record{}, err
+// Entries returns what a journal knows of a verification, nothing for nil. The error
+// matches ErrEntry.
+func Entries(past *store.Verification) ([]Entry, error) {
+	if past == nil {
+		return nil, nil
 	}
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return store.Record{}, fmt.Errorf("entry of a verification: %w", err)
-	}
-	return store.Record{Kind: store.KindVerify, Verify: raw}, nil
-}
-
-// Entries returns the entries among the records of a journal. The error matches
-// ErrEntry.
-func Entries(records []store.Record) ([]Entry, error) {
-	var out []Entry
-	for i, r := range records {
-		if r.Kind != store.KindVerify {
-			continue
+	out := make([]Entry, len(past.Steps))
+	for i, step := range past.Steps {
+		var err error
+		if out[i], err = entryOf(step); err != nil {
+			return nil, fmt.Errorf("verification of %s, step %d: %w: %w", past.Library, i+1, ErrEntry, err)
 		}
-		e, err := parse(r.Verify)
-		if err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
-		}
-		out = append(out, e)
 	}
 	return out, nil
 }
 
-func parse(raw []byte) (Entry, error) {
-	var e Entry
+func entryOf(step store.VerifyStep) (Entry, error) {
+	e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Look: Look(step.Look), Job: step.Job, Trial: step.Trial}
+	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Verdict, &e.Verdict), decode(step.Sights, &e.Sights), e.validateLook())
+}
+
+// decode reads one content of a step strictly; nothing where there is none.
+func decode(raw json.RawMessage, to any) error {
+	if len(raw) == 0 {
+		return nil
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return Entry{}, fmt.Errorf("%w: %w", ErrEntry, err)
+	return d.Decode(to)
+}
+
+// CondemnedBy returns what entries, of all sessions, condemned of a collective.
+func CondemnedBy(entries []Entry, c coll.Collective) selection.Condemned {
+	var out selection.Condemned
+	for _, e := range entries {
+		if e.Verdict == nil {
+			continue
+		}
+		for _, f := range e.Verdict.PutBack {
+			if f.Collective == c {
+				out.Points = append(out.Points, f.Point)
+			}
+		}
+		out.All = out.All || slices.Contains(e.Verdict.Left, c)
 	}
-	return e, e.validate()
+	slices.SortFunc(out.Points, coll.ComparePoints)
+	out.Points = slices.Compact(out.Points)
+	return out
 }

@@ -11,44 +11,58 @@ import (
 	"tutti/verify"
 )
 
+// verificationOf is what a journal knows that holds one step, as it is written.
+func verificationOf(step string) (*store.Verification, error) {
+	var s store.VerifyStep
+	err := json.Unmarshal([]byte(step), &s)
+	return &store.Verification{Library: s.Library, Steps: []store.VerifyStep{s}}, err
+}
+
 func TestEntryFaults(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
-		{`{`, "EOF"},
-		{`{}`, "0 contents"},
-		{`{"library":"lib","session":1,"sights":[],"verdict":{}}`, "2 contents"},
-		{`{"session":1,"sights":[]}`, `library ""`},
-		{`{"library":"lib","session":0,"sights":[]}`, "session 0"},
-		{`{"library":"lib","session":1,"what":1}`, "what"},
-		{`{"library":"lib","session":1,"trial":{"state":"done"},"look":9}`, "look 9"},
-		{`{"library":"lib","session":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"done"},"look":1}`, "time 0 s"},
-		{`{"library":"lib","session":1,"job":{},"look":1}`, "job without a name"},
+		{`{"library":"lib","session":1,"sights":{}}`, "cannot unmarshal object"},
+		{`{"library":"lib","session":1,"verdict":{"what":1}}`, "what"},
+		{`{"library":"lib","session":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"},"look":9}`, "look 9"},
 	} {
-		_, err := verify.Entries([]store.Record{{Kind: store.KindResume}, {Kind: store.KindVerify, Verify: []byte(tc.text)}})
-		if !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "record 2: ") {
+		past, err := verificationOf(tc.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = verify.Entries(past)
+		if !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "verification of lib, step 1: ") {
 			t.Errorf("%s: error %v, want one with %q", tc.text, err, tc.want)
 		}
 	}
-	if _, err := (verify.Entry{Library: "lib", Session: 1}).Record(); !errors.Is(err, verify.ErrEntry) {
-		t.Errorf("an entry of nothing: %v", err)
+	for _, e := range []verify.Entry{
+		{Library: "lib", Session: 1},
+		{Library: "lib", Session: 1, Verdict: &verify.Verdict{}, Sights: []verify.Sight{{}}},
+		{Session: 1, Verdict: &verify.Verdict{}},
+		{Library: "lib", Verdict: &verify.Verdict{}},
+		{Library: "lib", Session: 1, Look: verify.FirstLook, Job: &coll.Job{}},
+		{Library: "lib", Session: 1, Look: verify.FirstLook, Trial: &coll.Trial{State: coll.TrialDone}},
+		{Library: "lib", Session: 1, Trial: &coll.Trial{State: coll.TrialFailed}},
+	} {
+		if _, err := e.Record(); !errors.Is(err, verify.ErrEntry) {
+			t.Errorf("%+v: %v, want an error matching %v", e, err, verify.ErrEntry)
+		}
 	}
 }
 
-// TestCondemnedBy gathers over sessions and tells libraries and collectives apart.
+// TestCondemnedBy gathers over sessions and tells collectives apart.
 func TestCondemnedBy(t *testing.T) {
 	at := func(c coll.Collective, n int) verify.Finding {
 		return verify.Finding{Spot: verify.Spot{Point: coll.Point{Collective: c, Nodes: n, PPN: 1}}}
 	}
 	entries := []verify.Entry{
 		{Library: "a", Session: 1, Verdict: &verify.Verdict{PutBack: []verify.Finding{at(coll.Bcast, 4), at(coll.Reduce, 2)}}},
-		{Library: "b", Session: 1, Verdict: &verify.Verdict{PutBack: []verify.Finding{at(coll.Bcast, 8)}, Left: []coll.Collective{coll.Bcast}}},
-		{Library: "a", Session: 2, Verdict: &verify.Verdict{PutBack: []verify.Finding{at(coll.Bcast, 2), at(coll.Bcast, 4)}}},
+		{Library: "a", Session: 2, Verdict: &verify.Verdict{PutBack: []verify.Finding{at(coll.Bcast, 2), at(coll.Bcast, 4)}, Left: []coll.Collective{coll.Reduce}}},
 	}
-	got := verify.CondemnedBy(entries, "a", coll.Bcast)
+	got := verify.CondemnedBy(entries, coll.Bcast)
 	if got.All || len(got.Points) != 2 || got.Points[0].Nodes != 2 || got.Points[1].Nodes != 4 {
-		t.Errorf("a bcast: %+v", got)
+		t.Errorf("bcast: %+v", got)
 	}
-	if got := verify.CondemnedBy(entries, "b", coll.Bcast); !got.All || len(got.Points) != 1 {
-		t.Errorf("b bcast: %+v", got)
+	if got := verify.CondemnedBy(entries, coll.Reduce); !got.All || len(got.Points) != 1 {
+		t.Errorf("reduce: %+v", got)
 	}
 }
 
@@ -58,15 +72,19 @@ func FuzzEntries(f *testing.F) {
 	f.Add([]byte(`{"library":"lib","session":2,"round":3,"look":1,"trial":{"collective":"bcast","algorithm":"tuned","state":"failed"}}`))
 	f.Add([]byte(`{"library":"lib","session":1,"verdict":{"number":1,"put_back":[],"end":true}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		entries, err := verify.Entries([]store.Record{{Kind: store.KindVerify, Verify: text}})
+		past, err := verificationOf(string(text))
+		if err != nil {
+			return
+		}
+		entries, err := verify.Entries(past)
 		if err != nil {
 			return
 		}
 		rec, err := entries[0].Record()
 		if err != nil {
-			t.Fatal(err)
+			return // the journal refuses it, too
 		}
-		again, err := verify.Entries([]store.Record{rec})
+		again, err := verify.Entries(store.Fold([]store.Record{rec}).Verification(entries[0].Library))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +93,7 @@ func FuzzEntries(f *testing.F) {
 		if string(a) != string(b) {
 			t.Errorf("%s became %s", a, b)
 		}
-		if _, err := verify.Recall(entries, entries[0].Library); err != nil && !errors.Is(err, verify.ErrEntry) {
+		if _, err := verify.Recall(entries[0].Library, entries); err != nil && !errors.Is(err, verify.ErrEntry) {
 			t.Error(err)
 		}
 	})

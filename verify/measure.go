@@ -48,8 +48,8 @@ func (s series) shifted(limit float64) []float64 {
 }
 
 // examine measures the spots of a pass and returns the findings as PutBack.
-func (s *session) examine(ctx context.Context, pass Pass, machine benchrunner.Runner) (Verdict, error) {
-	m := &measurer{session: s, pass: pass, machine: machine, past: pastOf(s.entries, s.number, pass.FirstRound)}
+func (s *Session) examine(ctx context.Context, pass Pass, machine benchrunner.Runner) (Verdict, error) {
+	m := &measurer{Session: s, pass: pass, machine: machine}
 	m.attempts = map[coll.Candidate]int{}
 	for _, e := range s.entries {
 		if e.Session == s.number && e.Trial != nil && e.Look != Probing && e.Round < pass.FirstRound {
@@ -88,7 +88,7 @@ func (s *session) examine(ctx context.Context, pass Pass, machine benchrunner.Ru
 }
 
 // judge returns the suspects that their second look shows to be slower or to fail.
-func (s *session) judge(pass Pass, suspects []int, second []series) []Finding {
+func (s *Session) judge(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
 		p[k] = signedRank(second[i].shifted(s.rules.limit()))
@@ -116,10 +116,9 @@ func (s *session) judge(pass Pass, suspects []int, second []series) []Finding {
 
 // measurer measures the blocks of one pass.
 type measurer struct {
-	*session
+	*Session
 	pass     Pass
 	machine  benchrunner.Runner
-	past     map[int]block // rounds of the pass that the log knows
 	attempts map[coll.Candidate]int
 	next     int // round
 }
@@ -127,35 +126,18 @@ type measurer struct {
 // block is what the log knows of a round.
 type block struct {
 	trials []coll.Trial
-	jobs   []coll.Job // the last record of each
+	jobs   []coll.Job
 }
 
-func pastOf(entries []Entry, session, from int) map[int]block {
-	out := map[int]block{}
-	for _, e := range entries {
-		if e.Session != session || e.Round < from {
-			continue
-		}
-		b := out[e.Round]
-		switch {
-		case e.Trial != nil:
+// known returns what the log knew of a round when the session was opened.
+func (s *Session) known(round int) block {
+	b := block{jobs: s.past.Jobs(round)}
+	for _, e := range s.entries {
+		if e.Session == s.number && e.Round == round && e.Trial != nil {
 			b.trials = append(b.trials, *e.Trial)
-		case e.Job != nil:
-			b.jobs = withJob(b.jobs, *e.Job)
-		}
-		out[e.Round] = b
-	}
-	return out
-}
-
-func withJob(jobs []coll.Job, j coll.Job) []coll.Job {
-	for i := range jobs {
-		if jobs[i].Name == j.Name {
-			jobs[i] = j
-			return jobs
 		}
 	}
-	return append(jobs, j)
+	return b
 }
 
 // look measures blocks of the spots that still want one and returns what was seen
@@ -202,7 +184,7 @@ func (m *measurer) block(ctx context.Context, look Look, number int, spots []int
 	round := m.next
 	m.next++
 	requests := m.requests(round, spots)
-	known := m.past[round]
+	known := m.known(round)
 	times := map[coll.Candidate]coll.Trial{}
 	for _, t := range known.trials {
 		times[t.Candidate] = t
@@ -226,7 +208,7 @@ func (m *measurer) block(ctx context.Context, look Look, number int, spots []int
 		m.opt.Observe(Event{Library: m.opt.Library, Pass: m.pass.Number, Look: look, Block: number, Spots: len(spots)})
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: known.jobs}
-	if err := m.machine.Run(ctx, batch, &blockLog{m.session, round, look, times}); err != nil {
+	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, look, times}); err != nil {
 		return nil, fmt.Errorf("%s: block %d: %w", m.opt.Library, round, err)
 	}
 	for _, r := range requests {
@@ -266,7 +248,7 @@ func (m *measurer) requests(round int, spots []int) []benchrunner.Request {
 
 // blockLog writes what a runner tells of one block.
 type blockLog struct {
-	s     *session
+	s     *Session
 	round int
 	look  Look
 	times map[coll.Candidate]coll.Trial

@@ -36,10 +36,10 @@ func TestObedience(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
 	opt := verify.Options{Library: "lib", Rules: rules(1)}
-	log := &memory{written: true}
+	log := &memory{}
 
 	stubborn := &witness{says: "not obeyed: binomial instead of ring"}
-	res, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows, probe: stubborn}, nil, log)
+	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows, probe: stubborn}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestObedience(t *testing.T) {
 	}
 
 	obedient := &witness{}
-	res, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rows, probe: obedient}, log.entries, log)
+	res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows, probe: obedient}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestObedience(t *testing.T) {
 func TestUnseen(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
-	res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rows, probe: &witness{says: "the error names no algorithm"}}, nil, &memory{written: true})
+	res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rows, probe: &witness{says: "the error names no algorithm"}}, &memory{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,17 +63,14 @@ type CollectiveResult struct {
 // bootstrapResamples as in the other intervals of a report.
 const bootstrapResamples = 1000
 
-// Recall returns what entries say of a library. The error matches ErrEntry.
-func Recall(entries []Entry, library string) (Result, error) {
+// Recall returns what entries say of the verification of a library. The error
+// matches ErrEntry.
+func Recall(library string, entries []Entry) (Result, error) {
 	r := Result{Library: library}
 	for _, e := range entries {
-		if e.Library == library {
-			r.Sessions = max(r.Sessions, e.Session)
-		}
+		r.Sessions = max(r.Sessions, e.Session)
 	}
-	own := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
-		return e.Library != library || e.Session != r.Sessions
-	})
+	own := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Session != r.Sessions })
 	st := stateOf(own, r.Sessions)
 	if len(st.verdicts) > len(st.passes) || len(st.passes) > len(st.verdicts)+1 {
 		return r, fmt.Errorf("%w: %s: %d passes and %d verdicts", ErrEntry, library, len(st.passes), len(st.verdicts))

@@ -10,18 +10,13 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/selection"
+	"tutti/store"
 )
 
 // Tuned stands for the library with its file loaded; it is forced by the settings
 // of the file and nothing else. The library as shipped is coll.Default.
 var Tuned = coll.Algorithm{Name: "tuned"}
-
-// Subject is a library whose files are to be proved.
-type Subject interface {
-	// Apply writes the files of the library with everything left to the default
-	// that the entries of its verification so far condemned.
-	Apply(ctx context.Context, entries []Entry) (Files, error)
-}
 
 // Files are the files of a library as they are now.
 type Files struct {
@@ -63,76 +58,81 @@ var ErrBudget = errors.New("the budget of the verification is used up")
 // ErrNothing is matched when the files select nothing, or nothing can be measured.
 var ErrNothing = errors.New("nothing to verify")
 
-// session is the state of Run.
-type session struct {
-	opt     Options
-	subject Subject
-	log     Log
-	began   time.Time
+// Session is the verification of one library's files, which change as it goes.
+type Session struct {
+	opt   Options
+	log   Log
+	past  *store.Verification // what the journal knew when it was opened
+	began time.Time
 
-	entries []Entry // of the library, all sessions; grows
-	number  int
+	entries []Entry // of all sessions; grows
+	number  int     // of this one; settled by the first files
+	begun   bool    // number is settled
 	rules   Rules
 	round   int // the last one
 	spent   float64
 }
 
-// Run verifies one library. entries are those of its log so far, nil for none; a
-// session among them that has not ended is gone on with under its own rules, and
-// one that has ended is told again when the files still select the same.
-//
-// Run returns ctx.Err() once ctx is cancelled, an error matching
-// benchrunner.ErrUnavailable or ErrBudget when it could not go on, each with the
-// result so far; run again it goes on. When the library is seen not to obey its
-// files, which the result tells, the session stops there. Other errors come from the subject, the log
-// or from entries that contradict one another.
-func Run(ctx context.Context, opt Options, subject Subject, entries []Entry, log Log) (Result, error) {
+// Open returns the verification of a library; past is what the journal knows of it,
+// nil for nothing. Nothing is measured yet. A session in past that has not ended is
+// gone on with under its own rules, and one that has ended is told again when the
+// files still select the same. The error matches ErrEntry for a past that no
+// verification has written.
+func Open(opt Options, past *store.Verification, log Log) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	s := &session{opt: opt, subject: subject, log: log, began: time.Now()}
+	entries, err := Entries(past)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{opt: opt, log: log, past: past, began: time.Now(), entries: entries}
 	for _, e := range entries {
-		if e.Library == opt.Library {
-			s.entries = append(s.entries, e)
-			s.number = max(s.number, e.Session)
-		}
+		s.number = max(s.number, e.Session)
 	}
-	err := s.run(ctx)
-	result, recallErr := Recall(s.entries, opt.Library)
-	return result, errors.Join(err, recallErr)
+	return s, nil
 }
 
-// run goes on with the last session, or begins one.
-func (s *session) run(ctx context.Context) error {
-	files, err := s.subject.Apply(ctx, s.entries)
-	if err != nil {
-		return err
+// Examine looks at the files as they are: whether the library obeys them, then one
+// pass. It reports whether the verification has ended. When it has not, what is
+// Condemned by now is to be taken out of the files before the next call.
+//
+// It returns ctx.Err() once ctx is cancelled and an error matching
+// benchrunner.ErrUnavailable or ErrBudget when it could not go on; opened again, the
+// verification goes on. A library that is seen not to obey its files ends it there,
+// which Result tells. Other errors come from the log.
+func (s *Session) Examine(ctx context.Context, files Files) (ended bool, err error) {
+	state := s.stateFor(files.Problems)
+	if s.mustLook() {
+		if disobeyed, err := s.lookForObedience(ctx, files); err != nil || disobeyed {
+			return true, err
+		}
 	}
-	state := s.open(files.Problems)
-	for {
-		if s.mustLook() {
-			if disobeyed, err := s.lookForObedience(ctx, files); err != nil || disobeyed {
-				return err
-			}
-		}
-		if state.ended() {
-			return nil
-		}
-		changed, err := s.pass(ctx, state, files)
-		if err != nil {
-			return err
-		}
-		if changed {
-			if files, err = s.subject.Apply(ctx, s.entries); err != nil {
-				return err
-			}
-		}
-		state = stateOf(s.entries, s.number)
+	if state.ended() {
+		return true, nil
 	}
+	verdict, err := s.pass(ctx, state, files)
+	return verdict.End, err
+}
+
+// Condemned returns what was condemned of a collective by now, in all sessions.
+func (s *Session) Condemned(c coll.Collective) selection.Condemned { return CondemnedBy(s.entries, c) }
+
+// Result returns what the verification amounts to by now.
+func (s *Session) Result() (Result, error) { return Recall(s.opt.Library, s.entries) }
+
+// stateFor returns the state of the session: at the first files it is settled
+// whether the last one goes on.
+func (s *Session) stateFor(problems []Problem) state {
+	if !s.begun {
+		s.begun = true
+		return s.open(problems)
+	}
+	return stateOf(s.entries, s.number)
 }
 
 // open returns the state of the session that goes on, or of a new one.
-func (s *session) open(problems []Problem) state {
+func (s *Session) open(problems []Problem) state {
 	st := stateOf(s.entries, s.number)
 	if s.number == 0 || !st.fits(problems) || s.opt.Again && st.ended() {
 		s.number++
@@ -151,32 +151,29 @@ func (s *session) open(problems []Problem) state {
 	return st
 }
 
-// pass makes the pass that is next or was begun, and reports whether it condemned
-// anything.
-func (s *session) pass(ctx context.Context, state state, files Files) (changed bool, err error) {
+// pass makes the pass that is next or was begun.
+func (s *Session) pass(ctx context.Context, state state, files Files) (Verdict, error) {
 	pass, begun := state.open()
 	if !begun {
+		var err error
 		if pass, err = s.begin(state, files.Problems); err != nil {
-			return false, err
+			return Verdict{}, err
 		}
 		if err := s.append(Entry{Pass: &pass}); err != nil {
-			return false, err
+			return Verdict{}, err
 		}
 	}
 	verdict, err := s.examine(ctx, pass, files.Machine)
 	if err != nil {
-		return false, err
+		return Verdict{}, err
 	}
 	s.conclude(&verdict, pass)
-	return !verdict.End, s.append(Entry{Verdict: &verdict})
+	return verdict, s.append(Entry{Verdict: &verdict})
 }
 
 // append writes an entry to the log before it counts.
-func (s *session) append(e Entry) error {
+func (s *Session) append(e Entry) error {
 	e.Library, e.Session = s.opt.Library, s.number
-	if err := e.validate(); err != nil {
-		return err
-	}
 	if err := s.log.Append(e); err != nil {
 		return err
 	}
@@ -185,7 +182,7 @@ func (s *session) append(e Entry) error {
 }
 
 // begin plans the next pass.
-func (s *session) begin(state state, problems []Problem) (Pass, error) {
+func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	pass := Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
 	proved, back := state.proved(), state.lastBack()
 	for _, p := range problems {
@@ -204,7 +201,7 @@ func (s *session) begin(state state, problems []Problem) (Pass, error) {
 // conclude decides what follows from the findings of a pass: points are put back,
 // and where that did not help or did not end, their collective is left to the
 // library. Where even that did not help, it is told.
-func (s *session) conclude(v *Verdict, pass Pass) {
+func (s *Session) conclude(v *Verdict, pass Pass) {
 	left := stateOf(s.entries, s.number).left()
 	found := v.PutBack
 	v.Number, v.PutBack = pass.Number, []Finding{}

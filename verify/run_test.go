@@ -90,7 +90,7 @@ func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 }
 
-func (s *subject) Apply(_ context.Context, entries []verify.Entry) (verify.Files, error) {
+func (s *subject) write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error) {
 	s.applied++
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
@@ -99,7 +99,7 @@ func (s *subject) Apply(_ context.Context, entries []verify.Entry) (verify.Files
 		if len(rows) == 0 {
 			continue
 		}
-		rows, err := verify.PutBack(rows, verify.CondemnedBy(entries, "lib", c), choose)
+		rows, err := selection.PutBack(rows, condemned(c), choose)
 		if err != nil {
 			return verify.Files{}, err
 		}
@@ -115,6 +115,27 @@ func (s *subject) Apply(_ context.Context, entries []verify.Entry) (verify.Files
 		problems = append(problems, p)
 	}
 	return verify.Files{Problems: problems, Machine: s.machine, Probe: s.probe}, nil
+}
+
+// writer writes files without what was condemned.
+type writer interface {
+	write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error)
+}
+
+// prove verifies until nothing has to be put back, as a campaign does.
+func prove(ctx context.Context, opt verify.Options, files writer, log *memory) (verify.Result, error) {
+	session, err := verify.Open(opt, log.past(), log)
+	if err != nil {
+		return verify.Result{}, err
+	}
+	for ended := false; !ended && err == nil; {
+		var f verify.Files
+		if f, err = files.write(session.Condemned); err == nil {
+			ended, err = session.Examine(ctx, f)
+		}
+	}
+	result, recallErr := session.Result()
+	return result, errors.Join(err, recallErr)
 }
 
 var (
@@ -150,10 +171,10 @@ var smallSizes = []int64{16, 64, 256, 1024, 4096, 16384, 65536, 262144}
 
 // memory is a log that may refuse to go on.
 type memory struct {
-	entries []verify.Entry
-	most    int // entries it takes in this life; 0 for all
+	records []store.Record
+	entries []verify.Entry // of records, read back
+	most    int            // entries it takes in this life; 0 for all
 	taken   int
-	written bool // entries go through their written form
 }
 
 var errKilled = errors.New("killed")
@@ -163,18 +184,31 @@ func (m *memory) Append(e verify.Entry) error {
 		return errKilled
 	}
 	m.taken++
-	if !m.written {
-		m.entries = append(m.entries, e)
-		return nil
-	}
-	// Through JSON, as the journal keeps it.
 	rec, err := e.Record()
 	if err != nil {
 		return err
 	}
-	back, err := verify.Entries([]store.Record{rec})
+	m.records = append(m.records, rec)
+	back, err := verify.Entries(store.Fold([]store.Record{rec}).Verification(e.Library))
 	m.entries = append(m.entries, back...)
 	return err
+}
+
+// past is what the records amount to, through their written form.
+func (m *memory) past() *store.Verification {
+	var records []store.Record
+	for _, r := range m.records {
+		line, err := json.Marshal(r)
+		if err != nil {
+			panic(err)
+		}
+		var back store.Record
+		if err := json.Unmarshal(line, &back); err != nil {
+			panic(err)
+		}
+		records = append(records, back)
+	}
+	return store.Fold(records).Verification("lib")
 }
 
 func rules(seed uint64) verify.Rules {
@@ -186,7 +220,7 @@ func rules(seed uint64) verify.Rules {
 func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify.Result, *memory) {
 	t.Helper()
 	log := &memory{}
-	res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: r}, &subject{machine: m, rows: rows}, nil, log)
+	res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: r}, &subject{machine: m, rows: rows}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +390,7 @@ func TestSlowerByItself(t *testing.T) {
 		m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.8 }}
 		s := &settings{machine: m, helps: helps}
 		log := &memory{}
-		res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subjectWith{subject{machine: m, rows: rows}, s}, nil, log)
+		res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &subjectWith{subject{machine: m, rows: rows}, s}, log)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,9 +431,9 @@ type subjectWith struct {
 	s *settings
 }
 
-func (s *subjectWith) Apply(ctx context.Context, entries []verify.Entry) (verify.Files, error) {
-	files, err := s.subject.Apply(ctx, entries)
-	s.s.left = verify.CondemnedBy(entries, "lib", coll.Allreduce).All
+func (s *subjectWith) write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error) {
+	files, err := s.subject.write(condemned)
+	s.s.left = condemned(coll.Allreduce).All
 	files.Machine = s.s
 	return files, err
 }
@@ -418,13 +452,13 @@ func TestResume(t *testing.T) {
 	}
 	opt := verify.Options{Library: "lib", Rules: rules(2)}
 	opt.Rules.Between, opt.Rules.Controls, opt.Rules.MaxBlocks = 2, 1, 8
-	want := &memory{written: true}
-	whole, err := verify.Run(t.Context(), opt, &subject{machine: truth(), rows: rows}, nil, want)
+	want := &memory{}
+	whole, err := prove(t.Context(), opt, &subject{machine: truth(), rows: rows}, want)
 	if err != nil || len(whole.PutBack) == 0 {
 		t.Fatalf("error %v, put back %v", err, whole.PutBack)
 	}
 	m := truth()
-	again, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, want.entries, want)
+	again, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, want)
 	if err != nil || len(m.ran) > 0 || !cmp.Equal(whole, again, cmp.AllowUnexported(coll.Algorithm{})) {
 		t.Errorf("a further run: error %v, %d measurements", err, len(m.ran))
 	}
@@ -435,15 +469,15 @@ func TestResume(t *testing.T) {
 	killed := 0
 	for cut := 1; cut < len(want.entries); cut += step {
 		m := truth()
-		log := &memory{most: cut, written: true}
-		if _, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, nil, log); !errors.Is(err, errKilled) {
+		log := &memory{most: cut}
+		if _, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); !errors.Is(err, errKilled) {
 			t.Fatalf("cut at %d: error %v", cut, err)
 		}
 		killed++
 		ran := len(log.entries)
 		m.ran = map[string]int{}
 		log.most = 0
-		got, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, slices.Clone(log.entries), log)
+		got, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -485,22 +519,22 @@ func TestDeadRunner(t *testing.T) {
 	opt := verify.Options{Library: "lib", Rules: rules(3)}
 	log := &memory{}
 	m := &machine{noise: 0.02, ratio: ratio, dies: 50}
-	res, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, nil, log)
+	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
 	if !errors.Is(err, benchrunner.ErrUnavailable) || res.Ended || res.Trials != 50 {
 		t.Fatalf("error %v, ended %t, %d trials", err, res.Ended, res.Trials)
 	}
 	m.dies = 0
-	if res, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, log.entries, log); err != nil || !res.Proved() {
+	if res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); err != nil || !res.Proved() {
 		t.Fatalf("error %v, proved %t", err, res.Proved())
 	}
 	// A further run tells the same and measures nothing.
 	ran := m.trials
-	again, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, log.entries, log)
+	again, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
 	if err != nil || m.trials != ran || again.Trials != res.Trials {
 		t.Errorf("error %v, %d trials more", err, m.trials-ran)
 	}
 	// Files that select differently are verified anew.
-	again, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log.entries, log)
+	again, err = prove(t.Context(), opt, &subject{machine: m, rows: rowsOf([]int{2, 16}, smallSizes, coll.Bcast)}, log)
 	if err != nil || again.Sessions != 2 || !again.Proved() {
 		t.Errorf("error %v, session %d, proved %t", err, again.Sessions, again.Proved())
 	}
@@ -512,12 +546,12 @@ func TestBudget(t *testing.T) {
 	m := &machine{noise: 0.02, ratio: func(coll.Point) float64 { return 0.9 }}
 	opt := verify.Options{Library: "lib", Rules: rules(3), MachineTime: 5e9}
 	log := &memory{}
-	res, err := verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, nil, log)
+	res, err := prove(t.Context(), opt, &subject{machine: m, rows: rows}, log)
 	if !errors.Is(err, verify.ErrBudget) || res.Ended || res.MachineSeconds < 5 || res.MachineSeconds > 10 {
 		t.Fatalf("error %v, ended %t, %g s", err, res.Ended, res.MachineSeconds)
 	}
 	opt.MachineTime = 0
-	if res, err = verify.Run(t.Context(), opt, &subject{machine: m, rows: rows}, log.entries, log); err != nil || !res.Proved() {
+	if res, err = prove(t.Context(), opt, &subject{machine: m, rows: rows}, log); err != nil || !res.Proved() {
 		t.Errorf("error %v, proved %t", err, res.Proved())
 	}
 }
@@ -526,7 +560,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := &machine{ratio: func(coll.Point) float64 { return 1 }}
-	_, err := verify.Run(ctx, verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rowsOf([]int{2}, smallSizes, coll.Bcast)}, nil, &memory{})
+	_, err := prove(ctx, verify.Options{Library: "lib", Rules: rules(1)}, &subject{machine: m, rows: rowsOf([]int{2}, smallSizes, coll.Bcast)}, &memory{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -541,8 +575,8 @@ func TestStartEffect(t *testing.T) {
 	for seed := range seeds {
 		m := &machine{noise: 0.02, seed: uint64(seed), ratio: func(coll.Point) float64 { return 1 }}
 		s := &starts{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
-		res, err := verify.Run(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
-			&subjectOf{subject{machine: m, rows: rows}, s}, nil, &memory{})
+		res, err := prove(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
+			&subjectOf{subject{machine: m, rows: rows}, s}, &memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -589,8 +623,8 @@ type subjectOf struct {
 	runner benchrunner.Runner
 }
 
-func (s *subjectOf) Apply(ctx context.Context, entries []verify.Entry) (verify.Files, error) {
-	files, err := s.subject.Apply(ctx, entries)
+func (s *subjectOf) write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error) {
+	files, err := s.subject.write(condemned)
 	files.Machine = s.runner
 	return files, err
 }

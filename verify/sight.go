@@ -85,7 +85,7 @@ func interior(p Problem) []Spot {
 
 // mustLook reports whether obedience is to be seen now: of files that nobody has
 // looked at, or again where the library did not obey.
-func (s *session) mustLook() bool {
+func (s *Session) mustLook() bool {
 	must := true
 	for _, e := range s.entries {
 		switch {
@@ -101,7 +101,7 @@ func (s *session) mustLook() bool {
 
 // lookForObedience probes the files and reports whether the library was seen not to
 // obey.
-func (s *session) lookForObedience(ctx context.Context, files Files) (disobeyed bool, err error) {
+func (s *Session) lookForObedience(ctx context.Context, files Files) (disobeyed bool, err error) {
 	spots := probeSpots(files.Problems)
 	if files.Probe == nil || len(spots) == 0 {
 		return false, nil
@@ -132,7 +132,7 @@ func (s *session) lookForObedience(ctx context.Context, files Files) (disobeyed 
 
 // openProbe returns the round of probing that was begun and has no sights, or the
 // next one.
-func (s *session) openProbe() (int, block) {
+func (s *Session) openProbe() (int, block) {
 	from := 0
 	for _, e := range s.entries {
 		switch {
@@ -146,7 +146,7 @@ func (s *session) openProbe() (int, block) {
 	if from == 0 {
 		return s.round + 1, block{}
 	}
-	return from, pastOf(s.entries, s.number, from)[from]
+	return from, s.known(from)
 }
 
 // A probe's trial that ended well has seen the algorithm that was wanted; the error

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/selection"
 )
 
 // Problem is one collective whose part of the file is to be proved.
@@ -248,7 +249,7 @@ func neighbours(grid []coll.Point, at coll.Point) []coll.Point {
 	closest := func(keep func(coll.Point) bool) {
 		best := coll.Point{}
 		for _, p := range grid {
-			if p != at && keep(p) && (best == coll.Point{} || nearer(at, p, best)) {
+			if p != at && keep(p) && (best == coll.Point{} || selection.CompareNearness(at, p, best) < 0) {
 				best = p
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/selection"
 )
 
 // bands selects tree up to 1 KiB, ring up to 16 KiB and the default above, and the
@@ -101,52 +100,5 @@ func TestNeighbours(t *testing.T) {
 		if !slices.Contains(got, want) {
 			t.Errorf("neighbours of %v are %v, want %v among them", at, got, want)
 		}
-	}
-}
-
-// TestPutBack: the default answers at every condemned point, on the grid or between,
-// as far from it as needed and no farther.
-func TestPutBack(t *testing.T) {
-	var rows []selection.Row
-	for _, p := range grid() {
-		r := selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2}, {Algorithm: coll.Algorithm{Name: "tree"}, Seconds: 1}}}
-		rows = append(rows, r)
-	}
-	choose := func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
-		tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{})
-		return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
-	}
-	points := []coll.Point{
-		{Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 64},
-		{Collective: coll.Allreduce, Nodes: 8, PPN: 4, MsgBytes: 3000},
-	}
-	out, err := PutBack(rows, Condemned{Points: points}, choose)
-	if err != nil {
-		t.Fatal(err)
-	}
-	selected, err := choose(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range points {
-		if got := selected(p); !got.IsDefault() {
-			t.Errorf("%v still has %v", p, got)
-		}
-	}
-	left := 0
-	for i, r := range out {
-		if len(r.Options) != 2 {
-			left++
-		}
-		if len(rows[i].Options) != 2 {
-			t.Error("PutBack changed the rows it was given")
-		}
-	}
-	if left < 2 || left > 4 {
-		t.Errorf("%d rows are put back, want 2 to 4", left)
-	}
-	all, err := PutBack(rows, Condemned{All: true}, choose)
-	if err != nil || slices.ContainsFunc(all, func(r selection.Row) bool { return len(r.Options) != 1 }) {
-		t.Errorf("the whole collective: %v, %v", err, all)
 	}
 }

@@ -12,35 +12,6 @@ import (
 	"tutti/store"
 )
 
-func TestOpenJobs(t *testing.T) {
-	job := func(name string, state coll.JobState) store.Record {
-		return store.Record{Kind: store.KindJob, Job: &coll.Job{Name: name, State: state}}
-	}
-	trial := store.Record{Kind: store.KindTrial, Trial: &coll.Trial{Job: "a"}}
-	tests := []struct {
-		name    string
-		records []store.Record
-		want    []string
-	}{
-		{"nothing", nil, nil},
-		{"ended", []store.Record{job("a", coll.JobIntended), job("a", coll.JobSubmitted), trial, job("a", coll.JobEnded)}, nil},
-		{"intended", []store.Record{job("a", coll.JobIntended)}, []string{"a intended"}},
-		{"in the order they began", []store.Record{
-			job("c", coll.JobIntended), job("b", coll.JobIntended), job("a", coll.JobIntended),
-			job("a", coll.JobSubmitted), job("c", coll.JobSubmitted), job("b", coll.JobEnded), trial,
-		}, []string{"c submitted", "a submitted"}},
-	}
-	for _, tc := range tests {
-		var got []string
-		for _, j := range openJobs(tc.records) {
-			got = append(got, j.Name+" "+string(j.State))
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
-		}
-	}
-}
-
 func TestCancelNothing(t *testing.T) {
 	dir := t.TempDir()
 	mustTutti(t, codeUsage, "cancel")
@@ -98,7 +69,7 @@ func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
 		return nil
 	}
 	var jobs []coll.Job
-	for _, j := range openJobs(recordsOf(t, out)) {
+	for _, j := range store.Fold(recordsOf(t, out)).OpenJobs() {
 		if j.State == state {
 			jobs = append(jobs, j)
 		}

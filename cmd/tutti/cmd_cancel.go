@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/store"
 )
@@ -31,7 +30,7 @@ work on is stopped first, with Ctrl-C.`,
 				return err
 			}
 			a.warn(contents.Warnings)
-			open := openJobs(contents.Records)
+			open := contents.State().OpenJobs()
 			if len(open) == 0 {
 				fmt.Fprintln(a.stdout, "no jobs in the queue")
 				return nil
@@ -57,32 +56,9 @@ func (b *built) leftInQueue() string {
 	if err != nil {
 		return "" // what reads the journal next says what is wrong with it
 	}
-	n := len(openJobs(contents.Records))
+	n := len(contents.State().OpenJobs())
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" Jobs that stay in the queue: %d; tutti cancel %s ends them.", n, shellWord(nearPath(b.config.Output)))
-}
-
-// openJobs returns the jobs that the records know to have begun and not to have
-// ended, in the order they began.
-func openJobs(records []store.Record) []coll.Job {
-	last := map[string]coll.Job{}
-	var order []string
-	for _, r := range records {
-		if r.Kind != store.KindJob {
-			continue
-		}
-		if _, known := last[r.Job.Name]; !known {
-			order = append(order, r.Job.Name)
-		}
-		last[r.Job.Name] = *r.Job
-	}
-	var open []coll.Job
-	for _, name := range order {
-		if last[name].State != coll.JobEnded {
-			open = append(open, last[name])
-		}
-	}
-	return open
 }

@@ -74,7 +74,7 @@ where a release was never tried.`,
 			return err
 		}
 		a.warn(contents.Warnings)
-		e.records = contents.Records
+		e.state = contents.State()
 		if e.releases, err = chosenReleases(e.built, *releases); err != nil {
 			return usageError(cmd, err)
 		}
@@ -92,7 +92,7 @@ type exporter struct {
 	app      *app
 	built    *built
 	results  []campaign.Result
-	records  []store.Record
+	state    *store.State
 	releases []release
 	format   string
 	dir      string // - for standard output
@@ -182,11 +182,11 @@ func (e *exporter) measurements() error {
 
 // selections writes what models say, for each release.
 func (e *exporter) selections(ctx context.Context) error {
-	done, err := conclude(ctx, e.built, e.results, e.records)
+	done, err := conclude(ctx, e.built, e.results, e.state)
 	if err != nil {
 		return err
 	}
-	all := &conclusions{built: e.built, records: e.records}
+	all := &conclusions{built: e.built, state: e.state}
 	doc := table.Document{Campaign: e.built.config.Name, Machine: e.built.config.Machine}
 	var targets []exportTarget
 	for _, r := range e.releases {

@@ -34,7 +34,7 @@ trials join the journal, and the results are written anew.`,
 		}
 		b, err := recallSpec(contents, args[0])
 		if err == nil {
-			err = everyProblemStopped(b, contents.Records)
+			err = everyProblemStopped(b, contents.State())
 		}
 		if err != nil {
 			return errors.Join(err, journal.Close())
@@ -42,19 +42,15 @@ trials join the journal, and the results are written anew.`,
 		b.spec.HPO = *trials
 		b.again = fmt.Sprintf("tutti hpo %s --trials %d", shellWord(nearPath(b.config.Output)), *trials)
 		a.warn(contents.Warnings)
-		return a.runAndFinish(cmd.Context(), b, contents.Records, journal, *output)
+		return a.runAndFinish(cmd.Context(), b, contents.State(), journal, *output)
 	}
 	return cmd
 }
 
 // everyProblemStopped refuses a study on measurements that are still to come.
-func everyProblemStopped(b *built, records []store.Record) error {
-	stopped := map[store.Problem]bool{}
-	for _, r := range records {
-		stopped[r.Problem] = stopped[r.Problem] || r.Kind == store.KindStop
-	}
+func everyProblemStopped(b *built, state *store.State) error {
 	for _, p := range b.problems {
-		if !stopped[p.Problem] {
+		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {
 			return withCode(codeInput, fmt.Errorf("%s has not stopped measuring; go on with: %s", p.Problem, b.again))
 		}
 	}

@@ -21,16 +21,16 @@ func reread(dir string) (*built, []campaign.Result, *store.Contents, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	results, err := b.recall(contents.Records, dir)
+	results, err := b.recall(contents.State(), dir)
 	return b, results, contents, err
 }
 
-// recall returns the results that the records of a folder's journal hold.
-func (b *built) recall(records []store.Record, dir string) ([]campaign.Result, error) {
+// recall returns the results that a folder's journal holds.
+func (b *built) recall(state *store.State, dir string) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(b.problems))
 	for i, p := range b.problems {
 		var err error
-		if results[i], err = campaign.Recall(b.spec, p, records); err != nil {
+		if results[i], err = campaign.Recall(b.spec, p, state.Problem(p.Problem)); err != nil {
 			return nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
 		}
 	}
@@ -57,7 +57,7 @@ they would be if measuring ended now. It works while the campaign runs, too.`,
 			return err
 		}
 		a.warn(contents.Warnings)
-		done, err := conclude(cmd.Context(), b, results, contents.Records)
+		done, err := conclude(cmd.Context(), b, results, contents.State())
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -75,24 +76,18 @@ func statusOf(c *store.Contents) campaignStatus {
 		Jobs:     []string{},
 		Problems: []problemStatus{},
 	}
-	for _, j := range openJobs(c.Records) {
+	state := c.State()
+	for _, j := range state.OpenJobs() {
 		s.Jobs = append(s.Jobs, j.Name)
 	}
-	at := map[store.Problem]int{}
-	place := func(p store.Problem) int {
-		if _, known := at[p]; !known {
-			at[p] = len(s.Problems)
-			s.Problems = append(s.Problems, problemStatus{Library: p.Library, Collective: string(p.Collective)})
+	problems := problemsOf(c.Header)
+	for _, p := range state.Problems {
+		if !slices.Contains(problems, p.Problem) {
+			problems = append(problems, p.Problem)
 		}
-		return at[p]
 	}
-	for _, p := range problemsOf(c.Header) {
-		place(p)
-	}
-	for _, r := range c.Records {
-		if r.Problem != (store.Problem{}) {
-			s.Problems[place(r.Problem)].add(r)
-		}
+	for _, p := range problems {
+		s.Problems = append(s.Problems, problemStatusOf(p, state.Problem(p)))
 	}
 	return s
 }
@@ -113,21 +108,26 @@ func problemsOf(h store.Header) []store.Problem {
 	return out
 }
 
-func (p *problemStatus) add(r store.Record) {
-	p.Round = max(p.Round, r.Round)
-	switch r.Kind {
-	case store.KindTrial:
-		p.Trials++
-		p.MachineSeconds += r.Trial.CostSeconds
-		if r.Trial.Error != "" {
-			p.Failed++
-		}
-	case store.KindEvaluation:
-		p.CandidateShare = r.Evaluation.CandidateShare
-		p.Slowdown, p.Mistakes = r.Evaluation.Slowdown, r.Evaluation.Mistakes
-	case store.KindStop:
-		p.Stop = r.Stop
+// problemStatusOf condenses what is known of a problem, nil for nothing.
+func problemStatusOf(id store.Problem, past *store.ProblemState) problemStatus {
+	p := problemStatus{Library: id.Library, Collective: string(id.Collective), Round: past.Last()}
+	if past == nil {
+		return p
 	}
+	p.Stop = past.Stop
+	for _, r := range past.Rounds {
+		p.Trials += len(r.Trials)
+		for _, t := range r.Trials {
+			p.MachineSeconds += t.CostSeconds
+			if t.State != coll.TrialDone {
+				p.Failed++
+			}
+		}
+		if e := r.Evaluation; e != nil {
+			p.CandidateShare, p.Slowdown, p.Mistakes = e.CandidateShare, e.Slowdown, e.Mistakes
+		}
+	}
+	return p
 }
 
 func (a *app) printStatus(s campaignStatus) {

@@ -163,7 +163,7 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output str
 	if err != nil {
 		return withOutputCode(err)
 	}
-	return a.runAndFinish(ctx, b, nil, journal, output)
+	return a.runAndFinish(ctx, b, &store.State{}, journal, output)
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -194,7 +194,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return errors.Join(err, journal.Close())
 		}
 		a.warn(contents.Warnings)
-		return a.runAndFinish(cmd.Context(), b, contents.Records, journal, *output)
+		return a.runAndFinish(cmd.Context(), b, contents.State(), journal, *output)
 	}
 	return cmd
 }
@@ -215,7 +215,7 @@ func recallSpec(contents *store.Contents, dir string) (*built, error) {
 
 // runAndFinish tunes every problem, writes the results and tells how it ended. It
 // closes the journal.
-func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, journal *store.Journal, output string) (err error) {
+func (a *app) runAndFinish(ctx context.Context, b *built, past *store.State, journal *store.Journal, output string) (err error) {
 	defer func() { err = errors.Join(err, journal.Close()) }()
 	results, facts, err := a.runAndWrite(ctx, b, past, journal)
 	switch {
@@ -242,7 +242,7 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past []store.Record, j
 	return nil
 }
 
-func (a *app) runAndWrite(ctx context.Context, b *built, past []store.Record, journal *store.Journal) ([]campaign.Result, report.Facts, error) {
+func (a *app) runAndWrite(ctx context.Context, b *built, past *store.State, journal *store.Journal) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, b)
 	results, err := runProblems(ctx, b, past, journal, show.observe)
 	show.stop()
@@ -253,7 +253,7 @@ func (a *app) runAndWrite(ctx context.Context, b *built, past []store.Record, jo
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
-	done, err := conclude(ctx, b, results, contents.Records)
+	done, err := conclude(ctx, b, results, contents.State())
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
@@ -270,7 +270,7 @@ func (a *app) warn(warnings []string) {
 }
 
 // runProblems tunes the problems side by side; the first error cancels the rest.
-func runProblems(ctx context.Context, b *built, past []store.Record, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
+func runProblems(ctx context.Context, b *built, past *store.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(b.problems))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(b.workers())
@@ -279,7 +279,7 @@ func runProblems(ctx context.Context, b *built, past []store.Record, log campaig
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			results[i], err = campaign.Run(ctx, b.spec, p, past, log, observe)
+			results[i], err = campaign.Run(ctx, b.spec, p, past.Problem(p.Problem), log, observe)
 			return err
 		})
 	}

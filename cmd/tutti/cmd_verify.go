@@ -97,29 +97,25 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	if err := b.connect(contents.Header.ID, a.environ); err != nil {
 		return err
 	}
-	v := &verifier{app: a, built: b, dir: b.config.Output, id: contents.Header.ID, options: o, journal: journal, records: contents.Records}
-	if v.results, err = b.recall(contents.Records, dir); err != nil {
+	v := &verifier{app: a, built: b, dir: b.config.Output, id: contents.Header.ID, options: o, journal: journal, state: contents.State()}
+	if v.results, err = b.recall(v.state, dir); err != nil {
 		return err
 	}
 	libraries, err := oneLibrary(b, o.library)
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	o.rules.Seed = b.config.Seed
+	v.options.rules.Seed = b.config.Seed
+	if v.taught, err = train(ctx, b, v.results); err != nil {
+		return err
+	}
 	proved := true
 	for _, lib := range libraries {
 		if lib.Name != catalogue.MPICH && lib.Name != catalogue.OpenMPI {
 			fmt.Fprintf(a.stderr, "tutti: %s: only MPICH and Open MPI can be verified\n", lib.Name)
 			continue
 		}
-		s := &verifySubject{verifier: v, lib: lib}
-		entries, err := verify.Entries(v.records)
-		if err != nil {
-			return withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
-		}
-		result, err := verify.Run(ctx, verify.Options{
-			Library: lib.Name, Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.again, Observe: v.observe,
-		}, s, entries, v)
+		result, err := v.library(ctx, lib)
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti verify %s\n", shellWord(nearPath(v.dir)))
@@ -133,7 +129,7 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 		}
 		proved = proved && result.Proved() && len(result.Disobeyed()) == 0
 	}
-	return v.finish(ctx, proved)
+	return v.finish(proved)
 }
 
 // oneLibrary returns the libraries of a campaign, or the one called name.
@@ -151,6 +147,27 @@ func oneLibrary(b *built, name string) ([]config.Library, error) {
 	return b.config.Libraries, nil
 }
 
+// library verifies one library: the files as they are, then as each pass leaves them,
+// until nothing has to be put back.
+func (v *verifier) library(ctx context.Context, lib config.Library) (verify.Result, error) {
+	session, err := verify.Open(verify.Options{
+		Library: lib.Name, Rules: v.options.rules, MachineTime: v.options.machineTime, WallTime: v.options.wallTime,
+		Again: v.options.again, Observe: v.observe,
+	}, v.state.Verification(lib.Name), v)
+	if err != nil {
+		return verify.Result{}, withCode(codeInput, fmt.Errorf("journal of %s: %w", v.dir, err))
+	}
+	s := &verifySubject{verifier: v, lib: lib}
+	for ended := false; !ended && err == nil; {
+		var files verify.Files
+		if files, err = s.write(ctx); err == nil {
+			ended, err = session.Examine(ctx, files)
+		}
+	}
+	result, recallErr := session.Result()
+	return result, errors.Join(err, recallErr)
+}
+
 // verifier is one call of tutti verify. It is the log of its verifications.
 type verifier struct {
 	app     *app
@@ -159,8 +176,10 @@ type verifier struct {
 	id      string // of the campaign
 	options verifyOptions
 	journal *store.Journal
-	records []store.Record // of the journal, growing
+	state   *store.State // of the journal, growing
 	results []campaign.Result
+	taught  taught
+	written []report.LibraryFacts // what was written of libraries, by the last pass
 }
 
 // Append writes an entry to the journal.
@@ -172,7 +191,7 @@ func (v *verifier) Append(e verify.Entry) error {
 	if err != nil {
 		return withOutputCode(err)
 	}
-	v.records = append(v.records, r)
+	v.state.Add(r)
 	return nil
 }
 
@@ -185,12 +204,12 @@ func (v *verifier) observe(e verify.Event) {
 }
 
 // finish writes every file of the campaign and tells what was found.
-func (v *verifier) finish(ctx context.Context, proved bool) error {
-	done, err := conclude(ctx, v.built, v.results, v.records)
+func (v *verifier) finish(proved bool) error {
+	done, err := v.taught.conclude(v.built, v.results, v.state)
 	if err != nil {
 		return err
 	}
-	facts, err := done.writeAll(v.dir)
+	facts, err := done.writeAll(v.dir, v.written...)
 	if err != nil {
 		return withOutputCode(err)
 	}

@@ -48,32 +48,19 @@ func earlierOf(c *store.Contents) (config.Earlier, error) {
 		return e, fmt.Errorf("header: %w", err)
 	}
 	e.Machine = spec.Machine
-	measured := map[store.Problem]map[coll.Candidate]coll.Measurement{}
-	var problems []store.Problem
-	for _, r := range c.Records {
-		if r.Kind != store.KindTrial || r.Trial.State != coll.TrialDone {
+	for _, p := range c.State().Problems {
+		of := config.EarlierProblem{Library: p.Library, Collective: p.Collective, Measurements: p.Measurements()}
+		if len(of.Measurements) == 0 {
 			continue
 		}
-		if measured[r.Problem] == nil {
-			measured[r.Problem] = map[coll.Candidate]coll.Measurement{}
-			problems = append(problems, r.Problem)
-		}
-		measured[r.Problem][r.Trial.Candidate] = r.Trial.Measurement
-	}
-	slices.SortFunc(problems, func(a, b store.Problem) int {
-		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
-	})
-	for _, p := range problems {
-		of := config.EarlierProblem{Library: p.Library, Collective: p.Collective}
 		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {
 			of.Version = spec.Libraries[i].Version
 		}
-		for _, m := range measured[p] {
-			of.Measurements = append(of.Measurements, m)
-		}
-		slices.SortFunc(of.Measurements, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 		e.Problems = append(e.Problems, of)
 	}
+	slices.SortFunc(e.Problems, func(a, b config.EarlierProblem) int {
+		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
+	})
 	return e, nil
 }
 

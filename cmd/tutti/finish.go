@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -35,48 +36,69 @@ type conclusions struct {
 	built   *built
 	parts   []campaign.Conclusion
 	of      []campaign.Problem
-	records []store.Record
+	results []campaign.Result
+	state   *store.State
 }
 
-// conclude trains the final models of every problem, side by side. What the
-// records of the campaign condemned is left to the default.
-func conclude(ctx context.Context, b *built, results []campaign.Result, records []store.Record) (*conclusions, error) {
-	entries, err := verify.Entries(records)
-	if err != nil {
-		return nil, withCode(codeInput, err)
-	}
-	all := make([]*campaign.Conclusion, len(b.problems))
+// taught are the final models of the problems of a campaign, in their order; those
+// without a measurement have none.
+type taught []*campaign.Trained
+
+// train trains the final models of every problem, side by side.
+func train(ctx context.Context, b *built, results []campaign.Result) (taught, error) {
+	all := make(taught, len(b.problems))
 	var group errgroup.Group
 	group.SetLimit(b.workers())
 	for i, p := range b.problems {
 		if results[i].Ledger == nil || len(results[i].Ledger.Measurements()) == 0 {
 			continue
 		}
-		group.Go(func() error {
+		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t, err := newTarget(b.libraryOf(p), b.config.Export)
-			if err != nil {
-				return err
-			}
-			c, err := campaign.Conclude(b.spec, p, results[i], verify.CondemnedBy(entries, p.Library, p.Collective), t.fit)
-			all[i] = &c
+			all[i], err = campaign.Train(b.spec, p, results[i])
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	c := &conclusions{built: b, records: records}
-	for i, part := range all {
-		if part != nil {
-			c.parts = append(c.parts, *part)
-			c.of = append(c.of, b.problems[i])
-		}
-	}
-	if len(c.parts) == 0 {
+	if !slices.ContainsFunc(all, func(t *campaign.Trained) bool { return t != nil }) {
 		return nil, nothingToReport(results)
+	}
+	return all, nil
+}
+
+// conclude trains the final models and fits what the libraries can be told. What the
+// journal condemned is left to the default.
+func conclude(ctx context.Context, b *built, results []campaign.Result, state *store.State) (*conclusions, error) {
+	all, err := train(ctx, b, results)
+	if err != nil {
+		return nil, err
+	}
+	return all.conclude(b, results, state)
+}
+
+func (all taught) conclude(b *built, results []campaign.Result, state *store.State) (*conclusions, error) {
+	c := &conclusions{built: b, state: state}
+	for i, p := range b.problems {
+		if all[i] == nil {
+			continue
+		}
+		t, err := newTarget(b.libraryOf(p), b.config.Export)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := verify.Entries(state.Verification(p.Library))
+		if err != nil {
+			return nil, withCode(codeInput, err)
+		}
+		part, err := all[i].Conclude(verify.CondemnedBy(entries, p.Collective), t.fit)
+		if err != nil {
+			return nil, err
+		}
+		c.parts, c.of, c.results = append(c.parts, part), append(c.of, p), append(c.results, results[i])
 	}
 	return c, nil
 }
@@ -98,10 +120,15 @@ func nothingToReport(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", errNothing, failed, first)
 }
 
-// export writes the selection files of every library, checked by replaying them.
-func (c *conclusions) export(dir string) ([]report.LibraryFacts, error) {
+// export writes the selection files of every library, checked by replaying them, but
+// of those that were written already.
+func (c *conclusions) export(dir string, written []report.LibraryFacts) ([]report.LibraryFacts, error) {
 	var out []report.LibraryFacts
 	for _, lib := range c.built.config.Libraries {
+		if i := slices.IndexFunc(written, func(f report.LibraryFacts) bool { return f.Library == lib.Name }); i >= 0 {
+			out = append(out, written[i])
+			continue
+		}
 		facts, err := c.exportOne(lib, dir)
 		if err != nil {
 			return nil, err
@@ -143,22 +170,38 @@ func (c *conclusions) facts(libraries []report.LibraryFacts) (report.Facts, erro
 		Versions:  versions(),
 		Warnings:  append([]string{}, c.built.warnings...),
 	}
-	for _, part := range c.parts {
-		f.Problems = append(f.Problems, part.Facts)
+	var err error
+	if f.Problems, err = c.problems(); err != nil {
+		return f, err
 	}
 	var names []string
 	for _, lib := range cfg.Libraries {
 		names = append(names, lib.Name)
 	}
-	return f, withCode(codeInput, campaign.Recorded(&f, c.records, names, cfg.Attempts))
+	return f, withCode(codeInput, report.AddJournal(&f, c.state, names, cfg.Attempts))
 }
 
-// writeAll writes every file of the campaign's folder but the journal.
-func (c *conclusions) writeAll(dir string) (report.Facts, error) {
+// problems gathers what the report shows of the problems, side by side.
+func (c *conclusions) problems() ([]report.ProblemFacts, error) {
+	out := make([]report.ProblemFacts, len(c.parts))
+	var group errgroup.Group
+	group.SetLimit(c.built.workers())
+	for i, part := range c.parts {
+		group.Go(func() (err error) {
+			out[i], err = report.ProblemOf(c.of[i], c.results[i], part)
+			return err
+		})
+	}
+	return out, group.Wait()
+}
+
+// writeAll writes every file of the campaign's folder but the journal and the
+// selection files of libraries that were written already.
+func (c *conclusions) writeAll(dir string, written ...report.LibraryFacts) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err
 	}
-	libraries, err := c.export(dir)
+	libraries, err := c.export(dir, written)
 	if err != nil {
 		return report.Facts{}, err
 	}

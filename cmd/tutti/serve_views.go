@@ -33,15 +33,15 @@ func (journalViews) Learnt(ctx context.Context, dir string, id store.Problem) (s
 	if err := ctx.Err(); err != nil {
 		return service.Learnt{}, err
 	}
-	p := b.problems[0]
-	res, err := campaign.Recall(b.spec, p, contents.Records)
+	p, state := b.problems[0], contents.State()
+	res, err := campaign.Recall(b.spec, p, state.Problem(id))
 	if err != nil {
 		return service.Learnt{}, err
 	}
 	if len(res.Ledger.Measurements()) == 0 {
 		return service.Learnt{}, fmt.Errorf("%w: nothing was measured of %s", service.ErrNotYet, id)
 	}
-	entries, err := verify.Entries(contents.Records)
+	entries, err := verify.Entries(state.Verification(p.Library))
 	if err != nil {
 		return service.Learnt{}, err
 	}
@@ -49,11 +49,15 @@ func (journalViews) Learnt(ctx context.Context, dir string, id store.Problem) (s
 	if err != nil {
 		return service.Learnt{}, err
 	}
-	c, models, err := campaign.Select(b.spec, p, res, verify.CondemnedBy(entries, p.Library, p.Collective), t.fit)
+	trained, err := campaign.Train(b.spec, p, res)
 	if err != nil {
 		return service.Learnt{}, err
 	}
-	return learntOf(p, res, c, models), nil
+	c, err := trained.Conclude(verify.CondemnedBy(entries, p.Collective), t.fit)
+	if err != nil {
+		return service.Learnt{}, err
+	}
+	return learntOf(p, res, c), nil
 }
 
 // buildOne builds the campaign of a journal with a single one of its problems.
@@ -72,13 +76,13 @@ func buildOne(contents *store.Contents, dir string, id store.Problem) (*built, e
 
 // learntOf puts the predictions of each point into seconds where something was
 // measured there; elsewhere only ratios are known.
-func learntOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion, models *learner.Learner) service.Learnt {
+func learntOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) service.Learnt {
 	measured := map[coll.Candidate]float64{}
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
 	}
 	var out service.Learnt
-	usual, doubts := usualChoices(p), doubtsOf(p, models)
+	usual, doubts := usualChoices(p), doubtsOf(p, c.Models)
 	for _, row := range c.Rows {
 		unit := unitOf(row, measured)
 		choice := choiceAt(row, c.Selection.Choose(row.Point), unit)

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
-	"tutti/coll"
 	"tutti/store"
 )
 
@@ -21,38 +21,37 @@ func (b *built) takeBack(ctx context.Context, cause error) error {
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	if begun(contents.Records) {
+	state := contents.State()
+	if begun(state) {
 		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", cause, b.again)
 	}
 	// A job of which nobody knows whether it was taken is ended if it was.
-	if err := b.machines[0].Cancel(ctx, openJobs(contents.Records)); err != nil {
+	if err := b.machines[0].Cancel(ctx, state.OpenJobs()); err != nil {
 		return fmt.Errorf("%w\n%w\ngo on with: %s", cause, err, b.again)
 	}
-	return errors.Join(cause, b.forget(contents.Records))
+	return errors.Join(cause, b.forget(state))
 }
 
 // begun reports whether a job was taken or a trial ended.
-func begun(records []store.Record) bool {
-	for _, r := range records {
-		if r.Kind == store.KindTrial || r.Kind == store.KindJob && r.Job.State == coll.JobSubmitted {
+func begun(state *store.State) bool {
+	for _, p := range state.Problems {
+		if slices.ContainsFunc(p.Rounds, func(r *store.Round) bool { return len(r.Trials) > 0 }) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(state.Jobs, func(j *store.Job) bool { return j.Taken })
 }
 
 // forget removes the folders of the jobs, those that a kill left half made, and the
 // journal last.
-func (b *built) forget(records []store.Record) error {
+func (b *built) forget(state *store.State) error {
 	jobs := filepath.Join(b.config.Output, "jobs")
 	remove, err := filepath.Glob(filepath.Join(jobs, ".new-*"))
 	if err != nil {
 		return err
 	}
-	for _, r := range records {
-		if r.Kind == store.KindJob {
-			remove = append(remove, filepath.Join(jobs, r.Job.Name))
-		}
+	for _, j := range state.Jobs {
+		remove = append(remove, filepath.Join(jobs, j.Name))
 	}
 	for _, path := range remove {
 		if err := os.RemoveAll(path); err != nil {

@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/forcing"
@@ -30,24 +32,27 @@ type verifySubject struct {
 	live   *verify.Files // machine and probe, once made
 }
 
-// Apply writes the files of the library as the entries want them.
-func (s *verifySubject) Apply(ctx context.Context, _ []verify.Entry) (verify.Files, error) {
+// write writes the files of the library without what was condemned by now.
+func (s *verifySubject) write(ctx context.Context) (verify.Files, error) {
 	only := *s.built
 	only.problems = nil
 	var results []campaign.Result
+	var models taught
 	for i, p := range s.built.problems {
 		if p.Library == s.lib.Name {
 			only.problems = append(only.problems, p)
-			results = append(results, s.results[i])
+			results, models = append(results, s.results[i]), append(models, s.taught[i])
 		}
 	}
-	done, err := conclude(ctx, &only, results, s.records)
+	done, err := models.conclude(&only, results, s.state)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	if _, err := done.exportOne(s.lib, s.dir); err != nil {
+	facts, err := done.exportOne(s.lib, s.dir)
+	if err != nil {
 		return verify.Files{}, withOutputCode(err)
 	}
+	s.written = append(slices.DeleteFunc(s.written, func(f report.LibraryFacts) bool { return f.Library == facts.Library }), facts)
 	if err := s.readSettings(); err != nil {
 		return verify.Files{}, err
 	}

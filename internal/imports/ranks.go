@@ -35,13 +35,13 @@ var ranks = map[string]int{
 	"surrogate/learner": 3,
 	"activelearn":       3,
 	"hpo":               3,
-	"campaign/report":   3,
 	"doctor":            3,
 	"verify":            3,
 
 	"campaign": 4,
 
 	"campaign/evaluate": 5,
+	"campaign/report":   5,
 	"service":           5,
 	"service/api":       5,
 	"service/client":    5,

@@ -1,7 +1,7 @@
-package campaign
+package report
 
 import (
-	"tutti/campaign/report"
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/surrogate/learner"
 )
@@ -12,7 +12,7 @@ const tieWork = 2e10
 
 // addTies tells of the cells where what is selected is as fast as another algorithm,
 // as far as measurements tell; c has the cells' rows, in their order. Forests do not know.
-func addTies(f *report.ProblemFacts, l *learner.Learner, measurements int, c Conclusion) error {
+func addTies(f *ProblemFacts, c campaign.Conclusion, measurements int) error {
 	if f.Model != string(learner.Process) && f.Model != string(learner.Stack) {
 		return nil
 	}
@@ -29,7 +29,7 @@ func addTies(f *report.ProblemFacts, l *learner.Learner, measurements int, c Con
 	if work > tieWork {
 		return nil
 	}
-	doubts, err := l.Doubts(points, func(p coll.Point) []coll.Algorithm { return can[p] })
+	doubts, err := c.Models.Doubts(points, func(p coll.Point) []coll.Algorithm { return can[p] })
 	if err != nil {
 		return err
 	}

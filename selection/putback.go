@@ -1,4 +1,4 @@
-package verify
+package selection
 
 import (
 	"cmp"
@@ -7,33 +7,13 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/selection"
 )
 
-// Condemned is what verifications took back from the file of one collective.
+// Condemned is what must be left to the library's default in the files of one
+// collective.
 type Condemned struct {
-	Points []coll.Point // to be left to the library's default, on the grid or between, in order
+	Points []coll.Point // on the grid or between, in the order of coll.ComparePoints
 	All    bool         // the whole collective
-}
-
-// CondemnedBy returns what entries, of all sessions, condemned of a collective of
-// a library.
-func CondemnedBy(entries []Entry, library string, c coll.Collective) Condemned {
-	var out Condemned
-	for _, e := range entries {
-		if e.Library != library || e.Verdict == nil {
-			continue
-		}
-		for _, f := range e.Verdict.PutBack {
-			if f.Collective == c {
-				out.Points = append(out.Points, f.Point)
-			}
-		}
-		out.All = out.All || slices.Contains(e.Verdict.Left, c)
-	}
-	slices.SortFunc(out.Points, coll.ComparePoints)
-	out.Points = slices.Compact(out.Points)
-	return out
 }
 
 // PutBack returns rows with which every condemned point is left to the library's
@@ -43,7 +23,7 @@ func CondemnedBy(entries []Entry, library string, c coll.Collective) Condemned {
 // given are not changed.
 //
 // choose is asked as often as rows are put back.
-func PutBack(rows []selection.Row, condemned Condemned, choose func([]selection.Row) (func(coll.Point) coll.Algorithm, error)) ([]selection.Row, error) {
+func PutBack(rows []Row, condemned Condemned, choose func([]Row) (func(coll.Point) coll.Algorithm, error)) ([]Row, error) {
 	out := slices.Clone(rows)
 	if condemned.All {
 		for i := range out {
@@ -75,12 +55,12 @@ func PutBack(rows []selection.Row, condemned Condemned, choose func([]selection.
 			}
 		}
 	}
-	return nil, fmt.Errorf("verify: %v: the file selects an algorithm with every row put back", condemned.Points)
+	return nil, fmt.Errorf("selection: %v: the file selects an algorithm with every row put back", condemned.Points)
 }
 
 // onlyDefault returns the row without its options but the default.
-func onlyDefault(r selection.Row) selection.Row {
-	kept := selection.Row{Point: r.Point}
+func onlyDefault(r Row) Row {
+	kept := Row{Point: r.Point}
 	for _, o := range r.Options {
 		if o.Algorithm.IsDefault() {
 			kept.Options = append(kept.Options, o)
@@ -92,17 +72,20 @@ func onlyDefault(r selection.Row) selection.Row {
 // nearest returns the row nearest to a point that was not put back, -1 for none.
 // Rows of the point's own layout come first, then those with as many processes,
 // which some libraries cannot tell apart.
-func nearest(rows []selection.Row, back []bool, p coll.Point) int {
+func nearest(rows []Row, back []bool, p coll.Point) int {
 	best := -1
 	for i, r := range rows {
-		if !back[i] && (best < 0 || nearer(p, r.Point, rows[best].Point)) {
+		if !back[i] && (best < 0 || CompareNearness(p, r.Point, rows[best].Point) < 0) {
 			best = i
 		}
 	}
 	return best
 }
 
-func nearer(to, a, b coll.Point) bool {
+// CompareNearness orders two points by how near they are to a third: by layout, where
+// another one with as many processes is nearest, then by size. It is 0 for equal
+// points alone.
+func CompareNearness(to, a, b coll.Point) int {
 	layout := func(p coll.Point) float64 {
 		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)
 		if steps > 0 && p.Processes() == to.Processes() {
@@ -114,7 +97,7 @@ func nearer(to, a, b coll.Point) bool {
 		cmp.Compare(layout(a), layout(b)),
 		cmp.Compare(gap(a.MsgBytes, to.MsgBytes), gap(b.MsgBytes, to.MsgBytes)),
 		coll.ComparePoints(a, b),
-	) < 0
+	)
 }
 
 // gap is the distance of two numbers in doublings; zero counts as a half.

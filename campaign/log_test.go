@@ -48,10 +48,10 @@ func TestContradictingLog(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			records := slices.Clone(log.records)
 			tc.change(&records[first(tc.kind)])
-			if _, err := campaign.Run(context.Background(), s, p, records, nil, nil); !errors.Is(err, campaign.ErrLog) {
+			if _, err := campaign.Run(context.Background(), s, p, past(p, records), nil, nil); !errors.Is(err, campaign.ErrLog) {
 				t.Errorf("Run error = %v, want %v", err, campaign.ErrLog)
 			}
-			if _, err := campaign.Recall(s, p, records); !errors.Is(err, campaign.ErrLog) {
+			if _, err := campaign.Recall(s, p, past(p, records)); !errors.Is(err, campaign.ErrLog) {
 				t.Errorf("Recall error = %v, want %v", err, campaign.ErrLog)
 			}
 		})

@@ -1,4 +1,4 @@
-package campaign
+package report
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
@@ -35,8 +34,8 @@ type change struct {
 // compare says what new measurements tell of an earlier campaign: a process of its
 // measurements says what to expect of each, with covariances, and the factor of a
 // group is the generalised least-squares mean of what they differ by.
-func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
-	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
+func compare(name string, earlier, now []coll.Measurement) (ComparedFacts, error) {
+	f := ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	then := make(map[coll.Candidate]bool, len(earlier))
 	index := map[coll.Algorithm]int{}
 	var algorithms []coll.Algorithm
@@ -115,8 +114,8 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 
 // changeOf estimates the common factor of the changes that belong to a group. Of so
 // many groups one that is unchanged is called changed with probability changeAlpha.
-func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
-	f := report.ChangeFacts{Name: name}
+func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) ChangeFacts {
+	f := ChangeFacts{Name: name}
 	var at []int
 	for i, c := range changes {
 		if belongs(c) {
@@ -154,13 +153,13 @@ func changeOf(name string, changes []change, spread *mat.SymDense, groups int, b
 	}
 	z := distuv.UnitNormal.Quantile(1 - changeAlpha/float64(2*groups))
 	half := z * scale / math.Sqrt(precision)
-	f.Factor = &report.Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
+	f.Factor = &Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
 	f.Changed = f.Factor.Low > 1+changeNoise || f.Factor.High < 1/(1+changeNoise)
 	return f
 }
 
 // changedAlone are the algorithms that changed otherwise than most.
-func changedAlone(algorithms []report.ChangeFacts) []string {
+func changedAlone(algorithms []ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {
 		if a.Factor != nil {

@@ -1,38 +1,41 @@
-package campaign
+package report
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
-	"tutti/campaign/report"
+	"tutti/campaign"
 	"tutti/store"
 )
 
 // topReasons of a round are told, those that spare most.
 const topReasons = 5
 
-// addReasons gives each problem of f why the candidates of its rounds were chosen.
-func addReasons(f *report.Facts, records []store.Record) {
-	for i := range f.Problems {
-		p := &f.Problems[i]
-		for _, r := range records {
-			if r.Problem.Library == p.Library && string(r.Problem.Collective) == p.Collective && len(r.Reasons) > 0 {
-				p.Reasons = append(p.Reasons, reasonsOf(r))
-			}
+// reasonsOf says why the candidates of each round of a problem were chosen; past is
+// nil where nothing is known.
+func reasonsOf(past *store.ProblemState) []RoundReasons {
+	if past == nil {
+		return nil
+	}
+	var out []RoundReasons
+	for _, r := range past.Rounds {
+		if len(r.Reasons) > 0 {
+			out = append(out, reasonsOfRound(r))
 		}
 	}
+	return out
 }
 
-// reasonsOf condenses the reasons of one batch.
-func reasonsOf(r store.Record) report.RoundReasons {
-	out := report.RoundReasons{Round: r.Round, Candidates: len(r.Batch)}
+// reasonsOfRound condenses the reasons of one batch.
+func reasonsOfRound(r *store.Round) RoundReasons {
+	out := RoundReasons{Round: r.Number, Candidates: len(r.Batch)}
 	for i, why := range r.Reasons {
 		if why == (store.Reason{}) {
 			continue // tried again
 		}
 		c := r.Batch[i]
-		told := report.Reason{
+		told := Reason{
 			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
 			Doubt: why.Doubt, Spares: why.Spares, Seconds: why.Seconds,
 		}
@@ -43,18 +46,18 @@ func reasonsOf(r store.Record) report.RoundReasons {
 		out.Seconds += why.Seconds
 		out.Top = append(out.Top, told)
 	}
-	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Spares, a.Spares) })
+	slices.SortStableFunc(out.Top, func(a, b Reason) int { return cmp.Compare(b.Spares, a.Spares) })
 	out.Top = out.Top[:min(len(out.Top), topReasons)]
 	return out
 }
 
 // weightFacts says how unevenly the points of a problem count, nil when they count
 // alike.
-func weightFacts(p Problem) *report.WeightFacts {
+func weightFacts(p campaign.Problem) *WeightFacts {
 	if p.Weights == nil {
 		return nil
 	}
-	f := &report.WeightFacts{}
+	f := &WeightFacts{}
 	order := make([]int, len(p.Weights))
 	total := 0.0
 	for i, w := range p.Weights {

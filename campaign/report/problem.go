@@ -1,18 +1,26 @@
-package campaign
+package report
 
 import (
 	"slices"
 
-	"tutti/campaign/report"
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
 
-// newFacts gathers what the report shows of a problem.
-func newFacts(spec Spec, final learner.Options, p Problem, res Result, c Conclusion, held learner.HeldOut) (report.ProblemFacts, error) {
+// ProblemOf gathers what the report shows of a problem: its result and what was
+// concluded from it. It costs a cross-validation, Spec.Folds fits.
+func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (ProblemFacts, error) {
 	l := res.Ledger
-	f := report.ProblemFacts{
+	var held learner.HeldOut // none from a single point
+	if l.PointsMeasured() > 1 {
+		var err error
+		if held, err = learner.CrossValidate(l.Measurements(), c.Spec.Folds, c.Spec.Seed, c.Learner); err != nil {
+			return ProblemFacts{}, err
+		}
+	}
+	f := ProblemFacts{
 		Library: p.Library, Collective: string(p.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(p.Space.Points()), PointsMeasured: l.PointsMeasured(),
@@ -21,13 +29,13 @@ func newFacts(spec Spec, final learner.Options, p Problem, res Result, c Conclus
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(p, res, c, held),
 		HPO:        studyFacts(res.Study),
-		Forest:     forestFacts(paramsOf(final.Forest)),
+		Forest:     forestFacts(campaign.ParamsOf(c.Learner.Forest)),
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 	}
-	f.Model, f.Weighted = string(final.Model), weightFacts(p)
-	if spec.HPO > 0 {
-		f.NoStudy = noStudy(final.Model)
+	f.Model, f.Weighted = string(c.Learner.Model), weightFacts(p)
+	if c.Spec.HPO > 0 {
+		f.NoStudy = campaign.NoStudy(c.Learner.Model)
 	}
 	for i, earlier := range p.Earlier {
 		compared, err := compare(p.EarlierNames[i], earlier, l.Measurements())
@@ -39,11 +47,13 @@ func newFacts(spec Spec, final learner.Options, p Problem, res Result, c Conclus
 	known := truthOf(p, res)
 	f.Cells = cells(known, c)
 	var err error
-	f.Scores, err = scores(spec, p, known, c, held)
-	if s, ok := predictedScore(res.Evaluations); ok && !known.complete {
-		f.Scores = append([]report.Score{s}, slices.DeleteFunc(f.Scores, func(o report.Score) bool { return o.Name == s.Name })...)
+	if f.Scores, err = scores(p, known, c, held); err != nil {
+		return f, err
 	}
-	return f, err
+	if s, ok := predictedScore(res.Evaluations); ok && !known.complete {
+		f.Scores = append([]Score{s}, slices.DeleteFunc(f.Scores, func(o Score) bool { return o.Name == s.Name })...)
+	}
+	return f, addTies(&f, c, len(l.Measurements()))
 }
 
 // knowledge is the times that choices are compared by: the recorded truth, or
@@ -55,7 +65,7 @@ type knowledge struct {
 	complete bool // all there is to know: the recorded truth, or every candidate measured
 }
 
-func truthOf(p Problem, res Result) knowledge {
+func truthOf(p campaign.Problem, res campaign.Result) knowledge {
 	k := knowledge{
 		seconds:  map[coll.Candidate]float64{},
 		fastest:  map[coll.Point]coll.Measurement{},
@@ -91,11 +101,11 @@ func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 
 // cells describe every grid point: slowdowns where everything is known, predicted
 // ones where it is not.
-func cells(k knowledge, c Conclusion) []report.Cell {
-	var out []report.Cell
+func cells(k knowledge, c campaign.Conclusion) []Cell {
+	var out []Cell
 	for _, row := range c.Rows {
 		alg := c.Selection.Choose(row.Point)
-		cell := report.Cell{
+		cell := Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
 			Measured: k.measured[row.Point],
 			Selected: alg.String(),
@@ -121,7 +131,7 @@ func cells(k knowledge, c Conclusion) []report.Cell {
 
 // worstLoss is the largest predicted slowdown, minus one, of what is selected
 // against the best prediction at the point.
-func worstLoss(c Conclusion) float64 {
+func worstLoss(c campaign.Conclusion) float64 {
 	worst := 0.0
 	for _, row := range c.Rows {
 		if loss, ok := row.Loss(c.Selection.Choose(row.Point)); ok {
@@ -133,13 +143,13 @@ func worstLoss(c Conclusion) float64 {
 
 // scores says how good the tuned selection and the default are: against all there
 // is to know, or else held out and on the measured points.
-func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOut) ([]report.Score, error) {
+func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]Score, error) {
 	source := "measured"
 	var tuned, byDefault []float64
 	var tunedAt, defaultAt []coll.Point
 	slower, worst, compared := 0, 0.0, false
 	if !k.complete {
-		tuned, tunedAt, source = held.Slowdowns, held.Points, string(ByCrossValidation)
+		tuned, tunedAt, source = held.Slowdowns, held.Points, string(campaign.ByCrossValidation)
 	}
 	for _, point := range p.Space.Points() {
 		d, defaultKnown := k.slowdown(point, coll.Default)
@@ -162,8 +172,8 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 			}
 		}
 	}
-	var out []report.Score
-	s, err := score("tuned", source, tuned, tunedAt, p, spec)
+	var out []Score
+	s, err := score("tuned", source, tuned, tunedAt, p, c.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +183,7 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 		}
 		out = append(out, *s)
 	}
-	if s, err = score("default", "measured", byDefault, defaultAt, p, spec); err != nil {
+	if s, err = score("default", "measured", byDefault, defaultAt, p, c.Spec); err != nil {
 		return nil, err
 	}
 	if s != nil {
@@ -182,7 +192,7 @@ func scores(spec Spec, p Problem, k knowledge, c Conclusion, held learner.HeldOu
 	return out, nil
 }
 
-func algorithmFacts(p Problem, res Result, c Conclusion, held learner.HeldOut) []report.AlgorithmFacts {
+func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.HeldOut) []AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Algorithm]++
@@ -190,15 +200,15 @@ func algorithmFacts(p Problem, res Result, c Conclusion, held learner.HeldOut) [
 	for _, row := range c.Rows {
 		selected[c.Selection.Choose(row.Point)]++
 	}
-	var out []report.AlgorithmFacts
+	var out []AlgorithmFacts
 	for _, alg := range p.Space.Algorithms() {
-		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg]}
+		f := AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg]}
 		if r2, err := held.R2(alg); err == nil {
 			f.R2 = &r2
 		}
 		for _, pair := range held.Pairs {
 			if pair.Algorithm == alg {
-				f.Parity = append(f.Parity, report.Parity{Measured: pair.Measured, Predicted: pair.Predicted})
+				f.Parity = append(f.Parity, Parity{Measured: pair.Measured, Predicted: pair.Predicted})
 			}
 		}
 		out = append(out, f)

@@ -1,4 +1,4 @@
-package campaign_test
+package report_test
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tutti/campaign"
 	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/store"
@@ -22,9 +21,9 @@ func jobRecord(p store.Problem, name string, state coll.JobState, checksum, kern
 	}}
 }
 
-// TestRecorded: jobs, exclusions and environments become facts, and a journal
+// TestAddJournal: jobs, exclusions and environments become facts, and a journal
 // without them none.
-func TestRecorded(t *testing.T) {
+func TestAddJournal(t *testing.T) {
 	bcast := store.Problem{Library: "mpich", Collective: coll.Bcast}
 	ring := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "ring"}}
 	trial := func(attempt int, state coll.TrialState) store.Record {
@@ -45,7 +44,7 @@ func TestRecorded(t *testing.T) {
 		probe,
 	}
 	var f report.Facts
-	if err := campaign.Recorded(&f, records, []string{"mpich"}, 2); err != nil {
+	if err := report.AddJournal(&f, store.Fold(records), []string{"mpich"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	want := []report.MachineTimeFacts{
@@ -68,7 +67,7 @@ func TestRecorded(t *testing.T) {
 		}
 	}
 	var none report.Facts
-	if err := campaign.Recorded(&none, []store.Record{{Kind: store.KindResume}, trial(1, coll.TrialFailed)}, []string{"mpich"}, 2); err != nil {
+	if err := report.AddJournal(&none, store.Fold([]store.Record{{Kind: store.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
