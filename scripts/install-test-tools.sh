@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what the integration tests need, where that is possible: root on Debian
 # or Ubuntu. Elsewhere the tests that lack something skip and say what to install.
-# REQUIRE_MPI=1, REQUIRE_SLURM=1 and REQUIRE_BROWSER=1 turn such skips into failures.
+# REQUIRE_MPI=1, REQUIRE_SLURM=1, REQUIRE_BROWSER=1 and REQUIRE_MODULES=1 turn such
+# skips into failures.
 set -eu
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev
-slurmctld slurmd slurm-client munge chromium nodejs"
+slurmctld slurmd slurm-client munge chromium nodejs
+tcl environment-modules"
 missing=""
 for p in $packages; do
 	if ! dpkg -s "$p" >/dev/null 2>&1; then missing="$missing $p"; fi

@@ -9,18 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tutti/internal/test/smalldisk"
 )
 
 func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("cannot mount a small file system: ", err)
+	dir := smalldisk.Mount(t, "64k")
+	if dir == "" {
+		return
 	}
-	defer func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	}()
 	j, err := Create(dir, Header{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,37 +8,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tutti/internal/test/smalldisk"
 )
-
-// tmpfs mounts a small file system, where the test may.
-func tmpfs(t *testing.T, size string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("cannot mount a small file system: ", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-func remount(t *testing.T, dir string, flags uintptr, options string) {
-	t.Helper()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestFullDisk fills the disk while measuring and, with ever more room, while the
 // results are written; when there is enough the campaign ends as if nothing had
 // been.
 func TestFullDisk(t *testing.T) {
+	disk := smalldisk.Mount(t, "64k")
+	if disk == "" {
+		return
+	}
 	study := []string{"--set", "hpo.trials=80"} // for a journal of more than 64 KiB
 	want := reference(t, study...)
-	disk := tmpfs(t, "64k")
 	dir := t.TempDir()
 	smallCampaign(t, dir)
 	out := filepath.Join(disk, "out")
@@ -54,7 +37,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	measured := 0 // runs that came as far as the results
 	for size := 80; ; size += 32 {
-		remount(t, disk, 0, fmt.Sprintf("size=%dk", size))
+		smalldisk.Remount(t, disk, 0, fmt.Sprintf("size=%dk", size))
 		code, stdout, stderr := tutti("resume", out)
 		if code == codeDone {
 			break
@@ -76,12 +59,15 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestReadOnlyFolder(t *testing.T) {
-	disk := tmpfs(t, "16m")
+	disk := smalldisk.Mount(t, "16m")
+	if disk == "" {
+		return
+	}
 	dir := t.TempDir()
 	smallCampaign(t, dir)
 	file, out := filepath.Join(dir, "small.yaml"), filepath.Join(disk, "out")
 	mustTutti(t, codeDone, "tune", "-c", file, "--results", out)
-	remount(t, disk, syscall.MS_RDONLY, "")
+	smalldisk.Remount(t, disk, syscall.MS_RDONLY, "")
 	for _, args := range [][]string{
 		{"tune", "-c", file, "--results", filepath.Join(disk, "other")},
 		{"resume", out}, {"hpo", out}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tutti/campaign/report"
 )
 
 // notRun are the commands of the README that no test here runs: they build, or
@@ -60,6 +63,32 @@ func TestREADME(t *testing.T) {
 		if missing, ok := firstMissing(c.shown, stdout.String()); !ok {
 			t.Errorf("README.md:%d: %s: the README shows\n%s\nwhich does not come there in\n%s", c.line, c.command, missing, &stdout)
 		}
+	}
+}
+
+// TestREADMEDemo holds the table that the README shows of make demo against the
+// report that make demo has written. It runs where REQUIRE_DEMO is 1: the demo takes
+// minutes of processor time, and an older one may lie there.
+func TestREADMEDemo(t *testing.T) {
+	if os.Getenv("REQUIRE_DEMO") != "1" {
+		t.Skip("make demo, then REQUIRE_DEMO=1 go test -run READMEDemo ./cmd/tutti")
+	}
+	var facts report.Facts
+	if err := json.Unmarshal(readFile(t, "../../results/demo/report.json"), &facts); err != nil {
+		t.Fatal(err)
+	}
+	var summary bytes.Buffer
+	if err := report.WriteSummary(&summary, facts); err != nil {
+		t.Fatal(err)
+	}
+	commands := consoles(string(readFile(t, "../../README.md")))
+	demo := slices.IndexFunc(commands, func(c console) bool { return c.command == "make demo" })
+	if demo < 0 {
+		t.Fatal("the README has no make demo")
+	}
+	shown := strings.Join(commands[demo].shown, "\n")
+	if !strings.HasPrefix(shown, summary.String()) {
+		t.Errorf("the README shows\n%s\nwhere make demo has\n%s", shown, &summary)
 	}
 }
 

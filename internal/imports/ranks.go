@@ -61,6 +61,7 @@ var ranks = map[string]int{
 	"internal/test/pagetest":   8,
 	"internal/test/runnertest": 8,
 	"internal/test/slurmtest":  8,
+	"internal/test/smalldisk":  8,
 	"internal/test/synthetic":  8,
 }
 
