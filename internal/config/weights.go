@@ -152,44 +152,55 @@ func (g Grid) WeightsOf(points []coll.Point) (out []float64, warnings []string, 
 	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
 		return nil, nil, nil
 	}
-	out = slices.Repeat([]float64{1}, len(points))
-	if g.Trace != "" {
-		byTrace, far, ok := preprocess.CallWeights(points, g.Calls)
-		switch {
-		case !ok:
-			warnings = append(warnings, fmt.Sprintf("the trace has no call of %s: all its points count alike", points[0].Collective))
-		default:
-			out = byTrace
-		}
-		if far > 0.01 {
-			warnings = append(warnings, fmt.Sprintf("%.0f %% of the trace's %s lies two doublings or more away from any point of the grid", 100*far, points[0].Collective))
-		}
-	}
-	sum, uneven := 0.0, false
-	fitting := make([]int, len(g.Weights))
-	for i, p := range points {
-		for j, w := range g.Weights {
-			if w.Fits(p) {
-				out[i] *= w.Weight
-				fitting[j]++
-			}
-		}
-		sum += out[i]
-		uneven = uneven || out[i] != out[0]
-	}
-	for j, w := range g.Weights {
-		if fitting[j] == 0 && (w.Collective == "" || w.Collective == string(points[0].Collective)) {
-			warnings = append(warnings, fmt.Sprintf("grid.weights[%d] fits no point of %s", j, points[0].Collective))
-		}
+	out, warnings = g.traced(points)
+	warnings = append(warnings, g.multiply(out, points)...)
+	sum := 0.0
+	for _, w := range out {
+		sum += w
 	}
 	switch {
 	case !(sum > 0) || math.IsInf(sum, 0):
 		return nil, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: nothing is left to tune for", points[0].Collective, out[0])
-	case !uneven:
+	case !slices.ContainsFunc(out, func(w float64) bool { return w != out[0] }):
 		return nil, warnings, nil
 	}
 	for i := range out {
 		out[i] *= float64(len(out)) / sum
 	}
 	return out, warnings, nil
+}
+
+// traced returns the shares of the points in the trace, 1 each where it says nothing.
+func (g Grid) traced(points []coll.Point) (out []float64, warnings []string) {
+	even := slices.Repeat([]float64{1}, len(points))
+	if g.Trace == "" {
+		return even, nil
+	}
+	out, far, known := preprocess.CallWeights(points, g.Calls)
+	if !known {
+		out = even
+		warnings = append(warnings, fmt.Sprintf("the trace has no call of %s: all its points count alike", points[0].Collective))
+	}
+	if far > 0.01 {
+		warnings = append(warnings, fmt.Sprintf("%.0f %% of the trace's %s lies two doublings or more away from any point of the grid", 100*far, points[0].Collective))
+	}
+	return out, warnings
+}
+
+// multiply gives the points the weights that fit them and warns of those that fit
+// none.
+func (g Grid) multiply(out []float64, points []coll.Point) (warnings []string) {
+	for j, w := range g.Weights {
+		fits := false
+		for i, p := range points {
+			if w.Fits(p) {
+				out[i] *= w.Weight
+				fits = true
+			}
+		}
+		if !fits && (w.Collective == "" || w.Collective == string(points[0].Collective)) {
+			warnings = append(warnings, fmt.Sprintf("grid.weights[%d] fits no point of %s", j, points[0].Collective))
+		}
+	}
+	return warnings
 }
