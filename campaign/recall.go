@@ -29,7 +29,7 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 			return res, err
 		}
 		for _, t := range round.Trials {
-			if _, err := settle(&res, t, spec.Attempts); err != nil {
+			if _, err := enter(&res, t, spec.Attempts); err != nil {
 				return res, fmt.Errorf("%s: round %d: %w: %w", p.Problem, number, ErrLog, err)
 			}
 		}

@@ -289,16 +289,16 @@ func (l roundLog) Trial(t coll.Trial) error {
 // record enters a trial that ended and decides about a failed one.
 func (r *run) record(t coll.Trial) error {
 	r.attempts[t.Candidate]++
-	again, err := settle(&r.result, t, r.spec.Attempts)
+	again, err := enter(&r.result, t, r.spec.Attempts)
 	if again {
 		r.retry = append(r.retry, t.Candidate)
 	}
 	return err
 }
 
-// settle enters a trial into the result's ledger. After so many failed attempts
+// enter enters a trial into the result's ledger. After so many failed attempts
 // the candidate is given up with a warning, before that it is to be tried again.
-func settle(res *Result, t coll.Trial, attempts int) (again bool, err error) {
+func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
 	if err := res.Ledger.Record(t); err != nil {
 		return false, err
 	}

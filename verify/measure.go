@@ -47,30 +47,14 @@ func (s series) shifted(limit float64) []float64 {
 	return out
 }
 
-// examine measures the spots of a pass and returns the findings as PutBack.
-func (s *Session) examine(ctx context.Context, pass Pass, machine benchrunner.Runner) (Verdict, error) {
-	m := &measurer{Session: s, pass: pass, machine: machine}
-	m.attempts = map[coll.Candidate]int{}
-	for _, e := range s.entries {
-		if e.Session == s.number && e.Trial != nil && e.Look != Probing && e.Round < pass.FirstRound {
-			m.attempts[e.Trial.Candidate]++
-		}
-	}
-	m.next = pass.FirstRound
-	first, err := m.look(ctx, FirstLook, func(i int, seen series) bool {
-		n := seen.blocks()
-		settled := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed >= s.rules.MinBlocks
-		return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !settled
-	})
+// twoLooks measures the spots of a pass and returns the findings as PutBack.
+func (s *Session) twoLooks(ctx context.Context, pass Pass, machine benchrunner.Runner) (Verdict, error) {
+	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
+	first, err := m.look(ctx, FirstLook, func(_ int, seen series) bool { return s.wantsFirst(seen) })
 	if err != nil {
 		return Verdict{}, err
 	}
-	var suspects []int
-	for i, seen := range first {
-		if seen.fails() || signedRank(seen.shifted(s.rules.limit())) <= s.rules.Suspicion {
-			suspects = append(suspects, i)
-		}
-	}
+	suspects := s.suspects(first)
 	v := Verdict{Suspect: len(suspects), PutBack: []Finding{}}
 	if len(suspects) == 0 {
 		return v, nil
@@ -83,12 +67,42 @@ func (s *Session) examine(ctx context.Context, pass Pass, machine benchrunner.Ru
 	if err != nil {
 		return Verdict{}, err
 	}
-	v.PutBack = s.judge(pass, suspects, second)
+	v.PutBack = s.findings(pass, suspects, second)
 	return v, nil
 }
 
-// judge returns the suspects that their second look shows to be slower or to fail.
-func (s *Session) judge(pass Pass, suspects []int, second []series) []Finding {
+// attemptsBefore counts the attempts at each candidate before a pass.
+func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
+	attempts := map[coll.Candidate]int{}
+	for _, e := range s.entries {
+		if e.Session == s.number && e.Trial != nil && e.Look != Probing && e.Round < pass.FirstRound {
+			attempts[e.Trial.Candidate]++
+		}
+	}
+	return attempts
+}
+
+// wantsFirst reports whether a first look goes on: it has too few blocks, or its
+// ratio is still wide and neither way keeps failing.
+func (s *Session) wantsFirst(seen series) bool {
+	n := seen.blocks()
+	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed >= s.rules.MinBlocks
+	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
+}
+
+// suspects returns the spots that look slower or fail at first.
+func (s *Session) suspects(first []series) []int {
+	var out []int
+	for i, seen := range first {
+		if seen.fails() || signedRank(seen.shifted(s.rules.limit())) <= s.rules.Suspicion {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// findings returns the suspects that their second look shows to be slower or to fail.
+func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
 		p[k] = signedRank(second[i].shifted(s.rules.limit()))

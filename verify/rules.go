@@ -9,7 +9,7 @@ import (
 )
 
 // Rules say when a point counts as slower and how much is measured to know it.
-// They are settled when a session begins and kept with it.
+// A session keeps those it began with.
 type Rules struct {
 	Seed      uint64  `json:"seed"`
 	Tolerance float64 `json:"tolerance"`  // slower means by more than this: 0.02 for 2 %

@@ -66,8 +66,8 @@ type Session struct {
 	began time.Time
 
 	entries []Entry // of all sessions; grows
-	number  int     // of this one; settled by the first files
-	begun   bool    // number is settled
+	number  int     // of this one, known once files were examined
+	begun   bool    // number is known
 	rules   Rules
 	round   int // the last one
 	spent   float64
@@ -121,8 +121,8 @@ func (s *Session) Condemned(c coll.Collective) selection.Condemned { return Cond
 // Result returns what the verification amounts to by now.
 func (s *Session) Result() (Result, error) { return Recall(s.opt.Library, s.entries) }
 
-// stateFor returns the state of the session: at the first files it is settled
-// whether the last one goes on.
+// stateFor returns the state of the session. The first files decide whether the last
+// one goes on.
 func (s *Session) stateFor(problems []Problem) state {
 	if !s.begun {
 		s.begun = true
@@ -163,11 +163,11 @@ func (s *Session) pass(ctx context.Context, state state, files Files) (Verdict, 
 			return Verdict{}, err
 		}
 	}
-	verdict, err := s.examine(ctx, pass, files.Machine)
+	verdict, err := s.twoLooks(ctx, pass, files.Machine)
 	if err != nil {
 		return Verdict{}, err
 	}
-	s.conclude(&verdict, pass)
+	s.follow(&verdict, pass)
 	return verdict, s.append(Entry{Verdict: &verdict})
 }
 
@@ -181,13 +181,13 @@ func (s *Session) append(e Entry) error {
 	return nil
 }
 
-// begin plans the next pass.
+// begin returns the next pass.
 func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	pass := Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
 	proved, back := state.proved(), state.lastBack()
 	for _, p := range problems {
 		if pass.Number == 1 {
-			pass.Spots = append(pass.Spots, plan(p, s.rules)...)
+			pass.Spots = append(pass.Spots, firstSpots(p, s.rules)...)
 		} else {
 			pass.Spots = append(pass.Spots, again(p, s.rules, proved, back)...)
 		}
@@ -198,10 +198,10 @@ func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	return pass, nil
 }
 
-// conclude decides what follows from the findings of a pass: points are put back,
+// follow decides what follows from the findings of a pass: points are put back,
 // and where that did not help or did not end, their collective is left to the
 // library. Where even that did not help, it is told.
-func (s *Session) conclude(v *Verdict, pass Pass) {
+func (s *Session) follow(v *Verdict, pass Pass) {
 	left := stateOf(s.entries, s.number).left()
 	found := v.PutBack
 	v.Number, v.PutBack = pass.Number, []Finding{}

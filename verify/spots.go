@@ -19,9 +19,9 @@ type Problem struct {
 	Runnable   func(coll.Point) bool           // whether the machine can measure a point off the grid; nil for none
 }
 
-// planner chooses the spots of one collective. What it draws depends on the seed
+// chooser chooses the spots of one collective. What it draws depends on the seed
 // and the point alone, so that where the selection stays the same so do the spots.
-type planner struct {
+type chooser struct {
 	Problem
 	rules Rules
 	lanes [][]coll.Point // the grid by layout, sizes ascending
@@ -29,12 +29,12 @@ type planner struct {
 	spots []Spot
 }
 
-// plan returns the spots of a problem: the grid points where the file selects an
+// firstSpots returns the spots of a problem: the grid points where the file selects an
 // algorithm, all or a sample that has every place (neighbouring sizes of a layout
 // with one algorithm) in it, some points where it does not, and points between
 // those of the grid. The same for the same seed.
-func plan(p Problem, rules Rules) []Spot {
-	x := &planner{Problem: p, rules: rules, seen: map[coll.Point]bool{}, lanes: lanesOf(p.Grid)}
+func firstSpots(p Problem, rules Rules) []Spot {
+	x := &chooser{Problem: p, rules: rules, seen: map[coll.Point]bool{}, lanes: lanesOf(p.Grid)}
 	x.places()
 	x.controls()
 	x.between()
@@ -43,14 +43,14 @@ func plan(p Problem, rules Rules) []Spot {
 }
 
 // draw is the randomness of a point.
-func (x *planner) draw(p coll.Point) *rand.Rand {
+func (x *chooser) draw(p coll.Point) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
 	return rand.New(rand.NewPCG(x.rules.Seed, h.Sum64()))
 }
 
 // shuffled returns the points in random order.
-func (x *planner) shuffled(points []coll.Point) []coll.Point {
+func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 	key := map[coll.Point]uint64{}
 	for _, p := range points {
 		key[p] = x.draw(p).Uint64()
@@ -73,7 +73,7 @@ func lanesOf(grid []coll.Point) [][]coll.Point {
 	return lanes
 }
 
-func (x *planner) add(p coll.Point, why Why) {
+func (x *chooser) add(p coll.Point, why Why) {
 	if !x.seen[p] {
 		x.seen[p] = true
 		x.spots = append(x.spots, Spot{Point: p, Choice: x.Choose(p), Why: why})
@@ -81,7 +81,7 @@ func (x *planner) add(p coll.Point, why Why) {
 }
 
 // places adds the grid points where an algorithm is selected.
-func (x *planner) places() {
+func (x *chooser) places() {
 	var rest []coll.Point
 	for _, lane := range x.lanes {
 		for from := 0; from < len(lane); {
@@ -106,7 +106,7 @@ func (x *planner) places() {
 }
 
 // controls adds grid points that the file leaves to the library.
-func (x *planner) controls() {
+func (x *chooser) controls() {
 	var left []coll.Point
 	for _, p := range x.Grid {
 		if x.Choose(p).IsDefault() {
@@ -119,7 +119,7 @@ func (x *planner) controls() {
 }
 
 // between adds points off the grid, those at switches first.
-func (x *planner) between() {
+func (x *chooser) between() {
 	if x.Runnable == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (x *planner) between() {
 
 // switches returns the sizes just below, at and above those where the selection
 // changes between two sizes of the grid.
-func (x *planner) switches() []coll.Point {
+func (x *chooser) switches() []coll.Point {
 	var out []coll.Point
 	for _, lane := range x.lanes {
 		for i := 1; i < len(lane); i++ {
@@ -174,7 +174,7 @@ func (x *planner) switches() []coll.Point {
 
 // oddSizes returns a size at random between each two neighbours of the grid with
 // one algorithm: hardly ever a power of two.
-func (x *planner) oddSizes() []coll.Point {
+func (x *chooser) oddSizes() []coll.Point {
 	var out []coll.Point
 	for _, lane := range x.lanes {
 		for i := 1; i < len(lane); i++ {
@@ -195,7 +195,7 @@ func (x *planner) oddSizes() []coll.Point {
 
 // oddLayouts returns points on numbers of nodes between two neighbours of the
 // grid, sizes of the grid at random.
-func (x *planner) oddLayouts() []coll.Point {
+func (x *chooser) oddLayouts() []coll.Point {
 	lanes := slices.Clone(x.lanes)
 	slices.SortFunc(lanes, func(a, b []coll.Point) int {
 		return cmp.Or(cmp.Compare(a[0].PPN, b[0].PPN), cmp.Compare(a[0].Nodes, b[0].Nodes))
@@ -220,7 +220,7 @@ func (x *planner) oddLayouts() []coll.Point {
 // to it, and whatever else is selected differently from what was proved.
 func again(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []Spot {
 	spots := map[coll.Point]Spot{}
-	for _, s := range plan(p, rules) {
+	for _, s := range firstSpots(p, rules) {
 		if alg, known := proved[s.Point]; !known || alg != s.Choice {
 			spots[s.Point] = s
 		}

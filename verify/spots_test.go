@@ -29,13 +29,13 @@ func grid() []coll.Point {
 	return out
 }
 
-// TestPlan: every place is there however few points are wanted, so are points on
+// TestFirstSpots: every place is there however few points are wanted, so are points on
 // both sides of each switch, and sizes are whole elements.
-func TestPlan(t *testing.T) {
+func TestFirstSpots(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points, rules.Between = 1, 100
 	p := Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands, Runnable: func(coll.Point) bool { return true }}
-	spots := plan(p, rules)
+	spots := firstSpots(p, rules)
 	count := map[Why]int{}
 	places := map[string]bool{}
 	for _, s := range spots {
@@ -56,11 +56,11 @@ func TestPlan(t *testing.T) {
 	if !slices.ContainsFunc(spots, func(s Spot) bool { return s.Nodes == 8 }) {
 		t.Error("no layout between those of the grid")
 	}
-	if again := plan(p, rules); !slices.Equal(spots, again) {
+	if again := firstSpots(p, rules); !slices.Equal(spots, again) {
 		t.Error("the same seed gives other spots")
 	}
 	p.Runnable = nil
-	for _, s := range plan(p, rules) {
+	for _, s := range firstSpots(p, rules) {
 		if !slices.Contains(p.Grid, s.Point) {
 			t.Errorf("%v is off the grid", s)
 		}
@@ -68,12 +68,12 @@ func TestPlan(t *testing.T) {
 }
 
 // TestPlanIsLocal: where the selection stays the same so do the spots.
-func TestPlanIsLocal(t *testing.T) {
+func TestFirstSpotsIsLocal(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points = 6
 	back := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 4, MsgBytes: 8192}
-	before := plan(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands}, rules)
-	after := plan(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: func(p coll.Point) coll.Algorithm {
+	before := firstSpots(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands}, rules)
+	after := firstSpots(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: func(p coll.Point) coll.Algorithm {
 		if p == back {
 			return coll.Default
 		}
