@@ -10,7 +10,7 @@ import (
 // Load is a start of a parallel program as Pack sees it.
 type Load struct {
 	Nodes   int
-	Seconds float64
+	Seconds float64 // at most
 }
 
 // Room is the nodes of a job on which starts run side by side.
@@ -18,16 +18,23 @@ type Room struct {
 	Nodes int
 	// Groups is how many nodes each switch has among them. A start then has the
 	// groups that it is on to itself, and of those that span groups, whose messages
-	// meet above the switches, one runs at a time. None: starts on any disjoint nodes
-	// run beside each other.
+	// meet above the switches, one runs at a time. None: each node is a group, and
+	// starts on any disjoint nodes run beside each other.
 	Groups []int
 }
 
 // Packed is a schedule.
 type Packed struct {
-	Order    []int     // indices of loads: whenever nodes are free, the first that fits begins
-	Begins   []float64 // of each load, seconds
-	Makespan float64   // seconds from the first begin to the last end
+	Places   []Place // in the order in which they begin
+	Makespan float64 // seconds from the first begin to the last end, at most
+}
+
+// Place is where and when a load has its nodes.
+type Place struct {
+	Load   int     // its index
+	Begin  float64 // seconds, at the latest
+	Groups []int   // numbers of the groups that it has to itself, in the order in which it fills them
+	After  []int   // indices of Places, ascending: what must have ended before it begins
 }
 
 // Busy is the share of the node-seconds of a job of so many nodes that the loads use.
@@ -44,9 +51,13 @@ func (p Packed) Busy(nodes int, loads []Load) float64 {
 
 // Pack schedules loads: the better of the longest first and the widest first, each
 // beginning as soon as there is room. Its makespan is at most twice the shortest one
-// where there are no groups (Garey and Graham, SIAM Journal on Computing 4, 1975). The
-// order does for a script that does not know the times. It returns an error for a load
-// that never fits. O(n²) steps.
+// where there are no groups (Garey and Graham, SIAM Journal on Computing 4, 1975). It
+// returns an error for a load that never fits. O(n²) steps for n loads.
+//
+// Each load keeps its groups and begins when those before it on them have ended.
+// However short these turn out to be, it never begins later than the schedule says:
+// that is not so where each load takes what is free (Graham's anomalies, SIAM Journal
+// on Applied Mathematics 17, 1969).
 func (r Room) Pack(loads []Load) (Packed, error) {
 	order := make([]int, len(loads))
 	if err := r.validate(); err != nil {
@@ -86,125 +97,39 @@ func (r Room) validate() error {
 	return nil
 }
 
-// running is a load that holds nodes.
-type running struct {
-	end   float64
-	taken []int // groups, or none
-	nodes int
-}
-
-// list schedules in an order that it keeps for its result.
+// list schedules loads: whenever groups are free, the first of order that fits begins.
 func (r Room) list(loads []Load, order []int) Packed {
-	p := Packed{Order: slices.Clone(order), Begins: make([]float64, len(loads))}
-	free := r.state()
+	p := Packed{Places: make([]Place, 0, len(loads))}
+	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }
+	free := r.vacancy()
 	waiting := slices.Clone(order)
-	var now float64
-	var active []running
-	for len(waiting) > 0 {
+	var running []int // indices of Places
+	for now := 0.0; len(waiting) > 0; {
 		rest := waiting[:0]
-		for k, i := range waiting {
+		for k, load := range waiting {
 			if free.nodes == 0 {
 				rest = append(rest, waiting[k:]...)
 				break
 			}
-			taken, ok := free.take(loads[i].Nodes)
-			if !ok {
-				rest = append(rest, i)
+			groups := free.find(loads[load].Nodes)
+			if groups == nil {
+				rest = append(rest, load)
 				continue
 			}
-			p.Begins[i] = now
-			active = append(active, running{now + loads[i].Seconds, taken, loads[i].Nodes})
+			i := len(p.Places)
+			p.Places = append(p.Places, Place{load, now, groups, free.take(groups, i)})
+			running = append(running, i)
+			p.Makespan = max(p.Makespan, end(i))
 		}
 		waiting = rest
-		next := slices.MinFunc(active, func(a, b running) int { return cmp.Compare(a.end, b.end) }).end
-		now = next
-		active = slices.DeleteFunc(active, func(a running) bool {
-			if a.end <= next {
-				free.give(a)
+		now = end(slices.MinFunc(running, func(i, k int) int { return cmp.Compare(end(i), end(k)) }))
+		running = slices.DeleteFunc(running, func(i int) bool {
+			if end(i) > now {
+				return false
 			}
-			return a.end <= next
+			free.give(p.Places[i].Groups)
+			return true
 		})
 	}
-	for i, l := range loads {
-		p.Makespan = max(p.Makespan, p.Begins[i]+l.Seconds)
-	}
 	return p
-}
-
-// vacancy is what is free of a Room.
-type vacancy struct {
-	nodes  int   // free
-	groups []int // sizes
-	busy   []bool
-	spans  bool // a start spans groups
-}
-
-func (r Room) state() *vacancy {
-	return &vacancy{nodes: r.Nodes, groups: r.Groups, busy: make([]bool, len(r.Groups))}
-}
-
-// take finds nodes for a start: the smallest group that holds it, or when none is
-// large enough, several, the largest first.
-func (v *vacancy) take(nodes int) (taken []int, ok bool) {
-	if v.groups == nil {
-		if nodes > v.nodes {
-			return nil, false
-		}
-		v.nodes -= nodes
-		return nil, true
-	}
-	if nodes > slices.Max(v.groups) {
-		taken, ok = v.span(nodes)
-	} else {
-		taken, ok = v.within(nodes)
-	}
-	for _, g := range taken {
-		v.busy[g] = true
-		v.nodes -= v.groups[g]
-	}
-	return taken, ok
-}
-
-func (v *vacancy) within(nodes int) ([]int, bool) {
-	best := -1
-	for g, size := range v.groups {
-		if !v.busy[g] && size >= nodes && (best < 0 || size < v.groups[best]) {
-			best = g
-		}
-	}
-	if best < 0 {
-		return nil, false
-	}
-	return []int{best}, true
-}
-
-func (v *vacancy) span(nodes int) ([]int, bool) {
-	var free []int
-	for g := range v.groups {
-		if !v.busy[g] {
-			free = append(free, g)
-		}
-	}
-	slices.SortStableFunc(free, func(a, b int) int { return cmp.Compare(v.groups[b], v.groups[a]) })
-	for k, g := range free {
-		if nodes -= v.groups[g]; nodes <= 0 && !v.spans {
-			v.spans = true
-			return free[:k+1], true
-		}
-	}
-	return nil, false
-}
-
-// give ends a start.
-func (v *vacancy) give(a running) {
-	if v.groups == nil {
-		v.nodes += a.nodes
-	}
-	for _, g := range a.taken {
-		v.busy[g] = false
-		v.nodes += v.groups[g]
-	}
-	if len(a.taken) > 1 {
-		v.spans = false
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/benchrunner"
 )
 
@@ -32,15 +34,50 @@ func TestPack(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			p, err := tc.room.Pack(tc.loads)
-			if err != nil || !slices.Equal(p.Begins, tc.want) || p.Makespan != tc.span {
-				t.Errorf("begins %v, makespan %g, %v; want %v, %g", p.Begins, p.Makespan, err, tc.want, tc.span)
+			if got := begins(p); err != nil || !slices.Equal(got, tc.want) || p.Makespan != tc.span {
+				t.Errorf("begins %v, makespan %g, %v; want %v, %g", got, p.Makespan, err, tc.want, tc.span)
 			}
 		})
 	}
 }
 
-// Whatever the loads, nodes are never used twice, spanning starts are alone above the
-// switches, and without groups the makespan is within twice what it must be.
+// begins returns when each load begins.
+func begins(p benchrunner.Packed) []float64 {
+	out := make([]float64, len(p.Places))
+	for _, at := range p.Places {
+		out[at.Load] = at.Begin
+	}
+	return out
+}
+
+// Which groups a load gets, and after which others.
+func TestPackPlaces(t *testing.T) {
+	room := benchrunner.Room{Nodes: 9, Groups: []int{2, 4, 3}}
+	loads := []benchrunner.Load{{Nodes: 5, Seconds: 9}, {Nodes: 3, Seconds: 4}, {Nodes: 2, Seconds: 8}, {Nodes: 6, Seconds: 2}}
+	want := []benchrunner.Place{
+		{Load: 0, Groups: []int{1, 2}, After: []int{}},
+		{Load: 2, Groups: []int{0}, After: []int{}},
+		{Load: 1, Begin: 9, Groups: []int{2}, After: []int{0}},
+		{Load: 3, Begin: 9, Groups: []int{1, 0}, After: []int{0, 1}},
+	}
+	p, err := room.Pack(loads)
+	if diff := cmp.Diff(want, p.Places); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	free := benchrunner.Room{Nodes: 3}
+	p, err = free.Pack([]benchrunner.Load{{Nodes: 2, Seconds: 1}, {Nodes: 1, Seconds: 3}, {Nodes: 2, Seconds: 2}})
+	want = []benchrunner.Place{
+		{Load: 2, Groups: []int{0, 1}, After: []int{}}, {Load: 1, Groups: []int{2}, After: []int{}},
+		{Load: 0, Begin: 2, Groups: []int{0, 1}, After: []int{0}},
+	}
+	if diff := cmp.Diff(want, p.Places); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Whatever the loads, and however short they turn out to be: no group is used twice at
+// a time, spanning starts are alone above the switches, nobody begins later than
+// planned, and without groups the makespan is within twice what it must be.
 func TestPackHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -53,43 +90,73 @@ func TestPackHolds(t *testing.T) {
 			}
 		}
 		loads := make([]benchrunner.Load, rng.IntN(30))
+		shorter := make([]float64, len(loads))
 		for i := range loads {
 			loads[i] = benchrunner.Load{Nodes: 1 + rng.IntN(room.Nodes), Seconds: math.Exp(3 * rng.NormFloat64())}
+			shorter[i] = loads[i].Seconds * rng.Float64()
 		}
 		p, err := room.Pack(loads)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkPacked(t, room, loads, p)
+		checkMakespan(t, room, loads, p)
+		checkFollowed(t, room, loads, p, shorter)
 	}
 }
 
-func checkPacked(t *testing.T, room benchrunner.Room, loads []benchrunner.Load, p benchrunner.Packed) {
+// checkMakespan checks that each load is placed once, and how long all of them take.
+func checkMakespan(t *testing.T, room benchrunner.Room, loads []benchrunner.Load, p benchrunner.Packed) {
 	t.Helper()
-	order := slices.Sorted(slices.Values(p.Order))
+	placed := make([]int, len(loads))
 	area, longest, last := 0.0, 0.0, 0.0
-	for i, l := range loads {
-		if order[i] != i {
-			t.Fatalf("order %v", p.Order)
-		}
+	for _, at := range p.Places {
+		l := loads[at.Load]
+		placed[at.Load]++
 		area += float64(l.Nodes) * l.Seconds
-		longest, last = max(longest, l.Seconds), max(last, p.Begins[i]+l.Seconds)
-		nodes, spans := 0, 0
-		for k, o := range loads {
-			if p.Begins[k] <= p.Begins[i] && p.Begins[i] < p.Begins[k]+o.Seconds {
-				nodes += o.Nodes
-				if room.Groups != nil && o.Nodes > slices.Max(room.Groups) {
-					spans++
-				}
-			}
-		}
-		if nodes > room.Nodes || spans > 1 {
-			t.Fatalf("%+v: %d nodes at %g s, %d starts over groups: %+v %+v", room, nodes, p.Begins[i], spans, loads, p)
-		}
+		longest, last = max(longest, l.Seconds), max(last, at.Begin+l.Seconds)
+	}
+	if slices.ContainsFunc(placed, func(n int) bool { return n != 1 }) {
+		t.Fatalf("loads are placed %v times", placed)
 	}
 	least := max(area/float64(room.Nodes), longest)
 	if p.Makespan != last || room.Groups == nil && p.Makespan > 2*least*(1+1e-12) {
 		t.Fatalf("makespan %g, the last ends at %g, at least %g: %+v %+v", p.Makespan, last, least, room, loads)
+	}
+}
+
+// checkFollowed begins each load as soon as those before it have ended; seconds is how
+// long each takes.
+func checkFollowed(t *testing.T, room benchrunner.Room, loads []benchrunner.Load, p benchrunner.Packed, seconds []float64) {
+	t.Helper()
+	sizes := room.Groups
+	if sizes == nil {
+		sizes = slices.Repeat([]int{1}, room.Nodes)
+	}
+	free := make([]float64, len(sizes)) // since when
+	above := 0.0                        // since when nobody spans groups
+	ends := make([]float64, len(p.Places))
+	for i, at := range p.Places {
+		begin, nodes := 0.0, 0
+		for _, before := range at.After {
+			begin = max(begin, ends[before])
+		}
+		ends[i] = begin + seconds[at.Load]
+		for _, g := range at.Groups {
+			if begin < free[g] {
+				t.Fatalf("%+v: load %d begins on group %d at %g s, where another ends at %g s: %+v", room, at.Load, g, begin, free[g], p)
+			}
+			nodes += sizes[g]
+			free[g] = ends[i]
+		}
+		if room.Groups != nil && len(at.Groups) > 1 {
+			if begin < above {
+				t.Fatalf("%+v: load %d spans groups at %g s, another one until %g s: %+v", room, at.Load, begin, above, p)
+			}
+			above = ends[i]
+		}
+		if begin > at.Begin || nodes < loads[at.Load].Nodes {
+			t.Fatalf("%+v: load %d begins at %g s on %d nodes: %+v", room, at.Load, begin, nodes, p)
+		}
 	}
 }
 
@@ -118,6 +185,31 @@ func ExampleRoom_Pack() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(p.Order, p.Begins, p.Makespan, p.Busy(8, loads))
-	// Output: [1 0 2] [20 0 20] 50 0.7
+	for _, at := range p.Places {
+		fmt.Println("load", at.Load, "at", at.Begin, "s on nodes", at.Groups, "after", at.After)
+	}
+	fmt.Println(p.Makespan, "s,", p.Busy(8, loads), "busy")
+	// Output:
+	// load 1 at 0 s on nodes [0 1 2 3 4 5 6 7] after []
+	// load 0 at 20 s on nodes [0 1] after [0]
+	// load 2 at 20 s on nodes [2 3] after [0]
+	// 50 s, 0.7 busy
+}
+
+// A thousand starts on 256 nodes, of any switch or of 16 switches.
+func BenchmarkPack(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	loads := make([]benchrunner.Load, 1000)
+	for i := range loads {
+		loads[i] = benchrunner.Load{Nodes: 1 << rng.IntN(9), Seconds: 30 + 300*rng.Float64()}
+	}
+	for name, groups := range map[string][]int{"any": nil, "switches": slices.Repeat([]int{16}, 16)} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := (benchrunner.Room{Nodes: 256, Groups: groups}).Pack(loads); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -141,8 +141,8 @@ func (p planner) together(starts []start) (best draft, ok bool) {
 		}
 		shortest, ok = packed.Makespan, true
 		best = draft{nodes: nodes, limit: p.launch + secondsOf(packed.Makespan), switches: p.side.switches}
-		for _, i := range packed.Order {
-			best.starts = append(best.starts, starts[i])
+		for _, at := range packed.Places {
+			best.starts = append(best.starts, starts[at.Load])
 		}
 	}
 	return best, ok
