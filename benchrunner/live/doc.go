@@ -6,8 +6,8 @@
 // disjoint nodes of a job. Each job has a folder of its own, jobs/NAME:
 //
 //	plan.json      its starts and what they measure
-//	job.sh         what the scheduler runs: the starts one after another, or the first
-//	               that fits whenever nodes are free
+//	job.sh         what the scheduler runs: the starts one after another, or side by side
+//	               as they were planned, each on its nodes after those before it there
 //	switches       which nodes share a switch, where starts side by side must not
 //	setup.sh       the site's lines
 //	claim/job      the ID of the job that measures; any other one of this name does nothing

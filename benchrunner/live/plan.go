@@ -28,10 +28,13 @@ type start struct {
 
 // draft is a job before it has a name.
 type draft struct {
-	starts   []start // in the order in which they begin
-	nodes    int
-	limit    time.Duration
-	switches [][]string // of starts side by side: names of the nodes of each; none: any nodes
+	starts []start // in the order in which they begin
+	nodes  int
+	limit  time.Duration
+
+	// Of starts side by side.
+	places   []benchrunner.Place // of each start
+	switches [][]string          // names of the nodes of each; none: any nodes
 }
 
 // sideBySide reports whether a job of so many nodes runs any start beside another.

@@ -45,6 +45,7 @@ type scriptData struct {
 	Setup                                bool
 	Starts                               []scriptStart
 	Side                                 bool // starts run side by side
+	Switches                             bool // each on switches of its own
 	Nodes                                int  // of the job
 }
 
@@ -53,7 +54,11 @@ type scriptStart struct {
 	Seconds string
 	Command string
 	Nodes   int
-	Suffix  string // of the lines of its hosts file
+
+	// Of starts side by side.
+	Suffix string // of the lines of its hosts file
+	Slices string // its groups: first:number first:number …
+	After  string // numbers of the starts that must have ended before it begins
 }
 
 // job is a draft with a name and all that its folder holds.
@@ -85,7 +90,7 @@ func (m *Machine) render(d draft, name string) (job, error) {
 		Grace: int(grace.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
 		Side: sideBySide(j.starts, j.Nodes), Nodes: j.Nodes,
 	}
-	if data.Side && d.switches != nil {
+	if data.Switches = data.Side && d.switches != nil; data.Switches {
 		j.files["switches"] = switchesText(d.switches)
 	}
 	if data.Setup {
@@ -99,7 +104,11 @@ func (m *Machine) render(d draft, name string) (job, error) {
 			return job{}, fmt.Errorf("job %s: %w", name, err)
 		}
 		data.Binary = c.binary
-		data.Starts = append(data.Starts, scriptStart{i + 1, seconds(s.Limit), shellescape.QuoteCommand(c.args), s.Layout.Nodes, c.suffix})
+		one := scriptStart{Number: i + 1, Seconds: seconds(s.Limit), Command: shellescape.QuoteCommand(c.args), Nodes: s.Layout.Nodes}
+		if data.Side {
+			one.Suffix, one.Slices, one.After = c.suffix, slicesOf(d.places[i].Groups), numbersOf(d.places[i].After)
+		}
+		data.Starts = append(data.Starts, one)
 	}
 	var text strings.Builder
 	if err := jobTemplate.Execute(&text, data); err != nil {
@@ -108,6 +117,29 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	j.script = text.String()
 	j.files["job.sh"] = []byte(j.script)
 	return j, nil
+}
+
+// slicesOf writes groups as runs of successive ones, first:number.
+func slicesOf(groups []int) string {
+	var runs []string
+	for len(groups) > 0 {
+		n := 1
+		for n < len(groups) && groups[n] == groups[0]+n {
+			n++
+		}
+		runs = append(runs, fmt.Sprintf("%d:%d", groups[0], n))
+		groups = groups[n:]
+	}
+	return strings.Join(runs, " ")
+}
+
+// numbersOf writes the numbers of starts.
+func numbersOf(starts []int) string {
+	var out []string
+	for _, i := range starts {
+		out = append(out, startDir(i))
+	}
+	return strings.Join(out, " ")
 }
 
 // seconds is a limit for timeout(1), where zero would be none.

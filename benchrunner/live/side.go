@@ -140,7 +140,7 @@ func (p planner) together(starts []start) (best draft, ok bool) {
 			continue
 		}
 		shortest, ok = packed.Makespan, true
-		best = draft{nodes: nodes, limit: p.launch + secondsOf(packed.Makespan), switches: p.side.switches}
+		best = draft{nodes: nodes, limit: p.launch + secondsOf(packed.Makespan), places: packed.Places, switches: p.side.switches}
 		for _, at := range packed.Places {
 			best.starts = append(best.starts, starts[at.Load])
 		}

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,11 +90,23 @@ func TestSideScript(t *testing.T) {
 		if done := checkTrials(t, log, 4); done != 4 {
 			t.Errorf("%d of 4 measured", done)
 		}
-		want := map[int64]string{5: "a1+a2+a3+b1+b2 slots=1", 1: "a1+a2+a3 slots=1", 2: "b1+b2 slots=1", 3: "c1 slots=1"}
+		want := map[int64]string{5: "a1+a2+a3+b1+b2 slots=1", 1: "a1+a2+a3 slots=1", 2: "b1+b2 slots=1", 3: "a1 slots=1"}
 		for n, got := range hostsOf(t, log, o.Dir) {
 			if got != want[n] {
 				t.Errorf("case %d ran on %s, want %s", n, got, want[n])
 			}
+		}
+	})
+	t.Run("the largest switches first, as planned", func(t *testing.T) {
+		o := sideOptions(t, "a1 b1 b2 c1 c2")
+		o.Parallel, o.Switches = live.ParallelSwitch, [][]string{{"a1"}, {"b1", "b2"}, {"c1", "c2"}}
+		log := runBatch(t, machine(t, o), batchOf(at(4, 1, "slow"), at(1, 2, "slow")))
+		if done := checkTrials(t, log, 2); done != 2 {
+			t.Errorf("%d of 2 measured", done)
+		}
+		want := map[int64]string{1: "b1+b2+c1+c2 slots=1", 2: "a1 slots=1"}
+		if got := hostsOf(t, log, o.Dir); !maps.Equal(got, want) {
+			t.Errorf("cases ran on %v, want %v", got, want)
 		}
 	})
 	t.Run("fewer nodes than planned", func(t *testing.T) {
@@ -103,7 +116,7 @@ func TestSideScript(t *testing.T) {
 			t.Errorf("%d of 3 measured in %d jobs; want the widest in one more", done, len(log.last()))
 		}
 		said, err := os.ReadFile(filepath.Join(o.Dir, "jobs", log.last()[0].Name, "job.log"))
-		if err != nil || !strings.Contains(string(said), "these starts need more nodes than the job has: 1\n") {
+		if err != nil || !strings.Contains(string(said), "start 1 needs 4 nodes, the job has 2\n") {
 			t.Errorf("the job says %q, %v", said, err)
 		}
 	})

@@ -76,90 +76,62 @@ tutti_start() {
 	tutti_write "$folder/end" "exit $code" "begin $began" "end $tutti_now" "stdout ${1:-0}" "stderr ${2:-0}" "run $tutti_run"
 }
 
-# The nodes in groups of which a start has all to itself: those on each switch that a
-# line of the file switches names, and all others together; without it each node alone.
-tutti_groups() {
-	local hosts line host here
-	hosts=" $(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 8 | tr '\n' ' ')"
-	tutti_group=() tutti_holder=() tutti_spanning= tutti_alone=
-	if [ -e switches ]; then
-		tutti_alone=1
-		while read -r line; do
-			here=
-			for host in $line; do
-				case $hosts in *" $host "*) here="$here $host" hosts=${hosts/ $host / } ;; esac
-			done
-			if [ -n "$here" ]; then tutti_group+=("$here"); fi
-		done <switches
-		if [ -n "${hosts// /}" ]; then tutti_group+=("$hosts"); fi
-	else
-		for host in $hosts; do tutti_group+=("$host"); done
+# tutti_begin NUMBER: begins the start on the nodes of its groups. Where these are fewer
+# than planned it runs alone, on the first nodes of the job.
+tutti_begin() {
+	local number=$1 nodes=${tutti_nodes[$1]} hosts=() slice alone=
+	for slice in ${tutti_slices[number]}; do
+		hosts+=(${tutti_group[@]:${slice%:*}:${slice#*:}})
+	done
+	if ((${#hosts[@]} < nodes)); then
+		wait
+		hosts=(${tutti_group[@]}) alone=1
 	fi
-}
-
-# tutti_take NUMBER NODES: gives the start the smallest group that holds it, or when
-# none is large enough several, and where there are switches only one start of those.
-tutti_take() {
-	local number=$1 want=$2 g hosts size best= least largest=0 taken=
-	for g in "${!tutti_group[@]}"; do
-		hosts=(${tutti_group[g]})
-		size=${#hosts[@]}
-		if ((size > largest)); then largest=$size; fi
-		if [ -z "${tutti_holder[g]:-}" ] && ((size >= want)) && { [ -z "$best" ] || ((size < least)); }; then best=$g least=$size; fi
-	done
-	if ((largest >= want)); then
-		taken=$best
-	elif [ -z "$tutti_alone" ] || [ -z "$tutti_spanning" ]; then
-		for g in "${!tutti_group[@]}"; do
-			if [ -n "${tutti_holder[g]:-}" ] || ((want <= 0)); then continue; fi
-			hosts=(${tutti_group[g]})
-			taken="$taken $g"
-			want=$((want - ${#hosts[@]}))
-		done
-		if ((want > 0)); then taken=; else tutti_spanning=$number; fi
+	if ((${#hosts[@]} < nodes)); then
+		echo "start $number needs $nodes nodes, the job has ${#hosts[@]}"
+		tutti_process[number]=
+		return
 	fi
-	if [ -z "$taken" ]; then return 1; fi
-	tutti_nodes=
-	for g in $taken; do
-		tutti_holder[g]=$number
-		tutti_nodes="$tutti_nodes ${tutti_group[g]}"
-	done
+	printf "%s${tutti_suffix[number]}\n" "${hosts[@]:0:nodes}" >"$number/hosts"
+	"tutti_start_$number" &
+	tutti_process[number]=$!
+	if [ -n "$alone" ]; then wait; fi
 }
 
-# tutti_give NUMBER: the start has ended.
-tutti_give() {
-	local g
-	for g in "${!tutti_group[@]}"; do
-		if [ "${tutti_holder[g]:-}" = "$1" ]; then tutti_holder[g]=; fi
-	done
-	if [ "$tutti_spanning" = "$1" ]; then tutti_spanning=; fi
-}
-
-# tutti_side NUMBER...: whenever nodes are free, the first start that fits begins.
+# tutti_side NUMBER...: each start begins when those before it on its nodes have ended.
 tutti_side() {
-	local waiting=$* rest number hosts alive
-	local -A running # numbers of starts by process
-	while :; do
+	local waiting=$* rest number before
+	while [ -n "$waiting" ]; do
 		rest=
 		for number in $waiting; do
-			if [ -e "$number/end" ] || [ -e stop ]; then continue; fi
-			if ! tutti_take "$number" "${tutti_wants[number]}"; then rest="$rest $number"; continue; fi
-			hosts=($tutti_nodes)
-			printf "%s${tutti_suffix[number]}\n" "${hosts[@]:0:tutti_wants[number]}" >"$number/hosts"
-			"tutti_start_$number" &
-			running[$!]=$number
+			for before in ${tutti_after[number]}; do
+				if kill -0 "${tutti_process[before]}" 2>/dev/null; then
+					rest="$rest $number"
+					continue 2
+				fi
+			done
+			tutti_begin "$number"
 		done
 		waiting=$rest
-		if [ "${#running[@]}" -eq 0 ]; then break; fi
 		wait -n 2>/dev/null || sleep 0.1 # before bash 4.3 it cannot wait for any
-		alive=" $(jobs -rp | tr '\n' ' ')"
-		for number in "${!running[@]}"; do
-			case $alive in *" $number "*) continue ;; esac
-			tutti_give "${running[$number]}"
-			unset "running[$number]"
-		done
 	done
-	if [ -n "$waiting" ]; then echo "these starts need more nodes than the job has:$waiting"; fi
+	wait
+}
+
+# Prints the nodes of the job, a line for those of each switch that a line of the file
+# switches names and one for all others, with their number before them.
+tutti_switches() {
+	local -A switch
+	local line host number=0 group=()
+	while read -r line; do
+		for host in $line; do switch[$host]=$number; done
+		number=$((number + 1))
+	done <switches
+	for host in $(tutti_hosts); do group[${switch[$host]:-$number}]+=" $host"; done
+	for line in "${group[@]}"; do
+		set -- $line
+		echo "$# $line"
+	done
 }
 
 : >begin
@@ -170,12 +142,14 @@ cd -- /scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1 || exit 1
 export LC_ALL=C
 tutti_write environment "$(tutti_environment 2>/dev/null)"
 
-tutti_wants=() tutti_suffix=()
+tutti_hosts() { scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 8; }
+mapfile -t tutti_group < <(tutti_switches | sort -s -k 1,1nr | cut -d ' ' -f 2-) # the largest first
+# Of each start: how many nodes it needs, its groups (first:number), what stands behind a
+# node in its file of hosts, those before it, and its process: this one until it begins.
 tutti_start_1() { tutti_start 1 5.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/1/hosts /bin/program 'x y'; }
-tutti_wants[1]=2 tutti_suffix[1]=' slots=1'
+tutti_nodes[1]=2 tutti_slices[1]=0:1 tutti_suffix[1]=' slots=1' tutti_after[1]='' tutti_process[1]=$$
 tutti_start_2() { tutti_start 2 5.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/2/hosts /bin/program 'x y'; }
-tutti_wants[2]=2 tutti_suffix[2]=' slots=1'
-tutti_groups
+tutti_nodes[2]=2 tutti_slices[2]=1:1 tutti_suffix[2]=' slots=1' tutti_after[2]='' tutti_process[2]=$$
 tutti_side 1 2
 
 tutti_clock

@@ -1,0 +1,159 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/forcing"
+)
+
+// naps is a program whose starts end long before their limits.
+type naps struct{ sized }
+
+func (naps) Name() string { return "naps" }
+
+func (naps) Command(s benchrunner.Start) (benchrunner.Command, error) {
+	return benchrunner.Command{Args: []string{"sleep", fmt.Sprintf("0.0%d", s.Cases[0].MsgBytes%10)}}, nil
+}
+
+// placing is a launcher that writes no word of its own.
+type placing struct{}
+
+func (placing) Name() string                                         { return "placing" }
+func (placing) Env() []forcing.Var                                   { return nil }
+func (placing) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
+func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
+	return cmd.Args, "", nil
+}
+
+// What a script does with its starts is what was planned: the groups of each, and which
+// others have ended before it begins, however short they are. Where a job gets other
+// parts of switches than planned, a start that does not fit into its groups runs alone.
+func TestScriptFollowsPlan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {
+		t.Run(fmt.Sprint(i, wired), func(t *testing.T) {
+			s := side{nodes: 4 + rng.IntN(6), held: true}
+			cluster := make([]string, 2*s.nodes)
+			for n := range cluster {
+				cluster[n] = fmt.Sprintf("n%02d", n)
+			}
+			if wired == "otherwise" {
+				rng.Shuffle(len(cluster), func(a, b int) { cluster[a], cluster[b] = cluster[b], cluster[a] })
+			}
+			hosts := slices.Clone(cluster[:s.nodes])
+			slices.Sort(cluster)
+			groups := slices.Collect(slices.Chunk(hosts, 1))
+			if wired != "any" {
+				s.switches = slices.Collect(slices.Chunk(cluster, 2+rng.IntN(3)))
+				groups = grouped(hosts, s.switches)
+			}
+			var cases []asked
+			for n := range 2 + rng.IntN(10) {
+				cases = append(cases, caseAt(n, 1+rng.IntN(s.nodes), int64(1+rng.IntN(100)), "a"))
+			}
+			p := planner{program: naps{sized{most: 1}}, launch: time.Second, dir: "/check", side: s}
+			drafts, refused, err := p.plan(cases)
+			if err != nil || len(refused) > 0 {
+				t.Fatal(err, refused)
+			}
+			m := &Machine{opt: Options{
+				Dir: t.TempDir(), Program: p.program, Launcher: placing{},
+				Setup: []string{"scontrol() { printf '%s\\n' " + strings.Join(hosts, " ") + "; }; SLURM_JOB_NODELIST=some"},
+			}}
+			for k, d := range drafts {
+				if sideBySide(d.starts, d.nodes) {
+					follow(t, m, d, fmt.Sprint("job", k), groups)
+				}
+			}
+		})
+	}
+}
+
+// grouped returns the hosts of a job by switch, the most first.
+func grouped(hosts []string, switches [][]string) [][]string {
+	var out [][]string
+	for _, names := range switches {
+		var here []string
+		for _, h := range hosts {
+			if slices.Contains(names, h) {
+				here = append(here, h)
+			}
+		}
+		out = append(out, here)
+	}
+	slices.SortStableFunc(out, func(a, b []string) int { return cmp.Compare(len(b), len(a)) })
+	return out
+}
+
+// ranStart is what a start was given: its nodes, and when by a clock that counts seconds.
+type ranStart struct {
+	hosts      []string
+	begin, end float64
+}
+
+// runScript runs the script of a job and returns what became of its starts.
+func runScript(t *testing.T, m *Machine, d draft, name string) []ranStart {
+	t.Helper()
+	j, err := m.render(d, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := m.jobDir(name)
+	if err := makeFolder(dir, j); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("bash", filepath.Join(dir, "job.sh")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out := make([]ranStart, len(d.starts))
+	for i := range out {
+		hosts, err := os.ReadFile(filepath.Join(dir, startDir(i), "hosts"))
+		f, ok := readFields(filepath.Join(dir, startDir(i), "end"))
+		if err != nil || !ok {
+			t.Fatalf("start %d: %v, it has ended: %t", i, err, ok)
+		}
+		out[i] = ranStart{strings.Fields(string(hosts)), clocks(f.first("begin"))[1], clocks(f.first("end"))[1]}
+	}
+	return out
+}
+
+// follow runs the script of a job on groups of nodes and compares what its starts were
+// given with its plan.
+func follow(t *testing.T, m *Machine, d draft, name string, groups [][]string) {
+	t.Helper()
+	ran := runScript(t, m, d, name)
+	for i, at := range d.places {
+		nodes := d.starts[i].Layout.Nodes
+		var want []string
+		for _, g := range at.Groups {
+			want = append(want, groups[g]...)
+		}
+		if len(want) < nodes {
+			want = slices.Concat(groups...)
+			for k, other := range ran {
+				if k != i && other.begin < ran[i].end && ran[i].begin < other.end {
+					t.Errorf("start %d of %+v ran beside start %d, want it alone", i, d.places, k)
+				}
+			}
+		}
+		if !slices.Equal(ran[i].hosts, want[:nodes]) {
+			t.Errorf("start %d of %+v ran on %v, want %v", i, d.places, ran[i].hosts, want[:nodes])
+		}
+		for _, before := range at.After {
+			if ran[i].begin < ran[before].end {
+				t.Errorf("start %d of %+v began before start %d had ended", i, d.places, before)
+			}
+		}
+	}
+}
