@@ -7,33 +7,138 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
 )
 
-// carry takes a draft from its slot to its end.
-func (r *run) carry(ctx context.Context, d draft) error {
+// state is how far a job has come. A goroutine of its own carries it from one to the
+// next:
+//
+//	state      what is done with the job              followed by
+//	drafted    waits for a slot, gets a folder        intended; done when the nodes go away too soon for it
+//	recalled   is what an earlier run began           silent when it has a result, submitted when the journal
+//	                                                  has its ID, else sought
+//	sought     is looked for at the scheduler and     accepted when it is found; silent when its folder is
+//	           by the claim of its folder             gone; else intended
+//	intended   is handed to the scheduler             accepted; silent when it is rejected
+//	accepted   has its ID written into the journal    submitted
+//	submitted  is waited for                          ended; accepted when another job has claimed its folder
+//	ended      has its last files waited for          silent
+//	silent     is read; the journal gets its trials   done
+//	           and its end
+//	done       what it did not reach goes into
+//	           further jobs
+type state int
+
+const (
+	drafted state = iota
+	recalled
+	sought
+	intended
+	accepted
+	submitted
+	ended
+	silent
+	done
+)
+
+// steps are what is done in each state; a step returns the state that follows. After an
+// error none does.
+var steps = [done]func(*run, context.Context, *carried) (state, error){
+	drafted:   (*run).intend,
+	recalled:  (*run).takeUp,
+	sought:    (*run).seek,
+	intended:  (*run).submit,
+	accepted:  (*run).note,
+	submitted: (*run).follow,
+	ended:     (*run).settle,
+	silent:    (*run).conclude,
+}
+
+// carried is a job on its way.
+type carried struct {
+	job
+	at      state
+	draft   draft   // of a job that is drafted
+	slot    bool    // it counts as one of the jobs that the scheduler takes
+	known   bool    // it was submitted a while ago: an answer is wanted at once
+	claimed bool    // a script has claimed its folder
+	ending  ending  // why it is not waited for any more
+	made    *result // by an earlier run
+	rest    []int   // requests for further jobs
+}
+
+// begun returns a job that an earlier run began. One that was submitted has its slot.
+func (r *run) begun(j coll.Job) *carried {
+	c := &carried{job: job{Job: j}, at: recalled, slot: j.State == coll.JobSubmitted}
+	if c.slot {
+		r.m.slots.take()
+	}
+	return c
+}
+
+// carry takes a job to its end.
+func (r *run) carry(ctx context.Context, c *carried) error {
+	err := r.walk(ctx, c)
+	if c.slot {
+		r.m.slots.release()
+	}
+	if err != nil {
+		return err
+	}
+	return r.measure(ctx, c.rest)
+}
+
+func (r *run) walk(ctx context.Context, c *carried) error {
+	for c.at != done {
+		next, err := steps[c.at](r, ctx, c)
+		if err != nil {
+			return r.abandon(c, err)
+		}
+		c.at = next
+	}
+	return nil
+}
+
+// abandon ends a job that must not outlive this process and returns why.
+func (r *run) abandon(c *carried, cause error) error {
+	if c.at != accepted && c.at != submitted && c.at != ended {
+		return cause
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if !r.m.attached(ctx) {
+		return cause
+	}
+	if err := r.m.opt.Scheduler.Cancel(ctx, c.ID, r.m.submission(c.job)); err != nil {
+		return fmt.Errorf("%w; job %s could not be ended: %w", cause, c.Name, err)
+	}
+	return cause
+}
+
+// hold waits until the scheduler takes one more job.
+func (r *run) hold(ctx context.Context, c *carried) error {
 	err := r.m.slots.acquire(ctx)
-	release := sync.OnceFunc(r.m.slots.release)
-	defer release()
-	if err != nil {
-		return err
+	c.slot = err == nil
+	return err
+}
+
+// intend makes a job of a draft.
+func (r *run) intend(ctx context.Context, c *carried) (state, error) {
+	if err := r.hold(ctx, c); err != nil {
+		return done, err
 	}
-	if c := r.m.known.Load(); !c.Ends.IsZero() && time.Now().Add(d.limit).After(c.Ends) {
-		release()
-		return r.measure(ctx, d.carries())
+	if known := r.m.known.Load(); !known.Ends.IsZero() && time.Now().Add(c.draft.limit).After(known.Ends) {
+		c.rest = c.draft.carries()
+		return done, nil
 	}
-	j, err := r.make(d)
-	if err != nil {
-		return err
+	var err error
+	if c.job, err = r.make(c.draft); err != nil {
+		return done, err
 	}
-	if err := r.logJob(j.Job); err != nil {
-		return err
-	}
-	return r.submit(ctx, j, release)
+	return intended, r.logJob(c.Job)
 }
 
 // make gives a draft a name that was never used and makes its folder.
@@ -54,6 +159,65 @@ func (r *run) make(d draft) (job, error) {
 	}
 }
 
+// takeUp reads what an earlier run left of a job.
+func (r *run) takeUp(ctx context.Context, c *carried) (state, error) {
+	var made result
+	err := r.m.read(ctx, c.Name, func(f *folder) {
+		c.starts, c.made, made = f.plan(), nil, result{}
+		if f.json(resultFile, &made) && made.Trials != nil {
+			c.made = &made
+		}
+	})
+	switch {
+	case err != nil:
+		return done, err
+	case c.made != nil:
+		return silent, nil
+	case c.State == coll.JobSubmitted:
+		r.m.accepted.Store(true)
+		c.known = true
+		return submitted, nil
+	}
+	return sought, nil
+}
+
+// seek finds out whether a job without an ID was submitted.
+func (r *run) seek(ctx context.Context, c *carried) (state, error) {
+	if err := r.hold(ctx, c); err != nil {
+		return done, err
+	}
+	sub := r.m.submission(c.job)
+	var found bool
+	err := r.m.patiently(ctx, func() (err error) {
+		c.ID, found, err = r.m.opt.Scheduler.Find(ctx, sub)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	owner, err := r.owner(ctx, c.job)
+	switch {
+	case err != nil:
+		return done, err
+	case owner != "":
+		c.ID = owner
+	case found:
+	case len(c.starts) == 0: // its folder is gone
+		c.ending = ending{status: benchrunner.Status{Outcome: coll.JobLost}}
+		return silent, nil
+	default:
+		return intended, nil
+	}
+	c.known = true
+	return accepted, nil
+}
+
+// owner returns the ID of the job that claimed the folder, "" for none.
+func (r *run) owner(ctx context.Context, j job) (id string, err error) {
+	err = r.m.read(ctx, j.Name, func(f *folder) { id = f.owner() })
+	return id, err
+}
+
 func (m *Machine) submission(j job) benchrunner.Submission {
 	s := benchrunner.Submission{
 		Name: j.Name, Dir: m.jobDir(j.Name), Nodes: j.Nodes, PPN: 1,
@@ -66,98 +230,94 @@ func (m *Machine) submission(j job) benchrunner.Submission {
 	return s
 }
 
-// submit hands a job to the scheduler and follows it. A job that can never be
-// accepted fails its trials; if none ever was, the options are wrong.
-func (r *run) submit(ctx context.Context, j job, release func()) error {
-	sub := r.m.submission(j)
+// submit hands a job to the scheduler. One that can never be accepted fails its trials;
+// when no job ever was, the options are wrong.
+func (r *run) submit(ctx context.Context, c *carried) (state, error) {
+	sub := r.m.submission(c.job)
 	tried := false
 	err := r.m.patiently(ctx, func() (err error) {
 		if tried { // an earlier attempt may have arrived
 			id, found, err := r.m.opt.Scheduler.Find(ctx, sub)
 			if err != nil || found {
-				j.ID = id
+				c.ID = id
 				return err
 			}
 		}
 		tried = true
-		j.ID, err = r.m.opt.Scheduler.Submit(ctx, sub)
+		c.ID, err = r.m.opt.Scheduler.Submit(ctx, sub)
 		return err
 	})
 	switch {
-	case errors.Is(err, benchrunner.ErrRejected):
-		return r.rejected(ctx, j, err, release)
-	case err != nil:
-		return err
+	case err == nil:
+		return accepted, nil
+	case !errors.Is(err, benchrunner.ErrRejected):
+		return done, err
+	case r.m.accepted.Load():
+		c.ending = ending{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobFailed, Reason: err.Error()}}
+		return silent, nil
 	}
-	return r.submitted(ctx, j, false, release)
+	c.State, c.Outcome = coll.JobEnded, coll.JobFailed
+	if logErr := r.logJob(c.Job); logErr != nil {
+		return done, logErr
+	}
+	return done, err
 }
 
-func (r *run) rejected(ctx context.Context, j job, err error, release func()) error {
-	if r.m.accepted.Load() {
-		v := verdict{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobFailed, Reason: err.Error()}}
-		return r.end(ctx, j, v, release)
-	}
-	j.State, j.Outcome = coll.JobEnded, coll.JobFailed
-	if logErr := r.logJob(j.Job); logErr != nil {
-		return logErr
-	}
-	return err
-}
-
-// submitted writes the ID of a job and follows it.
-func (r *run) submitted(ctx context.Context, j job, known bool, release func()) error {
+// note writes the ID of a job.
+func (r *run) note(_ context.Context, c *carried) (state, error) {
 	r.m.accepted.Store(true)
-	j.State = coll.JobSubmitted
-	if err := r.logJob(j.Job); err != nil {
-		return r.abandon(j, err)
-	}
-	return r.follow(ctx, j, known, release)
-}
-
-// abandon ends a job that must not outlive this process and returns why.
-func (r *run) abandon(j job, cause error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if !r.m.attached(ctx) {
-		return cause
-	}
-	if err := r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j)); err != nil {
-		return fmt.Errorf("%w; job %s could not be ended: %w", cause, j.Name, err)
-	}
-	return cause
+	c.State = coll.JobSubmitted
+	return submitted, r.logJob(c.Job)
 }
 
 // follow waits for the end of a job. When another job has claimed its folder, a
 // submission that was thought lost, that one is the job.
-func (r *run) follow(ctx context.Context, j job, known bool, release func()) error {
-	v, err := r.m.watcher.watch(ctx, j.ID, r.m.submission(j), known)
+func (r *run) follow(ctx context.Context, c *carried) (state, error) {
+	sub := r.m.submission(c.job)
+	e, err := r.m.watcher.watch(ctx, c.ID, sub, c.known)
 	if err != nil {
-		return r.abandon(j, err)
+		return done, err
 	}
-	claimed := owner(r.m.jobDir(j.Name))
-	if claimed != "" && claimed != j.ID {
-		_ = r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j)) // it would measure nothing
-		j.ID = claimed
-		if !v.byFile {
-			return r.submitted(ctx, j, true, release)
+	owner, err := r.owner(ctx, c.job)
+	if err != nil {
+		return done, err
+	}
+	if owner != "" && owner != c.ID {
+		_ = r.m.opt.Scheduler.Cancel(ctx, c.ID, sub) // it would measure nothing
+		c.ID = owner
+		if !e.byFile {
+			c.known = true
+			return accepted, nil
 		}
 	}
-	if !v.byFile && (v.status.Hopeless || v.status.Outcome == coll.JobLost) {
-		r.forget(ctx, j)
+	c.claimed, c.ending = owner != "", e
+	return ended, nil
+}
+
+// settle waits for what a job wrote last, and makes sure that it writes nothing more.
+func (r *run) settle(ctx context.Context, c *carried) (state, error) {
+	status := c.ending.status
+	began := c.ending.byFile || !status.Hopeless && (c.claimed || status.Outcome != coll.JobCancelled)
+	switch {
+	case c.ending.byFile:
+		r.quiet(ctx, c.job)
+	case status.Outcome == coll.JobLost:
+		if err := r.forget(ctx, c.job); err != nil {
+			return done, err
+		}
 	}
-	if v.byFile {
-		r.quiet(ctx, j)
-	}
-	if started := v.byFile || claimed != "" || v.status.Outcome != coll.JobCancelled; started && !v.status.Hopeless {
-		r.m.await(j, func(d time.Duration) bool { return sleep(ctx, d) })
+	if began {
+		r.m.await(ctx, func() bool { return whole(r.m.jobDir(c.Name), c.starts) })
 	}
 	if err := ctx.Err(); err != nil {
-		return r.abandon(j, err)
+		return done, err
 	}
-	if _, whole := readFields(filepath.Join(r.m.jobDir(j.Name), "end")); !whole {
-		r.forget(ctx, j) // a site may be about to run it again
+	over := false
+	err := r.m.read(ctx, c.Name, func(f *folder) { _, over = f.fields("end") })
+	if err == nil && !over { // a site may be about to run it again
+		err = r.forget(ctx, c.job)
 	}
-	return r.end(ctx, j, v, release)
+	return silent, err
 }
 
 // quiet waits until the last process of a job is gone where the next one would run
@@ -176,108 +336,63 @@ func (r *run) quiet(ctx context.Context, j job) {
 }
 
 // forget makes sure that a job that is not waited for any more does nothing: it may
-// wait for ever, or run where nobody can ask. What cannot be done here does no harm:
-// a second job of a name measures nothing.
-func (r *run) forget(ctx context.Context, j job) {
-	_ = writeStop(r.m.jobDir(j.Name))
+// wait for ever, or run where nobody can ask. That it is not cancelled does no harm: it
+// starts nothing more.
+func (r *run) forget(ctx context.Context, j job) error {
+	err := writeStop(r.m.jobDir(j.Name))
 	_ = r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j))
+	if err != nil {
+		return fmt.Errorf("job %s: %w", j.Name, err)
+	}
+	return nil
 }
 
-// end reads a job that is over, writes its trials and its end, and begins again
-// what it did not reach.
-func (r *run) end(ctx context.Context, j job, v verdict, release func()) error {
-	res, err := r.result(j, v)
-	if err != nil {
-		return err
+// conclude reads a job that is over and writes its trials and its end.
+func (r *run) conclude(ctx context.Context, c *carried) (state, error) {
+	if c.made == nil {
+		made, err := r.result(ctx, c)
+		if err != nil {
+			return done, err
+		}
+		c.made = &made
 	}
 	var rest []int
-	for _, c := range r.known(j.Carries) {
-		t, ok := res.Trials[c]
+	for _, request := range r.known(c.Carries) {
+		t, ok := c.made.Trials[request]
 		if !ok {
-			rest = append(rest, c)
+			rest = append(rest, request)
 			continue
 		}
-		if err := r.logTrial(c, t); err != nil {
-			return err
+		if err := r.logTrial(request, t); err != nil {
+			return done, err
 		}
 	}
-	j.State, j.Outcome, j.Spent, j.Environment = coll.JobEnded, res.Outcome, res.Spent, res.Environment
-	if err := r.logJob(j.Job); err != nil {
-		return err
+	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.made.Outcome, c.made.Spent, c.made.Environment
+	if err := r.logJob(c.Job); err != nil {
+		return done, err
 	}
 	r.mu.Lock()
-	r.account(j.Job, len(res.Trials) > 0)
-	rest = slices.DeleteFunc(rest, func(c int) bool { return r.settled[c] })
-	r.mu.Unlock()
-	release()
-	return r.measure(ctx, rest)
+	defer r.mu.Unlock()
+	r.account(c.Job, len(c.made.Trials) > 0)
+	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.settled[request] })
+	return done, nil
 }
 
-// result returns what an earlier run made of the job, or makes it and keeps it.
-func (r *run) result(j job, v verdict) (result, error) {
-	path := filepath.Join(r.m.jobDir(j.Name), "result.json")
-	var res result
-	if readJSON(path, &res) && res.Trials != nil {
-		return res, nil
-	}
-	s, err := r.m.see(j, v)
+// result makes the result of a job and keeps it.
+func (r *run) result(ctx context.Context, c *carried) (result, error) {
+	s, err := r.m.see(ctx, c.job, c.ending)
 	if err != nil {
-		return res, err
+		return result{}, err
 	}
 	r.mu.Lock()
 	owed := 0.0
-	for _, c := range r.known(j.Carries) {
-		owed += r.owed[c]
+	for _, request := range r.known(c.Carries) {
+		owed += r.owed[request]
 	}
-	res = s.result(r.batch.Requests, func(c int) int { return r.cut[c] }, owed)
+	res := s.result(r.batch.Requests, func(request int) int { return r.cut[request] }, owed)
 	r.mu.Unlock()
-	if err := writeJSON(path, res); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return res, fmt.Errorf("job %s: %w", j.Name, err)
+	if err := writeJSON(filepath.Join(r.m.jobDir(c.Name), resultFile), res); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return res, fmt.Errorf("job %s: %w", c.Name, err)
 	}
 	return res, nil
-}
-
-// takeUp goes on with a job that an earlier run began.
-func (r *run) takeUp(ctx context.Context, logged coll.Job) error {
-	dir := r.m.jobDir(logged.Name)
-	j := job{Job: logged, starts: readPlan(dir)}
-	if res := (result{}); readJSON(filepath.Join(dir, "result.json"), &res) && res.Trials != nil {
-		return r.end(ctx, j, verdict{}, func() {})
-	}
-	release := sync.OnceFunc(r.m.slots.release)
-	defer release()
-	if j.State == coll.JobSubmitted {
-		r.m.slots.take()
-		r.m.accepted.Store(true)
-		return r.follow(ctx, j, true, release)
-	}
-	if err := r.m.slots.acquire(ctx); err != nil {
-		return err
-	}
-	return r.takeUpIntended(ctx, j, release)
-}
-
-// takeUpIntended finds out whether a job without an ID was submitted, by asking the
-// scheduler and by the claim of its folder. If not, it is submitted now.
-func (r *run) takeUpIntended(ctx context.Context, j job, release func()) error {
-	sub := r.m.submission(j)
-	var found bool
-	err := r.m.patiently(ctx, func() (err error) {
-		j.ID, found, err = r.m.opt.Scheduler.Find(ctx, sub)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	claimed := owner(sub.Dir)
-	switch {
-	case claimed != "":
-		j.ID = claimed
-	case found:
-	case len(j.starts) == 0: // its folder is gone
-		return r.end(ctx, j, verdict{status: benchrunner.Status{Outcome: coll.JobLost}}, release)
-	default:
-		return r.submit(ctx, j, release)
-	}
-	return r.submitted(ctx, j, true, release)
 }

@@ -105,7 +105,7 @@ func TestReadStart(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "end"), []byte(tc.end), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if s := readStart(dir, 2*time.Second); !s.Ended || !s.begun || s.TimedOut != tc.timedOut {
+		if s := (&folder{dir: dir}).start(".", 2*time.Second); !s.Ended || !s.begun || s.TimedOut != tc.timedOut {
 			t.Errorf("%q: %+v, want timed out %t", tc.end, s, tc.timedOut)
 		}
 	}
@@ -119,7 +119,7 @@ func TestReadStart(t *testing.T) {
 		}
 	}
 	for limit, want := range map[time.Duration]time.Duration{time.Minute: 3 * time.Second, time.Second: time.Second} {
-		if s := readStart(dir, limit); s.Ended || !s.begun || s.Wall != want {
+		if s := (&folder{dir: dir}).start(".", limit); s.Ended || !s.begun || s.Wall != want {
 			t.Errorf("cut off: %+v, want %v", s, want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestMakeFolder(t *testing.T) {
 	if err := makeFolder(dir, j); err != nil {
 		t.Fatal(err)
 	}
-	if got := readPlan(dir); len(got) != 1 || got[0].Cases[0].Candidate != a.Candidate || !slices.Equal(got[0].Requests, []int{3}) || got[0].Limit != time.Second || got[0].Layout != a.Layout() {
+	if got := (&folder{dir: dir}).plan(); len(got) != 1 || got[0].Cases[0].Candidate != a.Candidate || !slices.Equal(got[0].Requests, []int{3}) || got[0].Limit != time.Second || got[0].Layout != a.Layout() {
 		t.Errorf("plan %+v, want what was written", got)
 	}
 	if err := makeFolder(dir, j); !errors.Is(err, fs.ErrExist) {

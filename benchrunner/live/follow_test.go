@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -118,12 +117,12 @@ func runScript(t *testing.T, m *Machine, d draft, name string) []ranStart {
 	}
 	out := make([]ranStart, len(d.starts))
 	for i := range out {
-		hosts, err := os.ReadFile(filepath.Join(dir, startDir(i), "hosts"))
-		f, ok := readFields(filepath.Join(dir, startDir(i), "end"))
-		if err != nil || !ok {
-			t.Fatalf("start %d: %v, it has ended: %t", i, err, ok)
+		left := folder{dir: filepath.Join(dir, startDir(i))}
+		end, ok := left.fields("end")
+		out[i] = ranStart{strings.Fields(string(left.text("hosts"))), clocks(end.first("begin"))[1], clocks(end.first("end"))[1]}
+		if left.err != nil || !ok {
+			t.Fatalf("start %d: %v, it has ended: %t", i, left.err, ok)
 		}
-		out[i] = ranStart{strings.Fields(string(hosts)), clocks(f.first("begin"))[1], clocks(f.first("end"))[1]}
 	}
 	return out
 }

@@ -101,8 +101,8 @@ func TestWhoIsAtFault(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v := verdict{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: tc.outcome, Reason: "as Slurm says"}}
-			s, err := m.see(j, v)
+			e := ending{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: tc.outcome, Reason: "as Slurm says"}}
+			s, err := m.see(t.Context(), j, e)
 			if err != nil {
 				t.Fatal(err)
 			}

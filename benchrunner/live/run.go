@@ -31,7 +31,8 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	fresh := r.open()
 	for _, j := range batch.Jobs {
 		if j.State != coll.JobEnded {
-			group.Go(func() error { return r.takeUp(inner, j) })
+			c := r.begun(j)
+			group.Go(func() error { return r.carry(inner, c) })
 		}
 	}
 	group.Go(func() error { return r.measure(inner, fresh) })
@@ -237,7 +238,7 @@ func (r *run) measure(ctx context.Context, requests []int) error {
 		}
 	}
 	for _, d := range drafts {
-		r.group.Go(func() error { return r.carry(ctx, d) })
+		r.group.Go(func() error { return r.carry(ctx, &carried{at: drafted, draft: d}) })
 	}
 	return nil
 }

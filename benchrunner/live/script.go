@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/template"
 	"time"
-	"unicode"
 
 	"al.essio.dev/pkg/shellescape"
 
@@ -27,16 +26,6 @@ var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 	"quote":   shellescape.Quote,
 	"comment": oneLine,
 }).Parse(jobText))
-
-// oneLine keeps what cannot end a comment.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
 
 type scriptData struct {
 	Name, Dir, Program, Launcher, Binary string

@@ -28,14 +28,14 @@ func (s *slots) wake() {
 	}
 }
 
-// acquire waits for a free slot.
+// acquire waits for a free slot. After an error none was taken.
 func (s *slots) acquire(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		s.mu.Lock()
 		if s.limit == 0 || s.used < s.limit {
 			s.used++
 			s.mu.Unlock()
-			return ctx.Err()
+			return nil
 		}
 		if s.freed == nil {
 			s.freed = make(chan struct{})
@@ -45,10 +45,9 @@ func (s *slots) acquire(ctx context.Context) error {
 		select {
 		case <-freed:
 		case <-ctx.Done():
-			s.take() // the caller gives it back either way
-			return ctx.Err()
 		}
 	}
+	return ctx.Err()
 }
 
 // take is for a job that is there already.

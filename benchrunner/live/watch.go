@@ -26,8 +26,8 @@ const (
 // after a restart, schedulers answer with gaps.
 const unknownTimes = 3
 
-// verdict is why a job is not watched any more.
-type verdict struct {
+// ending is why a job is not watched any more.
+type ending struct {
 	byFile bool // its end file is there
 	status benchrunner.Status
 	err    error // of the scheduler, for longer than patience
@@ -40,7 +40,7 @@ type watched struct {
 	status  benchrunner.Status
 	unknown int // answers in a row without it
 	since   time.Time
-	over    chan verdict // holds one
+	over    chan ending // holds one
 }
 
 // watcher looks at all jobs of a machine together. Its goroutine lives while there
@@ -73,15 +73,15 @@ func newWatcher(s benchrunner.Scheduler, p Poll, settle, patience time.Duration)
 
 // watch waits for the end of a job. known says that it was submitted a while ago,
 // so that an answer is wanted at once.
-func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (verdict, error) {
-	j := &watched{id: id, sub: sub, over: make(chan verdict, 1)}
+func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (ending, error) {
+	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
 	w.add(j, known)
 	defer w.remove(j)
 	select {
 	case v := <-j.over:
 		return v, v.err
 	case <-ctx.Done():
-		return verdict{}, ctx.Err()
+		return ending{}, ctx.Err()
 	}
 }
 
@@ -162,7 +162,7 @@ func (w *watcher) lookAtFiles() {
 	for _, j := range w.started() {
 		if _, err := os.Stat(filepath.Join(j.sub.Dir, "end")); err == nil {
 			w.mu.Lock()
-			w.decide(j, verdict{byFile: true})
+			w.decide(j, ending{byFile: true})
 			w.mu.Unlock()
 		}
 	}
@@ -182,7 +182,7 @@ func (w *watcher) started() []*watched {
 }
 
 // decide ends the watch of a job; the lock is held.
-func (w *watcher) decide(j *watched, v verdict) {
+func (w *watcher) decide(j *watched, v ending) {
 	if !w.jobs[j] {
 		return
 	}
@@ -257,7 +257,7 @@ func (w *watcher) fail(asked []*watched, err error, now time.Time) {
 		return
 	}
 	for _, j := range asked {
-		w.decide(j, verdict{err: err})
+		w.decide(j, ending{err: err})
 	}
 }
 
@@ -271,7 +271,7 @@ func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now ti
 		if j.unknown >= unknownTimes && now.Sub(j.since) >= w.settle {
 			s = j.status
 			s.Phase, s.Outcome, s.Reason = benchrunner.JobOver, coll.JobLost, "the scheduler does not know it any more"
-			w.decide(j, verdict{status: s})
+			w.decide(j, ending{status: s})
 		}
 		return
 	case s.Phase != j.status.Phase:
@@ -279,6 +279,6 @@ func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now ti
 	}
 	j.unknown, j.status = 0, s
 	if s.Phase == benchrunner.JobOver || s.Hopeless {
-		w.decide(j, verdict{status: s})
+		w.decide(j, ending{status: s})
 	}
 }

@@ -1,0 +1,122 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/coll"
+)
+
+// deny puts a loop of links where a file was: it is there and cannot be read, as in a
+// bad moment of a network file system.
+func deny(t *testing.T, path string) (restore func()) {
+	t.Helper()
+	err := errors.Join(os.Rename(path, path+".away"), os.Symlink(path, path))
+	if _, readErr := os.ReadFile(path); err != nil || !errors.Is(readErr, syscall.ELOOP) {
+		t.Fatal(err, readErr)
+	}
+	return func() {
+		if err := os.Rename(path+".away", path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// detached is a scheduler whose jobs go on without tutti. When it is forgetful it finds
+// no job by its name.
+type detached struct {
+	benchrunner.Scheduler
+	forgetful bool
+}
+
+func (d detached) Capacity(context.Context) (benchrunner.Capacity, error) {
+	return benchrunner.Capacity{Jobs: 1}, nil
+}
+
+func (d detached) Find(ctx context.Context, s benchrunner.Submission) (string, bool, error) {
+	if d.forgetful {
+		return "", false, nil
+	}
+	return d.Scheduler.Find(ctx, s)
+}
+
+var errFull = errors.New("no room for a record")
+
+// failingLog is a log that fails with the first record after some.
+type failingLog struct {
+	*memory
+	records int
+}
+
+func (l *failingLog) Job(j coll.Job) error {
+	if l.records--; l.records < 0 {
+		return errFull
+	}
+	return l.memory.Job(j)
+}
+
+func (l *failingLog) Trial(coll.Trial) error { return errFull }
+
+// leave runs a batch until its log has taken so many records, and waits for the end of
+// its job, which goes on alone.
+func leave(t *testing.T, o live.Options, b benchrunner.Batch, records int) *memory {
+	t.Helper()
+	log := &memory{}
+	if err := machine(t, o).Run(t.Context(), b, &failingLog{log, records}); !errors.Is(err, errFull) {
+		t.Fatalf("Run = %v, want %v", err, errFull)
+	}
+	waitFor(t, filepath.Join(o.Dir, "jobs", "*-1", "end"), "whole")
+	return log
+}
+
+// A file that cannot be read is not one that is not there. It is tried again for as long
+// as files are waited for; then the run ends with what the system says, and the next one
+// goes on: nothing is lost and nothing measured twice.
+func TestTroubleWithFiles(t *testing.T) {
+	for _, file := range []string{
+		"plan.json", "claim/job", "end", "environment", "job.log", "1/begin", "1/end", "1/stdout", "1/stderr", "result.json",
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, t.TempDir(), detached{localScheduler(t), file == "claim/job"})
+			o.Settle = 2 * time.Second
+			b := batchOf(at(1, 1, "a"), at(1, 2, "a"), at(1, 3, "a"))
+			records := 1 // the job has no ID yet
+			if file == "result.json" {
+				records = 2 // what became of it is not told yet
+			}
+			log := leave(t, o, b, records)
+			restore := deny(t, filepath.Join(o.Dir, "jobs", log.jobs[0].Name, file))
+			before := len(log.jobs)
+
+			short := o
+			short.Settle = 20 * time.Millisecond
+			if err := machine(t, short).Run(t.Context(), again(b, log), log); !errors.Is(err, syscall.ELOOP) {
+				t.Errorf("Run = %v, want what the system says", err)
+			}
+			if len(log.trials) > 0 || log.last()[0].State == coll.JobEnded || len(log.last()) > 1 {
+				t.Errorf("%d trials, %+v: want the job open", len(log.trials), log.jobs[before:])
+			}
+			restored := make(chan struct{})
+			time.AfterFunc(200*time.Millisecond, func() {
+				defer close(restored)
+				restore()
+			})
+			err := machine(t, o).Run(t.Context(), again(b, log), log)
+			if <-restored; err != nil {
+				t.Fatal(err)
+			}
+			if done := checkTrials(t, log, 3); done != 3 || len(log.last()) != 1 || log.last()[0].Outcome != coll.JobCompleted {
+				t.Errorf("%d of 3 measured by %+v, want one job", done, log.last())
+			}
+			ledger(t, o.Dir, 1, 2, 3)
+		})
+	}
+}
