@@ -3,9 +3,7 @@ package local
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -170,13 +168,14 @@ func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, go
 type card struct{ id, host, allocation string }
 
 func readCard(dir string) (card, bool, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "process", "id"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return card{}, false, nil
+	path := filepath.Join(dir, "process", "id")
+	text, found, err := readFile(path)
+	if err != nil || !found {
+		return card{}, false, err
 	}
 	lines := strings.Split(string(text), "\n")
-	if err != nil || len(lines) < 3 {
-		return card{}, false, errors.Join(err, fmt.Errorf("%s: want three lines: ID, host, allocation", filepath.Join(dir, "process", "id")))
+	if len(lines) < 3 {
+		return card{}, false, fmt.Errorf("%s: want three lines: ID, host, allocation", path)
 	}
 	return card{lines[0], lines[1], lines[2]}, true, nil
 }
@@ -210,29 +209,35 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	if err != nil || !found || c.id != id {
 		return benchrunner.Status{}, false, err
 	}
-	st := benchrunner.Status{Phase: benchrunner.JobRunning, Started: modTime(sub.Dir, "process/id")}
-	st.Submitted = st.Started
-	if over(&st, sub.Dir) {
-		return st, true, nil
+	st := benchrunner.Status{Phase: benchrunner.JobRunning}
+	if st.Started, err = modTime(sub.Dir, "process/id"); err != nil {
+		return st, true, err
 	}
-	running, err := s.running(c, sub)
-	if err != nil || running || over(&st, sub.Dir) { // it may have ended in between
+	st.Submitted = st.Started
+	if over, err := exited(&st, sub.Dir); err != nil || over {
+		return st, true, err
+	}
+	if running, err := s.running(c, sub); err != nil || running {
+		return st, true, err
+	}
+	if over, err := exited(&st, sub.Dir); err != nil || over { // in between
 		return st, true, err
 	}
 	st.Phase, st.Outcome, st.Reason = benchrunner.JobOver, coll.JobLost, "process "+id+" is gone without an exit code"
-	if at := modTime(sub.Dir, "cancelled"); !at.IsZero() {
+	at, err := modTime(sub.Dir, "cancelled")
+	if !at.IsZero() {
 		st.Outcome, st.Reason, st.Ended = coll.JobCancelled, "it was ended by tutti", at
 	}
-	return st, true, nil
+	return st, true, err
 }
 
-// over fills in how the script ended, if it did.
-func over(st *benchrunner.Status, dir string) bool {
-	text, err := os.ReadFile(filepath.Join(dir, "exit"))
-	if err != nil {
-		return false
+// exited fills in how the script ended, if it did.
+func exited(st *benchrunner.Status, dir string) (over bool, err error) {
+	text, over, err := readFile(filepath.Join(dir, "exit"))
+	if err != nil || !over {
+		return false, err
 	}
-	st.Phase, st.Ended = benchrunner.JobOver, modTime(dir, "exit")
+	st.Phase = benchrunner.JobOver
 	switch code := strings.TrimSpace(string(text)); code {
 	case "0":
 		st.Outcome = coll.JobCompleted
@@ -241,15 +246,8 @@ func over(st *benchrunner.Status, dir string) bool {
 	default:
 		st.Outcome, st.Reason = coll.JobFailed, "exit code "+code
 	}
-	return true
-}
-
-func modTime(dir, name string) time.Time {
-	stat, err := os.Stat(filepath.Join(dir, name))
-	if err != nil {
-		return time.Time{}
-	}
-	return stat.ModTime()
+	st.Ended, err = modTime(dir, "exit")
+	return true, err
 }
 
 // running looks the process up. One of another machine cannot be seen from here,
@@ -260,7 +258,7 @@ func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 		return false, fmt.Errorf("job %s: %w", sub.Name, err)
 	}
 	if c.host == s.host {
-		return p.alive(), nil
+		return p.alive()
 	}
 	if s.allocation != nil && c.allocation != s.allocation.id {
 		return false, nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -227,6 +228,31 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 	}
 	if err := s.Cancel(ctx, "1-2-3", submission(t, "")); err != nil {
 		t.Errorf("Cancel of a job that never was: %v", err)
+	}
+}
+
+// A file that cannot be read does not say that a job is gone, or how it ended: it is
+// asked about again.
+func TestFilesDenied(t *testing.T) {
+	for _, name := range []string{"process/id", "exit", "cancelled"} {
+		t.Run(name, func(t *testing.T) {
+			s, sub := scheduler(t), submission(t, "true")
+			id := submit(t, s, sub)
+			over(t, s, id, sub)
+			if name == "cancelled" {
+				if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(sub.Dir, name)
+			_ = os.Remove(path) // it may not be there
+			if err := os.Symlink(path, path); err != nil {
+				t.Fatal(err)
+			}
+			if answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub}); !errors.Is(err, benchrunner.ErrUnavailable) || !errors.Is(err, syscall.ELOOP) {
+				t.Errorf("Status = %+v, %v; want that it is not known", answer, err)
+			}
+		})
 	}
 }
 

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"tutti/benchrunner"
 )
 
 // patience is how long processes are waited for after TERM: launchers end their
@@ -43,16 +46,18 @@ type stat struct {
 	tick    string
 }
 
-// readStat returns false when there is no such process. The name of the program,
-// in brackets, may hold anything.
-func readStat(pid int) (stat, bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return stat{}, false
+// readStat returns false when there is no such process.
+func readStat(pid int) (stat, bool, error) {
+	text, found, err := readFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil || !found {
+		return stat{}, false, err
 	}
-	return parseStat(text)
+	s, ok := parseStat(text)
+	return s, ok, nil
 }
 
+// parseStat reads a file stat of /proc. The name of the program, in brackets, may hold
+// anything.
 func parseStat(text []byte) (stat, bool) {
 	end := bytes.LastIndexByte(text, ')')
 	f := strings.Fields(string(text[end+1:]))
@@ -64,48 +69,74 @@ func parseStat(text []byte) (stat, bool) {
 
 func (s stat) dead() bool { return s.state == "Z" || s.state == "X" }
 
-func (p process) sameBoot() bool {
+// sameBoot reports whether the machine has not come up again since the process began.
+func (p process) sameBoot() (bool, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return err == nil && strings.TrimSpace(string(boot)) == p.boot
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
+	}
+	return strings.TrimSpace(string(boot)) == p.boot, nil
 }
 
 // alive reports whether the process itself runs.
-func (p process) alive() bool {
-	s, ok := readStat(p.pid)
-	return ok && !s.dead() && s.tick == p.tick && p.sameBoot()
+func (p process) alive() (bool, error) {
+	s, found, err := readStat(p.pid)
+	if err != nil || !found || s.dead() || s.tick != p.tick {
+		return false, err
+	}
+	return p.sameBoot()
 }
 
 // members returns the processes of the job: those of its session, and those that
 // left it but have the job's ID in their environment.
 func (p process) members() ([]int, error) {
-	if !p.sameBoot() {
-		return nil, nil
+	if same, err := p.sameBoot(); err != nil || !same {
+		return nil, err
 	}
 	// While a session has members no new process gets its number.
-	leader, there := readStat(p.pid)
-	reused := there && leader.tick != p.tick
+	leader, there, err := readStat(p.pid)
+	if err != nil {
+		return nil, err
+	}
+	session := strconv.Itoa(p.pid)
+	if there && leader.tick != p.tick {
+		session = "" // of another job
+	}
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
 	}
-	mark := []byte("\x00TUTTI_JOB_ID=" + p.id + "\x00")
 	var out []int
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		s, ok := readStat(pid)
-		if err != nil || !ok || s.dead() {
+		if err != nil {
 			continue
 		}
-		ours := !reused && s.session == strconv.Itoa(p.pid)
-		if !ours {
-			env, _ := os.ReadFile(filepath.Join(dir, "environ")) // of others: not readable, not ours
-			ours = bytes.Contains(append([]byte{0}, env...), mark)
+		ours, err := p.has(pid, session)
+		if err != nil {
+			return nil, err
 		}
 		if ours {
 			out = append(out, pid)
 		}
 	}
 	return out, nil
+}
+
+// has reports whether a process is alive and of the job, whose session is given.
+func (p process) has(pid int, session string) (bool, error) {
+	s, found, err := readStat(pid)
+	if err != nil || !found || s.dead() {
+		return false, err
+	}
+	if s.session == session {
+		return true, nil
+	}
+	env, _, err := readFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if errors.Is(err, fs.ErrPermission) { // somebody else's
+		return false, nil
+	}
+	return bytes.Contains(append([]byte{0}, env...), []byte("\x00TUTTI_JOB_ID="+p.id+"\x00")), err
 }
 
 // end ends all processes of the job and waits until they are gone.

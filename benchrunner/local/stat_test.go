@@ -1,10 +1,14 @@
 package local
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"tutti/benchrunner"
 )
 
 func TestParseStat(t *testing.T) {
@@ -13,8 +17,41 @@ func TestParseStat(t *testing.T) {
 	if want := (stat{state: "S", session: "7", tick: "4711"}); !ok || got != want {
 		t.Errorf("parseStat = %+v, %t, want %+v", got, ok, want)
 	}
-	if s, ok := readStat(os.Getpid()); !ok || s.dead() || s.tick == "" {
-		t.Errorf("this process: %+v, %t", s, ok)
+	if s, ok, err := readStat(os.Getpid()); err != nil || !ok || s.dead() || s.tick == "" {
+		t.Errorf("this process: %+v, %t, %v", s, ok, err)
+	}
+}
+
+// A process that cannot be looked up, here since no more files may be opened, is not one
+// that is gone.
+func TestProcessUnknown(t *testing.T) {
+	pid := os.Getpid()
+	self, _, err := readStat(pid)
+	boot, bootErr := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil || bootErr != nil {
+		t.Fatal(err, bootErr)
+	}
+	p := process{pid: pid, tick: self.tick, boot: strings.TrimSpace(string(boot))}
+	if alive, err := p.alive(); err != nil || !alive {
+		t.Fatalf("this process is alive: %t, %v", alive, err)
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	alive, err := p.alive()
+	members, membersErr := p.members()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, syscall.EMFILE) || !errors.Is(err, benchrunner.ErrUnavailable) {
+		t.Errorf("alive = %t, %v; want %v", alive, err, syscall.EMFILE)
+	}
+	if !errors.Is(membersErr, syscall.EMFILE) {
+		t.Errorf("members = %v, %v; want %v", members, membersErr, syscall.EMFILE)
 	}
 }
 
