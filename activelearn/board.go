@@ -21,7 +21,7 @@ const (
 type option struct {
 	candidate  coll.Candidate
 	entry      int
-	launch     launchKey
+	launch     benchrunner.LaunchKey
 	run        float64   // seconds of executions
 	variance   float64   // of its time, given all picks
 	covariance []float64 // of its time with the difference of each pair, given all picks
@@ -45,7 +45,7 @@ type board struct {
 	options    []option
 	picks      []pick
 	launch     float64 // seconds
-	started    map[launchKey]bool
+	started    map[benchrunner.LaunchKey]bool
 	least      float64 // what any pick was worth a second
 }
 
@@ -62,7 +62,7 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	b := &board{
 		noise:   m.Params().Noise,
 		weights: over.weights,
-		started: map[launchKey]bool{},
+		started: map[benchrunner.LaunchKey]bool{},
 		least:   math.Inf(1),
 	}
 	for _, w := range over.weights {
@@ -107,7 +107,7 @@ func (b *board) addOptions(l *Ledger, over layout, at prices, launch benchrunner
 		for k := range l.Space().Feasible(i) {
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
-				o := option{candidate: c, entry: e, launch: launchOf(launch, c), variance: b.posterior.Variance(e)}
+				o := option{candidate: c, entry: e, launch: launch.Key(c), variance: b.posterior.Variance(e)}
 				// The mean of a log-normal variable.
 				o.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(o.variance, priceVariance)))
 				if now == pending || over.asked[c] {

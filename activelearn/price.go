@@ -7,26 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"tutti/benchrunner"
 	"tutti/coll"
 )
-
-// launchKey is equal for candidates of one batch that share a launch.
-type launchKey struct {
-	point     coll.Point
-	algorithm coll.Algorithm
-}
-
-func launchOf(m benchrunner.LaunchModel, c coll.Candidate) launchKey {
-	k := launchKey{c.Point, c.Algorithm}
-	switch m {
-	case benchrunner.LaunchOSU:
-		k.point.MsgBytes = 0
-	case benchrunner.LaunchNative:
-		k.point.MsgBytes, k.algorithm = 0, coll.Algorithm{}
-	}
-	return k
-}
 
 // prices are what measurements have been seen to cost: a launch, and runs whose
 // cost grows with a power of the time of one execution. It is 1 where a benchmark

@@ -1,6 +1,7 @@
 package activelearn
 
 import (
+	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/store"
 )
@@ -14,7 +15,7 @@ type doubt struct {
 // pick is an option that was taken, as it was then.
 type pick struct {
 	entry  int
-	launch launchKey
+	launch benchrunner.LaunchKey
 	starts bool    // the first of the batch that needs the launch
 	run    float64 // seconds
 	spares float64 // expected fall of the average slowdown, as a part
@@ -35,8 +36,8 @@ func (b *board) note(o *option) {
 // explain writes why each pick was taken. A launch is shared evenly by those it
 // serves.
 func (b *board) explain(reasons map[coll.Candidate]store.Reason) {
-	served := map[launchKey]float64{}
-	started := map[launchKey]bool{}
+	served := map[benchrunner.LaunchKey]float64{}
+	started := map[benchrunner.LaunchKey]bool{}
 	for _, p := range b.picks {
 		served[p.launch]++
 		started[p.launch] = started[p.launch] || p.starts

@@ -144,9 +144,9 @@ func (r *regret) start(l *Ledger) error {
 
 // pay remembers which candidates of a batch pay for a launch: the first of each.
 func (r *regret) pay(batch []coll.Candidate) []coll.Candidate {
-	seen := map[launchKey]bool{}
+	seen := map[benchrunner.LaunchKey]bool{}
 	for _, c := range batch {
-		k := launchOf(r.opt.Launch, c)
+		k := r.opt.Launch.Key(c)
 		r.paid[c] = !seen[k]
 		seen[k] = true
 	}

@@ -3,6 +3,7 @@ package activelearn
 import (
 	"slices"
 
+	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/surrogate/gp"
 )
@@ -17,7 +18,7 @@ func (r *regret) riders(s State, m *gp.Multi, picked *board, batch []coll.Candid
 		return nil, nil
 	}
 	budget := 0.0
-	started := map[launchKey]bool{}
+	started := map[benchrunner.LaunchKey]bool{}
 	over := layout{asked: asSet(batch)}
 	layouts := map[coll.Layout]bool{}
 	for _, p := range picked.picks {

@@ -35,6 +35,24 @@ func ParseLaunchModel(s string) (LaunchModel, error) {
 	return "", fmt.Errorf("launch model %q: want one of %s", s, strings.Join(names, ", "))
 }
 
+// LaunchKey is equal for candidates of one batch that share a launch.
+type LaunchKey struct {
+	point     coll.Point
+	algorithm coll.Algorithm
+}
+
+// Key returns what c has in common with those that share its launch.
+func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
+	k := LaunchKey{c.Point, c.Algorithm}
+	switch m {
+	case LaunchOSU:
+		k.point.MsgBytes = 0
+	case LaunchNative:
+		k.point.MsgBytes, k.algorithm = 0, coll.Algorithm{}
+	}
+	return k
+}
+
 // Launch prices the starts of parallel programs.
 type Launch struct {
 	Model          LaunchModel // empty means LaunchCandidate
@@ -42,31 +60,13 @@ type Launch struct {
 	SecondsPerNode float64     // for each launch and node
 }
 
-// launchKey is equal for candidates that share a launch.
-type launchKey struct {
-	point     coll.Point
-	algorithm coll.Algorithm
-}
-
-func (l Launch) key(c coll.Candidate) launchKey {
-	k := launchKey{point: c.Point, algorithm: c.Algorithm}
-	switch l.Model {
-	case LaunchOSU:
-		k.point.MsgBytes = 0
-	case LaunchNative:
-		k.point.MsgBytes = 0
-		k.algorithm = coll.Algorithm{}
-	}
-	return k
-}
-
 // Costs returns the launch seconds of each candidate of one batch: the first
 // candidate of a launch pays for it, the others pay nothing.
 func (l Launch) Costs(batch []coll.Candidate) []float64 {
-	seen := map[launchKey]bool{}
+	seen := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
 	for i, c := range batch {
-		if k := l.key(c); !seen[k] {
+		if k := l.Model.Key(c); !seen[k] {
 			seen[k] = true
 			costs[i] = l.Seconds + l.SecondsPerNode*float64(c.Nodes)
 		}
@@ -80,11 +80,11 @@ func (l Launch) Costs(batch []coll.Candidate) []float64 {
 // says. The error is Pack's.
 func (l Launch) Side(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
 	costs := l.Costs(batch)
-	index := map[launchKey]int{}
+	index := map[LaunchKey]int{}
 	var loads []Load
 	for i, c := range batch {
 		costs[i] += run[i]
-		k := l.key(c)
+		k := l.Model.Key(c)
 		if _, ok := index[k]; !ok {
 			index[k] = len(loads)
 			loads = append(loads, Load{Nodes: c.Nodes})
