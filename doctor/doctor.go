@@ -46,7 +46,7 @@ type examiner struct {
 	launchers []*launcher
 	tried     []trial
 	programs  []program
-	slurm     slurm
+	slurm     cluster
 }
 
 // Examine looks for everything and tries each once. It takes seconds; a machine

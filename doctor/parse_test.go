@@ -243,12 +243,17 @@ func TestParseSlurm(t *testing.T) {
 		}
 	})
 	t.Run("partitions", func(t *testing.T) {
-		want := []partition{
-			{Name: "main", Default: true, State: "UP", MaxTime: "01:00:00", MaxNodes: "UNLIMITED", Nodes: 4, CPUs: 16},
-			{Name: "small", State: "UP", MaxTime: "00:05:00", MaxNodes: "2", Nodes: 2, CPUs: 8},
-			{Name: "excl", State: "UP", MaxTime: "01:00:00", MaxNodes: "UNLIMITED", Nodes: 4, CPUs: 16},
+		var got []string
+		for _, p := range parsePartitions(recorded(t, "scontrol-partition.txt") + "PartitionName=odd\x01 MaxTime=\xff TotalNodes=x\n") {
+			got = append(got, p.String())
 		}
-		if diff := cmp.Diff(want, parsePartitions(recorded(t, "scontrol-partition.txt")), cmp.AllowUnexported(partition{})); diff != "" {
+		want := []string{
+			"main: 4 nodes, 0 idle, 4 CPUs each, limit 01:00:00, the default",
+			"small: 2 nodes, 0 idle, 4 CPUs each, limit 00:05:00, 2 nodes a job",
+			"excl: 4 nodes, 0 idle, 4 CPUs each, limit 01:00:00",
+			"odd?: 0 nodes, 0 idle, 0 CPUs each, limit ?, ",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

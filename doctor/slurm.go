@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// slurm is what is known of the scheduler.
-type slurm struct {
+// cluster is what is known of Slurm.
+type cluster struct {
 	reachable  bool // the controller answers
 	version    string
 	plugins    []string // of srun

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tutti/benchrunner/slurm"
 )
 
 var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
@@ -36,37 +38,18 @@ func parseSlurmVersion(text string) string {
 
 // partition is where jobs go.
 type partition struct {
-	Name     string
-	Default  bool
-	State    string // UP, DOWN, DRAIN, INACTIVE
-	MaxTime  string // as Slurm writes it: 01:00:00, 7-00:00:00, UNLIMITED
-	MaxNodes string // of one job: a number or UNLIMITED
-	Nodes    int
-	CPUs     int // of all nodes
-
-	idle, usable int
+	slurm.Partition
+	idle, usable int // nodes
 }
 
 // parsePartitions reads scontrol --oneliner show partition.
 func parsePartitions(text string) []partition {
 	var out []partition
-	for line := range strings.Lines(text) {
-		fields := map[string]string{}
-		for _, f := range strings.Fields(line) {
-			if name, value, is := strings.Cut(f, "="); is {
-				fields[name] = printable(value)
-			}
+	for _, p := range slurm.ParsePartitions(text) {
+		for _, s := range []*string{&p.Name, &p.State, &p.MaxTime, &p.MaxNodes} {
+			*s = printable(*s)
 		}
-		p := partition{
-			Name: fields["PartitionName"], Default: fields["Default"] == "YES", State: fields["State"],
-			MaxTime: fields["MaxTime"], MaxNodes: fields["MaxNodes"],
-		}
-		if p.Name == "" {
-			continue
-		}
-		p.Nodes = number(fields["TotalNodes"])
-		p.CPUs = number(fields["TotalCPUs"])
-		out = append(out, p)
+		out = append(out, partition{Partition: p})
 	}
 	return out
 }

@@ -2,64 +2,12 @@ package slurm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"tutti/benchrunner"
 )
-
-// partition is what scontrol shows of one. Zero stands for no limit.
-type partition struct {
-	name      string
-	preferred bool // the cluster's default
-	maxNodes  int  // of one job
-	maxCPUs   int  // of one node that a job may use
-	maxTime   time.Duration
-}
-
-var field = regexp.MustCompile(`(\S+?)=(\S*)`)
-
-// parsePartition reads a line of scontrol --oneliner show partition.
-func parsePartition(line string) (partition, error) {
-	var p partition
-	for _, m := range field.FindAllStringSubmatch(line, -1) {
-		var err error
-		switch m[1] {
-		case "PartitionName":
-			p.name = m[2]
-		case "Default":
-			p.preferred = m[2] == "YES"
-		case "MaxNodes":
-			p.maxNodes, err = parseCount(m[2])
-		case "MaxCPUsPerNode":
-			p.maxCPUs, err = parseCount(m[2])
-		case "MaxTime":
-			p.maxTime, err = parseDuration(m[2])
-		}
-		if err != nil {
-			return partition{}, fmt.Errorf("partition %s: %s: %w", p.name, m[1], err)
-		}
-	}
-	if p.name == "" {
-		return partition{}, fmt.Errorf("no PartitionName in %.200q", line)
-	}
-	return p, nil
-}
-
-func parseCount(s string) (int, error) {
-	if s == "UNLIMITED" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil {
-		return 0, fmt.Errorf("%q: want a number or UNLIMITED", s)
-	}
-	return int(n), nil
-}
 
 // node is a line of sinfo --Node.
 type node struct {
@@ -123,13 +71,17 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
+	most, err := p.limits()
+	if err != nil {
+		return benchrunner.Capacity{}, err
+	}
 	out, err := persist(ctx, s, func() (string, error) {
-		return s.query(ctx, "sinfo", "--noheader", "--Node", "--partition="+p.name, "--format="+nodeColumns)
+		return s.query(ctx, "sinfo", "--noheader", "--Node", "--partition="+p.Name, "--format="+nodeColumns)
 	}, never)
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
-	c := benchrunner.Capacity{Limit: p.maxTime, Jobs: s.options.MaxJobs, Apart: true}
+	c := benchrunner.Capacity{Limit: most.time, Jobs: s.options.MaxJobs, Apart: true}
 	for line := range strings.Lines(out) {
 		n, err := parseNode(line)
 		if err != nil {
@@ -144,10 +96,10 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 		}
 	}
 	if c.Nodes == 0 {
-		return benchrunner.Capacity{}, fmt.Errorf("%w: partition %s has no node that is up%s", benchrunner.ErrUnavailable, p.name, s.constrained())
+		return benchrunner.Capacity{}, fmt.Errorf("%w: partition %s has no node that is up%s", benchrunner.ErrUnavailable, p.Name, s.constrained())
 	}
-	c.Nodes = atMost(c.Nodes, p.maxNodes)
-	c.PPN = atMost(c.PPN, p.maxCPUs)
+	c.Nodes = atMost(c.Nodes, most.nodes)
+	c.PPN = atMost(c.PPN, most.cpus)
 	return c, nil
 }
 
@@ -174,34 +126,4 @@ func atMost(n, limit int) int {
 		return min(n, limit)
 	}
 	return n
-}
-
-// partition returns the one that jobs go to.
-func (s *Scheduler) partition(ctx context.Context) (partition, error) {
-	args := []string{"--all", "--oneliner", "show", "partition"}
-	if s.options.Partition != "" {
-		args = append(args, s.options.Partition)
-	}
-	permanent := func(f *failure) bool { return judge(f, "") == rejected }
-	out, err := persist(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
-	var f *failure
-	if errors.As(err, &f) && permanent(f) {
-		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, err)
-	}
-	if err != nil {
-		return partition{}, err
-	}
-	for line := range strings.Lines(out) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		p, err := parsePartition(line)
-		if err != nil {
-			return partition{}, err
-		}
-		if p.preferred || p.name == s.options.Partition {
-			return p, nil
-		}
-	}
-	return partition{}, fmt.Errorf("%w: the cluster has no default partition: name one", benchrunner.ErrRejected)
 }

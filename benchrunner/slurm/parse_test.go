@@ -176,26 +176,30 @@ func TestDerivedExitCode(t *testing.T) {
 	}
 }
 
-func TestParsePartition(t *testing.T) {
-	want := []partition{
-		{name: "main", preferred: true, maxTime: time.Hour},
-		{name: "small", maxNodes: 1, maxTime: 5 * time.Minute},
-		{name: "long", maxNodes: 512, maxCPUs: 128, maxTime: 7 * 24 * time.Hour},
+func TestParsePartitions(t *testing.T) {
+	want := []Partition{
+		{Name: "main", Default: true, State: "UP", MaxTime: "01:00:00", MaxNodes: "UNLIMITED", MaxCPUs: "UNLIMITED", Nodes: 4, CPUs: 16},
+		{Name: "small", State: "UP", MaxTime: "00:05:00", MaxNodes: "1", MaxCPUs: "UNLIMITED", Nodes: 1, CPUs: 4},
+		{Name: "long", State: "UP", MaxTime: "7-00:00:00", MaxNodes: "512", MaxCPUs: "128", Nodes: 648, CPUs: 82944},
 	}
-	var got []partition
-	for line := range strings.Lines(recorded(t, "scontrol-partition.txt")) {
-		p, err := parsePartition(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, p)
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(partition{})); diff != "" {
+	got := ParsePartitions(recorded(t, "scontrol-partition.txt"))
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, bad := range []string{"", "No partitions in the system", "PartitionName=a MaxNodes=many", "PartitionName=a MaxTime=soon"} {
-		if p, err := parsePartition(bad); err == nil {
-			t.Errorf("parsePartition(%q) = %+v", bad, p)
+	wantLimits := []limits{{time: time.Hour}, {nodes: 1, time: 5 * time.Minute}, {nodes: 512, cpus: 128, time: 7 * 24 * time.Hour}}
+	for i, p := range got {
+		if most, err := p.limits(); err != nil || most != wantLimits[i] {
+			t.Errorf("limits of %s = %+v, %v; want %+v", p.Name, most, err, wantLimits[i])
+		}
+	}
+	if got := ParsePartitions("No partitions in the system\n"); got != nil {
+		t.Errorf("no partitions: %+v", got)
+	}
+	for _, bad := range []string{"MaxNodes=many", "MaxTime=soon", "MaxCPUsPerNode=-1"} {
+		name, _, _ := strings.Cut(bad, "=")
+		p := ParsePartitions("PartitionName=a " + bad)[0]
+		if most, err := p.limits(); err == nil || !strings.Contains(err.Error(), "partition a: "+name) {
+			t.Errorf("limits with %s = %+v, %v", bad, most, err)
 		}
 	}
 }
@@ -259,14 +263,14 @@ func FuzzParseID(f *testing.F) {
 	})
 }
 
-func FuzzParsePartition(f *testing.F) {
-	for line := range strings.Lines(recorded(f, "scontrol-partition.txt")) {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		p, err := parsePartition(line)
-		if err == nil && (p.name == "" || p.maxNodes < 0 || p.maxCPUs < 0 || p.maxTime < 0) {
-			t.Errorf("parsePartition(%q) = %+v", line, p)
+func FuzzParsePartitions(f *testing.F) {
+	f.Add(recorded(f, "scontrol-partition.txt"))
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, p := range ParsePartitions(text) {
+			most, err := p.limits()
+			if p.Name == "" || p.Nodes < 0 || p.CPUs < 0 || err == nil && (most.nodes < 0 || most.cpus < 0 || most.time < 0) {
+				t.Errorf("partition %+v, %+v", p, most)
+			}
 		}
 	})
 }

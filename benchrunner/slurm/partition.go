@@ -1,0 +1,117 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+)
+
+// Partition is what scontrol shows of one; what it does not show is empty.
+type Partition struct {
+	Name     string
+	Default  bool   // jobs that name none go to it
+	State    string // UP, DOWN, DRAIN or INACTIVE
+	MaxTime  string // of a job: 01:00:00, 7-00:00:00 or UNLIMITED
+	MaxNodes string // of a job: a number or UNLIMITED
+	MaxCPUs  string // of a job on one node: a number or UNLIMITED
+	Nodes    int    // zero when not shown
+	CPUs     int    // of all nodes; zero when not shown
+}
+
+// ParsePartitions reads what scontrol --oneliner show partition prints, a partition a
+// line. Lines that name none are left out.
+func ParsePartitions(text string) []Partition {
+	var out []Partition
+	for line := range strings.Lines(text) {
+		fields := map[string]string{}
+		for _, f := range strings.Fields(line) {
+			if name, value, is := strings.Cut(f, "="); is {
+				fields[name] = value
+			}
+		}
+		if fields["PartitionName"] == "" {
+			continue
+		}
+		out = append(out, Partition{
+			Name: fields["PartitionName"], Default: fields["Default"] == "YES", State: fields["State"],
+			MaxTime: fields["MaxTime"], MaxNodes: fields["MaxNodes"], MaxCPUs: fields["MaxCPUsPerNode"],
+			Nodes: count(fields["TotalNodes"]), CPUs: count(fields["TotalCPUs"]),
+		})
+	}
+	return out
+}
+
+// count reads a number; what is none is zero.
+func count(s string) int {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// limits are those of one job. Zero stands for none.
+type limits struct {
+	nodes int
+	cpus  int // on one node
+	time  time.Duration
+}
+
+// limits reads those of the partition.
+func (p Partition) limits() (limits, error) {
+	nodes, err := parseLimit(p.MaxNodes)
+	if err != nil {
+		return limits{}, fmt.Errorf("partition %s: MaxNodes: %w", p.Name, err)
+	}
+	cpus, err := parseLimit(p.MaxCPUs)
+	if err != nil {
+		return limits{}, fmt.Errorf("partition %s: MaxCPUsPerNode: %w", p.Name, err)
+	}
+	most := limits{nodes: nodes, cpus: cpus}
+	if p.MaxTime == "" {
+		return most, nil
+	}
+	if most.time, err = parseDuration(p.MaxTime); err != nil {
+		return limits{}, fmt.Errorf("partition %s: MaxTime: %w", p.Name, err)
+	}
+	return most, nil
+}
+
+func parseLimit(s string) (int, error) {
+	if s == "UNLIMITED" || s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a number or UNLIMITED", s)
+	}
+	return int(n), nil
+}
+
+// partition returns the one that jobs go to.
+func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
+	args := []string{"--all", "--oneliner", "show", "partition"}
+	if s.options.Partition != "" {
+		args = append(args, s.options.Partition)
+	}
+	permanent := func(f *failure) bool { return judge(f, "") == rejected }
+	out, err := persist(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
+	var f *failure
+	if errors.As(err, &f) && permanent(f) {
+		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, err)
+	}
+	if err != nil {
+		return Partition{}, err
+	}
+	for _, p := range ParsePartitions(out) {
+		if p.Default && s.options.Partition == "" || p.Name == s.options.Partition {
+			return p, nil
+		}
+	}
+	return Partition{}, fmt.Errorf("%w: the cluster has no default partition: name one", benchrunner.ErrRejected)
+}
