@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -133,13 +132,5 @@ func TestPlaced(t *testing.T) {
 	}
 	if got := (benchrunner.Output{Stderr: []byte(stderr)}).Misplaced(coll.Layout{Nodes: 1, PPN: 1}, false); got != "" {
 		t.Errorf("Misplaced = %q of %q", got, stderr)
-	}
-}
-
-func TestPatience(t *testing.T) {
-	small := benchrunner.Patience(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8})
-	large := benchrunner.Patience(coll.Point{Collective: coll.Alltoall, Nodes: 16, PPN: 4, MsgBytes: 1 << 20})
-	if small < time.Millisecond || small > 100*time.Millisecond || large < 100*time.Millisecond || large > 10*time.Second {
-		t.Errorf("Patience: %v for 8 bytes, %v for a large alltoall", small, large)
 	}
 }

@@ -49,7 +49,7 @@ type Outcome struct {
 	Error       string
 }
 
-// OutcomeState says whether a case is settled.
+// OutcomeState says whether it is decided what comes of a case.
 type OutcomeState string
 
 // The outcomes. What was not reached says nothing about the case: it is started

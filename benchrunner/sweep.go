@@ -2,7 +2,6 @@ package benchrunner
 
 import (
 	"slices"
-	"time"
 
 	"tutti/coll"
 )
@@ -35,14 +34,4 @@ func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 // algorithm as a.
 func Ascending(a, b Case) bool {
 	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
-}
-
-// LeastAllowance is what any start of a program may take.
-const LeastAllowance = 30 * time.Second
-
-// CallTime is the time of so many calls of a case with a barrier before each, at the
-// pace of Patience.
-func CallTime(c Case, calls int) time.Duration {
-	barrier := Patience(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
-	return time.Duration(calls) * (Patience(c.Point) + barrier)
 }

@@ -14,7 +14,7 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 	}
 	var reading benchrunner.Reading
 	rows := l.rows(benchmarks[s.Cases[0].Collective], s.Layout.Processes())
-	reading.Outcomes = benchrunner.Settle(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+	reading.Outcomes = benchrunner.Outcomes(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		var own []row
 		for _, r := range rows {
 			if r.bytes == c.MsgBytes || !c.Collective.Sized() {

@@ -208,7 +208,7 @@ func (p planner) misfit(s *start) (reason string, later bool) {
 	if err := p.command(s.Start); err != nil {
 		return err.Error(), false
 	}
-	s.Limit = p.program.Allowance(s.Start) + p.launch
+	s.Limit = min(p.program.Allowance(s.Start), benchrunner.Longest) + p.launch
 	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
 		if b.leaving {
 			return fmt.Sprintf("a job takes up to %v, the nodes go away in %v", round(need), round(b.limit)), true

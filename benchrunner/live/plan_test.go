@@ -95,6 +95,8 @@ func TestPlan(t *testing.T) {
 		{name: "one that cannot be asked for spoils no other", cases: append(slices.Clone(cases[:3]), caseAt(9, 2, 10, "bad")), most: 8,
 			want:    "4 nodes: [1] 1m10s\n2 nodes: [0 2] 2m30s",
 			refused: []string{"9: bcast 2x2 10B bad: no such algorithm"}},
+		{name: "no Duration holds what it takes and a launch", cases: []asked{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
+			refused: []string{"0: a job takes up to 720h0m20s, 1h0m0s are allowed: allow longer jobs, or less time for a launch or a measurement"}},
 		{name: "nothing"},
 	}
 	for _, tc := range tests {

@@ -18,7 +18,7 @@ type numbers struct{ sized }
 
 func (numbers) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
 	said := strings.Fields(string(out.Stdout))
-	return benchrunner.Reading{Outcomes: benchrunner.Settle(s, out, len(said) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, len(said) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		for _, w := range said {
 			if w == fmt.Sprint(c.MsgBytes) {
 				return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: 1e-6}, true

@@ -70,7 +70,7 @@ type clusterProgram struct{ fakeProgram }
 
 func (p clusterProgram) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
 	lines := out.Lines()
-	return benchrunner.Reading{Outcomes: benchrunner.Settle(s, out, len(lines) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, len(lines) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		us := microseconds(c.Candidate)
 		if !slices.Contains(lines, fmt.Sprintf("case %d %d end", c.MsgBytes, us)) {
 			return benchrunner.Outcome{}, false

@@ -26,7 +26,7 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 	for _, c := range l.cases {
 		begun = begun || c.begun || len(c.results) > 0
 	}
-	r.Outcomes = benchrunner.Settle(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+	r.Outcomes = benchrunner.Outcomes(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		i++ // Settle goes through the cases in order
 		o, ok := outcome(l.cases[i], c, &r)
 		if ok && o.State == benchrunner.OutcomeDone && l.cases[i].results[0].Verified == verifiedNot && !c.Algorithm.IsDefault() {
@@ -103,7 +103,7 @@ func (l listing) starts() []string {
 	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
 }
 
-// warnings are doubts that do not settle a case.
+// warnings are doubts that decide about no case.
 func (l listing) warnings() []string {
 	var out []string
 	for i, line := range l.damaged {

@@ -20,7 +20,7 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 	}
 	var reading benchrunner.Reading
 	sec := choose(l.sections, s.Cases[0].Collective)
-	reading.Outcomes = benchrunner.Settle(s, out, len(l.sections) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+	reading.Outcomes = benchrunner.Outcomes(s, out, len(l.sections) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		rows := slices.DeleteFunc(slices.Clone(sec.rows), func(r row) bool { return r.bytes != c.MsgBytes })
 		if len(rows) != 1 {
 			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("OSU printed %d lines for the size", len(rows))), len(rows) > 1

@@ -14,7 +14,7 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	var reading benchrunner.Reading
-	reading.Outcomes = benchrunner.Settle(s, out, l.columns, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+	reading.Outcomes = benchrunner.Outcomes(s, out, l.columns, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		r := l.find(c)
 		if r == nil {
 			return benchrunner.Outcome{}, false

@@ -2,9 +2,7 @@ package benchrunner
 
 import (
 	"fmt"
-	"math/bits"
 	"regexp"
-	"time"
 
 	"tutti/coll"
 )
@@ -30,7 +28,7 @@ func FailedAll(s Start, phase, text string) []Outcome {
 	return out
 }
 
-// Settle returns the outcomes of a program that measures the cases of a start one
+// Outcomes returns those of a program that measures the cases of a start one
 // after another in their order. found returns the outcome of a case of which the
 // output speaks. Of the others, the first is what a start that crashed or hung
 // ended with and those behind it were not reached; when the job ended under the
@@ -39,7 +37,7 @@ func FailedAll(s Start, phase, text string) []Outcome {
 // begun says that the program had come to its measurements; if it had not, the
 // start failed as a whole, unless the job ended under it or its launcher got no
 // nodes for it.
-func Settle(s Start, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
+func Outcomes(s Start, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
 	if !begun && fault != "" && out.unplaced() {
 		fault, single = "no nodes", false
@@ -90,14 +88,3 @@ var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step
 
 // unplaced reports whether the launcher never came to start a program.
 func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
-
-// Patience is a time that one call at a point does not take unless it hangs: 5 ms
-// for processes that have to take turns on a core, and the bytes that a process
-// handles at 200 MB/s, slower than Gigabit Ethernet does for one of two partners.
-func Patience(p coll.Point) time.Duration {
-	volume := float64(p.MsgBytes) * 2 * float64(bits.Len(uint(p.Processes())))
-	if p.Collective.PerProcess() {
-		volume = float64(p.MsgBytes) * float64(p.Processes())
-	}
-	return 5*time.Millisecond + time.Duration(volume/200e6*float64(time.Second))
-}

@@ -10,7 +10,7 @@ import (
 )
 
 // Who is at fault for what a start of three cases did not measure.
-func TestSettle(t *testing.T) {
+func TestOutcomes(t *testing.T) {
 	const (
 		away    = "srun: error: Unable to confirm allocation for job 1: Unable to contact slurm controller (connect failure)\nsrun: Check SLURM_JOB_ID environment variable. Expired or invalid job 1\n"
 		pending = "srun: Cancelled pending job step with signal 15\nsrun: error: Unable to create step for job 1: Job/step already completing or completed\n"
@@ -40,7 +40,7 @@ func TestSettle(t *testing.T) {
 				s.Cases[i].Point = coll.Point{MsgBytes: int64(i + 1)}
 			}
 			var got []string
-			for _, o := range benchrunner.Settle(s, tc.out, tc.said != "", func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+			for _, o := range benchrunner.Outcomes(s, tc.out, tc.said != "", func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 				return benchrunner.Outcome{State: benchrunner.OutcomeDone}, strings.Contains(tc.said, string(rune('0'+c.MsgBytes)))
 			}) {
 				switch o.State {
