@@ -35,7 +35,7 @@ type Options struct {
 type Scheduler struct {
 	options Options
 	block   time.Duration // sbatch may take so long
-	settle  time.Duration // after an attempt that may have arrived, the job is looked for so long
+	search  time.Duration // after an attempt that may have arrived, the job is looked for so long
 	grace   time.Duration // a job that Slurm stops knowing is asked about so long
 
 	mu      sync.Mutex
@@ -94,7 +94,7 @@ func New(o Options) (*Scheduler, error) {
 	return &Scheduler{
 		options: o,
 		block:   90 * time.Second, // it blocks while the controller has no room for jobs
-		settle:  10 * time.Second,
+		search:  10 * time.Second,
 		grace:   time.Minute,
 		watched: map[string]seen{},
 	}, nil

@@ -28,15 +28,9 @@ func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Subm
 	if len(jobs) == 0 {
 		return nil, nil
 	}
-	rows, err := persist(ctx, s, func() ([]row, error) { return s.queue(ctx) }, never)
+	answer, err := s.inQueue(ctx, jobs)
 	if err != nil {
 		return nil, err
-	}
-	answer := map[string]benchrunner.Status{}
-	for _, r := range rows {
-		if sub, asked := jobs[r.id]; asked && r.same(sub) {
-			answer[r.id] = s.fromQueue(ctx, r, sub)
-		}
 	}
 	var missing []string
 	for _, id := range slices.Sorted(maps.Keys(jobs)) {
@@ -44,18 +38,11 @@ func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Subm
 			missing = append(missing, id)
 		}
 	}
-	var silent error // why the accounts did not answer
-	if len(missing) > 0 {
-		rows, silent = s.accounts(ctx, "--jobs="+strings.Join(missing, ","))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for _, r := range rows { // the last row of a job wins
-			if sub := jobs[r.id]; r.same(sub) && phaseOf(r.state) == benchrunner.JobOver && slices.Contains(missing, r.id) {
-				answer[r.id] = statusOf(r, "", r.last)
-			}
-		}
+	over, silent := s.inAccounts(ctx, jobs, missing)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
+	maps.Copy(answer, over)
 	s.remember(answer, jobs)
 	for _, id := range missing {
 		if _, known := answer[id]; known {
@@ -66,6 +53,37 @@ func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Subm
 		}
 	}
 	return answer, nil
+}
+
+// inQueue returns what squeue says of those of the jobs that it shows.
+func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	rows, err := persist(ctx, s, func() ([]row, error) { return s.queue(ctx) }, never)
+	if err != nil {
+		return nil, err
+	}
+	answer := map[string]benchrunner.Status{}
+	for _, r := range rows {
+		if sub, asked := jobs[r.id]; asked && r.same(sub) {
+			answer[r.id] = s.fromQueue(ctx, r, sub)
+		}
+	}
+	return answer, nil
+}
+
+// inAccounts returns how those of the jobs ended that are not in the queue, as far as
+// there are rows. The error says why the accounts did not answer.
+func (s *Scheduler) inAccounts(ctx context.Context, jobs map[string]benchrunner.Submission, missing []string) (map[string]benchrunner.Status, error) {
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	rows, err := s.accounts(ctx, "--jobs="+strings.Join(missing, ","))
+	answer := map[string]benchrunner.Status{}
+	for _, r := range rows { // the last row of a job wins
+		if sub := jobs[r.id]; r.same(sub) && phaseOf(r.state) == benchrunner.JobOver && slices.Contains(missing, r.id) {
+			answer[r.id] = statusOf(r, "", r.last)
+		}
+	}
+	return answer, err
 }
 
 // remember keeps what is known of jobs that are not over.

@@ -114,7 +114,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 			}
 			continue
 		}
-		id, found, err := s.settled(ctx, sub, err, pause)
+		id, found, err := s.arrived(ctx, sub, err, pause)
 		if err != nil {
 			return "", fmt.Errorf("job %s may have been accepted: %w", sub.Name, err)
 		}
@@ -125,11 +125,11 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 }
 
 // sbatch makes one attempt.
-func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, verdict, error) {
+func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, fate, error) {
 	out, err := s.run(ctx, s.block, jobEnv(os.Environ()), sub.Dir, "sbatch", s.arguments(sub)...)
 	var f *failure
 	if errors.As(err, &f) {
-		return "", judge(f, out), err
+		return "", fateOf(f, out), err
 	}
 	if err != nil {
 		return "", doubtful, err
@@ -140,10 +140,10 @@ func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (str
 	return "", doubtful, &failure{name: "sbatch", words: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
 }
 
-// settled looks for a job that may have been accepted, until it is found or the
+// arrived looks for a job that may have been accepted, until it is found or the
 // controller has answered for a while that there is none: what it had received
 // before it answered may still lie in its queue.
-func (s *Scheduler) settled(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
+func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
 	var answered time.Time // first, in a row
 	for {
 		if err := pause(ctx, last); err != nil {
@@ -160,7 +160,7 @@ func (s *Scheduler) settled(ctx context.Context, sub benchrunner.Submission, las
 			return "", false, err
 		case answered.IsZero():
 			answered = s.options.Now()
-		case s.options.Now().Sub(answered) >= s.settle:
+		case s.options.Now().Sub(answered) >= s.search:
 			return "", false, nil
 		}
 	}

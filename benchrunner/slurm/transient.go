@@ -50,19 +50,19 @@ var transient = []struct {
 	{"Cannot allocate memory", false},
 }
 
-// verdict is what a failed attempt of sbatch means.
-type verdict int
+// fate is what became of an attempt to submit that failed.
+type fate int
 
 const (
-	rejected verdict = iota // never acceptable
-	refused                 // not accepted, may be later
-	doubtful                // it is not known whether it was accepted
-	broken                  // the command cannot be run
+	rejected fate = iota // never acceptable
+	refused              // not accepted, may be later
+	doubtful             // it is not known whether it was accepted
+	broken               // the command cannot be run
 )
 
-// judge tells from the failure of sbatch and its standard output what became of the
+// fateOf tells from the failure of sbatch and its standard output what became of the
 // submission.
-func judge(f *failure, stdout string) verdict {
+func fateOf(f *failure, stdout string) fate {
 	if errors.Is(f.err, exec.ErrNotFound) {
 		return broken
 	}
@@ -117,7 +117,7 @@ func persist[T any](ctx context.Context, s *Scheduler, ask func() (T, error), fi
 		if final(f) {
 			return answer, err
 		}
-		if judge(f, "") == broken {
+		if fateOf(f, "") == broken {
 			return answer, fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
 		}
 		if err := pause(ctx, err); err != nil {
