@@ -40,21 +40,30 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
+// command is one of Slurm's with what it needs.
+type command struct {
+	name  string
+	args  []string
+	env   []string
+	dir   string
+	limit time.Duration
+}
+
 // run runs a command and returns its standard output. Its error is a *failure, or
 // that of ctx. The command is not among those that a terminal interrupts, and when
 // ctx ends it has a moment to finish: killing sbatch leaves unknown what it did.
-func (s *Scheduler) run(ctx context.Context, limit time.Duration, env []string, dir, name string, args ...string) (string, error) {
+func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	path := name
+	path := c.name
 	if s.options.Bin != "" {
-		path = filepath.Join(s.options.Bin, name)
+		path = filepath.Join(s.options.Bin, c.name)
 	}
-	inTime, stop := context.WithTimeout(ctx, limit)
+	inTime, stop := context.WithTimeout(ctx, c.limit)
 	defer stop()
-	cmd := exec.CommandContext(inTime, path, args...)
-	cmd.Env, cmd.Dir = env, dir
+	cmd := exec.CommandContext(inTime, path, c.args...)
+	cmd.Env, cmd.Dir = c.env, c.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = farewell
 	cmd.Cancel = func() error {
@@ -69,7 +78,7 @@ func (s *Scheduler) run(ctx context.Context, limit time.Duration, env []string, 
 	if err == nil {
 		return stdout.String(), nil
 	}
-	f := &failure{name: name, words: words(stderr.String()), code: -1, err: err}
+	f := &failure{name: c.name, words: words(stderr.String()), code: -1, err: err}
 	if f.words == "" {
 		f.words = words(stdout.String()) // scontrol complains there
 	}
@@ -83,7 +92,7 @@ func (s *Scheduler) run(ctx context.Context, limit time.Duration, env []string, 
 
 // query runs a command that changes nothing.
 func (s *Scheduler) query(ctx context.Context, name string, args ...string) (string, error) {
-	return s.run(ctx, queryLimit, queryEnv(os.Environ()), "/", name, args...)
+	return s.run(ctx, command{name, args, queryEnv(os.Environ()), "/", queryLimit})
 }
 
 var prefix = regexp.MustCompile(`(?m)^(sbatch|squeue|sacct|scontrol|scancel|sinfo): (error: )?`)

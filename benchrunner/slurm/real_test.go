@@ -82,6 +82,7 @@ func wantOutcome(t *testing.T, st benchrunner.Status, outcome coll.JobOutcome, r
 	}
 }
 
+// A job of which everything is odd: the caller's variables, its folder, its directives.
 func TestSlurmJob(t *testing.T) {
 	c, s := start(t, 2, conf, Options{Partition: "main", Directives: []string{"--comment=a b", "--oversubscribe"}})
 	for name, value := range map[string]string{
@@ -93,11 +94,10 @@ func TestSlurmJob(t *testing.T) {
 	}
 	sub := job(t, "a.bcast_2-1", "env | sort; pwd; srun --ntasks=4 --ntasks-per-node=2 --nodes=2 hostname")
 	sub.Nodes, sub.PPN = 2, 2
-	odd := filepath.Join(sub.Dir, "50%j a|b 'd' $HOME;x")
-	if err := os.Mkdir(odd, 0o755); err != nil {
+	sub.Dir = filepath.Join(sub.Dir, "50%j a|b 'd' $HOME;x")
+	if err := os.Mkdir(sub.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sub.Dir = odd
 	before := time.Now().Add(-time.Second)
 	id := submit(t, s, sub)
 	st := await(t, s, id, sub, over)
@@ -107,30 +107,7 @@ func TestSlurmJob(t *testing.T) {
 			t.Errorf("%s at %v, now is %v", what, at, time.Now())
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(odd, OutputFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(text), "\n")
-	for _, want := range []string{odd, "SLURM_JOB_PARTITION=main", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_ID=" + id, "LC_ALL=C"} {
-		if !slices.Contains(lines, want) {
-			t.Errorf("output lacks %q:\n%s", want, text)
-		}
-	}
-	for _, unwanted := range []string{"OMPI_MCA", "TZ=", "SLURM_EXPORT_ENV=NONE", "SQUEUE_", "SBATCH_"} {
-		if strings.Contains(string(text), "\n"+unwanted) {
-			t.Errorf("the job sees %s:\n%s", unwanted, text)
-		}
-	}
-	hosts := map[string]int{}
-	for _, line := range lines {
-		if line == "n1" || line == "n2" {
-			hosts[line]++
-		}
-	}
-	if hosts["n1"] != 2 || hosts["n2"] != 2 {
-		t.Errorf("processes %v, want two on each node:\n%s", hosts, text)
-	}
+	wantOutput(t, sub, id)
 	if got := c.Run("squeue", "-h", "-tall", "-o%k"); got != "a b" {
 		t.Errorf("comment %q", got)
 	}
@@ -145,156 +122,217 @@ func TestSlurmJob(t *testing.T) {
 	}
 }
 
-// What ends badly, or is refused. The cases share a cluster.
+// wantOutput checks what the job of TestSlurmJob saw of its variables and nodes.
+func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(sub.Dir, OutputFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	for _, want := range []string{sub.Dir, "SLURM_JOB_PARTITION=main", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_ID=" + id, "LC_ALL=C"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("output lacks %q:\n%s", want, text)
+		}
+	}
+	for _, unwanted := range []string{"OMPI_MCA", "TZ=", "SLURM_EXPORT_ENV=NONE", "SQUEUE_", "SBATCH_"} {
+		if strings.Contains(string(text), "\n"+unwanted) {
+			t.Errorf("the job sees %s:\n%s", unwanted, text)
+		}
+	}
+	ranks := map[string]int{}
+	for _, line := range lines {
+		ranks[line]++
+	}
+	if ranks["n1"] != 2 || ranks["n2"] != 2 {
+		t.Errorf("%d and %d ranks, want two on each node:\n%s", ranks["n1"], ranks["n2"], text)
+	}
+}
+
+// failures are what ends badly, or is refused, on one cluster of three nodes.
+type failures struct {
+	*slurmtest.Cluster
+	s *Scheduler
+}
+
 func TestSlurmFailures(t *testing.T) {
 	c, s := start(t, 3, conf, Options{})
+	on := failures{c, s}
+	for _, tc := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"exit code", on.exitCode},
+		{"step failed in a job that completed", on.stepFailed},
+		{"cancelled by an operator", on.cancelledByOperator},
+		{"cancelled by us", on.cancelledByUs},
+		{"node fails in a step", on.nodeFails},
+		{"held", on.held},
+		{"node drained, and folder gone when it starts", on.folderGone},
+		{"would wait for ever", on.waitsForEver},
+		{"rejected", on.rejectedAtOnce},
+		{"limits that Slurm enforces at once", on.limitEnforced},
+		{"partition down", on.partitionDown},
+	} {
+		t.Run(tc.name, tc.test)
+	}
+}
 
-	t.Run("exit code", func(t *testing.T) {
-		sub := job(t, "exit", "exit 3")
-		wantOutcome(t, await(t, s, submit(t, s, sub), sub, over), coll.JobFailed, "FAILED: NonZeroExitCode")
-	})
-	t.Run("step failed in a job that completed", func(t *testing.T) {
-		sub := job(t, "step", "srun sh -c 'exit 2'\nexit 0")
-		id := submit(t, s, sub)
-		wantOutcome(t, await(t, s, id, sub, over), coll.JobFailed, "COMPLETED, but a step ended with 2:0")
-		if state := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); state != "COMPLETED" {
-			t.Errorf("Slurm says %s", state)
+func (c failures) exitCode(t *testing.T) {
+	sub := job(t, "exit", "exit 3")
+	wantOutcome(t, await(t, c.s, submit(t, c.s, sub), sub, over), coll.JobFailed, "FAILED: NonZeroExitCode")
+}
+
+func (c failures) stepFailed(t *testing.T) {
+	sub := job(t, "step", "srun sh -c 'exit 2'\nexit 0")
+	id := submit(t, c.s, sub)
+	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobFailed, "COMPLETED, but a step ended with 2:0")
+	if state := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); state != "COMPLETED" {
+		t.Errorf("Slurm says %s", state)
+	}
+}
+
+func (c failures) cancelledByOperator(t *testing.T) {
+	sub := job(t, "cancelled", "sleep 100")
+	id := submit(t, c.s, sub)
+	await(t, c.s, id, sub, running)
+	c.Run("scancel", id)
+	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobCancelled, "CANCELLED")
+}
+
+func (c failures) cancelledByUs(t *testing.T) {
+	sub := job(t, "ours", "sleep 100")
+	id := submit(t, c.s, sub)
+	await(t, c.s, id, sub, running)
+	other := sub
+	other.Name = "theirs"
+	for _, sub := range []benchrunner.Submission{other, sub, sub} {
+		if err := c.s.Cancel(t.Context(), id, sub); err != nil {
+			t.Errorf("Cancel(%s): %v", sub.Name, err)
 		}
-	})
-	t.Run("cancelled by an operator", func(t *testing.T) {
-		sub := job(t, "cancelled", "sleep 100")
-		id := submit(t, s, sub)
-		await(t, s, id, sub, running)
-		c.Run("scancel", id)
-		wantOutcome(t, await(t, s, id, sub, over), coll.JobCancelled, "CANCELLED")
-	})
-	t.Run("cancelled by us", func(t *testing.T) {
-		sub := job(t, "ours", "sleep 100")
-		id := submit(t, s, sub)
-		await(t, s, id, sub, running)
-		other := sub
-		other.Name = "theirs"
-		for _, sub := range []benchrunner.Submission{other, sub, sub} {
-			if err := s.Cancel(t.Context(), id, sub); err != nil {
-				t.Errorf("Cancel(%s): %v", sub.Name, err)
-			}
-			if st := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); sub.Name == "theirs" && st != "RUNNING" {
-				t.Errorf("a job of another name is %s", st)
-			}
+		if st := c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); sub.Name == "theirs" && st != "RUNNING" {
+			t.Errorf("a job of another name is %s", st)
 		}
-		wantOutcome(t, await(t, s, id, sub, over), coll.JobCancelled, "CANCELLED")
-		if err := s.Cancel(t.Context(), "9999", sub); err != nil {
-			t.Errorf("Cancel of an unknown id: %v", err)
-		}
-		if err := s.Cancel(t.Context(), id, sub); err != nil {
-			t.Errorf("Cancel of a job that is over: %v", err)
-		}
-	})
-	t.Run("node fails in a step", func(t *testing.T) {
-		sub := job(t, "nodefail", "srun sleep 100")
-		sub.Nodes = 2
-		id := submit(t, s, sub)
-		await(t, s, id, sub, running)
-		nodes := strings.Fields(c.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))
-		c.SetNodeDown(nodes[1])
-		wantOutcome(t, await(t, s, id, sub, over), coll.JobNodeFail, "NODE_FAIL")
-	})
-	t.Run("held", func(t *testing.T) {
-		sub := job(t, "held", "true")
-		sub.Nodes = 3
-		c.Drain("n1")
-		id := submit(t, s, sub)
-		c.Run("scontrol", "hold", id)
-		st := await(t, s, id, sub, func(st benchrunner.Status) bool { return strings.HasPrefix(st.Reason, "JobHeld") })
-		if st.Phase != benchrunner.JobWaiting || !st.Hopeless || !st.Started.IsZero() {
-			t.Errorf("a held job is %+v", st)
-		}
-		c.Resume("n1")
-		c.Run("scontrol", "release", id)
-		wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
-	})
-	t.Run("node drained, and folder gone when it starts", func(t *testing.T) {
-		sub := job(t, "drained", "true")
-		sub.Nodes = 3
-		c.Drain("n1")
-		id := submit(t, s, sub)
-		st := await(t, s, id, sub, func(st benchrunner.Status) bool { return strings.Contains(st.Reason, "DRAINED") })
-		if st.Phase != benchrunner.JobWaiting || st.Hopeless {
-			t.Errorf("a job that waits for a drained node is %+v", st)
-		}
-		if err := os.RemoveAll(sub.Dir); err != nil {
-			t.Fatal(err)
-		}
-		c.Resume("n1")
-		wantOutcome(t, await(t, s, id, sub, over), coll.JobFailed, "FAILED: JobLaunchFailure")
-	})
-	t.Run("would wait for ever", func(t *testing.T) {
-		for reason, change := range map[string]func(*benchrunner.Submission, *Options){
-			"PartitionConfig":    func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 },
-			"PartitionNodeLimit": func(s *benchrunner.Submission, o *Options) { s.Nodes, o.Partition = 2, "small" },
-			"PartitionTimeLimit": func(s *benchrunner.Submission, _ *Options) { s.Limit = 61 * time.Minute },
-		} {
-			sub, o := job(t, reason, "true"), Options{}
-			change(&sub, &o)
-			s, err := New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			id := submit(t, s, sub)
-			st := await(t, s, id, sub, func(st benchrunner.Status) bool { return st.Reason == reason })
-			if !st.Hopeless {
-				t.Errorf("%s: %+v", reason, st)
-			}
-			if err := s.Cancel(t.Context(), id, sub); err != nil {
-				t.Error(err)
-			}
-			await(t, s, id, sub, over)
-		}
-	})
-	t.Run("rejected", func(t *testing.T) {
-		for words, o := range map[string]Options{
-			"invalid partition specified: nosuch":       {Partition: "nosuch"},
-			"Invalid feature specification":             {Constraint: "nosuch"},
-			"Requested reservation is invalid":          {Reservation: "nosuch"},
-			"Memory specification can not be satisfied": {Directives: []string{"--mem=100T"}},
-			"unrecognized option '--nosuch=1'":          {Directives: []string{"--nosuch=1"}},
-			"Invalid node name specified":               {Directives: []string{"--nodelist=nosuch"}},
-		} {
-			s, err := New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			begin := time.Now()
-			_, err = s.Submit(t.Context(), job(t, "rejected", "true"))
-			if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), words) {
-				t.Errorf("%+v: %v, want %q", o, err, words)
-			}
-			if took := time.Since(begin); took > time.Second {
-				t.Errorf("%s: told after %v", words, took)
-			}
-		}
-	})
-	t.Run("limits that Slurm enforces at once", func(t *testing.T) {
-		c.Shell("sed -i '$ a EnforcePartLimits=ALL' " + c.Conf + " && scontrol reconfigure")
-		sub := job(t, "enforced", "true")
-		sub.Limit = 61 * time.Minute
-		_, err := s.Submit(t.Context(), sub)
-		if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), "Requested time limit is invalid") {
-			t.Errorf("over the limit of the partition: %v", err)
-		}
-	})
-	t.Run("partition down", func(t *testing.T) {
-		c.Run("scontrol", "update", "partitionname=main", "state=inactive")
-		s, err := New(Options{Patience: time.Second})
+	}
+	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobCancelled, "CANCELLED")
+	if err := c.s.Cancel(t.Context(), "9999", sub); err != nil {
+		t.Errorf("Cancel of an unknown id: %v", err)
+	}
+	if err := c.s.Cancel(t.Context(), id, sub); err != nil {
+		t.Errorf("Cancel of a job that is over: %v", err)
+	}
+}
+
+func (c failures) nodeFails(t *testing.T) {
+	sub := job(t, "nodefail", "srun sleep 100")
+	sub.Nodes = 2
+	id := submit(t, c.s, sub)
+	await(t, c.s, id, sub, running)
+	nodes := strings.Fields(c.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))
+	c.SetNodeDown(nodes[1])
+	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobNodeFail, "NODE_FAIL")
+}
+
+func (c failures) held(t *testing.T) {
+	sub := job(t, "held", "true")
+	sub.Nodes = 3
+	c.Drain("n1")
+	id := submit(t, c.s, sub)
+	c.Run("scontrol", "hold", id)
+	st := await(t, c.s, id, sub, func(st benchrunner.Status) bool { return strings.HasPrefix(st.Reason, "JobHeld") })
+	if st.Phase != benchrunner.JobWaiting || !st.Hopeless || !st.Started.IsZero() {
+		t.Errorf("a held job is %+v", st)
+	}
+	c.Resume("n1")
+	c.Run("scontrol", "release", id)
+	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobCompleted, "COMPLETED")
+}
+
+func (c failures) folderGone(t *testing.T) {
+	sub := job(t, "drained", "true")
+	sub.Nodes = 3
+	c.Drain("n1")
+	id := submit(t, c.s, sub)
+	st := await(t, c.s, id, sub, func(st benchrunner.Status) bool { return strings.Contains(st.Reason, "DRAINED") })
+	if st.Phase != benchrunner.JobWaiting || st.Hopeless {
+		t.Errorf("a job that waits for a drained node is %+v", st)
+	}
+	if err := os.RemoveAll(sub.Dir); err != nil {
+		t.Fatal(err)
+	}
+	c.Resume("n1")
+	wantOutcome(t, await(t, c.s, id, sub, over), coll.JobFailed, "FAILED: JobLaunchFailure")
+}
+
+func (c failures) waitsForEver(t *testing.T) {
+	for reason, change := range map[string]func(*benchrunner.Submission, *Options){
+		"PartitionConfig":    func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 },
+		"PartitionNodeLimit": func(s *benchrunner.Submission, o *Options) { s.Nodes, o.Partition = 2, "small" },
+		"PartitionTimeLimit": func(s *benchrunner.Submission, _ *Options) { s.Limit = 61 * time.Minute },
+	} {
+		sub, o := job(t, reason, "true"), Options{}
+		change(&sub, &o)
+		s, err := New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Submit(t.Context(), job(t, "inactive", "true"))
-		if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Required partition not available") {
-			t.Errorf("an inactive partition: %v", err)
+		id := submit(t, s, sub)
+		st := await(t, s, id, sub, func(st benchrunner.Status) bool { return st.Reason == reason })
+		if !st.Hopeless {
+			t.Errorf("%s: %+v", reason, st)
 		}
-		c.Run("scontrol", "update", "partitionname=main", "state=up")
-	})
+		if err := s.Cancel(t.Context(), id, sub); err != nil {
+			t.Error(err)
+		}
+		await(t, s, id, sub, over)
+	}
+}
+
+func (c failures) rejectedAtOnce(t *testing.T) {
+	for words, o := range map[string]Options{
+		"invalid partition specified: nosuch":       {Partition: "nosuch"},
+		"Invalid feature specification":             {Constraint: "nosuch"},
+		"Requested reservation is invalid":          {Reservation: "nosuch"},
+		"Memory specification can not be satisfied": {Directives: []string{"--mem=100T"}},
+		"unrecognized option '--nosuch=1'":          {Directives: []string{"--nosuch=1"}},
+		"Invalid node name specified":               {Directives: []string{"--nodelist=nosuch"}},
+	} {
+		s, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		_, err = s.Submit(t.Context(), job(t, "rejected", "true"))
+		if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%+v: %v, want %q", o, err, words)
+		}
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("%s: told after %v", words, took)
+		}
+	}
+}
+
+func (c failures) limitEnforced(t *testing.T) {
+	c.Shell("sed -i '$ a EnforcePartLimits=ALL' " + c.Conf + " && scontrol reconfigure")
+	sub := job(t, "enforced", "true")
+	sub.Limit = 61 * time.Minute
+	_, err := c.s.Submit(t.Context(), sub)
+	if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), "Requested time limit is invalid") {
+		t.Errorf("over the limit of the partition: %v", err)
+	}
+}
+
+func (c failures) partitionDown(t *testing.T) {
+	c.Run("scontrol", "update", "partitionname=main", "state=inactive")
+	s, err := New(Options{Patience: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Submit(t.Context(), job(t, "inactive", "true"))
+	if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Required partition not available") {
+		t.Errorf("an inactive partition: %v", err)
+	}
+	c.Run("scontrol", "update", "partitionname=main", "state=up")
 }
 
 // A frozen controller lets sbatch time out and accepts the job all the same.
@@ -303,7 +341,7 @@ func TestSlurmFrozen(t *testing.T) {
 	sub := job(t, "frozen", "sleep 2")
 	c.Freeze()
 	time.AfterFunc(5*time.Second, c.Thaw)
-	if out, err := s.run(t.Context(), time.Minute, jobEnv(os.Environ()), sub.Dir, "sbatch", s.arguments(sub)...); err == nil {
+	if out, err := s.run(t.Context(), command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, time.Minute}); err == nil {
 		t.Fatalf("sbatch of a frozen controller: %q, want a failure", out)
 	} else if !strings.Contains(err.Error(), "Socket timed out") {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 
 // sbatch makes one attempt.
 func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, fate, error) {
-	out, err := s.run(ctx, s.block, jobEnv(os.Environ()), sub.Dir, "sbatch", s.arguments(sub)...)
+	out, err := s.run(ctx, command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, s.block})
 	var f *failure
 	if errors.As(err, &f) {
 		return "", fateOf(f, out), err

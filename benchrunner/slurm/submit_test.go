@@ -274,7 +274,7 @@ func TestEnvironments(t *testing.T) {
 func TestCommandHangs(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "sleep 100 & echo $! >$dir/child; wait"})
 	begin := time.Now()
-	_, err := s.run(t.Context(), 300*time.Millisecond, queryEnv(os.Environ()), "/", "squeue", "--all")
+	_, err := s.run(t.Context(), command{"squeue", []string{"--all"}, queryEnv(os.Environ()), "/", 300 * time.Millisecond})
 	var f *failure
 	if !errors.As(err, &f) || !f.timedOut || time.Since(begin) > 3*time.Second {
 		t.Errorf("a command that hangs: %v after %v", err, time.Since(begin))
