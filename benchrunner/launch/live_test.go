@@ -206,53 +206,59 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			cmd := placed(t, tc.prog)
-			out := inJob(t, cluster, append(tc.env, "MARK=m"), newLauncher(t, tc.launcher, tc.opt).Args(layout, cmd))
-			if !out.Ended || out.Exit != 0 {
-				t.Fatalf("exit code %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
-			}
+			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, placed(t, tc.prog))
+			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n1", "n2"})
 			if got := out.Misplaced(layout, false); got != "" {
 				t.Error(got)
 			}
 		})
-	}
-	for _, tc := range tests {
 		t.Run(tc.name+" on nodes that are named", func(t *testing.T) {
-			cmd := placed(t, tc.prog)
 			file := filepath.Join(t.TempDir(), "hosts")
-			args, suffix, err := newLauncher(t, tc.launcher, tc.opt).(benchrunner.Placer).On(file, layout, cmd)
+			args, suffix, err := newLauncher(t, tc.launcher, tc.opt).(benchrunner.Placer).On(file, layout, placed(t, tc.prog))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			out := inJob(t, cluster, append(tc.env, "MARK=m"), args)
-			if !out.Ended || out.Exit != 0 {
-				t.Fatalf("exit code %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
-			}
+			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"})
 		})
 	}
-	t.Run("wrong type: worlds of one with exit code 0", func(t *testing.T) {
-		out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, launch.Srun, launch.Options{MPI: "pmix"}).Args(layout, placed(t, mpich)))
-		if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {
-			t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.Misplaced(layout, false), out.Stdout, out.Stderr)
-		}
-	})
-	t.Run("srun told to end", func(t *testing.T) {
-		cmd := benchrunner.Command{Args: []string{"sleep", "600"}}
-		args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, cmd)
-		begin := time.Now()
-		out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
-		if out.Exit != 124 || time.Since(begin) > 25*time.Second {
-			t.Errorf("exit code %d after %v, want 124 after few seconds\n%s", out.Exit, time.Since(begin), out.Stderr)
-		}
-		if left := cluster.Shell("pgrep -fx 'sleep 600' || true"); left != "" {
-			t.Errorf("processes %q outlive srun", left)
-		}
-	})
+	t.Run("wrong type", func(t *testing.T) { worldsOfOne(t, cluster, layout, placed(t, mpich)) })
+	t.Run("srun told to end", func(t *testing.T) { srunEnds(t, cluster, layout) })
+}
+
+// worldsOfOne: with the wrong type each process is a world, and the exit code is 0.
+func worldsOfOne(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout, cmd benchrunner.Command) {
+	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, launch.Srun, launch.Options{MPI: "pmix"}).Args(layout, cmd))
+	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {
+		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.Misplaced(layout, false), out.Stdout, out.Stderr)
+	}
+}
+
+// srunEnds: an srun that is told to end leaves no process behind.
+func srunEnds(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout) {
+	args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "600"}})
+	begin := time.Now()
+	out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
+	if out.Exit != 124 || time.Since(begin) > 25*time.Second {
+		t.Errorf("exit code %d after %v, want 124 after few seconds\n%s", out.Exit, time.Since(begin), out.Stderr)
+	}
+	if left := cluster.Shell("pgrep -fx 'sleep 600' || true"); left != "" {
+		t.Errorf("processes %q outlive srun", left)
+	}
+}
+
+// runsInJob is inJob of what has to end well.
+func runsInJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) benchrunner.Output {
+	t.Helper()
+	out := inJob(t, cluster, env, args)
+	if !out.Ended || out.Exit != 0 {
+		t.Fatalf("exit code %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
+	}
+	return out
 }
 
 // inJob runs a command in a job of four nodes whose own variables ask for one

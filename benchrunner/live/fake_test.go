@@ -85,38 +85,40 @@ func microseconds(c coll.Candidate) int {
 
 func (p fakeProgram) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
 	r := benchrunner.Reading{Outcomes: make([]benchrunner.Outcome, len(s.Cases)), WarmupSeconds: 1e-4, MeasureSeconds: 2e-4, Library: "fake 1.0\nof nobody"}
-	lines := strings.Split(string(out.Stdout), "\n")
-	open := -1
+	open := -1 // the first case without a result
 	for i, c := range s.Cases {
-		o := &r.Outcomes[i]
-		o.State = benchrunner.OutcomeNotReached
-		for _, line := range lines {
-			f := strings.Fields(line)
-			if len(f) == 4 && f[0] == "case" && f[1] == fmt.Sprint(c.MsgBytes) && f[3] == "end" {
-				µs, err := strconv.Atoi(f[2])
-				if err == nil {
-					*o = benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: float64(µs) * 1e-6, Samples: 3, CostSeconds: 1e-4}
-				}
-			}
-		}
-		if open < 0 && o.State == benchrunner.OutcomeNotReached {
+		r.Outcomes[i] = found(out, c)
+		if open < 0 && r.Outcomes[i].State == benchrunner.OutcomeNotReached {
 			open = i
 		}
 	}
-	if open >= 0 && (open > 0 || c0(s.Cases[0]) != "nolaunch") { // the first case without a result is at fault
-		switch {
-		case out.TimedOut:
-			r.Outcomes[open] = benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "run", Error: "hung"}
-		case out.Ended && out.Exit != 0:
-			r.Outcomes[open] = benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "run", Error: fmt.Sprintf("exit %d", out.Exit)}
-		case out.Ended:
-			r.Outcomes[open] = benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "parse", Error: "half a line"}
-		}
+	if open < 0 || open == 0 && s.Cases[0].Algorithm.Name == "nolaunch" {
+		return r
+	}
+	switch {
+	case out.TimedOut:
+		r.Outcomes[open] = benchrunner.Failed("run", "hung")
+	case out.Ended && out.Exit != 0:
+		r.Outcomes[open] = benchrunner.Failed("run", fmt.Sprintf("exit %d", out.Exit))
+	case out.Ended:
+		r.Outcomes[open] = benchrunner.Failed("parse", "half a line")
 	}
 	return r
 }
 
-func c0(c benchrunner.Case) string { return c.Algorithm.Name }
+// found looks for the line of a case.
+func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
+	for line := range strings.Lines(string(out.Stdout)) {
+		f := strings.Fields(line)
+		if len(f) != 4 || f[0] != "case" || f[1] != fmt.Sprint(c.MsgBytes) || f[3] != "end" {
+			continue
+		}
+		if µs, err := strconv.Atoi(f[2]); err == nil {
+			return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: float64(µs) * 1e-6, Samples: 3, CostSeconds: 1e-4}
+		}
+	}
+	return benchrunner.Outcome{State: benchrunner.OutcomeNotReached}
+}
 
 // fakeLauncher starts one process.
 type fakeLauncher struct{}

@@ -136,31 +136,45 @@ func TestPlanKeepsEverything(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := map[int]int{}
-		for _, r := range refused {
-			seen[r.request]++
-		}
+		checkCarried(t, cases, jobs, refused)
 		for _, j := range jobs {
-			for _, c := range j.carries() {
-				seen[c]++
-			}
-			if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.starts...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
-				t.Errorf("job of %d nodes, %v is over %+v", j.nodes, j.limit, p.bounds)
-			}
-			for _, s := range j.starts {
-				if s.Layout.Nodes != j.nodes {
-					t.Errorf("a job of %d nodes has a start of %v", j.nodes, s.Layout)
-				}
-			}
-		}
-		for i := range cases {
-			if seen[i] != 1 {
-				t.Errorf("case %d of %d is planned %d times", i, len(cases), seen[i])
-			}
+			checkDraft(t, p, j)
 		}
 		again, _, _ := p.plan(cases)
 		if describe(again) != describe(jobs) {
 			t.Error("the same cases give another plan")
+		}
+	}
+}
+
+// checkCarried checks that each case is in one start or refused.
+func checkCarried(t *testing.T, cases []asked, jobs []draft, refused []refusal) {
+	t.Helper()
+	seen := map[int]int{}
+	for _, r := range refused {
+		seen[r.request]++
+	}
+	for _, j := range jobs {
+		for _, c := range j.carries() {
+			seen[c]++
+		}
+	}
+	for i := range cases {
+		if seen[i] != 1 {
+			t.Errorf("case %d of %d is planned %d times", i, len(cases), seen[i])
+		}
+	}
+}
+
+// checkDraft checks that a job whose starts run one after another is within its bounds.
+func checkDraft(t *testing.T, p planner, j draft) {
+	t.Helper()
+	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.starts...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
+		t.Errorf("job of %d nodes, %v is over %+v", j.nodes, j.limit, p.bounds)
+	}
+	for _, s := range j.starts {
+		if s.Layout.Nodes != j.nodes {
+			t.Errorf("a job of %d nodes has a start of %v", j.nodes, s.Layout)
 		}
 	}
 }
@@ -208,39 +222,51 @@ func TestBounds(t *testing.T) {
 // time, whatever a program claims.
 func TestCostsAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	claim := func() float64 { // of a program that may lie
-		return []float64{rng.Float64(), 0, -1, 1e6, math.NaN(), math.Inf(1)}[min(rng.IntN(12), 5)]
-	}
 	for range 2000 {
-		var parts []part
-		walls, any := 0.0, false
-		for range rng.IntN(5) {
-			p := part{wall: rng.Float64() * 10, warmup: claim(), measure: claim()}
-			for range 1 + rng.IntN(4) {
-				p.cases = append(p.cases, claim())
-				p.settled = append(p.settled, rng.IntN(3) > 0)
-				any = any || p.settled[len(p.settled)-1]
-			}
-			walls += p.wall
-			parts = append(parts, p)
+		parts := make([]part, rng.IntN(5))
+		walls := 0.0
+		for i := range parts {
+			parts[i] = randomPart(rng)
+			walls += parts[i].wall
 		}
 		held := walls + rng.Float64()
-		s := spent(parts, held, claim())
-		if math.Abs(s.Held()-held) > 1e-9*(1+held) || s.Queue < 0 || s.Launch < 0 || s.Warmup < 0 || s.Measure < 0 || s.Idle < 0 {
+		s := spent(parts, held, claim(rng))
+		if math.Abs(s.Held()-held) > 1e-9*(1+held) || min(s.Queue, s.Launch, s.Warmup, s.Measure, s.Idle) < 0 {
 			t.Fatalf("%+v: the parts are %g s, held for %g s", s, s.Held(), held)
 		}
-		sum := 0.0
-		for i, costs := range shares(parts, held) {
-			for k, c := range costs {
-				if c < 0 || c > 0 && !parts[i].settled[k] {
-					t.Fatalf("case %d of start %d costs %g s", k, i, c)
-				}
-				sum += c
+		checkShares(t, parts, held)
+	}
+}
+
+// claim is a time that a program says, which may lie.
+func claim(rng *rand.Rand) float64 {
+	return []float64{rng.Float64(), 0, -1, 1e6, math.NaN(), math.Inf(1)}[min(rng.IntN(12), 5)]
+}
+
+func randomPart(rng *rand.Rand) part {
+	p := part{wall: rng.Float64() * 10, warmup: claim(rng), measure: claim(rng)}
+	for range 1 + rng.IntN(4) {
+		p.cases = append(p.cases, claim(rng))
+		p.settled = append(p.settled, rng.IntN(3) > 0)
+	}
+	return p
+}
+
+// checkShares checks that the cases with a trial cost what was held.
+func checkShares(t *testing.T, parts []part, held float64) {
+	t.Helper()
+	sum, any := 0.0, false
+	for i, costs := range shares(parts, held) {
+		for k, c := range costs {
+			if c < 0 || c > 0 && !parts[i].settled[k] {
+				t.Fatalf("case %d of start %d costs %g s", k, i, c)
 			}
+			sum += c
+			any = any || parts[i].settled[k]
 		}
-		if any && math.Abs(sum-held) > 1e-9*(1+held) {
-			t.Fatalf("trials cost %g s, held for %g s: %+v", sum, held, parts)
-		}
+	}
+	if any && math.Abs(sum-held) > 1e-9*(1+held) {
+		t.Fatalf("trials cost %g s, held for %g s: %+v", sum, held, parts)
 	}
 }
 

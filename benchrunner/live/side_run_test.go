@@ -57,76 +57,76 @@ func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 				if err != nil {
 					t.Error(err)
 				}
-				out[tr.MsgBytes] = strings.ReplaceAll(strings.TrimSuffix(string(hosts), "\n"), " slots=1\n", "+")
+				out[tr.MsgBytes] = strings.TrimSuffix(strings.ReplaceAll(string(hosts), " slots=1\n", "+"), "+")
 			}
 		}
 	}
 	return out
 }
 
-// A job script deals its nodes: whole switches of their own, several when none is
-// large enough, and what no line of the switches names together.
+// Where the starts of a job run: switches of their own, the largest first for one that
+// spans several, and what no line of the switches names together.
 func TestSideScript(t *testing.T) {
-	t.Run("always", func(t *testing.T) {
-		o := sideOptions(t, "n1 n2 n3 n4 n5 n6 n7 n8")
-		log := runBatch(t, machine(t, o), batchOf(at(4, 1, "slow"), at(2, 2, "slow"), at(1, 3, "slow"), at(1, 4, "slow")))
-		if done := checkTrials(t, log, 4); done != 4 {
-			t.Errorf("%d of 4 measured", done)
-		}
-		want := map[int64]string{1: "n1+n2+n3+n4 slots=1", 2: "n5+n6 slots=1", 3: "n7 slots=1", 4: "n8 slots=1"}
-		for n, got := range hostsOf(t, log, o.Dir) {
-			if got != want[n] {
-				t.Errorf("case %d ran on %s, want %s", n, got, want[n])
+	for _, tc := range []struct {
+		name     string
+		nodes    string
+		switches [][]string
+		cases    []coll.Candidate
+		done     int
+		want     map[int64]string // nodes by case
+	}{
+		{
+			name: "always", nodes: "n1 n2 n3 n4 n5 n6 n7 n8",
+			cases: []coll.Candidate{at(4, 1, "slow"), at(2, 2, "slow"), at(1, 3, "slow"), at(1, 4, "slow")}, done: 4,
+			want: map[int64]string{1: "n1+n2+n3+n4", 2: "n5+n6", 3: "n7", 4: "n8"},
+		},
+		{
+			name: "switch", nodes: "a1 b1 a2 b2 a3 c1", switches: [][]string{{"a0", "a1", "a2", "a3"}, {"b1", "b2", "b3"}},
+			cases: []coll.Candidate{at(5, 5, "a"), at(3, 1, "slow"), at(2, 2, "slow"), at(1, 3, "slow")}, done: 4,
+			want: map[int64]string{5: "a1+a2+a3+b1+b2", 1: "a1+a2+a3", 2: "b1+b2", 3: "a1"},
+		},
+		{
+			name: "the largest switches first, as planned", nodes: "a1 b1 b2 c1 c2", switches: [][]string{{"a1"}, {"b1", "b2"}, {"c1", "c2"}},
+			cases: []coll.Candidate{at(4, 1, "slow"), at(1, 2, "slow")}, done: 2,
+			want: map[int64]string{1: "b1+b2+c1+c2", 2: "a1"},
+		},
+		{
+			name: "one that dies leaves the others", nodes: "n1 n2 n3 n4",
+			cases: []coll.Candidate{at(1, 1, "slow"), at(1, 2, "crash"), at(1, 3, "slow"), at(1, 4, "nolaunch")}, done: 2,
+			want: map[int64]string{1: "n1", 3: "n3"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := sideOptions(t, tc.nodes)
+			if o.Switches = tc.switches; tc.switches != nil {
+				o.Parallel = live.ParallelSwitch
 			}
-		}
-		if jobs := log.last(); len(jobs) != 1 || jobs[0].Nodes != 8 {
-			t.Errorf("jobs %+v, want one of 8 nodes", jobs)
-		}
-	})
-	t.Run("switch", func(t *testing.T) {
-		o := sideOptions(t, "a1 b1 a2 b2 a3 c1")
-		o.Parallel, o.Switches = live.ParallelSwitch, [][]string{{"a0", "a1", "a2", "a3"}, {"b1", "b2", "b3"}}
-		log := runBatch(t, machine(t, o), batchOf(at(5, 5, "a"), at(3, 1, "slow"), at(2, 2, "slow"), at(1, 3, "slow")))
-		if done := checkTrials(t, log, 4); done != 4 {
-			t.Errorf("%d of 4 measured", done)
-		}
-		want := map[int64]string{5: "a1+a2+a3+b1+b2 slots=1", 1: "a1+a2+a3 slots=1", 2: "b1+b2 slots=1", 3: "a1 slots=1"}
-		for n, got := range hostsOf(t, log, o.Dir) {
-			if got != want[n] {
-				t.Errorf("case %d ran on %s, want %s", n, got, want[n])
+			log := runBatch(t, machine(t, o), batchOf(tc.cases...))
+			if done := checkTrials(t, log, len(tc.cases)); done != tc.done {
+				t.Errorf("%d of %d measured, want %d", done, len(tc.cases), tc.done)
 			}
-		}
-	})
-	t.Run("the largest switches first, as planned", func(t *testing.T) {
-		o := sideOptions(t, "a1 b1 b2 c1 c2")
-		o.Parallel, o.Switches = live.ParallelSwitch, [][]string{{"a1"}, {"b1", "b2"}, {"c1", "c2"}}
-		log := runBatch(t, machine(t, o), batchOf(at(4, 1, "slow"), at(1, 2, "slow")))
-		if done := checkTrials(t, log, 2); done != 2 {
-			t.Errorf("%d of 2 measured", done)
-		}
-		want := map[int64]string{1: "b1+b2+c1+c2 slots=1", 2: "a1 slots=1"}
-		if got := hostsOf(t, log, o.Dir); !maps.Equal(got, want) {
-			t.Errorf("cases ran on %v, want %v", got, want)
-		}
-	})
-	t.Run("fewer nodes than planned", func(t *testing.T) {
-		o := sideOptions(t, "n1 n2")
-		log := runBatch(t, machine(t, o), batchOf(at(4, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
-		if done := checkTrials(t, log, 3); done != 3 || len(log.last()) != 2 {
-			t.Errorf("%d of 3 measured in %d jobs; want the widest in one more", done, len(log.last()))
-		}
-		said, err := os.ReadFile(filepath.Join(o.Dir, "jobs", log.last()[0].Name, "job.log"))
-		if err != nil || !strings.Contains(string(said), "start 1 needs 4 nodes, the job has 2\n") {
-			t.Errorf("the job says %q, %v", said, err)
-		}
-	})
-	t.Run("one that dies leaves the others", func(t *testing.T) {
-		o := sideOptions(t, "n1 n2 n3 n4")
-		log := runBatch(t, machine(t, o), batchOf(at(1, 1, "slow"), at(1, 2, "crash"), at(1, 3, "slow"), at(1, 4, "nolaunch")))
-		if done := checkTrials(t, log, 4); done != 2 {
-			t.Errorf("%d of 4 measured, want 2", done)
-		}
-	})
+			if jobs := log.last(); tc.done == len(tc.cases) && len(jobs) != 1 {
+				t.Errorf("%d jobs, want one for all starts", len(jobs))
+			}
+			if got := hostsOf(t, log, o.Dir); !maps.Equal(got, tc.want) {
+				t.Errorf("cases ran on %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A job that has fewer nodes than planned says so, and what does not fit goes into
+// another one.
+func TestSideTooFewNodes(t *testing.T) {
+	o := sideOptions(t, "n1 n2")
+	log := runBatch(t, machine(t, o), batchOf(at(4, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
+	if done := checkTrials(t, log, 3); done != 3 || len(log.last()) != 2 {
+		t.Errorf("%d of 3 measured in %d jobs; want the widest in one more", done, len(log.last()))
+	}
+	said, err := os.ReadFile(filepath.Join(o.Dir, "jobs", log.last()[0].Name, "job.log"))
+	if err != nil || !strings.Contains(string(said), "start 1 needs 4 nodes, the job has 2\n") {
+		t.Errorf("the job says %q, %v", said, err)
+	}
 }
 
 // The script of a job with starts side by side.

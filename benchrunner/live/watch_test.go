@@ -40,28 +40,31 @@ func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Stat
 
 var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
 
+// timedOut says of all jobs that they ended at their limit.
+func timedOut(jobs map[string]benchrunner.Submission) map[string]benchrunner.Status {
+	out := map[string]benchrunner.Status{}
+	for id := range jobs {
+		out[id] = benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}
+	}
+	return out
+}
+
 // A thousand jobs that wait are one question in five seconds at most, however often
 // one of them moves on; the first questions come quickly, and the end is noticed.
 func TestThousandJobsWait(t *testing.T) {
-	for _, busy := range []bool{false, true} {
-		lasts := 2 * time.Hour
-		if busy {
-			lasts = 10 * time.Minute
-		}
+	for lasts, busy := range map[time.Duration]bool{2 * time.Hour: false, 10 * time.Minute: true} {
 		t.Run(fmt.Sprintf("busy %t", busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				o := &oracle{}
 				o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+					if time.Since(began) > lasts {
+						return timedOut(jobs), nil
+					}
 					out := waiting(jobs)
-					for id := range out {
-						switch {
-						case time.Since(began) > lasts:
-							out[id] = benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}
-						case busy: // something happens at every look
-							out[id] = benchrunner.Status{Phase: []benchrunner.JobPhase{benchrunner.JobWaiting, benchrunner.JobRunning}[len(o.asked)%2]}
-						}
-						if busy {
+					if busy && len(o.asked)%2 == 1 { // something happens at every look
+						for id := range out {
+							out[id] = benchrunner.Status{Phase: benchrunner.JobRunning}
 							break
 						}
 					}
@@ -72,43 +75,37 @@ func TestThousandJobsWait(t *testing.T) {
 				var group sync.WaitGroup
 				for i := range 1000 {
 					group.Go(func() {
-						v, err := w.watch(t.Context(), fmt.Sprint(i), benchrunner.Submission{Dir: none}, false)
-						if err != nil || v.status.Outcome != coll.JobTimeout {
-							t.Errorf("watch = %+v, %v, want a time-out", v, err)
+						e, err := w.watch(t.Context(), fmt.Sprint(i), benchrunner.Submission{Dir: none}, false)
+						if err != nil || e.status.Outcome != coll.JobTimeout {
+							t.Errorf("watch = %+v, %v, want a time-out", e, err)
 						}
 					})
-				}
-				if busy {
-					time.Sleep(lasts)
-					o.mu.Lock()
-					o.answer = func(jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-						out := waiting(jobs)
-						for id := range out {
-							out[id] = benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobTimeout}
-						}
-						return out, nil
-					}
-					o.mu.Unlock()
 				}
 				group.Wait()
 				if late := time.Since(began) - lasts; late > 40*time.Second {
 					t.Errorf("the end was noticed after %v", late)
 				}
-				if first := o.asked[0].Sub(began); first > 2*time.Second {
-					t.Errorf("the first question came after %v", first)
-				}
-				if most := askBurst + int(lasts/askPeriod) + 10; len(o.asked) > most {
-					t.Errorf("%d questions in %v, want at most %d", len(o.asked), lasts, most)
-				}
-				for i := askBurst + 1; i < len(o.asked); i++ {
-					if gap := o.asked[i].Sub(o.asked[i-1]); gap < askPeriod-time.Microsecond {
-						t.Fatalf("question %d came %v after the one before", i+1, gap)
-					}
-				}
-				t.Logf("%d questions in %v", len(o.asked), lasts)
+				checkQuestions(t, o.asked, began, lasts)
 			})
 		})
 	}
+}
+
+// checkQuestions checks how often a scheduler was asked.
+func checkQuestions(t *testing.T, asked []time.Time, began time.Time, lasts time.Duration) {
+	t.Helper()
+	if first := asked[0].Sub(began); first > 2*time.Second {
+		t.Errorf("the first question came after %v", first)
+	}
+	if most := askBurst + int(lasts/askPeriod) + 10; len(asked) > most {
+		t.Errorf("%d questions in %v, want at most %d", len(asked), lasts, most)
+	}
+	for i := askBurst + 1; i < len(asked); i++ {
+		if gap := asked[i].Sub(asked[i-1]); gap < askPeriod-time.Microsecond {
+			t.Fatalf("question %d came %v after the one before", i+1, gap)
+		}
+	}
+	t.Logf("%d questions in %v", len(asked), lasts)
 }
 
 // An end file is noticed within a fiftieth of the time the job took, without a
