@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Lines returns the complete lines of standard output as a process printed them:
+// Lines returns the complete lines of standard output as a rank printed them:
 // tags and time stamps that launchers put before and into lines are taken off. A
 // last line without an end was cut by a crash or a full disk and is left out.
 func (o Output) Lines() []string {
@@ -21,7 +21,7 @@ func (o Output) Lines() []string {
 var (
 	// Open MPI: [1,0]<stdout>:text, [prterun-n1-5@1,0]<stdout>: text, with or instead of it a time stamp.
 	openMPITag = regexp.MustCompile(`^[^<>]*<std(out|err|diag)>: ?`)
-	// MPICH's -l: [0] text, and [0] again wherever the process wrote a part of a line.
+	// MPICH's -l: [0] text, and [0] again wherever the rank wrote a part of a line.
 	hydraTag = regexp.MustCompile(`\[[0-9]+\] `)
 	// Slurm's -l: 0: text.
 	srunTag = regexp.MustCompile(`^ *[0-9]+: `)

@@ -15,15 +15,15 @@ const (
 	placementFile = "placed.sh"
 )
 
-// Each process says on which host it is before it becomes the program: benchmark
-// programs do not tell, and a launcher that puts all processes on the first node
-// is not an error for anybody else.
+// Each rank says on which host it is before it becomes the program: benchmark
+// programs do not tell, and nobody else takes it for an error when a launcher puts
+// all ranks on the first node.
 const placementScript = `#!/bin/sh
 echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
 `
 
-// Placed returns the command with each process saying where it runs, for
+// Placed returns the command with each rank saying where it runs, for
 // Misplaced to check. dir is the folder of the start.
 func Placed(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
@@ -49,9 +49,9 @@ func (c Command) Executable() string {
 
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
-// Misplaced says in what the processes of a Placed command differ from the layout;
+// Misplaced says in what the ranks of a Placed command differ from the layout;
 // empty when they do not. With oneHost the nodes of a layout are imagined on one
-// host and only the number of processes counts.
+// host and only the number of ranks counts.
 func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 	perHost, total := map[string]int{}, 0
 	for _, stream := range [][]byte{o.Stderr, o.Stdout} { // some launchers merge them
@@ -82,8 +82,8 @@ func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 	return ""
 }
 
-func right(processes int, l coll.Layout) int {
-	if processes == l.PPN {
+func right(ranks int, l coll.Layout) int {
+	if ranks == l.PPN {
 		return 1
 	}
 	return 0

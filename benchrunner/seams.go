@@ -22,7 +22,7 @@ type Start struct {
 	Dir    string // absolute, its own, seen by every node; what Command writes lies there
 }
 
-// Command is what each process of a start runs.
+// Command is what each rank of a start runs.
 type Command struct {
 	Args  []string          // program and arguments
 	Env   []forcing.Var     // its Files are written into the folder of the start
@@ -41,7 +41,7 @@ type Output struct {
 // Outcome is what a start says of one of its cases.
 type Outcome struct {
 	State       OutcomeState
-	Seconds     float64 // of OutcomeDone: median time of one call, latest process
+	Seconds     float64 // of OutcomeDone: median time of one call, of the rank that takes longest
 	Low, High   float64 // interval of the median; zero when unknown
 	Samples     int     // calls timed; zero when unknown
 	CostSeconds float64 // wall time the case took, its warm-up included, the launch not
@@ -87,7 +87,7 @@ type Program interface {
 // Launcher starts parallel programs on the nodes of a job.
 type Launcher interface {
 	Name() string
-	// Args returns the argument vector that runs cmd with the layout's processes on
+	// Args returns the argument vector that runs cmd with the layout's ranks on
 	// the first nodes of the job. Variables of cmd.Env are in the launcher's own
 	// environment already; Args passes them on where the launcher does not.
 	Args(l coll.Layout, cmd Command) []string
@@ -110,7 +110,7 @@ type Submission struct {
 	Dir    string // absolute; the working directory
 	Script string // absolute path of a bash script in Dir
 	Nodes  int
-	PPN    int // most processes on a node
+	PPN    int // most ranks on a node
 	Limit  time.Duration
 }
 
@@ -142,7 +142,7 @@ var ErrRejected = errors.New("rejected")
 // Capacity is the largest job that a scheduler takes, and how many.
 type Capacity struct {
 	Nodes int           // of one job; zero when unknown
-	PPN   int           // processes on a node; zero when unknown
+	PPN   int           // ranks on a node; zero when unknown
 	Limit time.Duration // wall time of one job; zero when unlimited
 	Jobs  int           // at the same time; 1 where jobs would disturb each other; zero when unlimited
 	Apart bool          // nodes are machines of their own: starts on different ones may run side by side
@@ -161,7 +161,7 @@ type Scheduler interface {
 	// an attempt arrived, it is looked for before it is repeated. The error matches
 	// ErrRejected when the job can never be accepted.
 	Submit(ctx context.Context, s Submission) (id string, err error)
-	// Find looks a job up by its name: submitted by an earlier process that did not
+	// Find looks a job up by its name: submitted by an earlier tutti that did not
 	// learn its ID.
 	Find(ctx context.Context, s Submission) (id string, found bool, err error)
 	// Status returns what is known of the jobs (by ID; Name and Dir tell them from

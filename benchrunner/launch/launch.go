@@ -46,7 +46,7 @@ type kind struct {
 	taken  []string // options that the layout decides or that must never be given, with the reason below
 
 	file   func(path string) []string // names a file of nodes
-	suffix func(processes int) string // behind the name of each
+	suffix func(ppn int) string       // behind the name of each
 	hosts  []string                   // options that name nodes
 }
 
@@ -55,10 +55,10 @@ var kinds = map[string]kind{
 		file: func(path string) []string { return []string{"--nodelist=" + path} }, suffix: func(int) string { return "" },
 		hosts: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
 	Hydra: {path: "mpiexec.hydra", layout: hydraArgs, taken: []string{"-n", "-np", "-ppn", "-perhost", "-configfile"},
-		file: func(path string) []string { return []string{"-f", path} }, suffix: func(processes int) string { return ":" + strconv.Itoa(processes) },
+		file: func(path string) []string { return []string{"-f", path} }, suffix: func(ppn int) string { return ":" + strconv.Itoa(ppn) },
 		hosts: []string{"-f", "-hostfile", "-machinefile", "-machine", "-machines", "-host", "-hosts", "-hostlist"}},
 	Mpirun: {path: "mpirun", layout: mpirunArgs, taken: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
-		file: func(path string) []string { return []string{"--hostfile", path} }, suffix: func(processes int) string { return " slots=" + strconv.Itoa(processes) },
+		file: func(path string) []string { return []string{"--hostfile", path} }, suffix: func(ppn int) string { return " slots=" + strconv.Itoa(ppn) },
 		hosts: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 }
 
@@ -86,7 +86,7 @@ func New(name string, o Options) (benchrunner.Launcher, error) {
 
 var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// checkMPI: with none every process is a world of its own.
+// checkMPI: with none every rank is a world of its own.
 func checkMPI(name, mpi string) error {
 	switch {
 	case mpi == "":

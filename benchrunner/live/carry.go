@@ -130,7 +130,7 @@ func (r *run) intend(ctx context.Context, c *carried) (state, error) {
 	if err := r.hold(ctx, c); err != nil {
 		return done, err
 	}
-	if known := r.m.known.Load(); !known.Ends.IsZero() && time.Now().Add(c.draft.limit).After(known.Ends) {
+	if known := r.m.said.Load(); !known.Ends.IsZero() && time.Now().Add(c.draft.limit).After(known.Ends) {
 		c.rest = c.draft.carries()
 		return done, nil
 	}
@@ -374,7 +374,7 @@ func (r *run) conclude(ctx context.Context, c *carried) (state, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.account(c.Job, len(c.made.Trials) > 0)
-	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.settled[request] })
+	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.decided[request] })
 	return done, nil
 }
 

@@ -11,12 +11,12 @@ import (
 type part struct {
 	wall, warmup, measure float64
 	cases                 []float64 // wall time of each case, the program's figures
-	settled               []bool    // which cases have a trial
+	decided               []bool    // which cases have a trial
 }
 
 // scaled is the part of the same start on some of the nodes of its job.
 func (p part) scaled(share float64) part {
-	q := part{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, settled: p.settled}
+	q := part{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, decided: p.decided}
 	for _, c := range p.cases {
 		q.cases = append(q.cases, c*share)
 	}
@@ -59,22 +59,22 @@ func spent(parts []part, held, queue float64) coll.Spent {
 	return s
 }
 
-// shares deals held to the settled cases: to each its own time, the rest of a start
+// shares deals held to the decided cases: to each its own time, the rest of a start
 // equally to its cases, all else equally to all. The sum is held when any case is
-// settled.
+// decided.
 func shares(parts []part, held float64) [][]float64 {
 	out := make([][]float64, len(parts))
 	count, left := 0, held
 	for i, p := range parts {
 		out[i] = p.shares(&left)
-		for _, s := range p.settled {
+		for _, s := range p.decided {
 			if s {
 				count++
 			}
 		}
 	}
 	for i, p := range parts {
-		for k, s := range p.settled {
+		for k, s := range p.decided {
 			if s {
 				out[i][k] += max(0, left) / float64(count)
 			}
@@ -85,9 +85,9 @@ func shares(parts []part, held float64) [][]float64 {
 
 // shares deals the wall time of one start and takes it from left.
 func (p part) shares(left *float64) []float64 {
-	out := make([]float64, len(p.settled))
+	out := make([]float64, len(p.decided))
 	count, sum := 0, 0.0
-	for k, s := range p.settled {
+	for k, s := range p.decided {
 		if s {
 			count++
 			out[k] = clean(p.cases[k])
@@ -98,7 +98,7 @@ func (p part) shares(left *float64) []float64 {
 		return out
 	}
 	wall := clean(p.wall)
-	for k, s := range p.settled {
+	for k, s := range p.decided {
 		switch {
 		case !s:
 		case sum > wall:

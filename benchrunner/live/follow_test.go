@@ -57,7 +57,7 @@ func TestScriptFollowsPlan(t *testing.T) {
 				s.switches = slices.Collect(slices.Chunk(cluster, 2+rng.IntN(3)))
 				groups = grouped(hosts, s.switches)
 			}
-			var cases []asked
+			var cases []wanted
 			for n := range 2 + rng.IntN(10) {
 				cases = append(cases, caseAt(n, 1+rng.IntN(s.nodes), int64(1+rng.IntN(100)), "a"))
 			}

@@ -19,9 +19,9 @@ type Machine struct {
 	opt      Options
 	slots    slots
 	watcher  *watcher
-	known    atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
+	said     atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
 	accepted atomic.Bool                          // the scheduler took a job, so its options are right
-	planned  atomic.Bool                          // something fits
+	fits     atomic.Bool                          // some start does, so the grid is not beyond the machine
 	nodes    atomic.Int64                         // most that a job could have
 	patience time.Duration                        // with a scheduler that is unavailable
 }
@@ -54,7 +54,7 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	if err != nil {
 		return c, err
 	}
-	m.known.Store(&c)
+	m.said.Store(&c)
 	m.slots.setLimit(c.Jobs)
 	return c, nil
 }
@@ -106,14 +106,14 @@ func (w *wait) pause(ctx context.Context) bool {
 // attached reports whether jobs must not outlive this process. A scheduler that does
 // not answer now has jobs elsewhere.
 func (m *Machine) attached(ctx context.Context) bool {
-	if c := m.known.Load(); c != nil {
+	if c := m.said.Load(); c != nil {
 		return c.Attached
 	}
 	c, err := m.opt.Scheduler.Capacity(ctx)
 	if err != nil {
 		return false
 	}
-	m.known.Store(&c)
+	m.said.Store(&c)
 	return c.Attached
 }
 

@@ -13,8 +13,8 @@ import (
 // grace is how long a start that was told to end at its limit is let live.
 const grace = 10 * time.Second
 
-// asked is a case and the request it comes from.
-type asked struct {
+// wanted is a case with the request it comes from.
+type wanted struct {
 	request int
 	benchrunner.Case
 }
@@ -89,7 +89,7 @@ type planner struct {
 
 // plan deals the cases to jobs and says which cases cannot be measured. The error
 // is a broken promise of the program.
-func (p planner) plan(cases []asked) ([]draft, []refusal, error) {
+func (p planner) plan(cases []wanted) ([]draft, []refusal, error) {
 	var starts []start
 	var refused []refusal
 	for _, layout := range layoutsOf(cases) {
@@ -109,7 +109,7 @@ func (p planner) plan(cases []asked) ([]draft, []refusal, error) {
 	return p.pack(starts), refused, nil
 }
 
-func layoutsOf(cases []asked) []coll.Layout {
+func layoutsOf(cases []wanted) []coll.Layout {
 	var out []coll.Layout
 	for _, c := range cases {
 		out = append(out, c.Layout())
@@ -120,9 +120,9 @@ func layoutsOf(cases []asked) []coll.Layout {
 
 // group lets the program deal the cases of one layout and finds their requests
 // again.
-func (p planner) group(layout coll.Layout, all []asked) ([][]asked, error) {
+func (p planner) group(layout coll.Layout, all []wanted) ([][]wanted, error) {
 	var cases []benchrunner.Case
-	requests := map[coll.Candidate][]asked{}
+	requests := map[coll.Candidate][]wanted{}
 	for _, c := range all {
 		if c.Layout() == layout {
 			cases = append(cases, c.Case)
@@ -130,9 +130,9 @@ func (p planner) group(layout coll.Layout, all []asked) ([][]asked, error) {
 		}
 	}
 	dealt := 0
-	var out [][]asked
+	var out [][]wanted
 	for _, g := range p.program.Group(cases) {
-		var group []asked
+		var group []wanted
 		for _, c := range g {
 			left := requests[c.Candidate]
 			if len(left) == 0 {
@@ -153,7 +153,7 @@ func (p planner) group(layout coll.Layout, all []asked) ([][]asked, error) {
 
 // fit makes a start of the cases, or halves when it is too long or the program
 // cannot be asked for all of them, or says why a single case does not fit.
-func (p planner) fit(layout coll.Layout, cases []asked) ([]start, []refusal) {
+func (p planner) fit(layout coll.Layout, cases []wanted) ([]start, []refusal) {
 	s := start{Start: benchrunner.Start{Layout: layout, Dir: p.dir}}
 	for _, c := range cases {
 		s.Cases = append(s.Cases, c.Case)
@@ -180,7 +180,7 @@ func (p planner) fit(layout coll.Layout, cases []asked) ([]start, []refusal) {
 
 // askable parts the cases that the program cannot be asked for one at a time from
 // the others; when it can be asked for all together nobody is bad.
-func (p planner) askable(layout coll.Layout, all start, cases []asked) (good []asked, bad []refusal) {
+func (p planner) askable(layout coll.Layout, all start, cases []wanted) (good []wanted, bad []refusal) {
 	if p.command(all.Start) == nil {
 		return cases, nil
 	}

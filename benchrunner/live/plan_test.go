@@ -42,8 +42,8 @@ func (sized) Command(s benchrunner.Start) (benchrunner.Command, error) {
 	return benchrunner.Command{Args: []string{"sized"}}, nil
 }
 
-func caseAt(request, nodes int, bytes int64, algorithm string) asked {
-	return asked{request, benchrunner.Case{Candidate: coll.Candidate{
+func caseAt(request, nodes int, bytes int64, algorithm string) wanted {
+	return wanted{request, benchrunner.Case{Candidate: coll.Candidate{
 		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes},
 		Algorithm: coll.Algorithm{Name: algorithm},
 	}}}
@@ -63,12 +63,12 @@ func describe(jobs []draft) string {
 }
 
 func TestPlan(t *testing.T) {
-	cases := []asked{
+	cases := []wanted{
 		caseAt(0, 2, 100, "a"), caseAt(1, 4, 50, "a"), caseAt(2, 2, 30, "a"), caseAt(3, 2, 200, "a"), caseAt(4, 4, 60, "a"), caseAt(5, 2, 10, "a"),
 	}
 	tests := []struct {
 		name    string
-		cases   []asked
+		cases   []wanted
 		bounds  bounds
 		most    int
 		want    string
@@ -95,7 +95,7 @@ func TestPlan(t *testing.T) {
 		{name: "one that cannot be asked for spoils no other", cases: append(slices.Clone(cases[:3]), caseAt(9, 2, 10, "bad")), most: 8,
 			want:    "4 nodes: [1] 1m10s\n2 nodes: [0 2] 2m30s",
 			refused: []string{"9: bcast 2x2 10B bad: no such algorithm"}},
-		{name: "no Duration holds what it takes and a launch", cases: []asked{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
+		{name: "no Duration holds what it takes and a launch", cases: []wanted{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
 			refused: []string{"0: a job takes up to 720h0m20s, 1h0m0s are allowed: allow longer jobs, or less time for a launch or a measurement"}},
 		{name: "nothing"},
 	}
@@ -124,7 +124,7 @@ func TestPlan(t *testing.T) {
 func TestPlanKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		var cases []asked
+		var cases []wanted
 		for i := range rng.IntN(40) {
 			cases = append(cases, caseAt(i, 1+rng.IntN(4), int64(1+rng.IntN(100)), []string{"a", "a", "a", "bad"}[rng.IntN(4)]))
 		}
@@ -148,7 +148,7 @@ func TestPlanKeepsEverything(t *testing.T) {
 }
 
 // checkCarried checks that each case is in one start or refused.
-func checkCarried(t *testing.T, cases []asked, jobs []draft, refused []refusal) {
+func checkCarried(t *testing.T, cases []wanted, jobs []draft, refused []refusal) {
 	t.Helper()
 	seen := map[int]int{}
 	for _, r := range refused {
@@ -193,7 +193,7 @@ func (generous) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 
 func TestPlanDistrustsPrograms(t *testing.T) {
 	for _, p := range []benchrunner.Program{forgetful{}, generous{}} {
-		if _, _, err := (planner{program: p, dir: "/check"}).plan([]asked{caseAt(0, 1, 1, "a"), caseAt(1, 1, 2, "a")}); err == nil {
+		if _, _, err := (planner{program: p, dir: "/check"}).plan([]wanted{caseAt(0, 1, 1, "a"), caseAt(1, 1, 2, "a")}); err == nil {
 			t.Errorf("%T: no error", p)
 		}
 	}
@@ -247,7 +247,7 @@ func randomPart(rng *rand.Rand) part {
 	p := part{wall: rng.Float64() * 10, warmup: claim(rng), measure: claim(rng)}
 	for range 1 + rng.IntN(4) {
 		p.cases = append(p.cases, claim(rng))
-		p.settled = append(p.settled, rng.IntN(3) > 0)
+		p.decided = append(p.decided, rng.IntN(3) > 0)
 	}
 	return p
 }
@@ -258,11 +258,11 @@ func checkShares(t *testing.T, parts []part, held float64) {
 	sum, any := 0.0, false
 	for i, costs := range shares(parts, held) {
 		for k, c := range costs {
-			if c < 0 || c > 0 && !parts[i].settled[k] {
+			if c < 0 || c > 0 && !parts[i].decided[k] {
 				t.Fatalf("case %d of start %d costs %g s", k, i, c)
 			}
 			sum += c
-			any = any || parts[i].settled[k]
+			any = any || parts[i].decided[k]
 		}
 	}
 	if any && math.Abs(sum-held) > 1e-9*(1+held) {
@@ -270,7 +270,7 @@ func checkShares(t *testing.T, parts []part, held float64) {
 	}
 }
 
-// A job that settled nothing is paid for by the next one that carries its cases, in
+// A job that decided about nothing is paid for by the next one that carries its cases, in
 // this life or a later one.
 func TestWhatWasSpentInVainIsOwed(t *testing.T) {
 	job := func(n int, outcome coll.JobOutcome, held float64, carries ...int) coll.Job {

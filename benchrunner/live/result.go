@@ -11,7 +11,7 @@ import (
 )
 
 // restarts is how often a case is started again after jobs that were cut short
-// before anything was settled.
+// before anything was decided.
 const restarts = 2
 
 // result is result.json: what was made of a job.
@@ -31,7 +31,7 @@ func (s sight) result(requests []benchrunner.Request, cut func(request int) int,
 	r.Outcome, r.Reason = s.outcome()
 	r.Reason = tail([]byte(r.Reason), 3)
 	outcomes := s.outcomes(&r)
-	if settled(outcomes) == 0 {
+	if decided(outcomes) == 0 {
 		s.giveUp(outcomes, r, cut)
 	}
 	held := s.held()
@@ -97,7 +97,7 @@ func sound(o benchrunner.Outcome) benchrunner.Outcome {
 	return o
 }
 
-func settled(outcomes [][]benchrunner.Outcome) int {
+func decided(outcomes [][]benchrunner.Outcome) int {
 	n := 0
 	for _, cases := range outcomes {
 		for _, o := range cases {
@@ -109,7 +109,7 @@ func settled(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// giveUp decides about the cases of a job that settled nothing: they fail, unless
+// giveUp decides about the cases of a job of which none is decided: they fail, unless
 // the job was cut short and they may be started again. When it was ended for what
 // it did, out of memory or time, the cases that were running are at fault alone.
 func (s sight) giveUp(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
@@ -170,7 +170,7 @@ func (s sight) parts(outcomes [][]benchrunner.Outcome) []part {
 		p := part{wall: st.Wall.Seconds(), warmup: st.WarmupSeconds, measure: st.MeasureSeconds}
 		for _, o := range outcomes[i] {
 			p.cases = append(p.cases, o.CostSeconds)
-			p.settled = append(p.settled, o.State != benchrunner.OutcomeNotReached)
+			p.decided = append(p.decided, o.State != benchrunner.OutcomeNotReached)
 		}
 		parts = append(parts, p.scaled(s.share(i)))
 	}

@@ -58,8 +58,8 @@ type run struct {
 	broken  error      // of log
 	later   error      // what these nodes cannot measure in the time they are left
 	number  int        // of the last job
-	settled []bool     // by request
-	cut     []int      // jobs that were cut short with nothing settled, by request
+	decided []bool     // by request: it has its trial
+	cut     []int      // jobs that were cut short with nothing decided, by request
 	owed    []float64  // seconds that such jobs were held, by request
 }
 
@@ -67,18 +67,18 @@ func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	n := len(batch.Requests)
 	r := &run{
 		m: m, batch: batch, log: log, prefix: namePrefix(m.opt.Campaign, batch),
-		settled: make([]bool, n), cut: make([]int, n), owed: make([]float64, n),
+		decided: make([]bool, n), cut: make([]int, n), owed: make([]float64, n),
 	}
 	r.number = lastNumber(r.prefix, batch)
 	for i, req := range batch.Requests {
-		r.settled[i] = req.Ended
+		r.decided[i] = req.Ended
 	}
 	r.recall()
 	return r
 }
 
 // recall finds out what ended jobs left: of the jobs that carry a request it was
-// the last one that settled it.
+// the last one that decided about it.
 func (r *run) recall() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
@@ -92,14 +92,14 @@ func (r *run) recall() {
 		if j.State != coll.JobEnded {
 			continue
 		}
-		fruitful := slices.ContainsFunc(r.known(j.Carries), func(c int) bool { return r.settled[c] && last[c] == j.Name })
+		fruitful := slices.ContainsFunc(r.known(j.Carries), func(c int) bool { return r.decided[c] && last[c] == j.Name })
 		r.account(j, fruitful)
 	}
 }
 
 // known drops what is no index of a request.
 func (r *run) known(carries []int) []int {
-	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.settled) })
+	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
 // account enters an ended job: what one spent in vain is owed by those that carry
@@ -123,7 +123,7 @@ func (r *run) account(j coll.Job, fruitful bool) {
 	}
 }
 
-// open returns the requests that are neither settled nor carried by a job.
+// open returns the requests that are neither decided nor carried by a job.
 func (r *run) open() []int {
 	carried := map[int]bool{}
 	for _, j := range r.batch.Jobs {
@@ -134,7 +134,7 @@ func (r *run) open() []int {
 		}
 	}
 	var out []int
-	for i, s := range r.settled {
+	for i, s := range r.decided {
 		if !s && !carried[i] {
 			out = append(out, i)
 		}
@@ -156,10 +156,10 @@ func (r *run) logJob(j coll.Job) error {
 func (r *run) logTrial(request int, t coll.Trial) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.broken != nil || r.settled[request] {
+	if r.broken != nil || r.decided[request] {
 		return r.broken
 	}
-	r.settled[request] = true
+	r.decided[request] = true
 	r.broken = r.log.Trial(t)
 	return r.broken
 }
@@ -177,7 +177,7 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 	if err != nil {
 		return nil, nil, err
 	}
-	var cases []asked
+	var cases []wanted
 	var unforced []refusal
 	for _, i := range requests {
 		c := r.batch.Requests[i].Candidate
@@ -186,7 +186,7 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 			unforced = append(unforced, refusal{request: i, reason: err.Error()})
 			continue
 		}
-		cases = append(cases, asked{i, benchrunner.Case{Candidate: c, Forcing: f}})
+		cases = append(cases, wanted{i, benchrunner.Case{Candidate: c, Forcing: f}})
 	}
 	side, err := r.m.sideFor(ctx, capacity, nodes)
 	if err != nil {
@@ -198,8 +198,8 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 	}
 	refused = r.postpone(refused)
 	if len(drafts) > 0 {
-		r.m.planned.Store(true)
-	} else if len(refused) > 0 && r.batch.Round <= 1 && !r.m.planned.Load() {
+		r.m.fits.Store(true)
+	} else if len(refused) > 0 && r.batch.Round <= 1 && !r.m.fits.Load() {
 		return nil, nil, fmt.Errorf("%w: nothing of the first round can be measured; %v: %s",
 			benchrunner.ErrRejected, r.batch.Requests[refused[0].request].Candidate, refused[0].reason)
 	}

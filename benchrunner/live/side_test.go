@@ -17,8 +17,8 @@ import (
 
 // A start takes its cases, 5 s of launch and 10 s to die; a job has 5 s for itself.
 func TestPlanSideBySide(t *testing.T) {
-	two := func(n int) []asked { // starts of two nodes, 30 s each
-		var out []asked
+	two := func(n int) []wanted { // starts of two nodes, 30 s each
+		var out []wanted
 		for i := range n {
 			out = append(out, caseAt(i, 2, 15, "a"))
 		}
@@ -28,7 +28,7 @@ func TestPlanSideBySide(t *testing.T) {
 	fours := [][]string{{"a1", "a2", "a3", "a4"}, {"b1", "b2", "b3", "b4"}}
 	tests := []struct {
 		name  string
-		cases []asked
+		cases []wanted
 		side  side
 		limit time.Duration
 		want  string
@@ -63,7 +63,7 @@ func TestPlanSideBySide(t *testing.T) {
 func TestPlanSideKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
-		var cases []asked
+		var cases []wanted
 		for i := range rng.IntN(60) {
 			cases = append(cases, caseAt(i, 1+rng.IntN(8), int64(1+rng.IntN(100)), "a"))
 		}
@@ -92,8 +92,8 @@ func TestSharesSideBySide(t *testing.T) {
 		{Start: benchrunner.Start{Layout: coll.Layout{Nodes: 2, PPN: 1}}}, {Start: benchrunner.Start{Layout: coll.Layout{Nodes: 4, PPN: 1}}},
 	}}}
 	walls := []part{
-		part{wall: 10, measure: 4, cases: []float64{4}, settled: []bool{true}}.scaled(s.share(0)),
-		part{wall: 10, measure: 8, cases: []float64{8}, settled: []bool{true}}.scaled(s.share(1)),
+		part{wall: 10, measure: 4, cases: []float64{4}, decided: []bool{true}}.scaled(s.share(0)),
+		part{wall: 10, measure: 8, cases: []float64{8}, decided: []bool{true}}.scaled(s.share(1)),
 	}
 	if !s.beside() {
 		t.Error("starts of 2 and 4 nodes of 8 are not side by side")

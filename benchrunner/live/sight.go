@@ -96,7 +96,7 @@ func (s sight) excuse() {
 func (s sight) excuseBeside() {
 	var last time.Time
 	for _, one := range s.starts {
-		last = later(last, one.changed)
+		last = latest(last, one.changed)
 	}
 	for i := range s.starts {
 		one := &s.starts[i]
@@ -167,12 +167,12 @@ func (s sight) signs() float64 {
 	}
 	last := s.begun
 	for _, one := range s.starts {
-		last = later(last, one.changed)
+		last = latest(last, one.changed)
 	}
 	return last.Sub(s.begun).Seconds()
 }
 
-func later(a, b time.Time) time.Time {
+func latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

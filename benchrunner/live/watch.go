@@ -48,7 +48,7 @@ type watched struct {
 type watcher struct {
 	scheduler benchrunner.Scheduler
 	poll      Poll
-	settle    time.Duration
+	lostAfter time.Duration // a job that the scheduler does not know, at the earliest
 	patience  time.Duration
 
 	mu      sync.Mutex
@@ -64,9 +64,9 @@ type watcher struct {
 	failing time.Time // since when the scheduler is unavailable
 }
 
-func newWatcher(s benchrunner.Scheduler, p Poll, settle, patience time.Duration) *watcher {
+func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Duration) *watcher {
 	return &watcher{
-		scheduler: s, poll: p, settle: settle, patience: patience,
+		scheduler: s, poll: p, lostAfter: lostAfter, patience: patience,
 		jobs: map[*watched]bool{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -78,8 +78,8 @@ func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submissi
 	w.add(j, known)
 	defer w.remove(j)
 	select {
-	case v := <-j.over:
-		return v, v.err
+	case e := <-j.over:
+		return e, e.err
 	case <-ctx.Done():
 		return ending{}, ctx.Err()
 	}
@@ -162,7 +162,7 @@ func (w *watcher) lookAtFiles() {
 	for _, j := range w.started() {
 		if _, err := os.Stat(filepath.Join(j.sub.Dir, "end")); err == nil {
 			w.mu.Lock()
-			w.decide(j, ending{byFile: true})
+			w.finish(j, ending{byFile: true})
 			w.mu.Unlock()
 		}
 	}
@@ -181,17 +181,17 @@ func (w *watcher) started() []*watched {
 	return out
 }
 
-// decide ends the watch of a job; the lock is held.
-func (w *watcher) decide(j *watched, v ending) {
+// finish ends the watch of a job; the lock is held.
+func (w *watcher) finish(j *watched, e ending) {
 	if !w.jobs[j] {
 		return
 	}
-	if v.byFile {
-		v.status = j.status
+	if e.byFile {
+		e.status = j.status
 	}
 	delete(w.jobs, j)
 	w.changed = time.Now()
-	j.over <- v
+	j.over <- e
 	if len(w.jobs) == 0 && w.stop != nil {
 		w.stop()
 		w.stop = nil
@@ -257,7 +257,7 @@ func (w *watcher) fail(asked []*watched, err error, now time.Time) {
 		return
 	}
 	for _, j := range asked {
-		w.decide(j, ending{err: err})
+		w.finish(j, ending{err: err})
 	}
 }
 
@@ -268,10 +268,10 @@ func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now ti
 		if j.unknown++; j.unknown == 1 {
 			j.since = now
 		}
-		if j.unknown >= unknownTimes && now.Sub(j.since) >= w.settle {
+		if j.unknown >= unknownTimes && now.Sub(j.since) >= w.lostAfter {
 			s = j.status
 			s.Phase, s.Outcome, s.Reason = benchrunner.JobOver, coll.JobLost, "the scheduler does not know it any more"
-			w.decide(j, ending{status: s})
+			w.finish(j, ending{status: s})
 		}
 		return
 	case s.Phase != j.status.Phase:
@@ -279,6 +279,6 @@ func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now ti
 	}
 	j.unknown, j.status = 0, s
 	if s.Phase == benchrunner.JobOver || s.Hopeless {
-		w.decide(j, ending{status: s})
+		w.finish(j, ending{status: s})
 	}
 }

@@ -25,7 +25,7 @@ var runText string
 // Options say what this machine takes. Zero means that it is not known.
 type Options struct {
 	Nodes int // of one job, as launchers make several out of one machine
-	PPN   int // processes on a node
+	PPN   int // ranks on a node
 }
 
 // Scheduler runs one job at a time. It is safe for concurrent use.

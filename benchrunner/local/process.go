@@ -16,9 +16,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// patience is how long processes are waited for after TERM: launchers end their
+// farewell is how long processes are waited for after TERM: launchers end their
 // remote parts meanwhile.
-const patience = 5 * time.Second
+const farewell = 5 * time.Second
 
 // process is one that leads the session of a job, and no other one ever.
 type process struct {
@@ -149,11 +149,11 @@ func (p process) end(ctx context.Context) error {
 		}
 		signal := syscall.SIGKILL
 		switch age := time.Since(began); {
-		case age > 3*patience:
+		case age > 3*farewell:
 			return fmt.Errorf("processes %v do not end", pids)
 		case pause == time.Millisecond:
 			signal = syscall.SIGTERM
-		case age < patience:
+		case age < farewell:
 			signal = 0
 		}
 		for _, pid := range pids {

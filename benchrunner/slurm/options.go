@@ -36,7 +36,7 @@ type Scheduler struct {
 	options Options
 	block   time.Duration // sbatch may take so long
 	search  time.Duration // after an attempt that may have arrived, the job is looked for so long
-	grace   time.Duration // a job that Slurm stops knowing is asked about so long
+	absence time.Duration // a job that Slurm stops knowing is asked about so long
 
 	mu      sync.Mutex
 	ledger  ledger          // whether there is accounting
@@ -95,7 +95,7 @@ func New(o Options) (*Scheduler, error) {
 		options: o,
 		block:   90 * time.Second, // it blocks while the controller has no room for jobs
 		search:  10 * time.Second,
-		grace:   time.Minute,
+		absence: time.Minute,
 		watched: map[string]seen{},
 	}, nil
 }

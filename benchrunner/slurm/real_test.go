@@ -405,7 +405,7 @@ func TestSlurmControllerDown(t *testing.T) {
 // Ids begin at 1 again, and a job is purged some time after its end.
 func TestSlurmForgets(t *testing.T) {
 	c, s := start(t, 1, conf+"\nMinJobAge=2", Options{})
-	s.grace = 0
+	s.absence = 0
 	sub := job(t, "old", "true")
 	id := submit(t, s, sub)
 	await(t, s, id, sub, over)

@@ -111,9 +111,9 @@ func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, b
 	if w.since.IsZero() {
 		w.since = s.options.Now()
 	}
-	limit, reason := s.grace, "squeue no longer shows the job"
+	limit, reason := s.absence, "squeue no longer shows the job"
 	if silent != nil && !errors.Is(silent, errNoAccounts) {
-		limit, reason = max(s.grace, s.options.Patience), fmt.Sprintf("%s, %v", reason, silent)
+		limit, reason = max(s.absence, s.options.Patience), fmt.Sprintf("%s, %v", reason, silent)
 	}
 	s.watched[id] = w
 	if s.options.Now().Sub(w.since) >= limit {
