@@ -28,14 +28,20 @@ var (
 )
 
 func untagged(line string) string {
-	if at := openMPITag.FindStringIndex(line); at != nil {
-		return line[at[1]:]
+	if strings.Contains(line, "<std") {
+		if at := openMPITag.FindStringIndex(line); at != nil {
+			return line[at[1]:]
+		}
 	}
-	if at := hydraTag.FindStringIndex(line); at != nil && at[0] == 0 {
-		return hydraTag.ReplaceAllString(line, "")
+	if strings.HasPrefix(line, "[") {
+		if at := hydraTag.FindStringIndex(line); at != nil && at[0] == 0 {
+			return hydraTag.ReplaceAllString(line, "")
+		}
 	}
-	if at := srunTag.FindStringIndex(line); at != nil {
-		return line[at[1]:]
+	if strings.Contains(line, ": ") {
+		if at := srunTag.FindStringIndex(line); at != nil {
+			return line[at[1]:]
+		}
 	}
 	return line
 }
