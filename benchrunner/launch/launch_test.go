@@ -126,3 +126,8 @@ func ExampleNew() {
 	fmt.Println(l.Args(coll.Layout{Nodes: 2, PPN: 4}, benchrunner.Command{Args: []string{"./program", "--fast"}}))
 	// Output: [mpiexec.hydra -genvall -n 8 -ppn 4 ./program --fast]
 }
+
+func ExampleNames() {
+	fmt.Println(launch.Names())
+	// Output: [srun hydra mpirun]
+}

@@ -46,11 +46,16 @@ type fakeProgram struct {
 
 func newFakeProgram(t testing.TB, dir string) fakeProgram {
 	t.Helper()
-	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 500 * time.Millisecond}
-	if err := os.WriteFile(p.path, []byte(fakeText), 0o777); err != nil {
+	p, err := writeFakeProgram(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func writeFakeProgram(dir string) (fakeProgram, error) {
+	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 500 * time.Millisecond}
+	return p, os.WriteFile(p.path, []byte(fakeText), 0o777)
 }
 
 func (p fakeProgram) Name() string { return "fake" }

@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -27,4 +28,37 @@ func ExampleCheckDirective() {
 	// Output:
 	// <nil>
 	// slurm: directive "--arr=1-3": --array is refused: jobs would not run as asked for
+}
+
+func ExampleNew() {
+	_, err := slurm.New(slurm.Options{Partition: "day,night"})
+	fmt.Println(err)
+	// Output: slurm: partition "day,night": want one partition
+}
+
+func ExampleParsePartitions() {
+	const said = "PartitionName=bench Default=YES MaxNodes=16 MaxTime=01:00:00 State=UP TotalCPUs=1024 TotalNodes=32\n"
+	for _, p := range slurm.ParsePartitions(said) {
+		fmt.Printf("%s: %d nodes, at most %s of a job for %s\n", p.Name, p.Nodes, p.MaxNodes, p.MaxTime)
+	}
+	// Output: bench: 32 nodes, at most 16 of a job for 01:00:00
+}
+
+// On a cluster: a job is submitted, looked at and ended.
+func ExampleScheduler_Submit() {
+	ctx := context.Background()
+	scheduler, err := slurm.New(slurm.Options{Partition: "bench"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	job := benchrunner.Submission{Name: "c1.bcast.r3-2", Dir: "/scratch/c1", Script: "/scratch/c1/job.sh", Nodes: 4, PPN: 2, Limit: 10 * time.Minute}
+	id, err := scheduler.Submit(ctx, job)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, err := scheduler.Status(ctx, map[string]benchrunner.Submission{id: job})
+	fmt.Println(answer[id].Phase, answer[id].Reason, err)
+	fmt.Println(scheduler.Cancel(ctx, id, job))
 }

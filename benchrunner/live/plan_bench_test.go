@@ -1,0 +1,86 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// Jobs of a thousand starts of 1 to 64 nodes.
+func BenchmarkPlan(b *testing.B) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	cases := make([]wanted, 1000)
+	for i := range cases {
+		cases[i] = caseAt(i, 1<<rng.IntN(7), int64(30+rng.IntN(300)), "a")
+	}
+	var pairs [][]string
+	for n := range 32 {
+		pairs = append(pairs, []string{fmt.Sprint("a", n), fmt.Sprint("b", n)})
+	}
+	for _, bc := range []struct {
+		name string
+		side side
+	}{{"one after another", side{}}, {"side by side", side{nodes: 64}}, {"by switches", side{nodes: 64, switches: pairs}}} {
+		b.Run(bc.name, func(b *testing.B) {
+			p := planner{program: sized{most: 1}, bounds: bounds{limit: 4 * time.Hour}, launch: 5 * time.Second, dir: "/check", side: bc.side}
+			for b.Loop() {
+				if jobs, refused, err := p.plan(cases); err != nil || len(refused) > 0 || len(jobs) == 0 {
+					b.Fatal(jobs, refused, err)
+				}
+			}
+		})
+	}
+}
+
+// The folder and script of a job of a hundred starts.
+func BenchmarkRender(b *testing.B) {
+	m := &Machine{opt: Options{Dir: "/scratch", Program: naps{}, Launcher: placing{}}}
+	d := draft{nodes: 1, limit: time.Hour}
+	for i := range 100 {
+		d.starts = append(d.starts, twoCases(2*i))
+	}
+	for b.Loop() {
+		if _, err := m.render(d, "name"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What a job left: eight starts that printed 4 MiB each.
+func BenchmarkSee(b *testing.B) {
+	m := &Machine{opt: Options{Dir: b.TempDir(), Program: quiet{}}}
+	j := job{Job: coll.Job{Name: "j"}}
+	text := bytes.Repeat([]byte("64    0.21    0.19    0.24    1000\n"), 4<<20/35)
+	for i := range 8 {
+		j.starts = append(j.starts, twoCases(2*i))
+		dir := filepath.Join(m.jobDir("j"), startDir(i))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			b.Fatal(err)
+		}
+		for name, content := range map[string][]byte{"begin": nil, "stdout": text, "stderr": nil, "end": []byte("exit 0\nbegin 1 1\nend 2 2\nwhole\n")} {
+			if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.SetBytes(int64(8 * len(text)))
+	for b.Loop() {
+		if _, err := m.see(b.Context(), j, ending{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// quiet is a program whose output means nothing.
+type quiet struct{ sized }
+
+func (quiet) Read(s benchrunner.Start, _ benchrunner.Output) benchrunner.Reading {
+	return benchrunner.Reading{Outcomes: make([]benchrunner.Outcome, len(s.Cases))}
+}

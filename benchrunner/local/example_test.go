@@ -1,0 +1,77 @@
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/local"
+)
+
+func ExampleNew() {
+	s, err := local.New(local.Options{Nodes: 4, PPN: 8})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := s.Capacity(context.Background())
+	fmt.Println(s.Name(), c.Nodes, c.PPN, c.Jobs, err)
+	// Output: local 4 8 1 <nil>
+}
+
+func ExampleNewAllocation() {
+	s, err := local.NewAllocation([]string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "SLURM_JOB_CPUS_PER_NODE=32(x3),16", "SLURM_JOB_END_TIME=2000000000"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := s.Capacity(context.Background())
+	fmt.Println(s.Name(), c.Nodes, c.PPN, c.Ends.UTC(), err)
+	// Output: allocation 4 16 2033-05-18 03:33:20 +0000 UTC <nil>
+}
+
+// A job is a process beside this one; its folder tells the rest.
+func ExampleScheduler_Submit() {
+	dir, err := os.MkdirTemp("", "job")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	job := benchrunner.Submission{Name: "job", Dir: dir, Script: filepath.Join(dir, "job.sh"), Limit: time.Minute}
+	if err := os.WriteFile(job.Script, []byte("exit 3\n"), 0o666); err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := local.New(local.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	id, err := s.Submit(ctx, job)
+	for phase := benchrunner.JobRunning; err == nil && phase != benchrunner.JobOver; time.Sleep(time.Millisecond) {
+		var answer map[string]benchrunner.Status
+		answer, err = s.Status(ctx, map[string]benchrunner.Submission{id: job})
+		if phase = answer[id].Phase; phase == benchrunner.JobOver {
+			fmt.Println(answer[id].Outcome, answer[id].Reason)
+		}
+	}
+	fmt.Println(err)
+	// Output:
+	// failed exit code 3
+	// <nil>
+}
+
+func ExampleScheduler_Show() {
+	s, err := local.New(local.Options{PPN: 8})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Show(benchrunner.Submission{Name: "job", Dir: "/tmp/my jobs", Script: "/tmp/my jobs/job.sh", Limit: 90 * time.Second}))
+	// Output: setsid timeout 90.000 bash '/tmp/my jobs/job.sh'
+}
