@@ -11,8 +11,11 @@
 //	switches       which nodes share a switch, where starts side by side must not
 //	setup.sh       the site's lines
 //	claim/job      the ID of the job that measures; any other one of this name does nothing
+//	begin          when its script began
+//	job.log        what the script says
 //	environment    where it ran
 //	1/ 2/ …        one for each start: stdout, stderr, begin, end; beside others its hosts
+//	stop           written by tutti: the script is to start nothing more
 //	end            that the script came to its end, and when
 //	result.json    what was made of it, written before the journal hears of it
 //

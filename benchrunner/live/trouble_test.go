@@ -120,3 +120,36 @@ func TestTroubleWithFiles(t *testing.T) {
 		})
 	}
 }
+
+// A job that is read before its script came to its end has to be kept from going on.
+// When it cannot be, the run ends with what the system says, and the next one goes on.
+func TestTroubleWithStop(t *testing.T) {
+	o := options(t, t.TempDir(), localScheduler(t))
+	o.Settle = 50 * time.Millisecond
+	b := batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow"))
+	stop := filepath.Join(o.Dir, "jobs", "tutti-test-mpich-bcast-r1-1", "stop")
+	denied := make(chan error, 1)
+	go func() {
+		waitForCase(t, o.Dir)
+		denied <- os.Symlink(stop, stop)
+		killFirst(t, o.Dir)
+	}()
+	log := &memory{}
+	err := machine(t, o).Run(t.Context(), b, log)
+	if denyErr := <-denied; denyErr != nil {
+		t.Fatal(denyErr)
+	}
+	if !errors.Is(err, syscall.ELOOP) || len(log.trials) > 0 {
+		t.Errorf("Run = %v, %d trials; want what the system says, and none", err, len(log.trials))
+	}
+	if err := os.Remove(stop); err != nil {
+		t.Fatal(err)
+	}
+	if err := machine(t, o).Run(t.Context(), again(b, log), log); err != nil {
+		t.Fatal(err)
+	}
+	if done := checkTrials(t, log, 3); done != 3 {
+		t.Errorf("%d of 3 measured: %+v", done, log.trials)
+	}
+	ledger(t, o.Dir, 1, 2, 3)
+}
