@@ -42,12 +42,17 @@ type scriptStart struct {
 	Number  int
 	Seconds string
 	Command string
-	Nodes   int
 
 	// Of starts side by side.
+	Nodes  int
 	Suffix string // of the lines of its hosts file
 	Slices string // its groups: first:number first:number …
 	After  string // numbers of the starts that must have ended before it begins
+}
+
+// place says where and after which others a start runs.
+func (s *scriptStart) place(at benchrunner.Place, nodes int, suffix string) {
+	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
 
 // job is a draft with a name and all that its folder holds.
@@ -86,18 +91,16 @@ func (m *Machine) render(d draft, name string) (job, error) {
 		j.files["setup.sh"] = []byte(setupText(m.opt.Setup))
 	}
 	for i := range j.starts {
-		s := &j.starts[i]
-		s.Dir = filepath.Join(data.Dir, startDir(i))
-		c, err := m.command(s.Start, startDir(i), j.files, data.Side)
+		j.starts[i].Dir = filepath.Join(data.Dir, startDir(i))
+		c, err := m.command(j.starts[i].Start, startDir(i), j.files, data.Side)
 		if err != nil {
 			return job{}, fmt.Errorf("job %s: %w", name, err)
 		}
-		data.Binary = c.binary
-		one := scriptStart{Number: i + 1, Seconds: seconds(s.Limit), Command: shellescape.QuoteCommand(c.args), Nodes: s.Layout.Nodes}
+		one := scriptStart{Number: i + 1, Seconds: seconds(j.starts[i].Limit), Command: shellescape.QuoteCommand(c.args)}
 		if data.Side {
-			one.Suffix, one.Slices, one.After = c.suffix, slicesOf(d.places[i].Groups), numbersOf(d.places[i].After)
+			one.place(d.places[i], j.starts[i].Layout.Nodes, c.suffix)
 		}
-		data.Starts = append(data.Starts, one)
+		data.Starts, data.Binary = append(data.Starts, one), c.binary
 	}
 	var text strings.Builder
 	if err := jobTemplate.Execute(&text, data); err != nil {

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,42 +55,16 @@ const (
 
 // New checks the options. Nothing is asked of Slurm.
 func New(o Options) (*Scheduler, error) {
-	named := []struct{ key, value string }{
-		{"partition", o.Partition}, {"account", o.Account}, {"qos", o.QOS},
-		{"reservation", o.Reservation}, {"constraint", o.Constraint},
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	for _, n := range named {
-		if err := checkValue(n.value); err != nil {
-			return nil, fmt.Errorf("slurm: %s %q: %w", n.key, n.value, err)
-		}
-	}
-	if strings.Contains(o.Partition, ",") {
-		return nil, fmt.Errorf("slurm: partition %q: want one partition", o.Partition)
-	}
-	for _, d := range o.Directives {
-		if err := CheckDirective(d); err != nil {
-			return nil, err
-		}
-	}
-	if o.MaxJobs < 0 || o.Patience < 0 {
-		return nil, fmt.Errorf("slurm: %d jobs, patience %v: want none below zero", o.MaxJobs, o.Patience)
-	}
-	if o.MaxJobs == 0 {
-		o.MaxJobs = 1
-	}
-	if o.Patience == 0 {
-		o.Patience = 10 * time.Minute
-	}
+	o.MaxJobs = cmp.Or(o.MaxJobs, 1)
+	o.Patience = cmp.Or(o.Patience, 10*time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
-	}
-	if o.Bin != "" {
-		if _, err := os.Stat(o.Bin); err != nil {
-			return nil, fmt.Errorf("slurm: folder of the commands: %w", err)
-		}
 	}
 	return &Scheduler{
 		options: o,
@@ -98,6 +73,35 @@ func New(o Options) (*Scheduler, error) {
 		absence: time.Minute,
 		watched: map[string]seen{},
 	}, nil
+}
+
+func (o Options) check() error {
+	named := []struct{ key, value string }{
+		{"partition", o.Partition}, {"account", o.Account}, {"qos", o.QOS},
+		{"reservation", o.Reservation}, {"constraint", o.Constraint},
+	}
+	for _, n := range named {
+		if err := checkValue(n.value); err != nil {
+			return fmt.Errorf("slurm: %s %q: %w", n.key, n.value, err)
+		}
+	}
+	if strings.Contains(o.Partition, ",") {
+		return fmt.Errorf("slurm: partition %q: want one partition", o.Partition)
+	}
+	for _, d := range o.Directives {
+		if err := CheckDirective(d); err != nil {
+			return err
+		}
+	}
+	if o.MaxJobs < 0 || o.Patience < 0 {
+		return fmt.Errorf("slurm: %d jobs, patience %v: want none below zero", o.MaxJobs, o.Patience)
+	}
+	if o.Bin != "" {
+		if _, err := os.Stat(o.Bin); err != nil {
+			return fmt.Errorf("slurm: folder of the commands: %w", err)
+		}
+	}
+	return nil
 }
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)
