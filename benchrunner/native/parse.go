@@ -155,24 +155,42 @@ func (l *listing) pass(last *int, next int) {
 
 // check says what is wrong with a result.
 func (e event) check(c benchrunner.Case) error {
-	finite := func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 	switch {
 	case e.Error != "":
 		return fmt.Errorf("the program says: %s", e.Error)
-	case !finite(e.Warmup) || !finite(e.Measure) || !finite(e.Wall) || e.Warmup+e.Measure > e.Wall*1.01+1e-6:
+	case !seconds(e.Warmup) || !seconds(e.Measure) || !seconds(e.Wall) || e.Warmup+e.Measure > e.Wall*1.01+1e-6:
 		return fmt.Errorf("warm-up %g s and measuring %g s of %g s", e.Warmup, e.Measure, e.Wall)
 	case e.Event == "refused" && e.Why == "":
 		return fmt.Errorf("refused without a reason")
 	case e.Event == "refused":
 		return nil
+	}
+	if err := e.checkTimes(); err != nil {
+		return err
+	}
+	return e.checkManner(c)
+}
+
+// checkTimes says what is wrong with the median, its interval and the samples.
+func (e event) checkTimes() error {
+	switch {
 	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
 		return fmt.Errorf("no median, or one below %g s", shortest)
 	case e.Samples < 1 || !(e.Min > 0) || e.Min > *e.Median:
 		return fmt.Errorf("%d samples with a minimum of %g s and a median of %g s", e.Samples, e.Min, *e.Median)
 	case float64(e.Samples)**e.Median/2 > e.Wall:
 		return fmt.Errorf("%d samples of %g s in %g s", e.Samples, *e.Median, e.Wall)
-	case (e.Low != 0 || e.High != 0) && !(e.Low > 0 && e.Low <= *e.Median && e.High >= *e.Median && finite(e.High)):
+	case e.Low == 0 && e.High == 0:
+		return nil
+	case !(e.Low > 0 && e.Low <= *e.Median && e.High >= *e.Median && seconds(e.High)):
 		return fmt.Errorf("interval from %g to %g s about %g s", e.Low, e.High, *e.Median)
+	}
+	return nil
+}
+
+// checkManner says what is wrong with how the case was measured.
+func (e event) checkManner(c benchrunner.Case) error {
+	switch {
 	case !slices.Contains([]string{"tight", "slice", "max", "hopeless"}, e.Stop):
 		return fmt.Errorf("stop %q", e.Stop)
 	case !slices.Contains([]string{"clock", "barrier"}, e.Sync):
@@ -184,6 +202,9 @@ func (e event) check(c benchrunner.Case) error {
 	}
 	return nil
 }
+
+// seconds reports whether a duration can be one.
+func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
 // shortest is a time that no collective beats: light goes a foot.
 const shortest = 1e-9
