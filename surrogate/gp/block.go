@@ -9,6 +9,16 @@ const blockLen = 48
 // (7·512·8 = 28 kB) stay in a first-level cache of 32 kB.
 const chunkLen = 512
 
+// newRows returns n rows of width numbers in one piece of memory.
+func newRows(n, width int) [][]float64 {
+	all := make([]float64, n*width)
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = all[i*width : (i+1)*width : (i+1)*width]
+	}
+	return rows
+}
+
 // block is a scratch matrix of at most blockLen×blockLen numbers, rows blockLen apart.
 type block [blockLen * blockLen]float64
 

@@ -1,18 +1,26 @@
 // Package gp is Gaussian-process regression: rows of numbers and their targets in, posterior
-// mean and variance out.
+// mean and variance out. It has two models.
 //
-// The model is y = mean + f(x) + noise with constant mean, f a Gaussian process of covariance
-// [Matern52] or [RBF] with one length scale per column, and independent normal noise. Fit learns
-// length scales, signal and noise variance by maximising the log marginal likelihood, with
-// analytic gradients, from several seeded starts; With takes them as given. Everything returned
-// is in the units of the targets given.
+// [GP] is of one function: y = mean + f(x) + noise with a constant mean, f a Gaussian process
+// of Matérn-5/2 covariance with one length scale for each column, and independent normal noise
+// (Rasmussen and Williams, Gaussian Processes for ML, 2006, chapters 2 and 5).
 //
-// Two things make it fit for choosing what to observe next. [GP.Append] conditions a model on
-// one more row in O(n²), and a [Pool] keeps the mean and variance of a fixed set of candidates
-// up to date at O(n·m) per appended row. [Pool.Condition] does the same for a row that is asked
-// for but not yet observed: the variance does not depend on the value, so a batch is picked by
-// taking the candidate of greatest variance and conditioning on it, again and again, until
-// [Pool.Reset].
+// [Multi] is of several related functions, called tasks, and of several sources of observations
+// (Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction, NIPS 2007; Kennedy and
+// O'Hagan, Biometrika 87, 2000): what one task shows at a row tells of the others there. Its
+// [Posterior] gives covariances between tasks at rows.
+//
+// [Fit] and [FitMulti] learn length scales and variances by maximising the log marginal
+// likelihood, with analytic gradients, under log-normal priors. Everything returned is in the
+// units of the targets given.
+//
+// # What to observe next
+//
+// [GP.Append] conditions a model on one more row in O(n²), and a [Pool] keeps the mean and
+// variance of a fixed set of candidates up to date at O(n·m) for each appended row.
+// [Pool.Condition] and [Posterior.Condition] do the same for an observation that is asked for
+// but not yet made: variances do not depend on its value. So a batch is picked by taking the
+// candidate of greatest variance and conditioning on it, again and again.
 //
 // # Symbols
 //
@@ -24,8 +32,9 @@
 //
 // Cubic work runs in blocks of 48 rows on one kernel of 4×3 dot products, in assembly where the
 // processor has fused multiply-add and in Go elsewhere; the two differ in the last bits. One
-// core does everything. A fit stops when no derivative exceeds 1e-4 or four iterations gained
-// less than 1e-6 nats together; differences below 0.01 nats mean nothing for a model's choice.
+// core does everything. Fit stops when no derivative exceeds 1e-4 or four iterations gained
+// less than 1e-6 nats together, FitMulti at 1e-3, or two iterations and 1e-2 nats; differences
+// below 0.01 nats mean nothing for a model's choice.
 //
 // # Use
 //

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
 	"tutti/surrogate/gp"
 )
 
@@ -21,11 +22,12 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	mean, variance, err := g.Predict([][]float64{{1.25}, {20}})
+	pool, err := g.NewPool([][]float64{{1.25}, {20}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	mean, variance := pool.Mean(), pool.Variance()
 	fmt.Printf("near the rows %.2f ± %.2f; far away the deviation is above 0.5: %v\n",
 		mean[0], math.Sqrt(variance[0]), math.Sqrt(variance[1]) > 0.5)
 	// Output: near the rows 0.95 ± 0.01; far away the deviation is above 0.5: true
@@ -33,8 +35,7 @@ func ExampleFit() {
 
 // A batch is picked by variance, each pick counting for the next, before any is observed.
 func ExamplePool_Condition() {
-	p := gp.Params{Length: []float64{1}, Signal: 1, Noise: 0.01}
-	g, err := gp.With(gp.Matern52, p, [][]float64{{0}}, []float64{0})
+	g, err := gp.Fit([][]float64{{0}, {0.5}, {1}}, []float64{0, 0.4, 0.6}, gp.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,6 +57,36 @@ func ExamplePool_Condition() {
 	pool.Reset()
 	// Output:
 	// pick 6
+	// pick 4
 	// pick 3
-	// pick 5
+}
+
+// Task 1 was not observed at the last row; task 0, which was, tells of it there.
+func ExampleFitMulti() {
+	var obs gp.Observations
+	observe := func(x float64, tasks ...int) {
+		for _, task := range tasks {
+			obs.At, obs.Task = append(obs.At, len(obs.X)), append(obs.Task, task)
+			obs.Y = append(obs.Y, x*x/100+0.2*float64(task))
+		}
+		obs.X = append(obs.X, []float64{x})
+	}
+	for x := range 6 {
+		observe(float64(x), 0, 1)
+	}
+	observe(20, 0)
+	m, err := gp.FitMulti(obs, gp.MultiOptions{Length: []float64{5}, Noise: 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := [][]float64{{20}}
+	means := m.Means(rows, 2)
+	posterior, err := m.Posterior(rows, []gp.Entry{{Row: 0, Task: 0}, {Row: 0, Task: 1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("task 1 is slower by %.2f ± %.2f\n", means[1][0]-means[0][0], math.Sqrt(posterior.Difference(0, 1)))
+	// Output: task 1 is slower by 0.20 ± 0.04
 }

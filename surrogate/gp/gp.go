@@ -9,10 +9,9 @@ import (
 // Its methods that do not change it are safe for concurrent use.
 type GP struct {
 	opt    Options
-	params Params
+	params params
 	x      [][]float64
 	y      []float64
-	evals  int
 
 	cols    columns // x over the length scales
 	f       factor  // of K + noise·I, in Fit's units
@@ -35,7 +34,7 @@ type GP struct {
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), chapters 2 and 5.
 func Fit(x [][]float64, y []float64, opt Options) (*GP, error) {
-	if err := opt.Validate(); err != nil {
+	if err := opt.validate(); err != nil {
 		return nil, err
 	}
 	if err := checkTraining(x, y); err != nil {
@@ -44,28 +43,6 @@ func Fit(x [][]float64, y []float64, opt Options) (*GP, error) {
 	g := &GP{opt: opt.withDefaults()}
 	g.keep(x, y)
 	if err := g.learn(nil); err != nil {
-		return nil, err
-	}
-	return g, nil
-}
-
-// With returns the model with given hyper-parameters conditioned on the rows of x and targets y.
-// It learns nothing; a later Refit takes p as its first start and defaults for the rest.
-// Errors are those of Fit and of Params.Validate. O(n³/3) operations.
-func With(kernel Kernel, p Params, x [][]float64, y []float64) (*GP, error) {
-	opt := Options{Kernel: kernel}
-	if err := opt.Validate(); err != nil {
-		return nil, err
-	}
-	if err := checkTraining(x, y); err != nil {
-		return nil, err
-	}
-	if err := p.Validate(len(x[0])); err != nil {
-		return nil, err
-	}
-	g := &GP{opt: opt.withDefaults(), params: p.clone()}
-	g.keep(x, y)
-	if err := g.rebuild(); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -85,12 +62,12 @@ func (g *GP) keep(x [][]float64, y []float64) {
 func (g *GP) Refit() error { return g.learn(&g.params) }
 
 // learn replaces the hyper-parameters by the best ones found; warm, if not nil, is the first start.
-func (g *GP) learn(warm *Params) error {
+func (g *GP) learn(warm *params) error {
 	y, mean, scale, err := standardise(g.y)
 	if err != nil {
 		return err
 	}
-	b := newBelief(g.x, g.opt.NoPriors)
+	b := newBelief(g.x)
 	var starts [][]float64
 	if warm != nil {
 		starts = append(starts, b.inside(warm.theta(scale)))
@@ -98,12 +75,12 @@ func (g *GP) learn(warm *Params) error {
 	for k := 0; len(starts) < g.opt.Starts; k++ {
 		starts = append(starts, b.start(k, g.opt.Seed))
 	}
-	best, err := learn(newLikelihood(g.opt.Kernel, g.x, y), b, starts, tolerance{evals: g.opt.MaxEvals, gradient: 1e-4, absolute: 1e-6, iterations: 4})
+	best, err := learn(newLikelihood(g.x, y), b, starts, g.opt.tolerance())
 	if err != nil {
 		return err
 	}
 	old := g.params
-	g.params = paramsOf(best.theta, mean, scale)
+	g.params = paramsOf(best, mean, scale)
 	if err := g.rebuild(); err != nil {
 		g.params = old
 		if warm != nil {
@@ -111,17 +88,16 @@ func (g *GP) learn(warm *Params) error {
 		}
 		return err
 	}
-	g.evals = best.evals
 	return nil
 }
 
 // rebuild factors the covariance of all observations with the present hyper-parameters.
 func (g *GP) rebuild() error {
 	g.version++
-	g.cols = newColumns(g.x, g.params.Length)
-	jitter, ok := g.f.build(len(g.x), g.params.Signal+g.params.Noise, func(i int, row []float64) {
+	g.cols = newColumns(g.x, g.params.length)
+	jitter, ok := g.f.build(len(g.x), g.params.signal+g.params.noise, func(i int, row []float64) {
 		g.fill(i, row)
-		row[i] += g.params.Noise
+		row[i] += g.params.noise
 	})
 	if !ok {
 		return fmt.Errorf("%w: %d rows, %+v", ErrFactor, len(g.x), g.params)
@@ -139,17 +115,17 @@ func (g *GP) fill(i int, row []float64) {
 	xi := make([]float64, len(g.cols))
 	g.cols.row(i, xi)
 	g.cols.distances(row, xi)
-	g.opt.Kernel.covariance(row, nil, g.params.Signal)
+	matern(row, nil, g.params.signal)
 }
 
 // pushTarget appends entry i of z = L⁻¹(y - mean).
 func (g *GP) pushTarget(i int) {
 	row := g.f.rows[i]
-	g.z = append(g.z, (g.y[i]-g.params.Mean-dot(row[:i], g.z))/row[i])
+	g.z = append(g.z, (g.y[i]-g.params.mean-dot(row[:i], g.z))/row[i])
 }
 
 // Append conditions the model on one more observation, with unchanged hyper-parameters; row is
-// copied. The result equals With on all the observations.
+// copied. The result is the model conditioned on all the observations at once, but for rounding.
 //
 // Errors match ErrShape or ErrValue for a bad row or target, and the model stays as it was.
 // O(n²) operations; O(n³/3) in the rare case that the matrix needs more jitter.
@@ -162,10 +138,10 @@ func (g *GP) Append(row []float64, y float64) error {
 	}
 	n := len(g.x)
 	g.keep([][]float64{row}, []float64{y})
-	g.cols.push(row, g.params.Length)
+	g.cols.push(row, g.params.length)
 	ok := g.f.extend(n+1, func(i int, row []float64) {
 		g.fill(i, row)
-		row[i] += g.params.Noise + g.jitter
+		row[i] += g.params.noise + g.jitter
 	})
 	if ok {
 		g.pushTarget(n)
@@ -182,41 +158,23 @@ func (g *GP) Append(row []float64, y float64) error {
 // Len is the number of observations.
 func (g *GP) Len() int { return len(g.x) }
 
-// Dim is the number of columns.
-func (g *GP) Dim() int { return len(g.cols) }
-
-// Params returns a copy of the hyper-parameters.
-func (g *GP) Params() Params { return g.params.clone() }
-
-// Kernel is the family of covariance functions.
-func (g *GP) Kernel() Kernel { return g.opt.Kernel }
-
-// Evaluations is the number of likelihood evaluations that the last Fit or Refit spent.
-func (g *GP) Evaluations() int { return g.evals }
-
-// Jitter is the variance that had to be added to Noise to factor the covariance matrix; 0 as a rule.
-func (g *GP) Jitter() float64 { return g.jitter }
-
-// LogLikelihood is the log marginal likelihood of the targets in Fit's units, in nats.
-func (g *GP) LogLikelihood() float64 { return logDensity(&g.f, g.z) }
-
 // theta returns the logarithms of p for targets divided by scale.
-func (p *Params) theta(scale float64) []float64 {
-	theta := make([]float64, 0, len(p.Length)+2)
-	for _, l := range p.Length {
+func (p *params) theta(scale float64) []float64 {
+	theta := make([]float64, 0, len(p.length)+2)
+	for _, l := range p.length {
 		theta = append(theta, math.Log(l))
 	}
-	return append(theta, math.Log(p.Signal/scale/scale), math.Log(p.Noise/scale/scale))
+	return append(theta, math.Log(p.signal/scale/scale), math.Log(p.noise/scale/scale))
 }
 
-// paramsOf undoes Params.theta.
-func paramsOf(theta []float64, mean, scale float64) Params {
+// paramsOf undoes params.theta.
+func paramsOf(theta []float64, mean, scale float64) params {
 	d := len(theta) - 2
-	p := Params{Mean: mean, Length: make([]float64, d)}
-	for i := range p.Length {
-		p.Length[i] = math.Exp(theta[i])
+	p := params{mean: mean, length: make([]float64, d)}
+	for i := range p.length {
+		p.length[i] = math.Exp(theta[i])
 	}
-	p.Signal = math.Exp(theta[d]) * scale * scale
-	p.Noise = math.Exp(theta[d+1]) * scale * scale
+	p.signal = math.Exp(theta[d]) * scale * scale
+	p.noise = math.Exp(theta[d+1]) * scale * scale
 	return p
 }

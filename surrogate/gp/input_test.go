@@ -3,7 +3,6 @@ package gp
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -22,29 +21,27 @@ func TestDegenerateTraining(t *testing.T) {
 		{"huge and tiny", [][]float64{{1e150, 1e-150}, {-1e150, 0}, {0, 2e-150}}, []float64{1e100, -1e100, 3e99}},
 	}
 	for _, tc := range tests {
-		for _, opt := range []Options{{}, {Kernel: RBF}, {NoPriors: true}} {
-			g, err := Fit(tc.x, tc.y, opt)
-			if err != nil {
-				t.Errorf("%s, %+v: %v", tc.name, opt, err)
-				continue
-			}
-			mean, variance := mustPredict(t, g, tc.x)
-			for i := range mean {
-				if !finite(mean[i]) || !finite(variance[i]) || variance[i] < 0 {
-					t.Errorf("%s, %+v: mean %g, variance %g", tc.name, opt, mean[i], variance[i])
-				}
+		g, err := Fit(tc.x, tc.y, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		mean, variance := predict(t, g, tc.x)
+		for i := range mean {
+			if !finite(mean[i]) || !finite(variance[i]) || variance[i] < 0 {
+				t.Errorf("%s: mean %g, variance %g", tc.name, mean[i], variance[i])
 			}
 		}
 	}
 }
 
 func TestEqualRowsWithoutNoise(t *testing.T) {
-	p := Params{Length: []float64{1}, Signal: 1}
-	g := mustWith(t, RBF, p, [][]float64{{0}, {0}, {1}}, []float64{1, 1, 2})
-	if g.Jitter() == 0 {
+	p := params{length: []float64{1}, signal: 1}
+	g := with(t, p, [][]float64{{0}, {0}, {1}}, []float64{1, 1, 2})
+	if g.jitter == 0 {
 		t.Error("a singular matrix was factored without jitter")
 	}
-	g = mustWith(t, RBF, p, [][]float64{{0}}, []float64{1})
+	g = with(t, p, [][]float64{{0}}, []float64{1})
 	pool, err := g.NewPool([][]float64{{0}, {3}})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +50,7 @@ func TestEqualRowsWithoutNoise(t *testing.T) {
 		if err := g.Append([]float64{0}, 1); err != nil {
 			t.Fatal(err)
 		}
-		mean, _ := mustPredict(t, g, [][]float64{{0}})
+		mean, _ := predict(t, g, [][]float64{{0}})
 		near(t, "mean", mean[0], 1, 1e-6)
 		near(t, "pool mean", pool.Mean()[0], 1, 1e-6)
 		if err := pool.Condition(0); err != nil {
@@ -68,18 +65,10 @@ func TestEqualRowsWithoutNoise(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	ok, oky := [][]float64{{1, 2}, {3, 4}}, []float64{1, 2}
-	good := testParams(2)
-	change := func(f func(p *Params)) Params {
-		p := good.clone()
-		f(&p)
-		return p
-	}
 	tests := []struct {
 		name string
 		x    [][]float64
 		y    []float64
-		p    Params
-		opt  Options
 		want error
 	}{
 		{name: "no rows", want: ErrShape},
@@ -88,25 +77,13 @@ func TestBadInput(t *testing.T) {
 		{name: "too few targets", x: ok, y: oky[:1], want: ErrShape},
 		{name: "NaN", x: [][]float64{{1, 2}, {3, nan}}, y: oky, want: ErrValue},
 		{name: "infinite target", x: ok, y: []float64{1, inf}, want: ErrValue},
-		{name: "kernel", x: ok, y: oky, opt: Options{Kernel: 7}, p: good, want: ErrOptions},
-		{name: "signal", x: ok, y: oky, p: change(func(p *Params) { p.Signal = 0 }), want: ErrValue},
-		{name: "noise", x: ok, y: oky, p: change(func(p *Params) { p.Noise = -1 }), want: ErrValue},
-		{name: "mean", x: ok, y: oky, p: change(func(p *Params) { p.Mean = nan }), want: ErrValue},
-		{name: "length", x: ok, y: oky, p: change(func(p *Params) { p.Length[1] = inf }), want: ErrValue},
-		{name: "lengths", x: ok, y: oky, p: change(func(p *Params) { p.Length = p.Length[:1] }), want: ErrShape},
 	}
 	for _, tc := range tests {
-		if _, err := With(tc.opt.Kernel, tc.p, tc.x, tc.y); !errors.Is(err, tc.want) {
-			t.Errorf("With, %s: %v, want %v", tc.name, err, tc.want)
-		}
-		if tc.p.Length != nil && tc.want != ErrOptions {
-			continue // concerns With alone
-		}
-		if _, err := Fit(tc.x, tc.y, tc.opt); !errors.Is(err, tc.want) {
+		if _, err := Fit(tc.x, tc.y, Options{}); !errors.Is(err, tc.want) {
 			t.Errorf("Fit, %s: %v, want %v", tc.name, err, tc.want)
 		}
 	}
-	for _, opt := range []Options{{Starts: -1}, {MaxEvals: -1}, {Kernel: -1}} {
+	for _, opt := range []Options{{Starts: -1}, {MaxEvals: -1}} {
 		if _, err := Fit(ok, oky, opt); !errors.Is(err, ErrOptions) {
 			t.Errorf("Fit with %+v: %v", opt, err)
 		}
@@ -114,19 +91,10 @@ func TestBadInput(t *testing.T) {
 	if _, err := Fit(ok, []float64{1e308, -1e308}, Options{}); !errors.Is(err, ErrValue) {
 		t.Errorf("overflowing targets: %v", err)
 	}
-	g := mustWith(t, Matern52, good, ok, oky)
+	g := with(t, testParams(2), ok, oky)
 	for _, row := range [][]float64{nil, {1}, {1, nan}} {
 		if err := g.Append(row, 1); err == nil {
 			t.Errorf("Append(%v) accepted", row)
-		}
-		if _, _, err := g.Predict([][]float64{row}); err == nil {
-			t.Errorf("Predict(%v) accepted", row)
-		}
-		if _, _, err := g.Joint([][]float64{row}); err == nil {
-			t.Errorf("Joint(%v) accepted", row)
-		}
-		if _, err := g.Sample(rand.New(rand.NewPCG(1, 1)), [][]float64{row}, 1); err == nil {
-			t.Errorf("Sample(%v) accepted", row)
 		}
 		if _, err := g.NewPool([][]float64{row}); err == nil {
 			t.Errorf("NewPool(%v) accepted", row)
@@ -134,5 +102,28 @@ func TestBadInput(t *testing.T) {
 	}
 	if err := g.Append([]float64{1, 2}, inf); !errors.Is(err, ErrValue) || g.Len() != 2 {
 		t.Errorf("Append of an infinite target: %v, %d rows", err, g.Len())
+	}
+}
+
+func TestParamsValidate(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(p *params)
+		want   error
+	}{
+		{"good", func(*params) {}, nil},
+		{"no noise", func(p *params) { p.noise = 0 }, nil},
+		{"signal", func(p *params) { p.signal = 0 }, ErrValue},
+		{"noise", func(p *params) { p.noise = -1 }, ErrValue},
+		{"mean", func(p *params) { p.mean = math.NaN() }, ErrValue},
+		{"length", func(p *params) { p.length[1] = math.Inf(1) }, ErrValue},
+		{"lengths", func(p *params) { p.length = p.length[:1] }, ErrShape},
+	}
+	for _, tc := range tests {
+		p := testParams(2)
+		tc.change(&p)
+		if err := p.validate(2); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.name, err, tc.want)
+		}
 	}
 }

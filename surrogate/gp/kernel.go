@@ -1,46 +1,18 @@
 package gp
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// Kernel is the family of covariance functions: how the correlation of two rows falls with
-// their distance r, r² = Σ ((a_d - b_d)/length_d)².
-type Kernel int
-
-const (
-	// Matern52 is (1 + √5·r + 5r²/3)·exp(-√5·r): functions with two derivatives. The default.
-	//
-	// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
-	Matern52 Kernel = iota
-	// RBF is exp(-r²/2): infinitely smooth functions (same book, equation 4.9).
-	RBF
-)
-
-// String names the kernel as reports show it.
-func (k Kernel) String() string {
-	switch k {
-	case Matern52:
-		return "matern52"
-	case RBF:
-		return "rbf"
-	}
-	return fmt.Sprintf("Kernel(%d)", int(k))
-}
-
-// farAway is the squared distance at which either kernel is below 1e-300 and counts as zero:
+// farAway is the squared distance at which the correlation is below 1e-300 and counts as zero:
 // √(5·1e5) = 707 exceeds the 690 whose negative exponential is 1e-300.
 const farAway = 1e5
 
-// covariance replaces the squared distances in r2 by signal times the correlation. With slope
-// not nil it also writes there the factor s for which the derivative with respect to the
-// logarithm of length_d is s·((a_d - b_d)/length_d)².
-func (k Kernel) covariance(r2, slope []float64, signal float64) {
-	if k == RBF {
-		rbf(r2, slope, signal)
-		return
-	}
+// matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation,
+// (1 + √5·r + 5r²/3)·exp(-√5·r), of functions with two derivatives. With slope not nil it also
+// writes there the factor s for which the derivative with respect to the logarithm of length_d
+// is s·((a_d - b_d)/length_d)².
+//
+// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
+func matern(r2, slope []float64, signal float64) {
 	for i, q := range r2 {
 		if q > farAway {
 			r2[i] = 0
@@ -55,19 +27,6 @@ func (k Kernel) covariance(r2, slope []float64, signal float64) {
 		if slope != nil {
 			slope[i] = e * (1 + s) * (5. / 3)
 		}
-	}
-}
-
-func rbf(r2, slope []float64, signal float64) {
-	for i, q := range r2 {
-		e := 0.0
-		if q <= farAway {
-			e = signal * math.Exp(-0.5*q)
-		}
-		r2[i] = e
-	}
-	if slope != nil {
-		copy(slope, r2)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 // distributions, and the bounds outside of which nothing is looked for.
 type belief struct {
 	centre, sd, low, high []float64
-	flat                  bool // leave the normal distributions out
 }
 
 // Priors and bounds, for targets of variance 1 and columns measured in their own range.
@@ -32,9 +31,9 @@ const (
 	wall       = 100 // weight of the squared excess over a bound, in nats
 )
 
-func newBelief(x [][]float64, flat bool) *belief {
+func newBelief(x [][]float64) *belief {
 	spans := spans(x)
-	b := &belief{flat: flat}
+	b := &belief{}
 	bound := math.Log(boundRatio)
 	for _, span := range spans {
 		at := math.Log(span)
@@ -57,12 +56,9 @@ func (b *belief) add(centre, sd, low, high float64) {
 func (b *belief) penalty(theta, grad []float64) float64 {
 	var sum float64
 	for i, v := range theta {
-		var slope float64
-		if !b.flat {
-			t := (v - b.centre[i]) / b.sd[i]
-			sum += 0.5 * t * t
-			slope = t / b.sd[i]
-		}
+		t := (v - b.centre[i]) / b.sd[i]
+		sum += 0.5 * t * t
+		slope := t / b.sd[i]
 		if over := v - min(max(v, b.low[i]), b.high[i]); over != 0 {
 			sum += wall * over * over
 			slope += 2 * wall * over
@@ -136,13 +132,6 @@ func standardise(y []float64) (std []float64, mean, scale float64, err error) {
 	return std, mean, scale, nil
 }
 
-// learned is the outcome of learn: theta for standardised targets.
-type learned struct {
-	theta []float64
-	cost  float64 // penalty minus log likelihood at theta
-	evals int
-}
-
 // objective is the log likelihood of hyper-parameters.
 type objective interface {
 	value(theta []float64) float64
@@ -159,30 +148,30 @@ type tolerance struct {
 
 // learn maximises likelihood and belief from each start by L-BFGS and returns the best theta
 // that any evaluation saw.
-func learn(l objective, b *belief, starts [][]float64, until tolerance) (learned, error) {
-	best := learned{cost: math.Inf(1)}
+func learn(l objective, b *belief, starts [][]float64, until tolerance) ([]float64, error) {
+	var best []float64
+	least := math.Inf(1) // penalty minus log likelihood at best
+	problem := optimize.Problem{
+		Func: func(theta []float64) float64 {
+			cost := b.penalty(theta, nil) - l.value(theta)
+			if math.IsNaN(cost) {
+				cost = math.Inf(1)
+			}
+			if cost < least {
+				least = cost
+				best = append(best[:0], theta...)
+			}
+			return cost
+		},
+		Grad: func(grad, theta []float64) {
+			l.gradient(theta, grad)
+			for i := range grad {
+				grad[i] = -grad[i]
+			}
+			b.penalty(theta, grad)
+		},
+	}
 	for _, start := range starts {
-		problem := optimize.Problem{
-			Func: func(theta []float64) float64 {
-				best.evals++
-				cost := b.penalty(theta, nil) - l.value(theta)
-				if math.IsNaN(cost) {
-					cost = math.Inf(1)
-				}
-				if cost < best.cost {
-					best.cost = cost
-					best.theta = append(best.theta[:0], theta...)
-				}
-				return cost
-			},
-			Grad: func(grad, theta []float64) {
-				l.gradient(theta, grad)
-				for i := range grad {
-					grad[i] = -grad[i]
-				}
-				b.penalty(theta, grad)
-			},
-		}
 		settings := &optimize.Settings{
 			FuncEvaluations:   until.evals,
 			GradientThreshold: until.gradient,
@@ -191,8 +180,8 @@ func learn(l objective, b *belief, starts [][]float64, until tolerance) (learned
 		// A line search that gives up still leaves the best point seen, which is what counts.
 		_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	}
-	if math.IsInf(best.cost, 1) {
-		return best, fmt.Errorf("%w at every start", ErrFactor)
+	if best == nil {
+		return nil, fmt.Errorf("%w at every start", ErrFactor)
 	}
 	return best, nil
 }

@@ -6,9 +6,8 @@ import "math"
 // respect to theta = log(length_0 … length_d-1, signal, noise). Func and gradient at one theta
 // share one factorisation. Its storage, about 2n² numbers, serves every evaluation.
 type likelihood struct {
-	kernel Kernel
-	x      [][]float64
-	y      []float64
+	x [][]float64
+	y []float64
 
 	theta  []float64 // of the state below; nil before the first evaluation
 	loglik float64
@@ -16,12 +15,12 @@ type likelihood struct {
 	cols   columns
 	f      factor
 	z      []float64   // L⁻¹y
-	slope  [][]float64 // Kernel.covariance's slope for j ≤ i
+	slope  [][]float64 // matern's slope for j ≤ i
 	root   [][]float64 // L⁻ᵀ
 }
 
-func newLikelihood(kernel Kernel, x [][]float64, y []float64) *likelihood {
-	l := &likelihood{kernel: kernel, x: x, y: y, z: make([]float64, len(y))}
+func newLikelihood(x [][]float64, y []float64) *likelihood {
+	l := &likelihood{x: x, y: y, z: make([]float64, len(y))}
 	l.slope = make([][]float64, len(x))
 	for i := range l.slope {
 		l.slope[i] = make([]float64, i+1)
@@ -45,7 +44,7 @@ func (l *likelihood) value(theta []float64) float64 {
 		length[i] = math.Exp(theta[i])
 	}
 	signal, noise := math.Exp(theta[d]), math.Exp(theta[d+1])
-	if (Params{Length: length, Signal: signal, Noise: noise}).Validate(d) != nil {
+	if (params{length: length, signal: signal, noise: noise}).validate(d) != nil {
 		return l.loglik
 	}
 	l.cols = newColumns(l.x, length)
@@ -53,7 +52,7 @@ func (l *likelihood) value(theta []float64) float64 {
 	jitter, ok := l.f.build(len(l.x), signal+noise, func(i int, row []float64) {
 		l.cols.row(i, xi)
 		l.cols.distances(row, xi)
-		l.kernel.covariance(row, l.slope[i], signal)
+		matern(row, l.slope[i], signal)
 		row[i] += noise
 	})
 	if !ok {

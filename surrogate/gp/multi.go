@@ -10,23 +10,23 @@ import (
 //
 //	y(x, a) = mean + c(x) + s(x) + o_a + g_a(x) + r_a(x) + noise
 //
-// c is common to all tasks and g_a the task's own, Matérn-5/2 processes with length
-// scales of their own, those of g_a shared by all tasks; half of g_a goes by steps, see
-// stepShare; s and r_a know no
-// neighbours and stand for what a row does to all tasks and to a single one; o_a is
-// the level of a task. The differences between tasks know nothing of mean, c and s,
-// so one task observed at a row tells of the others there.
+// c is common to all tasks and g_a is the task's own. Both are Gaussian processes of
+// Matérn-5/2 covariance; c has its own length scales, and all g_a share theirs. Half of
+// the variance of g_a is of functions that change by steps, see stepShare. s and r_a are
+// independent from row to row: s is what a row does to all tasks, r_a what it does to one.
+// o_a is the level of a task. The difference of two tasks does not depend on mean, c and
+// s, so one task observed at a row tells of the others there.
 //
 // Observations may come from several sources. Those of source 0 are of the functions
 // that are asked about; those of another source i, say of an earlier year, are of
-// others that differ by
+// functions that differ from these by
 //
 //	d_i + e_i(x) + d_ia + e_ia(x)
 //
-// a level and a smooth part common to all tasks, and the same of each task, smooth
-// like c and g. How much sources differ, the variances of these parts, is learnt with
-// the rest: a few observations of source 0 beside those of others say what the others
-// are worth. Posteriors, means and entries are those of source 0.
+// d_i is a level and e_i a smooth part that all tasks share, d_ia and e_ia the same of
+// one task. e_i is as smooth as c, and e_ia as g_a. The variances of these four parts are
+// learnt with the rest: a few observations of source 0 beside those of others say what
+// the others are worth. Posteriors, means and entries are those of source 0.
 //
 // Source: Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction (NIPS
 // 2007), with the task covariances 1 and δ of hierarchical models (Hensman, Lawrence
@@ -113,7 +113,7 @@ func (p MultiParams) validate(dim int) error {
 		lengths = append(lengths, p.StepLength)
 	}
 	for _, length := range lengths {
-		if err := (Params{Mean: p.Mean, Length: length, Signal: p.Common, Noise: p.Noise}).Validate(dim); err != nil {
+		if err := (params{mean: p.Mean, length: length, signal: p.Common, noise: p.Noise}).validate(dim); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,7 @@ func (p MultiParams) stepped(smooth, step float64) float64 {
 	return (1-stepShare)*smooth + stepShare*step
 }
 
-// matern52 is the correlation at squared distance q; see Matern52.
+// matern52 is the correlation at squared distance q; see matern.
 func matern52(q float64) float64 {
 	s := math.Sqrt(5 * q)
 	return (1 + s + 5./3*q) * math.Exp(-s)

@@ -91,7 +91,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	if err != nil {
 		return MultiParams{}, err
 	}
-	p := multiParams(b.inside(best.theta), len(opt.Length), unit)
+	p := multiParams(b.inside(best), len(opt.Length), unit)
 	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.steps()
 	return p, nil
 }

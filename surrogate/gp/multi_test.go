@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // related returns observations of tasks that differ by a level and a phase, some of them left out.
@@ -178,6 +180,47 @@ func TestPosteriorCondition(t *testing.T) {
 		for l, got := range row {
 			if want := p.Covariance(some[k], others[l]); math.Abs(got-want) > 1e-12 {
 				t.Errorf("covariance of %d and %d among others = %g, want %g", some[k], others[l], got, want)
+			}
+		}
+	}
+}
+
+// Covariances of entries are those of random variables: no combination of entries has a
+// negative variance.
+func TestPosteriorCovarianceIsPositive(t *testing.T) {
+	m, err := FitMulti(related(20, 3), relatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		rows := newRows(20, 3)
+		var entries []Entry
+		for i, row := range rows {
+			for d := range row {
+				row[d] = 10 * rng.Float64()
+			}
+			for a := range 3 {
+				entries = append(entries, Entry{i, a})
+			}
+		}
+		p, err := m.Posterior(rows, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covariance := mat.NewSymDense(len(entries), nil)
+		for i := range entries {
+			for j := range i + 1 {
+				covariance.SetSym(i, j, p.Covariance(i, j))
+			}
+		}
+		var eigen mat.EigenSym
+		if !eigen.Factorize(covariance, false) {
+			t.Fatal("no eigenvalues")
+		}
+		for _, v := range eigen.Values(nil) {
+			if v < -1e-12 {
+				t.Errorf("seed %d: eigenvalue %g", seed, v)
 			}
 		}
 	}

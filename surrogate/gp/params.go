@@ -14,48 +14,41 @@ var (
 	ErrFactor  = errors.New("gp: covariance matrix is not positive definite")
 )
 
-// Params are the hyper-parameters of a model, all in Fit's units.
-type Params struct {
-	Mean   float64   // constant mean, in y's unit
-	Length []float64 // length scale of each column, in that column's unit
-	Signal float64   // variance of the function around the mean, in y's unit squared
-	Noise  float64   // variance of the measurement noise, in y's unit squared; may be 0
+// params are the hyper-parameters of a model, all in Fit's units.
+type params struct {
+	mean   float64   // constant mean, in y's unit
+	length []float64 // length scale of each column, in that column's unit
+	signal float64   // variance of the function around the mean, in y's unit squared
+	noise  float64   // variance of the measurement noise, in y's unit squared; may be 0
 }
 
-// Validate returns an error matching ErrShape or ErrValue unless p describes a model of dim columns.
-func (p Params) Validate(dim int) error {
-	if len(p.Length) != dim {
-		return fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(p.Length), dim)
+// validate returns an error matching ErrShape or ErrValue unless p describes a model of dim columns.
+func (p params) validate(dim int) error {
+	if len(p.length) != dim {
+		return fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(p.length), dim)
 	}
-	for d, l := range p.Length {
+	for d, l := range p.length {
 		if !(l > 0) || math.IsInf(l, 0) {
 			return fmt.Errorf("%w: length scale %g of column %d", ErrValue, l, d)
 		}
 	}
-	if !finite(p.Mean) {
-		return fmt.Errorf("%w: mean %g", ErrValue, p.Mean)
+	if !finite(p.mean) {
+		return fmt.Errorf("%w: mean %g", ErrValue, p.mean)
 	}
-	if !(p.Signal > 0) || math.IsInf(p.Signal, 0) {
-		return fmt.Errorf("%w: signal variance %g", ErrValue, p.Signal)
+	if !(p.signal > 0) || math.IsInf(p.signal, 0) {
+		return fmt.Errorf("%w: signal variance %g", ErrValue, p.signal)
 	}
-	if !(p.Noise >= 0) || math.IsInf(p.Noise, 0) {
-		return fmt.Errorf("%w: noise variance %g", ErrValue, p.Noise)
+	if !(p.noise >= 0) || math.IsInf(p.noise, 0) {
+		return fmt.Errorf("%w: noise variance %g", ErrValue, p.noise)
 	}
 	return nil
 }
 
-func (p Params) clone() Params {
-	p.Length = append([]float64(nil), p.Length...)
-	return p
-}
-
 // Options say how Fit learns the hyper-parameters. The zero value is a good start.
 type Options struct {
-	Kernel   Kernel
 	Starts   int    // starts of the optimiser; 0 means 3. The first is fixed, the others are drawn
 	MaxEvals int    // likelihood evaluations per start; 0 means 100
 	Seed     uint64 // seed of the drawn starts
-	NoPriors bool   // maximise the bare likelihood, inside the same wide bounds
 }
 
 const (
@@ -63,11 +56,9 @@ const (
 	defaultMaxEvals = 100
 )
 
-// Validate returns an error matching ErrOptions for an unknown kernel or a negative count.
-func (o Options) Validate() error {
+// validate returns an error matching ErrOptions for a negative count.
+func (o Options) validate() error {
 	switch {
-	case o.Kernel != Matern52 && o.Kernel != RBF:
-		return fmt.Errorf("%w: kernel %v", ErrOptions, o.Kernel)
 	case o.Starts < 0:
 		return fmt.Errorf("%w: %d starts", ErrOptions, o.Starts)
 	case o.MaxEvals < 0:
@@ -84,6 +75,11 @@ func (o Options) withDefaults() Options {
 		o.MaxEvals = defaultMaxEvals
 	}
 	return o
+}
+
+// tolerance of the search from one start.
+func (o Options) tolerance() tolerance {
+	return tolerance{evals: o.MaxEvals, gradient: 1e-4, absolute: 1e-6, iterations: 4}
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -21,12 +21,17 @@ type Pool struct {
 	mean     []float64
 	variance []float64
 	measured []float64 // variance without the pending candidates, while there are some
-	pending  []int
+	pending  int
 }
 
-// NewPool returns a pool of the given candidate rows, which are copied. Errors are those of Predict.
+// NewPool returns a pool of the given candidate rows, which are copied.
+//
+// rows is m×d, columns as in Fit, m ≥ 1. It returns an error matching ErrShape or ErrValue for
+// bad rows. O(m·n²) operations.
+//
+// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), algorithm 2.1.
 func (g *GP) NewPool(rows [][]float64) (*Pool, error) {
-	if err := checkRows(rows, g.Dim()); err != nil {
+	if err := checkRows(rows, len(g.cols)); err != nil {
 		return nil, err
 	}
 	m := len(rows)
@@ -38,6 +43,23 @@ func (g *GP) NewPool(rows [][]float64) (*Pool, error) {
 	return p, nil
 }
 
+// poolRows is how many rows a pool solves at a time: a few blocks, so that they stay in cache.
+const poolRows = 4 * blockLen
+
+// whiten sets the first n numbers of each row of v to L⁻¹k, k being the covariances of that row
+// of xq with the observations.
+func (g *GP) whiten(v, xq [][]float64) {
+	x := make([]float64, len(g.cols))
+	for i, row := range xq {
+		for d, value := range row {
+			x[d] = value / g.params.length[d]
+		}
+		g.cols.distances(v[i][:g.Len()], x)
+		matern(v[i][:g.Len()], nil, g.params.signal)
+	}
+	g.f.solve(v, 0)
+}
+
 // spareColumns is the room a pool leaves for observations to come before its rows must move.
 const spareColumns = 64
 
@@ -45,13 +67,13 @@ const spareColumns = 64
 func (p *Pool) rebuild() {
 	g, n := p.g, p.g.Len()
 	p.version = g.version
-	p.pending = p.pending[:0]
-	p.cols = newColumns(p.rows, g.params.Length)
+	p.pending = 0
+	p.cols = newColumns(p.rows, g.params.length)
 	if p.v == nil {
 		p.v = make([][]float64, len(p.rows))
 	}
-	for first := 0; first < len(p.rows); first += predictRows {
-		last := min(first+predictRows, len(p.rows))
+	for first := 0; first < len(p.rows); first += poolRows {
+		last := min(first+poolRows, len(p.rows))
 		part := p.v[first:last]
 		if cap(part[0]) < n {
 			copy(part, newRows(len(part), n+spareColumns))
@@ -61,8 +83,8 @@ func (p *Pool) rebuild() {
 		}
 		g.whiten(part, p.rows[first:last])
 		for i, v := range part {
-			p.mean[first+i] = g.params.Mean + dot(v, g.z)
-			p.variance[first+i] = max(0, g.params.Signal-dot(v, v))
+			p.mean[first+i] = g.params.mean + dot(v, g.z)
+			p.variance[first+i] = max(0, g.params.signal-dot(v, v))
 		}
 	}
 }
@@ -73,14 +95,14 @@ func (p *Pool) sync() {
 		p.rebuild()
 		return
 	}
-	known := len(p.v[0]) - len(p.pending)
+	known := len(p.v[0]) - p.pending
 	if known == p.g.Len() {
 		return
 	}
 	p.drop()
 	for known < p.g.Len() {
 		last := min(known+blockLen, p.g.Len())
-		x := newRows(last-known, p.g.Dim())
+		x := newRows(last-known, len(p.g.cols))
 		for i := range x {
 			p.g.cols.row(known+i, x[i])
 		}
@@ -104,7 +126,7 @@ func (p *Pool) condition(x, l [][]float64, z []float64) {
 			li := l[i][n : n+i+1]
 			k := cov[:len(part)]
 			cols.distances(k, xi)
-			p.g.opt.Kernel.covariance(k, nil, p.g.params.Signal)
+			matern(k, nil, p.g.params.signal)
 			for j, v := range part {
 				t := k[j] - c[j*blockLen+i]
 				for s, known := range v[n:] {
@@ -119,18 +141,16 @@ func (p *Pool) condition(x, l [][]float64, z []float64) {
 	}
 }
 
-// Len is the number of candidates.
-func (p *Pool) Len() int { return len(p.rows) }
-
-// Mean returns the posterior mean at each candidate, as Predict does; pending candidates leave
-// it alone. The slice is the pool's own: read it, and only until the pool's next call.
+// Mean returns the posterior mean at each candidate, in the targets' unit; pending candidates
+// leave it alone. The slice is the pool's own: read it, and only until the pool's next call.
 func (p *Pool) Mean() []float64 {
 	p.sync()
 	return p.mean
 }
 
-// Variance returns the posterior variance at each candidate, as Predict does, given the
-// observations and the pending candidates. The slice is the pool's own, as with Mean.
+// Variance returns the posterior variance of the latent function at each candidate, in the
+// targets' unit squared, given the observations and the pending candidates. Measurement noise is
+// not in it. The slice is the pool's own, as with Mean.
 func (p *Pool) Variance() []float64 {
 	p.sync()
 	return p.variance
@@ -146,23 +166,17 @@ func (p *Pool) Condition(i int) error {
 		return fmt.Errorf("%w: candidate %d of %d", ErrShape, i, len(p.rows))
 	}
 	p.sync()
-	if len(p.pending) == 0 {
+	if p.pending == 0 {
 		p.measured = append(p.measured[:0], p.variance...)
 	}
-	x := newRows(1, p.g.Dim())
+	x := newRows(1, len(p.g.cols))
 	p.cols.row(i, x[0])
 	// Without noise a second look tells nothing: the floor is build's first jitter.
-	square := max(p.variance[i]+p.g.params.Noise+p.g.jitter, firstJitter*p.g.params.Signal)
+	square := max(p.variance[i]+p.g.params.noise+p.g.jitter, firstJitter*p.g.params.signal)
 	l := append(append([]float64(nil), p.v[i]...), math.Sqrt(square))
 	p.condition(x, [][]float64{l}, []float64{0})
-	p.pending = append(p.pending, i)
+	p.pending++
 	return nil
-}
-
-// Pending returns the pending candidates in the order they were conditioned on.
-func (p *Pool) Pending() []int {
-	p.sync()
-	return append([]int(nil), p.pending...)
 }
 
 // Reset ends the pending state of all candidates and restores Variance to the bit. O(m) operations.
@@ -173,13 +187,13 @@ func (p *Pool) Reset() {
 
 // drop forgets the pending candidates.
 func (p *Pool) drop() {
-	if len(p.pending) == 0 {
+	if p.pending == 0 {
 		return
 	}
-	n := len(p.v[0]) - len(p.pending)
+	n := len(p.v[0]) - p.pending
 	for c, v := range p.v {
 		p.v[c] = v[:n]
 	}
 	copy(p.variance, p.measured)
-	p.pending = p.pending[:0]
+	p.pending = 0
 }

@@ -5,7 +5,7 @@ usage: OPENBLAS_NUM_THREADS=1 taskset -c 1 /usr/bin/python3 time_sklearn.py [n .
 
 Prints one JSON line per n: evaluations of the likelihood; processor seconds to fit, per evaluation, and to predict mean
 and deviation of 20 000 rows; fit again in user mode alone, without what the operating system does for fresh memory.
-Minimum of three runs up to n = 500. Compare the cpu-s figures of BenchmarkFit and BenchmarkPredict20k.
+Minimum of three runs up to n = 500. Compare the cpu-s figures of BenchmarkFit and BenchmarkPool20k.
 """
 import json
 import os
