@@ -7,8 +7,7 @@
 // surrogate to choose the next measurement with.
 //
 //   - [Fit] grows a [Forest] from rows and targets under [Options].
-//   - [Forest.Predict] gives the mean, [Forest.PredictVariance] the mean and its variance,
-//     [Forest.PredictTrees] every tree's own answer.
+//   - [Forest.Predict] gives the mean, [Forest.PredictVariance] the mean and its variance.
 //   - [Forest.OutOfBag] predicts each training row with the trees that did not see it.
 //   - [Criterion] is what a split lowers: [SquaredError], [AbsoluteError], [FriedmanMSE], [Poisson].
 //   - [ErrShape], [ErrValue], [ErrOptions] and [ErrNoBootstrap] are what can go wrong.

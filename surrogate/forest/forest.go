@@ -113,18 +113,3 @@ func spread(workers, n int, start func(worker int) (work func(k int))) {
 	}
 	wg.Wait()
 }
-
-// Options returns the options the forest was grown with, zeros replaced by what they mean.
-func (f *Forest) Options() Options { return f.opt }
-
-// Features returns d, the length of a row.
-func (f *Forest) Features() int { return f.train.dim }
-
-// Nodes returns the number of nodes of each tree, leaves included.
-func (f *Forest) Nodes() []int {
-	n := make([]int, len(f.trees))
-	for k := range f.trees {
-		n[k] = len(f.trees[k].nodes)
-	}
-	return n
-}

@@ -11,7 +11,7 @@ var (
 	ErrShape       = errors.New("rows of unequal or wrong length")
 	ErrValue       = errors.New("value that a forest cannot learn from")
 	ErrOptions     = errors.New("unusable forest options")
-	ErrNoBootstrap = errors.New("no tree left a row out")
+	ErrNoBootstrap = errors.New("forest grown without bootstrap")
 )
 
 // Criterion is the error that a split has to lower.

@@ -102,26 +102,6 @@ func (f *Forest) addTree(k int, q *query, lo, hi int, sums []float64) {
 	}
 }
 
-// PredictTrees returns what every tree predicts: one slice per row of x, one value per tree.
-// The errors are those of Predict.
-func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {
-	flat, err := f.checkRows(x)
-	if err != nil {
-		return nil, err
-	}
-	trees := len(f.trees)
-	all := make([]float64, len(x)*trees)
-	out := make([][]float64, len(x))
-	for i := range out {
-		out[i] = all[i*trees : (i+1)*trees : (i+1)*trees]
-	}
-	q := f.newQuery(flat, len(x))
-	f.blocks(q, func() func(lo, hi int) {
-		return func(lo, hi int) { f.perTree(&q, lo, hi, all[lo*trees:hi*trees]) }
-	})
-	return out, nil
-}
-
 // perTree fills a row-major rows×trees matrix for rows lo … hi-1.
 func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 	trees := len(f.trees)

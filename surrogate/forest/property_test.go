@@ -46,16 +46,16 @@ func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 	t.Helper()
 	mean, variance, err := f.PredictVariance(q)
 	votes, errTrees := f.PredictTrees(q)
-	oob, errOOB := f.OutOfBag()
-	if err := errors.Join(err, errTrees, errOOB); err != nil {
+	if err := errors.Join(err, errTrees); err != nil {
 		t.Fatal(err)
 	}
-	values := slices.Concat(predict(t, f, q), mean, variance, slices.Concat(votes...), oob.Mean)
+	left, oob := f.OutOfBag()
+	values := slices.Concat(predict(t, f, q), mean, variance, slices.Concat(votes...), oob)
 	out := make([]uint64, 0, len(values))
-	for _, v := range append(values, oob.MSE, oob.R2) {
+	for _, v := range values {
 		out = append(out, math.Float64bits(v))
 	}
-	for _, k := range slices.Concat(f.Nodes(), oob.Rows, oob.Trees, oob.Missing) {
+	for _, k := range slices.Concat(f.Nodes(), left) {
 		out = append(out, uint64(k))
 	}
 	return out

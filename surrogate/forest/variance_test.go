@@ -113,11 +113,7 @@ func TestOutOfBagIsTheMeanOfUnseenTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := f.OutOfBag()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var errs float64
+	rows, mean := f.OutOfBag()
 	seen := 0
 	for i := range x {
 		var sum float64
@@ -131,23 +127,18 @@ func TestOutOfBagIsTheMeanOfUnseenTrees(t *testing.T) {
 			}
 		}
 		if left == 0 {
-			if !slices.Contains(o.Missing, i) || slices.Contains(o.Rows, i) {
-				t.Errorf("row %d was in every tree's sample and is not Missing", i)
+			if slices.Contains(rows, i) {
+				t.Errorf("row %d was in every tree's sample and has a prediction", i)
 			}
 			continue
 		}
-		if o.Rows[seen] != i || o.Trees[seen] != left || math.Abs(o.Mean[seen]-sum/float64(left)) > 1e-12 {
-			t.Errorf("row %d: got row %d, mean %g of %d trees, want %g of %d",
-				i, o.Rows[seen], o.Mean[seen], o.Trees[seen], sum/float64(left), left)
+		if rows[seen] != i || math.Abs(mean[seen]-sum/float64(left)) > 1e-12 {
+			t.Errorf("row %d: got row %d, mean %g, want %g of %d trees", i, rows[seen], mean[seen], sum/float64(left), left)
 		}
-		errs += (y[i] - sum/float64(left)) * (y[i] - sum/float64(left))
 		seen++
 	}
-	if len(o.Missing) == 0 || seen != len(o.Rows) || seen+len(o.Missing) != len(x) {
-		t.Errorf("%d rows and %d missing of %d, want some missing", seen, len(o.Missing), len(x))
-	}
-	if want := errs / float64(seen); math.Abs(o.MSE-want) > 1e-12 {
-		t.Errorf("MSE = %g, want %g", o.MSE, want)
+	if seen != len(rows) || seen != len(mean) || seen == len(x) {
+		t.Errorf("%d rows, %d means, want %d, and fewer than all %d", len(rows), len(mean), seen, len(x))
 	}
 }
 
@@ -159,20 +150,24 @@ func TestOutOfBagErrorIsHonest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := f.OutOfBag()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p, err := f.Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mse float64
-	for i := range p {
-		mse += (p[i] - yq[i]) * (p[i] - yq[i]) / float64(len(p))
+	square := func(got, want []float64) (mse float64) {
+		for i := range got {
+			mse += (got[i] - want[i]) * (got[i] - want[i]) / float64(len(got))
+		}
+		return mse
 	}
-	if ratio := o.MSE / mse; ratio < 0.8 || ratio > 1.25 || o.R2 < 0.8 {
-		t.Errorf("out-of-bag MSE %g and R2 %g, MSE on new rows %g", o.MSE, o.R2, mse)
+	rows, mean := f.OutOfBag()
+	left := make([]float64, len(rows))
+	for k, i := range rows {
+		left[k] = y[i]
+	}
+	oob, fresh := square(mean, left), square(p, yq)
+	if ratio := oob / fresh; ratio < 0.8 || ratio > 1.25 {
+		t.Errorf("out-of-bag error %g, on new rows %g", oob, fresh)
 	}
 }
 
@@ -182,8 +177,8 @@ func TestNoBootstrapLeavesNothingOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.OutOfBag(); !errors.Is(err, ErrNoBootstrap) {
-		t.Errorf("OutOfBag error = %v, want ErrNoBootstrap", err)
+	if rows, _ := f.OutOfBag(); len(rows) > 0 {
+		t.Errorf("OutOfBag predicts rows %v", rows)
 	}
 	if _, _, err := f.PredictVariance(x); !errors.Is(err, ErrNoBootstrap) {
 		t.Errorf("PredictVariance error = %v, want ErrNoBootstrap", err)
@@ -192,7 +187,7 @@ func TestNoBootstrapLeavesNothingOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.OutOfBag(); !errors.Is(err, ErrNoBootstrap) {
-		t.Errorf("OutOfBag of one row: error = %v, want ErrNoBootstrap", err)
+	if rows, _ := one.OutOfBag(); len(rows) > 0 {
+		t.Errorf("OutOfBag of one row predicts %v", rows)
 	}
 }

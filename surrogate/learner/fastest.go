@@ -66,13 +66,10 @@ func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error)
 func (l *Learner) residuals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
 	sum, n := map[coll.Point]float64{}, map[coll.Point]int{}
 	for a, f := range l.forests {
-		oob, err := f.OutOfBag()
-		if err != nil {
-			continue // a forest of one row has seen all there is
-		}
-		for k, row := range oob.Rows {
+		left, mean := f.OutOfBag()
+		for k, row := range left {
 			i := l.rows[a][row]
-			sum[ms[i].Point] += targets[i] - oob.Mean[k]
+			sum[ms[i].Point] += targets[i] - mean[k]
 			n[ms[i].Point]++
 		}
 	}

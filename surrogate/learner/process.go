@@ -147,12 +147,9 @@ func (l *Learner) outOfBag(n int) []float64 {
 		out[i] = math.NaN()
 	}
 	for a, f := range l.forests {
-		oob, err := f.OutOfBag()
-		if err != nil {
-			continue // a forest of one row has seen all there is
-		}
-		for k, row := range oob.Rows {
-			out[l.rows[a][row]] = oob.Mean[k]
+		left, mean := f.OutOfBag()
+		for k, row := range left {
+			out[l.rows[a][row]] = mean[k]
 		}
 	}
 	return out

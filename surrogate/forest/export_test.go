@@ -1,0 +1,33 @@
+package forest
+
+// Nodes returns the number of nodes of each tree, leaves included.
+func (f *Forest) Nodes() []int {
+	n := make([]int, len(f.trees))
+	for k := range f.trees {
+		n[k] = len(f.trees[k].nodes)
+	}
+	return n
+}
+
+// Options returns the options the forest was grown with, zeros replaced by what they mean.
+func (f *Forest) Options() Options { return f.opt }
+
+// PredictTrees returns what every tree predicts: one slice per row of x, one value per tree.
+// The errors are those of Predict.
+func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {
+	flat, err := f.checkRows(x)
+	if err != nil {
+		return nil, err
+	}
+	trees := len(f.trees)
+	all := make([]float64, len(x)*trees)
+	out := make([][]float64, len(x))
+	for i := range out {
+		out[i] = all[i*trees : (i+1)*trees : (i+1)*trees]
+	}
+	q := f.newQuery(flat, len(x))
+	f.blocks(q, func() func(lo, hi int) {
+		return func(lo, hi int) { f.perTree(&q, lo, hi, all[lo*trees:hi*trees]) }
+	})
+	return out, nil
+}
