@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // pair is the algorithm of lowest mean at a point and another one.
@@ -41,7 +43,7 @@ const (
 // criteria allow: losses below 10 %, ties among them, are worth little.
 func loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, s float64) float64 {
-		return lost(gap, s)/lossSlowdown + math.Erfc((gap+lossMistake)/s/math.Sqrt2)/2/lossMistakes
+		return lost(gap, s)/lossSlowdown + distuv.UnitNormal.CDF(-(gap+lossMistake)/s)/lossMistakes
 	})
 }
 
@@ -66,7 +68,7 @@ func withTails(gap, variance float64, f func(gap, deviation float64) float64) fl
 // lost is the mean slowdown, as a part, for a normal variable.
 func lost(gap, s float64) float64 {
 	z := gap / s
-	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*math.Erfc(z/math.Sqrt2)/2)
+	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))
 }
 
 // shrink takes from a pair's variance what an observation explains of it, the square

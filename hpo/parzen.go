@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/c-bata/goptuna"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Constants of the Parzen estimators.
@@ -108,8 +109,8 @@ func newNormals(a axis, values []float64) normals {
 	ks[prior].sigma = width
 	for i := range ks {
 		k := &ks[i]
-		k.below = normalCDF((a.low - k.mu) / k.sigma)
-		k.mass = normalCDF((a.high-k.mu)/k.sigma) - k.below
+		k.below = distuv.UnitNormal.CDF((a.low - k.mu) / k.sigma)
+		k.mass = distuv.UnitNormal.CDF((a.high-k.mu)/k.sigma) - k.below
 	}
 	return normals{axis: a, kernels: ks}
 }
@@ -126,7 +127,7 @@ func (n normals) density(i int, v float64) float64 {
 	k := n.kernels[i]
 	if n.axis.step > 0 {
 		lo, hi := n.axis.cell(v)
-		return (normalCDF((hi-k.mu)/k.sigma) - normalCDF((lo-k.mu)/k.sigma)) / k.mass
+		return (distuv.UnitNormal.CDF((hi-k.mu)/k.sigma) - distuv.UnitNormal.CDF((lo-k.mu)/k.sigma)) / k.mass
 	}
 	z := (n.axis.coordinate(v) - k.mu) / k.sigma
 	return math.Exp(-z*z/2) / (k.sigma * k.mass * math.Sqrt(2*math.Pi))
@@ -187,6 +188,3 @@ func pick(rng *rand.Rand, n int, probability func(int) float64) int {
 	}
 	return n - 1
 }
-
-// normalCDF is the distribution function of the standard normal.
-func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

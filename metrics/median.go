@@ -6,7 +6,18 @@ import (
 	"slices"
 )
 
-// Median returns the median of the samples and the interval of order statistics
+// Median returns the median of values in any order: the mean of the two in the middle when
+// they are even, NaN for none. O(n log n) time; the values are left as they are.
+func Median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// MedianInterval returns the median of the samples and the interval of order statistics
 // that holds the median of their distribution with at least the given
 // probability, whatever the distribution. The interval is zero when there are too
 // few samples for it: fewer than 6 at 0.95. It returns ErrEmpty without samples
@@ -18,7 +29,7 @@ import (
 //
 // Source: David and Nagaraja, Order Statistics (2003), section 7.1; Hoefler and
 // Belli, Scientific Benchmarking of Parallel Computing Systems (SC 2015), rule 5.
-func Median(samples []float64, level float64) (median float64, interval Interval, err error) {
+func MedianInterval(samples []float64, level float64) (median float64, interval Interval, err error) {
 	n := len(samples)
 	switch {
 	case n == 0:
@@ -26,16 +37,11 @@ func Median(samples []float64, level float64) (median float64, interval Interval
 	case !(level > 0 && level < 1):
 		return 0, Interval{}, fmt.Errorf("level %g: want a number between 0 and 1", level)
 	}
-	sorted := slices.Clone(samples)
-	slices.Sort(sorted)
-	median = sorted[n/2]
-	if n%2 == 0 {
-		median = (sorted[n/2-1] + median) / 2
-	}
+	sorted := slices.Sorted(slices.Values(samples))
 	if k := medianRank(n, (1-level)/2); k > 0 {
 		interval = Interval{Low: sorted[k-1], High: sorted[n-k]}
 	}
-	return median, interval, nil
+	return Median(sorted), interval, nil
 }
 
 // medianRank returns the largest k with P(B < k) ≤ tail, B binomial with n trials

@@ -5,12 +5,38 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tutti/metrics"
 )
 
 func TestMedian(t *testing.T) {
+	tests := []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{3}, 3},
+		{[]float64{5, 3}, 4},
+		{[]float64{9, 1, 2}, 2},
+		{[]float64{4, 1, 9, 2}, 3},
+		{[]float64{1, math.Inf(1), math.Inf(1)}, math.Inf(1)},
+	}
+	for _, tc := range tests {
+		before := slices.Clone(tc.values)
+		if got := metrics.Median(tc.values); got != tc.want {
+			t.Errorf("Median(%v) = %g, want %g", before, got, tc.want)
+		}
+		if !slices.Equal(before, tc.values) {
+			t.Errorf("Median changed %v to %v", before, tc.values)
+		}
+	}
+	if got := metrics.Median(nil); !math.IsNaN(got) {
+		t.Errorf("Median of nothing = %g, want NaN", got)
+	}
+}
+
+func TestMedianInterval(t *testing.T) {
 	upTo := func(n int) []float64 {
 		out := make([]float64, n)
 		for i := range out {
@@ -39,31 +65,31 @@ func TestMedian(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			median, interval, err := metrics.Median(tc.samples, tc.level)
+			median, interval, err := metrics.MedianInterval(tc.samples, tc.level)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if median != tc.median || interval != tc.want {
-				t.Errorf("Median = %g, %v, want %g, %v", median, interval, tc.median, tc.want)
+				t.Errorf("MedianInterval = %g, %v, want %g, %v", median, interval, tc.median, tc.want)
 			}
 		})
 	}
 }
 
-func TestMedianRefuses(t *testing.T) {
-	if _, _, err := metrics.Median(nil, 0.95); !errors.Is(err, metrics.ErrEmpty) {
-		t.Errorf("Median of nothing: error = %v, want one matching ErrEmpty", err)
+func TestMedianIntervalRefuses(t *testing.T) {
+	if _, _, err := metrics.MedianInterval(nil, 0.95); !errors.Is(err, metrics.ErrEmpty) {
+		t.Errorf("MedianInterval of nothing: error = %v, want one matching ErrEmpty", err)
 	}
 	for _, level := range []float64{0, 1, -1, math.NaN()} {
-		if _, _, err := metrics.Median([]float64{1, 2}, level); err == nil {
-			t.Errorf("Median at level %g: no error", level)
+		if _, _, err := metrics.MedianInterval([]float64{1, 2}, level); err == nil {
+			t.Errorf("MedianInterval at level %g: no error", level)
 		}
 	}
 }
 
 // The interval holds the median of the distribution as often as promised, however
 // skewed the distribution is, and not much more often.
-func TestMedianCoverage(t *testing.T) {
+func TestMedianIntervalCoverage(t *testing.T) {
 	const trials = 4000
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{6, 15, 40, 2000} {
@@ -77,7 +103,7 @@ func TestMedianCoverage(t *testing.T) {
 			for i := range samples {
 				samples[i] = rng.ExpFloat64()
 			}
-			_, interval, err := metrics.Median(samples, 0.95)
+			_, interval, err := metrics.MedianInterval(samples, 0.95)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,8 +117,8 @@ func TestMedianCoverage(t *testing.T) {
 	}
 }
 
-func ExampleMedian() {
-	median, interval, err := metrics.Median([]float64{1.2, 1.1, 1.3, 1.2, 9.7, 1.1, 1.4}, 0.95)
+func ExampleMedianInterval() {
+	median, interval, err := metrics.MedianInterval([]float64{1.2, 1.1, 1.3, 1.2, 9.7, 1.1, 1.4}, 0.95)
 	fmt.Println(median, interval, err)
 	// Output: 1.2 {1.1 9.7} <nil>
 }

@@ -256,9 +256,7 @@ func (s series) median(times map[int]int) float64 {
 		}
 	}
 	if len(values) == 0 {
-		values = slices.Clone(s.ratios)
+		values = s.ratios
 	}
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return metrics.Median(values)
 }

@@ -108,7 +108,7 @@ type Interval struct {
 // 0.95; below six values it is their range, which holds the true median with
 // probability 1-2^(1-n).
 func medianOf(values []float64) Interval {
-	middle, i, err := metrics.Median(values, 0.95)
+	middle, i, err := metrics.MedianInterval(values, 0.95)
 	if err != nil {
 		panic(err) // no values, a bug of the caller
 	}

@@ -78,7 +78,7 @@ const level = 0.95
 func outcome(r *result) benchrunner.Outcome {
 	o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.median, Samples: r.valid, CostSeconds: r.median * float64(r.valid)}
 	if len(r.seconds) > 0 {
-		median, interval, err := metrics.Median(r.seconds, level)
+		median, interval, err := metrics.MedianInterval(r.seconds, level)
 		if err != nil {
 			return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"tutti/metrics"
 )
 
 // calibrationGroup sums up replays.
@@ -67,8 +69,8 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 	for _, g := range groups {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.name, g.runs, g.stopped,
 			proportion(g.good, g.stopped), proportion(g.covered, g.evaluations),
-			ratio(median(g.first)), ratio(geometricMean(g.first)), ratio(median(g.held)), ratio(geometricMean(g.held)),
-			percentage(median(g.mistakes)), percentage(greatest(g.mistakes)))
+			ratio(metrics.Median(g.first)), ratio(geometricMean(g.first)), ratio(metrics.Median(g.held)), ratio(geometricMean(g.held)),
+			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)))
 	}
 	return t.Flush()
 }
@@ -109,19 +111,11 @@ func greatest(v []float64) float64 {
 	return slices.Max(v)
 }
 
-// geometricMean and median are not a number for no values.
+// geometricMean is not a number for no values.
 func geometricMean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += math.Log(x)
 	}
 	return math.Exp(sum / float64(len(v)))
-}
-
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(v))
-	return (sorted[(len(v)-1)/2] + sorted[len(v)/2]) / 2
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"tutti/metrics"
 )
 
 // group is the outcomes of one set under one strategy and price of launches, one for
@@ -40,8 +42,7 @@ func (g group) values(pick func(Outcome) float64) []float64 {
 }
 
 func (g group) median(pick func(Outcome) float64) float64 {
-	v := g.values(pick)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	return metrics.Median(g.values(pick))
 }
 
 // spread is the median with the range of the seeds, for example "4.1 (3.2-5.0)".

@@ -15,6 +15,7 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/metrics"
 	"tutti/service"
 	"tutti/store"
 )
@@ -167,8 +168,7 @@ func (l *probeLog) compare(then []float64) (service.Probe, error) {
 	if p.Candidates = len(changes); p.Candidates == 0 {
 		return p, fmt.Errorf("nothing could be measured again: %d failed: %s", p.Failed, first)
 	}
-	slices.Sort(changes)
-	p.Change = (changes[(len(changes)-1)/2] + changes[len(changes)/2]) / 2
+	p.Change = metrics.Median(changes)
 	p.Ratio = math.Exp(sum / float64(p.Candidates))
 	return p, nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/preprocess"
@@ -153,9 +155,6 @@ func expected(gap, sd float64) (loss, mistake float64) {
 		return 0, 0
 	}
 	m, s := gap*math.Ln10, sd*math.Ln10
-	loss = math.Exp(s*s/2-m)*below((s*s-m)/s) - below(-m/s)
-	return max(0, loss), below(-(m + math.Log1p(metrics.DefaultMistakeThreshold)) / s)
+	loss = math.Exp(s*s/2-m)*distuv.UnitNormal.CDF((s*s-m)/s) - distuv.UnitNormal.CDF(-m/s)
+	return max(0, loss), distuv.UnitNormal.CDF(-(m + math.Log1p(metrics.DefaultMistakeThreshold)) / s)
 }
-
-// below is the standard normal distribution function.
-func below(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

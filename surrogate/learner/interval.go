@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/preprocess"
@@ -206,11 +208,11 @@ func RiskOf(rivals []Rival, opt metrics.Options) Risk {
 	out := Risk{Best: 1}
 	for _, r := range rivals {
 		m, s := r.Gap*math.Ln10, min(max(r.SD*math.Ln10, 1e-9), 10) // powers of e^10² are numbers
-		above := func(k float64) float64 { return math.Exp(k*k*s*s/2-k*m) * below((k*s*s-m)/s) }
+		above := func(k float64) float64 { return math.Exp(k*k*s*s/2-k*m) * distuv.UnitNormal.CDF((k*s*s-m)/s) }
 		out.Loss = max(out.Loss, min(riskMost, above(1)-above(0)))
 		out.Square = max(out.Square, min(riskMost*riskMost, above(2)-2*above(1)+above(0)))
-		out.Mistake = max(out.Mistake, below(-(m+math.Log1p(mistake))/s))
-		out.Best = min(out.Best, below((m+math.Log1p(tie))/s))
+		out.Mistake = max(out.Mistake, distuv.UnitNormal.CDF(-(m+math.Log1p(mistake))/s))
+		out.Best = min(out.Best, distuv.UnitNormal.CDF((m+math.Log1p(tie))/s))
 	}
 	return out
 }
