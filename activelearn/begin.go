@@ -111,7 +111,7 @@ func (r *regret) farthest(some, taken []probe) int {
 	if len(taken) == 0 {
 		return len(some) - 1
 	}
-	length := preprocess.ProcessLengths()
+	length := preprocess.LengthScales()
 	at, most := 0, -1.0
 	for k, p := range some {
 		nearest := math.Inf(1)

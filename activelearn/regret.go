@@ -132,7 +132,7 @@ func (r *regret) start(l *Ledger) error {
 	if w := r.opt.Weights; w != nil && len(w) != len(l.Space().Points()) {
 		return fmt.Errorf("%d weights for %d points", len(w), len(l.Space().Points()))
 	}
-	r.rows = preprocess.ProcessRows(l.Space().Points())
+	r.rows = preprocess.SurrogateRows(l.Space().Points())
 	r.index = make(map[coll.Algorithm]int, len(l.Space().Algorithms()))
 	for a, alg := range l.Space().Algorithms() {
 		r.index[alg] = a
@@ -176,7 +176,7 @@ func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
 	obs := preprocess.Observations(ms, r.index, r.opt.Earlier...).Sample(regretMost)
 	if n := len(ms); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
 		m, err := gp.FitMulti(obs, gp.MultiOptions{
-			Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise, Start: r.params, Smooth: true,
+			Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise, Start: r.params, Smooth: true,
 		})
 		if err != nil {
 			return nil, err

@@ -28,27 +28,6 @@ func steps(n int64) float64 {
 	return math.Log2(float64(n)) + 1
 }
 
-// PointAt returns the point of a collective with these features, the inverse of
-// Features. Values between points go to the nearest one; nodes and ppn are at
-// least one. It is exact up to 2^40, which is 1 TiB.
-func PointAt(c coll.Collective, features [3]float64) coll.Point {
-	return coll.Point{
-		Collective: c,
-		Nodes:      int(max(1, whole(features[0]))),
-		PPN:        int(max(1, whole(features[1]))),
-		MsgBytes:   whole(features[2]),
-	}
-}
-
-// whole is the inverse of steps. Half a step below 1 lies the border to zero.
-func whole(steps float64) int64 {
-	if !(steps >= 0.5) {
-		return 0
-	}
-	const highest = 63 // 2^62 still fits into an int64
-	return int64(math.Round(math.Exp2(min(steps, highest) - 1)))
-}
-
 // Rows returns the features of each point as rows of one array.
 func Rows(points []coll.Point) [][]float64 {
 	const columns = len(FeatureNames)

@@ -50,10 +50,6 @@ func ParseScaling(s string) (Scaling, error) {
 	return "", fmt.Errorf("unknown scaling %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// ErrNotInvertible says that a scaled value cannot be turned into seconds: the
-// fastest time at its point is not known, or there is no such finite time.
-var ErrNotInvertible = errors.New("scaled value has no time in seconds")
-
 // Scaler scales the times of one collective as its training measurements say. It
 // is immutable and safe for concurrent use.
 type Scaler struct {
@@ -117,13 +113,6 @@ func lower(best map[coll.Point]float64, m coll.Measurement) {
 	}
 }
 
-// Best returns the fastest training time at a point in seconds, and whether the
-// point was measured.
-func (s *Scaler) Best(p coll.Point) (float64, bool) {
-	t, ok := s.best[p]
-	return t, ok
-}
-
 // Apply returns the target of each measurement, all finite.
 //
 // The algorithm scalings divide by the fastest time at the point, among the
@@ -154,41 +143,6 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 		}
 	}
 	return targets
-}
-
-// Invert returns the seconds of scaled values, one per point.
-//
-// The linear scalings (none, standard, normal) invert everywhere. The algorithm
-// scalings do so only at points with a training measurement; other points give an
-// error matching ErrNotInvertible, and so do values that are not finite or whose
-// time is not. The linear scalings can give times of zero or less for predictions
-// outside the training range; see Relative for ratios that are always positive.
-func (s *Scaler) Invert(points []coll.Point, values []float64) ([]float64, error) {
-	if len(points) != len(values) {
-		return nil, fmt.Errorf("invert %s: %d points and %d values, want as many", s.scaling, len(points), len(values))
-	}
-	seconds := make([]float64, len(values))
-	for i, v := range values {
-		best, known := s.best[points[i]]
-		switch s.scaling {
-		case Algorithm, AlgorithmLog10:
-			if !known {
-				return nil, fmt.Errorf("invert %s: %w: no fastest time at %v", s.scaling, ErrNotInvertible, points[i])
-			}
-		}
-		switch s.scaling {
-		case Algorithm:
-			seconds[i] = v * best
-		case AlgorithmLog10:
-			seconds[i] = math.Pow(10, v) * best
-		default:
-			seconds[i] = v*s.unit + s.shift
-		}
-		if math.IsNaN(seconds[i]) || math.IsInf(seconds[i], 0) {
-			return nil, fmt.Errorf("invert %s: %w: value %g at %v", s.scaling, ErrNotInvertible, v, points[i])
-		}
-	}
-	return seconds, nil
 }
 
 // Relative turns scaled values of several algorithms at one point into values in

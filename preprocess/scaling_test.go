@@ -1,7 +1,6 @@
 package preprocess_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -36,14 +35,6 @@ func someMeasurements(n int, rng *rand.Rand) []coll.Measurement {
 	return ms
 }
 
-func pointsOf(ms []coll.Measurement) []coll.Point {
-	points := make([]coll.Point, len(ms))
-	for i, m := range ms {
-		points[i] = m.Point
-	}
-	return points
-}
-
 func TestFeatures(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -62,20 +53,6 @@ func TestFeatures(t *testing.T) {
 				t.Errorf("Features(%v) = %v, want %v", tc.point, got, tc.want)
 			}
 		})
-	}
-}
-
-func TestPointAtInvertsFeatures(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 10000 {
-		want := point(1+rng.IntN(1<<20), 1+rng.IntN(1024), rng.Int64N(1<<rng.IntN(41)))
-		if got := preprocess.PointAt(coll.Bcast, preprocess.Features(want)); got != want {
-			t.Fatalf("PointAt(Features(%v)) = %v", want, got)
-		}
-	}
-	nowhere := [3]float64{math.NaN(), -3, math.Inf(1)}
-	if got := preprocess.PointAt(coll.Bcast, nowhere); got.Nodes != 1 || got.PPN != 1 || got.MsgBytes != 1<<62 {
-		t.Errorf("PointAt(%v) = %+v, want the ends of the range", nowhere, got)
 	}
 }
 
@@ -152,15 +129,6 @@ func TestScalingProperties(t *testing.T) {
 				t.Fatal(err)
 			}
 			values := scaler.Apply(ms)
-			seconds, err := scaler.Invert(pointsOf(ms), values)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, m := range ms {
-				if math.Abs(seconds[i]/m.Seconds-1) > 1e-9 {
-					t.Errorf("%v: Invert(Apply) = %g s, want %g", m.Candidate, seconds[i], m.Seconds)
-				}
-			}
 			for at := 0; at < len(ms); at += 3 {
 				checkOnePoint(t, scaler, ms[at:at+3], values[at:at+3])
 			}
@@ -222,43 +190,10 @@ func TestOneTimeOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := scaler.Apply(ms)
-		seconds, err := scaler.Invert(pointsOf(ms), values)
-		if err != nil || math.Abs(seconds[0]-3e-6) > 1e-18 || values[0] != values[1] {
-			t.Errorf("%s: values %v, seconds %v, error %v", scaling, values, seconds, err)
+		relative, err := scaler.Relative(values)
+		if err != nil || values[0] != values[1] || relative[0] != relative[1] {
+			t.Errorf("%s: values %v, relative %v, error %v", scaling, values, relative, err)
 		}
-	}
-}
-
-func TestInvertRefuses(t *testing.T) {
-	known, unknown := point(2, 1, 8), point(4, 1, 8)
-	ms := []coll.Measurement{measured(known, "binomial", 1e-6), measured(known, "chain", 2e-6)}
-	tests := []struct {
-		name    string
-		scaling preprocess.Scaling
-		points  []coll.Point
-		values  []float64
-		want    error
-	}{
-		{"linear needs no point", preprocess.Standard, []coll.Point{unknown}, []float64{1}, nil},
-		{"algorithm at a known point", preprocess.Algorithm, []coll.Point{known}, []float64{2}, nil},
-		{"algorithm at an unknown point", preprocess.Algorithm, []coll.Point{known, unknown}, []float64{1, 1}, preprocess.ErrNotInvertible},
-		{"log at an unknown point", preprocess.AlgorithmLog10, []coll.Point{unknown}, []float64{0}, preprocess.ErrNotInvertible},
-		{"log too large", preprocess.AlgorithmLog10, []coll.Point{known}, []float64{1000}, preprocess.ErrNotInvertible},
-		{"NaN", preprocess.None, []coll.Point{known}, []float64{math.NaN()}, preprocess.ErrNotInvertible},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			scaler, err := preprocess.Fit(ms, tc.scaling)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := scaler.Invert(tc.points, tc.values); !errors.Is(err, tc.want) {
-				t.Errorf("Invert = %v, want %v", err, tc.want)
-			}
-			if _, err := scaler.Invert(tc.points, append(tc.values, 1)); err == nil {
-				t.Error("Invert with one value more than points = nil, want an error")
-			}
-		})
 	}
 }
 
@@ -302,8 +237,8 @@ func TestApplyBeyondTraining(t *testing.T) {
 	if got, want := scaler.Apply(fresh), []float64{1, 1, 2}; !slices.Equal(got, want) {
 		t.Errorf("Apply = %v, want %v", got, want)
 	}
-	if _, known := scaler.Best(point(4, 1, 8)); known {
-		t.Error("Apply changed the scaler")
+	if got, want := scaler.Apply(fresh[2:]), []float64{1}; !slices.Equal(got, want) {
+		t.Errorf("Apply = %v, want %v: Apply changed the scaler", got, want)
 	}
 	defer func() {
 		if recover() == nil {

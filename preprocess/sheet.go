@@ -196,6 +196,10 @@ func (s *sheet) others(known ...string) []int {
 	return out
 }
 
+// mostOfLayout bounds nodes and processes per node: 2^24 is far above any machine, and
+// the product of the two still fits into an int64.
+const mostOfLayout = 1 << 24
+
 var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
 
 // point reads the columns of a point. A barrier has no message, so its size is
@@ -205,14 +209,11 @@ func (s *sheet) point(row []string) (coll.Point, error) {
 	if err != nil {
 		return coll.Point{}, err
 	}
-	// 2^24 nodes or processes per node is far above any machine, and the product
-	// of the two still fits into an int64.
-	const most = 1 << 24
-	nodes, err := integer("nodes", s.cell(row, "nodes"), 1, most)
+	nodes, err := integer("nodes", s.cell(row, "nodes"), 1, mostOfLayout)
 	if err != nil {
 		return coll.Point{}, err
 	}
-	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, most)
+	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, mostOfLayout)
 	if err != nil {
 		return coll.Point{}, err
 	}

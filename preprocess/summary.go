@@ -8,6 +8,7 @@ import (
 	"github.com/go-gota/gota/series"
 
 	"tutti/coll"
+	"tutti/metrics"
 )
 
 // Summary returns one row per collective and algorithm, in that order: points
@@ -43,7 +44,7 @@ func Summary(ms []coll.Measurement) dataframe.DataFrame {
 		algorithms = append(algorithms, group[0].Algorithm.String())
 		points = append(points, len(distinct))
 		smallest = append(smallest, times[0])
-		median = append(median, middle(times))
+		median = append(median, metrics.Median(times))
 		largest = append(largest, times[len(times)-1])
 		cost = append(cost, spent)
 	}
@@ -56,12 +57,6 @@ func Summary(ms []coll.Measurement) dataframe.DataFrame {
 		series.New(largest, series.Float, "max_us"),
 		series.New(cost, series.Float, "cost_s"),
 	)
-}
-
-// middle returns the median of sorted values, of which there is at least one.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
 // compareGroups orders by collective and algorithm.

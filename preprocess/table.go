@@ -6,40 +6,30 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-gota/gota/dataframe"
-	"github.com/go-gota/gota/series"
 
 	"tutti/coll"
 )
 
-// The columns of a table of measurements that mean something; any others are
-// carried along as text.
-var (
-	requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
-	optionalColumns = []string{"cost_s", "low_us", "high_us", "samples"}
-)
+// requiredColumns are those that every table of measurements has.
+var requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
 
 // Table is a tidy CSV of measurements: one row per candidate, in the order of
 // coll.CompareCandidates whatever the order in the file.
 type Table struct {
 	Warnings []Warning // rows that were left out, a line per kind
-	extra    []string  // names of the carried columns
 	rows     []tableRow
 }
 
 type tableRow struct {
 	coll.Measurement
-	extra []string
-	line  int
+	line int
 }
 
 // ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn,
-// msg_bytes and time_us, and perhaps cost_s, low_us, high_us and samples.
-// Windows line ends, a byte order mark, quoted fields and any order of rows and
+// msg_bytes and time_us, and perhaps cost_s, low_us, high_us and samples; any
+// others are passed over. Windows line ends, a byte order mark, quoted fields and any order of rows and
 // columns are fine.
 //
 // Rows that cannot be used are left out and counted in Warnings. Several rows of
@@ -65,7 +55,7 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	if err := s.require(requiredColumns); err != nil {
 		return nil, err
 	}
-	rows := rowReader{sheet: s, algorithms: map[string]coll.Algorithm{}, carried: s.others(slices.Concat(requiredColumns, optionalColumns)...)}
+	rows := rowReader{sheet: s, algorithms: map[string]coll.Algorithm{}}
 	total, err := rows.readAll()
 	switch {
 	case err != nil:
@@ -76,9 +66,6 @@ func readTable(r io.Reader, path string) (*Table, error) {
 		return nil, fmt.Errorf("%s: none of %d rows is usable: %s", path, total, rows.problems.all()[0])
 	}
 	t := &Table{}
-	for _, i := range rows.carried {
-		t.extra = append(t.extra, s.header[i])
-	}
 	t.rows = rows.problems.mergeDuplicates(rows.kept)
 	t.Warnings = rows.problems.all()
 	return t, nil
@@ -98,7 +85,6 @@ func (s *sheet) refuseOtherUnits() error {
 // rowReader collects usable rows and counts the others.
 type rowReader struct {
 	*sheet
-	carried    []int
 	algorithms map[string]coll.Algorithm // parsed so far, and one copy of each name
 	kept       []tableRow
 	problems   problems
@@ -123,11 +109,7 @@ func (r *rowReader) readAll() (total int, err error) {
 			r.problems.add(kind, line, err.Error())
 			continue
 		}
-		kept := tableRow{Measurement: m, line: line}
-		for _, i := range r.carried {
-			kept.extra = append(kept.extra, row[i])
-		}
-		r.kept = append(r.kept, kept)
+		r.kept = append(r.kept, tableRow{Measurement: m, line: line})
 	}
 }
 
@@ -216,44 +198,8 @@ func (t *Table) Measurements() []coll.Measurement {
 	return ms
 }
 
-// Frame returns the rows as a Gota frame: the required columns and cost_s with
-// their types, then the carried columns of the file as text.
-func (t *Table) Frame() dataframe.DataFrame {
-	n := len(t.rows)
-	collectives, algorithms := make([]string, n), make([]string, n)
-	nodes, ppn, sizes := make([]int, n), make([]int, n), make([]int, n)
-	times, costs := make([]float64, n), make([]float64, n)
-	for i, r := range t.rows {
-		collectives[i], algorithms[i] = string(r.Collective), r.Algorithm.String()
-		nodes[i], ppn[i], sizes[i] = r.Nodes, r.PPN, int(r.MsgBytes)
-		times[i], costs[i] = r.Seconds*microseconds, r.CostSeconds
-	}
-	columns := []series.Series{
-		series.New(collectives, series.String, "collective"),
-		series.New(algorithms, series.String, "algorithm"),
-		series.New(nodes, series.Int, "nodes"),
-		series.New(ppn, series.Int, "ppn"),
-		series.New(sizes, series.Int, "msg_bytes"),
-		series.New(times, series.Float, "time_us"),
-		series.New(costs, series.Float, "cost_s"),
-	}
-	for k, name := range t.extra {
-		values := make([]string, n)
-		for i, r := range t.rows {
-			values[i] = r.extra[k]
-		}
-		columns = append(columns, series.New(values, series.String, name))
-	}
-	return dataframe.New(columns...)
-}
-
-// compareRows is total up to rows that are the same, so that the order of the
-// file leaves no trace.
-func compareRows(a, b tableRow) int {
-	return cmp.Or(compareMeasurements(a.Measurement, b.Measurement), slices.Compare(a.extra, b.extra))
-}
-
-// compareMeasurements orders by candidate, then by everything that was measured.
+// compareMeasurements orders by candidate, then by everything that was measured, so
+// that the order of a file leaves no trace.
 func compareMeasurements(a, b coll.Measurement) int {
 	return cmp.Or(
 		coll.CompareCandidates(a.Candidate, b.Candidate),

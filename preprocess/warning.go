@@ -74,7 +74,7 @@ func (p problems) all() []Warning {
 // mergeDuplicates sorts the rows and keeps, of those with the same candidate, the
 // one with the lower median time.
 func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
-	slices.SortFunc(rows, compareRows)
+	slices.SortFunc(rows, func(a, b tableRow) int { return compareMeasurements(a.Measurement, b.Measurement) })
 	kept := rows[:0]
 	for len(rows) > 0 {
 		end := 1

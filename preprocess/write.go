@@ -1,12 +1,14 @@
 package preprocess
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/go-gota/gota/dataframe"
+	"github.com/go-gota/gota/series"
 
 	"tutti/coll"
 )
@@ -16,42 +18,46 @@ import (
 // there when any measurement has them. Measurements that Validate refuses are an
 // error.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
-	sorted := slices.Clone(ms)
-	slices.SortFunc(sorted, compareMeasurements)
-	spread := slices.ContainsFunc(sorted, func(m coll.Measurement) bool {
-		return m.Low != 0 || m.High != 0 || m.Samples != 0
-	})
-	header := append(slices.Clone(requiredColumns), "cost_s")
-	if spread {
-		header = append(header, "low_us", "high_us", "samples")
-	}
-	out := csv.NewWriter(w)
-	if err := out.Write(header); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	for _, m := range sorted {
+	for _, m := range ms {
 		if err := writable(m); err != nil {
 			return fmt.Errorf("write table: %w", err)
 		}
-		row := []string{
-			string(m.Collective), m.Algorithm.String(), strconv.Itoa(m.Nodes), strconv.Itoa(m.PPN),
-			strconv.FormatInt(m.MsgBytes, 10), formatMicros(m.Seconds), formatNumber(m.CostSeconds),
-		}
-		if spread {
-			row = append(row, formatMicros(m.Low), formatMicros(m.High), strconv.Itoa(m.Samples))
-		}
-		if err := out.Write(row); err != nil {
-			return fmt.Errorf("write table: %w", err)
-		}
 	}
-	out.Flush()
-	if err := out.Error(); err != nil {
+	if err := frameOf(ms).WriteCSV(w); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	return nil
 }
 
-func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// frameOf returns measurements as a frame, whose cells are text: as numbers Gota
+// would write them to six decimals.
+func frameOf(ms []coll.Measurement) dataframe.DataFrame {
+	sorted := slices.Clone(ms)
+	slices.SortFunc(sorted, compareMeasurements)
+	column := func(name string, cell func(coll.Measurement) string) series.Series {
+		cells := make([]string, len(sorted))
+		for i, m := range sorted {
+			cells[i] = cell(m)
+		}
+		return series.New(cells, series.String, name)
+	}
+	columns := []series.Series{
+		column("collective", func(m coll.Measurement) string { return string(m.Collective) }),
+		column("algorithm", func(m coll.Measurement) string { return m.Algorithm.String() }),
+		column("nodes", func(m coll.Measurement) string { return strconv.Itoa(m.Nodes) }),
+		column("ppn", func(m coll.Measurement) string { return strconv.Itoa(m.PPN) }),
+		column("msg_bytes", func(m coll.Measurement) string { return strconv.FormatInt(m.MsgBytes, 10) }),
+		column("time_us", func(m coll.Measurement) string { return formatMicros(m.Seconds) }),
+		column("cost_s", func(m coll.Measurement) string { return strconv.FormatFloat(m.CostSeconds, 'g', -1, 64) }),
+	}
+	if slices.ContainsFunc(sorted, func(m coll.Measurement) bool { return m.Low != 0 || m.High != 0 || m.Samples != 0 }) {
+		columns = append(columns,
+			column("low_us", func(m coll.Measurement) string { return formatMicros(m.Low) }),
+			column("high_us", func(m coll.Measurement) string { return formatMicros(m.High) }),
+			column("samples", func(m coll.Measurement) string { return strconv.Itoa(m.Samples) }))
+	}
+	return dataframe.New(columns...)
+}
 
 // writable reports a measurement that ReadTable would not read back.
 func writable(m coll.Measurement) error {

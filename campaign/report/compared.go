@@ -85,7 +85,7 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 	}
 	now = now[max(0, len(now)-comparedMost):] // the last ones: what is looked at closely
 	m, err := gp.FitMulti(preprocess.Observations(earlier, index).Sample(comparedMost), gp.MultiOptions{
-		Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise,
+		Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +95,7 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 	for i, n := range now {
 		points[i], entries[i] = n.Point, gp.Entry{Row: i, Task: index[n.Algorithm]}
 	}
-	rows := preprocess.ProcessRows(points)
+	rows := preprocess.SurrogateRows(points)
 	means := m.Means(rows, len(index))
 	posterior, err := m.Posterior(rows, entries)
 	if err != nil {

@@ -64,7 +64,7 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 	if err != nil {
 		return nil, err
 	}
-	rows := preprocess.ProcessRows(points)
+	rows := preprocess.SurrogateRows(points)
 	var entries []gp.Entry
 	first := make([]int, len(points)+1) // entry of each point
 	for i, p := range points {

@@ -101,7 +101,7 @@ func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(
 
 // rivals are those of the choice at each point.
 func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64) ([][]Rival, error) {
-	rows := preprocess.ProcessRows(points)
+	rows := preprocess.SurrogateRows(points)
 	means := l.process.Means(rows, len(l.algorithms))
 	var entries []gp.Entry
 	chosen := make([]int, len(points)) // entries
@@ -180,7 +180,7 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 	if len(points) == 0 {
 		return nil, nil
 	}
-	rows := preprocess.ProcessRows(points)
+	rows := preprocess.SurrogateRows(points)
 	means := l.process.Means(rows, len(l.algorithms))
 	posterior, err := l.process.Posterior(rows, entries)
 	if err != nil {

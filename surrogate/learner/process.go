@@ -67,7 +67,7 @@ func fitProcess(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (
 	obs := preprocess.Observations(ms, index, opt.Earlier...)
 	var err error
 	l.process, err = gp.FitMulti(obs.Sample(processMost), gp.MultiOptions{
-		Length: preprocess.ProcessLengths(), Noise: preprocess.MeasurementNoise,
+		Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("process of %d measurements: %w", len(ms), err)
@@ -80,7 +80,7 @@ func fitProcess(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (
 
 // predictProcess returns predictions relative to the fastest one at each point.
 func (l *Learner) predictProcess(points []coll.Point) ([][]float64, error) {
-	out := l.process.Means(preprocess.ProcessRows(points), len(l.algorithms))
+	out := l.process.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
 		least := fastest(out, i)
 		for a := range out {

@@ -7,20 +7,20 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// ProcessLengths are length scales that processes over ProcessRows can begin with:
-// doublings of nodes, ppn and bytes over which a machine changes its ways, and a long
-// one for the last column, which is 0 or 1: what holds at powers of two is mostly worth
-// something between them, before anything is measured there.
-func ProcessLengths() []float64 { return []float64{4, 4, 6, 6} }
+// LengthScales are those that a Gaussian process over SurrogateRows can begin with, one
+// for each column: the doublings of nodes, ppn and bytes over which a machine's behaviour
+// changes, and a long one for the last column, which is 0 or 1, since what holds at powers
+// of two mostly holds between them. Our choice.
+func LengthScales() []float64 { return []float64{4, 4, 6, 6} }
 
 // MeasurementNoise is the variance of log10 of a time that is 2 % off: the medians of
 // repeated jobs on shared clusters differ by so much.
 const MeasurementNoise = 7.5e-5 // (0.02 / ln 10)²
 
-// ProcessRows returns the Features of each point and whether its number of
-// processes is a power of two (0) or none (1), where many algorithms take another
-// course.
-func ProcessRows(points []coll.Point) [][]float64 {
+// SurrogateRows returns, for each point, its Features and 0 where the number of
+// processes is a power of two, 1 where it is none: many algorithms work differently
+// there.
+func SurrogateRows(points []coll.Point) [][]float64 {
 	const columns = len(FeatureNames) + 1
 	all := make([]float64, len(points)*columns)
 	rows := make([][]float64, len(points))
@@ -35,10 +35,11 @@ func ProcessRows(points []coll.Point) [][]float64 {
 	return rows
 }
 
-// Observations returns log10 seconds of the measurements at ProcessRows of their
-// points, followed by those of earlier campaigns, which are of the sources 1, 2, and
-// so on. Tasks are what index says of the algorithms, which it must hold; those of
-// earlier campaigns that it does not hold are left out.
+// Observations returns the measurements as a Gaussian process of all algorithms
+// takes them: log10 seconds at the SurrogateRows of the points, an algorithm's task
+// being its index. Measurements of earlier campaigns follow, those of the first as
+// source 1, of the second as source 2, and so on. index must hold every algorithm of
+// ms; of the earlier ones those that it does not hold are left out.
 func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, earlier ...[]coll.Measurement) gp.Observations {
 	var o gp.Observations
 	row := map[coll.Point]int{}
@@ -65,6 +66,6 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, earlier .
 			}
 		}
 	}
-	o.X = ProcessRows(points)
+	o.X = SurrogateRows(points)
 	return o
 }

@@ -9,8 +9,8 @@ import (
 	"tutti/preprocess"
 )
 
-func TestProcessRows(t *testing.T) {
-	rows := preprocess.ProcessRows([]coll.Point{
+func TestSurrogateRows(t *testing.T) {
+	rows := preprocess.SurrogateRows([]coll.Point{
 		{Collective: coll.Bcast, Nodes: 4, PPN: 8, MsgBytes: 1024},
 		{Collective: coll.Bcast, Nodes: 3, PPN: 4, MsgBytes: 0},
 	})
@@ -20,7 +20,7 @@ func TestProcessRows(t *testing.T) {
 	if want := []float64{math.Log2(3) + 1, 3, 0, 1}; !slices.Equal(rows[1], want) {
 		t.Errorf("row of 3x4 0 B = %v, want %v", rows[1], want)
 	}
-	if got := len(preprocess.ProcessLengths()); got != len(rows[0]) {
+	if got := len(preprocess.LengthScales()); got != len(rows[0]) {
 		t.Errorf("%d length scales for %d columns", got, len(rows[0]))
 	}
 }

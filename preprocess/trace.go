@@ -107,20 +107,19 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	if c.Collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
 		return c, err
 	}
-	const most = 1 << 24 // as in sheet.point
-	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, most)
+	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, mostOfLayout)
 	if err != nil {
 		return c, err
 	}
 	c.PPN = int(ppn)
 	if _, ok := s.column["nodes"]; ok {
-		nodes, err := integer("nodes", s.cell(row, "nodes"), 1, most)
+		nodes, err := integer("nodes", s.cell(row, "nodes"), 1, mostOfLayout)
 		if err != nil {
 			return c, err
 		}
 		c.Nodes = int(nodes)
 	} else {
-		processes, err := integer("processes", s.cell(row, "processes"), 1, most)
+		processes, err := integer("processes", s.cell(row, "processes"), 1, mostOfLayout)
 		if err != nil {
 			return c, err
 		}
