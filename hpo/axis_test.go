@@ -25,12 +25,12 @@ func TestBounds(t *testing.T) {
 		{name: "int of one value", want: []float64{7}, ask: ask(func(t *Trial) (float64, error) { return whole(t.Int("p", 7, 7)) })},
 		{name: "log int", want: []float64{1, 2, 3, 4}, ask: ask(func(t *Trial) (float64, error) { return whole(t.LogInt("p", 1, 4)) })},
 		{name: "log int of one value", want: []float64{9}, ask: ask(func(t *Trial) (float64, error) { return whole(t.LogInt("p", 9, 9)) })},
-		{name: "step int", want: []float64{2, 5, 8}, ask: ask(func(t *Trial) (float64, error) { return whole(t.StepInt("p", 2, 8, 3)) })},
-		{name: "step int, end off the grid", want: []float64{2, 5}, ask: ask(func(t *Trial) (float64, error) { return whole(t.StepInt("p", 2, 7, 3)) })},
-		{name: "step float", want: []float64{0.5, 0.75, 1}, ask: ask(func(t *Trial) (float64, error) { return t.StepFloat("p", 0.5, 1, 0.25) })},
-		{name: "float", ask: ask(func(t *Trial) (float64, error) { return t.Float("p", 0.5, 8) })},
-		{name: "float of one value", want: []float64{3}, ask: ask(func(t *Trial) (float64, error) { return t.Float("p", 3, 3) })},
-		{name: "log float", ask: ask(func(t *Trial) (float64, error) { return t.LogFloat("p", 0.5, 8) })},
+		{name: "step int", want: []float64{2, 5, 8}, ask: ask(func(t *Trial) (float64, error) { return whole(t.stepInt("p", 2, 8, 3)) })},
+		{name: "step int, end off the grid", want: []float64{2, 5}, ask: ask(func(t *Trial) (float64, error) { return whole(t.stepInt("p", 2, 7, 3)) })},
+		{name: "step float", want: []float64{0.5, 0.75, 1}, ask: ask(func(t *Trial) (float64, error) { return t.stepFloat("p", 0.5, 1, 0.25) })},
+		{name: "float", ask: ask(func(t *Trial) (float64, error) { return t.float("p", 0.5, 8) })},
+		{name: "float of one value", want: []float64{3}, ask: ask(func(t *Trial) (float64, error) { return t.float("p", 3, 3) })},
+		{name: "log float", ask: ask(func(t *Trial) (float64, error) { return t.logFloat("p", 0.5, 8) })},
 		{name: "choice", want: []float64{0, 1, 2}, ask: ask(func(t *Trial) (float64, error) {
 			c, err := t.Choice("p", "a", "b", "c")
 			return float64(slices.Index([]string{"a", "b", "c"}, c)), err
@@ -78,19 +78,18 @@ func TestBadRange(t *testing.T) {
 		name string
 		ask  func(*Trial) error
 	}{
-		{name: "empty float", ask: func(t *Trial) error { _, err := t.Float("p", 1, 0); return err }},
-		{name: "NaN", ask: func(t *Trial) error { _, err := t.Float("p", math.NaN(), 0); return err }},
-		{name: "infinite", ask: func(t *Trial) error { _, err := t.Float("p", 0, math.Inf(1)); return err }},
+		{name: "empty float", ask: func(t *Trial) error { _, err := t.float("p", 1, 0); return err }},
+		{name: "NaN", ask: func(t *Trial) error { _, err := t.float("p", math.NaN(), 0); return err }},
+		{name: "infinite", ask: func(t *Trial) error { _, err := t.float("p", 0, math.Inf(1)); return err }},
 		{name: "too wide for a float64", ask: func(t *Trial) error {
-			_, err := t.Float("p", -math.MaxFloat64, math.MaxFloat64)
+			_, err := t.float("p", -math.MaxFloat64, math.MaxFloat64)
 			return err
 		}},
-		{name: "log of 0", ask: func(t *Trial) error { _, err := t.LogFloat("p", 0, 1); return err }},
+		{name: "log of 0", ask: func(t *Trial) error { _, err := t.logFloat("p", 0, 1); return err }},
 		{name: "log int of 0", ask: func(t *Trial) error { _, err := t.LogInt("p", 0, 4); return err }},
 		{name: "empty int", ask: func(t *Trial) error { _, err := t.Int("p", 3, 2); return err }},
-		{name: "no step", ask: func(t *Trial) error { _, err := t.StepInt("p", 1, 2, 0); return err }},
-		{name: "negative step", ask: func(t *Trial) error { _, err := t.StepFloat("p", 1, 2, -1); return err }},
-		{name: "NaN step", ask: func(t *Trial) error { _, err := t.StepFloat("p", 1, 2, math.NaN()); return err }},
+		{name: "negative step", ask: func(t *Trial) error { _, err := t.stepFloat("p", 1, 2, -1); return err }},
+		{name: "NaN step", ask: func(t *Trial) error { _, err := t.stepFloat("p", 1, 2, math.NaN()); return err }},
 		{name: "no choices", ask: func(t *Trial) error { _, err := t.Choice("p"); return err }},
 		{name: "empty choice", ask: func(t *Trial) error { _, err := t.Choice("p", ""); return err }},
 		{name: "repeated choice", ask: func(t *Trial) error { _, err := t.Choice("p", "a", "a"); return err }},

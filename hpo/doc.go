@@ -12,11 +12,11 @@
 //
 //	spec := hpo.Spec{Trials: 50, Seed: 1}
 //	result, err := hpo.Run(ctx, spec, func(_ context.Context, t *hpo.Trial) (float64, error) {
-//		x, err := t.Float("x", -10, 10)
+//		n, err := t.Int("n", -10, 10)
 //		if err != nil {
 //			return 0, err
 //		}
-//		return (x - 2) * (x - 2), nil
+//		return float64((n - 2) * (n - 2)), nil
 //	})
 //	fmt.Println(*result.Best.Value)
 package hpo

@@ -11,7 +11,7 @@ import (
 func ExampleRun() {
 	spec := hpo.Spec{Trials: 60, Seed: 1}
 	result, err := hpo.Run(context.Background(), spec, func(_ context.Context, t *hpo.Trial) (float64, error) {
-		x, err := t.Float("x", -10, 10)
+		n, err := t.Int("n", -10, 10)
 		if err != nil {
 			return 0, err
 		}
@@ -22,15 +22,16 @@ func ExampleRun() {
 		if kind == "costly" {
 			return 10, nil
 		}
-		return (x - 2) * (x - 2), nil
+		return float64((n - 2) * (n - 2)), nil
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	n, _ := result.Best.Param("n")
 	kind, _ := result.Best.Param("kind")
-	fmt.Printf("%d trials, best %s within 0.1: %t\n", len(result.Trials), kind.Choice, *result.Best.Value < 0.1)
-	// Output: 60 trials, best plain within 0.1: true
+	fmt.Printf("%d trials, best %g and %s\n", len(result.Trials), n.Value, kind.Choice)
+	// Output: 60 trials, best 2 and plain
 }
 
 func ExampleForest() {
@@ -47,6 +48,6 @@ func ExampleForest() {
 		return
 	}
 	fmt.Printf("default %.1f, best %.1f with leaves of %d rows\n",
-		*result.Trials[0].Value, *result.Best.Value, result.Params.MinLeaf)
+		*result.Trials[0].Value, *result.Best.Value, hpo.ForestOf(result.Best).MinLeaf)
 	// Output: default 1.2, best 1.0 with leaves of 3 rows
 }

@@ -45,13 +45,8 @@ type ForestStudy struct {
 	Score func(ctx context.Context, p ForestParams, fold int) (float64, error)
 }
 
-// ForestResult is what a forest study found.
-type ForestResult struct {
-	Result
-	Params ForestParams // of Result.Best
-}
-
-// Forest looks for the hyper-parameters with the best mean score over the folds.
+// Forest looks for the hyper-parameters with the least mean score over the folds; ForestOf
+// reads them from a trial.
 //
 // Trial 0 is study.Default, and no pruner cuts the first trial: unless its Score
 // fails, the result is at least as good as the default on these folds. After
@@ -59,19 +54,18 @@ type ForestResult struct {
 // spec.Pruner may cut the trial. spec.Enqueued must be empty.
 //
 // Errors are those of Run; ErrSpec also covers study.
-func Forest(ctx context.Context, spec Spec, study ForestStudy) (ForestResult, error) {
+func Forest(ctx context.Context, spec Spec, study ForestStudy) (Result, error) {
 	if study.Criteria == nil {
 		study.Criteria = Criteria()
 	}
 	if err := study.check(); err != nil {
-		return ForestResult{}, err
+		return Result{}, err
 	}
 	if len(spec.Enqueued) > 0 {
-		return ForestResult{}, fmt.Errorf("%w: a forest study enqueues its default itself", ErrSpec)
+		return Result{}, fmt.Errorf("%w: a forest study enqueues its default itself", ErrSpec)
 	}
 	spec.Enqueued = [][]Param{study.Default.params()}
-	r, err := Run(ctx, spec, study.objective)
-	return ForestResult{Result: r, Params: ForestOf(r.Best)}, err
+	return Run(ctx, spec, study.objective)
 }
 
 // check returns an error matching ErrSpec unless the study can be run.

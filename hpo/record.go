@@ -47,9 +47,7 @@ type TrialRecord struct {
 	Params []Param  `json:"params"`          // in the order they were asked for
 	// Reports are the intermediate values by ascending step.
 	Reports []Report `json:"reports,omitempty"`
-	// Marks is what the pruner noted about the trial.
-	Marks map[string]string `json:"marks,omitempty"`
-	Error string            `json:"error,omitempty"`
+	Error   string   `json:"error,omitempty"`
 }
 
 // Param returns the named parameter; false when the trial was not asked for it.
@@ -63,34 +61,48 @@ func (r TrialRecord) Param(name string) (Param, bool) {
 
 // Check returns an error matching ErrRecord unless r can be trial number want.
 func (r TrialRecord) Check(want int) error {
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%w %d: %s", ErrRecord, want, fmt.Sprintf(format, args...))
+	fault := r.endFault(want)
+	if fault == "" {
+		fault = r.seriesFault()
 	}
+	if fault != "" {
+		return fmt.Errorf("%w %d: %s", ErrRecord, want, fault)
+	}
+	return nil
+}
+
+// endFault says what is wrong with the number, the state and the value; "" when nothing is.
+func (r TrialRecord) endFault(want int) string {
 	switch {
 	case r.Number != want:
-		return fail("has number %d", r.Number)
+		return fmt.Sprintf("has number %d", r.Number)
 	case r.State != Complete && r.State != Pruned && r.State != Failed:
-		return fail("has state %q", r.State)
+		return fmt.Sprintf("has state %q", r.State)
 	case r.State == Complete && r.Value == nil:
-		return fail("is complete without a value")
+		return "is complete without a value"
 	case r.State == Failed && r.Value != nil:
-		return fail("has failed with a value")
+		return "has failed with a value"
 	case r.Value != nil && !finite(*r.Value):
-		return fail("has the value %g", *r.Value)
+		return fmt.Sprintf("has the value %g", *r.Value)
 	}
+	return ""
+}
+
+// seriesFault says what is wrong with the parameters and the reports; "" when nothing is.
+func (r TrialRecord) seriesFault() string {
 	names := make(map[string]bool, len(r.Params))
 	for _, p := range r.Params {
 		if names[p.Name] || !finite(p.Value) {
-			return fail("parameter %s is given twice or not finite", p.Name)
+			return fmt.Sprintf("parameter %s is given twice or not finite", p.Name)
 		}
 		names[p.Name] = true
 	}
 	for i, s := range r.Reports {
 		if !finite(s.Value) || i > 0 && s.Step <= r.Reports[i-1].Step {
-			return fail("report of step %d is out of order or not finite", s.Step)
+			return fmt.Sprintf("report of step %d is out of order or not finite", s.Step)
 		}
 	}
-	return nil
+	return ""
 }
 
 // clone returns a copy that shares nothing with r.
@@ -99,7 +111,7 @@ func (r TrialRecord) clone() TrialRecord {
 		v := *r.Value
 		r.Value = &v
 	}
-	r.Params, r.Reports, r.Marks = slices.Clone(r.Params), slices.Clone(r.Reports), maps.Clone(r.Marks)
+	r.Params, r.Reports = slices.Clone(r.Params), slices.Clone(r.Reports)
 	return r
 }
 
@@ -123,7 +135,6 @@ func (r TrialRecord) frozen() goptuna.FrozenTrial {
 	for _, s := range r.Reports {
 		t.IntermediateValues[s.Step] = s.Value
 	}
-	maps.Copy(t.SystemAttrs, r.Marks)
 	if r.Error != "" {
 		t.SystemAttrs[errorAttr] = r.Error
 	}
@@ -152,15 +163,6 @@ func record(t goptuna.FrozenTrial, order []string) TrialRecord {
 	}
 	for _, step := range slices.Sorted(maps.Keys(t.IntermediateValues)) {
 		r.Reports = append(r.Reports, Report{Step: step, Value: t.IntermediateValues[step]})
-	}
-	for _, key := range slices.Sorted(maps.Keys(t.SystemAttrs)) {
-		if key == errorAttr {
-			continue
-		}
-		if r.Marks == nil {
-			r.Marks = make(map[string]string)
-		}
-		r.Marks[key] = t.SystemAttrs[key]
 	}
 	return r
 }

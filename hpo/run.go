@@ -17,7 +17,7 @@ var (
 	ErrNoneComplete = errors.New("no trial is complete")
 )
 
-// Objective is the function to optimise. It asks t for its parameters and
+// Objective is the function to minimise. It asks t for its parameters and
 // returns a finite value; any error but ErrPruned fails the trial, as do a panic
 // and a value that is not finite. When ctx has ended it may return early with any
 // error: the trial then never was.
@@ -25,10 +25,9 @@ type Objective func(ctx context.Context, t *Trial) (float64, error)
 
 // Spec describes a study.
 type Spec struct {
-	Trials   int    // trials in all, the earlier ones included; ≥ 1
-	Seed     uint64 // of all suggestions
-	Maximise bool   // large values are good
-	Pruner   Pruner
+	Trials int    // trials in all, the earlier ones included; ≥ 1
+	Seed   uint64 // of all suggestions
+	Pruner Pruner
 	// Enqueued[i] gives parameters that trial i does not leave to the sampler.
 	Enqueued [][]Param
 	// Earlier are the records of an interrupted study with the same Spec.
@@ -40,10 +39,8 @@ type Spec struct {
 
 // Result is what a study found.
 type Result struct {
-	Best   TrialRecord   // first of the complete trials with the best value
+	Best   TrialRecord   // first of the complete trials with the least value; zero when none is complete
 	Trials []TrialRecord // by number, the earlier ones included
-
-	Complete, Pruned, Failed int // how the trials ended
 }
 
 // Run runs the trials of a study one after another until it has Spec.Trials of
@@ -73,7 +70,7 @@ func Run(ctx context.Context, spec Spec, objective Objective) (Result, error) {
 		}
 	}
 	r := result(trials)
-	if r.Complete == 0 {
+	if r.Best.State != Complete {
 		return r, fmt.Errorf("%w of %d", ErrNoneComplete, len(r.Trials))
 	}
 	return r, nil
@@ -85,15 +82,11 @@ func newStudy(spec Spec, trials *storage) (*goptuna.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	direction := goptuna.StudyDirectionMinimize
-	if spec.Maximise {
-		direction = goptuna.StudyDirectionMaximize
-	}
 	study, err := goptuna.CreateStudy("hpo",
 		goptuna.StudyOptionStorage(trials),
 		goptuna.StudyOptionSampler(tpe{seed: spec.Seed}),
 		goptuna.StudyOptionPruner(pruner),
-		goptuna.StudyOptionDirection(direction),
+		goptuna.StudyOptionDirection(goptuna.StudyDirectionMinimize),
 		goptuna.StudyOptionLogger(nil))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSpec, err)
@@ -109,7 +102,7 @@ func one(
 		return err
 	}
 	err := study.Optimize(func(handle goptuna.Trial) (float64, error) {
-		t := &Trial{number: n, study: handle}
+		t := &Trial{study: handle}
 		if n < len(spec.Enqueued) {
 			t.fixed = spec.Enqueued[n]
 		}
@@ -156,16 +149,6 @@ func guarded(ctx context.Context, t *Trial, objective Objective) (value float64,
 // result sums up the finished trials.
 func result(trials *storage) Result {
 	r := Result{Trials: trials.records()}
-	for _, t := range r.Trials {
-		switch t.State {
-		case Complete:
-			r.Complete++
-		case Pruned:
-			r.Pruned++
-		case Failed:
-			r.Failed++
-		}
-	}
 	if best, err := trials.GetBestTrial(theStudy); err == nil {
 		r.Best = r.Trials[best.Number].clone()
 	}

@@ -26,7 +26,7 @@ func eventful(ctx context.Context, t *Trial) (float64, error) {
 		}
 		v += float64(depth) / 100
 	}
-	switch t.Number() % 11 {
+	switch t.number() % 11 {
 	case 4:
 		return math.NaN(), nil
 	case 6:
@@ -63,14 +63,15 @@ func TestSameSeedSameStudy(t *testing.T) {
 	if cmp.Equal(first.Trials[0].Params, third.Trials[0].Params) {
 		t.Error("another seed gave the same first trial")
 	}
-	if first.Pruned == 0 || first.Failed != 11 || first.Complete+first.Pruned+first.Failed != 40 {
-		t.Errorf("%d complete, %d pruned, %d failed of 40", first.Complete, first.Pruned, first.Failed)
+	complete, pruned, failed := ended(first, Complete), ended(first, Pruned), ended(first, Failed)
+	if pruned == 0 || failed != 11 || complete+pruned+failed != 40 {
+		t.Errorf("%d complete, %d pruned, %d failed of 40", complete, pruned, failed)
 	}
 }
 
 // TestResume stops a study after k trials, reads the records back from JSON and goes on.
 func TestResume(t *testing.T) {
-	for _, pruner := range []Pruner{"", Median, Halving} {
+	for _, pruner := range []Pruner{"", Median} {
 		spec := Spec{Trials: 40, Seed: 5, Pruner: pruner, Enqueued: [][]Param{{{Name: "nodes", Value: 2}}, {{Name: "kind", Choice: "grey"}}}}
 		whole, err := Run(t.Context(), spec, eventful)
 		if err != nil {
@@ -140,7 +141,7 @@ func TestHowTrialsEnd(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			r, err := Run(t.Context(), Spec{Trials: 2}, func(ctx context.Context, trial *Trial) (float64, error) {
-				if trial.Number() == 0 {
+				if trial.number() == 0 {
 					return 7, nil
 				}
 				return tc.objective(ctx, trial)
@@ -164,19 +165,8 @@ func TestHowTrialsEnd(t *testing.T) {
 
 func TestNoneComplete(t *testing.T) {
 	r, err := Run(t.Context(), Spec{Trials: 3}, func(context.Context, *Trial) (float64, error) { return math.NaN(), nil })
-	if !errors.Is(err, ErrNoneComplete) || r.Failed != 3 || r.Best.Value != nil {
-		t.Errorf("error = %v, %d failed, best %v; want ErrNoneComplete, 3, none", err, r.Failed, r.Best.Value)
-	}
-}
-
-func TestMaximise(t *testing.T) {
-	square := func(_ context.Context, t *Trial) (float64, error) {
-		x, err := t.Float("x", -3, 3)
-		return 1 - (x-1)*(x-1), err
-	}
-	r, err := Run(t.Context(), Spec{Trials: 60, Seed: 1, Maximise: true}, square)
-	if err != nil || *r.Best.Value < 0.99 {
-		t.Errorf("best %v of 1, error %v", r.Best.Value, err)
+	if !errors.Is(err, ErrNoneComplete) || ended(r, Failed) != 3 || r.Best.Value != nil {
+		t.Errorf("error = %v, %d failed, best %v; want ErrNoneComplete, 3, none", err, ended(r, Failed), r.Best.Value)
 	}
 }
 
@@ -206,7 +196,7 @@ func TestCancel(t *testing.T) {
 		spec := Spec{Trials: 20, Seed: 9}
 		r, err := Run(ctx, spec, func(ctx context.Context, t *Trial) (float64, error) {
 			v, err := mixed(ctx, t)
-			if t.Number() == 12 {
+			if t.number() == 12 {
 				cancel()
 				if during {
 					return 0, errors.New("killed")
@@ -218,8 +208,8 @@ func TestCancel(t *testing.T) {
 		if during {
 			want = 12 // the trial cut off never was
 		}
-		if !errors.Is(err, context.Canceled) || len(r.Trials) != want || r.Failed != 0 {
-			t.Fatalf("error = %v, %d trials, %d failed; want Canceled, %d, 0", err, len(r.Trials), r.Failed, want)
+		if !errors.Is(err, context.Canceled) || len(r.Trials) != want || ended(r, Failed) != 0 {
+			t.Fatalf("error = %v, %d trials, %d failed; want Canceled, %d, 0", err, len(r.Trials), ended(r, Failed), want)
 		}
 		spec.Earlier = r.Trials
 		resumed, err := Run(t.Context(), spec, mixed)
@@ -265,7 +255,7 @@ func TestEnqueued(t *testing.T) {
 			var trial *Trial
 			r, err := Run(t.Context(), Spec{Trials: 2, Enqueued: [][]Param{tc.fixed}}, func(ctx context.Context, at *Trial) (float64, error) {
 				v, err := mixed(ctx, at)
-				if at.Number() == 0 {
+				if at.number() == 0 {
 					trial = at
 					if err == nil {
 						err = at.unasked()

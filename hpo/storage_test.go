@@ -76,7 +76,7 @@ func TestStorageTrials(t *testing.T) {
 		t.Error("writing to a running trial changed a copy of it")
 	}
 	value, params := 0.25, []Param{{Name: "n", Value: 3}}
-	want := []TrialRecord{{State: Complete, Value: &value, Params: params, Reports: []Report{{1, 0.5}}, Marks: map[string]string{"rung": "1"}}}
+	want := []TrialRecord{{State: Complete, Value: &value, Params: params, Reports: []Report{{1, 0.5}}}}
 	if diff := cmp.Diff(want, s.records()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}

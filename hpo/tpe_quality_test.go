@@ -20,7 +20,7 @@ func mixed(_ context.Context, t *Trial) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	rate, err := t.LogFloat("rate", 1e-4, 1)
+	rate, err := t.logFloat("rate", 1e-4, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -36,7 +36,7 @@ func mixed(_ context.Context, t *Trial) (float64, error) {
 func sphere(_ context.Context, t *Trial) (float64, error) {
 	var sum float64
 	for i, c := range []float64{1, -2, 0.5, 3} {
-		x, err := t.Float("x"+string(rune('0'+i)), -5, 5)
+		x, err := t.float("x"+string(rune('0'+i)), -5, 5)
 		if err != nil {
 			return 0, err
 		}
@@ -46,11 +46,11 @@ func sphere(_ context.Context, t *Trial) (float64, error) {
 }
 
 func branin(_ context.Context, t *Trial) (float64, error) {
-	x, err := t.Float("x", -5, 10)
+	x, err := t.float("x", -5, 10)
 	if err != nil {
 		return 0, err
 	}
-	y, err := t.Float("y", 0, 15)
+	y, err := t.float("y", 0, 15)
 	if err != nil {
 		return 0, err
 	}

@@ -24,44 +24,13 @@ var ErrParam = errors.New("parameter")
 // for in some trials only, say because another one switched it on, is learned
 // from those trials.
 type Trial struct {
-	number int
-	study  goptuna.Trial
-	fixed  []Param // enqueued values
-}
-
-// Number returns the trial's number, from 0.
-func (t *Trial) Number() int { return t.number }
-
-// Float asks for a number in [low, high].
-func (t *Trial) Float(name string, low, high float64) (float64, error) {
-	return t.suggest(name, goptuna.UniformDistribution{Low: low, High: high})
-}
-
-// LogFloat asks for a number in [low, high], low > 0, on a logarithmic scale.
-func (t *Trial) LogFloat(name string, low, high float64) (float64, error) {
-	return t.suggest(name, goptuna.LogUniformDistribution{Low: low, High: high})
-}
-
-// StepFloat asks for one of low, low+step, low+2·step, ... not above high.
-func (t *Trial) StepFloat(name string, low, high, step float64) (float64, error) {
-	if step <= 0 {
-		return 0, fmt.Errorf("parameter %s: %w: step %g", name, ErrRange, step)
-	}
-	return t.suggest(name, goptuna.DiscreteUniformDistribution{Low: low, High: high, Q: step})
+	study goptuna.Trial
+	fixed []Param // enqueued values
 }
 
 // Int asks for an integer in [low, high], both included.
 func (t *Trial) Int(name string, low, high int) (int, error) {
 	v, err := t.suggest(name, goptuna.IntUniformDistribution{Low: low, High: high})
-	return int(v), err
-}
-
-// StepInt asks for one of low, low+step, low+2·step, ... not above high.
-func (t *Trial) StepInt(name string, low, high, step int) (int, error) {
-	if step <= 0 {
-		return 0, fmt.Errorf("parameter %s: %w: step %d", name, ErrRange, step)
-	}
-	v, err := t.suggest(name, goptuna.StepIntUniformDistribution{Low: low, High: high, Step: step})
 	return int(v), err
 }
 
