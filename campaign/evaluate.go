@@ -55,7 +55,7 @@ func (r *run) heldOut() (learner.HeldOut, error) {
 		if err != nil {
 			return learner.HeldOut{}, err
 		}
-		return l.Judge(r.problem.Truth)
+		return l.Compare(r.problem.Truth)
 	}
 	if r.ledger.PointsMeasured() < 2 {
 		return learner.HeldOut{}, nil

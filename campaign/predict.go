@@ -39,9 +39,9 @@ func (r *run) learn() (*models, error) {
 		return nil, err
 	}
 	m := &models{choice: choice, process: choice, seen: len(ms)}
-	if k := r.spec.Learner.Model; k != learner.Process && k != learner.Stack {
+	if k := r.spec.Learner.Model; k != learner.GaussianProcess && k != learner.Stack {
 		opt := r.spec.Learner
-		opt.Model, opt.Scaling = learner.Process, preprocess.AlgorithmLog10
+		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
 		m.process, err = learner.Fit(ms, opt)
 	}
 	return m, err

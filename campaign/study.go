@@ -24,7 +24,7 @@ type Study struct {
 
 // NoStudy is why a model's forests are not studied, "" where they are.
 func NoStudy(m learner.Model) string {
-	if m == learner.Process {
+	if m == learner.GaussianProcess {
 		return "a process has no forests to tune, and learns its own hyperparameters by their likelihood"
 	}
 	return ""

@@ -82,7 +82,7 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, err := l.Judge(between.Truth)
+			held, err := l.Compare(between.Truth)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -185,7 +185,7 @@ func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options
 		m := Mark{Share: share, MachineSeconds: cost(part)}
 		m.MachineShare = m.MachineSeconds / exhaustive
 		var err error
-		if m.Quality, err = judge(s, part, opt); err != nil {
+		if m.Quality, err = qualityOf(s, part, opt); err != nil {
 			return nil, fmt.Errorf("%s: %g of the candidates: %w", s.name(), share, err)
 		}
 		out = append(out, m)
@@ -261,14 +261,14 @@ func cost(ms []coll.Measurement) float64 {
 	return sum
 }
 
-// judge trains on some measurements and compares the selection with the truth.
-func judge(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
+// qualityOf trains on some measurements and compares the selection with the truth.
+func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
 	opt.Missing = s.missing(train)
 	l, err := learner.Fit(train, opt)
 	if err != nil {
 		return Quality{}, err
 	}
-	held, err := l.Judge(s.Truth)
+	held, err := l.Compare(s.Truth)
 	if err != nil {
 		return Quality{}, err
 	}

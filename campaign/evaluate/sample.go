@@ -70,7 +70,7 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 		if !src.active { // collected in one batch, which shares its launches
 			at.seconds = machine.ExhaustiveSeconds(candidates(train))
 		}
-		if at.Quality, err = judge(s, train, opt.learner(src.scaling, seed)); err != nil {
+		if at.Quality, err = qualityOf(s, train, opt.learner(src.scaling, seed)); err != nil {
 			return nil, err
 		}
 		out = append(out, at)

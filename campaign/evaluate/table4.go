@@ -97,7 +97,7 @@ func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Opti
 		if err != nil {
 			return nil, err
 		}
-		q, err := judge(s, train, with)
+		q, err := qualityOf(s, train, with)
 		if err != nil {
 			return nil, err
 		}

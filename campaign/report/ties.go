@@ -13,7 +13,7 @@ const tieWork = 2e10
 // addTies tells of the cells where what is selected is as fast as another algorithm,
 // as far as measurements tell; c has the cells' rows, in their order. Forests do not know.
 func addTies(f *ProblemFacts, c campaign.Conclusion, measurements int) error {
-	if f.Model != string(learner.Process) && f.Model != string(learner.Stack) {
+	if f.Model != string(learner.GaussianProcess) && f.Model != string(learner.Stack) {
 		return nil
 	}
 	can := make(map[coll.Point][]coll.Algorithm, len(c.Rows))

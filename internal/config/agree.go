@@ -54,7 +54,7 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 				c.Model.Criterion, because, forest.SquaredError, forest.AbsoluteError, forest.FriedmanMSE))
 		}
 	}
-	if m := learner.Model(c.Model.Kind); (m == learner.Process || m == learner.Stack) && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
+	if m := learner.Model(c.Model.Kind); (m == learner.GaussianProcess || m == learner.Stack) && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
 		fault("model.scaling", fmt.Errorf("%s: model.kind %s wants %s; others are for model.kind %s", c.Model.Scaling, m, preprocess.AlgorithmLog10, learner.Forest))
 	}
 }

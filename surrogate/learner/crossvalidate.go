@@ -42,7 +42,7 @@ func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
 }
 
 // CrossValidate estimates from the measurements alone how good the selection is
-// elsewhere: k folds by point, each predicted by forests that have not seen it.
+// elsewhere: k folds by point, each predicted by models that have not seen it.
 // The same seed gives the same folds. It returns an error for fewer than two
 // points. Costs k fits.
 func CrossValidate(ms []coll.Measurement, k int, seed uint64, opt Options) (HeldOut, error) {
@@ -88,19 +88,19 @@ func holdOut(ms []coll.Measurement, folds []int, fold int, opt Options, missing 
 	if err != nil {
 		return HeldOut{}, err
 	}
-	return l.judge(test, missing)
+	return l.compare(test, missing)
 }
 
-// Judge compares the learner with measurements it was not trained on, or with a
+// Compare compares the learner with measurements it was not trained on, or with a
 // whole recorded machine. At each point it chooses among the algorithms that both
 // sides know; where it knows none, the slowest counts as its choice. A point with
 // a single algorithm leaves no choice and has no slowdown. The measurements are
 // taken to be complete at each point.
-func (l *Learner) Judge(test []coll.Measurement) (HeldOut, error) { return l.judge(test, nil) }
+func (l *Learner) Compare(test []coll.Measurement) (HeldOut, error) { return l.compare(test, nil) }
 
-// judge leaves points where algorithms are missing without a slowdown: the fastest
+// compare leaves points where algorithms are missing without a slowdown: the fastest
 // may be among them.
-func (l *Learner) judge(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
+func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
 	if !slices.IsSortedFunc(test, compareMeasurements) {
 		test = slices.Clone(test)
 		slices.SortStableFunc(test, compareMeasurements)
@@ -116,7 +116,7 @@ func (l *Learner) judge(test []coll.Measurement, missing func(coll.Point) []coll
 		for end < len(test) && test[end].Point == test[start].Point {
 			end++
 		}
-		slowdown := l.judgePoint(&held, test[start:end], targets[start:end], predicted, p)
+		slowdown := l.comparePoint(&held, test[start:end], targets[start:end], predicted, p)
 		if end-start > 1 && (missing == nil || len(missing(test[start].Point)) == 0) {
 			held.Slowdowns = append(held.Slowdowns, slowdown)
 			held.Points = append(held.Points, test[start].Point)
@@ -126,8 +126,8 @@ func (l *Learner) judge(test []coll.Measurement, missing func(coll.Point) []coll
 	return held, nil
 }
 
-// judgePoint adds the pairs of one point and returns the slowdown of its choice.
-func (l *Learner) judgePoint(held *HeldOut, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
+// comparePoint adds the pairs of one point and returns the slowdown of its choice.
+func (l *Learner) comparePoint(held *HeldOut, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
 	best, slowest := math.Inf(1), 0.0
 	chosen, lowest := 0.0, math.Inf(1)
 	for i, m := range here {

@@ -129,7 +129,7 @@ func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
 
 // Against the truth of the whole machine, by hand: at each point the chosen time
 // over the best one.
-func TestJudge(t *testing.T) {
+func TestCompare(t *testing.T) {
 	var train []coll.Measurement
 	for i := range 4 {
 		train = append(train, timed(line(i), "a", 1e-6), timed(line(i), "b", 2e-6))
@@ -166,7 +166,7 @@ func TestJudge(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			before := slices.Clone(tc.test)
-			held, err := l.Judge(tc.test)
+			held, err := l.Compare(tc.test)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,18 +179,18 @@ func TestJudge(t *testing.T) {
 				}
 			}
 			if !slices.Equal(before, tc.test) {
-				t.Error("Judge reordered its argument")
+				t.Error("Compare reordered its argument")
 			}
 		})
 	}
 }
 
-// A learner judged by what it learnt, without bootstrap, has learnt it by heart.
-func TestJudgeOfTheTrainingSet(t *testing.T) {
+// A learner compared with what it learnt, without bootstrap, has learnt it by heart.
+func TestCompareWithTheTrainingSet(t *testing.T) {
 	ms := synthetic.Measurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
 	opt.Forest.NoBootstrap, opt.Forest.Trees = true, 1
-	held, err := fit(t, ms, opt).Judge(ms)
+	held, err := fit(t, ms, opt).Compare(ms)
 	if err != nil {
 		t.Fatal(err)
 	}

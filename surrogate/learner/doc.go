@@ -1,13 +1,27 @@
-// Package learner joins preprocessing and forests into what selects: one random
-// forest for each algorithm of one collective, trained on the measurements of
-// that algorithm, and the algorithm with the lowest prediction at each point
-// (Hunold et al., CLUSTER 2020; Wilkins et al., "FACT", ExaMPI 2021).
+// Package learner joins preprocessing and models into what selects: the times of all
+// algorithms of one collective predicted at each point, and the algorithm with the lowest
+// prediction chosen. Its three models are
 //
-//	l, err := learner.Fit(measurements, learner.Options{Scaling: preprocess.AlgorithmLog10})
+//   - [Forest]: one random forest for each algorithm, trained on the measurements of that
+//     algorithm (Hunold et al., CLUSTER 2020; Wilkins et al., "FACT", ExaMPI 2021);
+//   - [GaussianProcess]: one Gaussian process of all algorithms together, so that one
+//     algorithm measured at a point tells of the others there, see [tutti/surrogate/gp.Multi];
+//   - [Stack]: both, weighted by what chooses best on held-out points (Wolpert, Stacked
+//     Generalization, Neural Networks 5, 1992). It is what campaigns use by default.
+//
+// A learner that has a Gaussian process says how uncertain it is: [Learner.Doubts] beside
+// each choice, [Learner.Risks] of any choices. [CrossValidate] and [Learner.Compare] say
+// how good its choices are.
+//
+//	l, err := learner.Fit(measurements, learner.Options{
+//		Scaling: preprocess.AlgorithmLog10, Model: learner.Stack,
+//	})
 //	if err != nil {
 //		return err
 //	}
 //	predicted, err := l.Predict(points) // a row for each of l.Algorithms(); lower is faster
-//	held, err := learner.CrossValidate(measurements, 5, seed, options)
-//	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+//	doubts, err := l.Doubts(points, canRun)
+//	for _, d := range doubts {
+//		fmt.Println(d.Point, d.Choice, "beside", d.Rival, d.Loss)
+//	}
 package learner

@@ -13,39 +13,39 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Doubt is how sure the choice at a point is: the algorithm of lowest prediction
-// beside the rival that may be missed most. Gap is normal with deviation SD.
+// Doubt is how uncertain the choice at a point is: the algorithm of lowest prediction
+// beside the rival to which it is expected to lose most. Gap is normal with deviation SD.
 type Doubt struct {
 	Point    coll.Point
 	Choice   coll.Algorithm
 	Rival    coll.Algorithm // the zero Algorithm where there is no other
 	Gap      float64        // log10 of rival over choice as predicted, 0 or more
 	SD       float64        // of Gap, in decades; noise of a measurement is not in it
-	Loss     float64        // expected: the choice is by so much slower than the faster of the two; 0.02 for 2 %
+	Loss     float64        // expected slowdown of the choice over the faster of the two, minus one
 	PMistake float64        // probability that the choice is a significant mistake beside the rival
-	Tie      bool           // both are as fast as far as single measurements tell, and it is not likely a mistake
+	Tie      bool           // single measurements cannot tell the two apart, and a mistake is not likely
 }
 
 const (
-	// Gaps below so many deviations of the difference of two measurements, with
-	// preprocess.MeasurementNoise, are ties.
+	// A tie has a Gap below so many deviations of the difference of two measurements,
+	// each off by preprocess.MeasurementNoise.
 	tieDeviations = 2
-	// A tie is no mistake with at least this probability.
+	// A tie is a mistake with less than this probability.
 	tieMistake = 0.05
-	// Points whose posterior is held at once.
+	// So many points have their posterior in memory at once.
 	doubtBlock = 128
 )
 
-// errNoDoubts says that forests alone were asked.
+// errNoDoubts is returned by a learner of forests alone.
 var errNoDoubts = errors.New("doubts: forests alone do not know how sure they are; want model process or stack")
 
-// Doubts says how sure the choice among the algorithms that can run is at each
-// point; a nil can lets all run everywhere. Variances are those of the process;
-// where forests have a weight, what they say differently adds to the variance as in a
-// mixture of both. It returns an error for model Forest and for a point where no known
-// algorithm can run. O(points · algorithms · n²) operations for n measurements.
+// Doubts returns, for each point, how uncertain the choice among the algorithms that can
+// run there is; a nil can lets all run everywhere. Variances are those of the Gaussian
+// process. Forests that have a weight add the variance of a mixture of both models; see
+// gap. It returns an error for model Forest and for a point where no known algorithm can
+// run. O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
-	if l.process == nil {
+	if l.gaussian == nil {
 		return nil, errNoDoubts
 	}
 	out := make([]Doubt, 0, len(points))
@@ -60,7 +60,7 @@ func (l *Learner) Doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 }
 
 func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
-	means, err := l.predictProcess(points)
+	means, err := l.predictGaussian(points)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +77,11 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 			return nil, &NoAlgorithmError{Point: p}
 		}
 	}
-	posterior, err := l.process.Posterior(rows, entries)
+	posterior, err := l.gaussian.Posterior(rows, entries)
 	if err != nil {
 		return nil, err
 	}
-	b := beliefs{l: l, means: means, alone: l.process.Means(rows, len(l.algorithms)), entries: entries, posterior: posterior}
+	b := beliefs{l: l, means: means, alone: l.gaussian.Means(rows, len(l.algorithms)), entries: entries, posterior: posterior}
 	out := make([]Doubt, len(points))
 	for i, p := range points {
 		out[i] = b.doubt(p, first[i], first[i+1])
@@ -93,7 +93,7 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 type beliefs struct {
 	l         *Learner
 	means     [][]float64 // by algorithm and point, forests included
-	alone     [][]float64 // of the process
+	alone     [][]float64 // of the Gaussian process alone
 	entries   []gp.Entry
 	posterior *gp.Posterior // of the entries
 }
@@ -114,7 +114,7 @@ func (b beliefs) doubt(p coll.Point, first, end int) Doubt {
 		}
 		gap, sd := b.gap(best, e)
 		loss, mistake := expected(gap, sd)
-		// Of rivals that cost nothing the nearest is told.
+		// The last term picks the nearest of rivals that cost nothing.
 		if weight := loss + mistake - 1e-6*gap; weight > most {
 			most = weight
 			d.Rival, d.Gap, d.SD, d.Loss, d.PMistake = b.l.algorithms[b.entries[e].Task], gap, sd, loss, mistake
@@ -125,9 +125,11 @@ func (b beliefs) doubt(p coll.Point, first, end int) Doubt {
 	return d
 }
 
-// gap is how much slower a rival is than the best, in decades, and its deviation. Of
-// a mixture of the process and, with weight w, of process plus d/w, the mean moves by
-// d and the variance grows by d²·(1-w)/w.
+// gap is how much slower a rival is than the best, in decades, and its deviation.
+//
+// Where forests have the weight w, the gap is taken to be a mixture: with probability 1-w
+// that of the Gaussian process, with w one that is greater by d/w, d being what the
+// forests move the mean by. The variance of the mixture is greater by d²·(1-w)/w.
 func (b beliefs) gap(best, rival int) (gap, sd float64) {
 	one, other, row := b.entries[best].Task, b.entries[rival].Task, b.entries[best].Row
 	gap = b.means[other][row] - b.means[one][row]
@@ -145,11 +147,12 @@ func (e *NoAlgorithmError) Error() string {
 	return "no known algorithm can run at " + e.Point.String()
 }
 
-// expected returns what choosing an algorithm costs beside a rival that is slower by
-// gap decades, normal with deviation sd: how much slower than the faster of both it
-// is expected to be, and the probability of a significant mistake. With x the natural
-// logarithm of choice over rival, normal with mean -m and deviation s, the first is
-// E[max(eˣ, 1)] - 1 = e^(s²/2-m)·Φ((s²-m)/s) - Φ(-m/s).
+// expected returns what choosing an algorithm costs beside a rival that is slower by gap
+// decades, normal with deviation sd: the expected slowdown over the faster of both, minus
+// one, and the probability of a significant mistake.
+//
+// With x the natural logarithm of choice over rival, normal with mean -m and deviation s,
+// the first is E[max(eˣ, 1)] - 1 = e^(s²/2-m)·Φ((s²-m)/s) - Φ(-m/s), as in RiskOf.
 func expected(gap, sd float64) (loss, mistake float64) {
 	if sd == 0 {
 		return 0, 0

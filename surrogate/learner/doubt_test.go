@@ -29,7 +29,7 @@ func twins(t *testing.T) []coll.Measurement {
 }
 
 func TestDoubtsTellTies(t *testing.T) {
-	for _, m := range []learner.Model{learner.Process, learner.Stack} {
+	for _, m := range []learner.Model{learner.GaussianProcess, learner.Stack} {
 		doubts, err := fit(t, twins(t), modelled(m)).Doubts(dense(t), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestDoubtsTellTies(t *testing.T) {
 
 // With twins excluded nothing is close.
 func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
-	l := fit(t, twins(t), modelled(learner.Process))
+	l := fit(t, twins(t), modelled(learner.GaussianProcess))
 	can := []coll.Algorithm{{Name: "mirror"}, {Name: "slow"}}
 	doubts, err := l.Doubts(dense(t), func(coll.Point) []coll.Algorithm { return can })
 	if err != nil {
@@ -76,7 +76,7 @@ func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
 func TestDoubtsFallWithData(t *testing.T) {
 	points := dense(t)
 	expected := func(k int) (loss, lost float64) {
-		l := fit(t, few(t, k), modelled(learner.Process))
+		l := fit(t, few(t, k), modelled(learner.GaussianProcess))
 		doubts, err := l.Doubts(points, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestDoubtsFallWithData(t *testing.T) {
 		for _, d := range doubts {
 			loss += d.Loss / float64(len(points))
 		}
-		held, err := l.Judge(synthetic.Measurements(points))
+		held, err := l.Compare(synthetic.Measurements(points))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestDoubtsErrors(t *testing.T) {
 	if _, err := fit(t, twins(t), modelled(learner.Forest)).Doubts(dense(t), nil); err == nil {
 		t.Error("forests answered")
 	}
-	_, err := fit(t, twins(t), modelled(learner.Process)).Doubts(dense(t)[:1], func(coll.Point) []coll.Algorithm { return nil })
+	_, err := fit(t, twins(t), modelled(learner.GaussianProcess)).Doubts(dense(t)[:1], func(coll.Point) []coll.Algorithm { return nil })
 	var none *learner.NoAlgorithmError
 	if !errors.As(err, &none) || none.Point != dense(t)[0] {
 		t.Errorf("nothing can run: %v", err)

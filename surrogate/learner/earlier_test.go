@@ -26,12 +26,12 @@ func TestEarlierCampaigns(t *testing.T) {
 	all := synthetic.Measurements(dense(t))
 	points := dense(t)
 	now := synthetic.Measurements([]coll.Point{points[len(points)/4], points[2*len(points)/3]})
-	for _, model := range []learner.Model{learner.Process, learner.Stack} {
+	for _, model := range []learner.Model{learner.GaussianProcess, learner.Stack} {
 		opt := modelled(model)
-		alone := judged(t, now, opt).Slowdown
+		alone := compared(t, now, opt).Slowdown
 		for _, times := range []float64{1, 2} {
 			opt.Earlier = [][]coll.Measurement{slower(all, synthetic.Algorithms()[0], times)}
-			got := judged(t, now, opt).Slowdown
+			got := compared(t, now, opt).Slowdown
 			t.Logf("%s: slowdown %.3f of two points, %.3f with an earlier campaign %g times as slow in one algorithm", model, alone, got, times)
 			if got > 1.02 || got > alone {
 				t.Errorf("%s: slowdown %.3f with an earlier campaign, %.3f without: want 1.02 at most", model, got, alone)
@@ -45,7 +45,7 @@ func TestEarlierAlgorithm(t *testing.T) {
 	known := synthetic.Algorithms()[1]
 	now := few(t, 25)
 	without := slices.DeleteFunc(slices.Clone(now), func(m coll.Measurement) bool { return m.Algorithm == known })
-	for _, model := range []learner.Model{learner.Process, learner.Stack} {
+	for _, model := range []learner.Model{learner.GaussianProcess, learner.Stack} {
 		opt := modelled(model)
 		opt.Earlier = [][]coll.Measurement{now}
 		l := fit(t, without, opt)

@@ -21,8 +21,8 @@ type Options struct {
 	Missing func(coll.Point) []coll.Algorithm
 	Model   Model // empty means Forest
 	// Earlier are measurements of earlier campaigns, of algorithms that can still be
-	// chosen. A process weighs them by what the present ones say of them; forests do
-	// not look at them.
+	// chosen. A Gaussian process learns what they are worth from the present ones;
+	// forests do not look at them.
 	Earlier [][]coll.Measurement
 }
 
@@ -33,15 +33,17 @@ type Learner struct {
 	algorithms []coll.Algorithm // as sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest
 	rows       [][]int   // of each forest: indices of its measurements
-	process    *gp.Multi // nil when forests predict alone
-	weight     float64   // of the forests beside the process
+	gaussian   *gp.Multi // nil when forests predict alone
+	weight     float64   // of the forests beside the Gaussian process
 }
 
-// Fit trains one forest for each algorithm in the measurements, which are of one
-// collective. It returns an error for no measurements. O(trees · n log n).
+// Fit trains the model of the options on measurements of one collective. It returns an
+// error for no measurements and for a scaling that the model does not take.
+// O(algorithms · trees · n log n) operations for forests, O(n³) for a Gaussian process of
+// n ≤ 1500 measurements.
 //
-// The algorithm scalings divide by the fastest time at the point. Where an
-// algorithm is missing, that time is estimated, see withFastest.
+// The algorithm scalings divide by the fastest time at the point. Where an algorithm
+// is missing, forests need that time estimated, see withFastest.
 func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	known := ms
 	switch opt.Model {
@@ -50,7 +52,7 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 		if known, err = withFastest(ms, opt); err != nil {
 			return nil, err
 		}
-	case Process, Stack: // which know the fastest time everywhere
+	case GaussianProcess, Stack: // which know the fastest time everywhere
 	default:
 		_, err := ParseModel(string(opt.Model))
 		return nil, err
@@ -59,8 +61,8 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Model == Process || opt.Model == Stack {
-		return fitProcess(ms, scaler, opt)
+	if opt.Model == GaussianProcess || opt.Model == Stack {
+		return fitGaussian(ms, scaler, opt)
 	}
 	l, err := train(ms, scaler.Apply(ms), opt.Forest)
 	if err != nil {
@@ -113,8 +115,8 @@ func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
 // Predict returns the prediction of each algorithm at each point in scaled units,
 // one row for each of Algorithms. Lower is faster.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
-	if l.process != nil {
-		return l.predictProcess(points)
+	if l.gaussian != nil {
+		return l.predictGaussian(points)
 	}
 	rows := preprocess.Rows(points)
 	out := make([][]float64, len(l.forests))

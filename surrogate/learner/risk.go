@@ -22,67 +22,25 @@ type Risk struct {
 	Best    float64 // probability that nothing is faster by more than a tie
 }
 
-// riskBlock are the points whose posterior is held at once.
+// riskBlock is how many points have their posterior in memory at once.
 const riskBlock = 128
 
-// riskMost is the greatest loss that is expected: more than tenfold is not believed.
+// riskMost bounds the expected loss: ten times as slow as the rival.
 const riskMost = 9
 
-// errNoRisks says that forests were asked.
+// errNoRisks is returned by a learner of forests alone.
 var errNoRisks = errors.New("risks: a forest does not know how sure it is: want model process or stack")
 
-// Measured are log10 seconds of candidates. What was measured at a point stands for its
-// prediction there.
-type Measured map[coll.Candidate]float64
-
-// at returns the predictions at a point in column i with what was measured there in
-// their place, moved by what the two differ in on average: predictions may have another
-// unit at each point.
-func (m Measured) at(p coll.Point, algorithms []coll.Algorithm, predicted [][]float64, i int) []float64 {
-	out := make([]float64, len(algorithms))
-	n, shift := 0.0, 0.0
-	for a, alg := range algorithms {
-		out[a] = predicted[a][i]
-		if y, ok := m[coll.Candidate{Point: p, Algorithm: alg}]; ok {
-			n, shift = n+1, shift+out[a]-y
-		}
-	}
-	for a, alg := range algorithms {
-		if y, ok := m[coll.Candidate{Point: p, Algorithm: alg}]; ok {
-			out[a] = y + shift/n
-		}
-	}
-	return out
-}
-
-// Choices returns at each point the algorithm of lowest prediction among those that
-// can run there; the zero Algorithm where nothing that can run is known.
-func (l *Learner) Choices(points []coll.Point, can func(coll.Point) []coll.Algorithm, measured Measured) ([]coll.Algorithm, error) {
-	predicted, err := l.Predict(points)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]coll.Algorithm, len(points))
-	for i, p := range points {
-		lowest := math.Inf(1)
-		here, values := can(p), measured.at(p, l.algorithms, predicted, i)
-		for a, alg := range l.algorithms {
-			if v := values[a]; v < lowest && slices.Contains(here, alg) {
-				lowest, out[i] = v, alg
-			}
-		}
-	}
-	return out, nil
-}
-
 // Risks returns what each choice is expected to lose at its point beside the other
-// algorithms that can run there, by the process, if its deviations are scale times what
-// it says, and by what was measured, which is off by preprocess.MeasurementNoise alone;
-// see RiskOf. Of forests that have a weight it takes no notice: the choices may
-// be theirs or anybody's. It returns an error for model Forest and for a choice that the
-// process knows nothing of. O(points · algorithms · n²) operations for n measurements.
+// algorithms that can run there; see RiskOf. Times are those measured, which are off by
+// preprocess.MeasurementNoise alone, and else those that the Gaussian process predicts,
+// with scale times its deviations. Forests are not asked, even if they have a weight: the
+// choices need not be this learner's own.
+//
+// It returns an error for model Forest and for a choice that the Gaussian process does not
+// know. O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
-	if l.process == nil {
+	if l.gaussian == nil {
 		return nil, errNoRisks
 	}
 	out := make([]Risk, 0, len(points))
@@ -102,7 +60,7 @@ func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(
 // rivals are those of the choice at each point.
 func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64) ([][]Rival, error) {
 	rows := preprocess.SurrogateRows(points)
-	means := l.process.Means(rows, len(l.algorithms))
+	means := l.gaussian.Means(rows, len(l.algorithms))
 	var entries []gp.Entry
 	chosen := make([]int, len(points)) // entries
 	for i, p := range points {
@@ -120,7 +78,7 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 			return nil, fmt.Errorf("risk of %q at %v: nothing is known of it there", choices[i], p)
 		}
 	}
-	posterior, err := l.process.Posterior(rows, entries)
+	posterior, err := l.gaussian.Posterior(rows, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +99,8 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 	return out, nil
 }
 
-// spread is the variance of the difference of two entries: that of what is predicted,
-// scaled, and the noise of what was measured.
+// spread is the variance of the difference of two entries: that of the predicted ones,
+// scaled, and the noise of the measured ones.
 func spread(p *gp.Posterior, seen []bool, a, b int, scale float64) float64 {
 	v := 0.0
 	switch {
@@ -162,10 +120,11 @@ func spread(p *gp.Posterior, seen []bool, a, b int, scale float64) float64 {
 	return v
 }
 
-// Standardised are log10 seconds of measurements that the process has not seen, less
-// its predictions, over the deviations that it says they have.
+// Standardised returns, for measurements that the Gaussian process has not seen, the
+// difference of log10 seconds and prediction over the deviation that it predicts. Those of
+// algorithms that it does not know are left out.
 func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
-	if l.process == nil {
+	if l.gaussian == nil {
 		return nil, errNoRisks
 	}
 	var points []coll.Point
@@ -181,8 +140,8 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 		return nil, nil
 	}
 	rows := preprocess.SurrogateRows(points)
-	means := l.process.Means(rows, len(l.algorithms))
-	posterior, err := l.process.Posterior(rows, entries)
+	means := l.gaussian.Means(rows, len(l.algorithms))
+	posterior, err := l.gaussian.Posterior(rows, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -199,10 +158,12 @@ type Rival struct {
 	Gap, SD float64 // decades
 }
 
-// RiskOf is the risk of a choice beside its rivals: of each figure that of the rival that
-// makes it worst. Rivals share the doubt about the choice, and adding them up counts it
-// as often as there are rivals. With x the natural logarithm of choice over rival, normal
-// with mean -m and deviation s, E[eᵏˣ; x > 0] = e^(k²s²/2-km)·Φ((ks²-m)/s).
+// RiskOf returns the risk of a choice beside its rivals: each figure is that of the rival
+// which makes it worst. A sum over the rivals would count the uncertainty of the choice's
+// own time once for each of them.
+//
+// With x the natural logarithm of choice over rival, normal with mean -m and deviation s,
+// E[eᵏˣ; x > 0] = e^(k²s²/2-km)·Φ((ks²-m)/s), the partial moment of a log-normal variable.
 func RiskOf(rivals []Rival, opt metrics.Options) Risk {
 	mistake, tie := opt.Thresholds()
 	out := Risk{Best: 1}

@@ -19,9 +19,9 @@ func modelled(m learner.Model) learner.Options {
 	return opt
 }
 
-func judged(t *testing.T, train []coll.Measurement, opt learner.Options) metrics.Summary {
+func compared(t *testing.T, train []coll.Measurement, opt learner.Options) metrics.Summary {
 	t.Helper()
-	held, err := fit(t, train, opt).Judge(synthetic.Measurements(dense(t)))
+	held, err := fit(t, train, opt).Compare(synthetic.Measurements(dense(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +45,9 @@ func few(t *testing.T, k int) []coll.Measurement {
 }
 
 // On a machine without jumps the process chooses better from few points.
-func TestProcessNeedsFewerPoints(t *testing.T) {
+func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := few(t, 25)
-	forest, process, stack := judged(t, train, modelled(learner.Forest)), judged(t, train, modelled(learner.Process)), judged(t, train, modelled(learner.Stack))
+	forest, process, stack := compared(t, train, modelled(learner.Forest)), compared(t, train, modelled(learner.GaussianProcess)), compared(t, train, modelled(learner.Stack))
 	t.Logf("slowdown of forest, process, stack: %.3f, %.3f, %.3f", forest.Slowdown, process.Slowdown, stack.Slowdown)
 	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
 		t.Errorf("slowdown of the process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
@@ -58,22 +58,22 @@ func TestProcessNeedsFewerPoints(t *testing.T) {
 }
 
 // Single candidates are enough: no point has to be complete.
-func TestProcessLearnsFromSingleCandidates(t *testing.T) {
+func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	var train []coll.Measurement
 	for i, m := range few(t, 10) {
 		if i%3 == 0 {
 			train = append(train, m)
 		}
 	}
-	if got := judged(t, train, modelled(learner.Process)); got.Slowdown > 1.05 {
+	if got := compared(t, train, modelled(learner.GaussianProcess)); got.Slowdown > 1.05 {
 		t.Errorf("slowdown %.3f, want 1.05 at most", got.Slowdown)
 	}
 }
 
 // The order of the measurements decides nothing that the last bits do not.
-func TestProcessKeepsItsWord(t *testing.T) {
+func TestGaussianProcessKeepsItsWord(t *testing.T) {
 	train := few(t, 20)
-	for _, m := range []learner.Model{learner.Process, learner.Stack} {
+	for _, m := range []learner.Model{learner.GaussianProcess, learner.Stack} {
 		a, err := fit(t, train, modelled(m)).Predict(dense(t))
 		if err != nil {
 			t.Fatal(err)
@@ -95,8 +95,8 @@ func TestProcessKeepsItsWord(t *testing.T) {
 	}
 }
 
-func TestProcessOfOneMeasurement(t *testing.T) {
-	for _, m := range []learner.Model{learner.Process, learner.Stack} {
+func TestGaussianProcessOfOneMeasurement(t *testing.T) {
+	for _, m := range []learner.Model{learner.GaussianProcess, learner.Stack} {
 		l := fit(t, []coll.Measurement{timed(line(3), "ring", 1e-5)}, modelled(m))
 		got, err := l.Predict([]coll.Point{line(9)})
 		if err != nil || got[0][0] != 0 {
@@ -111,7 +111,7 @@ func TestModelErrors(t *testing.T) {
 	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want one of forest, process, stack") {
 		t.Errorf("model tree: %v", err)
 	}
-	opt = modelled(learner.Process)
+	opt = modelled(learner.GaussianProcess)
 	opt.Scaling = preprocess.None
 	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want algorithm_log10") {
 		t.Errorf("process without scaling: %v", err)

@@ -51,7 +51,7 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8 << (2 * i)})
 	}
 	ms := synthetic.Measurements(points[:6])
-	l, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Process})
+	l, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
 	if err != nil {
 		t.Fatal(err)
 	}
