@@ -25,11 +25,10 @@ func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
 	return out
 }
 
-// wrong is the share of points where the choice of the strategy's process is more than
-// 10 % slower than the fastest.
-func wrong(t *testing.T, s Strategy, l *Ledger, truth []coll.Measurement) float64 {
+// wrong is the share of points where the choice of the strategy's Gaussian process is more
+// than 10 % slower than the fastest.
+func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
-	r := s.(*regret)
 	m, err := r.model(l.Measurements())
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +95,7 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 				machine(t, l, c, 0)
 			}
 		}
-		mistakes, cost := wrong(t, s, l, truth), l.CostSeconds()/total
+		mistakes, cost := wrong(t, s.(*regret), l, truth), l.CostSeconds()/total
 		t.Logf("%s: mistakes at %.3f of the points after %d candidates, %.3f of the machine time", tc.name, mistakes, l.Trials(), cost)
 		if mistakes > 0.05 || cost > tc.cost {
 			t.Errorf("%s: mistakes at %.3f of the points for %.3f of the machine time, want 0.05 at most for %.2f", tc.name, mistakes, cost, tc.cost)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/campaign/report"
 )
 
@@ -125,10 +127,8 @@ func TestFromAnEarlierCampaign(t *testing.T) {
 	for name, p := range map[string]report.ProblemFacts{"again": again, "one": one, "network": network} {
 		s := p.Scores[0] // tuned, against the truth
 		t.Logf("%s: %.3g s (%.0f %% of the first), slowdown %.4f, mistakes %.3f", name, p.MachineSeconds, 100*p.MachineSeconds/first.MachineSeconds, s.Slowdown, s.Mistakes)
-		// The criteria are 1.03 and 5 %; that predictions of them hold in 95 of 100 campaigns
-		// is another test's.
-		if s.Slowdown > 1.03 || s.Mistakes > 0.07 {
-			t.Errorf("%s: slowdown %.4f, mistakes %.3f: want at most 1.03 and 0.07", name, s.Slowdown, s.Mistakes)
+		if s.Slowdown > 1.03 || s.Mistakes > 0.05 { // the criteria
+			t.Errorf("%s: slowdown %.4f, mistakes %.3f: want at most 1.03 and 0.05", name, s.Slowdown, s.Mistakes)
 		}
 	}
 }
@@ -188,14 +188,49 @@ func TestFromFaults(t *testing.T) {
 			}
 		})
 	}
-	t.Run("other machine, release and collective", func(t *testing.T) {
-		out := filepath.Join(dir, "other")
-		stdout, _ := mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--results", out, "--from", first,
-			"--set", "machine=hilltop", "--set", "collectives=allreduce,alltoall", "--set", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv")
-		for _, want := range []string{`was on another machine, "" instead of "hilltop"`, "knows nothing of mpich alltoall: it begins anew"} {
-			if !strings.Contains(stdout, want) {
-				t.Errorf("stdout lacks %q:\n%s", want, stdout)
+}
+
+// TestFromAnotherMachine goes on from a campaign on another machine, with another release
+// of Open MPI and without alltoall. It is told so, counts what is known of allreduce, and
+// tunes alltoall as a campaign does that knows of no other.
+func TestFromAnotherMachine(t *testing.T) {
+	first := reference(t)
+	dir := t.TempDir()
+	smallCampaign(t, dir)
+	file := filepath.Join(dir, "small.yaml")
+	text := bytes.Replace(readFile(t, file), []byte("4.1.4"), []byte("5.0.9"), 1)
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) (facts report.Facts, alltoall, stdout string) {
+		out := filepath.Join(dir, name)
+		stdout, _ = mustTutti(t, codeDone, append([]string{"tune", "-c", file, "--results", out, "--set", "machine=hilltop",
+			"--set", "collectives=allreduce,alltoall", "--set", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv"}, args...)...)
+		facts, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(out, reportJSON))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(readFile(t, filepath.Join(out, "selection.csv")))) {
+			if strings.Contains(line, ",alltoall,") {
+				alltoall += line
 			}
 		}
-	})
+		return facts, alltoall, stdout
+	}
+	facts, alltoall, stdout := run("from", "--from", first)
+	for _, want := range []string{
+		`was on another machine, "" instead of "hilltop"`, "was with openmpi 4.1.4 instead of 5.0.9", "knows nothing of mpich alltoall: it begins anew",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("stdout lacks %q:\n%s", want, stdout)
+		}
+	}
+	for _, p := range facts.Problems {
+		if known := len(p.Compared) > 0; known != (p.Collective == "allreduce") {
+			t.Errorf("%s %s is compared with the earlier campaign: %v", p.Library, p.Collective, known)
+		}
+	}
+	if _, anew, _ := run("anew"); anew != alltoall || anew == "" {
+		t.Errorf("alltoall after an earlier campaign (-) and without one (+):\n%s", cmp.Diff(alltoall, anew))
+	}
 }

@@ -2,6 +2,7 @@ package learner_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -44,13 +45,13 @@ func few(t *testing.T, k int) []coll.Measurement {
 	return synthetic.Measurements(some)
 }
 
-// On a machine without jumps the process chooses better from few points.
+// On a machine without jumps the Gaussian process chooses better from few points.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := few(t, 25)
 	forest, process, stack := compared(t, train, modelled(learner.Forest)), compared(t, train, modelled(learner.GaussianProcess)), compared(t, train, modelled(learner.Stack))
 	t.Logf("slowdown of forest, process, stack: %.3f, %.3f, %.3f", forest.Slowdown, process.Slowdown, stack.Slowdown)
 	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
-		t.Errorf("slowdown of the process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
+		t.Errorf("slowdown of the Gaussian process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
 	}
 	if stack.Slowdown > max(process.Slowdown, forest.Slowdown) {
 		t.Errorf("slowdown of the stack %.3f, want no more than the worse of both", stack.Slowdown)
@@ -70,18 +71,11 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 	}
 }
 
-// The order of the measurements decides nothing that the last bits do not.
-func TestGaussianProcessKeepsItsWord(t *testing.T) {
+// The same measurements give the same predictions, to the bit.
+func TestGaussianProcessIsDeterministic(t *testing.T) {
 	train := few(t, 20)
 	for _, m := range []learner.Model{learner.GaussianProcess, learner.Stack} {
-		a, err := fit(t, train, modelled(m)).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := fit(t, slices.Clone(train), modelled(m)).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a, b := predictions(t, train, m), predictions(t, train, m)
 		for i := range a {
 			if !slices.Equal(a[i], b[i]) {
 				t.Fatalf("%s: two fits of the same measurements differ", m)
@@ -93,6 +87,36 @@ func TestGaussianProcessKeepsItsWord(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The order of the measurements moves the predictions of a Gaussian process by no more
+// than rounding. Forests draw bootstrap samples by row, so theirs depend on it.
+func TestGaussianProcessKnowsNoOrder(t *testing.T) {
+	train := few(t, 20)
+	want := predictions(t, train, learner.GaussianProcess)
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		shuffled := slices.Clone(train)
+		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		got := predictions(t, shuffled, learner.GaussianProcess)
+		for a := range want {
+			for i := range want[a] {
+				if math.Abs(got[a][i]-want[a][i]) > 1e-9 {
+					t.Fatalf("seed %d: prediction %g of a shuffled training set, want %g", seed, got[a][i], want[a][i])
+				}
+			}
+		}
+	}
+}
+
+// predictions are those of a model trained on some measurements, at the dense points.
+func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
+	t.Helper()
+	out, err := fit(t, train, modelled(m)).Predict(dense(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func TestGaussianProcessOfOneMeasurement(t *testing.T) {
