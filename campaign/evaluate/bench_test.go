@@ -1,7 +1,6 @@
 package evaluate_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -55,7 +54,7 @@ func BenchmarkCampaign(b *testing.B) {
 		b.Run(strategy, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				o, err := evaluate.Run(context.Background(), s, strategy, 1, evaluate.DefaultOptions())
+				o, err := replay(s, strategy, 1, evaluate.DefaultOptions())
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -77,7 +76,7 @@ func BenchmarkCampaignRecorded(b *testing.B) {
 		b.Run(strategy, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				o, err := evaluate.Run(context.Background(), sets[0], strategy, 1, evaluate.DefaultOptions())
+				o, err := replay(sets[0], strategy, 1, evaluate.DefaultOptions())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -71,7 +71,7 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	var lost, byForests []float64
 	for _, name := range sets {
 		grid, between := recordedSet(t, name), recordedSet(t, name+"_np2")
-		res, err := replayed(context.Background(), grid, "regret", 1, opt)
+		res, err := (entry{grid, "regret", 1}).replayed(context.Background(), opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"text/tabwriter"
+
+	"github.com/jedib0t/go-pretty/v6/table"
 
 	"tutti/metrics"
 )
@@ -64,15 +65,21 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 			group(by(c)).add(c)
 		}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "data\treplays\tstopped\ttruth held\tupper ends above\ttime/first: median\tgeo. mean\ttime/held: median\tgeo. mean\tmistakes at stop: median\tgreatest")
+	t := newTable()
+	t.AppendHeader(table.Row{
+		"data", "replays", "stopped", "truth held", "upper ends above", "time/first: median", "geo. mean",
+		"time/held: median", "geo. mean", "mistakes at stop: median", "greatest",
+	})
 	for _, g := range groups {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.name, g.runs, g.stopped,
-			proportion(g.good, g.stopped), proportion(g.covered, g.evaluations),
-			ratio(metrics.Median(g.first)), ratio(geometricMean(g.first)), ratio(metrics.Median(g.held)), ratio(geometricMean(g.held)),
-			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)))
+		t.AppendRow(table.Row{
+			g.name, g.runs, g.stopped, proportion(g.good, g.stopped), proportion(g.covered, g.evaluations),
+			ratio(metrics.Median(g.first)), ratio(geometricMean(g.first)),
+			ratio(metrics.Median(g.held)), ratio(geometricMean(g.held)),
+			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)),
+		})
 	}
-	return t.Flush()
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
 }
 
 func noiseName(noise, tail float64) string {

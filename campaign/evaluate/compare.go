@@ -37,8 +37,8 @@ func Compare(ctx context.Context, p Plan, opt Options, emit func(Outcome) error)
 	}
 	perSet := len(p.Strategies) * len(p.Seeds)
 	parts, err := inOrder(ctx, opt.Workers, len(p.Sets)*perSet, func(ctx context.Context, i int) (part, error) {
-		s, strategy, seed := p.Sets[i/perSet], p.Strategies[i%perSet/len(p.Seeds)], p.Seeds[i%len(p.Seeds)]
-		return compare(ctx, s, strategy, seed, p.Launches, opt, known)
+		e := entry{p.Sets[i/perSet], p.Strategies[i%perSet/len(p.Seeds)], p.Seeds[i%len(p.Seeds)]}
+		return e.compare(ctx, p.Launches, opt, known)
 	}, func(p part) error {
 		for _, o := range p.fresh {
 			if emit == nil {
@@ -71,8 +71,9 @@ func keyOf(o Outcome) replayKey {
 }
 
 // compare replays what is not known.
-func compare(ctx context.Context, s Set, strategy string, seed uint64, launches []benchrunner.Launch, opt Options, known map[replayKey]Outcome) (part, error) {
-	key := replayKey{s.Data, string(s.Collective), strategy, "", seed}
+func (e entry) compare(ctx context.Context, launches []benchrunner.Launch, opt Options, known map[replayKey]Outcome) (part, error) {
+	s := e.set
+	key := replayKey{s.Data, string(s.Collective), e.strategy, "", e.seed}
 	var lacking []benchrunner.Launch
 	for _, l := range launches {
 		key.launch = LaunchName(l)
@@ -84,7 +85,7 @@ func compare(ctx context.Context, s Set, strategy string, seed uint64, launches 
 			return part{}, fmt.Errorf("%s: the known outcome is of %d candidates, the data have %d", s.name(), o.Candidates, s.Space.Size())
 		}
 	}
-	fresh, err := run(ctx, s, strategy, seed, opt, lacking)
+	fresh, err := e.run(ctx, lacking, opt)
 	if err != nil {
 		return part{}, err
 	}

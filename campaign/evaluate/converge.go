@@ -49,7 +49,7 @@ func slowest(ctx context.Context, sets []Set, seed uint64, opt Options) (shortBu
 		if err != nil {
 			return r, err
 		}
-		if r.result, err = replayed(ctx, sets[i], "uncertainty", seed, opt); err != nil {
+		if r.result, err = (entry{sets[i], "uncertainty", seed}).replayed(ctx, opt); err != nil {
 			return r, err
 		}
 		r.at, r.converged = convergence(r.result.Evaluations, opt.Criteria)

@@ -70,6 +70,17 @@ func lines(t *testing.T, outcomes []evaluate.Outcome) string {
 	return b.String()
 }
 
+// replay is the outcome of one set under one strategy with one seed.
+func replay(s evaluate.Set, strategy string, seed uint64, opt evaluate.Options) (evaluate.Outcome, error) {
+	outcomes, err := evaluate.Compare(context.Background(), evaluate.Plan{
+		Sets: []evaluate.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.Launch{opt.Launch},
+	}, opt, nil)
+	if err != nil {
+		return evaluate.Outcome{}, err
+	}
+	return outcomes[0], nil
+}
+
 func TestWorkersDoNotChangeAnything(t *testing.T) {
 	sets := []evaluate.Set{set(t, "one", coll.Bcast), set(t, "two", coll.Reduce)}
 	var want string
@@ -118,7 +129,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestFieldNames(t *testing.T) {
-	o, err := evaluate.Run(context.Background(), set(t, "one", coll.Bcast), "random", 1, options())
+	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +183,7 @@ func TestConvergence(t *testing.T) {
 		t.Run(strategy, func(t *testing.T) {
 			opt := options()
 			s := set(t, "one", coll.Bcast)
-			o, err := evaluate.Run(context.Background(), s, strategy, 1, opt)
+			o, err := replay(s, strategy, 1, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +223,7 @@ func TestConvergence(t *testing.T) {
 func TestNeverConverges(t *testing.T) {
 	opt := options()
 	opt.Criteria.Slowdown = 1.000001
-	o, err := evaluate.Run(context.Background(), set(t, "one", coll.Bcast), "random", 1, opt)
+	o, err := replay(set(t, "one", coll.Bcast), "random", 1, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +234,7 @@ func TestNeverConverges(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	o, err := evaluate.Run(context.Background(), set(t, "one", coll.Bcast), "random", 1, options())
+	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +297,7 @@ func TestSideBySide(t *testing.T) {
 	}
 	opt.Nodes = widest
 	opt.Launch = launch
-	o, err := evaluate.Run(context.Background(), s, "random", 1, opt)
+	o, err := replay(s, "random", 1, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ var drawers = []struct {
 	name string
 	draw func(context.Context, []Set, []uint64, Options) (Figure, error)
 }{
-	{"fig3", fig3}, {"fig4", fig4}, {"fig5", fig5}, {"fig7", fig7}, {"fig8", fig8}, {"fig10", fig10}, {"table4", table4},
+	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig10", fig10}, {"table4", table4},
 }
 
 // FigureNames returns what Draw knows, numbered as in Wilkins et al. (ExaMPI 2021).

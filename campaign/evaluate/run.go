@@ -77,19 +77,17 @@ type Outcome struct {
 	Curve          []Step  `json:"curve,omitempty"`
 }
 
-// Run replays a set under a strategy until the criteria hold and Options.ToShare of the
-// candidates are measured, or nothing is left to measure.
-func Run(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Outcome, error) {
-	outcomes, err := run(ctx, s, strategy, seed, opt, []benchrunner.Launch{opt.Launch})
-	if err != nil {
-		return Outcome{}, err
-	}
-	return outcomes[0], nil
+// entry is one replay of a plan: a set under a strategy with a seed.
+type entry struct {
+	set      Set
+	strategy string
+	seed     uint64
 }
 
-// run replays a set under each price of launches, once for all where the strategy
-// does not look at costs.
-func run(ctx context.Context, s Set, strategy string, seed uint64, opt Options, launches []benchrunner.Launch) ([]Outcome, error) {
+// run replays an entry under each price of launches, once for all where the strategy
+// does not look at costs. A replay ends when the criteria hold and Options.ToShare of the
+// candidates are measured, or nothing is left to measure.
+func (e entry) run(ctx context.Context, launches []benchrunner.Launch, opt Options) ([]Outcome, error) {
 	opt.Criteria.MinShare = opt.ToShare
 	var out []Outcome
 	var res campaign.Result
@@ -97,15 +95,15 @@ func run(ctx context.Context, s Set, strategy string, seed uint64, opt Options, 
 		began := time.Now()
 		opt.Launch = launch
 		var err error
-		if i == 0 || !costBlind(strategy) {
-			res, err = replayed(ctx, s, strategy, seed, opt)
+		if i == 0 || !costBlind(e.strategy) {
+			res, err = e.replayed(ctx, opt)
 		} else {
-			res, err = repriced(ctx, s, res, opt.replay(seed))
+			res, err = repriced(ctx, e.set, res, opt.replay(e.seed))
 		}
 		if err != nil {
 			return nil, err
 		}
-		o, err := outcome(s, strategy, seed, res, opt)
+		o, err := e.outcome(res, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -146,30 +144,31 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 }
 
 // outcome tells what a replay came to.
-func outcome(s Set, strategy string, seed uint64, res campaign.Result, opt Options) (Outcome, error) {
+func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
+	s := e.set
 	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
 	if err != nil {
 		return Outcome{}, err
 	}
 	o := Outcome{
-		Data: s.Data, Collective: string(s.Collective), Strategy: strategy, Launch: LaunchName(opt.Launch), Seed: seed,
+		Data: s.Data, Collective: string(s.Collective), Strategy: e.strategy, Launch: LaunchName(opt.Launch), Seed: e.seed,
 		Stop: string(res.Stop), Noise: opt.Noise,
 		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
 	}
 	at, converged := convergence(res.Evaluations, opt.Criteria)
-	e := res.Evaluations[at]
-	o.Converged, o.Rounds = converged, e.Round
-	o.MachineSeconds, o.MachineShare, o.PointShare = e.MachineSeconds, e.MachineSeconds/exhaustive, e.CandidateShare
-	o.Slowdown, o.Accuracy, o.Mistakes = e.Slowdown, e.Accuracy, e.Mistakes
-	for _, e := range res.Evaluations {
+	end := res.Evaluations[at]
+	o.Converged, o.Rounds = converged, end.Round
+	o.MachineSeconds, o.MachineShare, o.PointShare = end.MachineSeconds, end.MachineSeconds/exhaustive, end.CandidateShare
+	o.Slowdown, o.Accuracy, o.Mistakes = end.Slowdown, end.Accuracy, end.Mistakes
+	for _, v := range res.Evaluations {
 		o.Curve = append(o.Curve, Step{
-			Round: e.Round, PointShare: e.CandidateShare,
-			MachineSeconds: e.MachineSeconds, MachineShare: e.MachineSeconds / exhaustive,
-			Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes,
+			Round: v.Round, PointShare: v.CandidateShare,
+			MachineSeconds: v.MachineSeconds, MachineShare: v.MachineSeconds / exhaustive,
+			Slowdown: v.Slowdown, Accuracy: v.Accuracy, Mistakes: v.Mistakes,
 		})
 	}
 	if opt.ToShare > 0 {
-		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(strategy, seed))
+		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(e.strategy, e.seed))
 	}
 	return o, err
 }
@@ -194,17 +193,17 @@ func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options
 }
 
 // replayed runs a campaign on recorded data, judged by them.
-func replayed(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (campaign.Result, error) {
-	machine, err := s.machine(opt.replay(seed))
+func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, error) {
+	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {
 		return campaign.Result{}, err
 	}
 	return campaign.Run(ctx, campaign.Spec{
-		Seed: seed, Strategy: strategy, Batch: opt.Batch, Criteria: opt.Criteria,
-		Judge: campaign.ByReference, Learner: opt.of(strategy, seed), Attempts: 1, Launch: opt.Launch.Model,
+		Seed: e.seed, Strategy: e.strategy, Batch: opt.Batch, Criteria: opt.Criteria,
+		Judge: campaign.ByReference, Learner: opt.of(e.strategy, e.seed), Attempts: 1, Launch: opt.Launch.Model,
 	}, campaign.Problem{
-		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
-		Space:   s.Space, Runner: machine, Truth: s.Truth,
+		Problem: store.Problem{Library: e.set.Data, Collective: e.set.Collective},
+		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth,
 	}, nil, nil, nil)
 }
 

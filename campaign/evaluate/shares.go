@@ -38,42 +38,45 @@ var (
 	fact    = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
 )
 
-func fig3(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	return overShares(ctx, sets, seeds, opt, "Random training sets without scaling", []source{plain}, metricsOfPaper)
+// overShares is a figure of metrics against the size of the training set: their means
+// over sets and seeds with the range of single runs.
+type overShares struct {
+	title   string
+	sources []source
+	shown   []metric
 }
 
-func fig4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+var (
+	fig3 = overShares{"Random training sets without scaling", []source{plain}, metricsOfPaper}
+	fig4 = overShares{"Random training sets under output scalings", scaled(), []metric{slowdownMetric}}
+	fig5 = overShares{"Random training sets without and with scaling", []source{plain, rescale}, metricsOfPaper}
+	fig7 = overShares{"FACT beside random training sets without scaling", []source{plain, fact}, metricsOfPaper}
+)
+
+// scaled are random training sets under each output scaling.
+func scaled() []source {
 	var sources []source
 	for _, s := range preprocess.Scalings() {
 		sources = append(sources, source{name: string(s), scaling: s})
 	}
-	return overShares(ctx, sets, seeds, opt, "Random training sets under output scalings", sources, []metric{slowdownMetric})
+	return sources
 }
 
-func fig5(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	return overShares(ctx, sets, seeds, opt, "Random training sets without and with scaling", []source{plain, rescale}, metricsOfPaper)
-}
-
-func fig7(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	return overShares(ctx, sets, seeds, opt, "FACT beside random training sets without scaling", []source{plain, fact}, metricsOfPaper)
-}
-
-// overShares shows metrics against the size of the training set: their means over
-// sets and seeds with the range of single runs.
-func overShares(ctx context.Context, sets []Set, seeds []uint64, opt Options, title string, sources []source, shown []metric) (Figure, error) {
-	all, err := samples(ctx, sets, seeds, opt, sources)
+// draw trains on the shares from every source.
+func (o overShares) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	all, err := samples(ctx, sets, seeds, opt, o.sources)
 	if err != nil {
 		return Figure{}, err
 	}
 	f := Figure{
-		Title:  title + ": " + averaged(sets, seeds),
+		Title:  o.title + ": " + averaged(sets, seeds),
 		Header: []string{"data", "series", "share_percent", "metric", "mean", "low", "high", "runs"},
 	}
-	for _, m := range shown {
+	for _, m := range o.shown {
 		p := sharePanel(m.label)
 		p.ideal = m.ideal
-		p.legend = len(sources) > 1 && len(f.panels) == 0
-		for i, src := range sources {
+		p.legend = len(o.sources) > 1 && len(f.panels) == 0
+		for i, src := range o.sources {
 			line := series{name: src.name}
 			for _, share := range figureShares {
 				a := average(all, m.pick, func(s sample) bool { return s.source == i && s.share == share })
@@ -87,7 +90,7 @@ func overShares(ctx context.Context, sets []Set, seeds []uint64, opt Options, ti
 		f.panels = append(f.panels, p)
 	}
 	if len(sets) > 1 {
-		f.Rows = append(f.Rows, rowsOfSets(all, sets, sources, shown)...)
+		f.Rows = append(f.Rows, rowsOfSets(all, sets, o.sources, o.shown)...)
 	}
 	return f, nil
 }

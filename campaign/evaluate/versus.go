@@ -66,35 +66,17 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	}
 	all := groups(outcomes)
 	var launches []string
-	for _, first := range all {
-		o := first[0]
-		if o.Strategy != strategy {
+	for _, g := range all {
+		if g[0].Strategy != strategy {
 			continue
 		}
-		row := VersusRow{
-			Data: o.Data, Collective: o.Collective, Launch: o.Launch, Seeds: len(first),
-			Share: map[string]float64{}, Never: map[string]int{}, Ratio: map[string]float64{}, Best: math.Inf(1),
+		row, err := v.row(g, all)
+		if err != nil {
+			return v, err
 		}
-		for _, g := range all {
-			if g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Launch == o.Launch {
-				if err := row.add(g); err != nil {
-					return v, err
-				}
-			}
-		}
-		if len(row.Share) != len(v.Others)+1 {
-			return v, fmt.Errorf("%s %s launch %s: %d of %d strategies", o.Data, o.Collective, o.Launch, len(row.Share), len(v.Others)+1)
-		}
-		for _, other := range v.Others {
-			row.Ratio[other] = row.Share[strategy] / row.Share[other]
-			if other != oracle {
-				row.Best = min(row.Best, row.Share[other])
-			}
-		}
-		row.Best = row.Share[strategy] / row.Best
 		v.Rows = append(v.Rows, row)
-		if !slices.Contains(launches, o.Launch) {
-			launches = append(launches, o.Launch)
+		if !slices.Contains(launches, row.Launch) {
+			launches = append(launches, row.Launch)
 		}
 	}
 	for _, l := range launches {
@@ -102,6 +84,35 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	}
 	v.Means = append(v.Means, v.mean("all", func(VersusRow) bool { return true }))
 	return v, nil
+}
+
+// row holds the strategy's own outcomes of a set and a price of launches against those of
+// the others.
+func (v Versus) row(own group, all []group) (VersusRow, error) {
+	o := own[0]
+	r := VersusRow{
+		Data: o.Data, Collective: o.Collective, Launch: o.Launch, Seeds: len(own),
+		Share: map[string]float64{}, Never: map[string]int{}, Ratio: map[string]float64{},
+	}
+	for _, g := range all {
+		if g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Launch == o.Launch {
+			if err := r.add(g); err != nil {
+				return r, err
+			}
+		}
+	}
+	if len(r.Share) != len(v.Others)+1 {
+		return r, fmt.Errorf("%s %s launch %s: %d of %d strategies", o.Data, o.Collective, o.Launch, len(r.Share), len(v.Others)+1)
+	}
+	best := math.Inf(1)
+	for _, other := range v.Others {
+		r.Ratio[other] = r.Share[v.Strategy] / r.Share[other]
+		if other != oracle {
+			best = min(best, r.Share[other])
+		}
+	}
+	r.Best = r.Share[v.Strategy] / best
+	return r, nil
 }
 
 // add enters the seeds of a strategy.

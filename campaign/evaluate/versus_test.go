@@ -100,7 +100,7 @@ func TestPricesOfBlindStrategies(t *testing.T) {
 	for _, strategy := range strategies {
 		for _, launch := range launches {
 			opt.Launch = launch
-			o, err := evaluate.Run(context.Background(), s, strategy, 1, opt)
+			o, err := replay(s, strategy, 1, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
