@@ -53,7 +53,6 @@ var errEnough = errors.New("enough is known")
 type calibrating struct {
 	Calibration
 	set        Set
-	criteria   activelearn.Criteria
 	exhaustive float64
 	truth      *activelearn.Watch
 	predicted  *activelearn.Watch
@@ -152,7 +151,7 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 			Data: s.Data, Collective: string(s.Collective), Strategy: strategy,
 			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: seed,
 		},
-		set: s, criteria: opt.Criteria, exhaustive: exhaustive,
+		set: s, exhaustive: exhaustive,
 		truth:     activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 		predicted: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}

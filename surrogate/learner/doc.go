@@ -22,6 +22,6 @@
 //	predicted, err := l.Predict(points) // a row for each of l.Algorithms(); lower is faster
 //	doubts, err := l.Doubts(points, canRun)
 //	for _, d := range doubts {
-//		fmt.Println(d.Point, d.Choice, "beside", d.Rival, d.Loss)
+//		fmt.Println(d.Point, d.Choice, "beside", d.Rival, d.PMistake)
 //	}
 package learner

@@ -2,6 +2,7 @@ package learner
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -14,14 +15,12 @@ import (
 )
 
 // Doubt is how uncertain the choice at a point is: the algorithm of lowest prediction
-// beside the rival to which it is expected to lose most. Gap is normal with deviation SD.
+// beside the rival to which it is expected to lose most.
 type Doubt struct {
 	Point    coll.Point
 	Choice   coll.Algorithm
 	Rival    coll.Algorithm // the zero Algorithm where there is no other
 	Gap      float64        // log10 of rival over choice as predicted, 0 or more
-	SD       float64        // of Gap, in decades; noise of a measurement is not in it
-	Loss     float64        // expected slowdown of the choice over the faster of the two, minus one
 	PMistake float64        // probability that the choice is a significant mistake beside the rival
 	Tie      bool           // single measurements cannot tell the two apart, and a mistake is not likely
 }
@@ -74,7 +73,7 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 			}
 		}
 		if first[i+1] = len(entries); first[i+1] == first[i] {
-			return nil, &NoAlgorithmError{Point: p}
+			return nil, fmt.Errorf("no known algorithm can run at %v", p)
 		}
 	}
 	posterior, err := l.gaussian.Posterior(rows, entries)
@@ -117,7 +116,7 @@ func (b beliefs) doubt(p coll.Point, first, end int) Doubt {
 		// The last term picks the nearest of rivals that cost nothing.
 		if weight := loss + mistake - 1e-6*gap; weight > most {
 			most = weight
-			d.Rival, d.Gap, d.SD, d.Loss, d.PMistake = b.l.algorithms[b.entries[e].Task], gap, sd, loss, mistake
+			d.Rival, d.Gap, d.PMistake = b.l.algorithms[b.entries[e].Task], gap, mistake
 		}
 	}
 	noise := tieDeviations * math.Sqrt(2*preprocess.MeasurementNoise)
@@ -138,13 +137,6 @@ func (b beliefs) gap(best, rival int) (gap, sd float64) {
 		variance += moved * moved * (1 - w) / w
 	}
 	return gap, math.Sqrt(variance)
-}
-
-// NoAlgorithmError says that nothing the learner knows can run at a point.
-type NoAlgorithmError struct{ Point coll.Point }
-
-func (e *NoAlgorithmError) Error() string {
-	return "no known algorithm can run at " + e.Point.String()
 }
 
 // expected returns what choosing an algorithm costs beside a rival that is slower by gap
