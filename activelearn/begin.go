@@ -58,9 +58,9 @@ func (r *regret) positions() []float64 {
 }
 
 // probes are candidates that earlier campaigns measured, as many as are wanted and at
-// least one of each algorithm: among the cheaper half of those of an algorithm the one
-// farthest from the probes so far. What became slower or faster shows in them, be it
-// an algorithm, sizes or many nodes.
+// least one of each algorithm. The algorithms take turns; each gives the candidate of its
+// cheaper half that is farthest from the probes so far. So a change of one algorithm, of
+// large messages or of many nodes shows in them.
 func (r *regret) probes(s State) []coll.Candidate {
 	cheap := make([][]probe, len(r.index))
 	seen := map[coll.Candidate]bool{}

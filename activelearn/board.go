@@ -27,7 +27,7 @@ type option struct {
 	covariance []float64 // of its time with the difference of each pair, given all picks
 	steps      []float64 // covariance with each pick over the pick's deviation
 	worth      float64   // by how much the losses fall
-	stale      bool      // worth was more before the last picks, or as much
+	stale      bool      // picks were made since worth was worked out
 	taken      bool
 }
 

@@ -27,30 +27,30 @@ const (
 	lossMistake  = 0.0413927 // log10 1.1
 )
 
-// A process is too sure of itself where an algorithm changes its ways, at an eager limit
-// or another number of switches: errors of five deviations are not rare. So in one case
-// of ten its deviations are taken to be four times what it says. Without this an
-// algorithm that looked slow where it was measured is not looked at elsewhere.
+// A Gaussian process underestimates its error where an algorithm behaves differently from
+// some point on, at an eager limit or another number of switches: errors of five
+// deviations are not rare. So in one case of ten its deviations are taken to be four times
+// as large. Without this an algorithm that was slow where it was measured is not tried
+// elsewhere.
 const (
 	tailWeight = 0.1
 	tailFactor = 16 // of variances
 )
 
-// loss is what choosing the first of two algorithms is expected to lose where the
-// second may be faster: the time of the first over that of the second, in decades,
-// is normal with mean -gap and the given variance, with tails. The mean of what is
-// lost and the probability of a mistake, more than 10 %, count in units of what the
-// criteria allow: losses below 10 %, ties among them, are worth little.
+// loss is what choosing the first of two algorithms is expected to lose to the second:
+// the time of the first over that of the second, in decades, is normal with mean -gap
+// and the given variance, with tails. It adds up the expected slowdown and the probability
+// of a mistake, more than 10 % slower, each in units of what the criteria allow.
 func loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, s float64) float64 {
 		return lost(gap, s)/lossSlowdown + distuv.UnitNormal.CDF(-(gap+lossMistake)/s)/lossMistakes
 	})
 }
 
-// slowdown is the mean that loss speaks of, as a part: 0.1 is 10 %.
+// slowdown is the expected slowdown in loss, as a part: 0.1 is 10 %.
 func slowdown(gap, variance float64) float64 { return withTails(gap, variance, lost) }
 
-// surely is how many deviations a gap has beyond which nothing is lost.
+// Nothing is lost across a gap of more than so many deviations.
 const surely = 6
 
 // withTails is the mean of f over what the deviation may be.
@@ -65,7 +65,8 @@ func withTails(gap, variance float64, f func(gap, deviation float64) float64) fl
 	return sum
 }
 
-// lost is the mean slowdown, as a part, for a normal variable.
+// lost is the expected slowdown, as a part, for a normal variable: ln 10 · E[max(x, 0)]
+// with x normal of mean -gap and deviation s.
 func lost(gap, s float64) float64 {
 	z := gap / s
 	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))

@@ -9,12 +9,12 @@ import (
 	"tutti/coll"
 )
 
-// oracle is regret with the truth in hand, for evaluations: it knows what each
-// measurement would say and cost, and takes the one after which the choices of the
-// process truly lose least for the price; see board.lost. Where no single measurement
-// helps it does what regret does. It is greedy, over the options and points of a round,
-// and the final selection may be another model's, so that it is a mark to hold others
-// against and no strict bound.
+// oracle is regret with the truth in hand, for evaluations. It knows the time and the
+// cost of every measurement and takes the one that lowers most, for its price, what the
+// choices of the Gaussian process truly lose; see board.lost. Where no single measurement
+// lowers that it does what regret does. It is a mark to hold others against and no strict
+// bound, since it is greedy over the options and points of a round and the final selection
+// may be another model's.
 type oracle struct {
 	regret
 	truth map[coll.Candidate]coll.Measurement
@@ -127,11 +127,10 @@ func (b *board) observe(sights []foresight, at int) {
 	b.take(q)
 }
 
-// lost is what the choice by means, moved by so much along a covariance, truly
-// loses over the sample, in the units of loss. The choice is softened: an algorithm
-// that seems slower than the best by softChoice is chosen in its stead with a weight of
-// 1/e, so that a measurement is worth something that takes the means nearer to where
-// the choice turns.
+// lost is what the choices truly lose over the sample, in the units of loss, when the
+// means are moved by so much along a covariance. A choice is soft: an algorithm counts
+// with the weight exp(-d/softChoice), d decades above the lowest mean. So a measurement
+// that only brings the means nearer to the right choice lowers the loss, too.
 func (b *board) lost(times, covariance []float64, move float64) float64 {
 	sum := 0.0
 	for row, first := 0, 0; first < len(b.entries); row++ {

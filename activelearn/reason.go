@@ -8,7 +8,7 @@ import (
 
 // doubt is how open the choice at a point is before a batch is picked.
 type doubt struct {
-	best, rival int     // entries: the lowest mean, and the one that it may lose most to
+	best, rival int     // entries: the lowest mean, and the one that it is expected to lose most to
 	slowdown    float64 // expected of best against rival, as a part
 }
 

@@ -16,20 +16,20 @@ import (
 // regret measures the candidates that are expected to spare the final selection
 // most loss for a second of machine time.
 //
-// A joint process of log10 times of all algorithms (gp.Multi) says at each point
-// which algorithm has the lowest mean, and for each other one, by the variance of
-// the difference of the two, what choosing it is expected to lose, with heavier tails
-// than the process believes; see loss. A candidate is worth by how much these losses
-// fall, over a sample of the space, when variances shrink as its measurement would
-// shrink them, the means staying where they are: the criterion of knowledge gradients
-// (Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009) without the luck of the
-// draw, so that it goes on where one measurement alone would not change the choice.
-// Its price is the executions at the predicted time and, for the first of a batch that
-// needs it, the launch. A batch is picked greedily; every pick and what is pending
-// count as observed.
+// A Gaussian process of log10 times of all algorithms (gp.Multi) predicts the fastest
+// algorithm at each point. For every other algorithm it gives the variance of the
+// difference of the two, and from that follows what the choice is expected to lose to it;
+// see loss. A candidate's worth is by how much these losses fall, summed over a sample of
+// the space, when its measurement shrinks the variances. Its price is the executions at
+// the predicted time and, for the first of a batch that needs it, the launch. A batch is
+// picked greedily by worth over price; picks and what is pending count as observed.
 //
-// Measurements of earlier campaigns are other sources of the process (gp.Multi): a few
-// of them are measured anew first, and what these say decides what the others weigh.
+// This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J.
+// Computing 21, 2009) with the means kept as they are: their criterion is zero where no
+// single measurement can change the choice, this one is not.
+//
+// Measurements of earlier campaigns are other sources of the Gaussian process. A few of
+// them are measured anew first, which teaches it what the others are worth.
 type regret struct {
 	opt     Options
 	rows    [][]float64            // of every point of the space
@@ -41,20 +41,20 @@ type regret struct {
 }
 
 const (
-	// Points of which all algorithms are measured first. Choosing begins early:
-	// 3 beat 5 on machines A, C and D.
+	// Points of which all algorithms are measured first. On machines A, C and D campaigns
+	// that begin with 3 took less machine time than those that begin with 5.
 	beginPoints = 3
-	// They are drawn from those whose position in the space, from 0 to 1 on
-	// average over nodes, ppn and bytes, is in the lesser half: likely cheap.
+	// They are drawn from the lesser half of the space, which is likely cheap: points
+	// whose nodes, ppn and bytes are on average at most so far from least to greatest.
 	beginWithin = 0.5
 	// Hyper-parameters are learnt again when the measurements have grown so much.
 	regretRelearn = 1.2
-	// The process is conditioned on at most so many observations: n³.
+	// The Gaussian process is conditioned on at most so many observations: n³.
 	regretMost = 1200
 	// Points that losses are summed over, drawn anew in each round.
 	regretPoints = 300
-	// Where points have weights, so many more are drawn as if they had none: what is
-	// measured there may tell of those that matter.
+	// Where points have weights, so many more are drawn evenly: a measurement there may
+	// tell of the points that matter.
 	regretAside = 100
 )
 
@@ -96,8 +96,9 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	return r.pay(r.fill(s, batch)), nil
 }
 
-// portions are the sizes up to which a batch is picked before its launches are filled:
-// one launch first where launches are shared, since what fills it may be enough.
+// portions are the sizes up to which a batch is picked before its launches are filled.
+// Where launches are shared the first is a single pick: what rides on its launch may be
+// enough.
 func (r *regret) portions(want int) []int {
 	if !r.sharing() || want < 2 {
 		return []int{want}
@@ -169,9 +170,9 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model conditions the process on what is measured. It is without steps: a process that
-// expects them anywhere measures every algorithm everywhere. The tails of loss see to
-// what is unlike its surroundings.
+// model conditions the Gaussian process on what is measured. It has no steps, unlike the
+// learner's: one that expects steps everywhere measures every algorithm everywhere. The
+// tails of loss allow for what is unlike its surroundings.
 func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
 	obs := preprocess.Observations(ms, r.index, r.opt.Earlier...).Sample(regretMost)
 	if n := len(ms); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
@@ -188,10 +189,10 @@ func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
 	return gp.WithMulti(*r.params, obs)
 }
 
-// sample draws the points of a round, in order, and what each counts. All points count
-// their weights where they are few; of many each is drawn with a probability in
-// proportion to its weight and counts how often it was. Those with something pending
-// are among them.
+// sample returns the points of a round, in order, with their weights. Up to regretPoints
+// points are all taken with their own weights. Of more, points are drawn in proportion to
+// their weights, and one weighs as often as it was drawn. Points with something pending
+// are always among them.
 func (r *regret) sample(s State) layout {
 	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
@@ -228,8 +229,8 @@ func (o Options) weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// draw returns one point out of each part of the space, the points in order being
-// parted into regretPoints of equal weight. A heavy point can come several times.
+// draw divides the space, in order, into regretPoints parts of equal weight and draws one
+// point of each. A heavy point can come several times.
 func (r *regret) draw(rng *rand.Rand) []int {
 	total := r.total()
 	var out []int

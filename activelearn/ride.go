@@ -8,11 +8,11 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// riders are candidates that need no launch beside those of the picks of a board, are
-// worth as much a second as any of these, launches included, and cost no more than
-// these launches together: who pays for a start fills it, since a later start would
-// cost the same again; by this rule no more than twice of what was inevitable is spent
-// (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3, 1988).
+// riders are candidates that share the launches of a board's picks. They are worth as
+// much a second as the least of these picks, launches included, and together they cost
+// no more than these launches: another launch would cost that much again. So no more is
+// spent than twice what was inevitable (the ski-rental problem; Karlin, Manasse, Rudolph
+// and Sleator, Algorithmica 3, 1988).
 func (r *regret) riders(s State, m *gp.Multi, picked *board, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharing() {
 		return nil, nil

@@ -36,7 +36,7 @@ type Explainer interface {
 // Options of the strategies.
 type Options struct {
 	Seed    uint64
-	Initial int            // points drawn at random before a model chooses; zero takes 5
+	Initial int            // points that uncertainty and jackknife draw first; zero takes 5
 	Forest  forest.Options // of the jackknife's forests; Seed is taken from above
 	// Truth is what an oracle knows, for evaluations alone; nil otherwise.
 	Truth  map[coll.Candidate]coll.Measurement
@@ -50,8 +50,8 @@ type Options struct {
 	Earlier [][]coll.Measurement
 }
 
-// defaultInitial points let a process of three length scales, a signal and a
-// noise variance see more rows than it has parameters once a batch is added.
+// defaultInitial is the number of hyper-parameters that uncertainty learns: three length
+// scales, a signal and a noise variance.
 const defaultInitial = 5
 
 func (o Options) withDefaults() Options {

@@ -265,24 +265,3 @@ func TestNewNamesWhatIsAllowed(t *testing.T) {
 		}
 	}
 }
-
-func ExampleStrategy() {
-	ledger := activelearn.NewLedger(sweep(10))
-	strategy, err := activelearn.New("random", activelearn.Options{Seed: 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	batch, err := strategy.Ask(activelearn.State{Round: 1, Want: 8, Ledger: ledger})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, c := range batch {
-		if err := ledger.Pend(c); err != nil {
-			fmt.Println(err)
-		}
-	}
-	fmt.Println(len(batch), "asked for,", ledger.Left(), "left")
-	// Output: 8 asked for, 32 left
-}

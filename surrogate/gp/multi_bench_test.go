@@ -17,3 +17,53 @@ func BenchmarkFitMulti(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPosterior is what a batch is picked with: entries prepared, some conditioned on
+// and the covariances of options with others.
+func BenchmarkPosterior(b *testing.B) {
+	o := related(100, 5)
+	m, err := FitMulti(o, relatedOptions)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := related(300, 1).X
+	var entries []Entry
+	some := make([]int, 0, 400)
+	for i := range rows {
+		for a := range 5 {
+			if len(some) < cap(some) {
+				some = append(some, len(entries))
+			}
+			entries = append(entries, Entry{i, a})
+		}
+	}
+	prepare := func(b *testing.B) *Posterior {
+		p, err := m.Posterior(rows, entries)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return p
+	}
+	b.Run("prepare", func(b *testing.B) {
+		for b.Loop() {
+			prepare(b)
+		}
+	})
+	b.Run("condition", func(b *testing.B) {
+		p := prepare(b)
+		for i := 0; b.Loop(); i++ {
+			if i%spareEntries == 0 {
+				b.StopTimer()
+				p = prepare(b)
+				b.StartTimer()
+			}
+			p.Condition(i % len(entries))
+		}
+	})
+	b.Run("covariances", func(b *testing.B) {
+		p := prepare(b)
+		for b.Loop() {
+			p.Covariances(some, some)
+		}
+	})
+}

@@ -34,7 +34,7 @@ func compared(t *testing.T, train []coll.Measurement, opt learner.Options) metri
 }
 
 // few are the measurements at every k-th point in a fixed disorder.
-func few(t *testing.T, k int) []coll.Measurement {
+func few(t testing.TB, k int) []coll.Measurement {
 	points := dense(t)
 	var some []coll.Point
 	for i := range points {

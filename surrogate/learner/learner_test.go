@@ -18,7 +18,7 @@ import (
 
 // dense is a grid on which neighbours are close: every doubling of nodes, ppn and
 // size.
-func dense(t *testing.T) []coll.Point {
+func dense(t testing.TB) []coll.Point {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}
 	for size := int64(1); size <= 1<<20; size *= 2 {

@@ -1,0 +1,40 @@
+package learner_test
+
+import (
+	"testing"
+
+	"tutti/preprocess"
+	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
+)
+
+// benchmarked is a learner as campaigns have it: 100 trees, one worker.
+func benchmarked(m learner.Model) learner.Options {
+	return learner.Options{Scaling: preprocess.AlgorithmLog10, Model: m, Forest: forest.Options{Workers: 1}}
+}
+
+func BenchmarkFit(b *testing.B) {
+	train := few(b, 6)
+	for _, m := range learner.Models() {
+		b.Run(string(m), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := learner.Fit(train, benchmarked(m)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCrossValidate(b *testing.B) {
+	train := few(b, 6)
+	for _, m := range learner.Models() {
+		b.Run(string(m), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := learner.CrossValidate(train, 5, 1, benchmarked(m)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package learner_test
+
+import (
+	"fmt"
+
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// exampleGrid is a bcast on 16 nodes of sizes that double from 8 bytes on.
+func exampleGrid() []coll.Point {
+	g := coll.Grid{Nodes: []int{16}, PPN: []int{1}}
+	for size := int64(8); size <= 1<<24; size *= 2 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	points, err := g.Points(coll.Bcast)
+	if err != nil {
+		panic(err) // the grid is right
+	}
+	return points
+}
+
+// How good the choices would be at points that were not measured.
+func ExampleCrossValidate() {
+	held, err := learner.CrossValidate(synthetic.Measurements(exampleGrid()), 5, 1, learner.Options{
+		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d points, slowdown below 1.03: %v\n", sum.Points, sum.Slowdown < 1.03)
+	// Output: 22 points, slowdown below 1.03: true
+}
+
+// A choice is the less certain the farther it is from what was measured.
+func ExampleLearner_Doubts() {
+	points := exampleGrid()
+	l, err := learner.Fit(synthetic.Measurements(points[:6]), learner.Options{
+		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doubts, err := l.Doubts([]coll.Point{points[2], points[20]}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	near, far := doubts[0], doubts[1]
+	fmt.Println(near.Choice, "beside", near.Rival, "at", near.Point)
+	fmt.Println("more doubt far away:", far.PMistake > near.PMistake)
+	// Output:
+	// tree beside halving at bcast 16x1 32B
+	// more doubt far away: true
+}
+
+// A rival that is a tenth faster or slower, as likely as not.
+func ExampleRiskOf() {
+	risk := learner.RiskOf([]learner.Rival{{Gap: 0, SD: 0.04}}, metrics.Options{})
+	fmt.Printf("expected slowdown %.3f, mistake with probability %.2f\n", 1+risk.Loss, risk.Mistake)
+	// Output: expected slowdown 1.039, mistake with probability 0.15
+}
