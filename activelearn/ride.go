@@ -17,37 +17,15 @@ func (r *regret) riders(s State, m *gp.Multi, picked *board, batch []coll.Candid
 	if !r.sharing() {
 		return nil, nil
 	}
-	budget := 0.0
-	started := map[benchrunner.LaunchKey]bool{}
-	over := layout{asked: asSet(batch)}
-	layouts := map[coll.Layout]bool{}
-	for _, p := range picked.picks {
-		c := picked.candidates[p.entry]
-		started[p.launch], layouts[c.Layout()] = true, true
-		if p.starts {
-			budget += picked.launch
-		} else {
-			budget -= p.run
-		}
-	}
+	started, budget := picked.launches()
 	if budget <= 0 {
 		return nil, nil
 	}
-	counted := float64(len(r.rows))
-	scale := min(counted, regretPoints) / counted
-	if r.opt.Weights != nil && counted > regretPoints {
-		scale = regretPoints / max(leastPrice, r.total())
-	}
-	for i, p := range s.Ledger.Space().Points() {
-		if layouts[p.Layout()] && len(over.points) < ridePoints {
-			over.points, over.weights = append(over.points, i), append(over.weights, scale*r.opt.weight(i))
-		}
-	}
-	b, err := r.board(s, m, over)
+	b, err := r.board(s, m, r.aboard(s, picked, batch))
 	if err != nil {
 		return nil, err
 	}
-	b.weight = scale * r.total() // reasons speak of the whole space
+	b.weight = r.rideScale() * r.total() // reasons speak of the whole space
 	b.options = slices.DeleteFunc(b.options, func(o option) bool { return !started[o.launch] })
 	var out []coll.Candidate
 	for {
@@ -63,5 +41,46 @@ func (r *regret) riders(s State, m *gp.Multi, picked *board, batch []coll.Candid
 	return out, nil
 }
 
+// launches are those that the picks of a board use, and what riders may cost: the prices of
+// the launches that the picks start, less the runs of picks that ride on them already.
+func (b *board) launches() (started map[benchrunner.LaunchKey]bool, budget float64) {
+	started = map[benchrunner.LaunchKey]bool{}
+	for _, p := range b.picks {
+		started[p.launch] = true
+		if p.starts {
+			budget += b.launch
+		} else {
+			budget -= p.run
+		}
+	}
+	return started, budget
+}
+
 // ridePoints bounds the points of the layouts that are looked at.
 const ridePoints = 600
+
+// aboard is the layout of a board for riders: the points of the layouts of the picks. What
+// is in the batch counts as asked for.
+func (r *regret) aboard(s State, picked *board, batch []coll.Candidate) layout {
+	layouts := map[coll.Layout]bool{}
+	for _, p := range picked.picks {
+		layouts[picked.candidates[p.entry].Layout()] = true
+	}
+	over := layout{asked: asSet(batch)}
+	for i, p := range s.Ledger.Space().Points() {
+		if layouts[p.Layout()] && len(over.points) < ridePoints {
+			over.points, over.weights = append(over.points, i), append(over.weights, r.rideScale()*r.opt.weight(i))
+		}
+	}
+	return over
+}
+
+// rideScale brings the weights of points to those that points have in a sample, so that
+// riders and picks are worth the same.
+func (r *regret) rideScale() float64 {
+	counted := float64(len(r.rows))
+	if r.opt.Weights != nil && counted > regretPoints {
+		return regretPoints / max(leastPrice, r.total())
+	}
+	return min(counted, regretPoints) / counted
+}

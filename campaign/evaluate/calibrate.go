@@ -80,54 +80,59 @@ func (p CalibrationPlan) Validate(opt Options) error {
 	return nil
 }
 
-// Calibrations replays what a plan says, in the order of noise, tail, set and seed.
-// emit receives the fresh ones in that order; known ones that the plan does not name
-// are left out.
-func Calibrations(ctx context.Context, p CalibrationPlan, opt Options, emit func(Calibration) error) ([]Calibration, error) {
-	type replay struct {
-		set         Set
-		noise, tail float64
-		seed        uint64
-	}
-	type key struct {
-		data, collective, strategy, launch string
-		noise, tail                        float64
-		seed                               uint64
-	}
-	known := map[key]Calibration{}
-	for _, c := range p.Known {
-		known[key{c.Data, c.Collective, c.Strategy, c.Launch, c.Noise, c.Tail, c.Seed}] = c
-	}
-	var all []replay
+// noisyEntry is one replay of a calibration plan.
+type noisyEntry struct {
+	entry
+	noise, tail float64
+}
+
+// entries are the replays of the plan in the order of noise, tail, set and seed.
+func (p CalibrationPlan) entries() []noisyEntry {
+	var all []noisyEntry
 	for _, noise := range p.Noise {
 		for _, tail := range p.Tail {
 			for _, s := range p.Sets {
 				for _, seed := range p.Seeds {
-					all = append(all, replay{s, noise, tail, seed})
+					all = append(all, noisyEntry{entry{s, p.Strategy, seed}, noise, tail})
 				}
 			}
 		}
 	}
-	fresh := map[int]bool{}
+	return all
+}
+
+// calibrationKey tells calibrations with the same options apart.
+type calibrationKey struct {
+	replayKey
+	noise, tail float64
+}
+
+// Calibrations replays what a plan says, in the order of noise, tail, set and seed.
+// emit receives the fresh ones in that order; known ones that the plan does not name
+// are left out.
+func Calibrations(ctx context.Context, p CalibrationPlan, opt Options, emit func(Calibration) error) ([]Calibration, error) {
+	known := map[calibrationKey]Calibration{}
+	for _, c := range p.Known {
+		known[calibrationKey{replayKey{c.Data, c.Collective, c.Strategy, c.Launch, c.Seed}, c.Noise, c.Tail}] = c
+	}
+	all := p.entries()
+	of := func(i int) (Calibration, bool) {
+		e := all[i]
+		c, ok := known[calibrationKey{replayKey{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(opt.Launch), e.seed}, e.noise, e.tail}]
+		return c, ok
+	}
 	next := 0
-	of := func(r replay) key {
-		return key{r.set.Data, string(r.set.Collective), p.Strategy, LaunchName(opt.Launch), r.noise, r.tail, r.seed}
-	}
-	for i, r := range all {
-		_, ok := known[of(r)]
-		fresh[i] = !ok
-	}
 	return inOrder(ctx, opt.Workers, len(all), func(ctx context.Context, i int) (Calibration, error) {
-		r := all[i]
-		if !fresh[i] {
-			return known[of(r)], nil
+		if c, ok := of(i); ok {
+			return c, nil
 		}
-		o := opt
-		o.Noise, o.Tail = r.noise, r.tail
-		return Calibrate(ctx, r.set, p.Strategy, r.seed, o)
+		e, o := all[i], opt
+		o.Noise, o.Tail = e.noise, e.tail
+		return Calibrate(ctx, e.set, e.strategy, e.seed, o)
 	}, func(c Calibration) error {
+		_, old := of(next)
 		next++
-		if emit == nil || !fresh[next-1] {
+		if emit == nil || old {
 			return nil
 		}
 		return emit(c)

@@ -166,9 +166,8 @@ func (v Versus) mean(launch string, of func(VersusRow) bool) VersusSum {
 // ratios, then the seeds that never converge.
 func (v Versus) WriteText(w io.Writer) error {
 	t := newTable()
-	all := append([]string{v.Strategy}, v.Others...)
 	head := table.Row{"data", "collective", "launch"}
-	for _, s := range all {
+	for _, s := range v.strategies() {
 		head = append(head, s+" %")
 	}
 	for _, s := range v.Others {
@@ -182,28 +181,12 @@ func (v Versus) WriteText(w io.Writer) error {
 	}
 	t.SetColumnConfigs(right)
 	for _, r := range v.Rows {
-		row := table.Row{r.Data, r.Collective, r.Launch}
-		never := ""
-		for _, s := range all {
-			row = append(row, fmt.Sprintf("%.2f", 100*r.Share[s]))
-			never += fmt.Sprintf("%d ", r.Never[s])
-		}
-		for _, s := range v.Others {
-			row = append(row, fmt.Sprintf("%.3f", r.Ratio[s]))
-		}
-		best := fmt.Sprintf("%.3f", r.Best)
-		if r.Converges && r.Best > tolerated {
-			best += " !"
-		}
-		if !r.Converges {
-			best = "-"
-		}
-		t.AppendRow(append(row, best, never+fmt.Sprintf("of %d", r.Seeds)))
+		t.AppendRow(v.cells(r))
 	}
 	t.AppendSeparator()
 	for _, m := range v.Means {
 		row := table.Row{"geometric mean", fmt.Sprintf("of %d", m.Rows), m.Launch}
-		for range all {
+		for range v.strategies() {
 			row = append(row, "")
 		}
 		for _, s := range v.Others {
@@ -213,6 +196,30 @@ func (v Versus) WriteText(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "Machine time of %s until the criteria hold, per cent of measuring everything (medians), beside others:\n%s\n", v.Strategy, t.Render())
 	return err
+}
+
+// strategies are all that are compared, the one that is held against others first.
+func (v Versus) strategies() []string { return append([]string{v.Strategy}, v.Others...) }
+
+// cells is a row of the table; a best ratio above what is tolerated is marked.
+func (v Versus) cells(r VersusRow) table.Row {
+	row := table.Row{r.Data, r.Collective, r.Launch}
+	never := ""
+	for _, s := range v.strategies() {
+		row = append(row, fmt.Sprintf("%.2f", 100*r.Share[s]))
+		never += fmt.Sprintf("%d ", r.Never[s])
+	}
+	for _, s := range v.Others {
+		row = append(row, fmt.Sprintf("%.3f", r.Ratio[s]))
+	}
+	best := fmt.Sprintf("%.3f", r.Best)
+	switch {
+	case !r.Converges:
+		best = "-"
+	case r.Best > tolerated:
+		best += " !"
+	}
+	return append(row, best, never+fmt.Sprintf("of %d", r.Seeds))
 }
 
 // oneIn tells a ratio as people say it: 1/8.2, or 1.7.

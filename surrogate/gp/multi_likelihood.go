@@ -115,9 +115,9 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 }
 
 // rowWeights are sums of G, the diagonal halved and the upper triangle left out, by
-// the rows of its observations, the greater index first: over all pairs, over pairs of
-// one task, and over those of these that are of one source other than 0; nil when
-// there is none.
+// the rows of its observations, the greater index first. all is over all pairs and same
+// over pairs of one task; source and sourceTask are over the pairs of either kind that
+// are of one source other than 0, nil when there is none.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
 func (l *multiLikelihood) weights() rowWeights {

@@ -35,8 +35,8 @@ const (
 	doubtBlock = 128
 )
 
-// errNoDoubts is returned by a learner of forests alone.
-var errNoDoubts = errors.New("doubts: forests alone do not know how sure they are; want model process or stack")
+// errForests is what a learner of forests alone returns when asked how certain it is.
+var errForests = errors.New("forests alone do not know how certain they are: want model process or stack")
 
 // Doubts returns, for each point, how uncertain the choice among the algorithms that can
 // run there is; a nil can lets all run everywhere. Variances are those of the Gaussian
@@ -45,7 +45,7 @@ var errNoDoubts = errors.New("doubts: forests alone do not know how sure they ar
 // run. O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
 	if l.gaussian == nil {
-		return nil, errNoDoubts
+		return nil, errForests
 	}
 	out := make([]Doubt, 0, len(points))
 	for block := range slices.Chunk(points, doubtBlock) {

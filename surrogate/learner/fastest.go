@@ -9,24 +9,17 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// withFastest adds to the measurements, at each point where algorithms are
-// missing, one that stands for the fastest.
+// withFastest adds to the measurements, at each point where algorithms are missing, one
+// that stands for the fastest.
 //
-// Forests of log10 time predict the missing algorithms. What the measured ones at
-// the point differ from their own out-of-bag predictions, on average, is taken to
-// be what the point does to all of them.
+// Forests of log10 time predict the missing algorithms. The measured ones at the point
+// differ from their own out-of-bag predictions; the mean of these differences is added,
+// as what the point does to all algorithms.
 func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error) {
 	if opt.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
 		return ms, nil
 	}
-	missing := map[coll.Point][]coll.Algorithm{}
-	var partial []coll.Point
-	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
-		if absent := opt.Missing(p); len(absent) > 0 {
-			missing[p] = absent
-			partial = append(partial, p)
-		}
-	}
+	partial, missing := incomplete(ms, opt.Missing)
 	if len(partial) == 0 {
 		return ms, nil
 	}
@@ -50,16 +43,27 @@ func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error)
 	out := slices.Clone(ms)
 	for i, p := range partial {
 		fastest := math.Inf(1)
-		for _, alg := range missing[p] {
+		for _, alg := range missing[i] {
 			if a, known := slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms); known {
 				fastest = min(fastest, predicted[a][i]+shift[p])
 			}
 		}
 		if !math.IsInf(fastest, 1) {
-			out = append(out, coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: missing[p][0]}, Seconds: math.Pow(10, fastest)})
+			out = append(out, coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: missing[i][0]}, Seconds: math.Pow(10, fastest)})
 		}
 	}
 	return out, nil
+}
+
+// incomplete returns the measured points where algorithms are missing, in order, and these
+// algorithms.
+func incomplete(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
+	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
+		if a := missing(p); len(a) > 0 {
+			points, absent = append(points, p), append(absent, a)
+		}
+	}
+	return points, absent
 }
 
 // residuals returns at each point the mean of target minus out-of-bag prediction.

@@ -1,7 +1,6 @@
 package learner
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,9 +27,6 @@ const riskBlock = 128
 // riskMost bounds the expected loss: ten times as slow as the rival.
 const riskMost = 9
 
-// errNoRisks is returned by a learner of forests alone.
-var errNoRisks = errors.New("risks: a forest does not know how sure it is: want model process or stack")
-
 // Risks returns what each choice is expected to lose at its point beside the other
 // algorithms that can run there; see RiskOf. Times are those measured, which are off by
 // preprocess.MeasurementNoise alone, and else those that the Gaussian process predicts,
@@ -41,7 +37,7 @@ var errNoRisks = errors.New("risks: a forest does not know how sure it is: want 
 // know. O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
 	if l.gaussian == nil {
-		return nil, errNoRisks
+		return nil, errForests
 	}
 	out := make([]Risk, 0, len(points))
 	for first := 0; first < len(points); first += riskBlock {
@@ -125,7 +121,7 @@ func spread(p *gp.Posterior, seen []bool, a, b int, scale float64) float64 {
 // algorithms that it does not know are left out.
 func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 	if l.gaussian == nil {
-		return nil, errNoRisks
+		return nil, errForests
 	}
 	var points []coll.Point
 	var entries []gp.Entry

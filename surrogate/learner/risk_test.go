@@ -69,7 +69,7 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	if wide := doubled[11]; wide.Loss <= risks[11].Loss || wide.Mistake <= risks[11].Mistake {
-		t.Errorf("risks %+v with deviations twice as great, %+v with those of the process", wide, risks[11])
+		t.Errorf("risks %+v with deviations twice as great, %+v with those of the Gaussian process", wide, risks[11])
 	}
 	if near, far := risks[2], risks[11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
 		t.Errorf("risks %+v where measured, %+v where not", near, far)
