@@ -29,8 +29,10 @@ func steps(n int64) float64 {
 }
 
 // Rows returns the features of each point as rows of one array.
-func Rows(points []coll.Point) [][]float64 {
-	const columns = len(FeatureNames)
+func Rows(points []coll.Point) [][]float64 { return featureRows(points, len(FeatureNames)) }
+
+// featureRows has the features of each point in the first of so many columns.
+func featureRows(points []coll.Point, columns int) [][]float64 {
 	all := make([]float64, len(points)*columns)
 	rows := make([][]float64, len(points))
 	for i, p := range points {

@@ -21,15 +21,11 @@ const MeasurementNoise = 7.5e-5 // (0.02 / ln 10)²
 // processes is a power of two, 1 where it is none: many algorithms work differently
 // there.
 func SurrogateRows(points []coll.Point) [][]float64 {
-	const columns = len(FeatureNames) + 1
-	all := make([]float64, len(points)*columns)
-	rows := make([][]float64, len(points))
+	const last = len(FeatureNames)
+	rows := featureRows(points, last+1)
 	for i, p := range points {
-		rows[i] = all[i*columns : (i+1)*columns : (i+1)*columns]
-		features := Features(p)
-		copy(rows[i], features[:])
 		if n := int64(p.Nodes) * int64(p.PPN); n&(n-1) != 0 {
-			rows[i][columns-1] = 1
+			rows[i][last] = 1
 		}
 	}
 	return rows
