@@ -2,9 +2,10 @@ package metrics
 
 import "math"
 
-// Scale follows by how much the errors of predictions are wider than they were said to
-// be: the root of their mean square, once standardised and cut off at three, since a
-// wild one may be the measurement's fault. The zero value says nothing and means 1.
+// Scale estimates by which factor the errors of predictions exceed the deviations that
+// were predicted for them: the root mean square of the standardised errors. An error counts
+// as at most three, since a greater one may be the measurement's fault. The zero value is a
+// scale of 1.
 type Scale struct {
 	Square float64 // of the scale
 	Weight float64 // errors that it rests on
@@ -13,10 +14,11 @@ type Scale struct {
 const (
 	scalePrior  = 10 // errors that the scale 1 is worth before there are any
 	scaleMemory = 60 // errors that are remembered: models change as they learn
-	scaleMost   = 3  // greatest error that counts: beyond it is what heavy tails are for
+	scaleMost   = 3  // what an error counts as at most
 )
 
-// Add takes further errors in; what is known counts as Weight of them.
+// Add returns the scale after further standardised errors; what was known before counts as
+// Weight errors.
 func (s Scale) Add(errors []float64) Scale {
 	s = s.known()
 	sum, n := s.Weight*s.Square, s.Weight+float64(len(errors))

@@ -41,11 +41,12 @@ func (g *calibrationGroup) add(c Calibration) {
 	g.mistakes = append(g.mistakes, c.Mistakes)
 }
 
-// WriteCalibration prints how often the truth met the criteria where the predictions
-// said so, and what the machine time was beside that at the first moment of truth and
-// at the moment at which a judge who knows it stops: by noise, by data, and all. Where
-// the predictions never said so, machine time is that at which the replay was broken
-// off, so that the ratios are at least what is shown.
+// WriteCalibration prints a table of calibrations by noise, by data and of all: how often
+// the truth met the criteria where the predictions ended a replay, how often both upper
+// ends were above the truth, and the machine time of the replay over two others. The first
+// is that at which the truth first met the criteria, the second that at which it had met
+// them for long enough. A replay that was broken off before the predictions ended it counts
+// with the time until then, so that its ratios are lower bounds.
 func WriteCalibration(w io.Writer, all []Calibration) error {
 	var groups []*calibrationGroup
 	group := func(name string) *calibrationGroup {
