@@ -224,7 +224,7 @@ func (c *calibrating) at(e store.Evaluation, truth metrics.Summary, good bool) {
 	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
 }
 
-// exhaust judges a replay that measured everything: the fastest measured algorithm is
+// exhaust ends a replay that measured everything: the fastest measured algorithm is
 // the choice.
 func (c *calibrating) exhaust(res campaign.Result) {
 	if c.Stopped || len(res.Evaluations) == 0 {

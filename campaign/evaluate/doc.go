@@ -1,7 +1,8 @@
 // Package evaluate replays recorded measurements under strategies and says what
 // each of them needed: the machine time and the share of the candidates until the
-// selection was good enough, and how good it was on the way. The judge is always
-// the recorded set itself, complete and without noise.
+// selection was good enough, and how good it was on the way. Selections are compared
+// with the recorded set itself, complete and without noise. Calibrate holds campaigns
+// that end by their own predictions against that truth.
 //
 // Versus puts one strategy beside the others in one table: data sets by prices of
 // launches, with ratios and their geometric means.
