@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // examineMPICH reads device and algorithms from the library's file.
@@ -16,7 +16,7 @@ func (x *examiner) examineMPICH(lib *Library, has contents, c *Check) {
 	if lib.File.Path == "" {
 		return
 	}
-	tree, err := mpichtree.ReadLibrary(lib.File.Path)
+	tree, err := csel.ReadLibrary(lib.File.Path)
 	if err != nil {
 		c.Details = append(c.Details, "no selection tree in the library: it cannot load what tutti exports")
 		*c = c.with(Warning, "use MPICH 4.0 or newer")

@@ -7,7 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // Variables that name MPICH's selection files. The device's file decides first;
@@ -32,7 +32,7 @@ func compositionMPICH(cat *catalogue.Catalogue, e catalogue.Entry, c coll.Candid
 				paramSwitches(prefix, cat.Entries(c.Collective), nil)),
 		}, nil
 	}
-	lib, err := mpichtree.Embedded(cat.Version)
+	lib, err := csel.Embedded(cat.Version)
 	if err != nil {
 		return Forcing{}, fmt.Errorf("%v: %w: %w", c, catalogue.ErrInfeasible, err)
 	}
@@ -76,24 +76,24 @@ func resetComposition(cat *catalogue.Catalogue, c coll.Collective) []Switch {
 	return nil
 }
 
-func alternative(key string, value mpichtree.Object) mpichtree.Member {
-	return mpichtree.Member{Key: key, Value: value}
+func alternative(key string, value csel.Object) csel.Member {
+	return csel.Member{Key: key, Value: value}
 }
 
 // deviceTree is the library's own with one composition for the collective
 // wherever it can serve, and the communicator handed on elsewhere.
-func deviceTree(cat *catalogue.Catalogue, lib mpichtree.Library, e catalogue.Entry, c coll.Collective) (mpichtree.Object, error) {
+func deviceTree(cat *catalogue.Catalogue, lib csel.Library, e catalogue.Entry, c coll.Collective) (csel.Object, error) {
 	flat, ok := cat.Flat(c)
 	if !ok || len(lib.Device) == 0 {
 		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, catalogue.ErrInfeasible)
 	}
-	leaf := func(e catalogue.Entry) mpichtree.Object {
-		return mpichtree.Object{alternative(mpichtree.CompositionKey+e.Leaf, nil)}
+	leaf := func(e catalogue.Entry) csel.Object {
+		return csel.Object{alternative(csel.CompositionKey+e.Leaf, nil)}
 	}
 	out := leaf(e)
 	unless := func(r catalogue.Requirement, holds, not string) {
 		if e.Has(r) {
-			out = mpichtree.Object{alternative(holds, out), alternative(not, leaf(flat))}
+			out = csel.Object{alternative(holds, out), alternative(not, leaf(flat))}
 		}
 	}
 	if c != coll.Scan { // MPICH has no such condition there, and does without
@@ -102,38 +102,38 @@ func deviceTree(cat *catalogue.Catalogue, lib mpichtree.Library, e catalogue.Ent
 	unless(catalogue.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no")
 	unless(catalogue.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any")
 	unless(catalogue.OneNode, "comm_size=node_comm_size", "comm_size=any")
-	return lib.Device.With(mpichtree.CollectiveKey+string(c), mpichtree.Object{alternative("comm_type=intra", out)}), nil
+	return lib.Device.With(csel.CollectiveKey+string(c), csel.Object{alternative("comm_type=intra", out)}), nil
 }
 
 // partsTree is the library's own with the algorithms of the parts for the
 // communicators of the parts.
-func partsTree(cat *catalogue.Catalogue, lib mpichtree.Library, c coll.Candidate) (mpichtree.Object, error) {
-	key := mpichtree.CollectiveKey + string(c.Collective)
+func partsTree(cat *catalogue.Catalogue, lib csel.Library, c coll.Candidate) (csel.Object, error) {
+	key := csel.CollectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)
 	intra, ok := own.Get("comm_type=intra")
 	if !ok {
 		return nil, fmt.Errorf("%v: %w: the library's tree has no branch for it", c, catalogue.ErrInfeasible)
 	}
-	var branch mpichtree.Object
+	var branch csel.Object
 	for part, kind := range map[string]string{catalogue.Inter: "node_roots", catalogue.Node: "node"} {
 		if e, ok := cat.Part(c.Collective, c.Algorithm, part); ok {
 			branch = append(branch, alternative("comm_hierarchy="+kind, partBranch(e, intra)))
 		}
 	}
-	slices.SortFunc(branch, func(a, b mpichtree.Member) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(branch, func(a, b csel.Member) int { return strings.Compare(a.Key, b.Key) })
 	branch = append(branch, alternative("comm_hierarchy=any", intra))
 	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
 }
 
 // partBranch reaches an algorithm where its requirements hold and the library's
 // own choice elsewhere.
-func partBranch(e catalogue.Entry, own mpichtree.Object) mpichtree.Object {
-	out := mpichtree.Object{alternative(mpichtree.LeafKey+e.Leaf, nil)}
+func partBranch(e catalogue.Entry, own csel.Object) csel.Object {
+	out := csel.Object{alternative(csel.LeafKey+e.Leaf, nil)}
 	if e.Has(catalogue.CountPowerOfTwo) {
-		out = mpichtree.Object{alternative("count<pow2", own), alternative("count=any", out)}
+		out = csel.Object{alternative("count<pow2", own), alternative("count=any", out)}
 	}
 	if e.Has(catalogue.BuiltinOp) {
-		out = mpichtree.Object{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
+		out = csel.Object{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
 	}
 	return out
 }

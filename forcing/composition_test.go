@@ -13,9 +13,9 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/forcing"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi/mpich/csel"
 )
 
 const (
@@ -54,7 +54,7 @@ func TestCompositions(t *testing.T) {
 
 // The files differ from the library's own trees in the collective alone.
 func TestCompositionFiles(t *testing.T) {
-	lib, err := mpichtree.Embedded("4.0.2")
+	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,8 @@ func TestCompositionFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, own := range []mpichtree.Object{lib.Device, lib.Tree} {
-		tree, err := mpichtree.Parse(f.Env[i].File)
+	for i, own := range []csel.Object{lib.Device, lib.Tree} {
+		tree, err := csel.Parse(f.Env[i].File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestCompositionFiles(t *testing.T) {
 // functions are the algorithms of blocking collectives in the library.
 func functions(t *testing.T) []string {
 	t.Helper()
-	lib, err := mpichtree.Embedded("4.0.2")
+	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,10 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/internal/config"
+	"tutti/mpi/intel"
+	"tutti/mpi/mvapich"
+	"tutti/mpi/openmpi"
 	"tutti/selection"
-	"tutti/selection/intel"
-	"tutti/selection/mvapich"
-	"tutti/selection/openmpi"
 	"tutti/selection/table"
 )
 

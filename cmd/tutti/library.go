@@ -10,13 +10,13 @@ import (
 	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/internal/config"
+	"tutti/mpi/intel"
+	"tutti/mpi/mpich"
+	"tutti/mpi/mpich/csel"
+	"tutti/mpi/mvapich"
+	"tutti/mpi/openmpi"
 	"tutti/selection"
-	"tutti/selection/intel"
-	"tutti/selection/mpich"
-	"tutti/selection/mvapich"
-	"tutti/selection/openmpi"
 )
 
 // target is one library that selection files are written for.
@@ -86,7 +86,7 @@ func (t target) size(p coll.Point) int64 {
 	return openmpi.Size(p)
 }
 
-func (t target) mpichPlan(rows []selection.Row, lib mpichtree.Library) (mpich.Plan, error) {
+func (t target) mpichPlan(rows []selection.Row, lib csel.Library) (mpich.Plan, error) {
 	return mpich.Fit(rows, lib, t.cat, selection.Options{MaxLoss: t.export.MaxLoss})
 }
 
@@ -178,11 +178,11 @@ func (t target) writeMPICH(dir string, problems [][]selection.Row, facts report.
 
 // mpichLibrary is the installed library where there is one, else what is known of
 // its release.
-func (t target) mpichLibrary() (mpichtree.Library, error) {
+func (t target) mpichLibrary() (csel.Library, error) {
 	if t.library.Path == "" {
-		return mpichtree.Embedded(t.library.Version)
+		return csel.Embedded(t.library.Version)
 	}
-	lib, err := mpichtree.ReadLibrary(t.library.Path)
+	lib, err := csel.ReadLibrary(t.library.Path)
 	if err == nil && lib.Version != "" && lib.Version != t.library.Version {
 		err = fmt.Errorf("%s is MPICH %s, but the campaign is for %s", t.library.Path, lib.Version, t.library.Version)
 	}

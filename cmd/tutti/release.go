@@ -15,8 +15,8 @@ import (
 	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/internal/config"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 	"tutti/selection/table"
 )
@@ -81,7 +81,7 @@ func chosenRelease(b *built, text string) (release, error) {
 		return release{}, err
 	}
 	if name == catalogue.MPICH && lib.Path == "" {
-		if _, err := mpichtree.Embedded(lib.Version); err != nil {
+		if _, err := csel.Embedded(lib.Version); err != nil {
 			return release{}, fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/pagetest"
-	"tutti/selection/mpich"
+	"tutti/mpi/mpich"
 	"tutti/service"
 )
 

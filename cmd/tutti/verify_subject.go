@@ -15,9 +15,9 @@ import (
 	"tutti/coll/catalogue"
 	"tutti/forcing"
 	"tutti/internal/config"
+	"tutti/mpi/mpich"
+	"tutti/mpi/openmpi"
 	"tutti/selection"
-	"tutti/selection/mpich"
-	"tutti/selection/openmpi"
 	"tutti/verify"
 )
 

@@ -5,9 +5,11 @@ package imports
 var ranks = map[string]int{
 	"coll":           0,
 	"coll/catalogue": 0,
-	"coll/mpichtree": 0,
+	"mpi/mpich/csel": 0,
 
 	"store":            1,
+	"selection":        1,
+	"selection/table":  1,
 	"metrics":          1,
 	"forcing":          1,
 	"native":           1,
@@ -15,12 +17,10 @@ var ranks = map[string]int{
 	"surrogate/gp":     1,
 
 	"preprocess":           2,
-	"selection":            2,
-	"selection/mpich":      2,
-	"selection/openmpi":    2,
-	"selection/intel":      2,
-	"selection/mvapich":    2,
-	"selection/table":      2,
+	"mpi/mpich":            2,
+	"mpi/openmpi":          2,
+	"mpi/intel":            2,
+	"mpi/mvapich":          2,
 	"benchrunner":          2,
 	"benchrunner/replay":   2,
 	"benchrunner/live":     2,
@@ -72,7 +72,7 @@ var reserved = []struct {
 	tests     bool // test files anywhere may import it
 }{
 	{pattern: "tutti/benchrunner/...", importers: []string{"cmd/tutti", "doctor", "campaign/evaluate"}, tests: true},
-	{pattern: "tutti/selection/...", importers: []string{"cmd/tutti"}, tests: true},
+	{pattern: "tutti/mpi/...", importers: []string{"cmd/tutti", "mpi", "doctor", "forcing"}, tests: true},
 	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again

@@ -3,12 +3,12 @@
 //
 // A file replaces a whole tree and MPICH checks nothing that it chooses by the
 // file. Export therefore starts from the complete trees of the library the files
-// are for, found in libmpich itself by mpichtree.ReadLibrary, guards every
+// are for, found in libmpich itself by csel.ReadLibrary, guards every
 // algorithm by what it requires of a call, and refuses what the library does not
 // know. Files are for one library: names and parameters change from release to
 // release.
 //
-//	lib, err := mpichtree.ReadLibrary("/usr/lib/x86_64-linux-gnu/libmpich.so")
+//	lib, err := csel.ReadLibrary("/usr/lib/x86_64-linux-gnu/libmpich.so")
 //	if err != nil {
 //		return err
 //	}

@@ -8,7 +8,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
 
@@ -18,14 +18,14 @@ import (
 // variation of the call (in place, another operation, uneven counts, one element,
 // scattered ranks, a part of a composition) may reach an algorithm that cannot
 // serve it.
-func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib mpichtree.Library, cat *catalogue.Catalogue) error {
+func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib csel.Library, cat *catalogue.Catalogue) error {
 	v := verifier{lib: lib, cat: cat, plans: plans}
 	var err error
-	if v.files.tree, err = mpichtree.Parse(tree); err != nil {
+	if v.files.tree, err = csel.Parse(tree); err != nil {
 		return fmt.Errorf("mpich: %w", err)
 	}
 	if device != nil {
-		if v.files.device, err = mpichtree.Parse(device); err != nil {
+		if v.files.device, err = csel.Parse(device); err != nil {
 			return fmt.Errorf("mpich: the device's file: %w", err)
 		}
 	}
@@ -47,7 +47,7 @@ func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib mpichtr
 
 type verifier struct {
 	files files
-	lib   mpichtree.Library
+	lib   csel.Library
 	cat   *catalogue.Catalogue
 	plans []Plan
 }
@@ -225,20 +225,20 @@ func (c Call) meets(r catalogue.Requirement) bool {
 
 // check reports what MPICH would abort on when it loads a tree, or later; own is
 // the library's tree in its place.
-func check(tree, own mpichtree.Object, lib mpichtree.Library) error {
+func check(tree, own csel.Object, lib csel.Library) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {
 			return fmt.Errorf("mpich: %s is missing: MPICH aborts when it is called", m.Key)
 		}
 	}
-	kind, names := mpichtree.LeafKey, lib.Leaves
-	if strings.HasPrefix(anyLeaf(own), mpichtree.CompositionKey) {
-		kind, names = mpichtree.CompositionKey, lib.Compositions
+	kind, names := csel.LeafKey, lib.Leaves
+	if strings.HasPrefix(anyLeaf(own), csel.CompositionKey) {
+		kind, names = csel.CompositionKey, lib.Compositions
 	}
 	for _, m := range tree {
-		name, ok := strings.CutPrefix(m.Key, mpichtree.CollectiveKey)
+		name, ok := strings.CutPrefix(m.Key, csel.CollectiveKey)
 		if !ok {
-			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, mpichtree.CollectiveKey)
+			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, csel.CollectiveKey)
 		}
 		c := checker{lib, kind, names, name}
 		if err := c.branch(m.Value); err != nil {
@@ -248,8 +248,8 @@ func check(tree, own mpichtree.Object, lib mpichtree.Library) error {
 	return nil
 }
 
-func anyLeaf(o mpichtree.Object) string {
-	for len(o) > 0 && !mpichtree.IsLeaf(o[0].Key) {
+func anyLeaf(o csel.Object) string {
+	for len(o) > 0 && !csel.IsLeaf(o[0].Key) {
 		o = o[0].Value
 	}
 	if len(o) == 0 {
@@ -260,17 +260,17 @@ func anyLeaf(o mpichtree.Object) string {
 
 // checker goes through the branch of one collective.
 type checker struct {
-	lib        mpichtree.Library
+	lib        csel.Library
 	kind       string   // what leaves begin with
 	names      []string // of leaves
 	collective string
 }
 
-func (c checker) branch(o mpichtree.Object) error {
+func (c checker) branch(o csel.Object) error {
 	if len(o) == 0 {
 		return fmt.Errorf("a branch ends without %s", c.kind)
 	}
-	if mpichtree.IsLeaf(o[0].Key) {
+	if csel.IsLeaf(o[0].Key) {
 		return c.leaf(o)
 	}
 	for i, m := range o {
@@ -296,7 +296,7 @@ func (c checker) branch(o mpichtree.Object) error {
 
 var leafOf = regexp.MustCompile(`^(?:MPIR_([A-Za-z_]+?)_(?:intra|inter|allcomm)_|MPIDI_([A-Za-z_]+?)_intra_composition_)`)
 
-func (c checker) leaf(o mpichtree.Object) error {
+func (c checker) leaf(o csel.Object) error {
 	name, ok := strings.CutPrefix(o[0].Key, c.kind)
 	parts := leafOf.FindStringSubmatch(name)
 	switch {

@@ -8,10 +8,10 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi/mpich"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
-	"tutti/selection/mpich"
 )
 
 // times are predictions of one point, in seconds by algorithm.
@@ -170,7 +170,7 @@ func TestWithoutDevice(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1024}
 	rows := []selection.Row{row(t, p, times{"library_default": 3, "alpha(inter=binomial)": 1, "scatter_ring_allgather": 2})}
 	for name, tc := range map[string]struct {
-		lib mpichtree.Library
+		lib csel.Library
 		cat *catalogue.Catalogue
 	}{"no device": {bare, cat}, "5.0": {lib, newest}} {
 		if tc.cat == newest { // has no composition to be refused

@@ -10,8 +10,8 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi/openmpi"
 	"tutti/selection"
-	"tutti/selection/openmpi"
 )
 
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}

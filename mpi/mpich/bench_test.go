@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/mpi/mpich"
 	"tutti/selection"
-	"tutti/selection/mpich"
 )
 
 func BenchmarkFit(b *testing.B) {

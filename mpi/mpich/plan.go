@@ -7,7 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
 
@@ -36,7 +36,7 @@ func (p Plan) Leaves() int { return p.Summary.Leaves + p.Inter.Summary.Leaves }
 // keep the options that run as measured under it. Parts within nodes serve several
 // collectives, bcast's are parts of allreduce, barrier and scan as well: they stay
 // the library's own, and an option that wants another one is dropped.
-func Fit(rows []selection.Row, lib mpichtree.Library, cat *catalogue.Catalogue, opt selection.Options) (Plan, error) {
+func Fit(rows []selection.Row, lib csel.Library, cat *catalogue.Catalogue, opt selection.Options) (Plan, error) {
 	f := fitter{lib: lib, cat: cat}
 	var kept, inter []selection.Row
 	for _, cell := range cells(rows) {
@@ -95,7 +95,7 @@ func several(p coll.Point) int {
 }
 
 type fitter struct {
-	lib mpichtree.Library
+	lib csel.Library
 	cat *catalogue.Catalogue
 }
 

@@ -15,8 +15,8 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
+	"tutti/mpi/mvapich"
 	"tutti/selection"
-	"tutti/selection/mvapich"
 )
 
 func release(t testing.TB) *catalogue.Catalogue {

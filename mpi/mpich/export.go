@@ -14,7 +14,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
 
@@ -27,8 +27,8 @@ const (
 
 // File holds complete selection files for one library.
 type File struct {
-	Tree   mpichtree.Object // of the algorithms
-	Device mpichtree.Object // of the compositions, empty when the library's own stays
+	Tree   csel.Object // of the algorithms
+	Device csel.Object // of the compositions, empty when the library's own stays
 
 	Collectives []coll.Collective // tuned in it, alphabetical
 	off         []coll.Collective // that the device has to leave alone
@@ -101,11 +101,11 @@ func (f File) writeDevice(path string) error {
 
 // exporter writes the subtree of one collective, of the algorithms or the device.
 type exporter struct {
-	lib        mpichtree.Library
+	lib        csel.Library
 	cat        *catalogue.Catalogue
 	collective coll.Collective
 	device     bool
-	untuned    mpichtree.Object // the library's own decision, where it stays
+	untuned    csel.Object // the library's own decision, where it stays
 }
 
 // Export merges plans into the complete trees of the library.
@@ -116,7 +116,7 @@ type exporter struct {
 // library does there what it does as shipped. Every algorithm is guarded by what
 // the catalogue says it requires. The error matches catalogue.ErrUnknown when the
 // release has not an algorithm or one lacks a parameter.
-func Export(plans []Plan, lib mpichtree.Library, cat *catalogue.Catalogue) (File, error) {
+func Export(plans []Plan, lib csel.Library, cat *catalogue.Catalogue) (File, error) {
 	if cat.Library != catalogue.MPICH {
 		return File{}, fmt.Errorf("mpich: the catalogue of %s %s is not one of MPICH", cat.Library, cat.Version)
 	}
@@ -136,7 +136,7 @@ func Export(plans []Plan, lib mpichtree.Library, cat *catalogue.Catalogue) (File
 		if err != nil {
 			return File{}, err
 		}
-		file.Tree = file.Tree.With(mpichtree.CollectiveKey+string(p.Collective), subtree)
+		file.Tree = file.Tree.With(csel.CollectiveKey+string(p.Collective), subtree)
 		file.Collectives = append(file.Collectives, p.Collective)
 		if !mixes(lib, cat, p.Collective) {
 			file.off = append(file.off, p.Collective)
@@ -149,7 +149,7 @@ func Export(plans []Plan, lib mpichtree.Library, cat *catalogue.Catalogue) (File
 		if subtree, err = x.compositions(p); err != nil {
 			return File{}, err
 		}
-		device = device.With(mpichtree.CollectiveKey+string(p.Collective), subtree)
+		device = device.With(csel.CollectiveKey+string(p.Collective), subtree)
 		file.Device = device
 	}
 	if err := file.check(lib); err != nil {
@@ -158,7 +158,7 @@ func Export(plans []Plan, lib mpichtree.Library, cat *catalogue.Catalogue) (File
 	return file, nil
 }
 
-func (f File) check(lib mpichtree.Library) error {
+func (f File) check(lib csel.Library) error {
 	if err := check(f.Tree, lib.Tree, lib); err != nil || len(f.Device) == 0 {
 		return err
 	}
@@ -169,20 +169,20 @@ const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_s
 
 // branch returns the library's decision for intracommunicators and a function that
 // puts another one in its place.
-func (x *exporter) branch() (intra mpichtree.Object, put func(mpichtree.Object) mpichtree.Object, err error) {
+func (x *exporter) branch() (intra csel.Object, put func(csel.Object) csel.Object, err error) {
 	source := x.lib.Tree
 	if x.device {
 		source = x.lib.Device
 	}
-	own, ok := source.Get(mpichtree.CollectiveKey + string(x.collective))
+	own, ok := source.Get(csel.CollectiveKey + string(x.collective))
 	if !ok {
-		return nil, nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, mpichtree.CollectiveKey, x.collective)
+		return nil, nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, csel.CollectiveKey, x.collective)
 	}
 	if intra, ok := own.Get(intraKey); ok {
-		return intra, func(o mpichtree.Object) mpichtree.Object { return own.With(intraKey, o) }, nil
+		return intra, func(o csel.Object) csel.Object { return own.With(intraKey, o) }, nil
 	}
-	return own, func(o mpichtree.Object) mpichtree.Object {
-		return mpichtree.Object{alt(intraKey, o), alt(interKey, own)}
+	return own, func(o csel.Object) csel.Object {
+		return csel.Object{alt(intraKey, o), alt(interKey, own)}
 	}, nil
 }
 
@@ -191,7 +191,7 @@ func (x *exporter) branch() (intra mpichtree.Object, put func(mpichtree.Object) 
 // that of separate buffers if the library asks for it; all else stays the
 // library's. Communicators of parts have rules of their own: what is tuned for
 // communicators of programs must not change what compositions are made of.
-func (x *exporter) algorithms(p Plan) (mpichtree.Object, error) {
+func (x *exporter) algorithms(p Plan) (csel.Object, error) {
 	intra, put, err := x.branch()
 	if err != nil {
 		return nil, err
@@ -224,14 +224,14 @@ func (x *exporter) algorithms(p Plan) (mpichtree.Object, error) {
 			return nil, err
 		}
 	}
-	return put(mpichtree.Object{
+	return put(csel.Object{
 		alt("comm_hierarchy=node_roots", between), alt("comm_hierarchy=node", intra), alt("comm_hierarchy=any", tuned),
 	}), nil
 }
 
 // compositions returns the whole subtree of the collective in the device's tree:
 // where an algorithm was selected, the communicator is handed on.
-func (x *exporter) compositions(p Plan) (mpichtree.Object, error) {
+func (x *exporter) compositions(p Plan) (csel.Object, error) {
 	intra, put, err := x.branch()
 	if err != nil {
 		return nil, err
@@ -288,11 +288,11 @@ func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm
 	return out
 }
 
-func (x *exporter) comms(ranges []selection.CommRange) (mpichtree.Object, error) {
+func (x *exporter) comms(ranges []selection.CommRange) (csel.Object, error) {
 	const key = "comm_size"
-	var out mpichtree.Object
+	var out csel.Object
 	next := int64(1)
-	add := func(high int, rule func(own mpichtree.Object) (mpichtree.Object, error)) error {
+	add := func(high int, rule func(own csel.Object) (csel.Object, error)) error {
 		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
 		if err == nil {
 			out, next = append(out, alt(atMost(key, int64(high)), value)), int64(high)+1
@@ -305,22 +305,22 @@ func (x *exporter) comms(ranges []selection.CommRange) (mpichtree.Object, error)
 		}
 	}
 	for _, r := range ranges {
-		if err := add(r.High, func(own mpichtree.Object) (mpichtree.Object, error) { return x.ppns(r.PPNs, own) }); err != nil {
+		if err := add(r.High, func(own csel.Object) (csel.Object, error) { return x.ppns(r.PPNs, own) }); err != nil {
 			return nil, err
 		}
 	}
 	return append(out, alt(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
 }
 
-func asIs(own mpichtree.Object) (mpichtree.Object, error) { return own, nil }
+func asIs(own csel.Object) (csel.Object, error) { return own, nil }
 
 // ppns closes with comm_size=any, which is always true and, unlike
 // comm_avg_ppn=any, known to every release. own is the library's decision there.
-func (x *exporter) ppns(ranges []selection.PPNRange, own mpichtree.Object) (mpichtree.Object, error) {
+func (x *exporter) ppns(ranges []selection.PPNRange, own csel.Object) (csel.Object, error) {
 	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
 		return own, nil
 	}
-	var out mpichtree.Object
+	var out csel.Object
 	if low := ranges[0].Low; low > 1 {
 		out = append(out, alt(atMost("comm_avg_ppn", int64(low-1)), own))
 	}
@@ -343,7 +343,7 @@ func tuned(bands []selection.Band) int {
 	return n
 }
 
-func (x *exporter) bands(bands []selection.Band, own mpichtree.Object) (mpichtree.Object, error) {
+func (x *exporter) bands(bands []selection.Band, own csel.Object) (csel.Object, error) {
 	bands = bands[:tuned(bands)]
 	if len(bands) == 0 {
 		return own, nil
@@ -355,7 +355,7 @@ func (x *exporter) bands(bands []selection.Band, own mpichtree.Object) (mpichtre
 		}
 		return x.guarded(bands[0].Algorithm)
 	}
-	var out mpichtree.Object
+	var out csel.Object
 	next := int64(0)
 	for _, b := range bands {
 		rule := narrowed(own, key, next, b.UpTo)
@@ -374,8 +374,8 @@ func (x *exporter) bands(bands []selection.Band, own mpichtree.Object) (mpichtre
 }
 
 // alt is one alternative: a condition or leaf and what follows from it.
-func alt(key string, value mpichtree.Object) mpichtree.Member {
-	return mpichtree.Member{Key: key, Value: value}
+func alt(key string, value csel.Object) csel.Member {
+	return csel.Member{Key: key, Value: value}
 }
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
@@ -384,11 +384,11 @@ func atMost(name string, limit int64) string { return name + "<=" + strconv.Form
 // every "less than" written as "at most". MPICH evaluates comm_size<N as
 // comm_size<=N where it is not resolved per communicator, so what the library
 // itself does there is kept, not what its tree says.
-func closed(o mpichtree.Object, resolved bool) mpichtree.Object {
-	out := make(mpichtree.Object, len(o))
+func closed(o csel.Object, resolved bool) csel.Object {
+	out := make(csel.Object, len(o))
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || mpichtree.IsLeaf(m.Key) {
+		if err != nil || csel.IsLeaf(m.Key) {
 			out[i] = m
 			continue
 		}
@@ -408,11 +408,11 @@ func closed(o mpichtree.Object, resolved bool) mpichtree.Object {
 // narrowed returns what is left of a closed subtree where a measure is known to
 // be low to high: alternatives that never hold are gone, one that always holds is
 // the last.
-func narrowed(o mpichtree.Object, name string, low, high int64) mpichtree.Object {
-	var out mpichtree.Object
+func narrowed(o csel.Object, name string, low, high int64) csel.Object {
+	var out csel.Object
 	for _, m := range o {
 		c, err := parseCondition(m.Key)
-		if err != nil || mpichtree.IsLeaf(m.Key) {
+		if err != nil || csel.IsLeaf(m.Key) {
 			return o
 		}
 		if c.name == name && c.op == "<=" && c.limit < low {

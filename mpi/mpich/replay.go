@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // Replay returns the leaf that a call reaches in a file, as an algorithm named by
 // the leaf's function: MPIR_Bcast_intra_binomial. MPICH enters the first
 // alternative whose condition holds and never leaves it again.
 func Replay(file []byte, call Call) (coll.Algorithm, error) {
-	tree, err := mpichtree.Parse(file)
+	tree, err := csel.Parse(file)
 	if err != nil {
 		return coll.Algorithm{}, err
 	}
@@ -20,7 +20,7 @@ func Replay(file []byte, call Call) (coll.Algorithm, error) {
 }
 
 // reach returns the algorithm that a call reaches.
-func reach(o mpichtree.Object, call Call) (coll.Algorithm, error) {
+func reach(o csel.Object, call Call) (coll.Algorithm, error) {
 	m, ok, err := walk(o, call)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s on %d processes: no alternative holds, MPICH would abort", call.Collective, call.Processes)
@@ -33,14 +33,14 @@ func reach(o mpichtree.Object, call Call) (coll.Algorithm, error) {
 
 // reachDevice returns the composition that a call reaches; false when it reaches
 // none and the device hands the call on.
-func reachDevice(o mpichtree.Object, call Call) (string, bool, error) {
+func reachDevice(o csel.Object, call Call) (string, bool, error) {
 	m, ok, err := walk(o, call)
 	if err != nil || !ok {
 		return "", false, err
 	}
-	name, ok := strings.CutPrefix(m.Key, mpichtree.CompositionKey)
+	name, ok := strings.CutPrefix(m.Key, csel.CompositionKey)
 	if !ok {
-		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, mpichtree.CompositionKey)
+		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, csel.CompositionKey)
 	}
 	return name, true, nil
 }
@@ -48,23 +48,23 @@ func reachDevice(o mpichtree.Object, call Call) (string, bool, error) {
 // walk returns the leaf that a call reaches, and false at a dead end. Conditions
 // are resolved per communicator as long as nothing but the communicator and the
 // collective was asked.
-func walk(o mpichtree.Object, call Call) (mpichtree.Member, bool, error) {
+func walk(o csel.Object, call Call) (csel.Member, bool, error) {
 	resolved := true
-	for range mpichtree.MaxDepth + 1 {
-		if len(o) == 1 && mpichtree.IsLeaf(o[0].Key) {
+	for range csel.MaxDepth + 1 {
+		if len(o) == 1 && csel.IsLeaf(o[0].Key) {
 			return o[0], true, nil
 		}
 		next, err := enter(o, call, &resolved)
 		if err != nil || next < 0 {
-			return mpichtree.Member{}, false, err
+			return csel.Member{}, false, err
 		}
 		o = o[next].Value
 	}
-	return mpichtree.Member{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, mpichtree.MaxDepth)
+	return csel.Member{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, csel.MaxDepth)
 }
 
 // enter returns the place of the first alternative that holds, or -1.
-func enter(o mpichtree.Object, call Call, resolved *bool) (int, error) {
+func enter(o csel.Object, call Call, resolved *bool) (int, error) {
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
 		if err != nil {
@@ -89,13 +89,13 @@ func enter(o mpichtree.Object, call Call, resolved *bool) (int, error) {
 }
 
 // leafAlgorithm reads algorithm=NAME with its parameters, which are keys too.
-func leafAlgorithm(m mpichtree.Member) (coll.Algorithm, error) {
+func leafAlgorithm(m csel.Member) (coll.Algorithm, error) {
 	var params []coll.Param
 	for _, p := range m.Value {
 		name, value, _ := strings.Cut(p.Key, "=")
 		params = append(params, coll.Param{Name: name, Value: value})
 	}
-	alg, err := coll.NewAlgorithm(strings.TrimPrefix(m.Key, mpichtree.LeafKey), params...)
+	alg, err := coll.NewAlgorithm(strings.TrimPrefix(m.Key, csel.LeafKey), params...)
 	if err != nil {
 		return coll.Algorithm{}, fmt.Errorf("leaf %s: %w", m.Key, err)
 	}
@@ -103,10 +103,10 @@ func leafAlgorithm(m mpichtree.Member) (coll.Algorithm, error) {
 }
 
 // leaf is the inverse of leafAlgorithm: an object with one leaf.
-func leaf(alg coll.Algorithm) mpichtree.Object {
-	var params mpichtree.Object
+func leaf(alg coll.Algorithm) csel.Object {
+	var params csel.Object
 	for _, p := range alg.Params() {
-		params = append(params, mpichtree.Member{Key: p.Name + "=" + p.Value})
+		params = append(params, csel.Member{Key: p.Name + "=" + p.Value})
 	}
-	return mpichtree.Object{alt(mpichtree.LeafKey+alg.Name, params)}
+	return csel.Object{alt(csel.LeafKey+alg.Name, params)}
 }

@@ -6,7 +6,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // fallbacks returns what runs where an algorithm must not: something that is
@@ -44,7 +44,7 @@ var guards = []struct {
 
 // guarded returns a subtree that reaches the algorithm where its requirements
 // hold and the collective's fallback elsewhere.
-func (x *exporter) guarded(alg coll.Algorithm) (mpichtree.Object, error) {
+func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
 	entry, out, err := x.leaf(alg)
 	if err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (mpichtree.Object, error) {
 		}
 		// First match: the condition that is not always true comes first.
 		if g.requirement == catalogue.CountPowerOfTwo {
-			out = mpichtree.Object{alt(g.other, safe), alt(g.good, out)}
+			out = csel.Object{alt(g.other, safe), alt(g.good, out)}
 		} else {
-			out = mpichtree.Object{alt(g.good, out), alt(g.other, safe)}
+			out = csel.Object{alt(g.good, out), alt(g.other, safe)}
 		}
 	}
 	// Calls in place never come here: they keep the library's own branch.
@@ -82,9 +82,9 @@ func (x *exporter) guarded(alg coll.Algorithm) (mpichtree.Object, error) {
 	return out, nil
 }
 
-func (x *exporter) fallback() (mpichtree.Object, error) {
+func (x *exporter) fallback() (csel.Object, error) {
 	if flat, ok := x.cat.Flat(x.collective); x.device && ok {
-		return mpichtree.Object{alt(mpichtree.CompositionKey+flat.Leaf, nil)}, nil
+		return csel.Object{alt(csel.CompositionKey+flat.Leaf, nil)}, nil
 	}
 	var last error
 	for _, name := range fallbacks(x.collective) {
@@ -102,7 +102,7 @@ func (x *exporter) fallback() (mpichtree.Object, error) {
 }
 
 // leaf returns the catalogue's entry of an algorithm and its bare leaf.
-func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, mpichtree.Object, error) {
+func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, csel.Object, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {
 		return catalogue.Entry{}, nil, err
@@ -116,7 +116,7 @@ func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, mpichtree.Object, 
 			x.collective, alg, x.lib.Source, entry.Leaf, x.cat.Version)
 	}
 	if x.device {
-		return entry, mpichtree.Object{alt(mpichtree.CompositionKey+entry.Leaf, nil)}, nil
+		return entry, csel.Object{alt(csel.CompositionKey+entry.Leaf, nil)}, nil
 	}
 	named, err := coll.NewAlgorithm(entry.Leaf, alg.Params()...)
 	if err != nil {

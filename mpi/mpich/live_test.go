@@ -15,16 +15,16 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi/mpich"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
-	"tutti/selection/mpich"
 )
 
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
 
 // installed returns the library that a program is linked with, and its catalogue.
-func installed(t *testing.T, prog string) (mpichtree.Library, *catalogue.Catalogue) {
+func installed(t *testing.T, prog string) (csel.Library, *catalogue.Catalogue) {
 	t.Helper()
 	out, err := exec.Command("ldd", prog).Output()
 	if err != nil {
@@ -34,7 +34,7 @@ func installed(t *testing.T, prog string) (mpichtree.Library, *catalogue.Catalog
 	if path == nil {
 		t.Fatalf("no libmpich in\n%s", out)
 	}
-	lib, err := mpichtree.ReadLibrary(string(path[1]))
+	lib, err := csel.ReadLibrary(string(path[1]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func installed(t *testing.T, prog string) (mpichtree.Library, *catalogue.Catalog
 // TestLiveLibrary: what is built in is what the library has.
 func TestLiveLibrary(t *testing.T) {
 	lib, _ := installed(t, mpitest.Build(t, toolchain))
-	want, err := mpichtree.Embedded(lib.Version)
+	want, err := csel.Embedded(lib.Version)
 	if err != nil {
 		t.Skip(err)
 	}

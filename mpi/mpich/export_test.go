@@ -4,20 +4,20 @@ import (
 	"slices"
 
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // Entered returns the functions that the first process of a node enters in the
 // library with the files, each once, alphabetical; device is nil when there is no file for
 // the device.
-func Entered(tree, device []byte, call Call, lib mpichtree.Library, cat *catalogue.Catalogue) ([]string, error) {
+func Entered(tree, device []byte, call Call, lib csel.Library, cat *catalogue.Catalogue) ([]string, error) {
 	f := files{device: lib.Device}
 	var err error
-	if f.tree, err = mpichtree.Parse(tree); err != nil {
+	if f.tree, err = csel.Parse(tree); err != nil {
 		return nil, err
 	}
 	if device != nil {
-		if f.device, err = mpichtree.Parse(device); err != nil {
+		if f.device, err = csel.Parse(device); err != nil {
 			return nil, err
 		}
 	}

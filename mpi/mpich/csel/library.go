@@ -1,4 +1,4 @@
-package mpichtree
+package csel
 
 import (
 	"bufio"

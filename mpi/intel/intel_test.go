@@ -15,8 +15,8 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
+	"tutti/mpi/intel"
 	"tutti/selection"
-	"tutti/selection/intel"
 )
 
 func release(t testing.TB) *catalogue.Catalogue {

@@ -9,7 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // condition is one key of a tree: name, one of = < <=, value.
@@ -53,7 +53,7 @@ func (c condition) ofComm() bool {
 
 // known reports whether the library has the condition. From 4.2 on any and =any
 // after every name are understood, and their texts are not in the library.
-func (c condition) known(lib mpichtree.Library) bool {
+func (c condition) known(lib csel.Library) bool {
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
 		text += c.value

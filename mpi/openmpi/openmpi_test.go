@@ -16,8 +16,8 @@ import (
 	"tutti/coll"
 	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
+	"tutti/mpi/openmpi"
 	"tutti/selection"
-	"tutti/selection/openmpi"
 )
 
 func release(t testing.TB, version string) *catalogue.Catalogue {

@@ -6,13 +6,13 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 // files are the two trees that decide, the device's first; without one it hands
 // everything on.
 type files struct {
-	tree, device mpichtree.Object
+	tree, device csel.Object
 }
 
 // route is all that a call enters.
@@ -56,7 +56,7 @@ func partsOf(c coll.Collective) []step {
 // mixes reports whether the files of the library can let the device hand a
 // communicator on at some points and split it at others, and whether conditions
 // tell the communicators of parts from those of programs: not from 5.0 on.
-func mixes(lib mpichtree.Library, cat *catalogue.Catalogue, c coll.Collective) bool {
+func mixes(lib csel.Library, cat *catalogue.Catalogue, c coll.Collective) bool {
 	flat, ok := cat.Flat(c)
 	return ok && slices.Contains(lib.Compositions, flat.Leaf) && len(lib.Device) > 0
 }

@@ -14,15 +14,15 @@ import (
 
 	"tutti/coll"
 	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/internal/test/golden"
+	"tutti/mpi/mpich"
+	"tutti/mpi/mpich/csel"
 	"tutti/selection"
-	"tutti/selection/mpich"
 )
 
-func embedded(t testing.TB) (mpichtree.Library, *catalogue.Catalogue) {
+func embedded(t testing.TB) (csel.Library, *catalogue.Catalogue) {
 	t.Helper()
-	lib, err := mpichtree.Embedded("4.0.2")
+	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestHugeSizes(t *testing.T) {
 }
 
 func ExampleReplay() {
-	lib, err := mpichtree.Embedded("4.0.2")
+	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		fmt.Println(err)
 		return

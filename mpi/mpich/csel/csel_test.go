@@ -1,4 +1,4 @@
-package mpichtree_test
+package csel_test
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 func TestReadLibrary(t *testing.T) {
-	want, err := mpichtree.Embedded("4.0.2")
+	want, err := csel.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestReadLibrary(t *testing.T) {
 	if err := os.WriteFile(path, lib.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := mpichtree.ReadLibrary(path)
+	got, err := csel.ReadLibrary(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +53,17 @@ func TestReadLibrary(t *testing.T) {
 }
 
 func TestLibraryRefuses(t *testing.T) {
-	if _, err := mpichtree.Embedded("5.0.1"); !errors.Is(err, mpichtree.ErrNoTree) || !strings.Contains(err.Error(), "libmpich.so") {
+	if _, err := csel.Embedded("5.0.1"); !errors.Is(err, csel.ErrNoTree) || !strings.Contains(err.Error(), "libmpich.so") {
 		t.Errorf("Embedded(5.0.1) = %v, want ErrNoTree that asks for the library", err)
 	}
 	path := filepath.Join(t.TempDir(), "libother.so")
 	if err := os.WriteFile(path, []byte("nothing"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mpichtree.ReadLibrary(path); !errors.Is(err, mpichtree.ErrNoTree) || !strings.Contains(err.Error(), path) {
+	if _, err := csel.ReadLibrary(path); !errors.Is(err, csel.ErrNoTree) || !strings.Contains(err.Error(), path) {
 		t.Errorf("ReadLibrary(%s) = %v, want ErrNoTree with the path", path, err)
 	}
-	if _, err := mpichtree.ReadLibrary(path + "x"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := csel.ReadLibrary(path + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing library: %v, want ErrNotExist", err)
 	}
 }
@@ -84,14 +84,14 @@ func TestParse(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := mpichtree.Parse([]byte(tc.text))
+			got, err := csel.Parse([]byte(tc.text))
 			if tc.err != "" {
-				if !errors.Is(err, mpichtree.ErrSyntax) || !strings.Contains(err.Error(), tc.err) {
+				if !errors.Is(err, csel.ErrSyntax) || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("error = %v, want ErrSyntax with %q", err, tc.err)
 				}
 				return
 			}
-			want, werr := mpichtree.Parse([]byte(tc.want))
+			want, werr := csel.Parse([]byte(tc.want))
 			if err != nil || werr != nil {
 				t.Fatal(err, werr)
 			}
@@ -111,11 +111,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
 	f.Add([]byte(`{"a\`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tree, err := mpichtree.Parse(text)
+		tree, err := csel.Parse(text)
 		if err != nil {
 			return
 		}
-		again, err := mpichtree.Parse(tree.Bytes())
+		again, err := csel.Parse(tree.Bytes())
 		if err != nil {
 			t.Fatalf("written tree: %v", err)
 		}

@@ -1,13 +1,13 @@
-package mpichtree_test
+package csel_test
 
 import (
 	"fmt"
 
-	"tutti/coll/mpichtree"
+	"tutti/mpi/mpich/csel"
 )
 
 func ExampleEmbedded() {
-	lib, err := mpichtree.Embedded("4.0.2")
+	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,4 +1,4 @@
-package mpichtree
+package csel
 
 import (
 	"bytes"
@@ -111,7 +111,7 @@ func quote(s string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // "<=" stays readable
 	if err := e.Encode(s); err != nil {
-		panic("mpichtree: " + err.Error()) // a string always has a JSON form
+		panic("csel: " + err.Error()) // a string always has a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

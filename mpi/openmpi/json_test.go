@@ -15,8 +15,8 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/golden"
+	"tutti/mpi/openmpi"
 	"tutti/selection"
-	"tutti/selection/openmpi"
 )
 
 // spreadRows are three layouts of twelve processes that want different algorithms,
