@@ -12,7 +12,8 @@ import (
 //
 // Open MPI's fixed decisions cut messages into segments of 1 KiB to 1 MiB, most
 // often 8 and 64 KiB (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4); 0
-// does not cut. Its chains have a fan-out of 4 (coll_tuned_component.c).
+// does not cut. Its chains have a fan-out of 4 (coll_tuned_component.c), and it
+// limits no requests (0).
 // MPICH's radices are 2, its pipelined trees cut at 8 KiB, other switches are as
 // its variables ship them (src/mpi/coll/cvars.txt, 4.1 to 4.3).
 var values = map[string][]string{
@@ -24,6 +25,7 @@ var values = map[string][]string{
 	"recv_pre_posted":   {"0"},
 	"single_phase_recv": {"0"},
 	"buffer_per_child":  {"0"},
+	"max_requests":      {"0"},
 }
 
 // treeTypes are the kinds of trees by their numbers, and by their names from the

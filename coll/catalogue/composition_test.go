@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,6 +138,23 @@ func TestAlgorithmsAreKnown(t *testing.T) {
 						t.Errorf("%s %s %s %v: want parameters %v", library, version, c, a, e.Params)
 					}
 					seen[a] = true
+				}
+			}
+		}
+	}
+}
+
+// Whatever a benchmark can run is listed.
+func TestAlgorithmsAreComplete(t *testing.T) {
+	for library, versions := range releases {
+		for _, version := range versions {
+			cat := release(t, library, version)
+			for _, c := range coll.Collectives() {
+				for _, e := range cat.Entries(c) {
+					listed := slices.ContainsFunc(cat.Algorithms(c), func(a coll.Algorithm) bool { return a.Name == e.Name })
+					if !listed && !e.Has(InPlace) && !e.Composition() {
+						t.Errorf("%s %s %s: %s is not listed", library, version, c, e.Name)
+					}
 				}
 			}
 		}
