@@ -3,7 +3,8 @@ package doctor
 import (
 	"slices"
 
-	"tutti/coll/catalogue"
+	"tutti/mpi"
+	"tutti/mpi/mpich"
 	"tutti/mpi/mpich/csel"
 )
 
@@ -28,18 +29,14 @@ func (x *examiner) examineMPICH(lib *Library, has contents, c *Check) {
 	} else {
 		c.Details = append(c.Details, "built without checks: a bad selection file is undefined behaviour")
 	}
-	release, _, found := nearest(catalogue.MPICH, lib.Version)
-	if !found {
+	cat, _ := mpi.Near(mpich.Library.Releases(), lib.Version)
+	if cat == nil {
 		*c = c.with(Warning, "use MPICH 4.0 or newer")
 		c.Details = append(c.Details, "no list of algorithms is near this version")
 		return
 	}
-	cat, err := catalogue.For(catalogue.MPICH, release)
-	if err != nil {
-		panic(err) // nearest is of Versions
-	}
 	var listed int
-	lib.Catalogue = release
+	lib.Catalogue = cat.Version
 	lib.Absent, lib.Unlisted, listed = compareMPICH(cat, slices.Concat(tree.Leaves, tree.Compositions))
 	lib.describe(listed, c)
 }

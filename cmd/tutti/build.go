@@ -14,9 +14,10 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
 	"tutti/metrics"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/store"
 	"tutti/surrogate/forest"
@@ -160,7 +161,7 @@ func (b *built) readData() ([]coll.Measurement, error) {
 // addLibrary makes the problems of one library: the recorded data under its
 // names, with its own choices, cut down to the grid and to what it can run.
 func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) error {
-	cat, err := catalogue.For(lib.Name, lib.Version)
+	_, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func mustHold(path, what string, known []string, name string) error {
 }
 
 // checker accepts what the library can run at the points of the grid.
-func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
+func (b *built) checker(cat *mpi.Catalogue) func(coll.Candidate) error {
 	g := b.config.Grid
 	return func(c coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, c.Nodes) ||
@@ -249,7 +250,7 @@ func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
 		if err := cat.Check(c); err != nil {
 			return err
 		}
-		if b.config.Export.OpSafe && cat.Library == catalogue.OpenMPI && !c.Algorithm.IsDefault() {
+		if b.config.Export.OpSafe && cat.Library == "openmpi" && !c.Algorithm.IsDefault() {
 			if e, err := cat.Lookup(c.Collective, c.Algorithm); err != nil || !e.OpSafe {
 				return errors.New("wrong for non-commutative operations, and rules cannot guard it")
 			}

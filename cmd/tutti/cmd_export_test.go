@@ -12,9 +12,10 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
+	"tutti/mpi"
 	"tutti/mpi/intel"
+	"tutti/mpi/libraries"
 	"tutti/mpi/mvapich"
 	"tutti/mpi/openmpi"
 	"tutti/selection"
@@ -49,8 +50,8 @@ func TestRecordedLibraries(t *testing.T) {
 		library, version, tree, ring, file string
 		replay                             func(selection.Setup, coll.Point) (int, bool, error)
 	}{
-		{catalogue.Intel, "2019", "binomial", "ring", intel.FileName, intel.Replay},
-		{catalogue.MVAPICH2, "2.3", "knomial", "scatter_ring_allgather", mvapich.FileName, mvapich.Replay},
+		{"intel", "2019", "binomial", "ring", intel.FileName, intel.Replay},
+		{"mvapich2", "2.3", "knomial", "scatter_ring_allgather", mvapich.FileName, mvapich.Replay},
 	}
 	for _, tc := range tests {
 		t.Run(tc.library, func(t *testing.T) {
@@ -80,7 +81,7 @@ func TestRecordedLibraries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cat, err := catalogue.For(tc.library, tc.version)
+			_, cat, err := libraries.Release(tc.library, tc.version)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +94,7 @@ func TestRecordedLibraries(t *testing.T) {
 }
 
 // followed compares a table of selections with what settings reach.
-func followed(t *testing.T, path string, cat *catalogue.Catalogue, replay func(coll.Point) (int, bool, error)) {
+func followed(t *testing.T, path string, cat *mpi.Catalogue, replay func(coll.Point) (int, bool, error)) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(string(readFile(t, path)))).ReadAll()
 	if err != nil {
@@ -169,13 +170,13 @@ func TestExportIntoHostileFolders(t *testing.T) {
 }
 
 func TestPortable(t *testing.T) {
-	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	port, cat, err := libraries.Release("mpich", "4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
 	target := exportTarget{
-		target:   target{config.Library{Name: catalogue.MPICH, Version: "4.0.2"}, config.Export{MaxLoss: 0.05}, cat},
-		measured: config.Library{Name: catalogue.MPICH, Version: "4.1.2"},
+		target:   target{config.Library{Name: "mpich", Version: "4.0.2"}, config.Export{MaxLoss: 0.05}, port, cat},
+		measured: config.Library{Name: "mpich", Version: "4.1.2"},
 	}
 	row := func(times ...any) selection.Row {
 		r := selection.Row{Point: coll.Point{Collective: coll.Allgather, Nodes: 6, PPN: 1, MsgBytes: 64}}
@@ -215,51 +216,5 @@ func TestPortable(t *testing.T) {
 	target.library.Version = target.measured.Version
 	if rows, left := target.portable([]selection.Row{tests[1].row}); left != 0 || len(rows[0].Options) != 3 {
 		t.Errorf("the same release: %v, %d left", rows, left)
-	}
-}
-
-// TestNamedTrees: a number that names a tree before MPICH 4.3 says nothing after.
-func TestNamedTrees(t *testing.T) {
-	for version, want := range map[string]bool{"4.0.2": false, "4.2.3": false, "4.3.0": true, "4.10": true, "5.0.1": true} {
-		if got := namedTrees(version); got != want {
-			t.Errorf("namedTrees(%s) = %t", version, got)
-		}
-	}
-	cat, err := catalogue.For(catalogue.MPICH, "4.3.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	alg, err := coll.ParseAlgorithm("tree(is_non_blocking=0,k=2,tree_type=1)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 64}, Algorithm: alg}
-	for measured, want := range map[string]bool{"4.2.3": false, "5.0.1": true} {
-		target := exportTarget{
-			target:   target{library: config.Library{Name: catalogue.MPICH, Version: "4.3.2"}, cat: cat},
-			measured: config.Library{Name: catalogue.MPICH, Version: measured},
-		}
-		if got := target.has(c); got != want {
-			t.Errorf("measured with %s: %t, want %t", measured, got, want)
-		}
-	}
-}
-
-func TestCatalogueOf(t *testing.T) {
-	for text, want := range map[string]string{"mpich 4.2.1": "4.2.1", "openmpi 5.0.3": "5.0.3", "openmpi 6.0.0": "6.0.0", "mpich 4.0.2": "4.0.2", "intel 2019": "2019"} {
-		library, version, _ := strings.Cut(text, " ")
-		cat, err := catalogueOf(library, version)
-		if err != nil || cat.Version != want || len(cat.Entries(coll.Bcast)) == 0 {
-			t.Errorf("catalogueOf(%s) = %v, %v", text, cat, err)
-		}
-	}
-	if known, err := catalogue.For(catalogue.OpenMPI, "5.0.9"); err != nil || known.Version != "5.0.9" {
-		t.Errorf("the catalogue itself was changed: %v, %v", known, err)
-	}
-	for _, text := range []string{"mpich 3.4", "openmpi 7.0.0", "intel 2018"} {
-		library, version, _ := strings.Cut(text, " ")
-		if cat, err := catalogueOf(library, version); err == nil {
-			t.Errorf("catalogueOf(%s) = %v", text, cat)
-		}
 	}
 }

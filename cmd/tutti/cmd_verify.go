@@ -13,8 +13,9 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/report"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/store"
 	"tutti/verify"
 )
@@ -101,18 +102,23 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	if v.results, err = b.recall(contents.Records, dir); err != nil {
 		return err
 	}
-	libraries, err := oneLibrary(b, o.library)
+	chosen, err := oneLibrary(b, o.library)
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
 	o.rules.Seed = b.config.Seed
 	proved := true
-	for _, lib := range libraries {
-		if lib.Name != catalogue.MPICH && lib.Name != catalogue.OpenMPI {
-			fmt.Fprintf(a.stderr, "tutti: %s: only MPICH and Open MPI can be verified\n", lib.Name)
+	for _, lib := range chosen {
+		port, cat, err := libraries.Release(lib.Name, lib.Version)
+		if err != nil {
+			return err
+		}
+		m, ok := port.(mpi.Measurable)
+		if !ok {
+			fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
 			continue
 		}
-		s := &verifySubject{verifier: v, lib: lib}
+		s := &verifySubject{verifier: v, lib: lib, port: m, cat: cat}
 		entries, err := verify.Entries(v.records)
 		if err != nil {
 			return withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
@@ -134,6 +140,17 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 		proved = proved && result.Proved() && len(result.Disobeyed()) == 0
 	}
 	return v.finish(ctx, proved)
+}
+
+// measurable are the titles of the libraries that can be measured.
+func measurable() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		if _, ok := l.(mpi.Measurable); ok {
+			out = append(out, l.Facts().Title)
+		}
+	}
+	return out
 }
 
 // oneLibrary returns the libraries of a campaign, or the one called name.

@@ -9,9 +9,10 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
+	"tutti/mpi"
 	"tutti/mpi/intel"
+	"tutti/mpi/libraries"
 	"tutti/mpi/mpich"
 	"tutti/mpi/mpich/csel"
 	"tutti/mpi/mvapich"
@@ -23,12 +24,13 @@ import (
 type target struct {
 	library config.Library
 	export  config.Export
-	cat     *catalogue.Catalogue
+	port    mpi.Library
+	cat     *mpi.Catalogue
 }
 
 func newTarget(lib config.Library, export config.Export) (target, error) {
-	cat, err := catalogue.For(lib.Name, lib.Version)
-	return target{lib, export, cat}, err
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	return target{lib, export, port, cat}, err
 }
 
 // fit merges the predictions of one collective into what the library can be told.
@@ -44,7 +46,7 @@ func (t target) fit(rows []selection.Row) (campaign.Selection, error) {
 // rules that this needs: those for everybody, or of the layouts where there are none.
 func (t target) plan(rows []selection.Row) (plan selection.Plan, leaves int, err error) {
 	switch t.library.Name {
-	case catalogue.MPICH:
+	case "mpich":
 		var own mpich.Plan
 		lib, err := t.mpichLibrary()
 		if err == nil {
@@ -54,9 +56,9 @@ func (t target) plan(rows []selection.Row) (plan selection.Plan, leaves int, err
 			return selection.Plan{}, 0, err
 		}
 		return selection.Plan{Trees: []*selection.Tree{own.Tree}}, own.Leaves(), nil
-	case catalogue.Intel:
+	case "intel":
 		plan, err = selection.FitPlan(rows, intel.Size, t.export.MaxLoss)
-	case catalogue.MVAPICH2:
+	case "mvapich2":
 		plan, err = mvapich.Fit(rows, t.export.MaxLoss)
 	default:
 		plan, err = t.openmpiPlan(rows)
@@ -76,11 +78,11 @@ func (t target) plan(rows []selection.Row) (plan selection.Plan, leaves int, err
 // size is the measure of message size that the library's rules compare.
 func (t target) size(p coll.Point) int64 {
 	switch t.library.Name {
-	case catalogue.MPICH:
+	case "mpich":
 		return mpich.Size(p)
-	case catalogue.Intel:
+	case "intel":
 		return intel.Size(p)
-	case catalogue.MVAPICH2:
+	case "mvapich2":
 		return mvapich.Size(p)
 	}
 	return openmpi.Size(p)
@@ -105,11 +107,11 @@ func (t target) write(dir string, problems [][]selection.Row) (report.LibraryFac
 		facts.Checked += len(rows)
 	}
 	switch t.library.Name {
-	case catalogue.MPICH:
+	case "mpich":
 		return t.writeMPICH(dir, problems, facts)
-	case catalogue.Intel:
+	case "intel":
 		return t.writeIntel(dir, slices.Concat(problems...), facts)
-	case catalogue.MVAPICH2:
+	case "mvapich2":
 		return t.writeMVAPICH2(dir, slices.Concat(problems...), facts)
 	}
 	return t.writeOpenMPI(dir, problems, facts)

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
 	"tutti/metrics"
+	"tutti/mpi"
 	"tutti/preprocess"
 	"tutti/selection"
 )
 
 // offGridRows returns recorded times under a library's names as rows, what it can run
 // at each point.
-func offGridRows(t *testing.T, file string, cat *catalogue.Catalogue) []selection.Row {
+func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row {
 	t.Helper()
 	table, err := preprocess.ReadTable(filepath.Join(recordedData(t), file))
 	if err != nil {

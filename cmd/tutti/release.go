@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/campaign"
 	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 	"tutti/selection/table"
@@ -26,7 +26,8 @@ import (
 type release struct {
 	library  config.Library // to write for
 	measured config.Library // of the campaign
-	cat      *catalogue.Catalogue
+	port     mpi.Library
+	cat      *mpi.Catalogue
 }
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
@@ -66,7 +67,7 @@ func chosenRelease(b *built, text string) (release, error) {
 		return release{}, fmt.Errorf("the campaign is for %s", strings.Join(known, ", "))
 	case given && !versionForm.MatchString(version):
 		return release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
-	case withPath && name != catalogue.MPICH:
+	case withPath && name != "mpich":
 		return release{}, errors.New("a path is for mpich alone, whose files are made from the library's own tree")
 	case withPath && path == "":
 		return release{}, errors.New("the path is empty")
@@ -76,45 +77,16 @@ func chosenRelease(b *built, text string) (release, error) {
 	if lib.Version == measured.Version {
 		lib.Path = cmp.Or(path, measured.Path)
 	}
-	cat, err := catalogueOf(lib.Name, lib.Version)
+	port, cat, err := libraries.Near(lib.Name, lib.Version)
 	if err != nil {
 		return release{}, err
 	}
-	if name == catalogue.MPICH && lib.Path == "" {
+	if name == "mpich" && lib.Path == "" {
 		if _, err := csel.Embedded(lib.Version); err != nil {
 			return release{}, fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
 		}
 	}
-	return release{lib, measured, cat}, nil
-}
-
-// catalogueOf returns what a release can do: what is known of it, or of another
-// one that begins with the same two numbers.
-func catalogueOf(library, version string) (*catalogue.Catalogue, error) {
-	exact, err := catalogue.For(library, version)
-	if err == nil {
-		return exact, nil
-	}
-	known := catalogue.Versions(library)
-	for _, v := range slices.Backward(known) {
-		if !slices.Equal(series(v), series(version)) {
-			continue
-		}
-		near, err := catalogue.For(library, v)
-		if err != nil {
-			return nil, err
-		}
-		same := *near
-		same.Version = version
-		return &same, nil
-	}
-	return nil, fmt.Errorf("nothing is known of %s %s: want a release like %s", library, version, strings.Join(known, ", "))
-}
-
-// series is the first two parts of a version.
-func series(version string) []string {
-	parts := strings.Split(version, ".")
-	return parts[:min(2, len(parts))]
+	return release{lib, measured, port, cat}, nil
 }
 
 // exportTarget is a release with what it is told.
@@ -133,7 +105,7 @@ type exportPart struct {
 }
 
 func newExportTarget(r release, done *conclusions) (exportTarget, error) {
-	t := exportTarget{target: target{r.library, done.built.config.Export, r.cat}, measured: r.measured}
+	t := exportTarget{target: target{r.library, done.built.config.Export, r.port, r.cat}, measured: r.measured}
 	for i, p := range done.of {
 		if p.Library != r.library.Name {
 			continue
@@ -164,7 +136,7 @@ func (t exportTarget) portable(rows []selection.Row) (out []selection.Row, left 
 		both := selection.Row{Point: r.Point}
 		least := -1.0
 		for _, o := range r.Options {
-			if !t.has(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}) {
+			if !t.cat.Carries(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}, t.measured.Version) {
 				continue
 			}
 			both.Options = append(both.Options, o)
@@ -179,25 +151,6 @@ func (t exportTarget) portable(rows []selection.Row) (out []selection.Row, left 
 		out = append(out, both)
 	}
 	return out, left
-}
-
-// has reports whether an algorithm that was measured is the same in the release.
-func (t exportTarget) has(c coll.Candidate) bool {
-	if t.cat.Check(c) != nil {
-		return false
-	}
-	// MPICH 4.3 took names for the numbers of trees.
-	_, tree := c.Algorithm.Param("tree_type")
-	return !tree || t.library.Name != catalogue.MPICH || namedTrees(t.library.Version) == namedTrees(t.measured.Version)
-}
-
-func namedTrees(version string) bool {
-	var numbers []int
-	for _, word := range series(version) {
-		n, _ := strconv.Atoi(word) // 0 for a word
-		numbers = append(numbers, n)
-	}
-	return slices.Compare(numbers, []int{4, 3}) >= 0
 }
 
 // write puts the selection files into a folder.
@@ -247,10 +200,7 @@ func (t exportTarget) facts() exportedTarget {
 }
 
 // tried reports whether tests run files of this release with the real library.
-func (t exportTarget) tried() bool {
-	return t.library.Name == catalogue.MPICH && t.library.Version == "4.0.2" ||
-		t.library.Name == catalogue.OpenMPI && t.library.Version == "4.1.4"
-}
+func (t exportTarget) tried() bool { return t.port.Facts().Tried == t.library.Version }
 
 // moduleDir is for module use.
 const moduleDir = "modulefiles"

@@ -12,9 +12,8 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/forcing"
 	"tutti/internal/config"
+	"tutti/mpi"
 	"tutti/mpi/mpich"
 	"tutti/mpi/openmpi"
 	"tutti/selection"
@@ -25,6 +24,8 @@ import (
 type verifySubject struct {
 	*verifier
 	lib    config.Library
+	port   mpi.Measurable
+	cat    *mpi.Catalogue
 	setup  selection.Setup // of the files as they are now
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
 	live   *verify.Files // machine and probe, once made
@@ -88,7 +89,7 @@ func (s *verifySubject) Apply(ctx context.Context, _ []verify.Entry) (verify.Fil
 // readSettings reads what makes the library load the files that were written.
 func (s *verifySubject) readSettings() error {
 	name := mpich.EnvName
-	if s.lib.Name == catalogue.OpenMPI {
+	if s.lib.Name == "openmpi" {
 		name = openmpi.EnvName
 	}
 	path := filepath.Join(s.dir, name)
@@ -103,18 +104,18 @@ func (s *verifySubject) readSettings() error {
 }
 
 // force loads the files for verify.Tuned and nothing for the default.
-func (s *verifySubject) force(c coll.Candidate) (forcing.Forcing, error) {
+func (s *verifySubject) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
-		return forcing.Forcing{}, nil
+		return mpi.Forcing{}, nil
 	}
 	if c.Algorithm != verify.Tuned {
-		return forcing.Forcing{}, fmt.Errorf("%v: want %v or %v", c, verify.Tuned, coll.Default)
+		return mpi.Forcing{}, fmt.Errorf("%v: want %v or %v", c, verify.Tuned, coll.Default)
 	}
-	var env []forcing.Var
+	var env []mpi.Var
 	for _, x := range s.setup.For(c.Layout()) {
-		env = append(env, forcing.Var{Name: x.Name, Value: x.Value})
+		env = append(env, mpi.Var{Name: x.Name, Value: x.Value})
 	}
-	return forcing.Forcing{Env: env, Base: env}, nil
+	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
 // choice is what the files select now.
@@ -142,11 +143,8 @@ func (s *verifySubject) connect(ctx context.Context) (*verify.Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("probe of obedience: %w", err)
 	}
-	cat, err := catalogue.For(s.lib.Name, s.lib.Version)
-	if err != nil {
-		return nil, err
-	}
-	f.Probe, err = s.built.machineWith(s.lib, s.id, s.app.environ, &verify.Probe{Path: path, Catalogue: cat, Choose: s.choice}, s.force)
+	probe := &verify.Probe{Path: path, Library: s.port, Catalogue: s.cat, Choose: s.choice}
+	f.Probe, err = s.built.machineWith(s.lib, s.id, s.app.environ, probe, s.force)
 	return f, err
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
@@ -13,11 +13,8 @@ import (
 const FileName = "intel.env"
 
 // Export writes a plan, fitted with Size, as settings. The error matches
-// catalogue.ErrUnknown when the release has not an algorithm.
-func Export(plan selection.Plan, cat *catalogue.Catalogue) (selection.Setup, error) {
-	if cat.Library != catalogue.Intel {
-		return selection.Setup{}, fmt.Errorf("intel: the catalogue of %s %s is not one of Intel MPI", cat.Library, cat.Version)
-	}
+// mpi.ErrUnknown when the release has not an algorithm.
+func Export(plan selection.Plan, cat *mpi.Catalogue) (selection.Setup, error) {
 	s := selection.Setup{Remarks: []string{
 		"Settings of Intel MPI " + cat.Version + ".",
 		"Written from its documentation and replayed at every tuned point, but not tried on a real Intel MPI.",
@@ -39,7 +36,7 @@ func Export(plan selection.Plan, cat *catalogue.Catalogue) (selection.Setup, err
 	return s, nil
 }
 
-func settings(trees []*selection.Tree, cat *catalogue.Catalogue) ([]selection.Setting, error) {
+func settings(trees []*selection.Tree, cat *mpi.Catalogue) ([]selection.Setting, error) {
 	var out []selection.Setting
 	for _, t := range trees {
 		rules, err := exportTree(t, cat)
@@ -53,7 +50,7 @@ func settings(trees []*selection.Tree, cat *catalogue.Catalogue) ([]selection.Se
 	return out, nil
 }
 
-func exportTree(t *selection.Tree, cat *catalogue.Catalogue) (Rules, error) {
+func exportTree(t *selection.Tree, cat *mpi.Catalogue) (Rules, error) {
 	var out Rules
 	for _, c := range t.Comms {
 		if len(c.PPNs) != 1 {
@@ -81,7 +78,7 @@ func exportTree(t *selection.Tree, cat *catalogue.Catalogue) (Rules, error) {
 }
 
 // number returns the number of an algorithm, 0 of the library's own choice.
-func number(c coll.Collective, alg coll.Algorithm, cat *catalogue.Catalogue) (int, error) {
+func number(c coll.Collective, alg coll.Algorithm, cat *mpi.Catalogue) (int, error) {
 	if alg.IsDefault() {
 		return 0, nil
 	}
@@ -91,7 +88,7 @@ func number(c coll.Collective, alg coll.Algorithm, cat *catalogue.Catalogue) (in
 
 // Verify writes the settings, reads them back and replays them: at every row, the
 // algorithm reached must be the one that the plan chose for the layout.
-func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *catalogue.Catalogue) error {
+func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *mpi.Catalogue) error {
 	text, err := s.Shell()
 	if err != nil {
 		return fmt.Errorf("intel: %w", err)

@@ -1,4 +1,4 @@
-package intel_test
+package intel
 
 import (
 	"errors"
@@ -13,24 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
-	"tutti/mpi/intel"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
-func release(t testing.TB) *catalogue.Catalogue {
+func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
+
+func release(t testing.TB) *mpi.Catalogue {
 	t.Helper()
-	cat, err := catalogue.For(catalogue.Intel, "2019")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cat
+	return mpilibrarytest.Release(t, Library, "2019")
 }
 
 // grid makes rows with random times for every algorithm that can run, on layouts
 // with non-powers of two, some of which share their number of processes.
-func grid(cat *catalogue.Catalogue, seed uint64, slowDefault float64) []selection.Row {
+func grid(cat *mpi.Catalogue, seed uint64, slowDefault float64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var rows []selection.Row
 	for _, c := range coll.Collectives() {
@@ -60,15 +58,15 @@ func TestExportIsFollowed(t *testing.T) {
 	cat := release(t)
 	for seed := range uint64(4) {
 		rows := grid(cat, seed, 1.3)
-		plan, err := selection.FitPlan(rows, intel.Size, 0.1)
+		plan, err := selection.FitPlan(rows, Size, 0.1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := intel.Export(plan, cat)
+		s, err := Export(plan, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := intel.Verify(s, plan, rows, cat); err != nil {
+		if err := Verify(s, plan, rows, cat); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		if len(s.Layouts) == 0 {
@@ -80,7 +78,7 @@ func TestExportIsFollowed(t *testing.T) {
 
 // boundaries replays around every bound of processes and sizes, where a rule that
 // reaches too far or not far enough shows.
-func boundaries(t *testing.T, s selection.Setup, plan selection.Plan, cat *catalogue.Catalogue) {
+func boundaries(t *testing.T, s selection.Setup, plan selection.Plan, cat *mpi.Catalogue) {
 	t.Helper()
 	checked := 0
 	for _, tree := range plan.Trees {
@@ -98,8 +96,8 @@ func boundaries(t *testing.T, s selection.Setup, plan selection.Plan, cat *catal
 						}
 						got := 0
 						for _, x := range s.Settings {
-							if x.Name == intel.Variable(tree.Collective) {
-								rules, err := intel.Parse(x.Value)
+							if x.Name == Variable(tree.Collective) {
+								rules, err := Parse(x.Value)
 								if err != nil {
 									t.Fatal(err)
 								}
@@ -148,15 +146,15 @@ func small() []selection.Row {
 
 func TestGolden(t *testing.T) {
 	cat := release(t)
-	plan, err := selection.FitPlan(small(), intel.Size, 0.01)
+	plan, err := selection.FitPlan(small(), Size, 0.01)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := intel.Export(plan, cat)
+	s, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), intel.FileName)
+	path := filepath.Join(t.TempDir(), FileName)
 	if err := s.Write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -164,51 +162,44 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, intel.FileName, got)
+	golden.Check(t, FileName, got)
 }
 
 func TestExportRefuses(t *testing.T) {
-	mpich, err := catalogue.For(catalogue.MPICH, "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := intel.Export(selection.Plan{}, mpich); err == nil {
-		t.Error("catalogue of MPICH: no error")
-	}
 	rows := small()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	plan, err := selection.FitPlan(rows, intel.Size, 0)
+	plan, err := selection.FitPlan(rows, Size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := intel.Export(plan, release(t)); !errors.Is(err, catalogue.ErrUnknown) {
+	if _, err := Export(plan, release(t)); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
 }
 
 func TestVerifyFindsWrongSettings(t *testing.T) {
 	cat := release(t)
-	plan, err := selection.FitPlan(small(), intel.Size, 0)
+	plan, err := selection.FitPlan(small(), Size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := intel.Export(plan, cat)
+	s, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Settings[0].Value = strings.Replace(s.Settings[0].Value, "1:", "2:", 1)
-	if err := intel.Verify(s, plan, small(), cat); err == nil || !strings.Contains(err.Error(), "want 1 for binomial") {
+	if err := Verify(s, plan, small(), cat); err == nil || !strings.Contains(err.Error(), "want 1 for binomial") {
 		t.Errorf("Verify = %v", err)
 	}
 	s.Settings[0].Value = "1:x"
-	if err := intel.Verify(s, plan, small(), cat); !errors.Is(err, intel.ErrSyntax) {
+	if err := Verify(s, plan, small(), cat); !errors.Is(err, ErrSyntax) {
 		t.Errorf("Verify = %v, want ErrSyntax", err)
 	}
 }
 
 // TestParse reads forms of the documentation, the last rule for all other messages.
 func TestParse(t *testing.T) {
-	rules, err := intel.Parse("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3")
+	rules, err := Parse("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +215,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("Find(%d, %d) = %d, %t, want %d", tc.processes, tc.size, got, ok, tc.want)
 		}
 	}
-	if zero, err := intel.Parse("0"); err != nil {
+	if zero, err := Parse("0"); err != nil {
 		t.Error(err)
 	} else if id, ok := zero.Find(4, 4); ok {
 		t.Errorf("0 decides for %d", id)
@@ -233,7 +224,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{"", ";", "1;", "x", "-1", "01", "1:", "1:2-", "1:3-2", "1:2@", "1:2@4-3", "1:2@3@4", "1:2,", "1:1-2-3", "1:99999999999999999999"} {
-		if got, err := intel.Parse(text); !errors.Is(err, intel.ErrSyntax) {
+		if got, err := Parse(text); !errors.Is(err, ErrSyntax) {
 			t.Errorf("Parse(%q) = %v, %v, want ErrSyntax", text, got, err)
 		}
 	}
@@ -243,11 +234,11 @@ func FuzzParse(f *testing.F) {
 	f.Add("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3")
 	f.Add("0")
 	f.Fuzz(func(t *testing.T, value string) {
-		rules, err := intel.Parse(value)
+		rules, err := Parse(value)
 		if err != nil {
 			return
 		}
-		again, err := intel.Parse(rules.String())
+		again, err := Parse(rules.String())
 		if err != nil {
 			t.Fatalf("%q written as %q: %v", value, rules, err)
 		}
@@ -263,17 +254,17 @@ func TestSize(t *testing.T) {
 		coll.Gather: 4096, coll.Scatter: 4096, coll.Allgatherv: 6 * 4096, coll.Alltoallv: 0, coll.Barrier: 0,
 	} {
 		p := coll.Point{Collective: c, Nodes: 3, PPN: 2, MsgBytes: 4096}
-		if got := intel.Size(p); got != want {
+		if got := Size(p); got != want {
 			t.Errorf("Size(%v) = %d, want %d", p, got, want)
 		}
 	}
-	if got := intel.Size(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 1 << 40}); got != math.MaxInt32 {
+	if got := Size(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 1 << 40}); got != math.MaxInt32 {
 		t.Errorf("1 TiB measures %d", got)
 	}
 }
 
 func ExampleParse() {
-	rules, err := intel.Parse("1:0-1024@4-8;3:1025-65536@4-8")
+	rules, err := Parse("1:0-1024@4-8;3:1025-65536@4-8")
 	fmt.Println(err)
 	fmt.Println(rules.Find(4, 64))
 	fmt.Println(rules.Find(8, 4096))
@@ -286,7 +277,7 @@ func ExampleParse() {
 }
 
 func TestRoundTrip(t *testing.T) {
-	rules := intel.Rules{
+	rules := Rules{
 		{Algorithm: 1, HighBytes: 9, LowProcesses: 2, HighProcesses: 4}, {Algorithm: 3, LowBytes: 10, HighBytes: 20, LowProcesses: 2, HighProcesses: 4},
 		{Algorithm: 1, HighBytes: 5, LowProcesses: 5, HighProcesses: 9},
 	}
@@ -294,11 +285,11 @@ func TestRoundTrip(t *testing.T) {
 	if got := rules.String(); got != want {
 		t.Errorf("String() = %s, want %s", got, want)
 	}
-	back, err := intel.Parse(want)
+	back, err := Parse(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(intel.Rules{rules[0], rules[2], rules[1]}, back); d != "" {
+	if d := cmp.Diff(Rules{rules[0], rules[2], rules[1]}, back); d != "" {
 		t.Error(d)
 	}
 }

@@ -1,11 +1,10 @@
-package mpich_test
+package mpich
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"tutti/coll"
-	"tutti/mpi/mpich"
 	"tutti/selection"
 )
 
@@ -13,7 +12,7 @@ func BenchmarkFit(b *testing.B) {
 	lib, cat := embedded(b)
 	rows := grid(cat, coll.Bcast, rand.New(rand.NewPCG(1, 1)))
 	for b.Loop() {
-		if _, err := mpich.Fit(rows, lib, cat, selection.Options{MaxLoss: 0.01}); err != nil {
+		if _, err := Fit(rows, lib, cat, selection.Options{MaxLoss: 0.01}); err != nil {
 			b.Fatal(err)
 		}
 	}

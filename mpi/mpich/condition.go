@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 )
 
@@ -187,11 +187,11 @@ func (c condition) compares(call Call, resolved bool) (bool, error) {
 	measure := int64(0)
 	switch {
 	case c.name == "comm_size" && c.op == "=" && c.value == "pow2":
-		return call.Processes == catalogue.FloorPowerOfTwo(call.Processes), nil
+		return call.Processes == mpi.FloorPowerOfTwo(call.Processes), nil
 	case c.name == "comm_size" && c.op == "=" && c.value == "node_comm_size":
 		return call.Nodes == 1 && call.Hierarchy == Parent, nil
 	case c.name == "count" && c.value == "pow2" && c.op == "<":
-		return call.Count < int64(catalogue.FloorPowerOfTwo(call.Processes)), nil
+		return call.Count < int64(mpi.FloorPowerOfTwo(call.Processes)), nil
 	case c.op == "=":
 		return false, fmt.Errorf("condition %s=%s: unknown", c.name, c.value)
 	case c.name == "comm_size" && c.op == "<" && !resolved:

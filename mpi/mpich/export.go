@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
@@ -102,7 +102,7 @@ func (f File) writeDevice(path string) error {
 // exporter writes the subtree of one collective, of the algorithms or the device.
 type exporter struct {
 	lib        csel.Library
-	cat        *catalogue.Catalogue
+	cat        *mpi.Catalogue
 	collective coll.Collective
 	device     bool
 	untuned    csel.Object // the library's own decision, where it stays
@@ -114,12 +114,9 @@ type exporter struct {
 // sizes; outside the tuned range and where a plan says coll.Default stands a copy
 // of the library's own subtree, the device's in the device's tree, so that the
 // library does there what it does as shipped. Every algorithm is guarded by what
-// the catalogue says it requires. The error matches catalogue.ErrUnknown when the
+// the catalogue says it requires. The error matches mpi.ErrUnknown when the
 // release has not an algorithm or one lacks a parameter.
-func Export(plans []Plan, lib csel.Library, cat *catalogue.Catalogue) (File, error) {
-	if cat.Library != catalogue.MPICH {
-		return File{}, fmt.Errorf("mpich: the catalogue of %s %s is not one of MPICH", cat.Library, cat.Version)
-	}
+func Export(plans []Plan, lib csel.Library, cat *mpi.Catalogue) (File, error) {
 	sorted := slices.Clone(plans)
 	slices.SortStableFunc(sorted, func(a, b Plan) int { return cmp.Compare(a.Collective, b.Collective) })
 	file := File{Tree: lib.Tree}
@@ -203,7 +200,7 @@ func (x *exporter) algorithms(p Plan) (csel.Object, error) {
 		x.untuned = closed(intra, true)
 	}
 	flat := func(alg coll.Algorithm) coll.Algorithm {
-		if e, err := x.cat.Lookup(x.collective, alg); err == nil && e.Composition() {
+		if e, err := x.cat.Lookup(x.collective, alg); err == nil && composes(e) {
 			return coll.Default
 		}
 		return alg
@@ -237,13 +234,13 @@ func (x *exporter) compositions(p Plan) (csel.Object, error) {
 		return nil, err
 	}
 	x.untuned = closed(intra, true)
-	flat, _ := x.cat.Flat(x.collective)
+	flat, _ := handsOn(x.cat, x.collective)
 	tuned, err := x.comms(mapped(p.Comms, func(alg coll.Algorithm) coll.Algorithm {
 		e, err := x.cat.Lookup(x.collective, alg)
 		switch {
 		case alg.IsDefault():
 			return alg
-		case err != nil || !e.Composition():
+		case err != nil || !composes(e):
 			return coll.Algorithm{Name: flat.Name}
 		}
 		return coll.Algorithm{Name: e.Name}

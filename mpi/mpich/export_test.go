@@ -3,14 +3,14 @@ package mpich
 import (
 	"slices"
 
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 )
 
 // Entered returns the functions that the first process of a node enters in the
 // library with the files, each once, alphabetical; device is nil when there is no file for
 // the device.
-func Entered(tree, device []byte, call Call, lib csel.Library, cat *catalogue.Catalogue) ([]string, error) {
+func Entered(tree, device []byte, call Call, lib csel.Library, cat *mpi.Catalogue) ([]string, error) {
 	f := files{device: lib.Device}
 	var err error
 	if f.tree, err = csel.Parse(tree); err != nil {

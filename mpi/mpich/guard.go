@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 )
 
@@ -28,18 +28,18 @@ func fallbacks(c coll.Collective) []string {
 // the communicator first. Scan has no condition for the operation: MPICH itself
 // relies on node-consecutive ranks alone there.
 var guards = []struct {
-	requirement catalogue.Requirement
+	requirement mpi.Requirement
 	good, other string // conditions under which it holds and does not
 }{
-	{catalogue.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no"},
-	{catalogue.Parent, "comm_hierarchy=parent", "comm_hierarchy=any"},
-	{catalogue.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any"}, // one node is right, too
-	{catalogue.OneNode, "comm_size=node_comm_size", "comm_size=any"},
-	{catalogue.PowerOfTwo, "comm_size=pow2", "comm_size=any"},
-	{catalogue.Commutative, "is_commutative=yes", "is_commutative=no"},
-	{catalogue.BuiltinOp, "is_op_built_in=yes", "is_op_built_in=no"},
-	{catalogue.BlockRegular, "is_block_regular=yes", "is_block_regular=no"},
-	{catalogue.CountPowerOfTwo, "count=any", "count<pow2"},
+	{mpi.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no"},
+	{mpi.Parent, "comm_hierarchy=parent", "comm_hierarchy=any"},
+	{mpi.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any"}, // one node is right, too
+	{mpi.OneNode, "comm_size=node_comm_size", "comm_size=any"},
+	{mpi.PowerOfTwo, "comm_size=pow2", "comm_size=any"},
+	{mpi.Commutative, "is_commutative=yes", "is_commutative=no"},
+	{mpi.BuiltinOp, "is_op_built_in=yes", "is_op_built_in=no"},
+	{mpi.BlockRegular, "is_block_regular=yes", "is_block_regular=no"},
+	{mpi.CountPowerOfTwo, "count=any", "count<pow2"},
 }
 
 // guarded returns a subtree that reaches the algorithm where its requirements
@@ -50,17 +50,17 @@ func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
 		return nil, err
 	}
 	need := slices.Clone(entry.Requires)
-	if slices.Contains(need, catalogue.NodeConsecutive) { // implies a parent
-		need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool {
-			return r == catalogue.Parent || r == catalogue.Hierarchical
+	if slices.Contains(need, mpi.NodeConsecutive) { // implies a parent
+		need = slices.DeleteFunc(need, func(r mpi.Requirement) bool {
+			return r == mpi.Parent || r == mpi.Hierarchical
 		})
 	}
 	for _, g := range slices.Backward(guards) {
 		if !slices.Contains(need, g.requirement) {
 			continue
 		}
-		need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool { return r == g.requirement })
-		if g.requirement == catalogue.Commutative && x.collective == coll.Scan {
+		need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == g.requirement })
+		if g.requirement == mpi.Commutative && x.collective == coll.Scan {
 			continue
 		}
 		safe, err := x.fallback()
@@ -68,14 +68,14 @@ func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
 			return nil, err
 		}
 		// First match: the condition that is not always true comes first.
-		if g.requirement == catalogue.CountPowerOfTwo {
+		if g.requirement == mpi.CountPowerOfTwo {
 			out = csel.Object{alt(g.other, safe), alt(g.good, out)}
 		} else {
 			out = csel.Object{alt(g.good, out), alt(g.other, safe)}
 		}
 	}
 	// Calls in place never come here: they keep the library's own branch.
-	need = slices.DeleteFunc(need, func(r catalogue.Requirement) bool { return r == catalogue.NotInPlace })
+	need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
 	if len(need) > 0 {
 		return nil, fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, need)
 	}
@@ -83,8 +83,8 @@ func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
 }
 
 func (x *exporter) fallback() (csel.Object, error) {
-	if flat, ok := x.cat.Flat(x.collective); x.device && ok {
-		return csel.Object{alt(csel.CompositionKey+flat.Leaf, nil)}, nil
+	if flat, ok := handsOn(x.cat, x.collective); x.device && ok {
+		return csel.Object{alt(csel.CompositionKey+flat.Function, nil)}, nil
 	}
 	var last error
 	for _, name := range fallbacks(x.collective) {
@@ -102,25 +102,25 @@ func (x *exporter) fallback() (csel.Object, error) {
 }
 
 // leaf returns the catalogue's entry of an algorithm and its bare leaf.
-func (x *exporter) leaf(alg coll.Algorithm) (catalogue.Entry, csel.Object, error) {
+func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, csel.Object, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {
-		return catalogue.Entry{}, nil, err
+		return mpi.Entry{}, nil, err
 	}
 	names := x.lib.Leaves
-	if entry.Composition() {
+	if composes(entry) {
 		names = x.lib.Compositions
 	}
-	if !slices.Contains(names, entry.Leaf) {
-		return catalogue.Entry{}, nil, fmt.Errorf("mpich %s %v: %s has no algorithm %s: the catalogue of %s does not fit this library",
-			x.collective, alg, x.lib.Source, entry.Leaf, x.cat.Version)
+	if !slices.Contains(names, entry.Function) {
+		return mpi.Entry{}, nil, fmt.Errorf("mpich %s %v: %s has no algorithm %s: the catalogue of %s does not fit this library",
+			x.collective, alg, x.lib.Source, entry.Function, x.cat.Version)
 	}
 	if x.device {
-		return entry, csel.Object{alt(csel.CompositionKey+entry.Leaf, nil)}, nil
+		return entry, csel.Object{alt(csel.CompositionKey+entry.Function, nil)}, nil
 	}
-	named, err := coll.NewAlgorithm(entry.Leaf, alg.Params()...)
+	named, err := coll.NewAlgorithm(entry.Function, alg.Params()...)
 	if err != nil {
-		return catalogue.Entry{}, nil, err
+		return mpi.Entry{}, nil, err
 	}
 	return entry, leaf(named), nil
 }

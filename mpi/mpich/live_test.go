@@ -1,4 +1,4 @@
-package mpich_test
+package mpich
 
 import (
 	"fmt"
@@ -14,9 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/test/mpitest"
-	"tutti/mpi/mpich"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
@@ -24,7 +23,7 @@ import (
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
 
 // installed returns the library that a program is linked with, and its catalogue.
-func installed(t *testing.T, prog string) (csel.Library, *catalogue.Catalogue) {
+func installed(t *testing.T, prog string) (csel.Library, *mpi.Catalogue) {
 	t.Helper()
 	out, err := exec.Command("ldd", prog).Output()
 	if err != nil {
@@ -38,11 +37,13 @@ func installed(t *testing.T, prog string) (csel.Library, *catalogue.Catalogue) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat, err := catalogue.For(catalogue.MPICH, lib.Version)
-	if err != nil {
-		t.Skip(err)
+	for _, cat := range releases() {
+		if cat.Version == lib.Version {
+			return lib, cat
+		}
 	}
-	return lib, cat
+	t.Skip("no release " + lib.Version)
+	return lib, nil
 }
 
 // TestLiveLibrary: what is built in is what the library has.
@@ -58,9 +59,9 @@ func TestLiveLibrary(t *testing.T) {
 	}
 }
 
-// settings writes the file and returns the environment of its mpich.env, as a
+// sourced writes the file and returns the environment of its mpich.env, as a
 // shell understands it.
-func settings(t *testing.T, file mpich.File) []string {
+func sourced(t *testing.T, file File) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a b's")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -69,7 +70,7 @@ func settings(t *testing.T, file mpich.File) []string {
 	if err := file.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("env", "-i", "sh", "-c", `. "$1"; exec env`, "sh", filepath.Join(dir, mpich.EnvName))
+	cmd := exec.Command("env", "-i", "sh", "-c", `. "$1"; exec env`, "sh", filepath.Join(dir, EnvName))
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string)
 }
 
 // layered makes rows in which the fastest bcast changes with layout and size.
-func layered(cat *catalogue.Catalogue) []selection.Row {
+func layered(cat *mpi.Catalogue) []selection.Row {
 	const c = coll.Bcast
 	var rows []selection.Row
 	for i, l := range []coll.Layout{
@@ -116,7 +117,7 @@ func layered(cat *catalogue.Catalogue) []selection.Row {
 			}
 			for n, e := range cat.Entries(c) {
 				a := coll.Algorithm{Name: e.Name}
-				if !e.Composition() && len(e.Params) == 0 && cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+				if !composes(e) && len(e.Params) == 0 && cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
 					r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1.5 + float64((n+i+k)%4)/4})
 				}
 			}
@@ -132,25 +133,25 @@ func TestLiveSelection(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
 	rows := layered(cat)
-	plan, err := mpich.Fit(rows, lib, cat, selection.Options{})
+	plan, err := Fit(rows, lib, cat, selection.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plans := []mpich.Plan{plan}
-	file, err := mpich.Export(plans, lib, cat)
+	plans := []Plan{plan}
+	file, err := Export(plans, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
+	if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
 		t.Fatal(err)
 	}
-	env := settings(t, file)
+	env := sourced(t, file)
 	seen := map[string]bool{}
 	for i, r := range rows {
 		if i%5 > 2 { // some are enough, with all four algorithms among them
 			continue
 		}
-		want, err := mpich.Replay(file.Bytes(), mpich.CallAt(r.Point))
+		want, err := Replay(file.Bytes(), CallAt(r.Point))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,11 +173,11 @@ func TestLiveSelection(t *testing.T) {
 func TestLiveDevice(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
-	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
+	file, err := Export([]Plan{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := settings(t, file)
+	env := sourced(t, file)
 	slices.Sort(env)
 	if len(env) != 2 || !strings.Contains(env[0], "_CH4_") {
 		t.Fatalf("settings %v, want a file for the device and one for the algorithms", env)
@@ -219,19 +220,19 @@ func TestLiveResults(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	lib, cat := installed(t, prog)
 	for i, l := range []coll.Layout{{Nodes: 1, PPN: 3}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 2, PPN: 1}, {Nodes: 4, PPN: 2}} {
-		var plans []mpich.Plan
+		var plans []Plan
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		for _, c := range coll.Collectives() {
-			plan, err := mpich.Fit(grid(cat, c, rng), lib, cat, selection.Options{MaxLoss: 0.1})
+			plan, err := Fit(grid(cat, c, rng), lib, cat, selection.Options{MaxLoss: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			plans = append(plans, plan)
 		}
-		file, err := mpich.Export(plans, lib, cat)
+		file, err := Export(plans, lib, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mpitest.Right(t, launch(t, settings(t, file), l, prog, "check", "1", "3000"), 2)
+		mpitest.Right(t, launch(t, sourced(t, file), l, prog, "check", "1", "3000"), 2)
 	}
 }

@@ -1,4 +1,4 @@
-package mpich_test
+package mpich
 
 import (
 	"bytes"
@@ -13,29 +13,24 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
-	"tutti/mpi/mpich"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
 
-func embedded(t testing.TB) (csel.Library, *catalogue.Catalogue) {
+func embedded(t testing.TB) (csel.Library, *mpi.Catalogue) {
 	t.Helper()
 	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lib, cat
+	return lib, release(t, "4.0.2")
 }
 
 // grid makes rows with random times for every algorithm that can run, on layouts
 // with non-powers of two.
-func grid(cat *catalogue.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row {
+func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row {
 	sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000, 1 << 20}
 	if !c.Sized() {
 		sizes = []int64{0}
@@ -60,25 +55,25 @@ func grid(cat *catalogue.Catalogue, c coll.Collective, rng *rand.Rand) []selecti
 }
 
 // options are all compositions, and the algorithms without parameters.
-func options(cat *catalogue.Catalogue, c coll.Collective) []coll.Algorithm {
+func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	all := cat.Algorithms(c)
 	for _, e := range cat.Entries(c) {
-		if a := (coll.Algorithm{Name: e.Name}); e.Composition() && !slices.Contains(all, a) {
+		if a := (coll.Algorithm{Name: e.Name}); composes(e) && !slices.Contains(all, a) {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
-func fitAll(t testing.TB, cat *catalogue.Catalogue, seed uint64, maxLoss float64) ([]mpich.Plan, []selection.Row) {
+func fitAll(t testing.TB, cat *mpi.Catalogue, seed uint64, maxLoss float64) ([]Plan, []selection.Row) {
 	t.Helper()
 	lib, _ := embedded(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var plans []mpich.Plan
+	var plans []Plan
 	var all []selection.Row
 	for _, c := range coll.Collectives() {
 		rows := grid(cat, c, rng)
-		plan, err := mpich.Fit(rows, lib, cat, selection.Options{MaxLoss: maxLoss})
+		plan, err := Fit(rows, lib, cat, selection.Options{MaxLoss: maxLoss})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,14 +86,14 @@ func TestExportIsObeyed(t *testing.T) {
 	lib, cat := embedded(t)
 	for seed := range uint64(5) {
 		plans, rows := fitAll(t, cat, seed, 0.2)
-		file, err := mpich.Export(plans, lib, cat)
+		file, err := Export(plans, lib, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
+		if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		again, err := mpich.Export(plans, lib, cat)
+		again, err := Export(plans, lib, cat)
 		if err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
 			t.Errorf("seed %d: two exports differ, or %v", seed, err)
 		}
@@ -110,7 +105,7 @@ func TestExportIsObeyed(t *testing.T) {
 func TestExportBetweenGridPoints(t *testing.T) {
 	lib, cat := embedded(t)
 	plans, _ := fitAll(t, cat, 7, 0.2)
-	file, err := mpich.Export(plans, lib, cat)
+	file, err := Export(plans, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,30 +121,30 @@ func TestExportBetweenGridPoints(t *testing.T) {
 		if !alg.IsDefault() && cat.Check(coll.Candidate{Point: p, Algorithm: alg}) != nil {
 			continue // the guard steps in, see TestGuards
 		}
-		inter, _ := tree.Inter.Lookup(p.Nodes, 1, mpich.Size(p))
-		if e, _ := cat.Lookup(p.Collective, alg); !inter.IsDefault() || e.Has(catalogue.Hierarchical) {
+		inter, _ := tree.Inter.Lookup(p.Nodes, 1, Size(p))
+		if e, _ := cat.Lookup(p.Collective, alg); !inter.IsDefault() || e.Has(mpi.Hierarchical) {
 			continue // parts are tuned for their own numbers of nodes, not for these layouts
 		}
 		rows = append(rows, selection.Row{Point: p})
 	}
-	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
+	if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestGuards(t *testing.T) {
 	lib, cat := embedded(t)
-	at := func(c coll.Collective, nodes, ppn int, size int64) mpich.Call {
-		return mpich.CallAt(coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
+	at := func(c coll.Collective, nodes, ppn int, size int64) Call {
+		return CallAt(coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
 	}
-	with := func(c mpich.Call, change func(*mpich.Call)) mpich.Call { change(&c); return c }
-	userOp := func(c *mpich.Call) { c.BuiltinOp = false }
-	ordered := func(c *mpich.Call) { c.BuiltinOp, c.Commutative = false, false }
-	uneven := func(c *mpich.Call) { c.BlockRegular = false }
+	with := func(c Call, change func(*Call)) Call { change(&c); return c }
+	userOp := func(c *Call) { c.BuiltinOp = false }
+	ordered := func(c *Call) { c.BuiltinOp, c.Commutative = false, false }
+	uneven := func(c *Call) { c.BlockRegular = false }
 	tests := []struct {
 		collective coll.Collective
 		algorithm  string
-		call       mpich.Call
+		call       Call
 		want       string
 	}{
 		{coll.Allgather, "recursive_doubling", at(coll.Allgather, 8, 1, 8), "MPIR_Allgather_intra_recursive_doubling"},
@@ -170,16 +165,16 @@ func TestGuards(t *testing.T) {
 		{coll.ReduceScatterBlock, "pairwise", with(at(coll.ReduceScatterBlock, 6, 1, 64), ordered), "MPIR_Reduce_scatter_block_intra_recursive_doubling"},
 		{coll.Scan, "smp", at(coll.Scan, 4, 2, 8), "MPIR_Scan_intra_smp"},
 		{coll.Scan, "smp", at(coll.Scan, 8, 1, 8), "MPIR_Scan_intra_recursive_doubling"},
-		{coll.Alltoall, "brucks", with(at(coll.Alltoall, 8, 1, 8), func(c *mpich.Call) { c.InPlace = true }), "MPIR_Alltoall_intra_pairwise_sendrecv_replace"},
+		{coll.Alltoall, "brucks", with(at(coll.Alltoall, 8, 1, 8), func(c *Call) { c.InPlace = true }), "MPIR_Alltoall_intra_pairwise_sendrecv_replace"},
 	}
 	for _, tc := range tests {
 		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
 			plan := always(tc.collective, coll.Algorithm{Name: tc.algorithm})
-			file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
+			file, err := Export([]Plan{plan}, lib, cat)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := mpich.Replay(file.Bytes(), tc.call); err != nil || got.Name != tc.want {
+			if got, err := Replay(file.Bytes(), tc.call); err != nil || got.Name != tc.want {
 				t.Errorf("Replay(%+v) = %v, %v, want %s", tc.call, got, err, tc.want)
 			}
 		})
@@ -187,23 +182,16 @@ func TestGuards(t *testing.T) {
 }
 
 // always is a tree with one algorithm for everything.
-func always(c coll.Collective, alg coll.Algorithm) mpich.Plan {
+func always(c coll.Collective, alg coll.Algorithm) Plan {
 	bands := []selection.Band{{UpTo: math.MaxInt64, Algorithm: alg}}
 	ppns := []selection.PPNRange{{Low: 1, High: 1000, Bands: bands}}
 	tree := &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
-	return mpich.Plan{Tree: tree, Inter: &selection.Tree{Collective: c}}
+	return Plan{Tree: tree, Inter: &selection.Tree{Collective: c}}
 }
 
 func TestExportRefuses(t *testing.T) {
 	lib, cat := embedded(t)
-	newer, err := catalogue.For(catalogue.MPICH, "4.1.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	openmpi, err := catalogue.For(catalogue.OpenMPI, "4.1.4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	newer := release(t, "4.1.2")
 	withK, err := coll.ParseAlgorithm("k_brucks(k=4)")
 	if err != nil {
 		t.Fatal(err)
@@ -211,20 +199,19 @@ func TestExportRefuses(t *testing.T) {
 	binomial := always(coll.Bcast, coll.Algorithm{Name: "binomial"})
 	tests := []struct {
 		name  string
-		trees []mpich.Plan
-		cat   *catalogue.Catalogue
+		trees []Plan
+		cat   *mpi.Catalogue
 		want  string
 	}{
-		{"unknown algorithm", []mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "pipeline"})}, cat, "not in the catalogue"},
-		{"missing parameter", []mpich.Plan{always(coll.Allgather, coll.Algorithm{Name: "k_brucks"})}, newer, "parameter k is missing"},
-		{"not in this library", []mpich.Plan{always(coll.Allgather, withK)}, newer, "has no algorithm MPIR_Allgather_intra_k_brucks"},
-		{"in place only", []mpich.Plan{always(coll.Alltoall, coll.Algorithm{Name: "pairwise_sendrecv_replace"})}, cat, "inplace"},
-		{"two plans", []mpich.Plan{binomial, binomial}, cat, "two plans"},
-		{"other library", []mpich.Plan{binomial}, openmpi, "not one of MPICH"},
+		{"unknown algorithm", []Plan{always(coll.Bcast, coll.Algorithm{Name: "pipeline"})}, cat, "not in the catalogue"},
+		{"missing parameter", []Plan{always(coll.Allgather, coll.Algorithm{Name: "k_brucks"})}, newer, "parameter k is missing"},
+		{"not in this library", []Plan{always(coll.Allgather, withK)}, newer, "has no algorithm MPIR_Allgather_intra_k_brucks"},
+		{"in place only", []Plan{always(coll.Alltoall, coll.Algorithm{Name: "pairwise_sendrecv_replace"})}, cat, "inplace"},
+		{"two plans", []Plan{binomial, binomial}, cat, "two plans"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := mpich.Export(tc.trees, lib, tc.cat)
+			_, err := Export(tc.trees, lib, tc.cat)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
@@ -236,16 +223,13 @@ func TestExportRefuses(t *testing.T) {
 // barrier has one of its own.
 func TestNewerRelease(t *testing.T) {
 	lib, _ := embedded(t)
-	cat, err := catalogue.For(catalogue.MPICH, "4.1.2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cat := release(t, "4.1.2")
 	lib.Leaves = append(lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
 	tree, err := coll.ParseAlgorithm("tree(is_non_blocking=1,k=3,tree_type=0)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, tree), always(coll.Barrier, coll.Algorithm{Name: "smp"})}, lib, cat)
+	file, err := Export([]Plan{always(coll.Bcast, tree), always(coll.Barrier, coll.Algorithm{Name: "smp"})}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +238,7 @@ func TestNewerRelease(t *testing.T) {
 		{Collective: coll.Barrier, Nodes: 5, PPN: 1}:            "MPIR_Barrier_intra_k_dissemination(k=2)",
 		{Collective: coll.Barrier, Nodes: 5, PPN: 2}:            "MPIR_Barrier_intra_smp",
 	} {
-		if got, err := mpich.Replay(file.Bytes(), mpich.CallAt(p)); err != nil || got.String() != want {
+		if got, err := Replay(file.Bytes(), CallAt(p)); err != nil || got.String() != want {
 			t.Errorf("%v: %v, %v, want %s", p, got, err, want)
 		}
 	}
@@ -263,7 +247,7 @@ func TestNewerRelease(t *testing.T) {
 func TestVerifyFindsWrongFiles(t *testing.T) {
 	lib, cat := embedded(t)
 	plans, rows := fitAll(t, cat, 3, 0.2)
-	file, err := mpich.Export(plans, lib, cat)
+	file, err := Export(plans, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +262,7 @@ func TestVerifyFindsWrongFiles(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			err := mpich.Verify([]byte(strings.ReplaceAll(good, tc.old, tc.new)), file.DeviceBytes(), plans, rows, lib, cat)
+			err := Verify([]byte(strings.ReplaceAll(good, tc.old, tc.new)), file.DeviceBytes(), plans, rows, lib, cat)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
@@ -300,11 +284,11 @@ func TestGolden(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	plan, err := mpich.Fit(rows, lib, cat, selection.Options{})
+	plan, err := Fit(rows, lib, cat, selection.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
+	file, err := Export([]Plan{plan}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +306,7 @@ func TestGolden(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	lib, cat := embedded(t)
-	file, err := mpich.Export([]mpich.Plan{always(coll.Bcast, coll.Algorithm{Name: "binomial"})}, lib, cat)
+	file, err := Export([]Plan{always(coll.Bcast, coll.Algorithm{Name: "binomial"})}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +314,7 @@ func TestWrite(t *testing.T) {
 	if err := file.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, mpich.FileName))
+	text, err := os.ReadFile(filepath.Join(dir, FileName))
 	if err != nil || !bytes.Equal(text, file.Bytes()) {
 		t.Errorf("written file differs, or %v", err)
 	}
@@ -351,11 +335,11 @@ func TestSize(t *testing.T) {
 	}
 	for _, tc := range tests {
 		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
-		if got := mpich.Size(p); got != tc.want {
+		if got := Size(p); got != tc.want {
 			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
 		}
 	}
-	if got := mpich.Size(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 40}); got != math.MaxInt32 {
+	if got := Size(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 40}); got != math.MaxInt32 {
 		t.Errorf("size of 1 TiB = %d, want the largest int", got)
 	}
 }
@@ -375,15 +359,15 @@ func TestHugeSizes(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	plan, err := mpich.Fit(rows, lib, cat, selection.Options{})
+	plan, err := Fit(rows, lib, cat, selection.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
+	file, err := Export([]Plan{plan}, lib, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), []mpich.Plan{plan}, rows, lib, cat); err != nil {
+	if err := Verify(file.Bytes(), file.DeviceBytes(), []Plan{plan}, rows, lib, cat); err != nil {
 		t.Error(err)
 	}
 }
@@ -394,8 +378,8 @@ func ExampleReplay() {
 		fmt.Println(err)
 		return
 	}
-	call := mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: 65536})
-	fmt.Println(mpich.Replay(lib.Tree.Bytes(), call))
+	call := CallAt(coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: 65536})
+	fmt.Println(Replay(lib.Tree.Bytes(), call))
 	// Output: MPIR_Bcast_intra_scatter_recursive_doubling_allgather <nil>
 }
 
@@ -404,8 +388,8 @@ func FuzzReplay(f *testing.F) {
 	f.Add(lib.Tree.Bytes())
 	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		call := mpich.CallAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8})
-		if alg, err := mpich.Replay(text, call); err == nil && alg.Name == "" {
+		call := CallAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8})
+		if alg, err := Replay(text, call); err == nil && alg.Name == "" {
 			t.Fatalf("reached an algorithm without a name in\n%s", text)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
@@ -36,7 +36,7 @@ func (p Plan) Leaves() int { return p.Summary.Leaves + p.Inter.Summary.Leaves }
 // keep the options that run as measured under it. Parts within nodes serve several
 // collectives, bcast's are parts of allreduce, barrier and scan as well: they stay
 // the library's own, and an option that wants another one is dropped.
-func Fit(rows []selection.Row, lib csel.Library, cat *catalogue.Catalogue, opt selection.Options) (Plan, error) {
+func Fit(rows []selection.Row, lib csel.Library, cat *mpi.Catalogue, opt selection.Options) (Plan, error) {
 	f := fitter{lib: lib, cat: cat}
 	var kept, inter []selection.Row
 	for _, cell := range cells(rows) {
@@ -53,7 +53,7 @@ func Fit(rows []selection.Row, lib csel.Library, cat *catalogue.Catalogue, opt s
 			alg = f.algorithm(cell[0].Point.Collective, chosen)
 		}
 		inter = append(inter, selection.Row{
-			Point:   catalogue.PartPoint(cell[0].Point, catalogue.Inter),
+			Point:   partPoint(cell[0].Point, interPart),
 			Options: []selection.Option{{Algorithm: alg, Seconds: 1}},
 		})
 	}
@@ -96,7 +96,7 @@ func several(p coll.Point) int {
 
 type fitter struct {
 	lib csel.Library
-	cat *catalogue.Catalogue
+	cat *mpi.Catalogue
 }
 
 // own returns the leaf that the library itself reaches between the nodes of a
@@ -115,7 +115,7 @@ func (f fitter) own(p coll.Point) string {
 // algorithm returns the algorithm that a leaf stands for.
 func (f fitter) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	for _, e := range f.cat.Entries(c) {
-		if e.Leaf == leaf {
+		if e.Function == leaf {
 			return coll.Algorithm{Name: e.Name}
 		}
 	}
@@ -136,21 +136,21 @@ func (f fitter) need(alg coll.Algorithm, p coll.Point, own string) (string, bool
 	switch {
 	case err != nil: // Export reports it when it is chosen
 		return "", true
-	case !e.Composition() && !e.Has(catalogue.Parent):
+	case !composes(e) && !e.Has(mpi.Parent):
 		return "", true
-	case !e.Composition(): // splits by itself
+	case !composes(e): // splits by itself
 		return own, true
-	case !mixes(f.lib, f.cat, p.Collective) || !slices.Contains(f.lib.Compositions, e.Leaf):
+	case !mixes(f.lib, f.cat, p.Collective) || !slices.Contains(f.lib.Compositions, e.Function):
 		return "", false
 	}
-	if node, ok := f.cat.Part(p.Collective, alg, catalogue.Node); ok {
+	if node, ok := partOf(f.cat, p.Collective, alg, nodePart); ok {
 		inside, err := reach(f.lib.Tree, part(CallAt(p), p.Collective, Node))
-		if err != nil || inside.Name != node.Leaf {
+		if err != nil || inside.Name != node.Function {
 			return "", false
 		}
 	}
-	if inter, ok := f.cat.Part(p.Collective, alg, catalogue.Inter); ok {
-		return inter.Leaf, true
+	if inter, ok := partOf(f.cat, p.Collective, alg, interPart); ok {
+		return inter.Function, true
 	}
 	return own, true
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 )
 
@@ -56,9 +56,9 @@ func partsOf(c coll.Collective) []step {
 // mixes reports whether the files of the library can let the device hand a
 // communicator on at some points and split it at others, and whether conditions
 // tell the communicators of parts from those of programs: not from 5.0 on.
-func mixes(lib csel.Library, cat *catalogue.Catalogue, c coll.Collective) bool {
-	flat, ok := cat.Flat(c)
-	return ok && slices.Contains(lib.Compositions, flat.Leaf) && len(lib.Device) > 0
+func mixes(lib csel.Library, cat *mpi.Catalogue, c coll.Collective) bool {
+	flat, ok := handsOn(cat, c)
+	return ok && slices.Contains(lib.Compositions, flat.Function) && len(lib.Device) > 0
 }
 
 // part is the call of a collective on a part of a call's communicator.
@@ -78,7 +78,7 @@ func part(call Call, c coll.Collective, where Hierarchy) Call {
 }
 
 // routeOf follows a call through both files.
-func routeOf(f files, call Call, cat *catalogue.Catalogue) (route, error) {
+func routeOf(f files, call Call, cat *mpi.Catalogue) (route, error) {
 	var r route
 	if len(f.device) > 0 {
 		leaf, ok, err := reachDevice(f.device, call)
@@ -91,7 +91,7 @@ func routeOf(f files, call Call, cat *catalogue.Catalogue) (route, error) {
 	}
 	whole := r.composition == ""
 	for _, e := range cat.Entries(call.Collective) {
-		whole = whole || e.Leaf == r.composition && !e.Has(catalogue.Hierarchical)
+		whole = whole || e.Function == r.composition && !e.Has(mpi.Hierarchical)
 	}
 	divided := !whole
 	if whole {
@@ -100,7 +100,7 @@ func routeOf(f files, call Call, cat *catalogue.Catalogue) (route, error) {
 			return r, err
 		}
 		for _, e := range cat.Entries(call.Collective) {
-			divided = divided || e.Leaf == r.flat.Name && e.Has(catalogue.Parent)
+			divided = divided || e.Function == r.flat.Name && e.Has(mpi.Parent)
 		}
 	}
 	if !divided {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
@@ -18,7 +18,7 @@ import (
 // variation of the call (in place, another operation, uneven counts, one element,
 // scattered ranks, a part of a composition) may reach an algorithm that cannot
 // serve it.
-func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib csel.Library, cat *catalogue.Catalogue) error {
+func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib csel.Library, cat *mpi.Catalogue) error {
 	v := verifier{lib: lib, cat: cat, plans: plans}
 	var err error
 	if v.files.tree, err = csel.Parse(tree); err != nil {
@@ -48,7 +48,7 @@ func Verify(tree, device []byte, plans []Plan, rows []selection.Row, lib csel.Li
 type verifier struct {
 	files files
 	lib   csel.Library
-	cat   *catalogue.Catalogue
+	cat   *mpi.Catalogue
 	plans []Plan
 }
 
@@ -102,23 +102,23 @@ func (v verifier) want(p coll.Point, alg coll.Algorithm) (route, error) {
 		return route{}, err
 	}
 	var r route
-	if flat, ok := v.cat.Flat(p.Collective); ok && shipped.device != nil {
-		r.composition = flat.Leaf
+	if flat, ok := handsOn(v.cat, p.Collective); ok && shipped.device != nil {
+		r.composition = flat.Function
 	}
-	if e.Composition() {
-		r.composition = e.Leaf
+	if composes(e) {
+		r.composition = e.Function
 	}
 	switch {
-	case !e.Composition():
-		if r.flat, err = coll.NewAlgorithm(e.Leaf, alg.Params()...); err != nil {
+	case !composes(e):
+		if r.flat, err = coll.NewAlgorithm(e.Function, alg.Params()...); err != nil {
 			return r, err
 		}
-	case !e.Has(catalogue.Hierarchical):
+	case !e.Has(mpi.Hierarchical):
 		if r.flat, err = reach(v.lib.Tree, call); err != nil {
 			return r, err
 		}
 	}
-	if !e.Has(catalogue.Hierarchical) && !v.parent(p.Collective, r.flat.Name) {
+	if !e.Has(mpi.Hierarchical) && !v.parent(p.Collective, r.flat.Name) {
 		return r, nil
 	}
 	return r, v.parts(&r, p, alg)
@@ -126,7 +126,7 @@ func (v verifier) want(p coll.Point, alg coll.Algorithm) (route, error) {
 
 // parent reports whether a leaf is an algorithm that splits a communicator.
 func (v verifier) parent(c coll.Collective, leaf string) bool {
-	return slices.ContainsFunc(v.cat.Entries(c), func(e catalogue.Entry) bool { return e.Leaf == leaf && e.Has(catalogue.Parent) })
+	return slices.ContainsFunc(v.cat.Entries(c), func(e mpi.Entry) bool { return e.Function == leaf && e.Has(mpi.Parent) })
 }
 
 // parts fills in what the parts of an algorithm are to enter.
@@ -136,10 +136,10 @@ func (v verifier) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 		if err != nil {
 			return fmt.Errorf("the library's own tree: part: %w", err)
 		}
-		for name, where := range map[string]Hierarchy{catalogue.Inter: NodeRoots, catalogue.Node: Node} {
-			e, ok := v.cat.Part(p.Collective, alg, name)
+		for name, where := range map[string]Hierarchy{interPart: NodeRoots, nodePart: Node} {
+			e, ok := partOf(v.cat, p.Collective, alg, name)
 			if ok && s.collective == p.Collective && s.where == where {
-				leaf = coll.Algorithm{Name: e.Leaf}
+				leaf = coll.Algorithm{Name: e.Function}
 			}
 		}
 		r.parts = append(r.parts, leaf)
@@ -184,12 +184,12 @@ func (v verifier) call(call Call) error {
 		return err
 	}
 	for _, e := range v.cat.Entries(call.Collective) {
-		if !slices.Contains(append(reached, alg.Name), e.Leaf) {
+		if !slices.Contains(append(reached, alg.Name), e.Function) {
 			continue
 		}
 		for _, r := range e.Requires {
 			if !call.meets(r) {
-				return fmt.Errorf("the file reaches %v, which needs %s", e.Leaf, r)
+				return fmt.Errorf("the file reaches %v, which needs %s", e.Function, r)
 			}
 		}
 	}
@@ -197,27 +197,27 @@ func (v verifier) call(call Call) error {
 }
 
 // meets reports whether a call meets a requirement.
-func (c Call) meets(r catalogue.Requirement) bool {
+func (c Call) meets(r mpi.Requirement) bool {
 	switch r {
-	case catalogue.PowerOfTwo:
-		return c.Processes == catalogue.FloorPowerOfTwo(c.Processes)
-	case catalogue.Parent, catalogue.Hierarchical: // one node is right for compositions, too
+	case mpi.PowerOfTwo:
+		return c.Processes == mpi.FloorPowerOfTwo(c.Processes)
+	case mpi.Parent, mpi.Hierarchical: // one node is right for compositions, too
 		return c.Hierarchy == Parent
-	case catalogue.OneNode:
+	case mpi.OneNode:
 		return c.Hierarchy == Parent && c.Nodes == 1
-	case catalogue.NodeConsecutive:
+	case mpi.NodeConsecutive:
 		return c.NodeConsecutive
-	case catalogue.CountPowerOfTwo:
-		return c.Count >= int64(catalogue.FloorPowerOfTwo(c.Processes))
-	case catalogue.Commutative:
+	case mpi.CountPowerOfTwo:
+		return c.Count >= int64(mpi.FloorPowerOfTwo(c.Processes))
+	case mpi.Commutative:
 		return c.Commutative || c.Collective == coll.Scan // MPICH's own tree does not ask there
-	case catalogue.BuiltinOp:
+	case mpi.BuiltinOp:
 		return c.BuiltinOp
-	case catalogue.BlockRegular:
+	case mpi.BlockRegular:
 		return c.BlockRegular
-	case catalogue.InPlace:
+	case mpi.InPlace:
 		return c.InPlace
-	case catalogue.NotInPlace:
+	case mpi.NotInPlace:
 		return !c.InPlace
 	}
 	return true

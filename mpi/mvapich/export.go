@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
@@ -89,12 +89,9 @@ func whole(t *selection.Tree, rows []selection.Row) bool {
 }
 
 // Export writes a plan of Fit as settings. Beyond the tuned sizes of a layout the
-// nearest range goes on. The error matches catalogue.ErrUnknown when the release
+// nearest range goes on. The error matches mpi.ErrUnknown when the release
 // has not an algorithm.
-func Export(plan selection.Plan, cat *catalogue.Catalogue) (selection.Setup, error) {
-	if cat.Library != catalogue.MVAPICH2 {
-		return selection.Setup{}, fmt.Errorf("mvapich2: the catalogue of %s %s is not one of MVAPICH2", cat.Library, cat.Version)
-	}
+func Export(plan selection.Plan, cat *mpi.Catalogue) (selection.Setup, error) {
 	s := selection.Setup{Remarks: []string{
 		"Settings of MVAPICH2 " + cat.Version + " for jobs of the layouts below: to be read in a job, where Slurm says which it is.",
 		"They hold for every communicator of the job. Written from the library's source and replayed at every tuned point,",
@@ -118,7 +115,7 @@ func Export(plan selection.Plan, cat *catalogue.Catalogue) (selection.Setup, err
 	return s, nil
 }
 
-func exportTree(t *selection.Tree, cat *catalogue.Catalogue) (Ranges, error) {
+func exportTree(t *selection.Tree, cat *mpi.Catalogue) (Ranges, error) {
 	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
 		return nil, fmt.Errorf("mvapich2 %s: ranges know no processes: fit the plan with mvapich.Fit", t.Collective)
 	}
@@ -145,7 +142,7 @@ func exportTree(t *selection.Tree, cat *catalogue.Catalogue) (Ranges, error) {
 
 // Verify writes the settings, reads them back and replays them: at every row, the
 // algorithm reached must be the one that the plan chose for the layout.
-func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *catalogue.Catalogue) error {
+func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *mpi.Catalogue) error {
 	text, err := s.Shell()
 	if err != nil {
 		return fmt.Errorf("mvapich2: %w", err)

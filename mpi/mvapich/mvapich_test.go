@@ -1,4 +1,4 @@
-package mvapich_test
+package mvapich
 
 import (
 	"errors"
@@ -13,24 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
-	"tutti/mpi/mvapich"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
-func release(t testing.TB) *catalogue.Catalogue {
+func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
+
+func release(t testing.TB) *mpi.Catalogue {
 	t.Helper()
-	cat, err := catalogue.For(catalogue.MVAPICH2, "2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cat
+	return mpilibrarytest.Release(t, Library, "2.3")
 }
 
 // grid makes rows with random times for every algorithm that can run, on layouts
 // with non-powers of two, some of which share their number of processes.
-func grid(cat *catalogue.Catalogue, seed uint64, slowDefault float64) []selection.Row {
+func grid(cat *mpi.Catalogue, seed uint64, slowDefault float64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var rows []selection.Row
 	for _, c := range coll.Collectives() {
@@ -60,15 +58,15 @@ func TestExportIsFollowed(t *testing.T) {
 	cat := release(t)
 	for seed := range uint64(4) {
 		rows := grid(cat, seed, 1.9)
-		plan, err := mvapich.Fit(rows, 0.2)
+		plan, err := Fit(rows, 0.2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := mvapich.Export(plan, cat)
+		s, err := Export(plan, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := mvapich.Verify(s, plan, rows, cat); err != nil {
+		if err := Verify(s, plan, rows, cat); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		set := 0
@@ -90,11 +88,11 @@ func TestExportIsFollowed(t *testing.T) {
 }
 
 // neighbours replays around every end of a range, and beyond the tuned sizes.
-func neighbours(t *testing.T, s selection.Setup, plan selection.Plan, cat *catalogue.Catalogue) {
+func neighbours(t *testing.T, s selection.Setup, plan selection.Plan, cat *mpi.Catalogue) {
 	t.Helper()
 	for _, l := range plan.Layouts {
 		for i, tree := range l.Trees {
-			ranges, err := mvapich.Parse(s.For(l.Layout)[i].Value)
+			ranges, err := Parse(s.For(l.Layout)[i].Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,15 +141,15 @@ func small() []selection.Row {
 
 func TestGolden(t *testing.T) {
 	cat := release(t)
-	plan, err := mvapich.Fit(small(), 0.02)
+	plan, err := Fit(small(), 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := mvapich.Export(plan, cat)
+	s, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), mvapich.FileName)
+	path := filepath.Join(t.TempDir(), FileName)
 	if err := s.Write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -159,20 +157,20 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, mvapich.FileName, got)
+	golden.Check(t, FileName, got)
 }
 
 // TestFitLeaves: no variable for what would be worse anywhere, or has none.
 func TestFitLeaves(t *testing.T) {
 	rows := small()
-	plan, err := mvapich.Fit(rows, 0.001)
+	plan, err := Fit(rows, 0.001)
 	if err != nil || len(plan.Layouts) != 0 {
 		t.Errorf("Fit = %v, %v, want no layout: the default is best at a size", plan.Layouts, err)
 	}
 	for i := range rows {
 		rows[i].Point.Collective = coll.Scan
 	}
-	if plan, err = mvapich.Fit(rows, 9); err != nil || len(plan.Layouts) != 0 {
+	if plan, err = Fit(rows, 9); err != nil || len(plan.Layouts) != 0 {
 		t.Errorf("Fit of scan = %v, %v, want no layout: there is no variable", plan.Layouts, err)
 	}
 	// Two sizes of a float are one to the library, and want different algorithms.
@@ -180,62 +178,55 @@ func TestFitLeaves(t *testing.T) {
 	for i := range rows {
 		rows[i].Point.Collective, rows[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
 	}
-	if plan, err = mvapich.Fit(rows, 0.02); err != nil || len(plan.Layouts) != 0 {
+	if plan, err = Fit(rows, 0.02); err != nil || len(plan.Layouts) != 0 {
 		t.Errorf("Fit = %v, %v, want no layout", plan.Layouts, err)
 	}
 }
 
 func TestExportRefuses(t *testing.T) {
-	mpich, err := catalogue.For(catalogue.MPICH, "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mvapich.Export(selection.Plan{}, mpich); err == nil {
-		t.Error("catalogue of MPICH: no error")
-	}
 	rows := small()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	plan, err := mvapich.Fit(rows, 0.02)
+	plan, err := Fit(rows, 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mvapich.Export(plan, release(t)); !errors.Is(err, catalogue.ErrUnknown) {
+	if _, err := Export(plan, release(t)); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
-	common, err := selection.FitPlan(small(), mvapich.Size, 0)
+	common, err := selection.FitPlan(small(), Size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	common.Layouts = []selection.LayoutPlan{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
-	if _, err := mvapich.Export(common, release(t)); err == nil || !strings.Contains(err.Error(), "mvapich.Fit") {
+	if _, err := Export(common, release(t)); err == nil || !strings.Contains(err.Error(), "Fit") {
 		t.Errorf("a plan of another kind: %v", err)
 	}
 }
 
 func TestVerifyFindsWrongSettings(t *testing.T) {
 	cat := release(t)
-	plan, err := mvapich.Fit(small(), 0.02)
+	plan, err := Fit(small(), 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
-		s, err := mvapich.Export(plan, cat)
+		s, err := Export(plan, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Layouts[0].Settings[0].Value = value
-		if err := mvapich.Verify(s, plan, small(), cat); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
+		if err := Verify(s, plan, small(), cat); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
 			t.Errorf("%s: Verify = %v", value, err)
 		}
 		s.Layouts[0].Layout.Nodes = 4
-		if err := mvapich.Verify(s, plan, small(), cat); err == nil {
+		if err := Verify(s, plan, small(), cat); err == nil {
 			t.Errorf("%s for another layout: no error", value)
 		}
 	}
 }
 
 func TestParse(t *testing.T) {
-	ranges, err := mvapich.Parse("2:0-1024,1:1025-8192,3:8193-+")
+	ranges, err := Parse("2:0-1024,1:1025-8192,3:8193-+")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +239,7 @@ func TestParse(t *testing.T) {
 		"", "x", "-1", "01", "1:", "1:0-", "1:0-5", "1:1-+", "1:0-5,2:7-+", "1:0-+,2:6-+", "1:0-5,2:6-9", "1:0-5,", "1:5-4,2:5-+", "99999999999",
 		strings.Repeat("1:0-1,", 32) + "1:2-+",
 	} {
-		if got, err := mvapich.Parse(text); !errors.Is(err, mvapich.ErrSyntax) {
+		if got, err := Parse(text); !errors.Is(err, ErrSyntax) {
 			t.Errorf("Parse(%q) = %v, %v, want ErrSyntax", text, got, err)
 		}
 	}
@@ -259,11 +250,11 @@ func FuzzParse(f *testing.F) {
 	f.Add("0")
 	f.Add("7:0-+")
 	f.Fuzz(func(t *testing.T, value string) {
-		ranges, err := mvapich.Parse(value)
+		ranges, err := Parse(value)
 		if err != nil {
 			return
 		}
-		again, err := mvapich.Parse(ranges.String())
+		again, err := Parse(ranges.String())
 		if err != nil {
 			t.Fatalf("%q written as %q: %v", value, ranges, err)
 		}
@@ -275,7 +266,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func ExampleParse() {
-	ranges, err := mvapich.Parse("1:0-1024,8:1025-+")
+	ranges, err := Parse("1:0-1024,8:1025-+")
 	fmt.Println(ranges.Find(1024), ranges.Find(1025), err)
 	// Output:
 	// 1 8 <nil>

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
@@ -198,11 +198,8 @@ func (b Bundle) Write(dir string) error {
 // Export writes a plan for the release of the catalogue: in the classic format
 // before 6.0, in JSON from there on, where a classic block covers other
 // communicator sizes. The error matches ErrVersion when a rule limits requests and
-// the release cannot, and catalogue.ErrUnknown when it has not an algorithm.
-func Export(plan Plan, cat *catalogue.Catalogue) (Bundle, error) {
-	if cat.Library != catalogue.OpenMPI {
-		return Bundle{}, fmt.Errorf("openmpi: the catalogue of %s %s is not one of Open MPI", cat.Library, cat.Version)
-	}
+// the release cannot, and mpi.ErrUnknown when it has not an algorithm.
+func Export(plan Plan, cat *mpi.Catalogue) (Bundle, error) {
 	if _, err := parseVersion(cat.Version); err != nil {
 		return Bundle{}, err
 	}
@@ -232,7 +229,7 @@ func Export(plan Plan, cat *catalogue.Catalogue) (Bundle, error) {
 }
 
 // namesOf returns the names that the release has for its numbers.
-func namesOf(cat *catalogue.Catalogue) func(coll.Collective, int) string {
+func namesOf(cat *mpi.Catalogue) func(coll.Collective, int) string {
 	return func(c coll.Collective, id int) string {
 		for _, e := range cat.Entries(c) {
 			if e.ID == id {
@@ -243,7 +240,7 @@ func namesOf(cat *catalogue.Catalogue) func(coll.Collective, int) string {
 	}
 }
 
-func exportAll(trees []*selection.Tree, cat *catalogue.Catalogue) (Rules, error) {
+func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (Rules, error) {
 	var out Rules
 	for _, t := range trees {
 		if len(t.Comms) == 0 {
@@ -267,7 +264,7 @@ func undecided() []Rule { return []Rule{{}} }
 // exportTree returns ascending blocks that leave everything outside the tuned
 // range to the library: a first one, since Open MPI uses that for smaller
 // communicators as well, and a last one.
-func exportTree(t *selection.Tree, cat *catalogue.Catalogue) ([]Block, error) {
+func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]Block, error) {
 	var blocks []Block
 	if t.Comms[0].Low > 1 {
 		blocks = append(blocks, Block{1, undecided()})
@@ -306,7 +303,7 @@ func starts(c selection.CommRange) []int {
 
 // exportBands returns the rules for communicators of at least the given number of
 // processes, 2 meaning exactly 2.
-func exportBands(c coll.Collective, bands []selection.Band, processes int, cat *catalogue.Catalogue) ([]Rule, error) {
+func exportBands(c coll.Collective, bands []selection.Band, processes int, cat *mpi.Catalogue) ([]Rule, error) {
 	var out []Rule
 	from := int64(0)
 	for _, b := range bands {
@@ -329,7 +326,7 @@ func exportBands(c coll.Collective, bands []selection.Band, processes int, cat *
 }
 
 // ruleOf returns the rule for an algorithm, without a size.
-func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *catalogue.Catalogue) (Rule, error) {
+func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *mpi.Catalogue) (Rule, error) {
 	if alg.IsDefault() {
 		return Rule{}, nil
 	}
@@ -337,7 +334,7 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *catalogue
 	if err != nil {
 		return Rule{}, err
 	}
-	if entry.Has(catalogue.TwoProcesses) && processes != 2 {
+	if entry.Has(mpi.TwoProcesses) && processes != 2 {
 		return Rule{}, nil
 	}
 	r := Rule{Algorithm: entry.ID}
@@ -362,7 +359,7 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *catalogue
 
 // Verify reads every file back and replays it: at every row, the rule reached
 // must be the one of the algorithm that the plan chose for the layout.
-func Verify(b Bundle, plan Plan, rows []selection.Row, cat *catalogue.Catalogue) error {
+func Verify(b Bundle, plan Plan, rows []selection.Row, cat *mpi.Catalogue) error {
 	common, err := b.reader(b.Rules, b.fileName())
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package openmpi_test
+package openmpi
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/golden"
-	"tutti/mpi/openmpi"
 	"tutti/selection"
 )
 
@@ -38,15 +37,15 @@ func spreadRows() []selection.Row {
 func TestJSONGolden(t *testing.T) {
 	cat := release(t, "6.0.x")
 	rows := spreadRows()
-	plan, err := openmpi.Fit(rows, cat, openmpi.Options{MaxLoss: 0.01})
+	plan, err := Fit(rows, cat, Options{MaxLoss: 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := openmpi.Verify(b, plan, rows, cat); err != nil {
+	if err := Verify(b, plan, rows, cat); err != nil {
 		t.Error(err)
 	}
 	dir := t.TempDir()
@@ -84,15 +83,15 @@ func around(numbers ...int64) []int64 {
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	cat := release(t, "6.0.x")
 	for seed := range uint64(3) {
-		plan, err := openmpi.Fit(grid(cat, seed), cat, openmpi.Options{MaxLoss: 0.1})
+		plan, err := Fit(grid(cat, seed), cat, Options{MaxLoss: 0.1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := openmpi.Export(plan, cat)
+		b, err := Export(plan, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := openmpi.ParseJSON(b.Bytes(b.Rules))
+		back, err := ParseJSON(b.Bytes(b.Rules))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +115,7 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 }
 
 // sameRules compares at every bound of sizes and returns the number of comparisons.
-func sameRules(t *testing.T, b openmpi.Bundle, back openmpi.JSONRules, c coll.Collective, l coll.Layout) int {
+func sameRules(t *testing.T, b Bundle, back JSONRules, c coll.Collective, l coll.Layout) int {
 	t.Helper()
 	rules := b.Rules
 	for _, s := range b.Spread {
@@ -168,14 +167,14 @@ func TestParseJSONRefuses(t *testing.T) {
 		{"rest", file(`{}`) + "x", "more text"},
 	}
 	for _, tc := range tests {
-		if _, err := openmpi.ParseJSON([]byte(tc.text)); !errors.Is(err, openmpi.ErrSyntax) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := ParseJSON([]byte(tc.text)); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error = %v, want ErrSyntax with %q", tc.name, err, tc.want)
 		}
 	}
 }
 
 func TestJSONFirstMatch(t *testing.T) {
-	rules, err := openmpi.ParseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
+	rules, err := ParseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
 		{"comm_size_min":8,"comm_size_max":8,"comm_rank_distribution":"one-per-node","rules":[{"msg_size_max":"inf","alg":"ignore"}]},
 		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":3}]},
 		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`))
@@ -204,16 +203,16 @@ func TestJSONFirstMatch(t *testing.T) {
 func TestVerifyFindsWrongJSON(t *testing.T) {
 	cat := release(t, "6.0.x")
 	rows := spreadRows()
-	plan, err := openmpi.Fit(rows, cat, openmpi.Options{})
+	plan, err := Fit(rows, cat, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Spread = nil // the layouts fall to the rules for everybody
-	if err := openmpi.Verify(b, plan, rows, cat); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+	if err := Verify(b, plan, rows, cat); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("Verify = %v", err)
 	}
 }
@@ -221,12 +220,12 @@ func TestVerifyFindsWrongJSON(t *testing.T) {
 // TestSecondVersion: a fifth number asks for another header, and other releases
 // refuse it.
 func TestSecondVersion(t *testing.T) {
-	rules := openmpi.Rules{{Collective: coll.Alltoall, Blocks: []openmpi.Block{
-		{Processes: 1, Rules: []openmpi.Rule{{}}},
-		{Processes: 4, Rules: []openmpi.Rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
+	rules := Rules{{Collective: coll.Alltoall, Blocks: []Block{
+		{Processes: 1, Rules: []Rule{{}}},
+		{Processes: 4, Rules: []Rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
 	text := rules.Bytes()
 	golden.Check(t, "second.rules", text)
-	back, err := openmpi.Parse(text)
+	back, err := Parse(text)
 	if d := cmp.Diff(rules, back); err != nil || d != "" {
 		t.Fatal(err, d)
 	}
@@ -236,24 +235,24 @@ func TestSecondVersion(t *testing.T) {
 		}
 	}
 	// A number on the next line is the next rule's.
-	if _, err := openmpi.Parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
+	if _, err := Parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
 		t.Error(err)
 	}
 }
 
 func FuzzParseJSON(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	rules := openmpi.JSONRules{{Collective: coll.Bcast, Blocks: []openmpi.JSONBlock{
-		{Low: 4, High: math.MaxInt32, Spread: openmpi.OnePerNode, Rules: []openmpi.JSONRule{
+	rules := JSONRules{{Collective: coll.Bcast, Blocks: []JSONBlock{
+		{Low: 4, High: math.MaxInt32, Spread: OnePerNode, Rules: []JSONRule{
 			{Low: rng.Int64N(10), High: math.MaxInt64, Algorithm: "chain", FanInOut: 2, SegSize: 3, MaxRequests: 4}}}}}}
 	f.Add(rules.Bytes())
 	f.Add([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[{"rules":[{"msg_size_max":"inf","alg":7}]}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, err := openmpi.ParseJSON(text)
+		rules, err := ParseJSON(text)
 		if err != nil {
 			return
 		}
-		again, err := openmpi.ParseJSON(rules.Bytes())
+		again, err := ParseJSON(rules.Bytes())
 		if err != nil {
 			t.Fatalf("written rules: %v\n%s", err, rules.Bytes())
 		}
@@ -268,7 +267,7 @@ func ExampleReplayJSON() {
 	file := []byte(`{"rule_file_version": 3, "module": "tuned", "collectives": {"bcast": [
 		{"comm_size_min": 8, "rules": [{"msg_size_max": 1023, "alg": "binomial"}, {"alg": "pipeline", "seg_size": 4096}]}]}}`)
 	for _, size := range []int64{64, 65536} {
-		rule, decided, err := openmpi.ReplayJSON(file, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: size})
+		rule, decided, err := ReplayJSON(file, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: size})
 		fmt.Println(rule.Algorithm, rule.SegSize, decided, err)
 	}
 	// Output:
@@ -292,13 +291,13 @@ func TestMaxRequests(t *testing.T) {
 		}
 		cat := *release(t, known)
 		cat.Version = version
-		plan, err := openmpi.Fit(rows, &cat, openmpi.Options{})
+		plan, err := Fit(rows, &cat, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := openmpi.Export(plan, &cat)
+		b, err := Export(plan, &cat)
 		if version == "5.0.6" {
-			if !errors.Is(err, openmpi.ErrVersion) {
+			if !errors.Is(err, ErrVersion) {
 				t.Errorf("5.0.6: %v, want ErrVersion", err)
 			}
 			continue
@@ -306,7 +305,7 @@ func TestMaxRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := openmpi.Verify(b, plan, rows, &cat); err != nil {
+		if err := Verify(b, plan, rows, &cat); err != nil {
 			t.Errorf("%s: %v", version, err)
 		}
 		want := "rule-file-version-2\n"

@@ -1,4 +1,4 @@
-package openmpi_test
+package openmpi
 
 import (
 	"fmt"
@@ -10,14 +10,13 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/mpitest"
-	"tutti/mpi/openmpi"
 	"tutti/selection"
 )
 
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
 
 // settings writes the files and returns the environment for everybody.
-func settings(t *testing.T, b openmpi.Bundle) []string {
+func settings(t *testing.T, b Bundle) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a b")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -26,7 +25,7 @@ func settings(t *testing.T, b openmpi.Bundle) []string {
 	if err := b.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	env, err := b.Env(filepath.Join(dir, openmpi.FileName))
+	env, err := b.Env(filepath.Join(dir, FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,22 +42,20 @@ func launch(t *testing.T, env []string, n int, args ...string) string {
 	return mpitest.Run(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
 }
 
-// traced runs the program with the dynamic loader of rank 0 keeping a log. The
-// component is bound lazily: the log has the algorithms it really called.
-func traced(t *testing.T, env []string, p coll.Point, prog string) string {
+// traced runs a program with the dynamic loader of rank 0 keeping a log, and returns
+// what it printed and the algorithms of the collective that it called, in the order
+// of their first calls: the component is bound lazily, so the log has what was really
+// called.
+func traced(t *testing.T, env []string, p coll.Point, args ...string) (out string, called []string) {
 	t.Helper()
 	dir := t.TempDir()
 	const script = `[ "$OMPI_COMM_WORLD_RANK" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT="$0/log"; exec "$@"`
-	out := launch(t, env, p.Processes(), "sh", "-c", script, dir, prog, "call", string(p.Collective), fmt.Sprint(p.MsgBytes))
-	if !strings.Contains(out, "right "+string(p.Collective)) {
-		t.Fatalf("%v: no right result:\n%s", p, out)
-	}
+	out = launch(t, env, p.Processes(), append([]string{"sh", "-c", script, dir}, args...)...)
 	logs, err := filepath.Glob(filepath.Join(dir, "log*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	form := regexp.MustCompile(`binding file \S*mca_coll_tuned\.so .*normal symbol .ompi_coll_base_` + string(p.Collective) + `_intra_(\w+)'`)
-	var called []string
 	for _, name := range logs {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -67,6 +64,16 @@ func traced(t *testing.T, env []string, p coll.Point, prog string) string {
 		for _, m := range form.FindAllSubmatch(text, -1) {
 			called = append(called, string(m[1]))
 		}
+	}
+	return out, called
+}
+
+// algorithmsOf returns what a call of a collective calls; its results must be right.
+func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string {
+	t.Helper()
+	out, called := traced(t, env, p, prog, "call", string(p.Collective), fmt.Sprint(p.MsgBytes))
+	if !strings.Contains(out, "right "+string(p.Collective)) {
+		t.Fatalf("%v: no right result:\n%s", p, out)
 	}
 	return strings.Join(called, " ")
 }
@@ -101,15 +108,15 @@ func TestLiveSelection(t *testing.T) {
 			}
 		}
 	}
-	plan, err := openmpi.Fit(rows, cat, openmpi.Options{})
+	plan, err := Fit(rows, cat, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := openmpi.Verify(b, plan, rows, cat); err != nil {
+	if err := Verify(b, plan, rows, cat); err != nil {
 		t.Fatal(err)
 	}
 	env := settings(t, b)
@@ -118,7 +125,7 @@ func TestLiveSelection(t *testing.T) {
 			continue
 		}
 		want := functions[r.Options[0].Algorithm.Name]
-		got := traced(t, env, r.Point, prog)
+		got := algorithmsOf(t, env, r.Point, prog)
 		t.Logf("%v: %s", r.Point, got)
 		if got != want {
 			t.Errorf("%v: called %q, want %q", r.Point, got, want)
@@ -126,7 +133,7 @@ func TestLiveSelection(t *testing.T) {
 	}
 	// Below the first block the library decides, as without rules.
 	below := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}
-	if with, without := traced(t, env, below, prog), traced(t, nil, below, prog); with != without {
+	if with, without := algorithmsOf(t, env, below, prog), algorithmsOf(t, nil, below, prog); with != without {
 		t.Errorf("%v: called %q, without rules %q", below, with, without)
 	}
 }
@@ -135,8 +142,8 @@ func TestLiveSelection(t *testing.T) {
 // file is read; without the first setting it is not.
 func TestLiveCanary(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	canary := openmpi.Rules{{Collective: coll.Bcast, Blocks: []openmpi.Block{{Processes: 1, Rules: []openmpi.Rule{{Algorithm: 99}}}}}}
-	env := settings(t, openmpi.Bundle{Version: "4.1.4", Rules: canary})
+	canary := Rules{{Collective: coll.Bcast, Blocks: []Block{{Processes: 1, Rules: []Rule{{Algorithm: 99}}}}}}
+	env := settings(t, Bundle{Version: "4.1.4", Rules: canary})
 	args := []string{prog, "name", "64"} // returns errors and prints them
 	if out := launch(t, env, 3, args...); !strings.Contains(out, "MPI_ERR_ARG") {
 		t.Errorf("the file was not read:\n%s", out)
@@ -152,11 +159,11 @@ func TestLiveResults(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	cat := release(t, "4.1.4")
 	for i, n := range []int{2, 3, 5, 6, 8} {
-		plan, err := openmpi.Fit(grid(cat, uint64(i)), cat, openmpi.Options{MaxLoss: 0.1, OpSafe: true})
+		plan, err := Fit(grid(cat, uint64(i)), cat, Options{MaxLoss: 0.1, OpSafe: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := openmpi.Export(plan, cat)
+		b, err := Export(plan, cat)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,8 +175,8 @@ func TestLiveResults(t *testing.T) {
 // its layout, seen by the error of an algorithm that does not exist.
 func TestLiveLayout(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	canary := openmpi.Rules{{Collective: coll.Bcast, Blocks: []openmpi.Block{{Processes: 1, Rules: []openmpi.Rule{{Algorithm: 99}}}}}}
-	b := openmpi.Bundle{Version: "4.1.4", Layouts: []openmpi.LayoutRules{{Layout: coll.Layout{Nodes: 1, PPN: 3}, Rules: canary}}}
+	canary := Rules{{Collective: coll.Bcast, Blocks: []Block{{Processes: 1, Rules: []Rule{{Algorithm: 99}}}}}}
+	b := Bundle{Version: "4.1.4", Layouts: []LayoutRules{{Layout: coll.Layout{Nodes: 1, PPN: 3}, Rules: canary}}}
 	dir := filepath.Join(t.TempDir(), "it's $HOME")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -181,7 +188,7 @@ func TestLiveLayout(t *testing.T) {
 		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
 		// Slurm's variables are for the snippet; mpirun would look for the job.
 		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
-		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, openmpi.EnvName), prog, "name", "64")
+		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, EnvName), prog, "name", "64")
 	}
 	if out := run("SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=3"); !strings.Contains(out, "MPI_ERR_ARG") {
 		t.Errorf("the layout's file was not read:\n%s", out)

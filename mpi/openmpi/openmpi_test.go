@@ -1,4 +1,4 @@
-package openmpi_test
+package openmpi
 
 import (
 	"bytes"
@@ -14,24 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/test/golden"
-	"tutti/mpi/openmpi"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
-func release(t testing.TB, version string) *catalogue.Catalogue {
-	t.Helper()
-	cat, err := catalogue.For(catalogue.OpenMPI, version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cat
-}
-
 // grid makes rows with random times for every algorithm that can run, on layouts
 // with non-powers of two, some of which share their number of processes.
-func grid(cat *catalogue.Catalogue, seed uint64) []selection.Row {
+func grid(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var rows []selection.Row
 	for _, c := range coll.Collectives() {
@@ -63,18 +53,18 @@ func TestExportIsFollowed(t *testing.T) {
 		cat := release(t, version)
 		for seed := range uint64(2) {
 			rows := grid(cat, seed)
-			plan, err := openmpi.Fit(rows, cat, openmpi.Options{MaxLoss: 0.1, OpSafe: seed%2 == 0})
+			plan, err := Fit(rows, cat, Options{MaxLoss: 0.1, OpSafe: seed%2 == 0})
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := openmpi.Export(plan, cat)
+			b, err := Export(plan, cat)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := openmpi.Verify(b, plan, rows, cat); err != nil {
+			if err := Verify(b, plan, rows, cat); err != nil {
 				t.Errorf("%s, seed %d: %v", version, seed, err)
 			}
-			again, err := openmpi.Export(plan, cat)
+			again, err := Export(plan, cat)
 			if err != nil || !bytes.Equal(again.Bytes(again.Rules), b.Bytes(b.Rules)) {
 				t.Errorf("%s, seed %d: two exports differ, or %v", version, seed, err)
 			}
@@ -87,7 +77,7 @@ func TestExportIsFollowed(t *testing.T) {
 }
 
 // neverSlower: no choice, for everybody or for a layout, is slower than the default.
-func neverSlower(t *testing.T, plan openmpi.Plan, rows []selection.Row) {
+func neverSlower(t *testing.T, plan Plan, rows []selection.Row) {
 	t.Helper()
 	for _, r := range rows {
 		for _, trees := range [][]*selection.Tree{plan.Trees, plan.For(r.Point.Layout())} {
@@ -113,13 +103,13 @@ func TestBetweenGridPoints(t *testing.T) {
 	}
 }
 
-func betweenGridPoints(t *testing.T, cat *catalogue.Catalogue) {
+func betweenGridPoints(t *testing.T, cat *mpi.Catalogue) {
 	t.Helper()
-	plan, err := openmpi.Fit(grid(cat, 9), cat, openmpi.Options{MaxLoss: 0.1})
+	plan, err := Fit(grid(cat, 9), cat, Options{MaxLoss: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +122,7 @@ func betweenGridPoints(t *testing.T, cat *catalogue.Catalogue) {
 		}
 		rows = append(rows, selection.Row{Point: p})
 	}
-	if err := openmpi.Verify(b, plan, rows, cat); err != nil {
+	if err := Verify(b, plan, rows, cat); err != nil {
 		t.Error(err)
 	}
 }
@@ -161,11 +151,11 @@ func TestGolden(t *testing.T) {
 		row(coll.Layout{Nodes: 12, PPN: 1}, 64, names, 1, 2, 3, 4),
 		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
 	}
-	plan, err := openmpi.Fit(rows, cat, openmpi.Options{MaxLoss: 0.01})
+	plan, err := Fit(rows, cat, Options{MaxLoss: 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +184,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Check(t, "layouts.env", shell)
-	want := []openmpi.Conflict{
+	want := []Conflict{
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 12, PPN: 1}, Loss: 0.5},
 	}
@@ -210,7 +200,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestEnvOfNewerReleases(t *testing.T) {
-	env, err := openmpi.Bundle{Version: "5.0.9"}.Env("/x")
+	env, err := Bundle{Version: "5.0.9"}.Env("/x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,24 +211,17 @@ func TestEnvOfNewerReleases(t *testing.T) {
 }
 
 func TestExportRefuses(t *testing.T) {
-	mpich, err := catalogue.For(catalogue.MPICH, "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openmpi.Export(openmpi.Plan{}, mpich); err == nil {
-		t.Error("catalogue of MPICH: no error")
-	}
 	cat := release(t, "4.1.4")
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
 		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
-		plan, err := openmpi.Fit(rows, cat, openmpi.Options{})
+		plan, err := Fit(rows, cat, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openmpi.Export(plan, cat); err == nil {
+		if _, err := Export(plan, cat); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if _, err := openmpi.Fit(rows, cat, openmpi.Options{OpSafe: true}); err == nil && name != "pipeline(segsize=many)" {
+		if _, err := Fit(rows, cat, Options{OpSafe: true}); err == nil && name != "pipeline(segsize=many)" {
 			t.Errorf("%s: OpSafe finds no error", name)
 		}
 	}
@@ -252,7 +235,7 @@ func TestOpSafe(t *testing.T) {
 		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: float64(1 + i)})
 	}
 	for safe, want := range map[bool]string{false: "ring", true: "recursive_doubling"} {
-		plan, err := openmpi.Fit([]selection.Row{r}, cat, openmpi.Options{OpSafe: safe})
+		plan, err := Fit([]selection.Row{r}, cat, Options{OpSafe: safe})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,16 +258,16 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	plan, err := openmpi.Fit(rows, cat, openmpi.Options{})
+	plan, err := Fit(rows, cat, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
-		got, _, err := openmpi.Replay(b.Rules.Bytes(), coll.Point{Collective: coll.Barrier, Nodes: n, PPN: 1})
+		got, _, err := Replay(b.Rules.Bytes(), coll.Point{Collective: coll.Barrier, Nodes: n, PPN: 1})
 		if err != nil || got.Algorithm != want {
 			t.Errorf("%d processes: algorithm %d, %v, want %d", n, got.Algorithm, err, want)
 		}
@@ -294,26 +277,26 @@ func TestTwoProcesses(t *testing.T) {
 func TestVerifyFindsWrongRules(t *testing.T) {
 	cat := release(t, "4.1.4")
 	rows := grid(cat, 1)
-	plan, err := openmpi.Fit(rows, cat, openmpi.Options{})
+	plan, err := Fit(rows, cat, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openmpi.Export(plan, cat)
+	b, err := Export(plan, cat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Rules[0].Blocks[1].Rules[0].Algorithm++
-	if err := openmpi.Verify(b, plan, rows, cat); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+	if err := Verify(b, plan, rows, cat); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("changed algorithm: %v", err)
 	}
 	b.Rules[0].Blocks[1].Rules[0].Size = 1
-	if err := openmpi.Verify(b, plan, rows, cat); !errors.Is(err, openmpi.ErrSyntax) {
+	if err := Verify(b, plan, rows, cat); !errors.Is(err, ErrSyntax) {
 		t.Errorf("first size 1: %v, want ErrSyntax", err)
 	}
 }
 
 func TestFind(t *testing.T) {
-	rules, err := openmpi.Parse([]byte(`1 7 # bcast
+	rules, err := Parse([]byte(`1 7 # bcast
 		2
 		4 2   0 1 0 0   1000 2 3 512
 		010 1   0 6 0 0  # octal: 8 processes`))
@@ -356,7 +339,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := openmpi.Parse([]byte(tc.text)); !errors.Is(err, openmpi.ErrSyntax) || !strings.Contains(err.Error(), tc.want) {
+			if _, err := Parse([]byte(tc.text)); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want ErrSyntax with %q", err, tc.want)
 			}
 		})
@@ -368,11 +351,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("rule-file-version-2\n2\n+3 0"))
 	f.Add([]byte("rule-file-version-2\n1 3 1 4 2 0 4 0 0 8\n5 4 0 0 # none\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, err := openmpi.Parse(text)
+		rules, err := Parse(text)
 		if err != nil {
 			return
 		}
-		again, err := openmpi.Parse(rules.Bytes())
+		again, err := Parse(rules.Bytes())
 		if err != nil {
 			t.Fatalf("written rules: %v", err)
 		}
@@ -394,7 +377,7 @@ func TestSize(t *testing.T) {
 	}
 	for _, tc := range tests {
 		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
-		if got := openmpi.Size(p); got != tc.want {
+		if got := Size(p); got != tc.want {
 			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
 		}
 	}
@@ -407,7 +390,7 @@ func ExampleReplay() {
 1  1  0 0 0 0
 4  2  0 6 0 0  1024 3 0 4096`)
 	for _, size := range []int64{64, 65536} {
-		rule, decided, err := openmpi.Replay(rules, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: size})
+		rule, decided, err := Replay(rules, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: size})
 		fmt.Println(rule.Algorithm, rule.SegSize, decided, err)
 	}
 	// Output:

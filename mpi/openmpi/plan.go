@@ -3,7 +3,7 @@ package openmpi
 import (
 	"fmt"
 
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
@@ -21,7 +21,7 @@ type Conflict = selection.Conflict
 
 // SafeRows returns the rows without the options that the catalogue does not call
 // right for every operation. The library's default always is.
-func SafeRows(rows []selection.Row, cat *catalogue.Catalogue) ([]selection.Row, error) {
+func SafeRows(rows []selection.Row, cat *mpi.Catalogue) ([]selection.Row, error) {
 	out := make([]selection.Row, len(rows))
 	for i, r := range rows {
 		out[i].Point = r.Point
@@ -42,7 +42,7 @@ func SafeRows(rows []selection.Row, cat *catalogue.Catalogue) ([]selection.Row, 
 }
 
 // Fit plans the rules for the rows of any number of collectives.
-func Fit(rows []selection.Row, cat *catalogue.Catalogue, opt Options) (Plan, error) {
+func Fit(rows []selection.Row, cat *mpi.Catalogue, opt Options) (Plan, error) {
 	if opt.OpSafe {
 		safe, err := SafeRows(rows, cat)
 		if err != nil {

@@ -3,11 +3,12 @@ package csel_test
 import (
 	"bytes"
 	"errors"
-	"github.com/google/go-cmp/cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tutti/mpi/mpich/csel"
 )
