@@ -8,6 +8,14 @@ type Library interface {
 
 	// Releases returns the releases that are known, oldest first.
 	Releases() []*Catalogue
+
+	// Size is the measure of message size that the library's rules compare.
+	Size(p coll.Point) int64
+
+	// Open returns the build of a release that selection files are made for. path is
+	// the library's own file where its trees are needed (Facts.FromFile) and not known,
+	// or are to be those of that file; else it is empty.
+	Open(cat *Catalogue, path string) (Build, error)
 }
 
 // Measurable is a Library whose algorithms can be forced, so that it can be
@@ -32,6 +40,9 @@ type Facts struct {
 	Title string // for people
 	Tried string // the release that the tests run; empty for none
 	Sight Sight  // how it shows which algorithm it enters
+
+	FromFile bool // selection files are made from the library's own trees
+	Guards   bool // an operation that does not commute gets another algorithm where it must, by the files or by the library itself
 
 	Launcher string // the library's own, as campaign files call it
 	Srun     bool   // Slurm's srun starts its programs wherever the library was built for that

@@ -31,12 +31,12 @@ type force = func(coll.Candidate) (mpi.Forcing, error)
 // of the catalogue that can run at a point of the grid, and the default. Connect
 // gives them a machine.
 func (b *built) addMeasured(lib config.Library) error {
-	_, cat, err := libraries.Release(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
 		return err
 	}
 	grid := coll.Grid{Nodes: b.config.Grid.Nodes, PPN: b.config.Grid.PPN, MsgBytes: b.config.Grid.Sizes}
-	check := b.checker(cat)
+	check := b.checker(port, cat)
 	for _, name := range b.config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {

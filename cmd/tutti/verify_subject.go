@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
-	"tutti/mpi/mpich"
-	"tutti/mpi/openmpi"
 	"tutti/selection"
 	"tutti/verify"
 )
@@ -46,12 +43,11 @@ func (s *verifySubject) Apply(ctx context.Context, _ []verify.Entry) (verify.Fil
 	if err != nil {
 		return verify.Files{}, err
 	}
-	if _, err := done.exportOne(s.lib, s.dir); err != nil {
+	written, _, err := done.exportOne(s.lib, s.dir)
+	if err != nil {
 		return verify.Files{}, withOutputCode(err)
 	}
-	if err := s.readSettings(); err != nil {
-		return verify.Files{}, err
-	}
+	s.setup = written.Setup
 	var files verify.Files
 	s.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for i, p := range done.of {
@@ -84,23 +80,6 @@ func (s *verifySubject) Apply(ctx context.Context, _ []verify.Entry) (verify.Fil
 	}
 	files.Machine, files.Probe = s.live.Machine, s.live.Probe
 	return files, nil
-}
-
-// readSettings reads what makes the library load the files that were written.
-func (s *verifySubject) readSettings() error {
-	name := mpich.EnvName
-	if s.lib.Name == "openmpi" {
-		name = openmpi.EnvName
-	}
-	path := filepath.Join(s.dir, name)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if s.setup, err = selection.ParseShell(text); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }
 
 // force loads the files for verify.Tuned and nothing for the default.

@@ -10,37 +10,37 @@ import (
 	"tutti/coll"
 )
 
-// ErrSyntax reports a value that Intel MPI would not take.
-var ErrSyntax = errors.New("not a value of I_MPI_ADJUST")
+// errSyntax reports a value that Intel MPI would not take.
+var errSyntax = errors.New("not a value of I_MPI_ADJUST")
 
-// Variable returns the variable of a collective.
-func Variable(c coll.Collective) string { return "I_MPI_ADJUST_" + strings.ToUpper(string(c)) }
+// variable returns the variable of a collective.
+func variable(c coll.Collective) string { return "I_MPI_ADJUST_" + strings.ToUpper(string(c)) }
 
-// Rule takes an algorithm for messages and communicators in a range, bounds
+// rule takes an algorithm for messages and communicators in a range, bounds
 // included.
-type Rule struct {
+type rule struct {
 	Algorithm                   int // 0 leaves the decision to the library
 	LowBytes, HighBytes         int64
 	LowProcesses, HighProcesses int
 }
 
-// Rules is the value of one variable; the first rule that holds decides.
-type Rules []Rule
+// rules is the value of one variable; the first rule that holds decides.
+type rules []rule
 
-// Find returns the algorithm for a communicator and a measure of message size, and
-// false where the library decides.
-func (r Rules) Find(processes int, size int64) (int, bool) {
+// find returns the algorithm for a communicator and a measure of message size, 0 where
+// the library decides.
+func (r rules) find(processes int, size int64) int {
 	for _, x := range r {
 		if size >= x.LowBytes && size <= x.HighBytes && processes >= x.LowProcesses && processes <= x.HighProcesses {
-			return x.Algorithm, x.Algorithm != 0
+			return x.Algorithm
 		}
 	}
-	return 0, false
+	return 0
 }
 
 // String is the value of the variable: rules with one algorithm stand together, in
 // the order in which algorithms appear.
-func (r Rules) String() string {
+func (r rules) String() string {
 	var order []int
 	conditions := map[int][]string{}
 	for _, x := range r {
@@ -57,24 +57,24 @@ func (r Rules) String() string {
 	return strings.Join(parts, ";")
 }
 
-// Parse reads the value of a variable. A range may be a single number, and what is
-// left out holds for all. The error matches ErrSyntax.
-func Parse(value string) (Rules, error) {
-	var out Rules
+// parse reads the value of a variable. A range may be a single number, and what is
+// left out holds for all. The error matches errSyntax.
+func parse(value string) (rules, error) {
+	var out rules
 	for _, part := range strings.Split(value, ";") {
 		number, conditions, given := strings.Cut(part, ":")
 		id, err := parseNumber(number, math.MaxInt32)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %q: algorithm: %w", ErrSyntax, value, err)
+			return nil, fmt.Errorf("%w: %q: algorithm: %w", errSyntax, value, err)
 		}
 		if !given {
-			out = append(out, Rule{Algorithm: int(id), HighBytes: math.MaxInt64, HighProcesses: math.MaxInt32})
+			out = append(out, rule{Algorithm: int(id), HighBytes: math.MaxInt64, HighProcesses: math.MaxInt32})
 			continue
 		}
 		for _, text := range strings.Split(conditions, ",") {
 			x, err := parseCondition(text)
 			if err != nil {
-				return nil, fmt.Errorf("%w: %q: %w", ErrSyntax, value, err)
+				return nil, fmt.Errorf("%w: %q: %w", errSyntax, value, err)
 			}
 			x.Algorithm = int(id)
 			out = append(out, x)
@@ -83,8 +83,8 @@ func Parse(value string) (Rules, error) {
 	return out, nil
 }
 
-func parseCondition(text string) (Rule, error) {
-	x := Rule{HighProcesses: math.MaxInt32}
+func parseCondition(text string) (rule, error) {
+	x := rule{HighProcesses: math.MaxInt32}
 	sizes, processes, given := strings.Cut(text, "@")
 	var err error
 	if x.LowBytes, x.HighBytes, err = parseRange(sizes, math.MaxInt64); err != nil {
@@ -122,14 +122,17 @@ func parseNumber(text string, limit int64) (int64, error) {
 // sized reports whether the library knows a message size for the collective.
 func sized(c coll.Collective) bool { return c.Sized() && c != coll.Alltoallv }
 
-// Size is the measure of message size that the conditions compare, the one to fit
-// with: bytes of the buffer for bcast, reductions and scans, bytes of one process
-// for allgather, gather and scatter, bytes to one process for alltoall, bytes of
-// all processes for allgatherv and reduce_scatter. It is 0 for barrier and
+// Size implements mpi.Library.
+func (library) Size(p coll.Point) int64 { return size(p) }
+
+// size is the measure of message size that the conditions compare: bytes of the
+// buffer for bcast, reductions and scans, bytes of one process for allgather, gather
+// and scatter, bytes to one process for alltoall, bytes of all processes for
+// allgatherv and reduce_scatter. It is 0 for barrier and
 // alltoallv, which have none. Sizes are C ints: larger ones measure as the largest.
 //
 // Source: table of message sizes in the chapter of the Developer Reference.
-func Size(p coll.Point) int64 {
+func size(p coll.Point) int64 {
 	if !sized(p.Collective) {
 		return 0
 	}

@@ -9,65 +9,82 @@ import (
 	"tutti/selection"
 )
 
-// FileName is the snippet that sets the variables.
-const FileName = "intel.env"
+// snippetName is the snippet that sets the variables. There are no other files.
+const snippetName = "intel.env"
 
-// Export writes a plan, fitted with Size, as settings. The error matches
-// mpi.ErrUnknown when the release has not an algorithm.
-func Export(plan selection.Plan, cat *mpi.Catalogue) (selection.Setup, error) {
+// build is a release: its variables need nothing of the library itself.
+type build struct{ cat *mpi.Catalogue }
+
+// Open implements mpi.Library.
+func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
+
+// Fit implements mpi.Build.
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
+	if opt.OpSafe {
+		var err error
+		if rows, err = b.cat.Safe(rows); err != nil {
+			return selection.Plan{}, fmt.Errorf("intel: %w", err)
+		}
+	}
+	return selection.FitPlan(rows, size, opt.MaxLoss)
+}
+
+// Export implements mpi.Build.
+func (b build) Export(plan selection.Plan, _ string) (mpi.Export, error) {
 	s := selection.Setup{Remarks: []string{
-		"Settings of Intel MPI " + cat.Version + ".",
+		"Settings of Intel MPI " + b.cat.Version + ".",
 		"Written from its documentation and replayed at every tuned point, but not tried on a real Intel MPI.",
 	}}
 	if len(plan.Layouts) > 0 {
 		s.Remarks = append(s.Remarks, "Some layouts have settings of their own: to be read in a job, where Slurm says which it is.")
 	}
 	var err error
-	if s.Settings, err = settings(plan.Trees, cat); err != nil {
-		return selection.Setup{}, err
+	if s.Settings, err = b.settings(plan.Trees); err != nil {
+		return mpi.Export{}, err
 	}
 	for _, l := range plan.Layouts {
-		own, err := settings(l.Trees, cat)
+		own, err := b.settings(l.Trees)
 		if err != nil {
-			return selection.Setup{}, err
+			return mpi.Export{}, err
 		}
 		s.Layouts = append(s.Layouts, selection.LayoutSettings{Layout: l.Layout, Settings: own})
 	}
-	return s, nil
+	return mpi.Export{Setup: s, Snippet: snippetName}, nil
 }
 
-func settings(trees []*selection.Tree, cat *mpi.Catalogue) ([]selection.Setting, error) {
+func (b build) settings(trees []*selection.Tree) ([]selection.Setting, error) {
 	var out []selection.Setting
 	for _, t := range trees {
-		rules, err := exportTree(t, cat)
+		rules, err := b.rules(t)
 		if err != nil {
 			return nil, err
 		}
 		if len(rules) > 0 {
-			out = append(out, selection.Setting{Name: Variable(t.Collective), Value: rules.String()})
+			out = append(out, selection.Setting{Name: variable(t.Collective), Value: rules.String()})
 		}
 	}
 	return out, nil
 }
 
-func exportTree(t *selection.Tree, cat *mpi.Catalogue) (Rules, error) {
-	var out Rules
+// rules returns the value of the variable of a tree's collective.
+func (b build) rules(t *selection.Tree) (rules, error) {
+	var out rules
 	for _, c := range t.Comms {
 		if len(c.PPNs) != 1 {
-			return nil, fmt.Errorf("intel %s: conditions know no processes per node: fit the plan with selection.FitPlan", t.Collective)
+			return nil, fmt.Errorf("intel %s: conditions know no processes per node: fit the plan by processes", t.Collective)
 		}
 		next := int64(0)
-		for _, b := range c.PPNs[0].Bands {
+		for _, band := range c.PPNs[0].Bands {
 			low := next
-			next = b.UpTo + 1
-			if b.Algorithm.IsDefault() {
+			next = band.UpTo + 1
+			if band.Algorithm.IsDefault() {
 				continue
 			}
-			id, err := number(t.Collective, b.Algorithm, cat)
+			id, err := b.number(t.Collective, band.Algorithm)
 			if err != nil {
 				return nil, err
 			}
-			x := Rule{Algorithm: id, LowBytes: low, HighBytes: b.UpTo, LowProcesses: c.Low, HighProcesses: c.High}
+			x := rule{Algorithm: id, LowBytes: low, HighBytes: band.UpTo, LowProcesses: c.Low, HighProcesses: c.High}
 			if !sized(t.Collective) {
 				x.HighBytes = math.MaxInt32
 			}
@@ -78,33 +95,25 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) (Rules, error) {
 }
 
 // number returns the number of an algorithm, 0 of the library's own choice.
-func number(c coll.Collective, alg coll.Algorithm, cat *mpi.Catalogue) (int, error) {
+func (b build) number(c coll.Collective, alg coll.Algorithm) (int, error) {
 	if alg.IsDefault() {
 		return 0, nil
 	}
-	e, err := cat.Lookup(c, alg)
+	e, err := b.cat.Lookup(c, alg)
 	return e.ID, err
 }
 
-// Verify writes the settings, reads them back and replays them: at every row, the
-// algorithm reached must be the one that the plan chose for the layout.
-func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *mpi.Catalogue) error {
-	text, err := s.Shell()
-	if err != nil {
-		return fmt.Errorf("intel: %w", err)
-	}
-	back, err := selection.ParseShell(text)
-	if err != nil {
-		return fmt.Errorf("intel: %w", err)
-	}
+// Replay implements mpi.Build: at every row, the algorithm reached must be the one that
+// the plan chose for the layout.
+func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
 	for _, r := range rows {
 		p := r.Point
-		got, _, err := Replay(back, p)
+		got, err := reach(x.Setup, p)
 		if err != nil {
 			return err
 		}
 		alg, _ := plan.Select(p)
-		want, err := number(p.Collective, alg, cat)
+		want, err := b.number(p.Collective, alg)
 		if err != nil {
 			return fmt.Errorf("intel: %v: %w", p, err)
 		}
@@ -115,19 +124,18 @@ func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *m
 	return nil
 }
 
-// Replay returns the number of the algorithm that a benchmark at a point runs with
-// the settings, and false when the library decides.
-func Replay(s selection.Setup, p coll.Point) (int, bool, error) {
+// reach returns the number of the algorithm that a benchmark at a point runs with the
+// settings, 0 when the library decides.
+func reach(s selection.Setup, p coll.Point) (int, error) {
 	for _, x := range s.For(p.Layout()) {
-		if x.Name != Variable(p.Collective) {
+		if x.Name != variable(p.Collective) {
 			continue
 		}
-		rules, err := Parse(x.Value)
+		rules, err := parse(x.Value)
 		if err != nil {
-			return 0, false, fmt.Errorf("intel: %s: %w", x.Name, err)
+			return 0, fmt.Errorf("intel: %s: %w", x.Name, err)
 		}
-		id, ok := rules.Find(p.Processes(), Size(p))
-		return id, ok, nil
+		return rules.find(p.Processes(), size(p)), nil
 	}
-	return 0, false, nil
+	return 0, nil
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/selection"
+	"tutti/mpi"
 )
 
 func BenchmarkFit(b *testing.B) {
-	lib, cat := embedded(b)
-	rows := grid(cat, coll.Bcast, rand.New(rand.NewPCG(1, 1)))
+	mpich := known(b)
+	rows := grid(mpich.cat, coll.Bcast, rand.New(rand.NewPCG(1, 1)))
 	for b.Loop() {
-		if _, err := Fit(rows, lib, cat, selection.Options{MaxLoss: 0.01}); err != nil {
+		if _, err := mpich.Fit(rows, mpi.FitOptions{MaxLoss: 0.01}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,34 +1,32 @@
-// Package mpich writes selections as the JSON files that MPICH 4.0 to 5.0 reads in
-// place of its built-in trees, reads such files back and replays them.
+// Package mpich is MPICH: its algorithms and compositions, how it is made to use one
+// of them, and the JSON files that MPICH 4.0 to 5.0 reads in place of its built-in
+// trees.
+//
+//	cat := mpich.Library.Releases()[0] // 4.0.2
+//	b, err := mpich.Library.Open(cat, "/usr/lib/x86_64-linux-gnu/libmpich.so")
+//	if err != nil {
+//		return err
+//	}
+//	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+//	if err != nil {
+//		return err
+//	}
+//	x, err := b.Export(plan, dir) // dir/mpich.json, dir/mpich.ch4.json and dir/mpich.env
 //
 // A file replaces a whole tree and MPICH checks nothing that it chooses by the
 // file. Export therefore starts from the complete trees of the library the files
-// are for, found in libmpich itself by csel.ReadLibrary, guards every
-// algorithm by what it requires of a call, and refuses what the library does not
-// know. Files are for one library: names and parameters change from release to
-// release.
-//
-//	lib, err := csel.ReadLibrary("/usr/lib/x86_64-linux-gnu/libmpich.so")
-//	if err != nil {
-//		return err
-//	}
-//	plan, err := mpich.Fit(rows, lib, cat, selection.Options{MaxLoss: 0.01})
-//	if err != nil {
-//		return err
-//	}
-//	file, err := mpich.Export([]mpich.Plan{plan}, lib, cat)
-//	if err != nil {
-//		return err
-//	}
-//	if err := mpich.Verify(file.Bytes(), file.DeviceBytes(), []mpich.Plan{plan}, rows, lib, cat); err != nil {
-//		return err
-//	}
-//	err = file.Write(dir) // dir/mpich.json, dir/mpich.ch4.json and dir/mpich.env
+// are for, found in libmpich itself by package csel, guards every algorithm by what
+// it requires of a call, and refuses what the library does not know. Files are for
+// one library: names and parameters change from release to release.
 //
 // MPICH decides twice. The ch4 device comes first: by a tree of its own it hands a
-// collective on or makes it from parts, one between the nodes and one within each.
-// Then the tree of algorithms is asked, with the whole communicator or with those
-// of the parts. The files say both, so that at every point
+// collective on or makes it from parts, one between the nodes and one within each: a
+// composition, named alpha, beta or gamma. Then the tree of algorithms is asked, with
+// the whole communicator or with those of the parts. Compositions are entries of the
+// catalogue like the others; where a release lets the parts be chosen they are
+// parameters, alpha(inter=binomial), and a part not named is the library's own choice.
+//
+// The files say both decisions, so that at every point
 //
 //   - the library's default is what the library does as shipped: its own
 //     composition of its own algorithms;

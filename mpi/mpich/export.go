@@ -1,16 +1,11 @@
 package mpich
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -18,148 +13,110 @@ import (
 	"tutti/selection"
 )
 
-// The files that Write makes. There is none for the device when its own tree stays.
+// The files. There is none for the device when its own tree stays.
 const (
-	FileName   = "mpich.json"
-	DeviceName = "mpich.ch4.json"
-	EnvName    = "mpich.env"
+	flatName    = "mpich.json"
+	deviceName  = "mpich.ch4.json"
+	snippetName = "mpich.env"
 )
 
-// File holds complete selection files for one library.
-type File struct {
-	Tree   csel.Object // of the algorithms
-	Device csel.Object // of the compositions, empty when the library's own stays
-
-	Collectives []coll.Collective // tuned in it, alphabetical
-	off         []coll.Collective // that the device has to leave alone
+// build is what is known of one libmpich.
+type build struct {
+	lib csel.Library
+	cat *mpi.Catalogue
 }
 
-// Bytes returns the content of the file of algorithms, the same for the same plans.
-func (f File) Bytes() []byte { return f.Tree.Bytes() }
-
-// DeviceBytes returns the content of the device's file, nil when there is none.
-func (f File) DeviceBytes() []byte {
-	if len(f.Device) == 0 {
-		return nil
+// Open implements mpi.Library. Without a path the trees are those known of the
+// release.
+func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
+	if path == "" {
+		lib, err := csel.Embedded(cat.Version)
+		if err != nil {
+			return nil, err
+		}
+		return build{lib, cat}, nil
 	}
-	return f.Device.Bytes()
-}
-
-// Names returns the files that Write makes.
-func (f File) Names() []string {
-	if len(f.Device) == 0 {
-		return []string{FileName, EnvName}
+	lib, err := csel.ReadLibrary(path)
+	if err != nil {
+		return nil, err
 	}
-	return []string{FileName, DeviceName, EnvName}
+	if lib.Version != "" && lib.Version != cat.Version {
+		return nil, fmt.Errorf("%s is MPICH %s, but the campaign is for %s", path, lib.Version, cat.Version)
+	}
+	return build{lib, cat}, nil
 }
 
-// Env returns the settings that make MPICH obey the files in a folder, given by
-// its absolute path.
-func (f File) Env(dir string) ([]selection.Setting, error) {
+// Export implements mpi.Build by merging the plan into the complete trees of the
+// library.
+//
+// Communicator sizes are asked before processes per node, these before message
+// sizes; outside the tuned range and where the plan says coll.Default stands a copy
+// of the library's own subtree, the device's in the device's tree, so that the
+// library does there what it does as shipped. Every algorithm is guarded by what
+// the catalogue says it requires.
+func (b build) Export(plan selection.Plan, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
-		return nil, fmt.Errorf("mpich: folder %s: want an absolute path, every process opens the files from its own directory", dir)
+		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every process opens the files from its own directory", dir)
 	}
-	out := []selection.Setting{{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: filepath.Join(dir, FileName)}}
-	if len(f.Device) > 0 {
-		out = append(out, selection.Setting{Name: "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE", Value: filepath.Join(dir, DeviceName)})
+	trees, off, err := b.merge(plan)
+	if err != nil {
+		return mpi.Export{}, err
 	}
-	for _, c := range f.off {
-		out = append(out, selection.Setting{Name: "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_DEVICE_COLLECTIVE", Value: "0"})
+	x := mpi.Export{
+		Files:   []mpi.File{{Name: flatName, Content: trees.flat.Bytes()}},
+		Setup:   selection.Setup{Settings: []selection.Setting{{Name: flatFile, Value: filepath.Join(dir, flatName)}}},
+		Snippet: snippetName,
+		Stale:   []string{deviceName},
 	}
-	return out, nil
+	if len(trees.device) > 0 {
+		x.Files = append(x.Files, mpi.File{Name: deviceName, Content: trees.device.Bytes()})
+		x.Setup.Settings = append(x.Setup.Settings, selection.Setting{Name: deviceFile, Value: filepath.Join(dir, deviceName)})
+	}
+	for _, c := range off {
+		x.Setup.Settings = append(x.Setup.Settings, selection.Setting{Name: variables(c) + "DEVICE_COLLECTIVE", Value: "0"})
+	}
+	return x, nil
 }
 
-// Write puts the files into a folder that exists.
-func (f File) Write(dir string) error {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return fmt.Errorf("mpich: %w", err)
+// merge returns the trees with the plan in them, the device's only where it changes,
+// and the collectives that the device has to leave alone.
+func (b build) merge(plan selection.Plan) (out files, off []coll.Collective, err error) {
+	out.flat = b.lib.Tree
+	device := b.lib.Device
+	for _, tree := range plan.Trees {
+		if len(tree.Comms) == 0 {
+			continue
+		}
+		c := tree.Collective
+		x := &exporter{build: b, collective: c}
+		subtree, err := x.algorithms(tree, selection.TreeOf(plan.Inter, c))
+		if err != nil {
+			return files{}, nil, err
+		}
+		out.flat = out.flat.With(csel.CollectiveKey+string(c), subtree)
+		if !b.mixes(c) {
+			off = append(off, c)
+			continue
+		}
+		if !splits(c) {
+			continue // the device hands it on in any case
+		}
+		x.device = true
+		if subtree, err = x.compositions(tree); err != nil {
+			return files{}, nil, err
+		}
+		device = device.With(csel.CollectiveKey+string(c), subtree)
+		out.device = device
 	}
-	env, err := f.Env(abs)
-	if err != nil {
-		return err
-	}
-	if err := selection.WriteFile(filepath.Join(abs, FileName), f.Bytes()); err != nil {
-		return err
-	}
-	if err := f.writeDevice(filepath.Join(abs, DeviceName)); err != nil {
-		return err
-	}
-	return selection.WriteFile(filepath.Join(abs, EnvName), selection.EnvFile(env))
-}
-
-// writeDevice also takes away the file of an earlier export that needed one.
-func (f File) writeDevice(path string) error {
-	if len(f.Device) > 0 {
-		return selection.WriteFile(path, f.DeviceBytes())
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("mpich: %w", err)
-	}
-	return nil
+	return out, off, out.check(b.lib)
 }
 
 // exporter writes the subtree of one collective, of the algorithms or the device.
 type exporter struct {
-	lib        csel.Library
-	cat        *mpi.Catalogue
+	build
 	collective coll.Collective
 	device     bool
 	untuned    csel.Object // the library's own decision, where it stays
-}
-
-// Export merges plans into the complete trees of the library.
-//
-// Communicator sizes are asked before processes per node, these before message
-// sizes; outside the tuned range and where a plan says coll.Default stands a copy
-// of the library's own subtree, the device's in the device's tree, so that the
-// library does there what it does as shipped. Every algorithm is guarded by what
-// the catalogue says it requires. The error matches mpi.ErrUnknown when the
-// release has not an algorithm or one lacks a parameter.
-func Export(plans []Plan, lib csel.Library, cat *mpi.Catalogue) (File, error) {
-	sorted := slices.Clone(plans)
-	slices.SortStableFunc(sorted, func(a, b Plan) int { return cmp.Compare(a.Collective, b.Collective) })
-	file := File{Tree: lib.Tree}
-	device := lib.Device
-	for i, p := range sorted {
-		if len(p.Comms) == 0 {
-			continue
-		}
-		if i > 0 && p.Collective == sorted[i-1].Collective {
-			return File{}, fmt.Errorf("mpich: two plans for %s: want one", p.Collective)
-		}
-		x := &exporter{lib: lib, cat: cat, collective: p.Collective}
-		subtree, err := x.algorithms(p)
-		if err != nil {
-			return File{}, err
-		}
-		file.Tree = file.Tree.With(csel.CollectiveKey+string(p.Collective), subtree)
-		file.Collectives = append(file.Collectives, p.Collective)
-		if !mixes(lib, cat, p.Collective) {
-			file.off = append(file.off, p.Collective)
-			continue
-		}
-		if !splits(p.Collective) {
-			continue // the device hands it on in any case
-		}
-		x.device = true
-		if subtree, err = x.compositions(p); err != nil {
-			return File{}, err
-		}
-		device = device.With(csel.CollectiveKey+string(p.Collective), subtree)
-		file.Device = device
-	}
-	if err := file.check(lib); err != nil {
-		return File{}, err
-	}
-	return file, nil
-}
-
-func (f File) check(lib csel.Library) error {
-	if err := check(f.Tree, lib.Tree, lib); err != nil || len(f.Device) == 0 {
-		return err
-	}
-	return check(f.Device, lib.Device, lib)
 }
 
 const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
@@ -188,7 +145,7 @@ func (x *exporter) branch() (intra csel.Object, put func(csel.Object) csel.Objec
 // that of separate buffers if the library asks for it; all else stays the
 // library's. Communicators of parts have rules of their own: what is tuned for
 // communicators of programs must not change what compositions are made of.
-func (x *exporter) algorithms(p Plan) (csel.Object, error) {
+func (x *exporter) algorithms(tree, inter *selection.Tree) (csel.Object, error) {
 	intra, put, err := x.branch()
 	if err != nil {
 		return nil, err
@@ -205,19 +162,19 @@ func (x *exporter) algorithms(p Plan) (csel.Object, error) {
 		}
 		return alg
 	}
-	tuned, err := x.comms(mapped(p.Comms, flat))
+	tuned, err := x.comms(mapped(tree.Comms, flat))
 	if err != nil {
 		return nil, err
 	}
 	if inPlaceAsked {
 		return put(intra.With(apartKey, tuned)), nil
 	}
-	if !splits(x.collective) || !mixes(x.lib, x.cat, x.collective) {
+	if !splits(x.collective) || !x.mixes(x.collective) {
 		return put(tuned), nil
 	}
 	between := intra
-	if p.Inter != nil && len(p.Inter.Comms) > 0 {
-		if between, err = x.comms(p.Inter.Comms); err != nil {
+	if inter != nil {
+		if between, err = x.comms(inter.Comms); err != nil {
 			return nil, err
 		}
 	}
@@ -228,14 +185,14 @@ func (x *exporter) algorithms(p Plan) (csel.Object, error) {
 
 // compositions returns the whole subtree of the collective in the device's tree:
 // where an algorithm was selected, the communicator is handed on.
-func (x *exporter) compositions(p Plan) (csel.Object, error) {
+func (x *exporter) compositions(tree *selection.Tree) (csel.Object, error) {
 	intra, put, err := x.branch()
 	if err != nil {
 		return nil, err
 	}
 	x.untuned = closed(intra, true)
 	flat, _ := handsOn(x.cat, x.collective)
-	tuned, err := x.comms(mapped(p.Comms, func(alg coll.Algorithm) coll.Algorithm {
+	tuned, err := x.comms(mapped(tree.Comms, func(alg coll.Algorithm) coll.Algorithm {
 		e, err := x.cat.Lookup(x.collective, alg)
 		switch {
 		case alg.IsDefault():

@@ -33,7 +33,7 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 // variables mean the same to the library, and all the variables exist as integers.
 func TestLiveNumbers(t *testing.T) {
 	prog := mpitest.BuildForced(t, toolchain)
-	_, cat := installed(t, prog)
+	cat := installed(t, prog).cat
 	for _, c := range flat(t, cat) {
 		if c.Algorithm.IsDefault() {
 			continue
@@ -61,7 +61,7 @@ func together(t *testing.T, base []mpi.Var, prog string, args ...string) string 
 // algorithm, and the default is the device's choice again, seen in error stacks.
 func TestLiveSwitch(t *testing.T) {
 	prog := mpitest.BuildForced(t, toolchain)
-	_, cat := installed(t, prog)
+	cat := installed(t, prog).cat
 	names := []string{"library_default", "scatter_ring_allgather", "smp", "library_default", "binomial", "scatter_recursive_doubling_allgather", "library_default"}
 	var candidates []coll.Candidate
 	for _, name := range names {
@@ -93,7 +93,7 @@ func TestLiveSwitch(t *testing.T) {
 // start; none aborts, whatever it calls itself.
 func TestLiveRuns(t *testing.T) {
 	prog := mpitest.BuildForced(t, toolchain)
-	_, cat := installed(t, prog)
+	cat := installed(t, prog).cat
 	all := flat(t, cat)
 	for _, c := range coll.Collectives() {
 		candidates := slices.DeleteFunc(slices.Clone(all), func(x coll.Candidate) bool { return x.Collective != c })
@@ -109,7 +109,7 @@ func TestLiveRuns(t *testing.T) {
 // its own.
 func TestLiveRefusal(t *testing.T) {
 	prog := mpitest.BuildForced(t, toolchain)
-	_, cat := installed(t, prog)
+	cat := installed(t, prog).cat
 	c := mpilibrarytest.Candidate(t, coll.Allgather, coll.Layout{Nodes: 2, PPN: 2}, 4096, "recursive_doubling")
 	args := append([]string{"call", "allgather", "4096"}, mpilibrarytest.Groups(t, Library, cat, []coll.Candidate{c})...)
 	out := mpitest.Run(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, cat, c).Base), "mpiexec.hydra", append([]string{"-n", "3", prog}, args...)...)

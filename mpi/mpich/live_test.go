@@ -2,10 +2,7 @@ package mpich
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
@@ -22,8 +20,8 @@ import (
 
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
 
-// installed returns the library that a program is linked with, and its catalogue.
-func installed(t *testing.T, prog string) (csel.Library, *mpi.Catalogue) {
+// installed returns the library that a program is linked with.
+func installed(t *testing.T, prog string) build {
 	t.Helper()
 	out, err := exec.Command("ldd", prog).Output()
 	if err != nil {
@@ -39,16 +37,16 @@ func installed(t *testing.T, prog string) (csel.Library, *mpi.Catalogue) {
 	}
 	for _, cat := range releases() {
 		if cat.Version == lib.Version {
-			return lib, cat
+			return build{lib, cat}
 		}
 	}
-	t.Skip("no release " + lib.Version)
-	return lib, nil
+	t.Skipf("nothing is known of release %s", lib.Version)
+	return build{}
 }
 
 // TestLiveLibrary: what is built in is what the library has.
 func TestLiveLibrary(t *testing.T) {
-	lib, _ := installed(t, mpitest.Build(t, toolchain))
+	lib := installed(t, mpitest.Build(t, toolchain)).lib
 	want, err := csel.Embedded(lib.Version)
 	if err != nil {
 		t.Skip(err)
@@ -57,31 +55,6 @@ func TestLiveLibrary(t *testing.T) {
 	if d := cmp.Diff(want, lib); d != "" {
 		t.Errorf("(-built in +installed):\n%s", d)
 	}
-}
-
-// sourced writes the file and returns the environment of its mpich.env, as a
-// shell understands it.
-func sourced(t *testing.T, file File) []string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a b's")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("env", "-i", "sh", "-c", `. "$1"; exec env`, "sh", filepath.Join(dir, EnvName))
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var env []string
-	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(line, "MPIR_CVAR_") {
-			env = append(env, strings.TrimSpace(line))
-		}
-	}
-	return env
 }
 
 // launch runs the program on a layout; MPICH deals the processes of one machine
@@ -131,27 +104,20 @@ func layered(cat *mpi.Catalogue) []selection.Row {
 // that name the algorithm.
 func TestLiveSelection(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	lib, cat := installed(t, prog)
-	rows := layered(cat)
-	plan, err := Fit(rows, lib, cat, selection.Options{})
+	b := installed(t, prog)
+	rows := layered(b.cat)
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	tree, err := csel.Parse(x.Content(flatName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plans := []Plan{plan}
-	file, err := Export(plans, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
-		t.Fatal(err)
-	}
-	env := sourced(t, file)
+	env := mpilibrarytest.Sourced(t, b, plan)
 	seen := map[string]bool{}
 	for i, r := range rows {
 		if i%5 > 2 { // some are enough, with all four algorithms among them
 			continue
 		}
-		want, err := Replay(file.Bytes(), CallAt(r.Point))
+		want, err := reach(tree, signatureAt(r.Point))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,12 +138,8 @@ func TestLiveSelection(t *testing.T) {
 // hands it on with it, seen in the error stack of the installed library.
 func TestLiveDevice(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	lib, cat := installed(t, prog)
-	file, err := Export([]Plan{always(coll.Bcast, coll.Algorithm{Name: "scatter_ring_allgather"})}, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := sourced(t, file)
+	plan := selection.Plan{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
+	env := mpilibrarytest.Sourced(t, installed(t, prog), plan)
 	slices.Sort(env)
 	if len(env) != 2 || !strings.Contains(env[0], "_CH4_") {
 		t.Fatalf("settings %v, want a file for the device and one for the algorithms", env)
@@ -218,21 +180,9 @@ func last(names []string) string {
 // any number of processes, in place, and for operations of every kind.
 func TestLiveResults(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	lib, cat := installed(t, prog)
+	b := installed(t, prog)
 	for i, l := range []coll.Layout{{Nodes: 1, PPN: 3}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 2, PPN: 1}, {Nodes: 4, PPN: 2}} {
-		var plans []Plan
-		rng := rand.New(rand.NewPCG(uint64(i), 3))
-		for _, c := range coll.Collectives() {
-			plan, err := Fit(grid(cat, c, rng), lib, cat, selection.Options{MaxLoss: 0.1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			plans = append(plans, plan)
-		}
-		file, err := Export(plans, lib, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mpitest.Right(t, launch(t, sourced(t, file), l, prog, "check", "1", "3000"), 2)
+		plan, _ := mpilibrarytest.Told(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
+		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, plan), l, prog, "check", "1", "3000"), 2)
 	}
 }

@@ -1,12 +1,14 @@
 package mpich
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
@@ -70,54 +72,39 @@ func TestProjection(t *testing.T) {
 		{"no prediction at one of them", []point{
 			{4, 2, times{def: 3, ring: 1}, def}, {4, 4, times{}, def}}},
 	}
-	lib, cat := embedded(t)
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			var rows []selection.Row
 			for _, p := range tc.points {
 				rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: p.nodes, PPN: p.ppn, MsgBytes: 1024}, p.list))
 			}
-			plan, err := Fit(rows, lib, cat, selection.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan, _ := mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
 			for i, p := range tc.points {
 				if got, _ := plan.Select(rows[i].Point); got.String() != p.want {
 					t.Errorf("%v: %v, want %s", rows[i].Point, got, p.want)
 				}
 			}
-			file, err := Export([]Plan{plan}, lib, cat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := Verify(file.Bytes(), file.DeviceBytes(), []Plan{plan}, rows, lib, cat); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }
 
-// TestNeverSlowerThanTheDefault: whatever is given up, no point gets an option
-// that is predicted to be slower than its default, and merging costs no more than
-// allowed against the best of what the files can say.
-func TestNeverSlowerThanTheDefault(t *testing.T) {
-	_, cat := embedded(t)
+// TestCompositionsAreSelected: with random times, compositions and other algorithms
+// between nodes are among what is selected.
+func TestCompositionsAreSelected(t *testing.T) {
+	b := known(t)
 	compositions, altered := 0, 0
 	for seed := range uint64(4) {
-		plans, rows := fitAll(t, cat, seed, 0.1)
+		rows := grids(b.cat, seed)
+		plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
 		for _, r := range rows {
-			i := slices.IndexFunc(plans, func(p Plan) bool { return p.Collective == r.Point.Collective })
-			alg, _ := plans[i].Select(r.Point)
-			own, ok := r.Loss(coll.Default)
-			loss, has := r.Loss(alg)
-			if !ok || !has || loss > own {
-				t.Fatalf("%v: %v loses %g, the default %g", r.Point, alg, loss, own)
-			}
-			if e, err := cat.Lookup(r.Point.Collective, alg); err == nil && e.Has(mpi.Hierarchical) {
+			alg, _ := plan.Select(r.Point)
+			if e, err := b.cat.Lookup(r.Point.Collective, alg); err == nil && e.Has(mpi.Hierarchical) {
 				compositions++
 			}
-			if inter, _ := plans[i].Inter.Lookup(r.Point.Nodes, 1, Size(r.Point)); !inter.IsDefault() && r.Point.PPN > 1 {
-				altered++
+			if tree := selection.TreeOf(plan.Inter, r.Point.Collective); tree != nil && r.Point.PPN > 1 {
+				if between, _ := tree.Lookup(r.Point.Nodes, 1, size(r.Point)); !between.IsDefault() {
+					altered++
+				}
 			}
 		}
 	}
@@ -129,26 +116,25 @@ func TestNeverSlowerThanTheDefault(t *testing.T) {
 // TestPartsStay: what is tuned for communicators of programs does not reach the
 // communicators of parts.
 func TestPartsStay(t *testing.T) {
-	lib, cat := embedded(t)
-	var plans []Plan
-	for c, name := range map[coll.Collective]string{
-		coll.Bcast: "scatter_ring_allgather", coll.Reduce: "binomial", coll.Allreduce: "recursive_doubling", coll.Scan: "recursive_doubling",
-	} {
-		plans = append(plans, always(c, coll.Algorithm{Name: name}))
+	b := known(t)
+	var plan selection.Plan
+	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast, coll.Reduce, coll.Scan} {
+		name := map[coll.Collective]string{coll.Bcast: "scatter_ring_allgather", coll.Reduce: "binomial"}[c]
+		plan.Trees = append(plan.Trees, always(c, cmp.Or(name, "recursive_doubling")))
 	}
-	file, err := Export(plans, lib, cat)
+	trees, _, err := b.merge(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range plans {
+	for _, tree := range plan.Trees {
 		for _, n := range []int{2, 5, 8, 64} {
-			for _, where := range []Hierarchy{Node, NodeRoots} {
-				call := CallAt(coll.Point{Collective: p.Collective, Nodes: n, PPN: 1, MsgBytes: 65536})
+			for _, where := range []hierarchy{nodeKind, rootsKind} {
+				call := signatureAt(coll.Point{Collective: tree.Collective, Nodes: n, PPN: 1, MsgBytes: 65536})
 				call.Hierarchy = where
-				got, err := Replay(file.Bytes(), call)
-				want, werr := Replay(lib.Tree.Bytes(), call)
+				got, err := reach(trees.flat, call)
+				want, werr := reach(b.lib.Tree, call)
 				if err != nil || werr != nil || got != want {
-					t.Errorf("%s on %d of %s: %v, %v, want %v", p.Collective, n, where, got, err, want)
+					t.Errorf("%s on %d of %s: %v, %v, want %v", tree.Collective, n, where, got, err, want)
 				}
 			}
 		}
@@ -159,54 +145,39 @@ func TestPartsStay(t *testing.T) {
 // compositions are not known, has its device told to leave tuned collectives
 // alone, and gets no composition.
 func TestWithoutDevice(t *testing.T) {
-	lib, cat := embedded(t)
-	newest := release(t, "5.0.1")
-	bare := lib
-	bare.Device, bare.Compositions = nil, nil
+	b := known(t)
+	bare := b
+	bare.lib.Device, bare.lib.Compositions = nil, nil
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1024}
-	rows := []selection.Row{row(t, p, times{"library_default": 3, "alpha(inter=binomial)": 1, "scatter_ring_allgather": 2})}
+	flat := row(t, p, times{"library_default": 3, "scatter_ring_allgather": 2})
+	composed := row(t, p, times{"library_default": 3, "alpha(inter=binomial)": 1, "scatter_ring_allgather": 2})
 	for name, tc := range map[string]struct {
-		lib csel.Library
-		cat *mpi.Catalogue
-	}{"no device": {bare, cat}, "5.0": {lib, newest}} {
-		if tc.cat == newest { // has no composition to be refused
-			rows = []selection.Row{row(t, p, times{"library_default": 3, "scatter_ring_allgather": 2})}
-		}
-		plan, err := Fit(rows, tc.lib, tc.cat, selection.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := Export([]Plan{plan}, tc.lib, tc.cat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Verify(file.Bytes(), file.DeviceBytes(), []Plan{plan}, rows, tc.lib, tc.cat); err != nil {
-			t.Error(name, err)
-		}
+		build build
+		row   selection.Row
+	}{"no device": {bare, composed}, "5.0": {build{b.lib, release(t, "5.0.1")}, flat}} { // 5.0 has no composition to be refused
+		plan, x := mpilibrarytest.Told(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
 		if alg, _ := plan.Select(p); alg.Name != "scatter_ring_allgather" {
 			t.Errorf("%s: %v selected, want the flat one", name, alg)
 		}
-		env, err := file.Env("/x")
-		if err != nil {
-			t.Fatal(err)
+		want := []selection.Setting{
+			{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
+			{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
 		}
-		want := "[{MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE /x/mpich.json} {MPIR_CVAR_BCAST_DEVICE_COLLECTIVE 0}]"
-		if got := fmt.Sprint(env); got != want || file.DeviceBytes() != nil {
-			t.Errorf("%s: settings %s, want %s and no file for the device", name, got, want)
+		if !slices.Equal(x.Setup.Settings, want) || x.Content(deviceName) != nil {
+			t.Errorf("%s: settings %v, want %v and no file for the device", name, x.Setup.Settings, want)
 		}
 	}
 }
 
 // mixture makes rows whose best option is the default, an algorithm and a composition in turn.
-func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) [][]selection.Row {
+func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
 	t.Helper()
 	sizes := map[coll.Collective][]int64{
 		coll.Bcast: {256, 16384}, coll.Allreduce: {256, 16384}, coll.Reduce: {4096}, coll.Barrier: {0}, coll.Scan: {4096},
 	}
-	var out [][]selection.Row
+	var rows []selection.Row
 	turn := 0
 	for _, c := range coll.Collectives() {
-		var rows []selection.Row
 		for _, l := range layouts {
 			for _, size := range sizes[c] {
 				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
@@ -229,68 +200,43 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) [][]select
 				turn++
 			}
 		}
-		if rows != nil {
-			out = append(out, rows)
-		}
 	}
-	return out
+	return rows
 }
 
 // TestLiveMixture: on simulated nodes every point enters what the files say, and
 // points left to the library enter what it enters without any file, on all ranks.
 func TestLiveMixture(t *testing.T) {
-	lib, cat := embedded(t)
-	functions := slices.DeleteFunc(slices.Clone(lib.Leaves), func(name string) bool {
-		return strings.HasPrefix(name, "MPIR_I") || strings.HasPrefix(name, "MPIR_Neighbor") || strings.Contains(name, "_inter_")
-	})
-	prog := mpitest.BuildTraced(t, functions)
-	problems := mixture(t, cat, []coll.Layout{{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 4, PPN: 2}})
-	var plans []Plan
-	for _, rows := range problems {
-		plan, err := Fit(rows, lib, cat, selection.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plans = append(plans, plan)
-	}
-	file, err := Export(plans, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := sourced(t, file)
+	b := known(t)
+	prog := mpitest.BuildTraced(t, functions(t))
+	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 4, PPN: 2}})
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	env := mpilibrarytest.Sourced(t, b, plan)
 	kinds := map[string]int{}
-	for i, rows := range problems {
-		if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
-			t.Fatal(err)
+	for _, r := range rows {
+		alg, _ := plan.Select(r.Point)
+		out := trace(t, prog, env, r.Point)
+		want := toEnter(t, b, x, r.Point)
+		if got := entered(out, 0); !slices.Equal(got, want) {
+			t.Errorf("%v %v: rank 0 entered %v, want %v", r.Point, alg, got, want)
 		}
-		for _, r := range rows {
-			alg, _ := plans[i].Select(r.Point)
-			out := trace(t, prog, env, r.Point)
-			want, err := Entered(file.Bytes(), file.DeviceBytes(), CallAt(r.Point), lib, cat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := entered(out, 0); !slices.Equal(got, want) {
-				t.Errorf("%v %v: rank 0 entered %v, want %v", r.Point, alg, got, want)
-			}
-			if !strings.Contains(out, "right "+string(r.Point.Collective)) {
-				t.Errorf("%v %v: not right:\n%s", r.Point, alg, out)
-			}
-			e, _ := cat.Lookup(r.Point.Collective, alg)
-			switch {
-			case alg.IsDefault():
-				kinds["default"]++
-				shipped := trace(t, prog, nil, r.Point)
-				for rank := range r.Point.Processes() {
-					if got, want := mpitest.Ran(out, rank), mpitest.Ran(shipped, rank); !slices.Equal(got, want) {
-						t.Errorf("%v: rank %d entered %v, without files %v", r.Point, rank, got, want)
-					}
+		if !strings.Contains(out, "right "+string(r.Point.Collective)) {
+			t.Errorf("%v %v: not right:\n%s", r.Point, alg, out)
+		}
+		e, _ := b.cat.Lookup(r.Point.Collective, alg)
+		switch {
+		case alg.IsDefault():
+			kinds["default"]++
+			shipped := trace(t, prog, nil, r.Point)
+			for rank := range r.Point.Processes() {
+				if got, want := mpitest.Ran(out, rank), mpitest.Ran(shipped, rank); !slices.Equal(got, want) {
+					t.Errorf("%v: rank %d entered %v, without files %v", r.Point, rank, got, want)
 				}
-			case composes(e):
-				kinds["composition"]++
-			default:
-				kinds["flat"]++
 			}
+		case composes(e):
+			kinds["composition"]++
+		default:
+			kinds["flat"]++
 		}
 	}
 	t.Log(kinds)
@@ -299,6 +245,35 @@ func TestLiveMixture(t *testing.T) {
 			t.Errorf("%d points with %s: want some of each", kinds[kind], kind)
 		}
 	}
+}
+
+// toEnter returns the functions that the first process of a node enters in the
+// library with the files, each once, alphabetical.
+func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
+	t.Helper()
+	f := files{device: b.lib.Device}
+	var err error
+	if f.flat, err = csel.Parse(x.Content(flatName)); err != nil {
+		t.Fatal(err)
+	}
+	if text := x.Content(deviceName); text != nil {
+		if f.device, err = csel.Parse(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := b.route(f, signatureAt(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	if r.flat.Name != "" {
+		names = append(names, r.flat.Name)
+	}
+	for _, p := range r.parts {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func trace(t *testing.T, prog string, env []string, p coll.Point) string {

@@ -1,7 +1,6 @@
 package mpich
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -14,18 +13,20 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
 
-func embedded(t testing.TB) (csel.Library, *mpi.Catalogue) {
+// known is what is known of 4.0.2 without the library.
+func known(t testing.TB) build {
 	t.Helper()
 	lib, err := csel.Embedded("4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lib, release(t, "4.0.2")
+	return build{lib, release(t, "4.0.2")}
 }
 
 // grid makes rows with random times for every algorithm that can run, on layouts
@@ -65,86 +66,60 @@ func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	return all
 }
 
-func fitAll(t testing.TB, cat *mpi.Catalogue, seed uint64, maxLoss float64) ([]Plan, []selection.Row) {
-	t.Helper()
-	lib, _ := embedded(t)
+// grids are the grids of all collectives.
+func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var plans []Plan
 	var all []selection.Row
 	for _, c := range coll.Collectives() {
-		rows := grid(cat, c, rng)
-		plan, err := Fit(rows, lib, cat, selection.Options{MaxLoss: maxLoss})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plans, all = append(plans, plan), append(all, rows...)
+		all = append(all, grid(cat, c, rng)...)
 	}
-	return plans, all
-}
-
-func TestExportIsObeyed(t *testing.T) {
-	lib, cat := embedded(t)
-	for seed := range uint64(5) {
-		plans, rows := fitAll(t, cat, seed, 0.2)
-		file, err := Export(plans, lib, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
-		again, err := Export(plans, lib, cat)
-		if err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
-			t.Errorf("seed %d: two exports differ, or %v", seed, err)
-		}
-	}
+	return all
 }
 
 // TestExportBetweenGridPoints replays calls at points that were not tuned: the
 // file must say what the tree says, guarded.
 func TestExportBetweenGridPoints(t *testing.T) {
-	lib, cat := embedded(t)
-	plans, _ := fitAll(t, cat, 7, 0.2)
-	file, err := Export(plans, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := known(t)
+	plan, x := mpilibrarytest.Told(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
 	var rows []selection.Row
 	rng := rand.New(rand.NewPCG(8, 0))
 	for range 5000 {
-		tree := plans[rng.IntN(len(plans))]
+		tree := plan.Trees[rng.IntN(len(plan.Trees))]
 		p := coll.Point{Collective: tree.Collective, Nodes: 1 + rng.IntN(14), PPN: 1 + rng.IntN(10)}
 		if p.Collective.Sized() {
 			p.MsgBytes = int64(math.Exp2(rng.Float64() * 23))
 		}
 		alg, _ := tree.Select(p)
-		if !alg.IsDefault() && cat.Check(coll.Candidate{Point: p, Algorithm: alg}) != nil {
+		if !alg.IsDefault() && b.cat.Check(coll.Candidate{Point: p, Algorithm: alg}) != nil {
 			continue // the guard steps in, see TestGuards
 		}
-		inter, _ := tree.Inter.Lookup(p.Nodes, 1, Size(p))
-		if e, _ := cat.Lookup(p.Collective, alg); !inter.IsDefault() || e.Has(mpi.Hierarchical) {
+		between := coll.Default
+		if inter := selection.TreeOf(plan.Inter, p.Collective); inter != nil {
+			between, _ = inter.Lookup(p.Nodes, 1, size(p))
+		}
+		if e, _ := b.cat.Lookup(p.Collective, alg); !between.IsDefault() || e.Has(mpi.Hierarchical) {
 			continue // parts are tuned for their own numbers of nodes, not for these layouts
 		}
 		rows = append(rows, selection.Row{Point: p})
 	}
-	if err := Verify(file.Bytes(), file.DeviceBytes(), plans, rows, lib, cat); err != nil {
+	if err := b.Replay(x, plan, rows); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestGuards(t *testing.T) {
-	lib, cat := embedded(t)
-	at := func(c coll.Collective, nodes, ppn int, size int64) Call {
-		return CallAt(coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
+	b := known(t)
+	at := func(c coll.Collective, nodes, ppn int, size int64) signature {
+		return signatureAt(coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
 	}
-	with := func(c Call, change func(*Call)) Call { change(&c); return c }
-	userOp := func(c *Call) { c.BuiltinOp = false }
-	ordered := func(c *Call) { c.BuiltinOp, c.Commutative = false, false }
-	uneven := func(c *Call) { c.BlockRegular = false }
+	with := func(c signature, change func(*signature)) signature { change(&c); return c }
+	userOp := func(c *signature) { c.BuiltinOp = false }
+	ordered := func(c *signature) { c.BuiltinOp, c.Commutative = false, false }
+	uneven := func(c *signature) { c.BlockRegular = false }
 	tests := []struct {
 		collective coll.Collective
 		algorithm  string
-		call       Call
+		call       signature
 		want       string
 	}{
 		{coll.Allgather, "recursive_doubling", at(coll.Allgather, 8, 1, 8), "MPIR_Allgather_intra_recursive_doubling"},
@@ -165,71 +140,89 @@ func TestGuards(t *testing.T) {
 		{coll.ReduceScatterBlock, "pairwise", with(at(coll.ReduceScatterBlock, 6, 1, 64), ordered), "MPIR_Reduce_scatter_block_intra_recursive_doubling"},
 		{coll.Scan, "smp", at(coll.Scan, 4, 2, 8), "MPIR_Scan_intra_smp"},
 		{coll.Scan, "smp", at(coll.Scan, 8, 1, 8), "MPIR_Scan_intra_recursive_doubling"},
-		{coll.Alltoall, "brucks", with(at(coll.Alltoall, 8, 1, 8), func(c *Call) { c.InPlace = true }), "MPIR_Alltoall_intra_pairwise_sendrecv_replace"},
+		{coll.Alltoall, "brucks", with(at(coll.Alltoall, 8, 1, 8), func(c *signature) { c.InPlace = true }), "MPIR_Alltoall_intra_pairwise_sendrecv_replace"},
 	}
 	for _, tc := range tests {
 		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
-			plan := always(tc.collective, coll.Algorithm{Name: tc.algorithm})
-			file, err := Export([]Plan{plan}, lib, cat)
+			trees, _, err := b.merge(selection.Plan{Trees: []*selection.Tree{always(tc.collective, tc.algorithm)}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := Replay(file.Bytes(), tc.call); err != nil || got.Name != tc.want {
-				t.Errorf("Replay(%+v) = %v, %v, want %s", tc.call, got, err, tc.want)
+			if got, err := reach(trees.flat, tc.call); err != nil || got.Name != tc.want {
+				t.Errorf("reach(%+v) = %v, %v, want %s", tc.call, got, err, tc.want)
 			}
 		})
 	}
 }
 
 // always is a tree with one algorithm for everything.
-func always(c coll.Collective, alg coll.Algorithm) Plan {
+func always(c coll.Collective, text string) *selection.Tree {
+	alg, err := coll.ParseAlgorithm(text)
+	if err != nil {
+		panic(err)
+	}
 	bands := []selection.Band{{UpTo: math.MaxInt64, Algorithm: alg}}
 	ppns := []selection.PPNRange{{Low: 1, High: 1000, Bands: bands}}
-	tree := &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
-	return Plan{Tree: tree, Inter: &selection.Tree{Collective: c}}
+	return &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
 }
 
 func TestExportRefuses(t *testing.T) {
-	lib, cat := embedded(t)
-	newer := release(t, "4.1.2")
-	withK, err := coll.ParseAlgorithm("k_brucks(k=4)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	binomial := always(coll.Bcast, coll.Algorithm{Name: "binomial"})
+	b := known(t)
+	newer := build{b.lib, release(t, "4.1.2")}
 	tests := []struct {
 		name  string
-		trees []Plan
-		cat   *mpi.Catalogue
+		build build
+		tree  *selection.Tree
 		want  string
 	}{
-		{"unknown algorithm", []Plan{always(coll.Bcast, coll.Algorithm{Name: "pipeline"})}, cat, "not in the catalogue"},
-		{"missing parameter", []Plan{always(coll.Allgather, coll.Algorithm{Name: "k_brucks"})}, newer, "parameter k is missing"},
-		{"not in this library", []Plan{always(coll.Allgather, withK)}, newer, "has no algorithm MPIR_Allgather_intra_k_brucks"},
-		{"in place only", []Plan{always(coll.Alltoall, coll.Algorithm{Name: "pairwise_sendrecv_replace"})}, cat, "inplace"},
-		{"two plans", []Plan{binomial, binomial}, cat, "two plans"},
+		{"unknown algorithm", b, always(coll.Bcast, "pipeline"), "not in the catalogue"},
+		{"missing parameter", newer, always(coll.Allgather, "k_brucks"), "parameter k is missing"},
+		{"not in this library", newer, always(coll.Allgather, "k_brucks(k=4)"), "has no algorithm MPIR_Allgather_intra_k_brucks"},
+		{"in place only", b, always(coll.Alltoall, "pairwise_sendrecv_replace"), "inplace"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Export(tc.trees, lib, tc.cat)
+			_, err := tc.build.Export(selection.Plan{Trees: []*selection.Tree{tc.tree}}, "/dir")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
 		})
+	}
+	if _, err := b.Export(selection.Plan{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
+		t.Errorf("relative path: %v", err)
+	}
+}
+
+// TestOpen: without the library's file a release must be known, with it the file must
+// be of that release.
+func TestOpen(t *testing.T) {
+	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, csel.ErrNoTree) {
+		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
+	}
+	tree, err := os.ReadFile("csel/trees/4.0.2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"Thu Apr  7 12:34:45 CDT 2022", "4.0.2", strings.TrimSpace(string(tree))}
+	path := filepath.Join(t.TempDir(), "libmpich.so")
+	if err := os.WriteFile(path, []byte(strings.Join(texts, "\x00")+"\x00"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Library.Open(release(t, "4.0.2"), path); err != nil {
+		t.Error(err)
+	}
+	want := path + " is MPICH 4.0.2, but the campaign is for 4.1.2"
+	if _, err := Library.Open(release(t, "4.1.2"), path); err == nil || err.Error() != want {
+		t.Errorf("another release: %v, want %s", err, want)
 	}
 }
 
 // TestNewerRelease: parameters become keys of the leaf, and the fallback of a
 // barrier has one of its own.
 func TestNewerRelease(t *testing.T) {
-	lib, _ := embedded(t)
-	cat := release(t, "4.1.2")
-	lib.Leaves = append(lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
-	tree, err := coll.ParseAlgorithm("tree(is_non_blocking=1,k=3,tree_type=0)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := Export([]Plan{always(coll.Bcast, tree), always(coll.Barrier, coll.Algorithm{Name: "smp"})}, lib, cat)
+	b := build{known(t).lib, release(t, "4.1.2")}
+	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
+	trees, _, err := b.merge(selection.Plan{Trees: []*selection.Tree{always(coll.Barrier, "smp"), always(coll.Bcast, "tree(is_non_blocking=1,k=3,tree_type=0)")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,20 +231,17 @@ func TestNewerRelease(t *testing.T) {
 		{Collective: coll.Barrier, Nodes: 5, PPN: 1}:            "MPIR_Barrier_intra_k_dissemination(k=2)",
 		{Collective: coll.Barrier, Nodes: 5, PPN: 2}:            "MPIR_Barrier_intra_smp",
 	} {
-		if got, err := Replay(file.Bytes(), CallAt(p)); err != nil || got.String() != want {
+		if got, err := reach(trees.flat, signatureAt(p)); err != nil || got.String() != want {
 			t.Errorf("%v: %v, %v, want %s", p, got, err, want)
 		}
 	}
 }
 
-func TestVerifyFindsWrongFiles(t *testing.T) {
-	lib, cat := embedded(t)
-	plans, rows := fitAll(t, cat, 3, 0.2)
-	file, err := Export(plans, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := string(file.Bytes())
+func TestReplayFindsWrongFiles(t *testing.T) {
+	b := known(t)
+	rows := grids(b.cat, 3)
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+	good := string(x.Content(flatName))
 	tests := []struct{ name, old, new, want string }{
 		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
 		{"unknown algorithm", "MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomials", "no such algorithm"},
@@ -262,7 +252,8 @@ func TestVerifyFindsWrongFiles(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			err := Verify([]byte(strings.ReplaceAll(good, tc.old, tc.new)), file.DeviceBytes(), plans, rows, lib, cat)
+			x.Files[0].Content = []byte(strings.ReplaceAll(good, tc.old, tc.new))
+			err := b.Replay(x, plan, rows)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
@@ -271,7 +262,6 @@ func TestVerifyFindsWrongFiles(t *testing.T) {
 }
 
 func TestGolden(t *testing.T) {
-	lib, cat := embedded(t)
 	var rows []selection.Row
 	for i, l := range []coll.Layout{{Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 4, PPN: 2}} {
 		for k, size := range []int64{8, 1024, 131072} {
@@ -284,43 +274,22 @@ func TestGolden(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	plan, err := Fit(rows, lib, cat, selection.Options{})
+	b := known(t)
+	plan, err := b.Fit(rows, mpi.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := Export([]Plan{plan}, lib, cat)
+	x, err := b.Export(plan, "/home/me/my runs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := file.Env("/home/me/my runs")
+	snippet, err := x.Setup.Shell()
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "bcast.json", file.Bytes())
-	golden.Check(t, "bcast.ch4.json", file.DeviceBytes())
-	golden.Check(t, "bcast.env", selection.EnvFile(env))
-	if _, err := file.Env("runs"); err == nil {
-		t.Error("relative path: no error")
-	}
-}
-
-func TestWrite(t *testing.T) {
-	lib, cat := embedded(t)
-	file, err := Export([]Plan{always(coll.Bcast, coll.Algorithm{Name: "binomial"})}, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := file.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, FileName))
-	if err != nil || !bytes.Equal(text, file.Bytes()) {
-		t.Errorf("written file differs, or %v", err)
-	}
-	if err := file.Write(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error = %v, want ErrNotExist", err)
-	}
+	golden.Check(t, "bcast.json", x.Content(flatName))
+	golden.Check(t, "bcast.ch4.json", x.Content(deviceName))
+	golden.Check(t, "bcast.env", snippet)
 }
 
 func TestSize(t *testing.T) {
@@ -335,18 +304,17 @@ func TestSize(t *testing.T) {
 	}
 	for _, tc := range tests {
 		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
-		if got := Size(p); got != tc.want {
+		if got := size(p); got != tc.want {
 			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
 		}
 	}
-	if got := Size(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 40}); got != math.MaxInt32 {
+	if got := size(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 40}); got != math.MaxInt32 {
 		t.Errorf("size of 1 TiB = %d, want the largest int", got)
 	}
 }
 
 // TestHugeSizes: whatever lies beyond a C int goes to the last band.
 func TestHugeSizes(t *testing.T) {
-	lib, cat := embedded(t)
 	var rows []selection.Row
 	for _, size := range []int64{1 << 10, 1 << 31, 1 << 33} {
 		r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: size}}
@@ -359,37 +327,19 @@ func TestHugeSizes(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	plan, err := Fit(rows, lib, cat, selection.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := Export([]Plan{plan}, lib, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Verify(file.Bytes(), file.DeviceBytes(), []Plan{plan}, rows, lib, cat); err != nil {
-		t.Error(err)
-	}
+	mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
 }
 
-func ExampleReplay() {
-	lib, err := csel.Embedded("4.0.2")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	call := CallAt(coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 1, MsgBytes: 65536})
-	fmt.Println(Replay(lib.Tree.Bytes(), call))
-	// Output: MPIR_Bcast_intra_scatter_recursive_doubling_allgather <nil>
-}
-
-func FuzzReplay(f *testing.F) {
-	lib, _ := embedded(f)
-	f.Add(lib.Tree.Bytes())
+func FuzzReach(f *testing.F) {
+	f.Add(known(f).lib.Tree.Bytes())
 	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		call := CallAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8})
-		if alg, err := Replay(text, call); err == nil && alg.Name == "" {
+		tree, err := csel.Parse(text)
+		if err != nil {
+			return
+		}
+		call := signatureAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8})
+		if alg, err := reach(tree, call); err == nil && alg.Name == "" {
 			t.Fatalf("reached an algorithm without a name in\n%s", text)
 		}
 	})

@@ -12,8 +12,11 @@ import (
 // files are the two trees that decide, the device's first; without one it hands
 // everything on.
 type files struct {
-	tree, device csel.Object
+	flat, device csel.Object
 }
+
+// shipped are the library's own.
+func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
 
 // route is all that a call enters.
 type route struct {
@@ -38,17 +41,17 @@ func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
 // communicator.
 type step struct {
 	collective coll.Collective
-	where      Hierarchy
+	where      hierarchy
 }
 
 func partsOf(c coll.Collective) []step {
 	switch c {
 	case coll.Bcast, coll.Reduce:
-		return []step{{c, NodeRoots}, {c, Node}}
+		return []step{{c, rootsKind}, {c, nodeKind}}
 	case coll.Allreduce:
-		return []step{{c, NodeRoots}, {coll.Reduce, Node}, {coll.Bcast, Node}}
+		return []step{{c, rootsKind}, {coll.Reduce, nodeKind}, {coll.Bcast, nodeKind}}
 	case coll.Barrier, coll.Scan:
-		return []step{{c, NodeRoots}, {c, Node}, {coll.Bcast, Node}}
+		return []step{{c, rootsKind}, {c, nodeKind}, {coll.Bcast, nodeKind}}
 	}
 	return nil
 }
@@ -56,16 +59,16 @@ func partsOf(c coll.Collective) []step {
 // mixes reports whether the files of the library can let the device hand a
 // communicator on at some points and split it at others, and whether conditions
 // tell the communicators of parts from those of programs: not from 5.0 on.
-func mixes(lib csel.Library, cat *mpi.Catalogue, c coll.Collective) bool {
-	flat, ok := handsOn(cat, c)
-	return ok && slices.Contains(lib.Compositions, flat.Function) && len(lib.Device) > 0
+func (b build) mixes(c coll.Collective) bool {
+	flat, ok := handsOn(b.cat, c)
+	return ok && slices.Contains(b.lib.Compositions, flat.Function) && len(b.lib.Device) > 0
 }
 
 // part is the call of a collective on a part of a call's communicator.
-func part(call Call, c coll.Collective, where Hierarchy) Call {
+func part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false
-	if where == NodeRoots {
+	if where == rootsKind {
 		out.Processes = call.Nodes
 	} else {
 		out.Processes, out.Nodes = max(1, call.Processes/call.Nodes), 1
@@ -77,8 +80,8 @@ func part(call Call, c coll.Collective, where Hierarchy) Call {
 	return out
 }
 
-// routeOf follows a call through both files.
-func routeOf(f files, call Call, cat *mpi.Catalogue) (route, error) {
+// route follows a call through both files.
+func (b build) route(f files, call signature) (route, error) {
 	var r route
 	if len(f.device) > 0 {
 		leaf, ok, err := reachDevice(f.device, call)
@@ -90,16 +93,16 @@ func routeOf(f files, call Call, cat *mpi.Catalogue) (route, error) {
 		}
 	}
 	whole := r.composition == ""
-	for _, e := range cat.Entries(call.Collective) {
+	for _, e := range b.cat.Entries(call.Collective) {
 		whole = whole || e.Function == r.composition && !e.Has(mpi.Hierarchical)
 	}
 	divided := !whole
 	if whole {
 		var err error
-		if r.flat, err = reach(f.tree, call); err != nil {
+		if r.flat, err = reach(f.flat, call); err != nil {
 			return r, err
 		}
-		for _, e := range cat.Entries(call.Collective) {
+		for _, e := range b.cat.Entries(call.Collective) {
 			divided = divided || e.Function == r.flat.Name && e.Has(mpi.Parent)
 		}
 	}
@@ -107,7 +110,7 @@ func routeOf(f files, call Call, cat *mpi.Catalogue) (route, error) {
 		return r, nil
 	}
 	for _, s := range partsOf(call.Collective) {
-		alg, err := reach(f.tree, part(call, s.collective, s.where))
+		alg, err := reach(f.flat, part(call, s.collective, s.where))
 		if err != nil {
 			return r, fmt.Errorf("part: %w", err)
 		}

@@ -1,5 +1,16 @@
-// Package mvapich writes selections as the tuning variables of MVAPICH2 2.3, reads
-// them back and replays them.
+// Package mvapich is MVAPICH2 2.3: its algorithms, and the tuning variables that
+// choose among them.
+//
+//	cat := mvapich.Library.Releases()[0] // 2.3
+//	b, err := mvapich.Library.Open(cat, "")
+//	if err != nil {
+//		return err
+//	}
+//	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+//	if err != nil {
+//		return err
+//	}
+//	x, err := b.Export(plan, dir) // dir/mvapich2.env
 //
 // A variable is for one collective and has the number of an algorithm for each
 // range of message size:
@@ -11,19 +22,6 @@
 // on its own and sets a variable only where, at every tuned size, some algorithm
 // is predicted to be no slower than MaxLoss beyond the best, the library's own
 // choice included. Jobs of other layouts keep the library's tables.
-//
-//	plan, err := mvapich.Fit(rows, 0.01)
-//	if err != nil {
-//		return err
-//	}
-//	setup, err := mvapich.Export(plan, cat)
-//	if err != nil {
-//		return err
-//	}
-//	if err := mvapich.Verify(setup, plan, rows, cat); err != nil {
-//		return err
-//	}
-//	err = setup.Write(filepath.Join(dir, mvapich.FileName))
 //
 // What the variables do was read in src/mpi/coll of MVAPICH2 2.3. It was not tried
 // on a real MVAPICH2, and the snippet says so. MVAPICH 3 and later are MPICH to

@@ -10,26 +10,30 @@ import (
 	"tutti/selection"
 )
 
-// FileName is the snippet that sets the variables.
-const FileName = "mvapich2.env"
+// snippetName is the snippet that sets the variables. There are no other files.
+const snippetName = "mvapich2.env"
 
-// Fit plans for every layout on its own: a plan without trees for everybody. What
-// MaxLoss allows here is a slowdown against the best option of a row, the library's
+// build is a release: its variables need nothing of the library itself.
+type build struct{ cat *mpi.Catalogue }
+
+// Open implements mpi.Library.
+func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
+
+// Fit implements mpi.Build for every layout on its own: a plan without trees for
+// everybody. What MaxLoss allows here is a slowdown against the best option of a row, the library's
 // default included; a collective that would exceed it at any size of a layout keeps
 // the library's table there.
-func Fit(rows []selection.Row, maxLoss float64) (selection.Plan, error) {
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
 	var plan selection.Plan
 	for _, l := range layouts(rows) {
 		own := selection.LayoutPlan{Layout: l}
-		for _, c := range coll.Collectives() {
-			same := slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool {
-				return r.Point.Collective != c || r.Point.Layout() != l
-			})
-			narrowed, ok := replaceable(same, maxLoss)
+		here := slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return r.Point.Layout() != l })
+		for _, same := range selection.ByCollective(here) {
+			narrowed, ok := replaceable(same, opt.MaxLoss)
 			if !ok {
 				continue
 			}
-			t, err := selection.Fit(narrowed, Size, selection.Options{MaxLoss: maxLoss, ByProcesses: true})
+			t, err := selection.Fit(narrowed, size, selection.Options{MaxLoss: opt.MaxLoss, ByProcesses: true})
 			if err != nil {
 				return selection.Plan{}, fmt.Errorf("mvapich2: %w", err)
 			}
@@ -56,10 +60,7 @@ func layouts(rows []selection.Row) []coll.Layout {
 // replaceable returns the rows with the options that may stand for the library's
 // own table; false when a row has none, or there is no variable.
 func replaceable(rows []selection.Row, maxLoss float64) ([]selection.Row, bool) {
-	if len(rows) == 0 {
-		return nil, false
-	}
-	if _, ok := Variable(rows[0].Point.Collective); !ok {
+	if _, ok := variable(rows[0].Point.Collective); !ok {
 		return nil, false
 	}
 	var out []selection.Row
@@ -88,50 +89,50 @@ func whole(t *selection.Tree, rows []selection.Row) bool {
 	})
 }
 
-// Export writes a plan of Fit as settings. Beyond the tuned sizes of a layout the
-// nearest range goes on. The error matches mpi.ErrUnknown when the release
-// has not an algorithm.
-func Export(plan selection.Plan, cat *mpi.Catalogue) (selection.Setup, error) {
+// Export implements mpi.Build. Beyond the tuned sizes of a layout the nearest range
+// goes on.
+func (b build) Export(plan selection.Plan, _ string) (mpi.Export, error) {
 	s := selection.Setup{Remarks: []string{
-		"Settings of MVAPICH2 " + cat.Version + " for jobs of the layouts below: to be read in a job, where Slurm says which it is.",
+		"Settings of MVAPICH2 " + b.cat.Version + " for jobs of the layouts below: to be read in a job, where Slurm says which it is.",
 		"They hold for every communicator of the job. Written from the library's source and replayed at every tuned point,",
 		"but not tried on a real MVAPICH2.",
 	}}
 	for _, l := range plan.Layouts {
 		own := selection.LayoutSettings{Layout: l.Layout}
 		for _, t := range l.Trees {
-			name, ok := Variable(t.Collective)
+			name, ok := variable(t.Collective)
 			if !ok {
-				return selection.Setup{}, fmt.Errorf("mvapich2: no variable for %s", t.Collective)
+				return mpi.Export{}, fmt.Errorf("mvapich2: no variable for %s", t.Collective)
 			}
-			ranges, err := exportTree(t, cat)
+			value, err := b.ranges(t)
 			if err != nil {
-				return selection.Setup{}, err
+				return mpi.Export{}, err
 			}
-			own.Settings = append(own.Settings, selection.Setting{Name: name, Value: ranges.String()})
+			own.Settings = append(own.Settings, selection.Setting{Name: name, Value: value.String()})
 		}
 		s.Layouts = append(s.Layouts, own)
 	}
-	return s, nil
+	return mpi.Export{Setup: s, Snippet: snippetName}, nil
 }
 
-func exportTree(t *selection.Tree, cat *mpi.Catalogue) (Ranges, error) {
+// ranges returns the value of the variable of a tree's collective.
+func (b build) ranges(t *selection.Tree) (ranges, error) {
 	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
-		return nil, fmt.Errorf("mvapich2 %s: ranges know no processes: fit the plan with mvapich.Fit", t.Collective)
+		return nil, fmt.Errorf("mvapich2 %s: ranges know no processes: fit the plan for each layout", t.Collective)
 	}
-	var out Ranges
-	for _, b := range t.Comms[0].PPNs[0].Bands {
-		if b.Algorithm.IsDefault() {
+	var out ranges
+	for _, band := range t.Comms[0].PPNs[0].Bands {
+		if band.Algorithm.IsDefault() {
 			if len(out) > 0 {
-				return nil, fmt.Errorf("mvapich2 %s: no range can be left to the library: fit the plan with mvapich.Fit", t.Collective)
+				return nil, fmt.Errorf("mvapich2 %s: no range can be left to the library: fit the plan for each layout", t.Collective)
 			}
 			continue // sizes below the tuned ones: the first range begins at 0
 		}
-		e, err := cat.Lookup(t.Collective, b.Algorithm)
+		e, err := b.cat.Lookup(t.Collective, band.Algorithm)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Range{e.ID, b.UpTo})
+		out = append(out, sizeRange{e.ID, band.UpTo})
 	}
 	if len(out) == 0 || len(out) > maxRanges {
 		return nil, fmt.Errorf("mvapich2 %s: %d ranges: want 1 to %d", t.Collective, len(out), maxRanges)
@@ -140,20 +141,12 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) (Ranges, error) {
 	return out, nil
 }
 
-// Verify writes the settings, reads them back and replays them: at every row, the
-// algorithm reached must be the one that the plan chose for the layout.
-func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *mpi.Catalogue) error {
-	text, err := s.Shell()
-	if err != nil {
-		return fmt.Errorf("mvapich2: %w", err)
-	}
-	back, err := selection.ParseShell(text)
-	if err != nil {
-		return fmt.Errorf("mvapich2: %w", err)
-	}
+// Replay implements mpi.Build: at every row, the algorithm reached must be the one that
+// the plan chose for the layout.
+func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
 	for _, r := range rows {
 		p := r.Point
-		got, decided, err := Replay(back, p)
+		got, decided, err := reach(x.Setup, p)
 		if err != nil {
 			return err
 		}
@@ -164,7 +157,7 @@ func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *m
 			}
 			continue
 		}
-		want, err := cat.Lookup(p.Collective, alg)
+		want, err := b.cat.Lookup(p.Collective, alg)
 		if err != nil {
 			return fmt.Errorf("mvapich2: %v: %w", p, err)
 		}
@@ -175,19 +168,19 @@ func Verify(s selection.Setup, plan selection.Plan, rows []selection.Row, cat *m
 	return nil
 }
 
-// Replay returns the number of the algorithm that a benchmark at a point runs with
-// the settings, and false when the library decides.
-func Replay(s selection.Setup, p coll.Point) (int, bool, error) {
-	name, _ := Variable(p.Collective)
+// reach returns the number of the algorithm that a benchmark at a point runs with the
+// settings, and false when the library decides.
+func reach(s selection.Setup, p coll.Point) (int, bool, error) {
+	name, _ := variable(p.Collective)
 	for _, x := range s.For(p.Layout()) {
 		if x.Name != name {
 			continue
 		}
-		ranges, err := Parse(x.Value)
+		value, err := parse(x.Value)
 		if err != nil {
 			return 0, false, fmt.Errorf("mvapich2: %s: %w", x.Name, err)
 		}
-		return ranges.Find(Size(p)), true, nil
+		return value.find(size(p)), true, nil
 	}
 	return 0, false, nil
 }

@@ -13,7 +13,11 @@ type library struct{}
 
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
-	return mpi.Facts{Name: "mvapich2", Title: "MVAPICH2", Launcher: "hydra", Srun: true}
+	return mpi.Facts{
+		Name: "mvapich2", Title: "MVAPICH2",
+		Guards:   true, // src/mpi/coll asks for the operation before the tables
+		Launcher: "hydra", Srun: true,
+	}
 }
 
 // Releases implements mpi.Library.

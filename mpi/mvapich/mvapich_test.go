@@ -2,11 +2,8 @@ package mvapich
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,9 +18,9 @@ import (
 
 func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
 
-func release(t testing.TB) *mpi.Catalogue {
+func known(t testing.TB) build {
 	t.Helper()
-	return mpilibrarytest.Release(t, Library, "2.3")
+	return build{mpilibrarytest.Release(t, Library, "2.3")}
 }
 
 // grid makes rows with random times for every algorithm that can run, on layouts
@@ -54,21 +51,13 @@ func grid(cat *mpi.Catalogue, seed uint64, slowDefault float64) []selection.Row 
 	return rows
 }
 
-func TestExportIsFollowed(t *testing.T) {
-	cat := release(t)
+// TestFitKeepsItsBound: what is set loses no more than allowed, and its ranges hold
+// around every end and beyond the tuned sizes.
+func TestFitKeepsItsBound(t *testing.T) {
+	b := known(t)
 	for seed := range uint64(4) {
-		rows := grid(cat, seed, 1.9)
-		plan, err := Fit(rows, 0.2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Export(plan, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Verify(s, plan, rows, cat); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
+		rows := grid(b.cat, seed, 1.9)
+		plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 		set := 0
 		for _, r := range rows {
 			alg, ok := plan.Select(r.Point)
@@ -83,35 +72,35 @@ func TestExportIsFollowed(t *testing.T) {
 		if set == 0 {
 			t.Errorf("seed %d: nothing is set", seed)
 		}
-		neighbours(t, s, plan, cat)
+		neighbours(t, b, x.Setup, plan)
 	}
 }
 
 // neighbours replays around every end of a range, and beyond the tuned sizes.
-func neighbours(t *testing.T, s selection.Setup, plan selection.Plan, cat *mpi.Catalogue) {
+func neighbours(t *testing.T, b build, s selection.Setup, plan selection.Plan) {
 	t.Helper()
 	for _, l := range plan.Layouts {
 		for i, tree := range l.Trees {
-			ranges, err := Parse(s.For(l.Layout)[i].Value)
+			ranges, err := parse(s.For(l.Layout)[i].Value)
 			if err != nil {
 				t.Fatal(err)
 			}
 			bands := tree.Comms[0].PPNs[0].Bands
-			for _, b := range bands {
-				for _, size := range []int64{0, b.UpTo - 1, b.UpTo, b.UpTo + 1, math.MaxInt32 - 1} {
-					alg, ok := tree.Lookup(l.Layout.Processes(), 1, size)
+			for _, band := range bands {
+				for _, bytes := range []int64{0, band.UpTo - 1, band.UpTo, band.UpTo + 1, math.MaxInt32 - 1} {
+					alg, ok := tree.Lookup(l.Layout.Processes(), 1, bytes)
 					if !ok { // above: the last band goes on
 						alg = bands[len(bands)-1].Algorithm
 					}
 					if alg.IsDefault() { // below: the first one does
 						alg = bands[1].Algorithm
 					}
-					want, err := cat.Lookup(tree.Collective, alg)
+					want, err := b.cat.Lookup(tree.Collective, alg)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got := ranges.Find(size); size >= 0 && got != want.ID {
-						t.Fatalf("%s %s %d B: algorithm %d, want %d", tree.Collective, l.Layout, size, got, want.ID)
+					if got := ranges.find(bytes); bytes >= 0 && got != want.ID {
+						t.Fatalf("%s %s %d B: algorithm %d, want %d", tree.Collective, l.Layout, bytes, got, want.ID)
 					}
 				}
 			}
@@ -140,107 +129,93 @@ func small() []selection.Row {
 }
 
 func TestGolden(t *testing.T) {
-	cat := release(t)
-	plan, err := Fit(small(), 0.02)
+	_, x := mpilibrarytest.Told(t, known(t), small(), mpi.FitOptions{MaxLoss: 0.02})
+	snippet, err := x.Setup.Shell()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Export(plan, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), FileName)
-	if err := s.Write(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, FileName, got)
+	golden.Check(t, x.Snippet, snippet)
 }
 
 // TestFitLeaves: no variable for what would be worse anywhere, or has none.
 func TestFitLeaves(t *testing.T) {
-	rows := small()
-	plan, err := Fit(rows, 0.001)
-	if err != nil || len(plan.Layouts) != 0 {
-		t.Errorf("Fit = %v, %v, want no layout: the default is best at a size", plan.Layouts, err)
+	b := known(t)
+	scans := small()
+	for i := range scans {
+		scans[i].Point.Collective = coll.Scan
 	}
-	for i := range rows {
-		rows[i].Point.Collective = coll.Scan
+	sizes := small()[:2]
+	for i := range sizes {
+		sizes[i].Point.Collective, sizes[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
 	}
-	if plan, err = Fit(rows, 9); err != nil || len(plan.Layouts) != 0 {
-		t.Errorf("Fit of scan = %v, %v, want no layout: there is no variable", plan.Layouts, err)
-	}
-	// Two sizes of a float are one to the library, and want different algorithms.
-	rows = small()[:2]
-	for i := range rows {
-		rows[i].Point.Collective, rows[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
-	}
-	if plan, err = Fit(rows, 0.02); err != nil || len(plan.Layouts) != 0 {
-		t.Errorf("Fit = %v, %v, want no layout", plan.Layouts, err)
+	for _, tc := range []struct {
+		name    string
+		rows    []selection.Row
+		maxLoss float64
+	}{
+		{"the default is best at a size", small(), 0.001},
+		{"there is no variable", scans, 9},
+		{"two sizes of a float are one to the library, and want different algorithms", sizes, 0.02},
+	} {
+		plan, err := b.Fit(tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
+		if err != nil || len(plan.Layouts) != 0 {
+			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, plan.Layouts, err)
+		}
 	}
 }
 
 func TestExportRefuses(t *testing.T) {
+	b := known(t)
 	rows := small()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	plan, err := Fit(rows, 0.02)
+	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Export(plan, release(t)); !errors.Is(err, mpi.ErrUnknown) {
+	if _, err := b.Export(plan, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
-	common, err := selection.FitPlan(small(), Size, 0)
+	common, err := selection.FitPlan(small(), size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	common.Layouts = []selection.LayoutPlan{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
-	if _, err := Export(common, release(t)); err == nil || !strings.Contains(err.Error(), "Fit") {
+	if _, err := b.Export(common, "/dir"); err == nil || !strings.Contains(err.Error(), "for each layout") {
 		t.Errorf("a plan of another kind: %v", err)
 	}
 }
 
-func TestVerifyFindsWrongSettings(t *testing.T) {
-	cat := release(t)
-	plan, err := Fit(small(), 0.02)
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestReplayFindsWrongSettings(t *testing.T) {
+	b := known(t)
 	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
-		s, err := Export(plan, cat)
-		if err != nil {
-			t.Fatal(err)
+		plan, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{MaxLoss: 0.02})
+		x.Setup.Layouts[0].Settings[0].Value = value
+		if err := b.Replay(x, plan, small()); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
+			t.Errorf("%s: Replay = %v", value, err)
 		}
-		s.Layouts[0].Settings[0].Value = value
-		if err := Verify(s, plan, small(), cat); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
-			t.Errorf("%s: Verify = %v", value, err)
-		}
-		s.Layouts[0].Layout.Nodes = 4
-		if err := Verify(s, plan, small(), cat); err == nil {
+		x.Setup.Layouts[0].Layout.Nodes = 4
+		if err := b.Replay(x, plan, small()); err == nil {
 			t.Errorf("%s for another layout: no error", value)
 		}
 	}
 }
 
 func TestParse(t *testing.T) {
-	ranges, err := Parse("2:0-1024,1:1025-8192,3:8193-+")
+	ranges, err := parse("2:0-1024,1:1025-8192,3:8193-+")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for size, want := range map[int64]int{0: 2, 1024: 2, 1025: 1, 8192: 1, 8193: 3, 1 << 40: 3} {
-		if got := ranges.Find(size); got != want {
-			t.Errorf("Find(%d) = %d, want %d", size, got, want)
+		if got := ranges.find(size); got != want {
+			t.Errorf("find(%d) = %d, want %d", size, got, want)
 		}
 	}
 	for _, text := range []string{
 		"", "x", "-1", "01", "1:", "1:0-", "1:0-5", "1:1-+", "1:0-5,2:7-+", "1:0-+,2:6-+", "1:0-5,2:6-9", "1:0-5,", "1:5-4,2:5-+", "99999999999",
 		strings.Repeat("1:0-1,", 32) + "1:2-+",
 	} {
-		if got, err := Parse(text); !errors.Is(err, ErrSyntax) {
-			t.Errorf("Parse(%q) = %v, %v, want ErrSyntax", text, got, err)
+		if got, err := parse(text); !errors.Is(err, errSyntax) {
+			t.Errorf("parse(%q) = %v, %v, want errSyntax", text, got, err)
 		}
 	}
 }
@@ -250,24 +225,17 @@ func FuzzParse(f *testing.F) {
 	f.Add("0")
 	f.Add("7:0-+")
 	f.Fuzz(func(t *testing.T, value string) {
-		ranges, err := Parse(value)
+		ranges, err := parse(value)
 		if err != nil {
 			return
 		}
-		again, err := Parse(ranges.String())
+		again, err := parse(ranges.String())
 		if err != nil {
 			t.Fatalf("%q written as %q: %v", value, ranges, err)
 		}
 		if d := cmp.Diff(ranges, again); d != "" {
 			t.Fatal(d)
 		}
-		ranges.Find(100)
+		ranges.find(100)
 	})
-}
-
-func ExampleParse() {
-	ranges, err := Parse("1:0-1024,8:1025-+")
-	fmt.Println(ranges.Find(1024), ranges.Find(1025), err)
-	// Output:
-	// 1 8 <nil>
 }

@@ -10,8 +10,8 @@ import (
 	"tutti/coll"
 )
 
-// ErrSyntax reports a value that MVAPICH2 would not take, or not as it looks.
-var ErrSyntax = errors.New("not a value of an MVAPICH2 tuning variable")
+// errSyntax reports a value that MVAPICH2 would not take, or not as it looks.
+var errSyntax = errors.New("not a value of an MVAPICH2 tuning variable")
 
 // maxRanges is the length of the library's table, which it does not check.
 const maxRanges = 32
@@ -28,24 +28,24 @@ var variables = map[coll.Collective]string{
 	coll.Scatter:       "MV2_INTER_SCATTER_TUNING",
 }
 
-// Variable returns the variable of a collective, and whether there is one.
-func Variable(c coll.Collective) (string, bool) {
+// variable returns the variable of a collective, and whether there is one.
+func variable(c coll.Collective) (string, bool) {
 	name, ok := variables[c]
 	return name, ok
 }
 
-// Range takes an algorithm for messages of up to UpTo bytes, above those of the
+// sizeRange takes an algorithm for messages of up to UpTo bytes, above those of the
 // range before. The last one holds for all that are larger.
-type Range struct {
+type sizeRange struct {
 	Algorithm int
 	UpTo      int64
 }
 
-// Ranges is the value of one variable, ascending, at least one.
-type Ranges []Range
+// ranges is the value of one variable, ascending, at least one.
+type ranges []sizeRange
 
-// Find returns the algorithm for a measure of message size.
-func (r Ranges) Find(size int64) int {
+// find returns the algorithm for a measure of message size.
+func (r ranges) find(size int64) int {
 	for _, x := range r[:len(r)-1] {
 		if size <= x.UpTo {
 			return x.Algorithm
@@ -56,7 +56,7 @@ func (r Ranges) Find(size int64) int {
 
 // String is the value of the variable. A single range is written as a bare number:
 // the library reads no more of it.
-func (r Ranges) String() string {
+func (r ranges) String() string {
 	if len(r) == 1 {
 		return strconv.Itoa(r[0].Algorithm)
 	}
@@ -73,36 +73,36 @@ func (r Ranges) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Parse reads the value of a variable. The error matches ErrSyntax. Stricter than
+// parse reads the value of a variable. The error matches errSyntax. Stricter than
 // the library, it wants ranges that leave no gap, from 0 to all.
-func Parse(value string) (Ranges, error) {
+func parse(value string) (ranges, error) {
 	parts := strings.Split(value, ",")
 	if len(parts) > maxRanges {
-		return nil, fmt.Errorf("%w: %d ranges: the library's table has %d", ErrSyntax, len(parts), maxRanges)
+		return nil, fmt.Errorf("%w: %d ranges: the library's table has %d", errSyntax, len(parts), maxRanges)
 	}
 	if len(parts) == 1 && !strings.Contains(value, ":") {
 		id, err := parseNumber(value)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
+			return nil, fmt.Errorf("%w: %w", errSyntax, err)
 		}
-		return Ranges{{int(id), math.MaxInt32}}, nil
+		return ranges{{int(id), math.MaxInt32}}, nil
 	}
-	var out Ranges
+	var out ranges
 	next := int64(0)
 	for i, part := range parts {
 		x, low, err := parseRange(part, i == len(parts)-1)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %q: %w", ErrSyntax, part, err)
+			return nil, fmt.Errorf("%w: %q: %w", errSyntax, part, err)
 		case low != next:
-			return nil, fmt.Errorf("%w: %q: want it to begin at %d", ErrSyntax, part, next)
+			return nil, fmt.Errorf("%w: %q: want it to begin at %d", errSyntax, part, next)
 		}
 		out, next = append(out, x), x.UpTo+1
 	}
 	return out, nil
 }
 
-func parseRange(text string, last bool) (x Range, low int64, err error) {
+func parseRange(text string, last bool) (x sizeRange, low int64, err error) {
 	number, sizes, _ := strings.Cut(text, ":")
 	first, end, ok := strings.Cut(sizes, "-")
 	if !ok {
@@ -115,7 +115,7 @@ func parseRange(text string, last bool) (x Range, low int64, err error) {
 	if low, err = parseNumber(first); err != nil {
 		return x, 0, err
 	}
-	x = Range{int(id), math.MaxInt32}
+	x = sizeRange{int(id), math.MaxInt32}
 	if last != (end == "+") {
 		return x, 0, errors.New("want + as the end of the last range, and only there")
 	}
@@ -135,11 +135,14 @@ func parseNumber(text string) (int64, error) {
 	return n, nil
 }
 
-// Size is the measure of message size that the ranges compare, the one to fit with:
-// bytes of the buffer, or of one process for allgather, alltoall and scatter, and
-// of all processes for allgatherv. Sizes are C ints: larger ones measure as the
+// Size implements mpi.Library.
+func (library) Size(p coll.Point) int64 { return size(p) }
+
+// size is the measure of message size that the ranges compare: bytes of the buffer, or
+// of one process for allgather, alltoall and scatter, and of all processes for
+// allgatherv. Sizes are C ints: larger ones measure as the
 // largest but one, which no range begins above.
-func Size(p coll.Point) int64 {
+func size(p coll.Point) int64 {
 	bytes := p.Count() * p.Collective.ElementBytes()
 	if p.Collective == coll.Allgatherv {
 		bytes *= int64(p.Processes())

@@ -14,47 +14,47 @@ import (
 	"tutti/coll"
 )
 
-// Spread is how the processes of a communicator lie on nodes, as rules of 6.0 ask.
-type Spread string
+// spread is how the processes of a communicator lie on nodes, as rules of 6.0 ask.
+type spread string
 
 // The spreads that rules can ask for.
 const (
-	AnySpread  Spread = "any"
-	OnePerNode Spread = "one-per-node"
-	SingleNode Spread = "single-node"
+	anySpread  spread = "any"
+	onePerNode spread = "one-per-node"
+	singleNode spread = "single-node"
 )
 
 // holds reports whether a communicator of that layout is spread so.
-func (s Spread) holds(l coll.Layout) bool {
+func (s spread) holds(l coll.Layout) bool {
 	switch s {
-	case OnePerNode:
+	case onePerNode:
 		return l.PPN == 1
-	case SingleNode:
+	case singleNode:
 		return l.Nodes == 1
 	}
 	return true
 }
 
-// JSONRules is the content of a rules file of 6.0, in the order of the file.
-type JSONRules []JSONCollective
+// jsonRules is the content of a rules file of 6.0, in the order of the file.
+type jsonRules []jsonCollective
 
-// JSONCollective are the rules of one collective.
-type JSONCollective struct {
+// jsonCollective are the rules of one collective.
+type jsonCollective struct {
 	Collective coll.Collective
-	Blocks     []JSONBlock
+	Blocks     []jsonBlock
 }
 
-// JSONBlock holds for communicators of Low to High processes, both included, with
+// jsonBlock holds for communicators of Low to High processes, both included, with
 // the spread; the first block that holds decides, rules or not.
-type JSONBlock struct {
+type jsonBlock struct {
 	Low, High int
-	Spread    Spread
-	Rules     []JSONRule
+	Spread    spread
+	Rules     []jsonRule
 }
 
-// JSONRule holds for messages of Low to High bytes, both included; the first one
+// jsonRule holds for messages of Low to High bytes, both included; the first one
 // that holds decides. Without one the library does.
-type JSONRule struct {
+type jsonRule struct {
 	Low, High   int64
 	Algorithm   string // Open MPI's name or number; "ignore" and 0 leave the decision to the library
 	FanInOut    int
@@ -67,7 +67,7 @@ const ignore = "ignore"
 
 // Bytes returns the rules as a file, the same for the same rules. Upper bounds
 // that exclude nothing are left out: "inf" as a number of processes is read as -1.
-func (r JSONRules) Bytes() []byte {
+func (r jsonRules) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString("{\n \"rule_file_version\": 3,\n \"module\": \"tuned\",\n \"collectives\": {")
 	for i, c := range r {
@@ -97,7 +97,7 @@ func comma(i int) string {
 	return ""
 }
 
-func (x JSONRule) write(b *strings.Builder) {
+func (x jsonRule) write(b *strings.Builder) {
 	fmt.Fprintf(b, "{\"msg_size_min\": %d", x.Low)
 	if x.High < math.MaxInt64 {
 		fmt.Fprintf(b, ", \"msg_size_max\": %d", x.High)
@@ -118,27 +118,27 @@ func (x JSONRule) write(b *strings.Builder) {
 // the next one begins. names gives the name of an algorithm's number. The rules of
 // layouts with one process on each node, or with one node, come first: they hold
 // for communicators of just that many processes.
-func toJSON(rules Rules, spread []LayoutRules, name func(coll.Collective, int) string) JSONRules {
-	var out JSONRules
+func toJSON(rules classicRules, spread []layoutRules, name func(coll.Collective, int) string) jsonRules {
+	var out jsonRules
 	for _, c := range rules {
-		j := JSONCollective{Collective: c.Collective}
+		j := jsonCollective{Collective: c.Collective}
 		for _, l := range spread {
-			n := l.Layout.Processes()
-			own, common := l.Rules.block(c.Collective, n), rules.block(c.Collective, n)
+			n := l.layout.Processes()
+			own, common := l.rules.block(c.Collective, n), rules.block(c.Collective, n)
 			if slices.Equal(own, common) {
 				continue
 			}
-			b := JSONBlock{Low: n, High: n, Spread: OnePerNode, Rules: jsonRules(c.Collective, own, name)}
-			if l.Layout.Nodes == 1 {
-				b.Spread = SingleNode
+			b := jsonBlock{Low: n, High: n, Spread: onePerNode, Rules: rulesToJSON(c.Collective, own, name)}
+			if l.layout.Nodes == 1 {
+				b.Spread = singleNode
 			}
 			if len(b.Rules) == 0 { // not a block without rules, for the sake of readers that want one
-				b.Rules = []JSONRule{{High: math.MaxInt64, Algorithm: ignore}}
+				b.Rules = []jsonRule{{High: math.MaxInt64, Algorithm: ignore}}
 			}
 			j.Blocks = append(j.Blocks, b)
 		}
 		for i, block := range c.Blocks {
-			b := JSONBlock{Low: block.Processes, High: math.MaxInt32, Spread: AnySpread, Rules: jsonRules(c.Collective, block.Rules, name)}
+			b := jsonBlock{Low: block.Processes, High: math.MaxInt32, Spread: anySpread, Rules: rulesToJSON(c.Collective, block.Rules, name)}
 			if i+1 < len(c.Blocks) {
 				b.High = c.Blocks[i+1].Processes - 1
 			}
@@ -153,13 +153,13 @@ func toJSON(rules Rules, spread []LayoutRules, name func(coll.Collective, int) s
 	return out
 }
 
-func jsonRules(c coll.Collective, rules []Rule, name func(coll.Collective, int) string) []JSONRule {
-	var out []JSONRule
+func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int) string) []jsonRule {
+	var out []jsonRule
 	for i, r := range rules {
 		if r.Algorithm == 0 {
 			continue
 		}
-		x := JSONRule{
+		x := jsonRule{
 			Low: r.Size, High: math.MaxInt64, Algorithm: name(c, r.Algorithm),
 			FanInOut: r.FanInOut, SegSize: r.SegSize, MaxRequests: r.MaxRequests,
 		}
@@ -171,12 +171,12 @@ func jsonRules(c coll.Collective, rules []Rule, name func(coll.Collective, int) 
 	return out
 }
 
-// ParseJSON reads a rules file of 6.0. The error matches ErrSyntax.
+// parseJSON reads a rules file of 6.0. The error matches errSyntax.
 //
 // Stricter than Open MPI, which takes its own decision without a word where it
-// understands nothing, ParseJSON wants known keys, known collectives, each once,
+// understands nothing, parseJSON wants known keys, known collectives, each once,
 // bounds in order, and a number of processes as a number.
-func ParseJSON(text []byte) (JSONRules, error) {
+func parseJSON(text []byte) (jsonRules, error) {
 	var doc struct {
 		Version     int             `json:"rule_file_version"`
 		Module      string          `json:"module"`
@@ -186,34 +186,34 @@ func ParseJSON(text []byte) (JSONRules, error) {
 		return nil, err
 	}
 	if doc.Version != 3 || doc.Module != "tuned" || doc.Collectives == nil {
-		return nil, fmt.Errorf("%w: want rule_file_version 3, module tuned and collectives", ErrSyntax)
+		return nil, fmt.Errorf("%w: want rule_file_version 3, module tuned and collectives", errSyntax)
 	}
 	d := json.NewDecoder(bytes.NewReader(doc.Collectives))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, fmt.Errorf("%w: collectives: want an object", ErrSyntax)
+		return nil, fmt.Errorf("%w: collectives: want an object", errSyntax)
 	}
-	var out JSONRules
+	var out jsonRules
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			return nil, fmt.Errorf("%w: collectives: %w", ErrSyntax, err)
+			return nil, fmt.Errorf("%w: collectives: %w", errSyntax, err)
 		}
 		c, err := coll.ParseCollective(fmt.Sprint(key))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
+			return nil, fmt.Errorf("%w: %w", errSyntax, err)
 		}
-		if slices.ContainsFunc(out, func(x JSONCollective) bool { return x.Collective == c }) {
-			return nil, fmt.Errorf("%w: %s is given twice", ErrSyntax, c)
+		if slices.ContainsFunc(out, func(x jsonCollective) bool { return x.Collective == c }) {
+			return nil, fmt.Errorf("%w: %s is given twice", errSyntax, c)
 		}
 		var blocks []json.RawMessage
 		if err := d.Decode(&blocks); err != nil {
-			return nil, fmt.Errorf("%w: %s: want a list: %w", ErrSyntax, c, err)
+			return nil, fmt.Errorf("%w: %s: want a list: %w", errSyntax, c, err)
 		}
-		j := JSONCollective{Collective: c}
+		j := jsonCollective{Collective: c}
 		for i, raw := range blocks {
 			b, err := parseBlock(raw)
 			if err != nil {
-				return nil, fmt.Errorf("%w: %s: block %d: %w", ErrSyntax, c, i+1, err)
+				return nil, fmt.Errorf("%w: %s: block %d: %w", errSyntax, c, i+1, err)
 			}
 			j.Blocks = append(j.Blocks, b)
 		}
@@ -226,31 +226,31 @@ func strictJSON(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%w: %w", ErrSyntax, err)
+		return fmt.Errorf("%w: %w", errSyntax, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: more text after the rules", ErrSyntax)
+		return fmt.Errorf("%w: more text after the rules", errSyntax)
 	}
 	return nil
 }
 
-func parseBlock(raw []byte) (JSONBlock, error) {
+func parseBlock(raw []byte) (jsonBlock, error) {
 	var in struct {
 		Low    *int              `json:"comm_size_min"`
 		High   *int              `json:"comm_size_max"`
-		Spread *Spread           `json:"comm_rank_distribution"`
+		Spread *spread           `json:"comm_rank_distribution"`
 		Rules  []json.RawMessage `json:"rules"`
 	}
 	if err := strictJSON(raw, &in); err != nil {
-		return JSONBlock{}, err
+		return jsonBlock{}, err
 	}
-	b := JSONBlock{Low: valueOr(in.Low, 0), High: valueOr(in.High, math.MaxInt32), Spread: valueOr(in.Spread, AnySpread)}
+	b := jsonBlock{Low: valueOr(in.Low, 0), High: valueOr(in.High, math.MaxInt32), Spread: valueOr(in.Spread, anySpread)}
 	switch {
 	case in.Rules == nil:
 		return b, errors.New("no rules")
 	case b.Low < 0 || b.Low > b.High || b.High > math.MaxInt32:
 		return b, fmt.Errorf("communicators of %d to %d: want an ascending range up to %d", b.Low, b.High, math.MaxInt32)
-	case !slices.Contains([]Spread{AnySpread, OnePerNode, SingleNode}, b.Spread):
+	case !slices.Contains([]spread{anySpread, onePerNode, singleNode}, b.Spread):
 		return b, fmt.Errorf("comm_rank_distribution %q: want any, one-per-node or single-node", b.Spread)
 	}
 	for i, raw := range in.Rules {
@@ -270,7 +270,7 @@ func valueOr[T any](p *T, otherwise T) T {
 	return otherwise
 }
 
-func parseJSONRule(raw []byte) (JSONRule, error) {
+func parseJSONRule(raw []byte) (jsonRule, error) {
 	var in struct {
 		Low         *int64          `json:"msg_size_min"`
 		High        json.RawMessage `json:"msg_size_max"`
@@ -280,9 +280,9 @@ func parseJSONRule(raw []byte) (JSONRule, error) {
 		MaxRequests int32           `json:"reqs"`
 	}
 	if err := strictJSON(raw, &in); err != nil {
-		return JSONRule{}, err
+		return jsonRule{}, err
 	}
-	r := JSONRule{
+	r := jsonRule{
 		Low: valueOr(in.Low, 0), High: math.MaxInt64,
 		FanInOut: int(in.FanInOut), SegSize: in.SegSize, MaxRequests: int(in.MaxRequests),
 	}
@@ -314,7 +314,7 @@ func parseJSONRule(raw []byte) (JSONRule, error) {
 
 // Find returns the rule that Open MPI 6.0 follows on a communicator of a layout,
 // and false when it takes its own decision.
-func (r JSONRules) Find(c coll.Collective, l coll.Layout, size int64) (JSONRule, bool) {
+func (r jsonRules) Find(c coll.Collective, l coll.Layout, size int64) (jsonRule, bool) {
 	for _, rules := range r {
 		if rules.Collective != c {
 			continue
@@ -328,19 +328,8 @@ func (r JSONRules) Find(c coll.Collective, l coll.Layout, size int64) (JSONRule,
 					return x, x.Algorithm != ignore && x.Algorithm != "0"
 				}
 			}
-			return JSONRule{}, false
+			return jsonRule{}, false
 		}
 	}
-	return JSONRule{}, false
-}
-
-// ReplayJSON reads a file and returns the rule that a benchmark at a point follows,
-// and false when the library decides without a rule.
-func ReplayJSON(file []byte, p coll.Point) (JSONRule, bool, error) {
-	rules, err := ParseJSON(file)
-	if err != nil {
-		return JSONRule{}, false, err
-	}
-	r, ok := rules.Find(p.Collective, p.Layout(), compared(p))
-	return r, ok, nil
+	return jsonRule{}, false
 }

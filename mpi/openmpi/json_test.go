@@ -1,13 +1,10 @@
 package openmpi
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 
@@ -15,6 +12,8 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
@@ -35,34 +34,24 @@ func spreadRows() []selection.Row {
 }
 
 func TestJSONGolden(t *testing.T) {
-	cat := release(t, "6.0.x")
+	b := build{release(t, "6.0.x")}
 	rows := spreadRows()
-	plan, err := Fit(rows, cat, Options{MaxLoss: 0.01})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Export(plan, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Verify(b, plan, rows, cat); err != nil {
-		t.Error(err)
-	}
-	dir := t.TempDir()
-	if err := b.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"openmpi.json", "openmpi.env", "layouts/2x6.json"}
-	if d := cmp.Diff(want, b.Files()); d != "" {
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	if d := cmp.Diff([]string{"openmpi.json", "openmpi.env", "layouts/2x6.json"}, x.Names()); d != "" {
 		t.Error(d)
 	}
-	for _, name := range want {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden.Check(t, "newer."+filepath.Base(name), bytes.ReplaceAll(got, []byte(dir), []byte("/dir")))
+	for _, f := range x.Files {
+		golden.Check(t, "newer."+path.Base(f.Name), f.Content)
 	}
+	x, err := b.Export(plan, "/dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippet, err := x.Setup.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "newer.openmpi.env", snippet)
 }
 
 // around returns numbers and their neighbours.
@@ -81,29 +70,26 @@ func around(numbers ...int64) []int64 {
 // TestJSONSaysWhatTheRulesSay: at every bound of the classic rules, one below and
 // one above, the newer file reaches the same rule.
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
-	cat := release(t, "6.0.x")
+	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
-		plan, err := Fit(grid(cat, seed), cat, Options{MaxLoss: 0.1})
+		plan, x := mpilibrarytest.Told(t, b, grid(b.cat, seed), mpi.FitOptions{MaxLoss: 0.1})
+		back, err := parseJSON(x.Content(newerName))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Export(plan, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := ParseJSON(b.Bytes(b.Rules))
+		rules, err := b.bundle(plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checked := 0
-		for _, c := range b.Rules {
+		for _, c := range rules.rules {
 			for _, block := range c.Blocks {
 				for _, n := range around(int64(block.Processes)) {
 					for _, l := range []coll.Layout{{Nodes: int(n), PPN: 1}, {Nodes: 1, PPN: int(n)}, {Nodes: int(n) / 2, PPN: 2}} {
 						if l.Processes() < 1 {
 							continue
 						}
-						checked += sameRules(t, b, back, c.Collective, l)
+						checked += sameRules(t, rules, back, c.Collective, l)
 					}
 				}
 			}
@@ -115,12 +101,12 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 }
 
 // sameRules compares at every bound of sizes and returns the number of comparisons.
-func sameRules(t *testing.T, b Bundle, back JSONRules, c coll.Collective, l coll.Layout) int {
+func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l coll.Layout) int {
 	t.Helper()
-	rules := b.Rules
-	for _, s := range b.Spread {
-		if s.Layout == l {
-			rules = s.Rules
+	rules := all.rules
+	for _, s := range all.spread {
+		if s.layout == l {
+			rules = s.rules
 		}
 	}
 	checked := 0
@@ -167,14 +153,14 @@ func TestParseJSONRefuses(t *testing.T) {
 		{"rest", file(`{}`) + "x", "more text"},
 	}
 	for _, tc := range tests {
-		if _, err := ParseJSON([]byte(tc.text)); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := parseJSON([]byte(tc.text)); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error = %v, want ErrSyntax with %q", tc.name, err, tc.want)
 		}
 	}
 }
 
 func TestJSONFirstMatch(t *testing.T) {
-	rules, err := ParseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
+	rules, err := parseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
 		{"comm_size_min":8,"comm_size_max":8,"comm_rank_distribution":"one-per-node","rules":[{"msg_size_max":"inf","alg":"ignore"}]},
 		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":3}]},
 		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`))
@@ -200,32 +186,29 @@ func TestJSONFirstMatch(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsWrongJSON(t *testing.T) {
-	cat := release(t, "6.0.x")
+func TestReplayFindsWrongJSON(t *testing.T) {
+	b := build{release(t, "6.0.x")}
 	rows := spreadRows()
-	plan, err := Fit(rows, cat, Options{})
+	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rules, err := b.bundle(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Export(plan, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Spread = nil // the layouts fall to the rules for everybody
-	if err := Verify(b, plan, rows, cat); err == nil || !strings.Contains(err.Error(), "the file reaches") {
-		t.Errorf("Verify = %v", err)
+	rules.spread = nil // the layouts fall to the rules for everybody
+	if err := b.Replay(b.files(rules, "/dir"), plan, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+		t.Errorf("Replay = %v", err)
 	}
 }
 
 // TestSecondVersion: a fifth number asks for another header, and other releases
 // refuse it.
 func TestSecondVersion(t *testing.T) {
-	rules := Rules{{Collective: coll.Alltoall, Blocks: []Block{
-		{Processes: 1, Rules: []Rule{{}}},
-		{Processes: 4, Rules: []Rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
+	rules := classicRules{{Collective: coll.Alltoall, Blocks: []classicBlock{
+		{Processes: 1, Rules: []rule{{}}},
+		{Processes: 4, Rules: []rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
 	text := rules.Bytes()
 	golden.Check(t, "second.rules", text)
-	back, err := Parse(text)
+	back, err := parse(text)
 	if d := cmp.Diff(rules, back); err != nil || d != "" {
 		t.Fatal(err, d)
 	}
@@ -235,24 +218,24 @@ func TestSecondVersion(t *testing.T) {
 		}
 	}
 	// A number on the next line is the next rule's.
-	if _, err := Parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
+	if _, err := parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
 		t.Error(err)
 	}
 }
 
 func FuzzParseJSON(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	rules := JSONRules{{Collective: coll.Bcast, Blocks: []JSONBlock{
-		{Low: 4, High: math.MaxInt32, Spread: OnePerNode, Rules: []JSONRule{
+	rules := jsonRules{{Collective: coll.Bcast, Blocks: []jsonBlock{
+		{Low: 4, High: math.MaxInt32, Spread: onePerNode, Rules: []jsonRule{
 			{Low: rng.Int64N(10), High: math.MaxInt64, Algorithm: "chain", FanInOut: 2, SegSize: 3, MaxRequests: 4}}}}}}
 	f.Add(rules.Bytes())
 	f.Add([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[{"rules":[{"msg_size_max":"inf","alg":7}]}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, err := ParseJSON(text)
+		rules, err := parseJSON(text)
 		if err != nil {
 			return
 		}
-		again, err := ParseJSON(rules.Bytes())
+		again, err := parseJSON(rules.Bytes())
 		if err != nil {
 			t.Fatalf("written rules: %v\n%s", err, rules.Bytes())
 		}
@@ -261,18 +244,6 @@ func FuzzParseJSON(f *testing.F) {
 		}
 		rules.Find(coll.Bcast, coll.Layout{Nodes: 4, PPN: 2}, 100)
 	})
-}
-
-func ExampleReplayJSON() {
-	file := []byte(`{"rule_file_version": 3, "module": "tuned", "collectives": {"bcast": [
-		{"comm_size_min": 8, "rules": [{"msg_size_max": 1023, "alg": "binomial"}, {"alg": "pipeline", "seg_size": 4096}]}]}}`)
-	for _, size := range []int64{64, 65536} {
-		rule, decided, err := ReplayJSON(file, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: size})
-		fmt.Println(rule.Algorithm, rule.SegSize, decided, err)
-	}
-	// Output:
-	// binomial 0 true <nil>
-	// pipeline 4096 true <nil>
 }
 
 // TestMaxRequests: the limit reaches the files of releases that read it, and no
@@ -289,30 +260,23 @@ func TestMaxRequests(t *testing.T) {
 		if version == "6.0.x" {
 			known = version
 		}
-		cat := *release(t, known)
-		cat.Version = version
-		plan, err := Fit(rows, &cat, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Export(plan, &cat)
+		b := build{release(t, known).As(version)}
 		if version == "5.0.6" {
-			if !errors.Is(err, ErrVersion) {
-				t.Errorf("5.0.6: %v, want ErrVersion", err)
+			plan, err := b.Fit(rows, mpi.FitOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Export(plan, "/dir"); !errors.Is(err, errVersion) {
+				t.Errorf("5.0.6: %v, want errVersion", err)
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Verify(b, plan, rows, &cat); err != nil {
-			t.Errorf("%s: %v", version, err)
-		}
+		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
 		want := "rule-file-version-2\n"
 		if version == "6.0.x" {
 			want = `"reqs": 8`
 		}
-		if text := string(b.Bytes(b.Rules)); !strings.Contains(text, want) {
+		if text := string(x.Content(b.fileName())); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", version, want, text)
 		}
 	}

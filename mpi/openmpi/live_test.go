@@ -9,32 +9,13 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
 var toolchain = mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
-
-// settings writes the files and returns the environment for everybody.
-func settings(t *testing.T, b Bundle) []string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a b")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	env, err := b.Env(filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, s := range env {
-		out = append(out, s.Name+"="+s.Value)
-	}
-	return out
-}
 
 func launch(t *testing.T, env []string, n int, args ...string) string {
 	t.Helper()
@@ -82,7 +63,6 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 // dynamic loader.
 func TestLiveSelection(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	cat := release(t, "4.1.4")
 	// Names of the functions, beside those of the rules.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
@@ -108,18 +88,9 @@ func TestLiveSelection(t *testing.T) {
 			}
 		}
 	}
-	plan, err := Fit(rows, cat, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Export(plan, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Verify(b, plan, rows, cat); err != nil {
-		t.Fatal(err)
-	}
-	env := settings(t, b)
+	b := build{release(t, "4.1.4")}
+	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	env := mpilibrarytest.Sourced(t, b, plan)
 	for i, r := range rows {
 		if i%3 != 1 { // some are enough
 			continue
@@ -138,12 +109,31 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// TestLiveCanary: an algorithm that does not exist is an error of its own, so the
-// file is read; without the first setting it is not.
+// canary asks for an algorithm that does not exist, which is an error of its own.
+var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Processes: 1, Rules: []rule{{Algorithm: 99}}}}}}
+
+// put writes rules of 4.1.4 into a folder that a shell would stumble over.
+func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "it's $HOME")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x = build{release(t, "4.1.4")}.files(rules, dir)
+	if err := x.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir, x
+}
+
+// TestLiveCanary: the file is read; without the first setting it is not.
 func TestLiveCanary(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	canary := Rules{{Collective: coll.Bcast, Blocks: []Block{{Processes: 1, Rules: []Rule{{Algorithm: 99}}}}}}
-	env := settings(t, Bundle{Version: "4.1.4", Rules: canary})
+	_, x := put(t, bundle{rules: canary})
+	var env []string
+	for _, s := range x.Setup.Settings {
+		env = append(env, s.Name+"="+s.Value)
+	}
 	args := []string{prog, "name", "64"} // returns errors and prints them
 	if out := launch(t, env, 3, args...); !strings.Contains(out, "MPI_ERR_ARG") {
 		t.Errorf("the file was not read:\n%s", out)
@@ -157,38 +147,26 @@ func TestLiveCanary(t *testing.T) {
 // operation, results are right on any number of processes.
 func TestLiveResults(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	cat := release(t, "4.1.4")
+	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
-		plan, err := Fit(grid(cat, uint64(i)), cat, Options{MaxLoss: 0.1, OpSafe: true})
+		plan, err := b.Fit(grid(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Export(plan, cat)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mpitest.Right(t, launch(t, settings(t, b), n, prog, "check", "1", "3000"), 2)
+		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, plan), n, prog, "check", "1", "3000"), 2)
 	}
 }
 
 // TestLiveLayout: sourced in a job, the snippet leads the library to the rules of
-// its layout, seen by the error of an algorithm that does not exist.
+// its layout.
 func TestLiveLayout(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
-	canary := Rules{{Collective: coll.Bcast, Blocks: []Block{{Processes: 1, Rules: []Rule{{Algorithm: 99}}}}}}
-	b := Bundle{Version: "4.1.4", Layouts: []LayoutRules{{Layout: coll.Layout{Nodes: 1, PPN: 3}, Rules: canary}}}
-	dir := filepath.Join(t.TempDir(), "it's $HOME")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir, x := put(t, bundle{layouts: []layoutRules{{coll.Layout{Nodes: 1, PPN: 3}, canary}}})
 	run := func(slurm ...string) string {
 		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
 		// Slurm's variables are for the snippet; mpirun would look for the job.
 		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
-		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, EnvName), prog, "name", "64")
+		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, x.Snippet), prog, "name", "64")
 	}
 	if out := run("SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=3"); !strings.Contains(out, "MPI_ERR_ARG") {
 		t.Errorf("the layout's file was not read:\n%s", out)

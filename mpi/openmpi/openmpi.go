@@ -11,9 +11,12 @@ var Library mpi.Measurable = library{}
 
 type library struct{}
 
+// tried is the release that the tests run.
+const tried = "4.1.4"
+
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
-	return mpi.Facts{Name: "openmpi", Title: "Open MPI", Tried: "4.1.4", Sight: mpi.ByTrace, Launcher: "mpirun"}
+	return mpi.Facts{Name: "openmpi", Title: "Open MPI", Tried: tried, Sight: mpi.ByTrace, Launcher: "mpirun"}
 }
 
 // Releases implements mpi.Library.

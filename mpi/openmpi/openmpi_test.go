@@ -1,13 +1,10 @@
 package openmpi
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 
@@ -15,6 +12,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -48,82 +46,23 @@ func grid(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return rows
 }
 
-func TestExportIsFollowed(t *testing.T) {
-	for _, version := range []string{"4.1.4", "5.0.9", "6.0.x"} {
-		cat := release(t, version)
-		for seed := range uint64(2) {
-			rows := grid(cat, seed)
-			plan, err := Fit(rows, cat, Options{MaxLoss: 0.1, OpSafe: seed%2 == 0})
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := Export(plan, cat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := Verify(b, plan, rows, cat); err != nil {
-				t.Errorf("%s, seed %d: %v", version, seed, err)
-			}
-			again, err := Export(plan, cat)
-			if err != nil || !bytes.Equal(again.Bytes(again.Rules), b.Bytes(b.Rules)) {
-				t.Errorf("%s, seed %d: two exports differ, or %v", version, seed, err)
-			}
-			if len(plan.Layouts) == 0 || len(plan.Conflicts) == 0 {
-				t.Errorf("%s, seed %d: random layouts agree", version, seed)
-			}
-			neverSlower(t, plan, rows)
-		}
-	}
-}
-
-// neverSlower: no choice, for everybody or for a layout, is slower than the default.
-func neverSlower(t *testing.T, plan Plan, rows []selection.Row) {
-	t.Helper()
-	for _, r := range rows {
-		for _, trees := range [][]*selection.Tree{plan.Trees, plan.For(r.Point.Layout())} {
-			for _, tree := range trees {
-				if tree.Collective != r.Point.Collective {
-					continue
-				}
-				alg, _ := tree.Select(r.Point)
-				chosen, ok := r.Loss(alg)
-				untuned, _ := r.Loss(coll.Default)
-				if !ok || chosen > untuned {
-					t.Errorf("%v: %v loses %g, the default %g", r.Point, alg, chosen, untuned)
-				}
-			}
-		}
-	}
-}
-
 // TestBetweenGridPoints replays points that were not tuned.
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
-		betweenGridPoints(t, release(t, version))
-	}
-}
-
-func betweenGridPoints(t *testing.T, cat *mpi.Catalogue) {
-	t.Helper()
-	plan, err := Fit(grid(cat, 9), cat, Options{MaxLoss: 0.1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Export(plan, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(10, 0))
-	var rows []selection.Row
-	for range 5000 {
-		p := coll.Point{Collective: coll.Collectives()[rng.IntN(14)], Nodes: 1 + rng.IntN(30), PPN: 1}
-		if p.Collective.Sized() {
-			p.MsgBytes = int64(math.Exp2(rng.Float64() * 22))
+		b := build{release(t, version)}
+		plan, x := mpilibrarytest.Told(t, b, grid(b.cat, 9), mpi.FitOptions{MaxLoss: 0.1})
+		rng := rand.New(rand.NewPCG(10, 0))
+		var rows []selection.Row
+		for range 5000 {
+			p := coll.Point{Collective: coll.Collectives()[rng.IntN(14)], Nodes: 1 + rng.IntN(30), PPN: 1}
+			if p.Collective.Sized() {
+				p.MsgBytes = int64(math.Exp2(rng.Float64() * 22))
+			}
+			rows = append(rows, selection.Row{Point: p})
 		}
-		rows = append(rows, selection.Row{Point: p})
-	}
-	if err := Verify(b, plan, rows, cat); err != nil {
-		t.Error(err)
+		if err := b.Replay(x, plan, rows); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
 	}
 }
 
@@ -141,7 +80,6 @@ func row(l coll.Layout, size int64, names []string, seconds ...float64) selectio
 }
 
 func TestGolden(t *testing.T) {
-	cat := release(t, "4.1.4")
 	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
 	rows := []selection.Row{
 		row(coll.Layout{Nodes: 3, PPN: 2}, 64, names, 1, 2, 3, 4),
@@ -151,104 +89,66 @@ func TestGolden(t *testing.T) {
 		row(coll.Layout{Nodes: 12, PPN: 1}, 64, names, 1, 2, 3, 4),
 		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
 	}
-	plan, err := Fit(rows, cat, Options{MaxLoss: 0.01})
+	b := build{release(t, "4.1.4")}
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	for _, f := range x.Files {
+		golden.Check(t, path.Base(f.Name), f.Content)
+	}
+	x, err := b.Export(plan, "/home/me/my runs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Export(plan, cat)
+	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.env", "layouts/2x6.rules", "layouts/12x1.rules"}, x.Names()); d != "" {
+		t.Error(d)
+	}
+	snippet, err := x.Setup.Shell()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := b.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"openmpi.rules", "layouts/2x6.rules", "layouts/12x1.rules"} {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden.Check(t, filepath.Base(name), got)
-	}
-	env, err := b.Env("/home/me/my runs/openmpi.rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "openmpi.env", selection.EnvFile(env))
-	setup, err := b.Setup("/home/me/my runs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell, err := setup.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "layouts.env", shell)
-	want := []Conflict{
+	golden.Check(t, "layouts.env", snippet)
+	want := []selection.Conflict{
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 12, PPN: 1}, Loss: 0.5},
 	}
 	if d := cmp.Diff(want, plan.Conflicts); d != "" {
 		t.Error(d)
 	}
-	if err := b.Write(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error = %v, want ErrNotExist", err)
-	}
-	if _, err := b.Env("openmpi.rules"); err == nil {
-		t.Error("relative path: no error")
-	}
 }
 
-func TestEnvOfNewerReleases(t *testing.T) {
-	env, err := Bundle{Version: "5.0.9"}.Env("/x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The user's own list of components, OMPI_MCA_coll, is not touched.
-	if last := env[len(env)-1]; last != (selection.Setting{Name: "OMPI_MCA_coll_han_priority", Value: "0"}) {
-		t.Errorf("last setting of 5.0.9 = %v, want the priority of han", last)
+// The user's own list of components, OMPI_MCA_coll, is not touched.
+func TestSettings(t *testing.T) {
+	for version, want := range map[string]string{"4.1.4": "hcoll_enable", "5.0.9": "han_priority", "6.0.x": "han_priority"} {
+		settings := build{release(t, version)}.settings("/x")
+		if last := settings[len(settings)-1]; last != (selection.Setting{Name: "OMPI_MCA_coll_" + want, Value: "0"}) {
+			t.Errorf("last setting of %s = %v, want %s", version, last, want)
+		}
 	}
 }
 
 func TestExportRefuses(t *testing.T) {
-	cat := release(t, "4.1.4")
+	b := build{release(t, "4.1.4")}
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
 		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
-		plan, err := Fit(rows, cat, Options{})
+		plan, err := b.Fit(rows, mpi.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Export(plan, cat); err == nil {
+		if _, err := b.Export(plan, "/dir"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if _, err := Fit(rows, cat, Options{OpSafe: true}); err == nil && name != "pipeline(segsize=many)" {
+		if _, err := b.Fit(rows, mpi.FitOptions{OpSafe: true}); err == nil && name != "pipeline(segsize=many)" {
 			t.Errorf("%s: OpSafe finds no error", name)
 		}
 	}
-}
-
-func TestOpSafe(t *testing.T) {
-	cat := release(t, "4.1.4")
-	p := coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 1, MsgBytes: 65536}
-	r := selection.Row{Point: p}
-	for i, name := range []string{"ring", "recursive_doubling", coll.Default.Name} {
-		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: float64(1 + i)})
-	}
-	for safe, want := range map[bool]string{false: "ring", true: "recursive_doubling"} {
-		plan, err := Fit([]selection.Row{r}, cat, Options{OpSafe: safe})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := plan.Trees[0].Select(p); got.Name != want {
-			t.Errorf("op safe %t: %v, want %s", safe, got, want)
-		}
+	if _, err := b.Export(selection.Plan{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
+		t.Errorf("relative path: %v", err)
 	}
 }
 
 // TestTwoProcesses: an algorithm for two processes alone is never ruled for more,
 // though the next grid size is far away.
 func TestTwoProcesses(t *testing.T) {
-	cat := release(t, "4.1.4")
+	b := build{release(t, "4.1.4")}
 	var rows []selection.Row
 	for _, n := range []int{2, 18} { // the boundary is at 6
 		r := selection.Row{Point: coll.Point{Collective: coll.Barrier, Nodes: n, PPN: 1}}
@@ -258,45 +158,38 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	plan, err := Fit(rows, cat, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Export(plan, cat)
+	_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	back, err := parse(x.Content(classicName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
-		got, _, err := Replay(b.Rules.Bytes(), coll.Point{Collective: coll.Barrier, Nodes: n, PPN: 1})
-		if err != nil || got.Algorithm != want {
-			t.Errorf("%d processes: algorithm %d, %v, want %d", n, got.Algorithm, err, want)
+		if got, _ := back.Find(coll.Barrier, n, 0); got.Algorithm != want {
+			t.Errorf("%d processes: algorithm %d, want %d", n, got.Algorithm, want)
 		}
 	}
 }
 
-func TestVerifyFindsWrongRules(t *testing.T) {
-	cat := release(t, "4.1.4")
-	rows := grid(cat, 1)
-	plan, err := Fit(rows, cat, Options{})
+func TestReplayFindsWrongRules(t *testing.T) {
+	b := build{release(t, "4.1.4")}
+	rows := grid(b.cat, 1)
+	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rules, err := b.bundle(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Export(plan, cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Rules[0].Blocks[1].Rules[0].Algorithm++
-	if err := Verify(b, plan, rows, cat); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+	rules.rules[0].Blocks[1].Rules[0].Algorithm++
+	if err := b.Replay(b.files(rules, "/dir"), plan, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("changed algorithm: %v", err)
 	}
-	b.Rules[0].Blocks[1].Rules[0].Size = 1
-	if err := Verify(b, plan, rows, cat); !errors.Is(err, ErrSyntax) {
+	rules.rules[0].Blocks[1].Rules[0].Size = 1
+	if err := b.Replay(b.files(rules, "/dir"), plan, rows); !errors.Is(err, errSyntax) {
 		t.Errorf("first size 1: %v, want ErrSyntax", err)
 	}
 }
 
 func TestFind(t *testing.T) {
-	rules, err := Parse([]byte(`1 7 # bcast
+	rules, err := parse([]byte(`1 7 # bcast
 		2
 		4 2   0 1 0 0   1000 2 3 512
 		010 1   0 6 0 0  # octal: 8 processes`))
@@ -339,7 +232,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := Parse([]byte(tc.text)); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), tc.want) {
+			if _, err := parse([]byte(tc.text)); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want ErrSyntax with %q", err, tc.want)
 			}
 		})
@@ -351,11 +244,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("rule-file-version-2\n2\n+3 0"))
 	f.Add([]byte("rule-file-version-2\n1 3 1 4 2 0 4 0 0 8\n5 4 0 0 # none\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, err := Parse(text)
+		rules, err := parse(text)
 		if err != nil {
 			return
 		}
-		again, err := Parse(rules.Bytes())
+		again, err := parse(rules.Bytes())
 		if err != nil {
 			t.Fatalf("written rules: %v", err)
 		}
@@ -377,23 +270,8 @@ func TestSize(t *testing.T) {
 	}
 	for _, tc := range tests {
 		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
-		if got := Size(p); got != tc.want {
+		if got := size(p); got != tc.want {
 			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
 		}
 	}
-}
-
-func ExampleReplay() {
-	rules := []byte(`1
-7  # bcast
-2
-1  1  0 0 0 0
-4  2  0 6 0 0  1024 3 0 4096`)
-	for _, size := range []int64{64, 65536} {
-		rule, decided, err := Replay(rules, coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: size})
-		fmt.Println(rule.Algorithm, rule.SegSize, decided, err)
-	}
-	// Output:
-	// 6 0 true <nil>
-	// 3 4096 true <nil>
 }

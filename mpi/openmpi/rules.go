@@ -11,24 +11,24 @@ import (
 	"tutti/coll"
 )
 
-// Rules is the content of a rules file.
-type Rules []CollectiveRules
+// classicRules is the content of a rules file.
+type classicRules []classicCollective
 
-// CollectiveRules are the rules of one collective, blocks ascending.
-type CollectiveRules struct {
+// classicCollective are the rules of one collective, blocks ascending.
+type classicCollective struct {
 	Collective coll.Collective
-	Blocks     []Block
+	Blocks     []classicBlock
 }
 
-// Block holds for communicators of that many processes or more, up to the next
+// classicBlock holds for communicators of that many processes or more, up to the next
 // block; the first one for smaller communicators, too.
-type Block struct {
+type classicBlock struct {
 	Processes int
-	Rules     []Rule
+	Rules     []rule
 }
 
-// Rule holds for messages of that size or more, up to the next rule.
-type Rule struct {
+// rule holds for messages of that size or more, up to the next rule.
+type rule struct {
 	Size        int64
 	Algorithm   int // Open MPI's number; 0 leaves the decision to the library
 	FanInOut    int
@@ -53,10 +53,10 @@ var ids = []numbered{
 const header2 = "rule-file-version-2\n"
 
 // second reports whether the rules need the second version of the format.
-func (r Rules) second() bool {
+func (r classicRules) second() bool {
 	for _, c := range r {
 		for _, b := range c.Blocks {
-			if slices.ContainsFunc(b.Rules, func(x Rule) bool { return x.MaxRequests != 0 }) {
+			if slices.ContainsFunc(b.Rules, func(x rule) bool { return x.MaxRequests != 0 }) {
 				return true
 			}
 		}
@@ -67,7 +67,7 @@ func (r Rules) second() bool {
 // Bytes returns the rules as a file, the same for the same rules, in the first
 // version of the format where that can say them. Numbers have no leading zeros:
 // Open MPI would read them as octal.
-func (r Rules) Bytes() []byte {
+func (r classicRules) Bytes() []byte {
 	var b strings.Builder
 	fifth := ""
 	if r.second() {
@@ -93,23 +93,23 @@ func (r Rules) Bytes() []byte {
 	return []byte(b.String())
 }
 
-func (c CollectiveRules) id() int64 {
+func (c classicCollective) id() int64 {
 	return ids[slices.IndexFunc(ids, func(x numbered) bool { return x.collective == c.Collective })].id
 }
 
-// ErrSyntax reports text that Open MPI would not take, or not as it looks.
-var ErrSyntax = errors.New("not a rules file")
+// errSyntax reports text that Open MPI would not take, or not as it looks.
+var errSyntax = errors.New("not a rules file")
 
-// Parse reads a rules file. The error matches ErrSyntax and names the line.
+// parse reads a rules file. The error matches errSyntax and names the line.
 //
 // Numbers are read as Open MPI does, by C's %li: a leading 0 means octal, 0x
 // hexadecimal, text that is no number is skipped and # starts a comment. Stricter
-// than Open MPI, Parse wants sizes in ascending order, known collectives, each
+// than Open MPI, parse wants sizes in ascending order, known collectives, each
 // once, and nothing but comments after the last rule.
 //
 // Behind the first line rule-file-version-2 a rule may have a fifth number, on the
 // same line as the fourth.
-func Parse(text []byte) (Rules, error) {
+func parse(text []byte) (classicRules, error) {
 	s := &scanner{text: string(text), line: 1}
 	if rest, ok := strings.CutPrefix(s.text, header2); ok {
 		s.text, s.line, s.second = rest, 2, true
@@ -118,7 +118,7 @@ func Parse(text []byte) (Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rules Rules
+	var rules classicRules
 	for range n {
 		c, err := s.collective(rules)
 		if err != nil {
@@ -140,7 +140,7 @@ type scanner struct {
 }
 
 func (s *scanner) fail(format string, args ...any) error {
-	return fmt.Errorf("%w: line %d: %s", ErrSyntax, s.line, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: line %d: %s", errSyntax, s.line, fmt.Sprintf(format, args...))
 }
 
 // next returns the next number of the text, if there is one.
@@ -208,12 +208,12 @@ func (s *scanner) number(what string, limit int64) (int64, error) {
 	return n, nil
 }
 
-func (s *scanner) collective(before Rules) (CollectiveRules, error) {
+func (s *scanner) collective(before classicRules) (classicCollective, error) {
 	id, err := s.number("collective", math.MaxInt32)
 	if err != nil {
-		return CollectiveRules{}, err
+		return classicCollective{}, err
 	}
-	var c CollectiveRules
+	var c classicCollective
 	for _, x := range ids {
 		if x.id == id {
 			c.Collective = x.collective
@@ -222,12 +222,12 @@ func (s *scanner) collective(before Rules) (CollectiveRules, error) {
 	if c.Collective == "" {
 		return c, s.fail("collective %d: want 0 to 4, 6 to 9 or 11 to 15", id)
 	}
-	if slices.ContainsFunc(before, func(x CollectiveRules) bool { return x.Collective == c.Collective }) {
+	if slices.ContainsFunc(before, func(x classicCollective) bool { return x.Collective == c.Collective }) {
 		return c, s.fail("collective %d (%s) is given twice", id, c.Collective)
 	}
 	n, err := s.number("number of communicator sizes", math.MaxInt32)
 	for i := int64(0); err == nil && i < n; i++ {
-		var b Block
+		var b classicBlock
 		b, err = s.block()
 		if err == nil && i > 0 && b.Processes <= c.Blocks[i-1].Processes {
 			err = s.fail("communicator size %d after %d: want ascending order", b.Processes, c.Blocks[i-1].Processes)
@@ -237,15 +237,15 @@ func (s *scanner) collective(before Rules) (CollectiveRules, error) {
 	return c, err
 }
 
-func (s *scanner) block() (Block, error) {
+func (s *scanner) block() (classicBlock, error) {
 	size, err := s.number("communicator size", math.MaxInt32)
 	if err != nil {
-		return Block{}, err
+		return classicBlock{}, err
 	}
-	b := Block{Processes: int(size)}
+	b := classicBlock{Processes: int(size)}
 	n, err := s.number("number of message sizes", math.MaxInt32)
 	for i := int64(0); err == nil && i < n; i++ {
-		var r Rule
+		var r rule
 		r, err = s.rule()
 		switch {
 		case err != nil:
@@ -259,7 +259,7 @@ func (s *scanner) block() (Block, error) {
 	return b, err
 }
 
-func (s *scanner) rule() (Rule, error) {
+func (s *scanner) rule() (rule, error) {
 	var v [4]int64
 	for i, what := range []string{"message size", "algorithm", "fan in/out", "segment size"} {
 		limit := int64(math.MaxInt64)
@@ -268,15 +268,15 @@ func (s *scanner) rule() (Rule, error) {
 		}
 		n, err := s.number(what, limit)
 		if err != nil {
-			return Rule{}, err
+			return rule{}, err
 		}
 		v[i] = n
 	}
-	r := Rule{Size: v[0], Algorithm: int(v[1]), FanInOut: int(v[2]), SegSize: v[3]}
+	r := rule{Size: v[0], Algorithm: int(v[1]), FanInOut: int(v[2]), SegSize: v[3]}
 	if s.second && s.digitFollows() {
 		n, err := s.number("most requests", math.MaxInt32)
 		if err != nil {
-			return Rule{}, err
+			return rule{}, err
 		}
 		r.MaxRequests = int(n)
 	}
@@ -294,8 +294,8 @@ func (s *scanner) digitFollows() bool {
 // Find returns the rule that Open MPI follows on a communicator, and false when it
 // has none: the last block and rule that are not too large, where the first block
 // counts for smaller communicators, too.
-func (r Rules) Find(c coll.Collective, processes int, size int64) (Rule, bool) {
-	found, ok := Rule{}, false
+func (r classicRules) Find(c coll.Collective, processes int, size int64) (rule, bool) {
+	found, ok := rule{}, false
 	for _, x := range r.block(c, processes) {
 		if x.Size <= size {
 			found, ok = x, true
@@ -305,7 +305,7 @@ func (r Rules) Find(c coll.Collective, processes int, size int64) (Rule, bool) {
 }
 
 // block returns the rules of the block that governs a communicator, nil for none.
-func (r Rules) block(c coll.Collective, processes int) []Rule {
+func (r classicRules) block(c coll.Collective, processes int) []rule {
 	for _, rules := range r {
 		if rules.Collective != c || len(rules.Blocks) == 0 {
 			continue
@@ -319,17 +319,6 @@ func (r Rules) block(c coll.Collective, processes int) []Rule {
 		return block.Rules
 	}
 	return nil
-}
-
-// Replay reads a file and returns the rule that a benchmark at a point follows,
-// and false when the library decides without a rule.
-func Replay(file []byte, p coll.Point) (Rule, bool, error) {
-	rules, err := Parse(file)
-	if err != nil {
-		return Rule{}, false, err
-	}
-	r, ok := rules.Find(p.Collective, p.Processes(), compared(p))
-	return r, ok && r.Algorithm != 0, nil
 }
 
 // compared is the message size that coll/tuned puts to the rules.
@@ -355,12 +344,14 @@ func sized(c coll.Collective) bool {
 	return true
 }
 
-// Size is the measure of message size that coll/tuned compares, the one to fit
-// with: bytes of all processes for allgather, alltoall, gather and scatter, bytes
+// Size implements mpi.Library.
+func (library) Size(p coll.Point) int64 { return size(p) }
+
+// size is the measure of message size that coll/tuned compares: bytes of all processes for allgather, alltoall, gather and scatter, bytes
 // of the buffer for the rest. It is 0 for barrier and alltoallv, where none is
 // compared, and for scan and exscan, where the size of one element times the
 // processes is: that says nothing of the message, so one rule serves all.
-func Size(p coll.Point) int64 {
+func size(p coll.Point) int64 {
 	if !sized(p.Collective) {
 		return 0
 	}

@@ -18,6 +18,9 @@ import (
 // Run tests a library.
 func Run(t *testing.T, lib mpi.Library) {
 	t.Run("catalogue", func(t *testing.T) { testCatalogues(t, lib) })
+	t.Run("builds", func(t *testing.T) { testBuilds(t, lib) })
+	t.Run("writing", func(t *testing.T) { testWriting(t, lib) })
+	t.Run("porting", func(t *testing.T) { testPorting(t, lib) })
 	if m, ok := lib.(mpi.Measurable); ok {
 		t.Run("forcing", func(t *testing.T) { testForcing(t, m) })
 	}

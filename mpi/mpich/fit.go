@@ -7,24 +7,10 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
 	"tutti/selection"
 )
 
-// Plan is what the files say about one collective. The embedded tree holds what
-// points get, compositions among it.
-type Plan struct {
-	*selection.Tree
-
-	// Inter holds the algorithms between nodes: its points have as many nodes as the
-	// communicator and one process on each. coll.Default is the library's own.
-	Inter *selection.Tree
-}
-
-// Leaves is the number of bands of the plan.
-func (p Plan) Leaves() int { return p.Summary.Leaves + p.Inter.Summary.Leaves }
-
-// Fit merges the rows of one collective into what the files of the library can
+// Fit implements mpi.Build by merging rows into what the files of the library can
 // say.
 //
 // The files cannot say everything. A part of a composition asks the library with
@@ -36,43 +22,56 @@ func (p Plan) Leaves() int { return p.Summary.Leaves + p.Inter.Summary.Leaves }
 // keep the options that run as measured under it. Parts within nodes serve several
 // collectives, bcast's are parts of allreduce, barrier and scan as well: they stay
 // the library's own, and an option that wants another one is dropped.
-func Fit(rows []selection.Row, lib csel.Library, cat *mpi.Catalogue, opt selection.Options) (Plan, error) {
-	f := fitter{lib: lib, cat: cat}
-	var kept, inter []selection.Row
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
+	var plan selection.Plan
+	for _, same := range selection.ByCollective(rows) {
+		kept, between := b.share(same)
+		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: opt.MaxLoss})
+		if err != nil {
+			return selection.Plan{}, err
+		}
+		plan.Trees = append(plan.Trees, tree)
+		if !slices.ContainsFunc(between, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
+			continue
+		}
+		if tree, err = selection.Fit(between, size, selection.Options{}); err != nil {
+			return selection.Plan{}, err
+		}
+		plan.Inter = append(plan.Inter, tree)
+	}
+	return plan, nil
+}
+
+// share chooses the algorithms between nodes. It returns the rows of one collective
+// with the options that run as measured under them, and a row for each choice, with
+// one process on each node.
+func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
-		own := f.own(cell[0].Point)
-		chosen := f.share(cell, own)
+		own := b.own(cell[0].Point)
+		chosen := b.choose(cell, own)
 		for _, r := range cell {
-			kept = append(kept, f.project(r, chosen))
+			kept = append(kept, b.project(r, chosen))
 		}
 		if own == "" {
 			continue
 		}
 		alg := coll.Default
 		if chosen != own {
-			alg = f.algorithm(cell[0].Point.Collective, chosen)
+			alg = b.algorithm(cell[0].Point.Collective, chosen)
 		}
-		inter = append(inter, selection.Row{
+		between = append(between, selection.Row{
 			Point:   partPoint(cell[0].Point, interPart),
 			Options: []selection.Option{{Algorithm: alg, Seconds: 1}},
 		})
 	}
-	tree, err := selection.Fit(kept, Size, opt)
-	if err != nil {
-		return Plan{}, err
-	}
-	plan := Plan{Tree: tree, Inter: &selection.Tree{Collective: tree.Collective}}
-	if slices.ContainsFunc(inter, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
-		plan.Inter, err = selection.Fit(inter, Size, selection.Options{})
-	}
-	return plan, err
+	return kept, between
 }
 
 // cells groups rows that share the algorithm between nodes.
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {
 		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),
-			cmp.Compare(Size(a.Point), Size(b.Point)))
+			cmp.Compare(size(a.Point), size(b.Point)))
 	}
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, order)
@@ -94,18 +93,13 @@ func several(p coll.Point) int {
 	return 0
 }
 
-type fitter struct {
-	lib csel.Library
-	cat *mpi.Catalogue
-}
-
 // own returns the leaf that the library itself reaches between the nodes of a
 // point, empty where nothing is between nodes.
-func (f fitter) own(p coll.Point) string {
-	if several(p) == 0 || !mixes(f.lib, f.cat, p.Collective) {
+func (b build) own(p coll.Point) string {
+	if several(p) == 0 || !b.mixes(p.Collective) {
 		return ""
 	}
-	alg, err := reach(f.lib.Tree, part(CallAt(p), p.Collective, NodeRoots))
+	alg, err := reach(b.lib.Tree, part(signatureAt(p), p.Collective, rootsKind))
 	if err != nil {
 		return ""
 	}
@@ -113,8 +107,8 @@ func (f fitter) own(p coll.Point) string {
 }
 
 // algorithm returns the algorithm that a leaf stands for.
-func (f fitter) algorithm(c coll.Collective, leaf string) coll.Algorithm {
-	for _, e := range f.cat.Entries(c) {
+func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
+	for _, e := range b.cat.Entries(c) {
 		if e.Function == leaf {
 			return coll.Algorithm{Name: e.Name}
 		}
@@ -124,15 +118,15 @@ func (f fitter) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 
 // need returns the leaf that must run between the nodes for an option to run as
 // measured, empty when it does not matter, and false when the files cannot say it.
-func (f fitter) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
+func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
 	if alg.IsDefault() {
-		r, err := routeOf(files{f.lib.Tree, f.lib.Device}, CallAt(p), f.cat)
+		r, err := b.route(b.shipped(), signatureAt(p))
 		if err != nil || len(r.parts) > 0 {
 			return own, true
 		}
 		return "", true
 	}
-	e, err := f.cat.Lookup(p.Collective, alg)
+	e, err := b.cat.Lookup(p.Collective, alg)
 	switch {
 	case err != nil: // Export reports it when it is chosen
 		return "", true
@@ -140,16 +134,16 @@ func (f fitter) need(alg coll.Algorithm, p coll.Point, own string) (string, bool
 		return "", true
 	case !composes(e): // splits by itself
 		return own, true
-	case !mixes(f.lib, f.cat, p.Collective) || !slices.Contains(f.lib.Compositions, e.Function):
+	case !b.mixes(p.Collective) || !slices.Contains(b.lib.Compositions, e.Function):
 		return "", false
 	}
-	if node, ok := partOf(f.cat, p.Collective, alg, nodePart); ok {
-		inside, err := reach(f.lib.Tree, part(CallAt(p), p.Collective, Node))
+	if node, ok := partOf(b.cat, p.Collective, alg, nodePart); ok {
+		inside, err := reach(b.lib.Tree, part(signatureAt(p), p.Collective, nodeKind))
 		if err != nil || inside.Name != node.Function {
 			return "", false
 		}
 	}
-	if inter, ok := partOf(f.cat, p.Collective, alg, interPart); ok {
+	if inter, ok := partOf(b.cat, p.Collective, alg, interPart); ok {
 		return inter.Function, true
 	}
 	return own, true
@@ -157,28 +151,28 @@ func (f fitter) need(alg coll.Algorithm, p coll.Point, own string) (string, bool
 
 // runs reports whether an option runs as measured when a leaf is chosen between
 // the nodes.
-func (f fitter) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
-	leaf, ok := f.need(alg, p, own)
+func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
+	leaf, ok := b.need(alg, p, own)
 	return ok && (leaf == "" || own == "" || leaf == chosen)
 }
 
-// share chooses the leaf between the nodes of a cell.
-func (f fitter) share(cell []selection.Row, own string) string {
+// choose returns the leaf between the nodes of a cell.
+func (b build) choose(cell []selection.Row, own string) string {
 	if own == "" {
 		return ""
 	}
 	leaves := []string{own}
 	for _, r := range cell {
 		for _, o := range r.Options {
-			if leaf, ok := f.need(o.Algorithm, r.Point, own); ok && leaf != "" && !slices.Contains(leaves, leaf) {
+			if leaf, ok := b.need(o.Algorithm, r.Point, own); ok && leaf != "" && !slices.Contains(leaves, leaf) {
 				leaves = append(leaves, leaf)
 			}
 		}
 	}
 	slices.Sort(leaves[1:])
-	best, least := own, f.loss(cell, own, own)
+	best, least := own, b.loss(cell, own, own)
 	for _, leaf := range leaves[1:] {
-		if loss := f.loss(cell, leaf, own); loss < least {
+		if loss := b.loss(cell, leaf, own); loss < least {
 			best, least = leaf, loss
 		}
 	}
@@ -187,7 +181,7 @@ func (f fitter) share(cell []selection.Row, own string) string {
 
 // loss sums what the rows lose when a leaf is chosen; infinite when one of them,
 // or one layout, is left without an option.
-func (f fitter) loss(cell []selection.Row, chosen, own string) float64 {
+func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	total := 0.0
 	byLayout := map[coll.Layout]map[coll.Algorithm]float64{}
 	rows := map[coll.Layout]int{}
@@ -204,7 +198,7 @@ func (f fitter) loss(cell []selection.Row, chosen, own string) float64 {
 		}
 		limit := defaultSeconds(r)
 		for _, o := range r.Options {
-			if o.Seconds <= limit && f.runs(o.Algorithm, r.Point, chosen, own) {
+			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
 				loss, _ := r.Loss(o.Algorithm)
 				// Options that one row lacks are worth nothing: the library cannot tell
 				// rows of one layout and size apart.
@@ -215,7 +209,7 @@ func (f fitter) loss(cell []selection.Row, chosen, own string) float64 {
 	for _, l := range layouts {
 		best := math.Inf(1)
 		for alg, sum := range byLayout[l] {
-			if f.common(cell, l, alg, chosen, own) {
+			if b.common(cell, l, alg, chosen, own) {
 				best = min(best, sum-float64(rows[l]))
 			}
 		}
@@ -226,13 +220,13 @@ func (f fitter) loss(cell []selection.Row, chosen, own string) float64 {
 
 // common reports whether all rows of a layout have the option, no slower than the
 // default.
-func (f fitter) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
+func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
 	for _, r := range cell {
 		if r.Point.Layout() != l {
 			continue
 		}
 		i := slices.IndexFunc(r.Options, func(o selection.Option) bool { return o.Algorithm == alg })
-		if i < 0 || r.Options[i].Seconds > defaultSeconds(r) || !f.runs(alg, r.Point, chosen, own) {
+		if i < 0 || r.Options[i].Seconds > defaultSeconds(r) || !b.runs(alg, r.Point, chosen, own) {
 			return false
 		}
 	}
@@ -241,14 +235,14 @@ func (f fitter) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, 
 
 // project keeps the options of a row that run as measured; none slower than the
 // default, should that be gone.
-func (f fitter) project(r selection.Row, chosen string) selection.Row {
-	own, limit := f.own(r.Point), math.Inf(1)
-	if !f.runs(coll.Default, r.Point, chosen, own) {
+func (b build) project(r selection.Row, chosen string) selection.Row {
+	own, limit := b.own(r.Point), math.Inf(1)
+	if !b.runs(coll.Default, r.Point, chosen, own) {
 		limit = defaultSeconds(r)
 	}
 	out := selection.Row{Point: r.Point}
 	for _, o := range r.Options {
-		if o.Seconds <= limit && f.runs(o.Algorithm, r.Point, chosen, own) {
+		if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
 			out.Options = append(out.Options, o)
 		}
 	}
