@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 // Case is a candidate with what makes the library run it, as one launch serves it.
 type Case struct {
 	coll.Candidate
-	forcing.Forcing
+	mpi.Forcing
 }
 
 // Start is one start of a parallel program: cases of one layout.
@@ -25,7 +25,7 @@ type Start struct {
 // Command is what each rank of a start runs.
 type Command struct {
 	Args  []string          // program and arguments
-	Env   []forcing.Var     // its Files are written into the folder of the start
+	Env   []mpi.Var         // its Files are written into the folder of the start
 	Files map[string][]byte // more files for that folder, by name
 }
 
@@ -92,7 +92,7 @@ type Launcher interface {
 	// environment already; Args passes them on where the launcher does not.
 	Args(l coll.Layout, cmd Command) []string
 	// Env returns what the launcher needs in its own environment.
-	Env() []forcing.Var
+	Env() []mpi.Var
 }
 
 // Placer is a Launcher that can be told on which nodes of its job a start runs.

@@ -3,77 +3,27 @@ package doctor
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 )
-
-// nearest returns the release of the catalogue that a version is to be taken for:
-// itself, else the last one up to it of the same series (first two numbers), else
-// the first of that series, else the last one up to it.
-func nearest(library, version string) (release string, exact, found bool) {
-	want, ok := numbers(version)
-	if !ok {
-		return "", false, false
-	}
-	var sameSeries, below string
-	for _, r := range catalogue.Versions(library) { // oldest first
-		have, _ := numbers(r)
-		if r == version {
-			return r, true, true
-		}
-		upTo := slices.Compare(have, want) <= 0
-		if slices.Equal(have[:2], want[:2]) && (sameSeries == "" || upTo) {
-			sameSeries = r
-		}
-		if upTo {
-			below = r
-		}
-	}
-	release = sameSeries
-	if release == "" {
-		release = below
-	}
-	return release, false, release != ""
-}
-
-// numbers returns the leading numbers of a version, two at least.
-func numbers(version string) ([]int, bool) {
-	var out []int
-	for _, part := range strings.Split(version, ".") {
-		end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' })
-		if end >= 0 {
-			part = part[:end]
-		}
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		out = append(out, n)
-		if end >= 0 {
-			break
-		}
-	}
-	return out, len(out) >= 2
-}
 
 // compareMPICH holds the leaf names of a build, compositions of its device
 // included, against a catalogue. Leaves of nonblocking and inter-communicator
 // collectives are no business of the catalogue, nor are compositions of a build
 // that has none: its device is an older one.
-func compareMPICH(cat *catalogue.Catalogue, leaves []string) (absent, unlisted []string, listed int) {
+func compareMPICH(cat *mpi.Catalogue, leaves []string) (absent, unlisted []string, listed int) {
 	known := map[string]bool{}
 	composes := slices.ContainsFunc(leaves, isComposition)
 	for _, c := range coll.Collectives() {
 		for _, e := range cat.Entries(c) {
-			known[e.Leaf] = true
-			if isComposition(e.Leaf) && !composes {
+			known[e.Function] = true
+			if isComposition(e.Function) && !composes {
 				continue
 			}
 			listed++
-			if !slices.Contains(leaves, e.Leaf) {
+			if !slices.Contains(leaves, e.Function) {
 				absent = append(absent, string(c)+" "+e.Name)
 			}
 		}
@@ -107,7 +57,7 @@ func ofCatalogue(leaf string) bool {
 
 // compareOpenMPI holds the enumerators of coll/tuned against a catalogue. An
 // algorithm whose number differs is absent: rules say numbers.
-func compareOpenMPI(cat *catalogue.Catalogue, tuned map[string]map[int]string) (absent, unlisted []string, listed int) {
+func compareOpenMPI(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlisted []string, listed int) {
 	for _, c := range coll.Collectives() {
 		has := tuned[string(c)]
 		known := map[int]bool{0: true} // ignore

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"tutti/coll/catalogue"
 )
 
 // Needs is what one campaign asks of the machine.
@@ -133,9 +131,9 @@ func (t trial) is(want NeededLibrary) bool {
 	case "srun":
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
 	case "mpirun":
-		return !t.slurm && t.library.Family == catalogue.OpenMPI
+		return !t.slurm && t.library.Family == "openmpi"
 	}
-	return !t.slurm && t.library.Family == catalogue.MPICH
+	return !t.slurm && t.library.Family == "mpich"
 }
 
 // needBenchmark looks for the program among those that were tried.

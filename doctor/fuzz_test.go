@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tutti/coll/catalogue"
+	"tutti/mpi/libraries"
 )
 
 // shown fails unless a text may go to a terminal as it is.
@@ -53,7 +53,7 @@ func FuzzOmpiInfo(f *testing.F) {
 				}
 			}
 		}
-		cat, err := catalogue.For(catalogue.OpenMPI, "4.1.4")
+		_, cat, err := libraries.Release("openmpi", "4.1.4")
 		if err != nil {
 			t.Fatal(err)
 		}

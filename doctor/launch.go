@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"tutti/coll/catalogue"
 )
 
 // launcher is a program that starts parallel programs.
@@ -24,9 +22,9 @@ var launcherForms = []struct {
 	family string
 	name   string
 }{
-	{regexp.MustCompile(`(?s)HYDRA build details:.*?Version:\s+([0-9][0-9A-Za-z.]*)`), catalogue.MPICH, "Hydra"},
-	{regexp.MustCompile(`Intel\(R\) MPI Library.*?Version ([0-9][0-9A-Za-z.]*)`), catalogue.MPICH, "Hydra of Intel MPI"},
-	{regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`), catalogue.OpenMPI, "Open MPI"},
+	{regexp.MustCompile(`(?s)HYDRA build details:.*?Version:\s+([0-9][0-9A-Za-z.]*)`), "mpich", "Hydra"},
+	{regexp.MustCompile(`Intel\(R\) MPI Library.*?Version ([0-9][0-9A-Za-z.]*)`), "mpich", "Hydra of Intel MPI"},
+	{regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`), "openmpi", "Open MPI"},
 }
 
 // parseLauncher tells from the answer to --version whose launcher it is; the
@@ -155,7 +153,7 @@ func (x *examiner) describeLauncher(l *launcher) []string {
 
 func (x *examiner) addNoLauncher(lib *Library) {
 	name, cure := "mpiexec.hydra", "apt-get install mpich, or put the folder of its mpiexec on the PATH"
-	if lib.Family == catalogue.OpenMPI {
+	if lib.Family == "openmpi" {
 		name, cure = "mpirun", "apt-get install openmpi-bin, or put the folder of its mpirun on the PATH"
 	}
 	x.add(Check{Launchers, name, Missing, []string{"no launcher of " + lib.Name}, cure})
@@ -164,7 +162,7 @@ func (x *examiner) addNoLauncher(lib *Library) {
 // launchEnv is what a library's launcher needs for two processes on any machine,
 // one core and root included.
 func launchEnv(lib *Library) []string {
-	if lib.Family != catalogue.OpenMPI {
+	if lib.Family != "openmpi" {
 		return nil
 	}
 	env := []string{
@@ -192,7 +190,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 	x.tried = append(x.tried, t)
 	c.State = v.State
 	c.Details = append([]string{t.library.Name + ": " + v.Text}, details...)
-	if t.library.Family == catalogue.OpenMPI && os.Geteuid() == 0 && v.State == OK && !t.slurm {
+	if t.library.Family == "openmpi" && os.Geteuid() == 0 && v.State == OK && !t.slurm {
 		c.Details = append(c.Details, "as root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	}
 	c.Cure = x.cureOfLaunch(t, v)
@@ -204,7 +202,7 @@ func (x *examiner) cureOfLaunch(t trial, v verdict) string {
 	switch {
 	case v.State == OK:
 		return ""
-	case v.OneRank && t.slurm && t.library.Family == catalogue.MPICH:
+	case v.OneRank && t.slurm && t.library.Family == "mpich":
 		return "srun --mpi=pmi2, or mpiexec.hydra inside the job"
 	case v.OneRank && t.slurm:
 		return "srun --mpi=pmix, or mpirun inside the job"

@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"tutti/coll/catalogue"
 )
 
 // Library is one MPI build.
@@ -208,9 +206,9 @@ func (m marker) name() string {
 	switch {
 	case m.vendor != "":
 		return m.vendor + " " + m.release
-	case m.family == catalogue.MPICH:
+	case m.family == "mpich":
 		return "MPICH " + m.version
-	case m.family == catalogue.OpenMPI:
+	case m.family == "openmpi":
 		return "Open MPI " + m.version
 	}
 	return "another MPI"
@@ -283,9 +281,9 @@ func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
 		lib.File, has = print, inside
 	}
 	switch lib.Family {
-	case catalogue.MPICH:
+	case "mpich":
 		x.examineMPICH(lib, has, &c)
-	case catalogue.OpenMPI:
+	case "openmpi":
 		x.examineOpenMPI(ctx, lib, &c)
 	}
 	if loads := lib.File.Version; lib.vendor == "" && loads != "" && loads != lib.Name {

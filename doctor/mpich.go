@@ -3,8 +3,9 @@ package doctor
 import (
 	"slices"
 
-	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
+	"tutti/mpi"
+	"tutti/mpi/mpich"
+	"tutti/mpi/mpich/csel"
 )
 
 // examineMPICH reads device and algorithms from the library's file.
@@ -16,7 +17,7 @@ func (x *examiner) examineMPICH(lib *Library, has contents, c *Check) {
 	if lib.File.Path == "" {
 		return
 	}
-	tree, err := mpichtree.ReadLibrary(lib.File.Path)
+	tree, err := csel.ReadLibrary(lib.File.Path)
 	if err != nil {
 		c.Details = append(c.Details, "no selection tree in the library: it cannot load what tutti exports")
 		*c = c.with(Warning, "use MPICH 4.0 or newer")
@@ -28,18 +29,14 @@ func (x *examiner) examineMPICH(lib *Library, has contents, c *Check) {
 	} else {
 		c.Details = append(c.Details, "built without checks: a bad selection file is undefined behaviour")
 	}
-	release, _, found := nearest(catalogue.MPICH, lib.Version)
-	if !found {
+	cat, _ := mpi.Near(mpich.Library.Releases(), lib.Version)
+	if cat == nil {
 		*c = c.with(Warning, "use MPICH 4.0 or newer")
 		c.Details = append(c.Details, "no list of algorithms is near this version")
 		return
 	}
-	cat, err := catalogue.For(catalogue.MPICH, release)
-	if err != nil {
-		panic(err) // nearest is of Versions
-	}
 	var listed int
-	lib.Catalogue = release
+	lib.Catalogue = cat.Version
 	lib.Absent, lib.Unlisted, listed = compareMPICH(cat, slices.Concat(tree.Leaves, tree.Compositions))
 	lib.describe(listed, c)
 }

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tutti/coll/catalogue"
+	"tutti/mpi"
+	"tutti/mpi/openmpi"
 )
 
 // ompiInfo is what ompi_info --parsable tells of collectives.
@@ -103,18 +104,14 @@ func (x *examiner) examineOpenMPI(ctx context.Context, lib *Library, c *Check) {
 		return
 	}
 	lib.Checks = map[string]string{"never": "off", "always": "on", "runtime": "on"}[info.checks]
-	release, _, found := nearest(catalogue.OpenMPI, lib.Version)
-	if !found {
+	cat, _ := mpi.Near(openmpi.Library.Releases(), lib.Version)
+	if cat == nil {
 		c.Details = append(c.Details, "no list of algorithms is near this version")
 		*c = c.with(Warning, "use Open MPI 4.1 or newer")
 		return
 	}
-	cat, err := catalogue.For(catalogue.OpenMPI, release)
-	if err != nil {
-		panic(err) // nearest is of Versions
-	}
 	var listed int
-	lib.Catalogue = release
+	lib.Catalogue = cat.Version
 	lib.Absent, lib.Unlisted, listed = compareOpenMPI(cat, info.tuned)
 	lib.describe(listed, c)
 	if above := info.above(); len(above) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi/libraries"
 )
 
 // recorded returns a text that a real program printed.
@@ -90,7 +90,7 @@ func TestParseOmpiInfo(t *testing.T) {
 // The catalogue of a release is that of its ompi_info.
 func TestCompareOpenMPI(t *testing.T) {
 	info := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt"))
-	cat, err := catalogue.For(catalogue.OpenMPI, "4.1.4")
+	_, cat, err := libraries.Release("openmpi", "4.1.4")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +110,14 @@ func TestCompareOpenMPI(t *testing.T) {
 }
 
 func TestCompareMPICH(t *testing.T) {
-	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	_, cat, err := libraries.Release("mpich", "4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var leaves []string
 	for _, c := range coll.Collectives() {
 		for _, e := range cat.Entries(c) {
-			leaves = append(leaves, e.Leaf)
+			leaves = append(leaves, e.Function)
 		}
 	}
 	passed := append([]string{"MPIR_Bcast_intra_nb", "MPIR_Ibcast_intra_sched_binomial", "MPIR_Bcast_inter_flat"}, leaves...)
@@ -141,40 +141,12 @@ func TestCompareMPICH(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	tests := []struct {
-		library, version, want string
-		exact, found           bool
-	}{
-		{catalogue.MPICH, "4.0.2", "4.0.2", true, true},
-		{catalogue.MPICH, "4.0.3", "4.0.2", false, true},
-		{catalogue.MPICH, "4.0", "4.0.2", false, true},
-		{catalogue.MPICH, "4.1", "4.1.2", false, true},
-		{catalogue.MPICH, "4.2.0rc1", "4.2.3", false, true},
-		{catalogue.MPICH, "5.2.0", "5.0.1", false, true},
-		{catalogue.MPICH, "3.4a2", "", false, false},
-		{catalogue.OpenMPI, "4.1.6", "4.1.4", false, true},
-		{catalogue.OpenMPI, "5.0.3", "5.0.9", false, true},
-		{catalogue.OpenMPI, "4.0.7", "", false, false},
-		{catalogue.OpenMPI, "", "", false, false},
-		{catalogue.OpenMPI, "newest", "", false, false},
-	}
-	for _, tc := range tests {
-		t.Run(tc.library+" "+tc.version, func(t *testing.T) {
-			got, exact, found := nearest(tc.library, tc.version)
-			if got != tc.want || exact != tc.exact || found != tc.found {
-				t.Errorf("nearest = %q, %v, %v, want %q, %v, %v", got, exact, found, tc.want, tc.exact, tc.found)
-			}
-		})
-	}
-}
-
 func TestParseLauncher(t *testing.T) {
 	tests := []struct{ name, text, family, version string }{
-		{"hydra", recorded(t, "version-mpiexec.hydra.txt"), catalogue.MPICH, "Hydra 4.0.2"},
-		{"orterun", recorded(t, "version-mpirun.openmpi.txt"), catalogue.OpenMPI, "Open MPI 4.1.4"},
-		{"mpirun", recorded(t, "version-mpirun.txt"), catalogue.OpenMPI, "Open MPI 4.1.4"},
-		{"Intel", "Intel(R) MPI Library for Linux* OS, Version 2021.6 Build 20220227\n", catalogue.MPICH, "Hydra of Intel MPI 2021.6"},
+		{"hydra", recorded(t, "version-mpiexec.hydra.txt"), "mpich", "Hydra 4.0.2"},
+		{"orterun", recorded(t, "version-mpirun.openmpi.txt"), "openmpi", "Open MPI 4.1.4"},
+		{"mpirun", recorded(t, "version-mpirun.txt"), "openmpi", "Open MPI 4.1.4"},
+		{"Intel", "Intel(R) MPI Library for Linux* OS, Version 2021.6 Build 20220227\n", "mpich", "Hydra of Intel MPI 2021.6"},
 		{"garbage", "\xff\xfe\x00", "", ""},
 		{"somebody else", "mpirun 1.0\n", "", ""},
 	}

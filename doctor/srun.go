@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tutti/coll/catalogue"
+	"tutti/internal/version"
 )
 
 var pluginForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
@@ -29,7 +29,7 @@ func parsePlugins(text string) []string {
 // suitable returns the plugins that may serve a family, the likeliest first.
 func suitable(family string, plugins []string) []string {
 	order := []string{"pmi2", "cray_shasta", "pmix"}
-	if family == catalogue.OpenMPI {
+	if family == "openmpi" {
 		order = []string{"pmix", "pmi2"}
 	}
 	var out []string
@@ -95,7 +95,7 @@ func (x *examiner) srunArgs(path, plugin string) []string {
 	if x.slurm.job == "" {
 		return append(args, "--immediate=10", "--job-name=tutti-doctor")
 	}
-	if have, ok := numbers(x.slurm.version); ok && slices.Compare(have[:2], []int{20, 11}) >= 0 {
+	if version.AtLeast(x.slurm.version, 20, 11) {
 		args = append(args, "--overlap")
 	}
 	return args

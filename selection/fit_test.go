@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -355,19 +354,6 @@ func TestTreeJSON(t *testing.T) {
 	want, _ := tree.Lookup(12, 3, 100)
 	if got, ok := back.Lookup(12, 3, 100); !ok || got != want {
 		t.Errorf("Lookup = %v, %t, want %v", got, ok, want)
-	}
-}
-
-func TestEnvFileSurvivesTheShell(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a b's $HOME.env")
-	value := "it's \"$HOME\" `id` \\ a b"
-	if err := selection.WriteFile(path, selection.EnvFile([]selection.Setting{{Name: "TUTTI_TEST", Value: value}})); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", "-c", `. "$1" && printf %s "$TUTTI_TEST"`, "sh", path)
-	got, err := cmd.Output()
-	if err != nil || string(got) != value {
-		t.Errorf("sourced value = %q, %v, want %q", got, err, value)
 	}
 }
 

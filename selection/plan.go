@@ -7,13 +7,17 @@ import (
 	"tutti/coll"
 )
 
-// Plan is what to write for a library whose rules know the size of a communicator
-// but nothing of nodes: trees for everybody, and other ones for jobs of layouts
-// that would lose by them.
+// Plan is what a library is told: trees for everybody and, where its rules know the
+// size of a communicator but nothing of nodes, other ones for jobs of layouts that
+// would lose by them.
 type Plan struct {
 	Trees     []*Tree // one per collective, alphabetical
 	Layouts   []LayoutPlan
 	Conflicts []Conflict
+
+	// Inter has the algorithms between nodes, for collectives that the library makes
+	// from parts: its points have one process on each node.
+	Inter []*Tree
 }
 
 // LayoutPlan holds the trees for jobs of one layout: the common ones but for
@@ -33,8 +37,6 @@ type Conflict struct {
 // FitPlan plans for the rows of any number of collectives. size is the library's
 // own measure of a message, as for Fit; rows are told apart by processes alone.
 func FitPlan(rows []Row, size func(coll.Point) int64, maxLoss float64) (Plan, error) {
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b Row) int { return coll.ComparePoints(a.Point, b.Point) })
 	trees, err := fitAll(rows, size, maxLoss)
 	if err != nil {
 		return Plan{}, err
@@ -61,6 +63,22 @@ func FitPlan(rows []Row, size func(coll.Point) int64, maxLoss float64) (Plan, er
 		}
 	}
 	return plan, nil
+}
+
+// Leaves is the number of bands that are told: those for everybody, or of the layouts
+// where there are none.
+func (p Plan) Leaves() int {
+	trees := slices.Concat(p.Trees, p.Inter)
+	if len(p.Trees) == 0 {
+		for _, l := range p.Layouts {
+			trees = append(trees, l.Trees...)
+		}
+	}
+	n := 0
+	for _, t := range trees {
+		n += t.Summary.Leaves
+	}
+	return n
 }
 
 // For returns the trees for jobs of a layout.
@@ -92,13 +110,20 @@ func TreeOf(trees []*Tree, c coll.Collective) *Tree {
 	return nil
 }
 
-// fitAll fits sorted rows, one tree per collective.
+// ByCollective returns the rows of each collective, in the order of coll.ComparePoints.
+func ByCollective(rows []Row) [][]Row {
+	if len(rows) == 0 {
+		return nil
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b Row) int { return coll.ComparePoints(a.Point, b.Point) })
+	return chunk(rows, func(a, b Row) bool { return a.Point.Collective == b.Point.Collective })
+}
+
+// fitAll fits one tree per collective.
 func fitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree, error) {
 	var trees []*Tree
-	for _, same := range chunk(rows, func(a, b Row) bool { return a.Point.Collective == b.Point.Collective }) {
-		if len(same) == 0 {
-			continue
-		}
+	for _, same := range ByCollective(rows) {
 		t, err := Fit(same, size, Options{MaxLoss: maxLoss, ByProcesses: true})
 		if err != nil {
 			return nil, err

@@ -13,9 +13,11 @@ import (
 	"tutti/coll"
 )
 
-// ErrSetup reports settings that no shell or module file can say, or a file that
-// Setup.Shell has not written.
+// ErrSetup reports settings that no shell or module file can say.
 var ErrSetup = errors.New("bad settings")
+
+// Setting is one environment variable that makes a library obey a file.
+type Setting struct{ Name, Value string }
 
 // Setup is the environment that makes a library obey a selection, to be written
 // as a snippet for POSIX shells and as an environment module.
@@ -127,7 +129,7 @@ func (s Setup) Shell() ([]byte, error) {
 		fmt.Fprintf(&b, "# %s\n", r)
 	}
 	if len(s.Layouts) == 0 {
-		b.Write(EnvFile(s.Settings))
+		b.Write(exports(s.Settings))
 		return b.Bytes(), nil
 	}
 	if names := s.partial(); len(names) > 0 {
@@ -136,9 +138,9 @@ func (s Setup) Shell() ([]byte, error) {
 	b.WriteString(shellCase + "\n")
 	for _, l := range s.Layouts {
 		names := spellings(l.Layout)
-		fmt.Fprintf(&b, "'%s'|'%s')\n%s;;\n", names[0], names[1], EnvFile(l.Settings))
+		fmt.Fprintf(&b, "'%s'|'%s')\n%s;;\n", names[0], names[1], exports(l.Settings))
 	}
-	fmt.Fprintf(&b, "*)\n%s;;\nesac\n", EnvFile(s.Settings))
+	fmt.Fprintf(&b, "*)\n%s;;\nesac\n", exports(s.Settings))
 	return b.Bytes(), nil
 }
 
@@ -187,6 +189,16 @@ foreach tutti_name {%[2]s %[3]s} {
 	return []byte(b.String()), nil
 }
 
+// exports returns settings as lines of a POSIX shell. Values may hold any character
+// but NUL.
+func exports(settings []Setting) []byte {
+	var b bytes.Buffer
+	for _, x := range settings {
+		fmt.Fprintf(&b, "export %s='%s'\n", x.Name, strings.ReplaceAll(x.Value, "'", `'\''`))
+	}
+	return b.Bytes()
+}
+
 func tclSettings(settings []Setting, indent string) string {
 	var b strings.Builder
 	for _, x := range settings {
@@ -199,134 +211,4 @@ func tclSettings(settings []Setting, indent string) string {
 // block, where Tcl counts them.
 func tclWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s) + `"`
-}
-
-// ParseShell reads what Setup.Shell or EnvFile has written; anything else matches
-// ErrSetup. Layouts keep their order.
-func ParseShell(text []byte) (Setup, error) {
-	p := &shellReader{rest: string(text), line: 1}
-	var s Setup
-	for strings.HasPrefix(p.rest, "# ") {
-		s.Remarks = append(s.Remarks, p.takeLine()[2:])
-	}
-	var err error
-	if strings.HasPrefix(p.rest, "unset ") || strings.HasPrefix(p.rest, shellCase) {
-		err = p.layouts(&s)
-	} else {
-		s.Settings, err = p.exports()
-	}
-	if err == nil && p.rest != "" {
-		err = p.fail("want nothing more")
-	}
-	if err != nil {
-		return Setup{}, err
-	}
-	again, err := s.Shell()
-	if err == nil && !bytes.Equal(again, text) {
-		err = fmt.Errorf("%w: written again, the snippet is another one", ErrSetup)
-	}
-	if err != nil {
-		return Setup{}, err
-	}
-	return s, nil
-}
-
-type shellReader struct {
-	rest string
-	line int
-}
-
-func (p *shellReader) fail(want string) error {
-	near, _, _ := strings.Cut(p.rest, "\n")
-	return fmt.Errorf("%w: line %d: %.40q: %s", ErrSetup, p.line, near, want)
-}
-
-// accept takes a text when it is next.
-func (p *shellReader) accept(text string) bool {
-	if !strings.HasPrefix(p.rest, text) {
-		return false
-	}
-	p.rest = p.rest[len(text):]
-	p.line += strings.Count(text, "\n")
-	return true
-}
-
-func (p *shellReader) takeLine() string {
-	line, rest, _ := strings.Cut(p.rest, "\n")
-	p.rest = rest
-	p.line++
-	return line
-}
-
-// exports reads lines like export NAME='value'.
-func (p *shellReader) exports() ([]Setting, error) {
-	var out []Setting
-	for p.accept("export ") {
-		name, _, ok := strings.Cut(p.rest, "=")
-		if !ok || !p.accept(name+"='") {
-			return nil, p.fail("want NAME='value'")
-		}
-		var value strings.Builder
-		for {
-			end := strings.IndexByte(p.rest, '\'')
-			if end < 0 {
-				return nil, p.fail("want a closing '")
-			}
-			value.WriteString(p.rest[:end])
-			p.accept(p.rest[:end+1])
-			if !p.accept(`\''`) {
-				break
-			}
-			value.WriteByte('\'')
-		}
-		if !p.accept("\n") {
-			return nil, p.fail("want the end of the line")
-		}
-		out = append(out, Setting{Name: name, Value: value.String()})
-	}
-	return out, nil
-}
-
-// layouts reads the branches for layouts and the last one, for everybody.
-func (p *shellReader) layouts(s *Setup) error {
-	if strings.HasPrefix(p.rest, "unset ") {
-		p.takeLine() // follows from the branches
-	}
-	if !p.accept(shellCase + "\n") {
-		return p.fail("want the question for the layout")
-	}
-	for !p.accept("*)\n") {
-		var l LayoutSettings
-		if _, err := fmt.Sscanf(p.rest, "'%dx%d'", &l.Layout.Nodes, &l.Layout.PPN); err != nil {
-			return p.fail("want a layout like '2x4'|'2x4(x2)')")
-		}
-		if names := spellings(l.Layout); !p.accept(fmt.Sprintf("'%s'|'%s')\n", names[0], names[1])) {
-			return p.fail("want a layout like '2x4'|'2x4(x2)')")
-		}
-		var err error
-		if l.Settings, err = p.exports(); err != nil {
-			return err
-		}
-		if !p.accept(";;\n") {
-			return p.fail("want ;;")
-		}
-		s.Layouts = append(s.Layouts, l)
-	}
-	var err error
-	if s.Settings, err = p.exports(); err != nil {
-		return err
-	}
-	if !p.accept(";;\nesac\n") {
-		return p.fail("want ;; and esac")
-	}
-	return nil
-}
-
-// Write puts the snippet in place at once.
-func (s Setup) Write(path string) error {
-	text, err := s.Shell()
-	if err != nil {
-		return err
-	}
-	return WriteFile(path, text)
 }

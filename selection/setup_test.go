@@ -107,10 +107,6 @@ func TestShellSurvivesHostileValues(t *testing.T) {
 			t.Errorf("%s: %s", shell, d)
 		}
 	}
-	back, err := selection.ParseShell(text)
-	if d := cmp.Diff(s, back); err != nil || d != "" {
-		t.Errorf("ParseShell: %v %s", err, d)
-	}
 }
 
 // slurm is what Slurm tells a job, and the settings that fit.
@@ -241,37 +237,6 @@ func TestSetupRefuses(t *testing.T) {
 	if _, err := one("A", "b").Module("two\nlines"); !errors.Is(err, selection.ErrSetup) {
 		t.Errorf("about of two lines: %v", err)
 	}
-}
-
-func TestParseShellRefuses(t *testing.T) {
-	for _, text := range []string{
-		"export A=b\n", "export A='b\n", "export A='b' # c\n", "export A='b'", "id\n", "export A='b'\nid\n", "unset A\nexport A='b'\n",
-		"export A B='c'\n", "export A='b'\nexport A='b'\n", "unset \n",
-	} {
-		if s, err := selection.ParseShell([]byte(text)); !errors.Is(err, selection.ErrSetup) {
-			t.Errorf("ParseShell(%q) = %v, %v, want ErrSetup", text, s, err)
-		}
-	}
-}
-
-func FuzzParseShell(f *testing.F) {
-	text, err := withLayouts().Shell()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
-	f.Add([]byte("# x\nexport A='it'\\''s'\n"))
-	f.Add([]byte("unset A\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := selection.ParseShell(text)
-		if err != nil {
-			return
-		}
-		again, err := s.Shell()
-		if err != nil || !bytes.Equal(again, text) {
-			t.Fatalf("%v: written again:\n%s", err, again)
-		}
-	})
 }
 
 func ExampleSetup_Shell() {

@@ -9,14 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 )
 
 //go:embed src/probe.c
@@ -43,12 +42,13 @@ func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
 // with its files loaded. A case ends well when it is the one that the files select;
 // its time means nothing.
 //
-// MPICH names the functions it was in when a message was longer than the receiver
-// said. Of Open MPI the dynamic loader tells which algorithms its component calls
-// for the first time, unless the component is a part of the library itself.
+// A library may name the functions it was in when a message was longer than the
+// receiver said, or the dynamic loader tells which algorithms it calls for the first
+// time.
 type Probe struct {
 	Path      string // of the program that BuildProbe made
-	Catalogue *catalogue.Catalogue
+	Library   mpi.Measurable
+	Catalogue *mpi.Catalogue
 	Choose    func(coll.Point) coll.Algorithm // what the files select; set again when they change
 }
 
@@ -76,12 +76,8 @@ func (p *Probe) Command(s benchrunner.Start) (benchrunner.Command, error) {
 		return benchrunner.Command{}, fmt.Errorf("a probe serves one case, not %d", len(s.Cases))
 	}
 	c := s.Cases[0]
-	mode := "trace"
-	if p.Catalogue.Library == catalogue.MPICH {
-		mode = "stack"
-	}
 	return benchrunner.Command{
-		Args: []string{p.Path, mode, string(c.Collective), strconv.FormatInt(c.MsgBytes, 10)},
+		Args: []string{p.Path, string(p.Library.Facts().Sight), string(c.Collective), strconv.FormatInt(c.MsgBytes, 10)},
 		Env:  c.Env,
 	}, nil
 }
@@ -101,63 +97,15 @@ func (p *Probe) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Re
 
 // compare is nil for obedience; the error is for sightOf to read.
 func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
-	want, err := wanted(p.Catalogue, at.Collective, p.Choose(at))
-	if err != nil {
+	c := coll.Candidate{Point: at, Algorithm: p.Choose(at)}
+	if _, err := p.Catalogue.Lookup(c.Collective, c.Algorithm); err != nil {
 		return err
 	}
 	stacks, why := readStacks(out.Lines())
 	if len(stacks) == 0 {
 		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastWords(), "no output")))
 	}
-	return p.judge(at, want, stacks)
-}
-
-// judge compares what processes entered, outermost first, with what is wanted. Some
-// compositions of MPICH leave no trace; then an algorithm that was entered may have
-// had a part of the communicator only, where nodes have several processes.
-func (p *Probe) judge(at coll.Point, want string, stacks [][]string) error {
-	c := at.Collective
-	var saw, compositions []string
-	device := false
-	for _, stack := range stacks {
-		outermost := ""
-		for _, name := range stack {
-			switch {
-			case strings.Contains(strings.ToLower(name), "mpidi_"+string(c)+"_intra_composition_"):
-				compositions = append(compositions, name)
-			case outermost == "" && isAlgorithm(name):
-				outermost = name
-			}
-			device = device || strings.EqualFold(name, "MPID_"+string(c))
-		}
-		if outermost != "" {
-			saw = append(saw, outermost)
-		}
-	}
-	flat, _ := p.Catalogue.Flat(c)
-	split := slices.DeleteFunc(slices.Clone(compositions), func(name string) bool { return name == flat.Leaf })
-	same := func(name string) bool { return plain(name) == plain(want) }
-	switch {
-	case slices.ContainsFunc(compositions, same):
-		return nil
-	case strings.HasPrefix(want, "MPIDI_") && device && len(compositions) == 0:
-		return errors.New("the device took the call and does not name its composition")
-	case device && len(compositions) == 0 && at.Nodes > 1 && at.PPN > 1 && slices.ContainsFunc(saw, same):
-		return fmt.Errorf("%s was entered, perhaps for a part of the communicator only: the device does not name its composition", want)
-	case len(split) == 0 && slices.ContainsFunc(saw, same):
-		return nil
-	case len(saw) == 0 && len(compositions) == 0:
-		return errors.New("the error names no algorithm")
-	}
-	names := slices.Concat(compositions, saw)
-	slices.Sort(names)
-	return fmt.Errorf("%s%s instead of %s", notObeyed, strings.Join(slices.Compact(names), ", "), want)
-}
-
-// isAlgorithm tells the functions that are one from those that choose one.
-func isAlgorithm(name string) bool {
-	return (strings.Contains(name, "_intra_") || strings.Contains(name, "_allcomm_") || strings.HasPrefix(name, "ompi_coll_base_")) &&
-		!strings.HasSuffix(name, "_auto")
+	return p.Library.Judge(p.Catalogue, c, stacks)
 }
 
 // readStacks returns what each process entered, or why nothing could be seen.
@@ -172,50 +120,3 @@ func readStacks(lines []string) (stacks [][]string, why string) {
 	}
 	return stacks, why
 }
-
-// wanted returns the function that a library enters for an algorithm.
-func wanted(cat *catalogue.Catalogue, c coll.Collective, alg coll.Algorithm) (string, error) {
-	e, err := cat.Lookup(c, alg)
-	if err != nil {
-		return "", err
-	}
-	if cat.Library == catalogue.MPICH {
-		return e.Leaf, nil
-	}
-	name := e.Name
-	if other, ok := functions[string(c)+" "+name]; ok {
-		name = other
-	}
-	if c == coll.ReduceScatterBlock && name == "basic_linear" {
-		return "ompi_coll_base_reduce_scatter_block_basic_linear", nil
-	}
-	return "ompi_coll_base_" + string(c) + "_intra_" + name, nil
-}
-
-// functions of Open MPI that are not called as the enumerators of its parameters
-// are, underscores aside. Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of
-// 4.1.4.
-var functions = map[string]string{
-	"allgather linear":                 "basic_linear",
-	"allgather neighbor":               "neighbor_exchange",
-	"allgather two_proc":               "two_procs",
-	"allgatherv default":               "basic_default",
-	"allgatherv neighbor":              "neighbor_exchange",
-	"allgatherv two_proc":              "two_procs",
-	"allreduce rabenseifner":           "redscat_allgather",
-	"allreduce segmented_ring":         "ring_segmented",
-	"alltoall linear":                  "basic_linear",
-	"alltoall modified_bruck":          "bruck",
-	"alltoall two_proc":                "two_procs",
-	"barrier linear":                   "basic_linear",
-	"barrier two_proc":                 "two_procs",
-	"bcast binary_tree":                "bintree",
-	"bcast split_binary_tree":          "split_bintree",
-	"reduce linear":                    "basic_linear",
-	"reduce rabenseifner":              "redscat_gather",
-	"reduce_scatter recursive_halving": "basic_recursive_halving",
-}
-
-// plain leaves the underscores and hyphens out of a name: the library is not of one
-// mind about them.
-func plain(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }

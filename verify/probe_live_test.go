@@ -15,9 +15,9 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/forcing"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/verify"
 )
 
@@ -62,8 +62,8 @@ func TestLiveProbe(t *testing.T) {
 		launcher      []string
 		least         int // algorithms that are seen when all are tried
 	}{
-		{catalogue.MPICH, "4.0.2", mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
-		{catalogue.OpenMPI, "4.1.4", mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
+		{"mpich", "4.0.2", mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
+		{"openmpi", "4.1.4", mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
 	} {
 		t.Run(lib.name, func(t *testing.T) {
 			mpitest.Build(t, lib.toolchain) // skips where the library is missing
@@ -71,7 +71,7 @@ func TestLiveProbe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cat, err := catalogue.For(lib.name, lib.version)
+			port, cat, err := libraries.Release(lib.name, lib.version)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,20 +89,20 @@ func TestLiveProbe(t *testing.T) {
 				for _, e := range entries {
 					alg := coll.Algorithm{Name: e.Name}
 					point := coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
-					if e.Has(catalogue.TwoProcesses) {
+					if e.Has(mpi.TwoProcesses) {
 						point.PPN = 1
 					}
 					cand := coll.Candidate{Point: point, Algorithm: alg}
 					// Scan's smp needs nodes of consecutive processes, which made-up ones are not.
-					if e.Has(catalogue.InPlace) || cat.Check(cand) != nil || c == coll.Scan && !strings.HasPrefix(e.Name, "rec") && lib.name == catalogue.MPICH {
+					if e.Has(mpi.InPlace) || cat.Check(cand) != nil || c == coll.Scan && !strings.HasPrefix(e.Name, "rec") && lib.name == "mpich" {
 						continue
 					}
-					f, err := forcing.Of(cat, cand)
+					f, err := mpi.Force(port, cat, cand)
 					if err != nil {
 						t.Fatal(err)
 					}
 					selected := alg
-					p := &verify.Probe{Path: path, Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return selected }}
+					p := &verify.Probe{Path: path, Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return selected }}
 					cs := benchrunner.Case{Candidate: coll.Candidate{Point: point, Algorithm: verify.Tuned}, Forcing: f}
 					got := start(t, p, lib.launcher, cs)
 					t.Logf("%v: %s %s", cand, got.State, got.Error)

@@ -9,6 +9,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/mpi"
 )
 
 // Sight is what was seen of a library's obedience at one point.
@@ -149,15 +150,13 @@ func (s *Session) openProbe() (int, block) {
 	return from, s.known(from)
 }
 
-// A probe's trial that ended well has seen the algorithm that was wanted; the error
-// of one that failed begins with notObeyed or says why nothing was seen.
-const notObeyed = "not obeyed: "
-
+// sightOf reads the trial of a probe: it ended well when the algorithm that was
+// wanted was seen, and its error says what was instead, or why nothing can be.
 func sightOf(spot Spot, t coll.Trial) Sight {
 	if t.State == coll.TrialDone {
 		return Sight{Spot: spot, State: Obeyed}
 	}
-	if saw, ok := strings.CutPrefix(t.Error, notObeyed); ok {
+	if saw, ok := strings.CutPrefix(t.Error, mpi.ErrDisobeyed.Error()+": "); ok {
 		return Sight{Spot: spot, State: NotObeyed, Note: saw}
 	}
 	return Sight{Spot: spot, State: Unseen, Note: cmp.Or(t.Error, "no answer")}

@@ -11,8 +11,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
 	"tutti/internal/test/golden"
+	"tutti/mpi"
 )
 
 const sampleName = "imb-mpi1_np2_bcast_allreduce_barrier"
@@ -25,7 +25,7 @@ func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes .
 				Point:     coll.Point{Collective: collective, Nodes: nodes, PPN: ppn, MsgBytes: size},
 				Algorithm: coll.Algorithm{Name: algorithm},
 			},
-			Forcing: forcing.Forcing{Env: []forcing.Var{{Name: "ALG", Value: algorithm}}},
+			Forcing: mpi.Forcing{Env: []mpi.Var{{Name: "ALG", Value: algorithm}}},
 		})
 	}
 	return s

@@ -9,7 +9,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 // The launchers.
@@ -150,7 +150,7 @@ func (l *launcher) On(file string, layout coll.Layout, cmd benchrunner.Command) 
 }
 
 // Env returns nothing: all launchers find what they need in their job.
-func (l *launcher) Env() []forcing.Var { return nil }
+func (l *launcher) Env() []mpi.Var { return nil }
 
 // srunArgs: everything is said, since variables of the job (SLURM_NTASKS_PER_NODE,
 // SLURM_EXPORT_ENV, SLURM_DISTRIBUTION) would decide otherwise.

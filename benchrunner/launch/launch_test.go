@@ -8,13 +8,13 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/launch"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 func command(args ...string) benchrunner.Command {
 	return benchrunner.Command{
 		Args: args,
-		Env:  []forcing.Var{{Name: "OMPI_MCA_coll_tuned_bcast_algorithm", Value: "6"}, {Name: "UCX_TLS", Value: "tcp"}},
+		Env:  []mpi.Var{{Name: "OMPI_MCA_coll_tuned_bcast_algorithm", Value: "6"}, {Name: "UCX_TLS", Value: "tcp"}},
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/launch"
 	"tutti/coll"
-	"tutti/forcing"
 	"tutti/internal/test/slurmtest"
+	"tutti/mpi"
 )
 
 // library is an MPI library of the machine with the launchers that start it.
@@ -71,7 +71,7 @@ func newLauncher(t *testing.T, name string, o launch.Options) benchrunner.Launch
 func placed(t *testing.T, args ...string) benchrunner.Command {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: args, Env: []forcing.Var{{Name: "MARK", Value: "m"}}})
+	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "MARK", Value: "m"}}})
 	for name, text := range cmd.Files {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 // fakeText is a benchmark program without MPI: for each case, number:behaviour:
@@ -129,16 +129,16 @@ func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 type fakeLauncher struct{}
 
 func (fakeLauncher) Name() string                                         { return "fake" }
-func (fakeLauncher) Env() []forcing.Var                                   { return []forcing.Var{{Name: "FAKE_LAUNCHER", Value: "1"}} }
+func (fakeLauncher) Env() []mpi.Var                                       { return []mpi.Var{{Name: "FAKE_LAUNCHER", Value: "1"}} }
 func (fakeLauncher) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
 
 var errUnknown = errors.New("the library does not have it")
 
-func fakeForce(c coll.Candidate) (forcing.Forcing, error) {
+func fakeForce(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.Name == "unknown" {
-		return forcing.Forcing{}, fmt.Errorf("%v: %w", c, errUnknown)
+		return mpi.Forcing{}, fmt.Errorf("%v: %w", c, errUnknown)
 	}
-	return forcing.Forcing{Env: []forcing.Var{{Name: "ALGORITHM", Value: c.Algorithm.Name}}}, nil
+	return mpi.Forcing{Env: []mpi.Var{{Name: "ALGORITHM", Value: c.Algorithm.Name}}}, nil
 }
 
 // at is a case of the fake program; number is its message size.

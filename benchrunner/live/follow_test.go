@@ -13,7 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 // naps is a program whose starts end long before their limits.
@@ -29,7 +29,7 @@ func (naps) Command(s benchrunner.Start) (benchrunner.Command, error) {
 type placing struct{}
 
 func (placing) Name() string                                         { return "placing" }
-func (placing) Env() []forcing.Var                                   { return nil }
+func (placing) Env() []mpi.Var                                       { return nil }
 func (placing) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
 func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
 	return cmd.Args, "", nil

@@ -14,7 +14,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 // Options say how a machine is measured.
@@ -27,11 +27,11 @@ type Options struct {
 
 	// Force says how the library is made to run a candidate. Its error fails the
 	// trial.
-	Force func(coll.Candidate) (forcing.Forcing, error)
+	Force func(coll.Candidate) (mpi.Forcing, error)
 
-	Modules []string      // of the environment modules, loaded in this order before Setup
-	Setup   []string      // lines of bash that a job runs before its starts
-	Env     []forcing.Var // of every start
+	Modules []string  // of the environment modules, loaded in this order before Setup
+	Setup   []string  // lines of bash that a job runs before its starts
+	Env     []mpi.Var // of every start
 
 	LaunchTime time.Duration // for a start to come up and to end, and for the set-up of a job; default 1 min
 	Settle     time.Duration // how long files are waited for once a job is over; default 30 s
@@ -119,7 +119,7 @@ func (o Options) checkParallel() error {
 }
 
 // checkVars reports variables that no environment can hold.
-func checkVars(vars []forcing.Var) error {
+func checkVars(vars []mpi.Var) error {
 	var faults []error
 	for _, v := range vars {
 		if !variable.MatchString(v.Name) {

@@ -14,7 +14,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 )
 
 //go:embed job.sh.tmpl
@@ -192,15 +192,15 @@ func (m *Machine) command(s benchrunner.Start, folder string, files map[string][
 var ownFiles = []string{"hosts", "stdout", "stderr", "begin", "end", "end.new"}
 
 // withFiles gives variables with a file its path, and of each name the last.
-func withFiles(vars []forcing.Var, dir, folder string, files map[string][]byte) []forcing.Var {
-	var out []forcing.Var
+func withFiles(vars []mpi.Var, dir, folder string, files map[string][]byte) []mpi.Var {
+	var out []mpi.Var
 	for _, v := range vars {
 		if v.File != nil {
 			name := "var-" + v.Name
 			files[filepath.Join(folder, name)] = v.File
 			v.Value = filepath.Join(dir, name)
 		}
-		if i := slices.IndexFunc(out, func(o forcing.Var) bool { return o.Name == v.Name }); i >= 0 {
+		if i := slices.IndexFunc(out, func(o mpi.Var) bool { return o.Name == v.Name }); i >= 0 {
 			out = slices.Delete(out, i, i+1)
 		}
 		out = append(out, v)

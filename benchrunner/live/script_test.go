@@ -17,8 +17,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
-	"tutti/forcing"
 	"tutti/internal/test/golden"
+	"tutti/mpi"
 )
 
 // words is a program whose arguments, variables and files are given.
@@ -114,8 +114,8 @@ func TestScriptKeepsWords(t *testing.T) {
 // wordOptions have a launch and set-up of given words. dir need not exist.
 func wordOptions(t *testing.T, dir string, modules []string, value string, args []string) live.Options {
 	o := options(t, t.TempDir(), localScheduler(t))
-	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []forcing.Var{{Name: "FILE", File: []byte("x")}}}}
-	o.Dir, o.Modules, o.Env = dir, modules, []forcing.Var{{Name: "SITE", Value: value}}
+	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "FILE", File: []byte("x")}}}}
+	o.Dir, o.Modules, o.Env = dir, modules, []mpi.Var{{Name: "SITE", Value: value}}
 	return o
 }
 
@@ -138,7 +138,7 @@ func TestScriptGolden(t *testing.T) {
 	o.Program = fakeProgram{path: "/opt/fake program.sh", ledger: "/opt/ledger", most: 2, allowance: 20 * time.Second}
 	o.Dir, o.LaunchTime = "/scratch/night run", 10*time.Second
 	o.Modules, o.Setup = []string{"mpich/4.0.2", "it's"}, []string{"ulimit -s unlimited"}
-	o.Env = []forcing.Var{{Name: "UCX_TLS", Value: "self,sm,tcp"}}
+	o.Env = []mpi.Var{{Name: "UCX_TLS", Value: "self,sm,tcp"}}
 	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "a"), at(4, 4, "a")))
 	if err != nil || len(planned) != 2 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
@@ -175,8 +175,8 @@ func TestWordsArrive(t *testing.T) {
 	}
 	args := append([]string{program}, nasty...)
 	site := strings.Join(nasty, "")
-	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []forcing.Var{{Name: "FILE", File: []byte("in the file")}}}}
-	o.Env = []forcing.Var{{Name: "SITE", Value: site}}
+	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "FILE", File: []byte("in the file")}}}}
+	o.Env = []mpi.Var{{Name: "SITE", Value: site}}
 	o.Setup = []string{"export SETUP='of the site'", "set -eu; cd /; IFS=,", "false || true"}
 	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
 	if checkTrials(t, log, 1) != 1 {
@@ -205,8 +205,8 @@ func TestNewRefuses(t *testing.T) {
 		{func(o *live.Options) { o.Dir = "here" }, `folder "here": want an absolute path`},
 		{func(o *live.Options) { o.Setup = []string{"export A=1", "if true; then"} }, "setup: bash cannot read it: bash: line 3: syntax error"},
 		{func(o *live.Options) { o.Modules = []string{"a\nb"} }, `module "a\nb"`},
-		{func(o *live.Options) { o.Env = []forcing.Var{{Name: "A-B"}} }, `variable "A-B"`},
-		{func(o *live.Options) { o.Env = []forcing.Var{{Name: "A", Value: "\x00"}} }, `variable A: its value "\x00"`},
+		{func(o *live.Options) { o.Env = []mpi.Var{{Name: "A-B"}} }, `variable "A-B"`},
+		{func(o *live.Options) { o.Env = []mpi.Var{{Name: "A", Value: "\x00"}} }, `variable A: its value "\x00"`},
 		{func(o *live.Options) { o.Launcher = nil }, "want a scheduler, a launcher"},
 		{func(o *live.Options) { o.Settle = -1 }, "settle -1ns"},
 		{func(o *live.Options) { o.Poll = live.Poll{Min: time.Minute, Max: time.Second} }, "the shortest, 1m0s, is over the longest, 1s"},

@@ -21,10 +21,10 @@ import (
 	"tutti/benchrunner/native"
 	"tutti/benchrunner/slurm"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/forcing"
 	"tutti/internal/test/runnertest"
 	"tutti/internal/test/slurmtest"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	program "tutti/native"
 )
 
@@ -512,16 +512,16 @@ func TestSlurmWorldsOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
+	lib, cat, err := libraries.Release("mpich", "4.0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for mpi, want := range map[string]string{"pmi2": "", "pmix": "a world of one rank"} {
-		t.Run(mpi, func(t *testing.T) {
+	for pmi, want := range map[string]string{"pmi2": "", "pmix": "a world of one rank"} {
+		t.Run(pmi, func(t *testing.T) {
 			b := newBench(t, c)
-			b.opt.Program, b.opt.Launcher = p, srun(t, mpi)
-			b.opt.Force = func(c coll.Candidate) (forcing.Forcing, error) { return forcing.Of(cat, c) }
-			b.opt.Env = []forcing.Var{{Name: "LD_PRELOAD", Value: c.Shim()}}
+			b.opt.Program, b.opt.Launcher = p, srun(t, pmi)
+			b.opt.Force = func(c coll.Candidate) (mpi.Forcing, error) { return mpi.Force(lib, cat, c) }
+			b.opt.Env = []mpi.Var{{Name: "LD_PRELOAD", Value: c.Shim()}}
 			log := b.run(batchOf(at(2, 64, "library_default"), at(2, 64, "binomial")), nil)
 			for _, tr := range log.trials {
 				if good := tr.State == coll.TrialDone; good != (want == "") || !strings.Contains(tr.Error, want) {

@@ -18,8 +18,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/native"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/forcing"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	format "tutti/native"
 )
 
@@ -34,10 +34,10 @@ type site struct {
 
 var (
 	mpich = &site{
-		library: catalogue.MPICH, version: "4.0.2", compiler: "mpicc.mpich", launcher: "mpiexec.hydra", install: "mpich libmpich-dev",
+		library: "mpich", version: "4.0.2", compiler: "mpicc.mpich", launcher: "mpiexec.hydra", install: "mpich libmpich-dev",
 	}
 	openmpi = &site{
-		library: catalogue.OpenMPI, version: "4.1.4", compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", install: "openmpi-bin libopenmpi-dev",
+		library: "openmpi", version: "4.1.4", compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", install: "openmpi-bin libopenmpi-dev",
 		environ: []string{
 			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
@@ -155,7 +155,7 @@ func (s *site) start(t *testing.T, opt native.Options, cases []benchrunner.Case,
 // forced is a case as the library's release is forced to run it.
 func (s *site) forced(t *testing.T, l coll.Layout, c coll.Collective, bytes int64, algorithm string) benchrunner.Case {
 	t.Helper()
-	cat, err := catalogue.For(s.library, s.version)
+	lib, cat, err := libraries.Release(s.library, s.version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func (s *site) forced(t *testing.T, l coll.Layout, c coll.Collective, bytes int6
 		t.Fatal(err)
 	}
 	cand := coll.Candidate{Point: coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: bytes}, Algorithm: a}
-	f, err := forcing.Of(cat, cand)
+	f, err := mpi.Force(lib, cat, cand)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func (s *site) forced(t *testing.T, l coll.Layout, c coll.Collective, bytes int6
 
 // by is a case with switches that forcing may refuse, under the name of the default,
 // which may be any algorithm.
-func by(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...forcing.Switch) benchrunner.Case {
+func by(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...mpi.Switch) benchrunner.Case {
 	out := one(c, bytes, coll.Default.Name, switches...)
 	out.Nodes, out.PPN, out.NewComm = l.Nodes, l.PPN, newComm
 	return out
@@ -185,11 +185,11 @@ var pair = coll.Layout{Nodes: 1, PPN: 2}
 // processes: every collective gives right data, and where the library shows which
 // algorithm ran, it is the one that was asked for.
 func TestLiveAlgorithms(t *testing.T) {
-	seen := map[string]int{catalogue.MPICH: 60, catalogue.OpenMPI: 100} // algorithms that must be verified, at least
+	seen := map[string]int{"mpich": 60, "openmpi": 100} // algorithms that must be verified, at least
 	for _, s := range []*site{mpich, openmpi} {
 		t.Run(s.library, func(t *testing.T) {
 			opt := quick(s.program(t))
-			cat, err := catalogue.For(s.library, s.version)
+			lib, cat, err := libraries.Release(s.library, s.version)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestLiveAlgorithms(t *testing.T) {
 				for _, a := range append(cat.Algorithms(c), coll.Default) {
 					for _, size := range []int64{64, 4096} {
 						p := coll.Point{Collective: c, Nodes: 1, PPN: 2, MsgBytes: size}
-						f, err := forcing.Of(cat, coll.Candidate{Point: p, Algorithm: a})
+						f, err := mpi.Force(lib, cat, coll.Candidate{Point: p, Algorithm: a})
 						if err != nil || !c.Sized() && size > 64 {
 							continue // infeasible on two processes
 						}
@@ -233,7 +233,7 @@ func TestLiveAlgorithms(t *testing.T) {
 // where some hand on to others what they got, and names what was asked for.
 func TestLiveProbe(t *testing.T) {
 	opt := quick(mpich.program(t))
-	cat, err := catalogue.For(mpich.library, mpich.version)
+	lib, cat, err := libraries.Release(mpich.library, mpich.version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestLiveProbe(t *testing.T) {
 	for _, c := range []coll.Collective{coll.Bcast, coll.Scatter, coll.Gather, coll.Reduce, coll.Allreduce} {
 		for _, a := range cat.Algorithms(c) {
 			p := coll.Point{Collective: c, Nodes: 1, PPN: 4, MsgBytes: 64}
-			f, err := forcing.Of(cat, coll.Candidate{Point: p, Algorithm: a})
+			f, err := mpi.Force(lib, cat, coll.Candidate{Point: p, Algorithm: a})
 			if err != nil || len(f.Base) > 1 {
 				continue // infeasible on one node, or in a start of its own
 			}
@@ -306,11 +306,11 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 func TestLiveRefused(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	tuned := func(l coll.Layout, c coll.Collective, id int) benchrunner.Case {
-		return by(l, c, 64, true, forcing.Switch{Name: "coll_tuned_" + string(c) + "_algorithm", Value: id})
+		return by(l, c, 64, true, mpi.Switch{Name: "coll_tuned_" + string(c) + "_algorithm", Value: id})
 	}
 	flat := func(l coll.Layout, c coll.Collective, id int) benchrunner.Case {
 		name := "MPIR_CVAR_" + strings.ToUpper(string(c))
-		return by(l, c, 64, false, forcing.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, forcing.Switch{Name: name + "_INTRA_ALGORITHM", Value: id})
+		return by(l, c, 64, false, mpi.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, mpi.Switch{Name: name + "_INTRA_ALGORITHM", Value: id})
 	}
 	rules := "OMPI_MCA_coll_tuned_use_dynamic_rules=1"
 	fallback := "MPIR_CVAR_COLLECTIVE_FALLBACK=error"
@@ -322,8 +322,8 @@ func TestLiveRefused(t *testing.T) {
 		want    string
 	}{
 		{"recursive doubling of three", mpich, flat(three, coll.Allgather, 3), fallback, "not usable"},
-		{"no such variable", mpich, by(pair, coll.Bcast, 64, false, forcing.Switch{Name: "MPIR_CVAR_NONE", Value: 1}), fallback, "MPIR_CVAR_NONE: no such control variable"},
-		{"variable that is text", mpich, by(pair, coll.Bcast, 64, false, forcing.Switch{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: 1}), fallback, "is no whole number"},
+		{"no such variable", mpich, by(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_NONE", Value: 1}), fallback, "MPIR_CVAR_NONE: no such control variable"},
+		{"variable that is text", mpich, by(pair, coll.Bcast, 64, false, mpi.Switch{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: 1}), fallback, "is no whole number"},
 		{"no such algorithm", openmpi, tuned(pair, coll.Bcast, 99), rules, "not in the variable's enumeration"},
 		{"two processes of three", openmpi, tuned(three, coll.Alltoall, 5), rules, "MPI_ERR_UNSUPPORTED_OPERATION"},
 		{"rules that are off", openmpi, tuned(pair, coll.Bcast, 1), "", "the library would ignore the algorithm"},
@@ -347,7 +347,7 @@ func TestLiveRefused(t *testing.T) {
 func TestLiveCrash(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	name := "MPIR_CVAR_REDUCE_SCATTER"
-	crash := by(three, coll.ReduceScatter, 64, false, forcing.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, forcing.Switch{Name: name + "_INTRA_ALGORITHM", Value: 2})
+	crash := by(three, coll.ReduceScatter, 64, false, mpi.Switch{Name: name + "_DEVICE_COLLECTIVE", Value: 0}, mpi.Switch{Name: name + "_INTRA_ALGORITHM", Value: 2})
 	good := by(three, coll.Barrier, 0, false)
 	r, out := mpich.start(t, quick(mpich.program(t)), []benchrunner.Case{good, crash, good}, "MPIR_CVAR_COLLECTIVE_FALLBACK=error")
 	if out.Exit == 0 || r.Outcomes[0].State != benchrunner.OutcomeDone || r.Outcomes[1].State != benchrunner.OutcomeFailed ||

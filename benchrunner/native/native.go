@@ -13,7 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
+	"tutti/mpi"
 	format "tutti/native"
 )
 
@@ -195,7 +195,7 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-func checkSwitch(s forcing.Switch) error {
+func checkSwitch(s mpi.Switch) error {
 	bad := strings.ContainsFunc(s.Name, func(r rune) bool { return r <= ' ' || r > '~' || r == '=' })
 	if bad || s.Name == "" || len(s.Name) > maxName {
 		return fmt.Errorf("switch %q: want a name of up to %d printable characters without =", s.Name, maxName)

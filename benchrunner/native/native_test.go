@@ -9,8 +9,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/native"
 	"tutti/coll"
-	"tutti/forcing"
 	"tutti/internal/test/golden"
+	"tutti/mpi"
 )
 
 func options() native.Options {
@@ -30,14 +30,14 @@ func program(t *testing.T, opt native.Options) *native.Program {
 }
 
 // one is a case of a 2x1 layout; algorithm may be library_default.
-func one(c coll.Collective, bytes int64, algorithm string, switches ...forcing.Switch) benchrunner.Case {
+func one(c coll.Collective, bytes int64, algorithm string, switches ...mpi.Switch) benchrunner.Case {
 	a, err := coll.ParseAlgorithm(algorithm)
 	if err != nil {
 		panic(err)
 	}
 	return benchrunner.Case{
 		Candidate: coll.Candidate{Point: coll.Point{Collective: c, Nodes: 2, PPN: 1, MsgBytes: bytes}, Algorithm: a},
-		Forcing:   forcing.Forcing{Switches: switches},
+		Forcing:   mpi.Forcing{Switches: switches},
 	}
 }
 
@@ -71,9 +71,9 @@ func TestNew(t *testing.T) {
 }
 
 func TestGroup(t *testing.T) {
-	based := func(c benchrunner.Case, v ...forcing.Var) benchrunner.Case { c.Base = v; return c }
+	based := func(c benchrunner.Case, v ...mpi.Var) benchrunner.Case { c.Base = v; return c }
 	newComm := func(c benchrunner.Case) benchrunner.Case { c.NewComm = true; return c }
-	rules := forcing.Var{Name: "RULES", Value: "1"}
+	rules := mpi.Var{Name: "RULES", Value: "1"}
 	cases := []benchrunner.Case{
 		based(one(coll.Bcast, 64, "ring"), rules),
 		one(coll.Bcast, 1024, "ring"),
@@ -81,7 +81,7 @@ func TestGroup(t *testing.T) {
 		one(coll.Bcast, 64, "library_default"),
 		newComm(one(coll.Bcast, 64, "ring")),
 		one(coll.Allgather, 64, "ring"),
-		based(one(coll.Bcast, 8, "ring"), forcing.Var{Name: "RULES", File: []byte("1")}),
+		based(one(coll.Bcast, 8, "ring"), mpi.Var{Name: "RULES", File: []byte("1")}),
 		one(coll.Bcast, 64, "alpha"),
 		based(one(coll.Bcast, 8, "ring"), rules),
 	}
@@ -96,12 +96,12 @@ func TestGroup(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	a := one(coll.Bcast, 1024, "library_default", forcing.Switch{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: 0})
-	b := one(coll.Bcast, 1024, "ring", forcing.Switch{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: 5})
+	a := one(coll.Bcast, 1024, "library_default", mpi.Switch{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: 0})
+	b := one(coll.Bcast, 1024, "ring", mpi.Switch{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: 5})
 	c := one(coll.Barrier, 0, "library_default")
 	s := start(a, b, c)
 	for i := range s.Cases {
-		s.Cases[i].Base = []forcing.Var{{Name: "FALLBACK", Value: "error"}}
+		s.Cases[i].Base = []mpi.Var{{Name: "FALLBACK", Value: "error"}}
 	}
 	p := program(t, options())
 	cmd, err := p.Command(s)
@@ -128,8 +128,8 @@ func TestCommandRefused(t *testing.T) {
 		{"nothing", nil, "without a case"},
 		{"two groups", []benchrunner.Case{one(coll.Bcast, 64, "ring"), other}, "cannot be in one start"},
 		{"too large", []benchrunner.Case{one(coll.Bcast, 1<<31, "ring")}, "2147483648 bytes"},
-		{"name of a switch", []benchrunner.Case{one(coll.Bcast, 64, "ring", forcing.Switch{Name: "A B", Value: 1})}, `switch "A B"`},
-		{"too many switches", []benchrunner.Case{one(coll.Bcast, 64, "ring", make([]forcing.Switch, 65)...)}, "65 switches"},
+		{"name of a switch", []benchrunner.Case{one(coll.Bcast, 64, "ring", mpi.Switch{Name: "A B", Value: 1})}, `switch "A B"`},
+		{"too many switches", []benchrunner.Case{one(coll.Bcast, 64, "ring", make([]mpi.Switch, 65)...)}, "65 switches"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

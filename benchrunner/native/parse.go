@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
-	"tutti/coll/catalogue"
 	format "tutti/native"
 )
 
@@ -232,7 +231,7 @@ func (e event) contradicts(c benchrunner.Case) string {
 				return ""
 			}
 		}
-		if catalogue.IsComposition(c.Algorithm) && !strings.Contains(e.Seen, "_composition_") {
+		if c.Parts && !strings.Contains(e.Seen, "_composition_") {
 			return "" // the error came from a part, which does not tell of the whole
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/forcing"
 	"tutti/internal/test/golden"
+	"tutti/mpi"
 )
 
 func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Start {
@@ -26,7 +26,7 @@ func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes .
 				Point:     coll.Point{Collective: collective, Nodes: nodes, PPN: ppn, MsgBytes: size},
 				Algorithm: coll.Algorithm{Name: algorithm},
 			},
-			Forcing: forcing.Forcing{Env: []forcing.Var{{Name: "ALG", Value: algorithm}}},
+			Forcing: mpi.Forcing{Env: []mpi.Var{{Name: "ALG", Value: algorithm}}},
 		})
 	}
 	return s

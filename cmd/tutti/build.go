@@ -14,9 +14,10 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
 	"tutti/metrics"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/store"
 	"tutti/surrogate/forest"
@@ -160,7 +161,7 @@ func (b *built) readData() ([]coll.Measurement, error) {
 // addLibrary makes the problems of one library: the recorded data under its
 // names, with its own choices, cut down to the grid and to what it can run.
 func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) error {
-	cat, err := catalogue.For(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (b *built) addLibrary(lib config.Library, recorded []coll.Measurement) erro
 		return err
 	}
 	named = slices.Concat(named, byDefault)
-	check := b.checker(cat)
+	check := b.checker(port, cat)
 	for _, name := range b.config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {
@@ -238,8 +239,9 @@ func mustHold(path, what string, known []string, name string) error {
 }
 
 // checker accepts what the library can run at the points of the grid.
-func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
+func (b *built) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candidate) error {
 	g := b.config.Grid
+	safe := b.config.Export.OpSafe && !port.Facts().Guards
 	return func(c coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, c.Nodes) ||
 			len(g.PPN) > 0 && !slices.Contains(g.PPN, c.PPN) ||
@@ -249,7 +251,7 @@ func (b *built) checker(cat *catalogue.Catalogue) func(coll.Candidate) error {
 		if err := cat.Check(c); err != nil {
 			return err
 		}
-		if b.config.Export.OpSafe && cat.Library == catalogue.OpenMPI && !c.Algorithm.IsDefault() {
+		if safe && !c.Algorithm.IsDefault() {
 			if e, err := cat.Lookup(c.Collective, c.Algorithm); err != nil || !e.OpSafe {
 				return errors.New("wrong for non-commutative operations, and rules cannot guard it")
 			}

@@ -239,13 +239,13 @@ func (e *exporter) rules(t exportTarget, facts *exportedTarget) error {
 	if err != nil {
 		return withOutputCode(fmt.Errorf("selection files of %s %s: %w", t.library.Name, t.library.Version, err))
 	}
-	facts.Origin = written.Origin
-	for _, name := range written.Files {
+	facts.Origin = t.origin()
+	for _, name := range written.Names() {
 		e.note(filepath.Join(e.dir, name), "rules", t.library.Name)
-		if filepath.Ext(name) != ".env" {
+		if name != written.Snippet {
 			continue
 		}
-		path, err := t.writeModule(e.dir, name, e.built.config.Name)
+		path, err := t.writeModule(e.dir, written.Setup, e.built.config.Name)
 		switch {
 		case errors.Is(err, selection.ErrSetup):
 			e.warn(fmt.Sprintf("no module for %s: %v", t.library.Name, err))

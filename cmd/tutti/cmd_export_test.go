@@ -1,23 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/selection"
-	"tutti/selection/intel"
-	"tutti/selection/mvapich"
-	"tutti/selection/openmpi"
 	"tutti/selection/table"
 )
 
@@ -43,16 +41,12 @@ func recordedBcast(tree, ring string) string {
 }
 
 // TestRecordedLibraries tunes libraries that are not here from recorded data and
-// replays what they are told: at every point the number of the selected algorithm.
+// replays what they are told: at every point the algorithm that is selected.
 func TestRecordedLibraries(t *testing.T) {
-	tests := []struct {
-		library, version, tree, ring, file string
-		replay                             func(selection.Setup, coll.Point) (int, bool, error)
-	}{
-		{catalogue.Intel, "2019", "binomial", "ring", intel.FileName, intel.Replay},
-		{catalogue.MVAPICH2, "2.3", "knomial", "scatter_ring_allgather", mvapich.FileName, mvapich.Replay},
-	}
-	for _, tc := range tests {
+	for _, tc := range []struct{ library, version, tree, ring, file string }{
+		{"intel", "2019", "binomial", "ring", "intel.env"},
+		{"mvapich2", "2.3", "knomial", "scatter_ring_allgather", "mvapich2.env"},
+	} {
 		t.Run(tc.library, func(t *testing.T) {
 			dir := t.TempDir()
 			files := map[string]string{
@@ -76,15 +70,15 @@ func TestRecordedLibraries(t *testing.T) {
 			if !strings.Contains(string(text), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
 			}
-			setup, err := selection.ParseShell(text)
+			lib, cat, err := libraries.Release(tc.library, tc.version)
 			if err != nil {
 				t.Fatal(err)
 			}
-			cat, err := catalogue.For(tc.library, tc.version)
+			build, err := lib.Open(cat, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			followed(t, filepath.Join(out, selectionCSV), cat, func(p coll.Point) (int, bool, error) { return tc.replay(setup, p) })
+			followed(t, build, tc.library, filepath.Join(out, selectionCSV), filepath.Join(out, tc.file))
 			if !strings.HasPrefix(string(readFile(t, filepath.Join(out, moduleDir, "tutti-"+tc.library, tc.version))), "#%Module1.0\n") {
 				t.Error("no module")
 			}
@@ -92,47 +86,82 @@ func TestRecordedLibraries(t *testing.T) {
 	}
 }
 
-// followed compares a table of selections with what settings reach.
-func followed(t *testing.T, path string, cat *catalogue.Catalogue, replay func(coll.Point) (int, bool, error)) {
+// followed replays what a shell reads from a snippet in a job of each layout: it must
+// lead to what a table of selections says.
+func followed(t *testing.T, build mpi.Build, library, table, snippet string) {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(string(readFile(t, path)))).ReadAll()
+	var x mpi.Export
+	rows := selectedRows(t, readFile(t, table), library)
+	tuned := 0
+	for _, r := range rows {
+		l := r.Point.Layout()
+		if !slices.ContainsFunc(x.Setup.Layouts, func(s selection.LayoutSettings) bool { return s.Layout == l }) {
+			x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l, Settings: sourced(t, snippet, l)})
+		}
+		if !r.Options[0].Algorithm.IsDefault() {
+			tuned++
+		}
+	}
+	plan, err := build.Fit(rows, mpi.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tuned := 0
-	for _, row := range rows[1:] {
-		p := coll.Point{Collective: coll.Collective(row[1])}
-		var err error
-		if p.Nodes, err = strconv.Atoi(row[2]); err == nil {
-			p.PPN, err = strconv.Atoi(row[3])
+	for _, r := range rows {
+		if alg, _ := plan.Select(r.Point); alg != r.Options[0].Algorithm {
+			t.Fatalf("%v: the plan says %v, want %v", r.Point, alg, r.Options[0].Algorithm)
 		}
-		if err == nil {
-			p.MsgBytes, err = strconv.ParseInt(row[4], 10, 64)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, decided, err := replay(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alg, err := coll.ParseAlgorithm(row[5])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if decided == alg.IsDefault() {
-			t.Errorf("%v: decided %t, but selected is %v", p, decided, alg)
-		}
-		if !alg.IsDefault() {
-			tuned++
-			if e, err := cat.Lookup(p.Collective, alg); err != nil || e.ID != id {
-				t.Errorf("%v: number %d, want %d of %v, %v", p, id, e.ID, alg, err)
-			}
-		}
+	}
+	if err := build.Replay(x, plan, rows); err != nil {
+		t.Error(err)
 	}
 	if tuned < 20 {
-		t.Errorf("only %d of %d points are tuned", tuned, len(rows)-1)
+		t.Errorf("only %d of %d points are tuned", tuned, len(rows))
 	}
+}
+
+// selectedRows reads a table of selections, those of one library, as rows whose only
+// option is what is selected.
+func selectedRows(t *testing.T, table []byte, library string) []selection.Row {
+	t.Helper()
+	lines, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []selection.Row
+	for _, line := range lines[1:] {
+		if line[0] != library {
+			continue
+		}
+		var p coll.Point
+		words := strings.Join(line[1:5], " ")
+		if _, err := fmt.Sscanf(words, "%s %d %d %d", &p.Collective, &p.Nodes, &p.PPN, &p.MsgBytes); err != nil {
+			t.Fatalf("%s: %v", words, err)
+		}
+		alg, err := coll.ParseAlgorithm(line[5])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, selection.Row{Point: p, Options: []selection.Option{{Algorithm: alg, Seconds: 1}}})
+	}
+	return rows
+}
+
+// sourced returns what a snippet sets in a job of a layout.
+func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
+	t.Helper()
+	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
+	cmd.Env = []string{fmt.Sprintf("SLURM_JOB_NUM_NODES=%d", l.Nodes), fmt.Sprintf("SLURM_NTASKS_PER_NODE=%d", l.PPN)}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var set []selection.Setting
+	for _, v := range strings.Split(string(out), "\x00") {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			set = append(set, selection.Setting{Name: name, Value: value})
+		}
+	}
+	return set
 }
 
 // TestExportIntoHostileFolders: whatever the folder is called, the snippet leads a
@@ -153,8 +182,8 @@ func TestExportIntoHostileFolders(t *testing.T) {
 			if snippet != "openmpi.env" {
 				continue
 			}
-			if _, err := openmpi.ParseJSON(got); err != nil {
-				t.Errorf("%s: %v", name, err)
+			if want := readFile(t, filepath.Join(out, "openmpi.json")); !bytes.Equal(got, want) {
+				t.Errorf("%s: the snippet leads to\n%s\nwant\n%s", name, got, want)
 			}
 		}
 		doc, err := table.Parse(readFile(t, filepath.Join(out, selectionJSON)))
@@ -165,101 +194,5 @@ func TestExportIntoHostileFolders(t *testing.T) {
 	_, stderr := mustTutti(t, codeUsage, "export", filepath.Join(dir, "out"), "--for", "openmpi", "--dir", filepath.Join(dir, "two\nlines"))
 	if !strings.Contains(stderr, "control characters") {
 		t.Errorf("stderr %q", stderr)
-	}
-}
-
-func TestPortable(t *testing.T) {
-	cat, err := catalogue.For(catalogue.MPICH, "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	target := exportTarget{
-		target:   target{config.Library{Name: catalogue.MPICH, Version: "4.0.2"}, config.Export{MaxLoss: 0.05}, cat},
-		measured: config.Library{Name: catalogue.MPICH, Version: "4.1.2"},
-	}
-	row := func(times ...any) selection.Row {
-		r := selection.Row{Point: coll.Point{Collective: coll.Allgather, Nodes: 6, PPN: 1, MsgBytes: 64}}
-		for i := 0; i < len(times); i += 2 {
-			alg, err := coll.ParseAlgorithm(times[i].(string))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Options = append(r.Options, selection.Option{Algorithm: alg, Seconds: times[i+1].(float64)})
-		}
-		return r
-	}
-	tests := []struct {
-		name string
-		row  selection.Row
-		want string // the options that stay
-		left int
-	}{
-		{"both have it", row("ring", 1.0, "brucks", 2.0, "library_default", 3.0), "ring brucks library_default", 0},
-		{"the best is new", row("k_brucks(k=2)", 1.0, "ring", 2.0, "library_default", 3.0), "library_default", 1},
-		{"the best is new, another is as good", row("k_brucks(k=2)", 1.0, "ring", 1.04, "library_default", 3.0), "ring library_default", 0},
-		{"the default is as good", row("k_brucks(k=2)", 1.0, "ring", 2.0, "library_default", 1.01), "ring library_default", 0},
-		{"nothing stays", row("k_brucks(k=2)", 1.0), "", 1},
-		{"cannot run there", row("recursive_doubling", 1.0, "library_default", 3.0), "library_default", 1},
-		{"no options", row(), "", 0},
-	}
-	for _, tc := range tests {
-		rows, left := target.portable([]selection.Row{tc.row})
-		var names []string
-		for _, o := range rows[0].Options {
-			names = append(names, o.Algorithm.String())
-		}
-		if got := strings.Join(names, " "); got != tc.want || left != tc.left {
-			t.Errorf("%s: %q, %d left, want %q, %d", tc.name, got, left, tc.want, tc.left)
-		}
-	}
-	target.library.Version = target.measured.Version
-	if rows, left := target.portable([]selection.Row{tests[1].row}); left != 0 || len(rows[0].Options) != 3 {
-		t.Errorf("the same release: %v, %d left", rows, left)
-	}
-}
-
-// TestNamedTrees: a number that names a tree before MPICH 4.3 says nothing after.
-func TestNamedTrees(t *testing.T) {
-	for version, want := range map[string]bool{"4.0.2": false, "4.2.3": false, "4.3.0": true, "4.10": true, "5.0.1": true} {
-		if got := namedTrees(version); got != want {
-			t.Errorf("namedTrees(%s) = %t", version, got)
-		}
-	}
-	cat, err := catalogue.For(catalogue.MPICH, "4.3.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	alg, err := coll.ParseAlgorithm("tree(is_non_blocking=0,k=2,tree_type=1)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 64}, Algorithm: alg}
-	for measured, want := range map[string]bool{"4.2.3": false, "5.0.1": true} {
-		target := exportTarget{
-			target:   target{library: config.Library{Name: catalogue.MPICH, Version: "4.3.2"}, cat: cat},
-			measured: config.Library{Name: catalogue.MPICH, Version: measured},
-		}
-		if got := target.has(c); got != want {
-			t.Errorf("measured with %s: %t, want %t", measured, got, want)
-		}
-	}
-}
-
-func TestCatalogueOf(t *testing.T) {
-	for text, want := range map[string]string{"mpich 4.2.1": "4.2.1", "openmpi 5.0.3": "5.0.3", "openmpi 6.0.0": "6.0.0", "mpich 4.0.2": "4.0.2", "intel 2019": "2019"} {
-		library, version, _ := strings.Cut(text, " ")
-		cat, err := catalogueOf(library, version)
-		if err != nil || cat.Version != want || len(cat.Entries(coll.Bcast)) == 0 {
-			t.Errorf("catalogueOf(%s) = %v, %v", text, cat, err)
-		}
-	}
-	if known, err := catalogue.For(catalogue.OpenMPI, "5.0.9"); err != nil || known.Version != "5.0.9" {
-		t.Errorf("the catalogue itself was changed: %v, %v", known, err)
-	}
-	for _, text := range []string{"mpich 3.4", "openmpi 7.0.0", "intel 2018"} {
-		library, version, _ := strings.Cut(text, " ")
-		if cat, err := catalogueOf(library, version); err == nil {
-			t.Errorf("catalogueOf(%s) = %v", text, cat)
-		}
 	}
 }

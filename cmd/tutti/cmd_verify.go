@@ -13,8 +13,9 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/report"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/store"
 	"tutti/verify"
 )
@@ -101,7 +102,7 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	if v.results, err = b.recall(v.state, dir); err != nil {
 		return err
 	}
-	libraries, err := oneLibrary(b, o.library)
+	chosen, err := oneLibrary(b, o.library)
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
@@ -110,12 +111,17 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 		return err
 	}
 	proved := true
-	for _, lib := range libraries {
-		if lib.Name != catalogue.MPICH && lib.Name != catalogue.OpenMPI {
-			fmt.Fprintf(a.stderr, "tutti: %s: only MPICH and Open MPI can be verified\n", lib.Name)
+	for _, lib := range chosen {
+		port, cat, err := libraries.Release(lib.Name, lib.Version)
+		if err != nil {
+			return err
+		}
+		m, ok := port.(mpi.Measurable)
+		if !ok {
+			fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
 			continue
 		}
-		result, err := v.library(ctx, lib)
+		result, err := v.library(ctx, &verifySubject{verifier: v, lib: lib, port: m, cat: cat})
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti verify %s\n", shellWord(nearPath(v.dir)))
@@ -130,6 +136,17 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 		proved = proved && result.Proved() && len(result.Disobeyed()) == 0
 	}
 	return v.finish(proved)
+}
+
+// measurable are the titles of the libraries that can be measured.
+func measurable() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		if _, ok := l.(mpi.Measurable); ok {
+			out = append(out, l.Facts().Title)
+		}
+	}
+	return out
 }
 
 // oneLibrary returns the libraries of a campaign, or the one called name.
@@ -149,15 +166,14 @@ func oneLibrary(b *built, name string) ([]config.Library, error) {
 
 // library verifies one library: the files as they are, then as each pass leaves them,
 // until nothing has to be put back.
-func (v *verifier) library(ctx context.Context, lib config.Library) (verify.Result, error) {
+func (v *verifier) library(ctx context.Context, s *verifySubject) (verify.Result, error) {
 	session, err := verify.Open(verify.Options{
-		Library: lib.Name, Rules: v.options.rules, MachineTime: v.options.machineTime, WallTime: v.options.wallTime,
+		Library: s.lib.Name, Rules: v.options.rules, MachineTime: v.options.machineTime, WallTime: v.options.wallTime,
 		Again: v.options.again, Observe: v.observe,
-	}, v.state.Verification(lib.Name), v)
+	}, v.state.Verification(s.lib.Name), v)
 	if err != nil {
 		return verify.Result{}, withCode(codeInput, fmt.Errorf("journal of %s: %w", v.dir, err))
 	}
-	s := &verifySubject{verifier: v, lib: lib}
 	for ended := false; !ended && err == nil; {
 		var files verify.Files
 		if files, err = s.write(ctx); err == nil {

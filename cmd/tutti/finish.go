@@ -17,6 +17,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/report"
 	"tutti/internal/config"
+	"tutti/mpi"
 	"tutti/selection"
 	"tutti/store"
 	"tutti/verify"
@@ -129,7 +130,7 @@ func (c *conclusions) export(dir string, written []report.LibraryFacts) ([]repor
 			out = append(out, written[i])
 			continue
 		}
-		facts, err := c.exportOne(lib, dir)
+		_, facts, err := c.exportOne(lib, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -138,22 +139,23 @@ func (c *conclusions) export(dir string, written []report.LibraryFacts) ([]repor
 	return out, nil
 }
 
-func (c *conclusions) exportOne(lib config.Library, dir string) (report.LibraryFacts, error) {
+// exportOne writes the selection files of one library.
+func (c *conclusions) exportOne(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
 	t, err := newTarget(lib, c.built.config.Export)
 	if err != nil {
-		return report.LibraryFacts{}, err
+		return mpi.Export{}, report.LibraryFacts{}, err
 	}
-	var problems [][]selection.Row
+	var rows []selection.Row
 	for i, p := range c.of {
 		if p.Library == lib.Name && !c.parts[i].Left {
-			problems = append(problems, c.parts[i].Rows)
+			rows = append(rows, c.parts[i].Rows...)
 		}
 	}
-	facts, err := t.write(dir, problems)
+	x, err := t.write(dir, rows)
 	if err != nil {
-		return facts, fmt.Errorf("selection files of %s %s: %w", lib.Name, lib.Version, err)
+		return x, report.LibraryFacts{}, fmt.Errorf("selection files of %s %s: %w", lib.Name, lib.Version, err)
 	}
-	return facts, nil
+	return x, report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: t.origin(), Files: x.Names(), Checked: len(rows)}, nil
 }
 
 // facts gathers what the report shows.

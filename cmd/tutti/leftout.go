@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
+	"tutti/mpi"
 	"tutti/preprocess"
 )
 
@@ -47,7 +47,7 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 	switch {
 	case errors.Is(err, errOutside):
 		l.outside++
-	case errors.Is(err, catalogue.ErrUnknown):
+	case errors.Is(err, mpi.ErrUnknown):
 		l.unknown++
 		name := m.Algorithm.String()
 		if at, known := slices.BinarySearch(l.algorithms, name); !known {

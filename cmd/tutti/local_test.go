@@ -15,8 +15,8 @@ import (
 
 	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/test/mpitest"
+	"tutti/mpi/libraries"
 	"tutti/store"
 	"tutti/verify"
 )
@@ -64,7 +64,7 @@ func fakePace(t *testing.T, dir, seconds string) {
 // fakeKey is what the fake benchmarks call a candidate.
 func fakeKey(t *testing.T, c coll.Candidate) string {
 	t.Helper()
-	cat, err := catalogue.For(catalogue.OpenMPI, "4.1.4")
+	_, cat, err := libraries.Release("openmpi", "4.1.4")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,25 +18,25 @@ import (
 	"tutti/benchrunner/slurm"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/forcing"
 	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/store"
 )
 
 // force says how a library is made to run a candidate.
-type force = func(coll.Candidate) (forcing.Forcing, error)
+type force = func(coll.Candidate) (mpi.Forcing, error)
 
 // addMeasured makes the problems of one library that is measured: every algorithm
 // of the catalogue that can run at a point of the grid, and the default. Connect
 // gives them a machine.
 func (b *built) addMeasured(lib config.Library) error {
-	cat, err := catalogue.For(lib.Name, lib.Version)
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
 	if err != nil {
 		return err
 	}
 	grid := coll.Grid{Nodes: b.config.Grid.Nodes, PPN: b.config.Grid.PPN, MsgBytes: b.config.Grid.Sizes}
-	check := b.checker(cat)
+	check := b.checker(port, cat)
 	for _, name := range b.config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {
@@ -61,11 +61,11 @@ func (b *built) connect(id string, environ []string) error {
 		return nil
 	}
 	for _, lib := range b.config.Libraries {
-		cat, err := catalogue.For(lib.Name, lib.Version)
+		port, cat, err := libraries.Release(lib.Name, lib.Version)
 		if err != nil {
 			return err
 		}
-		machine, err := b.machine(lib, id, environ, func(c coll.Candidate) (forcing.Forcing, error) { return forcing.Of(cat, c) })
+		machine, err := b.machine(lib, id, environ, func(c coll.Candidate) (mpi.Forcing, error) { return mpi.Force(port, cat, c) })
 		if err != nil {
 			return withCode(codeInput, err)
 		}
@@ -170,11 +170,11 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 }
 
 // variables takes NAME=VALUE apart.
-func variables(list []string) []forcing.Var {
-	var out []forcing.Var
+func variables(list []string) []mpi.Var {
+	var out []mpi.Var
 	for _, v := range list {
 		name, value, _ := strings.Cut(v, "=")
-		out = append(out, forcing.Var{Name: name, Value: value})
+		out = append(out, mpi.Var{Name: name, Value: value})
 	}
 	return out
 }

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/coll/catalogue"
 	"tutti/internal/config"
 	"tutti/metrics"
+	"tutti/mpi"
 	"tutti/preprocess"
 	"tutti/selection"
 )
 
 // offGridRows returns recorded times under a library's names as rows, what it can run
 // at each point.
-func offGridRows(t *testing.T, file string, cat *catalogue.Catalogue) []selection.Row {
+func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row {
 	t.Helper()
 	table, err := preprocess.ReadTable(filepath.Join(recordedData(t), file))
 	if err != nil {
@@ -84,7 +84,7 @@ func TestOffTheGrid(t *testing.T) {
 				t.Fatal(err)
 			}
 			on, off := offGridRows(t, tc.data+".csv", target.cat), offGridRows(t, tc.data+"_np2.csv", target.cat)
-			plan, _, err := target.plan(on)
+			plan, err := target.plan(on)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestOffTheGrid(t *testing.T) {
 			if cannot := len(off) - got.Points; cannot*20 > len(off) {
 				t.Errorf("at %d of %d points the choice cannot run or is not recorded", cannot, len(off))
 			}
-			plan, _, err = target.plan(slices.Concat(on, rowsAt(off, between)))
+			plan, err = target.plan(slices.Concat(on, rowsAt(off, between)))
 			if err != nil {
 				t.Fatal(err)
 			}

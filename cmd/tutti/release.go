@@ -8,15 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/campaign"
-	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/coll/mpichtree"
 	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/selection"
 	"tutti/selection/table"
 )
@@ -26,7 +24,8 @@ import (
 type release struct {
 	library  config.Library // to write for
 	measured config.Library // of the campaign
-	cat      *catalogue.Catalogue
+	port     mpi.Library
+	cat      *mpi.Catalogue
 }
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
@@ -66,8 +65,8 @@ func chosenRelease(b *built, text string) (release, error) {
 		return release{}, fmt.Errorf("the campaign is for %s", strings.Join(known, ", "))
 	case given && !versionForm.MatchString(version):
 		return release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
-	case withPath && name != catalogue.MPICH:
-		return release{}, errors.New("a path is for mpich alone, whose files are made from the library's own tree")
+	case withPath && !slices.Contains(fromFiles(), name):
+		return release{}, fmt.Errorf("a path is for %s alone, whose files are made from the library's own tree", strings.Join(fromFiles(), ", "))
 	case withPath && path == "":
 		return release{}, errors.New("the path is empty")
 	}
@@ -76,45 +75,27 @@ func chosenRelease(b *built, text string) (release, error) {
 	if lib.Version == measured.Version {
 		lib.Path = cmp.Or(path, measured.Path)
 	}
-	cat, err := catalogueOf(lib.Name, lib.Version)
+	port, cat, err := libraries.Near(lib.Name, lib.Version)
 	if err != nil {
 		return release{}, err
 	}
-	if name == catalogue.MPICH && lib.Path == "" {
-		if _, err := mpichtree.Embedded(lib.Version); err != nil {
+	if lib.Path == "" {
+		if _, err := port.Open(cat, ""); err != nil {
 			return release{}, fmt.Errorf("%w, as in --for %s=%s:PATH", err, name, lib.Version)
 		}
 	}
-	return release{lib, measured, cat}, nil
+	return release{lib, measured, port, cat}, nil
 }
 
-// catalogueOf returns what a release can do: what is known of it, or of another
-// one that begins with the same two numbers.
-func catalogueOf(library, version string) (*catalogue.Catalogue, error) {
-	exact, err := catalogue.For(library, version)
-	if err == nil {
-		return exact, nil
-	}
-	known := catalogue.Versions(library)
-	for _, v := range slices.Backward(known) {
-		if !slices.Equal(series(v), series(version)) {
-			continue
+// fromFiles are the libraries whose selection files are made from their own trees.
+func fromFiles() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		if f := l.Facts(); f.FromFile {
+			out = append(out, f.Name)
 		}
-		near, err := catalogue.For(library, v)
-		if err != nil {
-			return nil, err
-		}
-		same := *near
-		same.Version = version
-		return &same, nil
 	}
-	return nil, fmt.Errorf("nothing is known of %s %s: want a release like %s", library, version, strings.Join(known, ", "))
-}
-
-// series is the first two parts of a version.
-func series(version string) []string {
-	parts := strings.Split(version, ".")
-	return parts[:min(2, len(parts))]
+	return out
 }
 
 // exportTarget is a release with what it is told.
@@ -133,18 +114,18 @@ type exportPart struct {
 }
 
 func newExportTarget(r release, done *conclusions) (exportTarget, error) {
-	t := exportTarget{target: target{r.library, done.built.config.Export, r.cat}, measured: r.measured}
+	t := exportTarget{target: targetOf(r.library, done.built.config.Export, r.port, r.cat), measured: r.measured}
 	for i, p := range done.of {
 		if p.Library != r.library.Name {
 			continue
 		}
 		part := exportPart{of: p, conclusion: done.parts[i]}
 		var left int
-		part.rows, left = t.portable(part.conclusion.Rows)
+		part.rows, left = t.cat.Portable(part.conclusion.Rows, t.measured.Version, t.export.MaxLoss)
 		t.left += left
 		if !part.conclusion.Left {
 			var err error
-			if part.plan, _, err = t.plan(part.rows); err != nil {
+			if part.plan, err = t.plan(part.rows); err != nil {
 				return t, err
 			}
 		}
@@ -153,62 +134,15 @@ func newExportTarget(r release, done *conclusions) (exportTarget, error) {
 	return t, nil
 }
 
-// portable returns the rows with the options that the release has as well. Where
-// the best of them exceeds the campaign's max_loss against the best that was
-// measured, the point is left to the library, and counted.
-func (t exportTarget) portable(rows []selection.Row) (out []selection.Row, left int) {
-	if t.library.Version == t.measured.Version {
-		return rows, 0
-	}
-	for _, r := range rows {
-		both := selection.Row{Point: r.Point}
-		least := -1.0
-		for _, o := range r.Options {
-			if !t.has(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}) {
-				continue
-			}
-			both.Options = append(both.Options, o)
-			if loss, _ := r.Loss(o.Algorithm); least < 0 || loss < least {
-				least = loss
-			}
-		}
-		if len(r.Options) > 0 && (least < 0 || least > t.export.MaxLoss) {
-			left++
-			both.Options = slices.DeleteFunc(both.Options, func(o selection.Option) bool { return !o.Algorithm.IsDefault() })
-		}
-		out = append(out, both)
-	}
-	return out, left
-}
-
-// has reports whether an algorithm that was measured is the same in the release.
-func (t exportTarget) has(c coll.Candidate) bool {
-	if t.cat.Check(c) != nil {
-		return false
-	}
-	// MPICH 4.3 took names for the numbers of trees.
-	_, tree := c.Algorithm.Param("tree_type")
-	return !tree || t.library.Name != catalogue.MPICH || namedTrees(t.library.Version) == namedTrees(t.measured.Version)
-}
-
-func namedTrees(version string) bool {
-	var numbers []int
-	for _, word := range series(version) {
-		n, _ := strconv.Atoi(word) // 0 for a word
-		numbers = append(numbers, n)
-	}
-	return slices.Compare(numbers, []int{4, 3}) >= 0
-}
-
 // write puts the selection files into a folder.
-func (t exportTarget) write(dir string) (report.LibraryFacts, error) {
-	var problems [][]selection.Row
+func (t exportTarget) write(dir string) (mpi.Export, error) {
+	var rows []selection.Row
 	for _, p := range t.parts {
 		if !p.conclusion.Left {
-			problems = append(problems, p.rows)
+			rows = append(rows, p.rows...)
 		}
 	}
-	return t.target.write(dir, problems)
+	return t.target.write(dir, rows)
 }
 
 // addTo adds what the release selects to conclusions that are written as a table.
@@ -232,7 +166,7 @@ func (t exportTarget) table() table.Library {
 	}
 	for _, p := range t.parts {
 		if len(p.rows) > 0 {
-			out.Collectives = append(out.Collectives, table.NewCollective(p.conclusion.Rows, p.plan, t.size))
+			out.Collectives = append(out.Collectives, table.NewCollective(p.conclusion.Rows, p.plan, t.port.Size))
 		}
 	}
 	return out
@@ -247,25 +181,14 @@ func (t exportTarget) facts() exportedTarget {
 }
 
 // tried reports whether tests run files of this release with the real library.
-func (t exportTarget) tried() bool {
-	return t.library.Name == catalogue.MPICH && t.library.Version == "4.0.2" ||
-		t.library.Name == catalogue.OpenMPI && t.library.Version == "4.1.4"
-}
+func (t exportTarget) tried() bool { return t.port.Facts().Tried == t.library.Version }
 
 // moduleDir is for module use.
 const moduleDir = "modulefiles"
 
-// writeModule says the settings in a snippet as an environment module, and returns
-// its path. The error matches selection.ErrSetup when no module can say them.
-func (t exportTarget) writeModule(dir, snippet, campaign string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, snippet))
-	if err != nil {
-		return "", err
-	}
-	setup, err := selection.ParseShell(text)
-	if err != nil {
-		return "", err
-	}
+// writeModule says the settings as an environment module, and returns its path. The
+// error matches selection.ErrSetup when no module can say them.
+func (t exportTarget) writeModule(dir string, setup selection.Setup, campaign string) (string, error) {
 	if !t.tried() && len(setup.Remarks) == 0 {
 		setup.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,7 +18,8 @@ import (
 	"tutti/coll"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/pagetest"
-	"tutti/selection/mpich"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/service"
 )
 
@@ -98,7 +100,7 @@ func TestServePage(t *testing.T) {
 	if name != "mpich.json" {
 		t.Errorf("downloaded %s, want mpich.json", name)
 	}
-	replayFile(t, ctx, file)
+	replayFiles(t, ctx)
 	loadFile(t, file)
 }
 
@@ -122,31 +124,41 @@ func selections(t *testing.T, ctx context.Context) []service.Selection {
 	return answer.Selections
 }
 
-// replayFile walks the downloaded tree as MPICH would: at every point it must reach an
-// algorithm, for MPICH's own collectives.
-func replayFile(t *testing.T, ctx context.Context, file []byte) {
+// replayFiles follows the downloaded files as MPICH would: at every point they must
+// lead to what the downloaded table says was selected.
+func replayFiles(t *testing.T, ctx context.Context) {
 	t.Helper()
-	points := 0
-	for _, s := range selections(t, ctx) {
-		if s.Problem.Library != "mpich" {
-			continue
-		}
-		reached := map[coll.Algorithm]bool{}
-		for _, c := range s.Choices {
-			p := coll.Point{Collective: s.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.Bytes}
-			a, err := mpich.Replay(file, mpich.CallAt(p))
-			if err != nil {
-				t.Fatalf("%v: %v", p, err)
-			}
-			reached[a] = true
-			points++
-		}
-		if len(reached) < 2 {
-			t.Errorf("%s: the file leads to %v everywhere", s.Problem, reached)
+	var x mpi.Export
+	for _, name := range []string{"mpich.json", "mpich.ch4.json"} {
+		link := fmt.Sprintf(".files a[download='%s']", name)
+		if pagetest.Eval[bool](t, ctx, fmt.Sprintf("document.querySelector(%q) !== null", link)) {
+			_, content := pagetest.Download(t, ctx, link)
+			x.Files = append(x.Files, mpi.File{Name: name, Content: content})
 		}
 	}
-	if points == 0 {
-		t.Error("nothing was selected for MPICH")
+	_, table := pagetest.Download(t, ctx, ".files a[download='selection.csv']")
+	rows := selectedRows(t, table, "mpich")
+	selected := map[coll.Algorithm]bool{}
+	for _, r := range rows {
+		selected[r.Options[0].Algorithm] = true
+	}
+	if len(selected) < 2 {
+		t.Errorf("%v is selected everywhere", selected)
+	}
+	lib, cat, err := libraries.Release("mpich", "4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := lib.Open(cat, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := build.Fit(rows, mpi.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := build.Replay(x, plan, rows); err != nil {
+		t.Error(err)
 	}
 }
 

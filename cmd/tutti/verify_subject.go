@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,12 +13,9 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/report"
 	"tutti/coll"
-	"tutti/coll/catalogue"
-	"tutti/forcing"
 	"tutti/internal/config"
+	"tutti/mpi"
 	"tutti/selection"
-	"tutti/selection/mpich"
-	"tutti/selection/openmpi"
 	"tutti/verify"
 )
 
@@ -27,6 +23,8 @@ import (
 type verifySubject struct {
 	*verifier
 	lib    config.Library
+	port   mpi.Measurable
+	cat    *mpi.Catalogue
 	setup  selection.Setup // of the files as they are now
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
 	live   *verify.Files // machine and probe, once made
@@ -48,14 +46,12 @@ func (s *verifySubject) write(ctx context.Context) (verify.Files, error) {
 	if err != nil {
 		return verify.Files{}, err
 	}
-	facts, err := done.exportOne(s.lib, s.dir)
+	export, facts, err := done.exportOne(s.lib, s.dir)
 	if err != nil {
 		return verify.Files{}, withOutputCode(err)
 	}
+	s.setup = export.Setup
 	s.written = append(slices.DeleteFunc(s.written, func(f report.LibraryFacts) bool { return f.Library == facts.Library }), facts)
-	if err := s.readSettings(); err != nil {
-		return verify.Files{}, err
-	}
 	var files verify.Files
 	s.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for i, p := range done.of {
@@ -90,36 +86,19 @@ func (s *verifySubject) write(ctx context.Context) (verify.Files, error) {
 	return files, nil
 }
 
-// readSettings reads what makes the library load the files that were written.
-func (s *verifySubject) readSettings() error {
-	name := mpich.EnvName
-	if s.lib.Name == catalogue.OpenMPI {
-		name = openmpi.EnvName
-	}
-	path := filepath.Join(s.dir, name)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if s.setup, err = selection.ParseShell(text); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
 // force loads the files for verify.Tuned and nothing for the default.
-func (s *verifySubject) force(c coll.Candidate) (forcing.Forcing, error) {
+func (s *verifySubject) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
-		return forcing.Forcing{}, nil
+		return mpi.Forcing{}, nil
 	}
 	if c.Algorithm != verify.Tuned {
-		return forcing.Forcing{}, fmt.Errorf("%v: want %v or %v", c, verify.Tuned, coll.Default)
+		return mpi.Forcing{}, fmt.Errorf("%v: want %v or %v", c, verify.Tuned, coll.Default)
 	}
-	var env []forcing.Var
+	var env []mpi.Var
 	for _, x := range s.setup.For(c.Layout()) {
-		env = append(env, forcing.Var{Name: x.Name, Value: x.Value})
+		env = append(env, mpi.Var{Name: x.Name, Value: x.Value})
 	}
-	return forcing.Forcing{Env: env, Base: env}, nil
+	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
 // choice is what the files select now.
@@ -147,11 +126,8 @@ func (s *verifySubject) connect(ctx context.Context) (*verify.Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("probe of obedience: %w", err)
 	}
-	cat, err := catalogue.For(s.lib.Name, s.lib.Version)
-	if err != nil {
-		return nil, err
-	}
-	f.Probe, err = s.built.machineWith(s.lib, s.id, s.app.environ, &verify.Probe{Path: path, Catalogue: cat, Choose: s.choice}, s.force)
+	probe := &verify.Probe{Path: path, Library: s.port, Catalogue: s.cat, Choose: s.choice}
+	f.Probe, err = s.built.machineWith(s.lib, s.id, s.app.environ, probe, s.force)
 	return f, err
 }
 

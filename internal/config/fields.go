@@ -34,7 +34,7 @@ func fields() []field {
 		{"output", "folder of the journal, the report and the selection files", nil, text(func(c *Campaign) *string { return &c.Output }, notEmpty)},
 		{"workers", "problems tuned at the same time; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Workers }, 0, 4096)},
 		{"attempts", "attempts at a benchmark before it is given up", 2, whole(func(c *Campaign) *int { return &c.Attempts }, 1, 100)},
-		{"libraries", "MPI builds to tune for: name and version; path of libmpich.so or libmpi.so when it is on this machine; to measure also benchmark (the program built with it, or the folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix) and env", nil, libraries},
+		{"libraries", "MPI builds to tune for: name and version; path of libmpich.so or libmpi.so when it is on this machine; to measure also benchmark (the program built with it, or the folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix) and env", nil, readLibraries},
 		{"collectives", "collectives to tune: " + strings.Join(collectiveNames(), ", "), nil, texts(func(c *Campaign) *[]string { return &c.Collectives }, 1, isCollective)},
 
 		{"grid.nodes", "node counts, any numbers; replay: none means every recorded one", []any{}, wholes(func(c *Campaign) *[]int { return &c.Grid.Nodes })},

@@ -6,12 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"tutti/coll/catalogue"
+	"tutti/mpi/libraries"
 )
 
-// libraries reads the list of builds; each needs a version of the catalogue.
-func libraries(c *Campaign, v any) error {
+// readLibraries reads the list of builds; each needs a version of the catalogue.
+func readLibraries(c *Campaign, v any) error {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
 		return fmt.Errorf("want a list of libraries, each with name and version")
@@ -44,7 +43,7 @@ func toLibrary(item any) (Library, error) {
 	if lib.Name == "" || lib.Version == "" {
 		return lib, fmt.Errorf("%s %s: want name and version", cmp.Or(lib.Name, "no name"), cmp.Or(lib.Version, "without a version"))
 	}
-	if _, err := catalogue.For(lib.Name, lib.Version); err != nil {
+	if _, _, err := libraries.Release(lib.Name, lib.Version); err != nil {
 		return lib, err
 	}
 	return lib, nil
@@ -117,14 +116,12 @@ func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
 
 // DefaultLauncher is the launcher that works with a library wherever it was built
-// for it: mpirun for Open MPI, since srun needs a matching PMIx; srun for the
-// others in Slurm, since hydra may be missing on the nodes.
+// for it: srun in Slurm, since the library's own may be missing on the nodes, but for
+// libraries that srun starts with a matching plugin only.
 func (r Runner) DefaultLauncher(library string) string {
-	switch {
-	case library == catalogue.OpenMPI:
-		return "mpirun"
-	case r.Kind == Local:
-		return "hydra"
+	lib, ok := libraries.Named(library)
+	if ok && (r.Kind == Local || !lib.Facts().Srun) {
+		return lib.Facts().Launcher
 	}
 	return "srun"
 }

@@ -3,77 +3,83 @@ package imports
 // ranks gives every folder with Go code its place: a package imports packages of
 // lower ranks only, and a child its parent.
 var ranks = map[string]int{
-	"coll":           0,
-	"coll/catalogue": 0,
-	"coll/mpichtree": 0,
+	"coll":             0,
+	"internal/version": 0,
 
 	"store":            1,
 	"metrics":          1,
-	"forcing":          1,
 	"native":           1,
+	"selection":        1,
+	"selection/table":  1,
+	"mpi/mpich/csel":   1,
 	"surrogate/forest": 1,
 	"surrogate/gp":     1,
 
-	"preprocess":           2,
-	"selection":            2,
-	"selection/mpich":      2,
-	"selection/openmpi":    2,
-	"selection/intel":      2,
-	"selection/mvapich":    2,
-	"selection/table":      2,
-	"benchrunner":          2,
-	"benchrunner/replay":   2,
-	"benchrunner/live":     2,
-	"benchrunner/slurm":    2,
-	"benchrunner/local":    2,
-	"benchrunner/launch":   2,
-	"benchrunner/native":   2,
-	"benchrunner/osu":      2,
-	"benchrunner/reprompi": 2,
-	"benchrunner/imb":      2,
+	"preprocess":  2,
+	"mpi":         2,
+	"mpi/mpich":   2,
+	"mpi/openmpi": 2,
+	"mpi/intel":   2,
+	"mpi/mvapich": 2,
 
-	"surrogate/learner": 3,
-	"activelearn":       3,
-	"hpo":               3,
-	"doctor":            3,
-	"verify":            3,
+	"mpi/libraries":        3,
+	"benchrunner":          3,
+	"benchrunner/replay":   3,
+	"benchrunner/live":     3,
+	"benchrunner/slurm":    3,
+	"benchrunner/local":    3,
+	"benchrunner/launch":   3,
+	"benchrunner/native":   3,
+	"benchrunner/osu":      3,
+	"benchrunner/reprompi": 3,
+	"benchrunner/imb":      3,
+	"surrogate/learner":    3,
+	"hpo":                  3,
 
-	"campaign": 4,
+	"activelearn": 4,
+	"doctor":      4,
+	"verify":      4,
 
-	"campaign/evaluate": 5,
-	"campaign/report":   5,
-	"service":           5,
-	"service/api":       5,
-	"service/client":    5,
-	"service/page":      5,
-	"service/token":     5,
+	"campaign": 5,
 
-	"internal/config":  6,
-	"internal/imports": 6,
+	"campaign/evaluate": 6,
+	"campaign/report":   6,
+	"service":           6,
+	"service/api":       6,
+	"service/client":    6,
+	"service/page":      6,
+	"service/token":     6,
 
-	"cmd/tutti":      7,
-	"cmd/tutti-load": 7,
+	"internal/config":  7,
+	"internal/imports": 7,
+
+	"cmd/tutti":      8,
+	"cmd/tutti-load": 8,
 
 	// for tests alone
-	"internal/test/fault":      8,
-	"internal/test/golden":     8,
-	"internal/test/mpitest":    8,
-	"internal/test/pagetest":   8,
-	"internal/test/runnertest": 8,
-	"internal/test/slurmtest":  8,
-	"internal/test/smalldisk":  8,
-	"internal/test/synthetic":  8,
+	"internal/test/fault":          9,
+	"internal/test/golden":         9,
+	"internal/test/mpilibrarytest": 9,
+	"internal/test/mpitest":        9,
+	"internal/test/pagetest":       9,
+	"internal/test/runnertest":     9,
+	"internal/test/slurmtest":      9,
+	"internal/test/smalldisk":      9,
+	"internal/test/synthetic":      9,
 }
 
-// reserved names what few packages may import. A pattern ending in /... stands for
-// all that lies below it. The importers are folders and what lies below them.
+// reserved names what few packages may import. A pattern ending in ... stands for
+// all that begins so. The importers are folders and what lies below them.
 var reserved = []struct {
 	pattern   string
 	importers []string
 	tests     bool // test files anywhere may import it
 }{
 	{pattern: "tutti/benchrunner/...", importers: []string{"cmd/tutti", "doctor", "campaign/evaluate"}, tests: true},
-	{pattern: "tutti/selection/...", importers: []string{"cmd/tutti"}, tests: true},
+	{pattern: "tutti/mpi/mpich...", importers: []string{"mpi/libraries", "mpi/mpich", "cmd/tutti", "doctor"}, tests: true},
+	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries", "cmd/tutti", "doctor"}, tests: true},
+	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
+	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
 	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again

@@ -20,6 +20,9 @@ import (
 //go:embed testdata/collectives.c
 var source []byte
 
+//go:embed testdata/forced.c
+var forced []byte
+
 // Toolchain is what must be installed to build for one library.
 type Toolchain struct {
 	Compiler string // the library's C compiler wrapper
@@ -35,11 +38,22 @@ const Require = "REQUIRE_MPI"
 // under go test -short.
 func Build(t *testing.T, tc Toolchain) string {
 	t.Helper()
+	return build(t, tc, source)
+}
+
+// BuildForced is Build for the program that reads and writes control variables.
+func BuildForced(t *testing.T, tc Toolchain) string {
+	t.Helper()
+	return build(t, tc, forced)
+}
+
+func build(t *testing.T, tc Toolchain, source []byte) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("runs MPI programs")
 	}
 	dir := t.TempDir()
-	src, prog := filepath.Join(dir, "collectives.c"), filepath.Join(dir, "collectives")
+	src, prog := filepath.Join(dir, "test.c"), filepath.Join(dir, "test")
 	if err := os.WriteFile(src, source, 0o644); err != nil {
 		t.Fatal(err)
 	}

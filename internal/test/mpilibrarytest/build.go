@@ -1,0 +1,267 @@
+package mpilibrarytest
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// Dir is the folder that the settings of Told name.
+const Dir = "/a b's folder"
+
+// opened are the releases of a library that selections can be made for here.
+type opened struct {
+	cat   *mpi.Catalogue
+	build mpi.Build
+}
+
+func open(t *testing.T, lib mpi.Library) []opened {
+	t.Helper()
+	var out []opened
+	for _, cat := range lib.Releases() {
+		b, err := lib.Open(cat, "")
+		switch f := lib.Facts(); {
+		case err == nil:
+			out = append(out, opened{cat, b})
+		case !f.FromFile || cat.Version == f.Tried:
+			t.Errorf("Open(%s): %v", cat.Version, err)
+		}
+	}
+	return out
+}
+
+// testBuilds: whatever the rows, files lead where the plan does, at every row, and the
+// plan keeps its promises.
+func testBuilds(t *testing.T, lib mpi.Library) {
+	for _, b := range open(t, lib) {
+		for i, f := range families() {
+			t.Run(b.cat.Version+" "+f.name, func(t *testing.T) {
+				rows := f.rows(b.cat, uint64(i))
+				plan, _ := Told(t, b.build, rows, mpi.FitOptions{})
+				testPromises(t, plan, rows, 0)
+				opt := mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}
+				plan, x := Told(t, b.build, rows, opt)
+				testPromises(t, plan, rows, opt.MaxLoss)
+				if !lib.Facts().Guards {
+					testSafety(t, b.cat, plan, rows)
+				}
+				testSame(t, b.build, x, rows, opt)
+			})
+		}
+	}
+}
+
+// testPromises: nothing is selected that is predicted to be slower than the default,
+// or not predicted at all. A library that can leave no size to itself may lose as much
+// as merging may.
+func testPromises(t *testing.T, plan selection.Plan, rows []selection.Row, maxLoss float64) {
+	t.Helper()
+	for _, r := range rows {
+		alg, _ := plan.Select(r.Point)
+		if alg.IsDefault() {
+			continue
+		}
+		loss, ok := r.Loss(alg)
+		own, predicted := r.Loss(coll.Default)
+		if !ok || predicted && loss > max(own, maxLoss) {
+			t.Errorf("%v: %v loses %g (predicted %t), the default %g", r.Point, alg, loss, ok, own)
+		}
+	}
+}
+
+// testSafety: nothing is selected that is wrong for an operation that does not commute.
+func testSafety(t *testing.T, cat *mpi.Catalogue, plan selection.Plan, rows []selection.Row) {
+	t.Helper()
+	for _, r := range rows {
+		alg, _ := plan.Select(r.Point)
+		if e, err := cat.Lookup(r.Point.Collective, alg); err == nil && !e.OpSafe {
+			t.Errorf("%v: %v is selected, which is not safe", r.Point, alg)
+		}
+	}
+}
+
+// testSame: the rows in another order give the same export.
+func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt mpi.FitOptions) {
+	t.Helper()
+	shuffled := slices.Clone(rows)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
+	_, again := Told(t, b, shuffled, opt)
+	if d := cmp.Diff(x, again); d != "" {
+		t.Errorf("of the same rows in another order (-first +second):\n%s", d)
+	}
+}
+
+// testWriting: one export after another is written into the same folder. Nothing of
+// an earlier one is left, and the snippet sets for a shell what the settings say, in
+// jobs of every layout and outside of any.
+func testWriting(t *testing.T, lib mpi.Library) {
+	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range open(t, lib) {
+		for i, f := range families() {
+			plan, err := b.build.Fit(f.rows(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := b.build.Export(plan, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			want := slices.Clone(x.Names())
+			slices.Sort(want)
+			if d := cmp.Diff(want, filesIn(t, dir)); d != "" {
+				t.Errorf("%s %s (-names +files):\n%s", b.cat.Version, f.name, d)
+			}
+			testSourcing(t, x, filepath.Join(dir, x.Snippet))
+		}
+	}
+}
+
+// filesIn returns the files below a folder in order, and folders without any.
+func filesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return err
+		}
+		entries := []fs.DirEntry{d}
+		if d.IsDir() {
+			if entries, err = os.ReadDir(filepath.Join(dir, path)); err != nil {
+				return err
+			}
+		}
+		if !d.IsDir() || len(entries) == 0 {
+			out = append(out, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func testSourcing(t *testing.T, x mpi.Export, path string) {
+	t.Helper()
+	same := func(l coll.Layout, env ...string) {
+		t.Helper()
+		var want []string
+		for _, s := range x.Setup.For(l) {
+			want = append(want, s.Name+"="+s.Value)
+		}
+		got := source(t, path, env...)
+		slices.Sort(want)
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s, %v (-settings +shell):\n%s", l, env, d)
+		}
+	}
+	same(coll.Layout{})
+	for _, l := range layouts() {
+		tasks := fmt.Sprint(l.PPN)
+		if l.Nodes > 1 {
+			tasks += fmt.Sprintf("(x%d)", l.Nodes)
+		}
+		same(l, fmt.Sprintf("SLURM_JOB_NUM_NODES=%d", l.Nodes), "SLURM_TASKS_PER_NODE="+tasks)
+	}
+}
+
+// testPorting: what was measured with one release is told to another one that lacks
+// some of it; those points keep what both have, or the default.
+func testPorting(t *testing.T, lib mpi.Library) {
+	for _, to := range open(t, lib) {
+		for _, from := range lib.Releases() {
+			rows := families()[0].rows(from, 1)
+			both, left := to.cat.Portable(rows, from.Version, 0.1)
+			if len(both) != len(rows) || from == to.cat && left > 0 {
+				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)
+			}
+			plan, _ := Told(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
+			for _, r := range rows {
+				c := coll.Candidate{Point: r.Point}
+				c.Algorithm, _ = plan.Select(r.Point)
+				if !to.cat.Carries(c, from.Version) {
+					t.Errorf("%s for %s: %v is selected, which that release has not", from.Version, to.cat.Version, c)
+				}
+			}
+		}
+	}
+}
+
+// Told fits rows and exports the plan. The files must lead where the plan does.
+func Told(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Plan, mpi.Export) {
+	t.Helper()
+	plan, err := b.Fit(rows, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := b.Export(plan, Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Replay(x, plan, rows); err != nil {
+		t.Fatal(err)
+	}
+	return plan, x
+}
+
+// Sourced writes a plan into a folder of its own and returns the settings of the
+// snippet as a shell understands it outside of any job, as NAME=VALUE.
+func Sourced(t testing.TB, b mpi.Build, plan selection.Plan) []string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x, err := b.Export(plan, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return source(t, filepath.Join(dir, x.Snippet))
+}
+
+// source returns the variables that a snippet sets in an environment that has those
+// given alone.
+func source(t testing.TB, path string, env ...string) []string {
+	t.Helper()
+	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
+	cmd.Env = append([]string{}, env...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	own := []string{"PWD", "OLDPWD", "SHLVL", "_"} // of shells
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		own = append(own, name)
+	}
+	var set []string
+	for _, v := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if name, _, _ := strings.Cut(v, "="); !slices.Contains(own, name) {
+			set = append(set, v)
+		}
+	}
+	return set
+}

@@ -1,0 +1,81 @@
+package mpilibrarytest
+
+import (
+	"slices"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/version"
+	"tutti/mpi"
+)
+
+// mostAlgorithms of one collective are little enough to be measured.
+const mostAlgorithms = 40
+
+// testCatalogues: releases are in order, and what they list can be asked for.
+func testCatalogues(t *testing.T, lib mpi.Library) {
+	all := lib.Releases()
+	if len(all) == 0 {
+		t.Fatal("no release")
+	}
+	for i, cat := range all {
+		if cat.Library != lib.Facts().Name {
+			t.Errorf("%s %s: want releases of %s", cat.Library, cat.Version, lib.Facts().Name)
+		}
+		if i > 0 && slices.Compare(version.Numbers(all[i-1].Version), version.Numbers(cat.Version)) >= 0 {
+			t.Errorf("%s after %s: want the oldest first, each once", cat.Version, all[i-1].Version)
+		}
+		for _, c := range coll.Collectives() {
+			testEntries(t, cat, c)
+			testAlgorithms(t, cat, c)
+		}
+	}
+}
+
+func testEntries(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
+	t.Helper()
+	var names []string
+	for _, e := range cat.Entries(c) {
+		if _, err := coll.NewAlgorithm(e.Name); err != nil {
+			t.Errorf("%s %s: %v", cat.Version, c, err)
+		}
+		if slices.Contains(names, e.Name) {
+			t.Errorf("%s %s: %s is there twice", cat.Version, c, e.Name)
+		}
+		if e.ID < 0 {
+			t.Errorf("%s %s %s: number %d: want 0 or more", cat.Version, c, e.Name, e.ID)
+		}
+		if !e.OpSafe && !(c.Reduces() && e.Has(mpi.Commutative)) {
+			t.Errorf("%s %s %s: not safe for every operation, but there is none, or none has to commute", cat.Version, c, e.Name)
+		}
+		names = append(names, e.Name)
+	}
+}
+
+// testAlgorithms: what is to be measured can be looked up, says the same when it is
+// read back, and stands once.
+func testAlgorithms(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
+	t.Helper()
+	list := cat.Algorithms(c)
+	if entries := cat.Entries(c); len(list) > mostAlgorithms || len(list) == 0 && len(entries) > 0 {
+		t.Errorf("%s %s: %d algorithms of %d entries: want 1 to %d", cat.Version, c, len(list), len(entries), mostAlgorithms)
+	}
+	seen := map[coll.Algorithm]bool{}
+	for _, a := range list {
+		e, err := cat.Lookup(c, a)
+		if err != nil || e.Name != a.Name || e.Has(mpi.InPlace) {
+			t.Errorf("%s %s: Lookup(%v) = %+v, %v", cat.Version, c, a, e, err)
+		}
+		if back, err := coll.ParseAlgorithm(a.String()); err != nil || back != a {
+			t.Errorf("%s %s: %v is read as %v, %v", cat.Version, c, a, back, err)
+		}
+		if seen[a] {
+			t.Errorf("%s %s: %v is there twice", cat.Version, c, a)
+		}
+		seen[a] = true
+		cand := coll.Candidate{Point: coll.Point{Collective: c, Nodes: 4, PPN: 2, MsgBytes: 1 << 16}, Algorithm: a}
+		if (cat.Check(cand) == nil) != cat.Carries(cand, cat.Version) {
+			t.Errorf("%s: %v: checked %v, but carried %t from its own release", cat.Version, cand, cat.Check(cand), cat.Carries(cand, cat.Version))
+		}
+	}
+}

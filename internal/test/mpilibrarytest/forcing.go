@@ -1,0 +1,191 @@
+package mpilibrarytest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// testForcing: on a small grid every candidate that can run is forced, the default
+// by no setting at all.
+func testForcing(t *testing.T, lib mpi.Measurable) {
+	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
+	for _, cat := range lib.Releases() {
+		for _, c := range coll.Collectives() {
+			shared := map[string][]string{} // by start: names of the switches
+			for _, l := range layouts {
+				point := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: 4096}
+				for _, a := range append(cat.Algorithms(c), coll.Default) {
+					forced(t, lib, cat, coll.Candidate{Point: point, Algorithm: a}, shared)
+				}
+			}
+		}
+	}
+}
+
+// forced tests how one candidate is forced. Candidates that share a start write the
+// same switches, so that none inherits from its neighbour.
+func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string) {
+	t.Helper()
+	feasible := cat.Check(c) == nil
+	f, err := mpi.Force(lib, cat, c)
+	switch {
+	case !feasible && err == nil:
+		t.Errorf("%s %v: forced, though it cannot run", cat.Version, c)
+		return
+	case !feasible:
+		return
+	case err != nil && cat.Version != lib.Facts().Tried && errors.Is(err, mpi.ErrInfeasible):
+		return // no way is known in this release
+	case err != nil:
+		t.Errorf("%s %v: %v", cat.Version, c, err)
+		return
+	}
+	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {
+		t.Errorf("%s %v: settings %v: want none for the default, and some for what it is not", cat.Version, c, f.Env)
+	}
+	var names []string
+	for _, v := range f.Env {
+		if slices.Contains(names, v.Name) {
+			t.Errorf("%s %v: %s is set twice", cat.Version, c, v.Name)
+		}
+		names = append(names, v.Name)
+	}
+	var switches []string
+	for _, s := range f.Switches {
+		switches = append(switches, s.Name)
+	}
+	start := fmt.Sprintf("%t %q", f.NewComm, f.Base)
+	if before, ok := shared[start]; ok && !slices.Equal(before, switches) {
+		t.Errorf("%s %v: switches %v, its neighbours have %v", cat.Version, c, switches, before)
+	}
+	shared[start] = switches
+}
+
+// Forced says how a candidate on 2x2 processes with 4 KiB is forced: variables and
+// switches as NAME=VALUE.
+type Forced struct {
+	Name                string
+	Release             string
+	Collective          coll.Collective
+	Algorithm           string
+	Env, Base, Switches []string
+	NewComm             bool
+}
+
+// CheckForced holds a library against the ways that its algorithms are forced.
+func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
+	t.Helper()
+	for _, tc := range tests {
+		point := coll.Point{Collective: tc.Collective, Nodes: 2, PPN: 2, MsgBytes: 4096}
+		f, err := mpi.Force(lib, Release(t, lib, tc.Release), coll.Candidate{Point: point, Algorithm: Algorithm(t, tc.Algorithm)})
+		if err != nil {
+			t.Errorf("%s: %v", tc.Name, err)
+			continue
+		}
+		got := tc
+		got.Env, got.Base, got.Switches, got.NewComm = Vars(f.Env), Vars(f.Base), Switches(f.Switches), f.NewComm
+		if d := cmp.Diff(tc, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.Name, d)
+		}
+	}
+}
+
+// CheckRefused holds a library against a table of what it is not forced to run: the
+// lines of Check with a part of the error behind them.
+func CheckRefused(t *testing.T, lib mpi.Library, table string) {
+	t.Helper()
+	for _, tc := range parse(t, table) {
+		_, err := mpi.Force(lib, Release(t, lib, tc.release), tc.Candidate)
+		if !errors.Is(err, tc.want) || err == nil || !strings.Contains(err.Error(), tc.text) {
+			t.Errorf("%s: %v: error %v, want one matching %v with %q", tc.release, tc.Candidate, err, tc.want, tc.text)
+		}
+	}
+}
+
+// Vars returns variables as NAME=VALUE, or as "NAME is a file".
+func Vars(list []mpi.Var) []string {
+	var out []string
+	for _, v := range list {
+		text := v.Name + "=" + v.Value
+		if v.File != nil {
+			text = v.Name + " is a file"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// Switches returns switches as NAME=VALUE.
+func Switches(list []mpi.Switch) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, fmt.Sprintf("%s=%d", s.Name, s.Value))
+	}
+	return out
+}
+
+// Candidate makes a candidate.
+func Candidate(t testing.TB, c coll.Collective, l coll.Layout, bytes int64, algorithm string) coll.Candidate {
+	t.Helper()
+	return coll.Candidate{
+		Point:     coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: bytes},
+		Algorithm: Algorithm(t, algorithm),
+	}
+}
+
+// Force forces a candidate.
+func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) mpi.Forcing {
+	t.Helper()
+	f, err := mpi.Force(lib, cat, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Everything returns the default and every entry of a release that can run on a
+// layout with 4 KiB, each parameter 1.
+func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidate {
+	t.Helper()
+	var out []coll.Candidate
+	for _, c := range coll.Collectives() {
+		out = append(out, Candidate(t, c, l, 4096, coll.Default.Name))
+		for _, e := range cat.Entries(c) {
+			var params []coll.Param
+			for _, name := range e.Params {
+				params = append(params, coll.Param{Name: name, Value: "1"})
+			}
+			a, err := coll.NewAlgorithm(e.Name, params...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cand := out[len(out)-1]
+			if cand.Algorithm = a; cat.Check(cand) == nil {
+				out = append(out, cand)
+			}
+		}
+	}
+	return out
+}
+
+// Groups returns the arguments that make the test program for forcing write the
+// switches of each candidate before its call.
+func Groups(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, candidates []coll.Candidate) []string {
+	t.Helper()
+	var args []string
+	for i, c := range candidates {
+		if i > 0 {
+			args = append(args, "--")
+		}
+		args = append(args, Switches(Force(t, lib, cat, c).Switches)...)
+	}
+	return args
+}

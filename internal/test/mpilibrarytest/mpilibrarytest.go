@@ -1,0 +1,96 @@
+// Package mpilibrarytest is the suite that every MPI library passes, over the port
+// alone.
+//
+//	func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, mpich.Library) }
+package mpilibrarytest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// Run tests a library.
+func Run(t *testing.T, lib mpi.Library) {
+	t.Run("catalogue", func(t *testing.T) { testCatalogues(t, lib) })
+	t.Run("builds", func(t *testing.T) { testBuilds(t, lib) })
+	t.Run("writing", func(t *testing.T) { testWriting(t, lib) })
+	t.Run("porting", func(t *testing.T) { testPorting(t, lib) })
+	if m, ok := lib.(mpi.Measurable); ok {
+		t.Run("forcing", func(t *testing.T) { testForcing(t, m) })
+	}
+}
+
+// Release returns the catalogue of a release.
+func Release(t testing.TB, lib mpi.Library, version string) *mpi.Catalogue {
+	t.Helper()
+	all := lib.Releases()
+	i := slices.IndexFunc(all, func(c *mpi.Catalogue) bool { return c.Version == version })
+	if i < 0 {
+		t.Fatalf("%s has no release %s", lib.Facts().Name, version)
+	}
+	return all[i]
+}
+
+// Algorithm reads an algorithm.
+func Algorithm(t testing.TB, text string) coll.Algorithm {
+	t.Helper()
+	a, err := coll.ParseAlgorithm(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Check holds catalogues against a table: a line has a release, a point, its bytes,
+// an algorithm, and whether the release runs it there, cannot, or knows no such
+// algorithm:
+//
+//	4.0.2 allgather 6x1 8 recursive_doubling cannot # a comment
+func Check(t *testing.T, lib mpi.Library, table string) {
+	t.Helper()
+	for _, tc := range parse(t, table) {
+		if err := Release(t, lib, tc.release).Check(tc.Candidate); !errors.Is(err, tc.want) {
+			t.Errorf("%s: Check(%v) = %v, want %v", tc.release, tc.Candidate, err, tc.want)
+		}
+	}
+}
+
+// line is one of a table.
+type line struct {
+	release string
+	coll.Candidate
+	want error
+	text string // the rest
+}
+
+func parse(t *testing.T, table string) []line {
+	t.Helper()
+	wants := map[string]error{"runs": nil, "cannot": mpi.ErrInfeasible, "unknown": mpi.ErrUnknown}
+	var out []line
+	for text := range strings.Lines(table) {
+		words, _, _ := strings.Cut(text, "#")
+		if strings.TrimSpace(words) == "" {
+			continue
+		}
+		var l line
+		var algorithm, want string
+		if _, err := fmt.Sscanf(words, "%s %s %dx%d %d %s %s", &l.release, &l.Collective, &l.Nodes, &l.PPN, &l.MsgBytes, &algorithm, &want); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		l.Algorithm = Algorithm(t, algorithm)
+		var ok bool
+		if l.want, ok = wants[want]; !ok {
+			t.Fatalf("%s: want runs, cannot or unknown", text)
+		}
+		_, rest, _ := strings.Cut(words, " "+want)
+		l.text = strings.TrimSpace(rest)
+		out = append(out, l)
+	}
+	return out
+}

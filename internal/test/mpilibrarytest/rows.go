@@ -1,0 +1,97 @@
+package mpilibrarytest
+
+import (
+	"math/rand/v2"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// layouts have numbers of processes that several share, and some that are no powers
+// of two.
+func layouts() []coll.Layout {
+	return []coll.Layout{
+		{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2},
+		{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 8, PPN: 1},
+	}
+}
+
+// family makes rows of one kind.
+type family struct {
+	name    string
+	layouts []coll.Layout
+	sizes   []int64
+	change  func(r *selection.Row, rng *rand.Rand) // nil: every algorithm has a random time
+}
+
+func families() []family {
+	sizes := []int64{1, 64, 1000, 65536, 300000}
+	without := func(r *selection.Row, drop func(selection.Option) bool) {
+		var kept []selection.Option
+		for _, o := range r.Options {
+			if !drop(o) {
+				kept = append(kept, o)
+			}
+		}
+		r.Options = kept
+	}
+	return []family{
+		{name: "layouts disagree", layouts: layouts(), sizes: sizes},
+		{name: "one size", layouts: layouts(), sizes: []int64{4096}},
+		{name: "one layout", layouts: layouts()[3:4], sizes: sizes},
+		{name: "many sizes", layouts: layouts()[2:5], sizes: []int64{1, 2, 3, 8, 17, 100, 333, 1 << 10, 1<<12 + 1, 1 << 16, 1 << 20, 1 << 24, 1 << 33}},
+		{name: "the default is best", layouts: layouts(), sizes: sizes, change: func(r *selection.Row, _ *rand.Rand) {
+			for i, o := range r.Options {
+				if o.Algorithm.IsDefault() {
+					r.Options[i].Seconds = 0.5
+				}
+			}
+		}},
+		{name: "the default is not predicted", layouts: layouts(), sizes: sizes, change: func(r *selection.Row, _ *rand.Rand) {
+			without(r, func(o selection.Option) bool { return o.Algorithm.IsDefault() })
+		}},
+		{name: "holes", layouts: layouts(), sizes: sizes, change: func(r *selection.Row, rng *rand.Rand) {
+			none := rng.IntN(8) == 0
+			without(r, func(selection.Option) bool { return none || rng.IntN(3) == 0 })
+		}},
+	}
+}
+
+// rows makes the rows of a family for a release; in a family with changes some points
+// are missing.
+func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var out []selection.Row
+	for _, c := range coll.Collectives() {
+		sizes := f.sizes
+		if !c.Sized() {
+			sizes = []int64{0}
+		}
+		for _, l := range f.layouts {
+			for _, size := range sizes {
+				r := randomRow(cat, coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}, rng)
+				if f.change != nil {
+					f.change(&r, rng)
+				}
+				if f.change == nil || rng.IntN(10) > 0 {
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// randomRow has a random time for everything that can run at a point, the default
+// among the slower ones.
+func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
+	r := selection.Row{Point: p}
+	for _, a := range cat.Algorithms(p.Collective) {
+		if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+			r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
+		}
+	}
+	r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: 1.3 + rng.Float64()})
+	return r
+}

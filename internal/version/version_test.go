@@ -1,0 +1,43 @@
+package version_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"tutti/internal/version"
+)
+
+func TestNumbers(t *testing.T) {
+	tests := []struct {
+		release string
+		want    []int
+	}{
+		{"4.0.2", []int{4, 0, 2}},
+		{"4.2.0rc1", []int{4, 2, 0}},
+		{"6.0.x", []int{6, 0}},
+		{"3.4a2", []int{3, 4}},
+		{"2019", []int{2019}},
+		{"99999999999999999999.1", nil},
+		{"newest", nil},
+		{"", nil},
+	}
+	for _, tc := range tests {
+		if got := version.Numbers(tc.release); !slices.Equal(got, tc.want) {
+			t.Errorf("Numbers(%q) = %v, want %v", tc.release, got, tc.want)
+		}
+	}
+}
+
+func ExampleAtLeast() {
+	for _, release := range []string{"4.1.4", "5.0.6", "5.0.7", "5.1", "6.0.x", "main"} {
+		fmt.Println(release, version.AtLeast(release, 5, 0, 7))
+	}
+	// Output:
+	// 4.1.4 false
+	// 5.0.6 false
+	// 5.0.7 true
+	// 5.1 true
+	// 6.0.x true
+	// main false
+}

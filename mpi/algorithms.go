@@ -1,0 +1,53 @@
+package mpi
+
+import (
+	"slices"
+
+	"tutti/coll"
+)
+
+// Algorithms lists what can be measured of a collective, the library's default
+// aside: every algorithm with a few values for each parameter, a few dozen at most.
+// Check says which of them can run at a point. What serves calls in place alone is
+// left out, since no benchmark makes such calls.
+func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
+	var out []coll.Algorithm
+	for _, e := range c.entries[collective] {
+		switch {
+		case e.Has(InPlace):
+		case c.rules.Variants != nil:
+			out = append(out, c.rules.Variants(c, collective, e)...)
+		default:
+			out = append(out, Variants(e, nil)...)
+		}
+	}
+	return out
+}
+
+// Variants returns an algorithm with every combination of the values of its
+// parameters. A parameter without values is left to the library.
+func Variants(e Entry, values map[string][]string) []coll.Algorithm {
+	lists := [][]coll.Param{nil}
+	for _, name := range e.Params {
+		if len(values[name]) == 0 {
+			continue
+		}
+		var longer [][]coll.Param
+		for _, value := range values[name] {
+			for _, l := range lists {
+				longer = append(longer, append(slices.Clone(l), coll.Param{Name: name, Value: value}))
+			}
+		}
+		lists = longer
+	}
+	var out []coll.Algorithm
+	for _, params := range lists {
+		a, err := coll.NewAlgorithm(e.Name, params...)
+		if err != nil {
+			panic("mpi: " + err.Error()) // names and values are part of the program
+		}
+		out = append(out, a)
+	}
+	slices.SortFunc(out, coll.CompareAlgorithms)
+	return out
+}

@@ -1,0 +1,151 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+const table = `library,version,collective,algorithm,id,function,params,requires,op_safe
+some,1.0,bcast,tree,1,Tree,k;segsize,,yes
+some,1.0,bcast,pairs,2,,,size2,yes
+some,1.1.3,bcast,tree,1,Tree,k;segsize,,yes
+some,1.1.5,bcast,ring,3,,,inplace,yes
+some,2.0.x,reduce,chain,1,,,commutative,no
+`
+
+var releases = mpi.Table(table, mpi.Rules{
+	Lookup: func(_ *mpi.Catalogue, _ coll.Collective, _ mpi.Entry, alg coll.Algorithm) error {
+		if k, _ := alg.Param("k"); k == "0" {
+			return fmt.Errorf("k: %w", mpi.ErrUnknown)
+		}
+		return nil
+	},
+	Check: func(_ *mpi.Catalogue, c coll.Candidate) error {
+		if k, _ := c.Algorithm.Param("k"); k == "9" && c.Processes() < 9 {
+			return fmt.Errorf("k: %w", mpi.ErrInfeasible)
+		}
+		return nil
+	},
+	Variants: func(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
+		return mpi.Variants(e, map[string][]string{"k": {"4", "2"}})
+	},
+	Renamed: func(_ coll.Algorithm, from, to string) bool { return from == "0.9" && to == "1.0" },
+})
+
+func TestCheck(t *testing.T) {
+	tests := []struct {
+		algorithm string
+		nodes     int
+		want      error
+	}{
+		{"library_default", 3, nil},
+		{"tree", 3, nil},
+		{"tree(k=3,segsize=8)", 3, nil},
+		{"tree(k=0)", 3, mpi.ErrUnknown},
+		{"tree(radix=2)", 3, mpi.ErrUnknown},
+		{"tree(k=9)", 3, mpi.ErrInfeasible},
+		{"tree(k=9)", 9, nil},
+		{"pairs", 2, nil},
+		{"pairs", 3, mpi.ErrInfeasible},
+		{"ring", 3, mpi.ErrUnknown},
+	}
+	for _, tc := range tests {
+		alg, err := coll.ParseAlgorithm(tc.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: tc.nodes, PPN: 1, MsgBytes: 8}, Algorithm: alg}
+		if err := releases()[0].Check(c); !errors.Is(err, tc.want) {
+			t.Errorf("Check(%v) = %v, want %v", c, err, tc.want)
+		}
+		for measured, renamed := range map[string]bool{"0.9": true, "1.1.3": false} {
+			if got, want := releases()[0].Carries(c, measured), tc.want == nil && !renamed; got != want {
+				t.Errorf("Carries(%v, %s) = %t, want %t", c, measured, got, want)
+			}
+		}
+	}
+}
+
+func TestErrorsNameWhatIsAllowed(t *testing.T) {
+	tests := []struct{ algorithm, want string }{
+		{"ring", "some 1.0 bcast ring: not in the catalogue: want one of tree, pairs"},
+		{"pairs", "bcast 4x1 8B pairs: cannot run there: needs size2"},
+		{"pairs(k=2)", "some 1.0 bcast pairs(k=2): parameter k: not in the catalogue: want none"},
+		{"tree(radix=2)", "some 1.0 bcast tree(radix=2): parameter radix: not in the catalogue: want k, segsize"},
+	}
+	for _, tc := range tests {
+		alg, err := coll.ParseAlgorithm(tc.algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = releases()[0].Check(coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: alg})
+		if err == nil || err.Error() != tc.want {
+			t.Errorf("Check(%s) error\n got %v\nwant %s", tc.algorithm, err, tc.want)
+		}
+	}
+}
+
+// Parameters without values are left to the library, and what serves calls in place
+// alone is not listed.
+func TestAlgorithms(t *testing.T) {
+	for i, want := range []string{"[tree(k=2) tree(k=4) pairs]", "[tree(k=2) tree(k=4)]", "[]"} {
+		if got := fmt.Sprint(releases()[i].Algorithms(coll.Bcast)); got != want {
+			t.Errorf("%s: %s, want %s", releases()[i].Version, got, want)
+		}
+	}
+}
+
+// A caller may sort or cut what Entries returns, and As leaves the catalogue as it is.
+func TestCopies(t *testing.T) {
+	cat := releases()[0]
+	cat.Entries(coll.Bcast)[0].Name = "mine"
+	if got := cat.Entries(coll.Bcast)[0].Name; got != "tree" {
+		t.Errorf("first entry of bcast = %s, want tree", got)
+	}
+	if as := cat.As("1.0.1"); as.Version != "1.0.1" || cat.Version != "1.0" || len(as.Entries(coll.Bcast)) != 2 {
+		t.Errorf("As = %s, and the catalogue is %s", as.Version, cat.Version)
+	}
+}
+
+func TestNear(t *testing.T) {
+	tests := []struct {
+		version, want string
+		series        bool
+	}{
+		{"1.0", "1.0", true},
+		{"1.0.7", "1.0", true},
+		{"1.1", "1.1.3", true},
+		{"1.1.4", "1.1.3", true},
+		{"1.1.9rc1", "1.1.5", true},
+		{"1.7.0", "1.1.5", false},
+		{"2.0.0", "2.0.x", true},
+		{"3.4a2", "2.0.x", false},
+		{"0.9.1", "", false},
+		{"2", "", false},
+		{"newest", "", false},
+		{"", "", false},
+	}
+	for _, tc := range tests {
+		near, series := mpi.Near(releases(), tc.version)
+		got := ""
+		if near != nil {
+			got = near.Version
+		}
+		if got != tc.want || series != tc.series {
+			t.Errorf("Near(%q) = %q, %t, want %q, %t", tc.version, got, series, tc.want, tc.series)
+		}
+	}
+}
+
+func TestFloorPowerOfTwo(t *testing.T) {
+	for n := 1; n <= 1025; n++ {
+		got := mpi.FloorPowerOfTwo(n)
+		if got > n || 2*got <= n || got&(got-1) != 0 {
+			t.Errorf("FloorPowerOfTwo(%d) = %d", n, got)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tutti/selection"
+)
+
+// Export is what makes a library follow a plan: files, and the settings that name
+// them.
+type Export struct {
+	Files   []File
+	Setup   selection.Setup
+	Snippet string // name of the file that sets Setup, for POSIX shells
+
+	// Stale are patterns (see path.Match) of what an earlier export may have left, the
+	// files of a folder before the folder.
+	Stale []string
+}
+
+// File is a file that the library loads. Its name is relative to the folder of the
+// export, with slashes.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// Content returns the content of a file, nil when there is none of that name.
+func (x Export) Content(name string) []byte {
+	for _, f := range x.Files {
+		if f.Name == name {
+			return f.Content
+		}
+	}
+	return nil
+}
+
+// Names returns the files that Write makes: those in the folder itself, the snippet,
+// those in folders below.
+func (x Export) Names() []string {
+	var here, below []string
+	for _, f := range x.Files {
+		if filepath.Dir(f.Name) == "." {
+			here = append(here, f.Name)
+		} else {
+			below = append(below, f.Name)
+		}
+	}
+	return slices.Concat(here, []string{x.Snippet}, below)
+}
+
+// Write puts the files into a folder that exists, each whole at once, and the snippet
+// after them. Then it takes away what an earlier export left and this one does not
+// need.
+func (x Export) Write(dir string) error {
+	snippet, err := x.Setup.Shell()
+	if err != nil {
+		return fmt.Errorf("%s: %w", x.Snippet, err)
+	}
+	for _, f := range append(slices.Clone(x.Files), File{x.Snippet, snippet}) {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if below := filepath.Dir(path); below != filepath.Clean(dir) {
+			if err := os.Mkdir(below, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+		if err := selection.WriteFile(path, f.Content); err != nil {
+			return err
+		}
+	}
+	return x.removeStale(dir)
+}
+
+func (x Export) removeStale(dir string) error {
+	needed := x.Names()
+	for _, pattern := range x.Stale {
+		found, err := fs.Glob(os.DirFS(dir), pattern)
+		if err != nil {
+			return fmt.Errorf("%s: %w", pattern, err)
+		}
+		for _, name := range found {
+			if slices.Contains(needed, name) {
+				continue
+			}
+			// A folder that still holds something stays: ErrExist.
+			err := os.Remove(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+func someExport() mpi.Export {
+	return mpi.Export{
+		Files:   []mpi.File{{Name: "layouts/2x4.rules", Content: []byte("own")}, {Name: "lib.rules", Content: []byte("common")}},
+		Setup:   selection.Setup{Settings: []selection.Setting{{Name: "LIB_FILE", Value: "/dir/lib.rules"}}},
+		Snippet: "lib.env",
+		Stale:   []string{"lib.json", "lib.rules", "layouts/*.rules", "layouts"},
+	}
+}
+
+// below lists the files of a folder with their content.
+func below(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, path))
+		out[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Names of folders that a pattern would take for something else.
+func TestWrite(t *testing.T) {
+	for _, name := range []string{"plain", "[a-z]*", `b\ack`, "{}"} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"lib.json", "mine.json"} {
+			if err := os.WriteFile(filepath.Join(dir, path), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x := someExport()
+		if err := x.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{
+			"mine.json": "", "lib.rules": "common", "lib.env": "export LIB_FILE='/dir/lib.rules'\n", "layouts/2x4.rules": "own",
+		}
+		if d := cmp.Diff(want, below(t, dir)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+
+		x.Files = x.Files[1:]
+		if err := x.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		delete(want, "layouts/2x4.rules")
+		if d := cmp.Diff(want, below(t, dir)); d != "" {
+			t.Errorf("%s, without the layout (-want +got):\n%s", name, d)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "layouts")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the empty folder of layouts: %v, want none", name, err)
+		}
+	}
+}
+
+// A file that is nobody's stays, and its folder with it.
+func TestWriteLeavesForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := someExport().Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	note := filepath.Join(dir, "layouts", "note.txt")
+	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	x := someExport()
+	x.Files = x.Files[1:]
+	if err := x.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(note); err != nil {
+		t.Error(err)
+	}
+}
+
+// When a file cannot be written, the settings of before still name what was there.
+func TestWriteFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "layouts"), nil, 0o666); err != nil { // not a folder
+		t.Fatal(err)
+	}
+	if err := someExport().Write(dir); err == nil || !strings.Contains(err.Error(), filepath.Join("layouts", "2x4.rules")) {
+		t.Errorf("error = %v, want one that names the file", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "lib.env")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the snippet: %v, want none", err)
+	}
+	if err := someExport().Write(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error = %v, want ErrNotExist", err)
+	}
+	x := someExport()
+	x.Setup.Settings[0].Name = "A B"
+	if err := x.Write(dir); !errors.Is(err, selection.ErrSetup) {
+		t.Errorf("error = %v, want ErrSetup", err)
+	}
+}
+
+func ExampleExport_Names() {
+	x := someExport()
+	fmt.Println(x.Names())
+	fmt.Printf("%s\n", x.Content("lib.rules"))
+	// Output:
+	// [lib.rules lib.env layouts/2x4.rules]
+	// common
+}

@@ -1,0 +1,37 @@
+package intel_test
+
+import (
+	"fmt"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/intel"
+	"tutti/selection"
+)
+
+// A broadcast of eight processes that is faster with another algorithm.
+func Example() {
+	rows := []selection.Row{{
+		Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},
+		Options: []selection.Option{
+			{Algorithm: coll.Default, Seconds: 2e-3},
+			{Algorithm: coll.Algorithm{Name: "ring"}, Seconds: 1e-3},
+		},
+	}}
+	b, err := intel.Library.Open(intel.Library.Releases()[0], "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x, err := b.Export(plan, "/tuned")
+	fmt.Println(x.Names(), err)
+	fmt.Println(x.Setup.For(coll.Layout{Nodes: 4, PPN: 2}))
+	// Output:
+	// [intel.env] <nil>
+	// [{I_MPI_ADJUST_BCAST 3:1048576-1048576@8-8}]
+}

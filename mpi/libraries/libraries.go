@@ -1,0 +1,70 @@
+// Package libraries is the list of the MPI libraries that tutti knows.
+//
+//	lib, cat, err := libraries.Release("mpich", "4.0.2")
+//	if err != nil {
+//		return err
+//	}
+//	for _, e := range cat.Entries(coll.Bcast) {
+//		fmt.Println(e.Name, e.Requires)
+//	}
+//	f, err := mpi.Force(lib, cat, candidate)
+package libraries
+
+import (
+	"fmt"
+	"strings"
+
+	"tutti/mpi"
+	"tutti/mpi/intel"
+	"tutti/mpi/mpich"
+	"tutti/mpi/mvapich"
+	"tutti/mpi/openmpi"
+)
+
+// All returns every library, those that can be measured first.
+func All() []mpi.Library {
+	return []mpi.Library{mpich.Library, openmpi.Library, intel.Library, mvapich.Library}
+}
+
+// Named returns the library of that name, and false when there is none.
+func Named(name string) (mpi.Library, bool) {
+	for _, l := range All() {
+		if l.Facts().Name == name {
+			return l, true
+		}
+	}
+	return nil, false
+}
+
+// Near is Release for any version: one that is not known is taken for another of
+// its series (first two numbers), whose catalogue comes under the version asked for.
+func Near(name, version string) (mpi.Library, *mpi.Catalogue, error) {
+	lib, ok := Named(name)
+	if !ok {
+		return Release(name, version) // its error names what there is
+	}
+	near, series := mpi.Near(lib.Releases(), version)
+	if !series {
+		var known []string
+		for _, cat := range lib.Releases() {
+			known = append(known, cat.Version)
+		}
+		return nil, nil, fmt.Errorf("nothing is known of %s %s: want a release like %s", name, version, strings.Join(known, ", "))
+	}
+	return lib, near.As(version), nil
+}
+
+// Release returns a library and the catalogue of one of its releases. The error
+// matches mpi.ErrUnknown and names what there is.
+func Release(name, version string) (mpi.Library, *mpi.Catalogue, error) {
+	var known []string
+	for _, l := range All() {
+		for _, cat := range l.Releases() {
+			if cat.Library == name && cat.Version == version {
+				return l, cat, nil
+			}
+			known = append(known, cat.Library+" "+cat.Version)
+		}
+	}
+	return nil, nil, fmt.Errorf("%s %s: %w: want one of %s", name, version, mpi.ErrUnknown, strings.Join(known, ", "))
+}

@@ -1,0 +1,101 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// Parameters of a composition: the algorithm of a part of it.
+const (
+	interPart = "inter" // among the first processes of the nodes
+	nodePart  = "node"  // within each node
+)
+
+// composes reports whether the entry is a composition of the ch4 device, which
+// decides before any algorithm does.
+func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_") }
+
+// handsOn returns the composition that hands a communicator on as it is, and false
+// when the release has none in the table.
+func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
+	for _, e := range cat.Entries(c) {
+		if composes(e) && len(e.Requires) == 0 {
+			return e, true
+		}
+	}
+	return mpi.Entry{}, false
+}
+
+// partOf returns the algorithm that a composition is to run for a part, interPart
+// or nodePart, and false when the choice is left to the library.
+func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
+	name, ok := alg.Param(part)
+	if !ok {
+		return mpi.Entry{}, false
+	}
+	entries := cat.Entries(c)
+	i := slices.IndexFunc(entries, func(e mpi.Entry) bool { return e.Name == name && canBePart(e) })
+	if i < 0 {
+		return mpi.Entry{}, false
+	}
+	return entries[i], true
+}
+
+// canBePart: a part knows nothing of nodes, and there is no way to give it
+// parameters of its own.
+func canBePart(e mpi.Entry) bool {
+	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
+}
+
+// partNames are the algorithms that can be parts.
+func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
+	var names []string
+	for _, e := range cat.Entries(c) {
+		if canBePart(e) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// checkParts reports a part that is no algorithm for a part.
+func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
+	for _, p := range alg.Params() {
+		if _, ok := partOf(cat, c, alg, p.Name); !ok {
+			return fmt.Errorf("%s %s %s %s: %s=%s: %w: want one of %s",
+				cat.Library, cat.Version, c, alg, p.Name, p.Value, mpi.ErrUnknown, strings.Join(partNames(cat, c), ", "))
+		}
+	}
+	return nil
+}
+
+// partPoint is the point that a part of a composition runs at: one process on each
+// node, or one node.
+func partPoint(p coll.Point, part string) coll.Point {
+	if part == interPart {
+		p.PPN = 1
+	} else {
+		p.Nodes = 1
+	}
+	return p
+}
+
+// feasibleParts reports a part that cannot run on its part of the communicator.
+func feasibleParts(cat *mpi.Catalogue, cand coll.Candidate) error {
+	for _, part := range []string{interPart, nodePart} {
+		e, ok := partOf(cat, cand.Collective, cand.Algorithm, part)
+		if !ok {
+			continue
+		}
+		for _, r := range e.Requires {
+			if !r.Holds(partPoint(cand.Point, part)) {
+				return fmt.Errorf("%v: %w: %s=%s needs %s", cand, mpi.ErrInfeasible, part, e.Name, r)
+			}
+		}
+	}
+	return nil
+}

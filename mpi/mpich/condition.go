@@ -1,0 +1,128 @@
+package mpich
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+)
+
+// condition is one key of a tree: name, one of = < <=, value.
+type condition struct {
+	name, op, value string
+	limit           int64 // of < and <= with a number
+}
+
+func parseCondition(key string) (condition, error) {
+	if key == "any" {
+		return condition{name: key, op: "=", value: key}, nil
+	}
+	at := strings.IndexAny(key, "<=")
+	if at < 0 {
+		return condition{}, fmt.Errorf("condition %q: want name, one of = < <=, value", key)
+	}
+	c := condition{name: key[:at], op: key[at : at+1], value: key[at+1:]}
+	if c.op == "<" && strings.HasPrefix(c.value, "=") {
+		c.op, c.value = "<=", c.value[1:]
+	}
+	if c.op == "=" || key == "count<pow2" {
+		return c, nil
+	}
+	n, err := strconv.ParseInt(c.value, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return condition{}, fmt.Errorf("condition %q: want a number of 0 to %d", key, math.MaxInt32)
+	}
+	c.limit = n
+	return c, nil
+}
+
+// ranged reports whether MPICH demands another alternative after the condition.
+func (c condition) ranged() bool {
+	return c.op != "=" || c.name == "comm_size" && c.value != "any"
+}
+
+// ofComm reports whether the condition is about the communicator alone.
+func (c condition) ofComm() bool {
+	return strings.HasPrefix(c.name, "comm_") || c.name == "is_node_consecutive"
+}
+
+// known reports whether the library has the condition. From 4.2 on any and =any
+// after every name are understood, and their texts are not in the library.
+func (c condition) known(lib csel.Library) bool {
+	text := c.name + c.op
+	if c.op == "=" || c.value == "pow2" {
+		text += c.value
+	}
+	if c.value == "any" && !slices.Contains(lib.Keys, "comm_size=any") {
+		return true
+	}
+	return slices.Contains(lib.Keys, text)
+}
+
+// holds reports whether a condition holds for the call. resolved says that MPICH
+// evaluates it when the communicator is made rather than at the call: there
+// comm_size<N means what it says, at the call it means comm_size<=N.
+func (c condition) holds(call signature, resolved bool) (bool, error) {
+	if c.op == "=" && c.value == "any" {
+		return true, nil
+	}
+	yes := func(b bool) (bool, error) {
+		if c.op != "=" || c.value != "yes" && c.value != "no" {
+			return false, fmt.Errorf("condition %s%s%s: want =yes or =no", c.name, c.op, c.value)
+		}
+		return b == (c.value == "yes"), nil
+	}
+	switch c.name {
+	case "comm_type":
+		return c.value == "intra", nil
+	case "comm_hierarchy":
+		return c.value == string(call.Hierarchy), nil
+	case "is_node_consecutive":
+		return yes(call.NodeConsecutive)
+	case "is_commutative":
+		return yes(call.Commutative)
+	case "is_op_built_in":
+		return yes(call.BuiltinOp)
+	case "is_sendbuf_inplace":
+		return yes(call.InPlace)
+	case "is_block_regular":
+		return yes(call.BlockRegular)
+	case "is_multi_threaded":
+		return yes(call.MultiThreaded)
+	}
+	return c.compares(call, resolved)
+}
+
+func (c condition) compares(call signature, resolved bool) (bool, error) {
+	n := int64(call.Processes)
+	measure := int64(0)
+	switch {
+	case c.name == "comm_size" && c.op == "=" && c.value == "pow2":
+		return call.Processes == mpi.FloorPowerOfTwo(call.Processes), nil
+	case c.name == "comm_size" && c.op == "=" && c.value == "node_comm_size":
+		return call.Nodes == 1 && call.Hierarchy == parentKind, nil
+	case c.name == "count" && c.value == "pow2" && c.op == "<":
+		return call.Count < int64(mpi.FloorPowerOfTwo(call.Processes)), nil
+	case c.op == "=":
+		return false, fmt.Errorf("condition %s=%s: unknown", c.name, c.value)
+	case c.name == "comm_size" && c.op == "<" && !resolved:
+		return n <= c.limit, nil
+	case c.name == "comm_avg_ppn": // processes against limit times nodes
+		return n < c.limit*int64(call.Nodes) || c.op == "<=" && n == c.limit*int64(call.Nodes), nil
+	case c.name == "comm_size":
+		measure = n
+	case c.name == "avg_msg_size" && sizeKey(call.Collective) == "avg_msg_size":
+		measure = call.AvgBytes
+	case c.name == "total_msg_size" && sizeKey(call.Collective) != "":
+		measure = call.TotalBytes
+	case c.name == "count":
+		measure = call.Count
+	default:
+		return false, fmt.Errorf("condition %s%s%s: not for %s", c.name, c.op, c.value, call.Collective)
+	}
+	return measure < c.limit || c.op == "<=" && measure == c.limit, nil
+}

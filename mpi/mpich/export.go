@@ -1,0 +1,387 @@
+package mpich
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+	"tutti/selection"
+)
+
+// The files. There is none for the device when its own tree stays.
+const (
+	flatName    = "mpich.json"
+	deviceName  = "mpich.ch4.json"
+	snippetName = "mpich.env"
+)
+
+// build is what is known of one libmpich.
+type build struct {
+	lib csel.Library
+	cat *mpi.Catalogue
+}
+
+// Open implements mpi.Library. Without a path the trees are those known of the
+// release.
+func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
+	if path == "" {
+		lib, err := csel.Embedded(cat.Version)
+		if err != nil {
+			return nil, err
+		}
+		return build{lib, cat}, nil
+	}
+	lib, err := csel.ReadLibrary(path)
+	if err != nil {
+		return nil, err
+	}
+	if lib.Version != "" && lib.Version != cat.Version {
+		return nil, fmt.Errorf("%s is MPICH %s, but the campaign is for %s", path, lib.Version, cat.Version)
+	}
+	return build{lib, cat}, nil
+}
+
+// Export implements mpi.Build by merging the plan into the complete trees of the
+// library.
+//
+// Communicator sizes are asked before processes per node, these before message
+// sizes; outside the tuned range and where the plan says coll.Default stands a copy
+// of the library's own subtree, the device's in the device's tree, so that the
+// library does there what it does as shipped. Every algorithm is guarded by what
+// the catalogue says it requires.
+func (b build) Export(plan selection.Plan, dir string) (mpi.Export, error) {
+	if !filepath.IsAbs(dir) {
+		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every process opens the files from its own directory", dir)
+	}
+	trees, off, err := b.merge(plan)
+	if err != nil {
+		return mpi.Export{}, err
+	}
+	x := mpi.Export{
+		Files:   []mpi.File{{Name: flatName, Content: trees.flat.Bytes()}},
+		Setup:   selection.Setup{Settings: []selection.Setting{{Name: flatFile, Value: filepath.Join(dir, flatName)}}},
+		Snippet: snippetName,
+		Stale:   []string{deviceName},
+	}
+	if len(trees.device) > 0 {
+		x.Files = append(x.Files, mpi.File{Name: deviceName, Content: trees.device.Bytes()})
+		x.Setup.Settings = append(x.Setup.Settings, selection.Setting{Name: deviceFile, Value: filepath.Join(dir, deviceName)})
+	}
+	for _, c := range off {
+		x.Setup.Settings = append(x.Setup.Settings, selection.Setting{Name: variables(c) + "DEVICE_COLLECTIVE", Value: "0"})
+	}
+	return x, nil
+}
+
+// merge returns the trees with the plan in them, the device's only where it changes,
+// and the collectives that the device has to leave alone.
+func (b build) merge(plan selection.Plan) (out files, off []coll.Collective, err error) {
+	out.flat = b.lib.Tree
+	device := b.lib.Device
+	for _, tree := range plan.Trees {
+		if len(tree.Comms) == 0 {
+			continue
+		}
+		c := tree.Collective
+		x := &exporter{build: b, collective: c}
+		subtree, err := x.algorithms(tree, selection.TreeOf(plan.Inter, c))
+		if err != nil {
+			return files{}, nil, err
+		}
+		out.flat = out.flat.With(csel.CollectiveKey+string(c), subtree)
+		if !b.mixes(c) {
+			off = append(off, c)
+			continue
+		}
+		if !splits(c) {
+			continue // the device hands it on in any case
+		}
+		x.device = true
+		if subtree, err = x.compositions(tree); err != nil {
+			return files{}, nil, err
+		}
+		device = device.With(csel.CollectiveKey+string(c), subtree)
+		out.device = device
+	}
+	return out, off, out.check(b.lib)
+}
+
+// exporter writes the subtree of one collective, of the algorithms or the device.
+type exporter struct {
+	build
+	collective coll.Collective
+	device     bool
+	untuned    csel.Object // the library's own decision, where it stays
+}
+
+const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
+
+// branch returns the library's decision for intracommunicators and a function that
+// puts another one in its place.
+func (x *exporter) branch() (intra csel.Object, put func(csel.Object) csel.Object, err error) {
+	source := x.lib.Tree
+	if x.device {
+		source = x.lib.Device
+	}
+	own, ok := source.Get(csel.CollectiveKey + string(x.collective))
+	if !ok {
+		return nil, nil, fmt.Errorf("mpich: the tree of %s has no %s%s at its top", x.lib.Source, csel.CollectiveKey, x.collective)
+	}
+	if intra, ok := own.Get(intraKey); ok {
+		return intra, func(o csel.Object) csel.Object { return own.With(intraKey, o) }, nil
+	}
+	return own, func(o csel.Object) csel.Object {
+		return csel.Object{alt(intraKey, o), alt(interKey, own)}
+	}, nil
+}
+
+// algorithms returns the whole subtree of the collective in the tree of
+// algorithms. Tuned rules go into the branch of intracommunicators, and there into
+// that of separate buffers if the library asks for it; all else stays the
+// library's. Communicators of parts have rules of their own: what is tuned for
+// communicators of programs must not change what compositions are made of.
+func (x *exporter) algorithms(tree, inter *selection.Tree) (csel.Object, error) {
+	intra, put, err := x.branch()
+	if err != nil {
+		return nil, err
+	}
+	apart, inPlaceAsked := intra.Get(apartKey)
+	if inPlaceAsked {
+		x.untuned = closed(apart, false)
+	} else {
+		x.untuned = closed(intra, true)
+	}
+	flat := func(alg coll.Algorithm) coll.Algorithm {
+		if e, err := x.cat.Lookup(x.collective, alg); err == nil && composes(e) {
+			return coll.Default
+		}
+		return alg
+	}
+	tuned, err := x.comms(mapped(tree.Comms, flat))
+	if err != nil {
+		return nil, err
+	}
+	if inPlaceAsked {
+		return put(intra.With(apartKey, tuned)), nil
+	}
+	if !splits(x.collective) || !x.mixes(x.collective) {
+		return put(tuned), nil
+	}
+	between := intra
+	if inter != nil {
+		if between, err = x.comms(inter.Comms); err != nil {
+			return nil, err
+		}
+	}
+	return put(csel.Object{
+		alt("comm_hierarchy=node_roots", between), alt("comm_hierarchy=node", intra), alt("comm_hierarchy=any", tuned),
+	}), nil
+}
+
+// compositions returns the whole subtree of the collective in the device's tree:
+// where an algorithm was selected, the communicator is handed on.
+func (x *exporter) compositions(tree *selection.Tree) (csel.Object, error) {
+	intra, put, err := x.branch()
+	if err != nil {
+		return nil, err
+	}
+	x.untuned = closed(intra, true)
+	flat, _ := handsOn(x.cat, x.collective)
+	tuned, err := x.comms(mapped(tree.Comms, func(alg coll.Algorithm) coll.Algorithm {
+		e, err := x.cat.Lookup(x.collective, alg)
+		switch {
+		case alg.IsDefault():
+			return alg
+		case err != nil || !composes(e):
+			return coll.Algorithm{Name: flat.Name}
+		}
+		return coll.Algorithm{Name: e.Name}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return put(tuned), nil
+}
+
+// mapped returns the ranges with other algorithms, and neighbours that have become
+// equal joined.
+func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm) []selection.CommRange {
+	var out []selection.CommRange
+	for _, c := range ranges {
+		var ppns []selection.PPNRange
+		for _, r := range c.PPNs {
+			var bands []selection.Band
+			for _, b := range r.Bands {
+				b.Algorithm = to(b.Algorithm)
+				if n := len(bands); n > 0 && bands[n-1].Algorithm == b.Algorithm {
+					bands[n-1].UpTo = b.UpTo
+				} else {
+					bands = append(bands, b)
+				}
+			}
+			if n := len(ppns); n > 0 && slices.Equal(ppns[n-1].Bands, bands) {
+				ppns[n-1].High = r.High
+			} else {
+				ppns = append(ppns, selection.PPNRange{Low: r.Low, High: r.High, Bands: bands})
+			}
+		}
+		same := func(a, b selection.PPNRange) bool {
+			return a.Low == b.Low && a.High == b.High && slices.Equal(a.Bands, b.Bands)
+		}
+		if n := len(out); n > 0 && slices.EqualFunc(out[n-1].PPNs, ppns, same) {
+			out[n-1].High = c.High
+		} else {
+			out = append(out, selection.CommRange{Low: c.Low, High: c.High, PPNs: ppns})
+		}
+	}
+	return out
+}
+
+func (x *exporter) comms(ranges []selection.CommRange) (csel.Object, error) {
+	const key = "comm_size"
+	var out csel.Object
+	next := int64(1)
+	add := func(high int, rule func(own csel.Object) (csel.Object, error)) error {
+		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
+		if err == nil {
+			out, next = append(out, alt(atMost(key, int64(high)), value)), int64(high)+1
+		}
+		return err
+	}
+	if low := ranges[0].Low; low > 1 {
+		if err := add(low-1, asIs); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range ranges {
+		if err := add(r.High, func(own csel.Object) (csel.Object, error) { return x.ppns(r.PPNs, own) }); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, alt(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
+}
+
+func asIs(own csel.Object) (csel.Object, error) { return own, nil }
+
+// ppns closes with comm_size=any, which is always true and, unlike
+// comm_avg_ppn=any, known to every release. own is the library's decision there.
+func (x *exporter) ppns(ranges []selection.PPNRange, own csel.Object) (csel.Object, error) {
+	if !slices.ContainsFunc(ranges, func(r selection.PPNRange) bool { return tuned(r.Bands) > 0 }) {
+		return own, nil
+	}
+	var out csel.Object
+	if low := ranges[0].Low; low > 1 {
+		out = append(out, alt(atMost("comm_avg_ppn", int64(low-1)), own))
+	}
+	for _, r := range ranges {
+		rules, err := x.bands(r.Bands, own)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, alt(atMost("comm_avg_ppn", int64(r.High)), rules))
+	}
+	return append(out, alt("comm_size=any", own)), nil
+}
+
+// tuned returns the number of bands up to the last that is not the default.
+func tuned(bands []selection.Band) int {
+	n := len(bands)
+	for n > 0 && bands[n-1].Algorithm.IsDefault() {
+		n--
+	}
+	return n
+}
+
+func (x *exporter) bands(bands []selection.Band, own csel.Object) (csel.Object, error) {
+	bands = bands[:tuned(bands)]
+	if len(bands) == 0 {
+		return own, nil
+	}
+	key := sizeKey(x.collective)
+	if key == "" {
+		if len(bands) > 1 {
+			return nil, fmt.Errorf("mpich %s: rules know no message size: fit the tree with mpich.Size", x.collective)
+		}
+		return x.guarded(bands[0].Algorithm)
+	}
+	var out csel.Object
+	next := int64(0)
+	for _, b := range bands {
+		rule := narrowed(own, key, next, b.UpTo)
+		if !b.Algorithm.IsDefault() {
+			var err error
+			if rule, err = x.guarded(b.Algorithm); err != nil {
+				return nil, err
+			}
+		}
+		if b.UpTo >= math.MaxInt32 { // read as a C int: nothing larger can be told apart
+			return append(out, alt(key+"=any", rule)), nil
+		}
+		out, next = append(out, alt(atMost(key, b.UpTo), rule)), b.UpTo+1
+	}
+	return append(out, alt(key+"=any", narrowed(own, key, next, math.MaxInt64))), nil
+}
+
+// alt is one alternative: a condition or leaf and what follows from it.
+func alt(key string, value csel.Object) csel.Member {
+	return csel.Member{Key: key, Value: value}
+}
+
+func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
+
+// closed returns a subtree of the library to be put below other conditions, with
+// every "less than" written as "at most". MPICH evaluates comm_size<N as
+// comm_size<=N where it is not resolved per communicator, so what the library
+// itself does there is kept, not what its tree says.
+func closed(o csel.Object, resolved bool) csel.Object {
+	out := make(csel.Object, len(o))
+	for i, m := range o {
+		c, err := parseCondition(m.Key)
+		if err != nil || csel.IsLeaf(m.Key) {
+			out[i] = m
+			continue
+		}
+		resolved = resolved && c.ofComm()
+		if c.op == "<" && c.value != "pow2" && c.name != "comm_avg_ppn" && c.limit > 0 {
+			limit := c.limit - 1
+			if c.name == "comm_size" && !resolved {
+				limit = c.limit
+			}
+			m.Key = atMost(c.name, limit)
+		}
+		out[i] = alt(m.Key, closed(m.Value, resolved))
+	}
+	return out
+}
+
+// narrowed returns what is left of a closed subtree where a measure is known to
+// be low to high: alternatives that never hold are gone, one that always holds is
+// the last.
+func narrowed(o csel.Object, name string, low, high int64) csel.Object {
+	var out csel.Object
+	for _, m := range o {
+		c, err := parseCondition(m.Key)
+		if err != nil || csel.IsLeaf(m.Key) {
+			return o
+		}
+		if c.name == name && c.op == "<=" && c.limit < low {
+			continue
+		}
+		if c.name == name && c.op == "<=" && c.limit >= high {
+			m.Key = name + "=any"
+		}
+		out = append(out, alt(m.Key, narrowed(m.Value, name, low, high)))
+		if m.Key == name+"=any" {
+			break
+		}
+	}
+	if len(out) == 1 && out[0].Key == name+"=any" {
+		return out[0].Value
+	}
+	return out
+}

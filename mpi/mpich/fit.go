@@ -1,0 +1,259 @@
+package mpich
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// Fit implements mpi.Build by merging rows into what the files of the library can
+// say.
+//
+// The files cannot say everything. A part of a composition asks the library with
+// a communicator of its own, which knows the number of nodes and the message size
+// but not how many processes each node has. So all points with the same nodes and
+// size share the algorithm between nodes, the library's default among them when it
+// is a composition there: of the algorithms that leave every point an option no
+// slower than its default, the one with the least summed loss is taken, and points
+// keep the options that run as measured under it. Parts within nodes serve several
+// collectives, bcast's are parts of allreduce, barrier and scan as well: they stay
+// the library's own, and an option that wants another one is dropped.
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
+	var plan selection.Plan
+	for _, same := range selection.ByCollective(rows) {
+		kept, between := b.share(same)
+		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: opt.MaxLoss})
+		if err != nil {
+			return selection.Plan{}, err
+		}
+		plan.Trees = append(plan.Trees, tree)
+		if !slices.ContainsFunc(between, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
+			continue
+		}
+		if tree, err = selection.Fit(between, size, selection.Options{}); err != nil {
+			return selection.Plan{}, err
+		}
+		plan.Inter = append(plan.Inter, tree)
+	}
+	return plan, nil
+}
+
+// share chooses the algorithms between nodes. It returns the rows of one collective
+// with the options that run as measured under them, and a row for each choice, with
+// one process on each node.
+func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
+	for _, cell := range cells(rows) {
+		own := b.own(cell[0].Point)
+		chosen := b.choose(cell, own)
+		for _, r := range cell {
+			kept = append(kept, b.project(r, chosen))
+		}
+		if own == "" {
+			continue
+		}
+		alg := coll.Default
+		if chosen != own {
+			alg = b.algorithm(cell[0].Point.Collective, chosen)
+		}
+		between = append(between, selection.Row{
+			Point:   partPoint(cell[0].Point, interPart),
+			Options: []selection.Option{{Algorithm: alg, Seconds: 1}},
+		})
+	}
+	return kept, between
+}
+
+// cells groups rows that share the algorithm between nodes.
+func cells(rows []selection.Row) [][]selection.Row {
+	order := func(a, b selection.Row) int {
+		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),
+			cmp.Compare(size(a.Point), size(b.Point)))
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, order)
+	var out [][]selection.Row
+	for i, r := range rows {
+		if i == 0 || order(rows[i-1], r) != 0 {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], r)
+	}
+	return out
+}
+
+// several is 1 where a composition has parts.
+func several(p coll.Point) int {
+	if p.Nodes > 1 && p.PPN > 1 {
+		return 1
+	}
+	return 0
+}
+
+// own returns the leaf that the library itself reaches between the nodes of a
+// point, empty where nothing is between nodes.
+func (b build) own(p coll.Point) string {
+	if several(p) == 0 || !b.mixes(p.Collective) {
+		return ""
+	}
+	alg, err := reach(b.lib.Tree, part(signatureAt(p), p.Collective, rootsKind))
+	if err != nil {
+		return ""
+	}
+	return alg.Name
+}
+
+// algorithm returns the algorithm that a leaf stands for.
+func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
+	for _, e := range b.cat.Entries(c) {
+		if e.Function == leaf {
+			return coll.Algorithm{Name: e.Name}
+		}
+	}
+	return coll.Default
+}
+
+// need returns the leaf that must run between the nodes for an option to run as
+// measured, empty when it does not matter, and false when the files cannot say it.
+func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
+	if alg.IsDefault() {
+		r, err := b.route(b.shipped(), signatureAt(p))
+		if err != nil || len(r.parts) > 0 {
+			return own, true
+		}
+		return "", true
+	}
+	e, err := b.cat.Lookup(p.Collective, alg)
+	switch {
+	case err != nil: // Export reports it when it is chosen
+		return "", true
+	case !composes(e) && !e.Has(mpi.Parent):
+		return "", true
+	case !composes(e): // splits by itself
+		return own, true
+	case !b.mixes(p.Collective) || !slices.Contains(b.lib.Compositions, e.Function):
+		return "", false
+	}
+	if node, ok := partOf(b.cat, p.Collective, alg, nodePart); ok {
+		inside, err := reach(b.lib.Tree, part(signatureAt(p), p.Collective, nodeKind))
+		if err != nil || inside.Name != node.Function {
+			return "", false
+		}
+	}
+	if inter, ok := partOf(b.cat, p.Collective, alg, interPart); ok {
+		return inter.Function, true
+	}
+	return own, true
+}
+
+// runs reports whether an option runs as measured when a leaf is chosen between
+// the nodes.
+func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
+	leaf, ok := b.need(alg, p, own)
+	return ok && (leaf == "" || own == "" || leaf == chosen)
+}
+
+// choose returns the leaf between the nodes of a cell.
+func (b build) choose(cell []selection.Row, own string) string {
+	if own == "" {
+		return ""
+	}
+	leaves := []string{own}
+	for _, r := range cell {
+		for _, o := range r.Options {
+			if leaf, ok := b.need(o.Algorithm, r.Point, own); ok && leaf != "" && !slices.Contains(leaves, leaf) {
+				leaves = append(leaves, leaf)
+			}
+		}
+	}
+	slices.Sort(leaves[1:])
+	best, least := own, b.loss(cell, own, own)
+	for _, leaf := range leaves[1:] {
+		if loss := b.loss(cell, leaf, own); loss < least {
+			best, least = leaf, loss
+		}
+	}
+	return best
+}
+
+// loss sums what the rows lose when a leaf is chosen; infinite when one of them,
+// or one layout, is left without an option.
+func (b build) loss(cell []selection.Row, chosen, own string) float64 {
+	total := 0.0
+	byLayout := map[coll.Layout]map[coll.Algorithm]float64{}
+	rows := map[coll.Layout]int{}
+	var layouts []coll.Layout
+	for _, r := range cell {
+		l := r.Point.Layout()
+		if byLayout[l] == nil {
+			byLayout[l] = map[coll.Algorithm]float64{}
+			layouts = append(layouts, l)
+		}
+		rows[l]++
+		if len(r.Options) == 0 && chosen != own {
+			return math.Inf(1)
+		}
+		limit := defaultSeconds(r)
+		for _, o := range r.Options {
+			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
+				loss, _ := r.Loss(o.Algorithm)
+				// Options that one row lacks are worth nothing: the library cannot tell
+				// rows of one layout and size apart.
+				byLayout[l][o.Algorithm] += loss + 1
+			}
+		}
+	}
+	for _, l := range layouts {
+		best := math.Inf(1)
+		for alg, sum := range byLayout[l] {
+			if b.common(cell, l, alg, chosen, own) {
+				best = min(best, sum-float64(rows[l]))
+			}
+		}
+		total += best
+	}
+	return total
+}
+
+// common reports whether all rows of a layout have the option, no slower than the
+// default.
+func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
+	for _, r := range cell {
+		if r.Point.Layout() != l {
+			continue
+		}
+		i := slices.IndexFunc(r.Options, func(o selection.Option) bool { return o.Algorithm == alg })
+		if i < 0 || r.Options[i].Seconds > defaultSeconds(r) || !b.runs(alg, r.Point, chosen, own) {
+			return false
+		}
+	}
+	return true
+}
+
+// project keeps the options of a row that run as measured; none slower than the
+// default, should that be gone.
+func (b build) project(r selection.Row, chosen string) selection.Row {
+	own, limit := b.own(r.Point), math.Inf(1)
+	if !b.runs(coll.Default, r.Point, chosen, own) {
+		limit = defaultSeconds(r)
+	}
+	out := selection.Row{Point: r.Point}
+	for _, o := range r.Options {
+		if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
+			out.Options = append(out.Options, o)
+		}
+	}
+	return out
+}
+
+func defaultSeconds(r selection.Row) float64 {
+	for _, o := range r.Options {
+		if o.Algorithm.IsDefault() {
+			return o.Seconds
+		}
+	}
+	return math.Inf(1)
+}

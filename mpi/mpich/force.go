@@ -1,0 +1,211 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// fallbackName decides what MPICH does when an algorithm that was asked for
+// cannot run.
+const fallbackName = "MPIR_CVAR_COLLECTIVE_FALLBACK"
+
+// fallback is a value of fallbackName with its number as a control variable.
+type fallback struct {
+	name string
+	id   int
+}
+
+// By default the call fails. Some algorithms call the same collective again for a
+// part of the work, or small calls of it that programs make beside the measured
+// ones break what the algorithm requires of a message; for these the library may
+// choose by itself, or MPICH aborts. The measured call itself is safe: a point
+// that breaks a requirement is refused before anything runs.
+var (
+	fallbackError  = fallback{"error", 0}
+	fallbackSilent = fallback{"silent", 2}
+)
+
+func fallbackOf(e mpi.Entry) fallback {
+	if e.Has(mpi.Parent) || e.Has(mpi.CountPowerOfTwo) {
+		return fallbackSilent
+	}
+	return fallbackError
+}
+
+// variables begins the names of the control variables of a collective.
+func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
+
+// to is a switch with its value.
+func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }
+
+// Force implements mpi.Measurable: an algorithm runs over the whole communicator,
+// and the default hands the collective back to the device and its own choice. The
+// numbers of control variables are positions in MPICH's own lists, 0 is its choice.
+func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
+	prefix := variables(c.Collective)
+	device, algorithm := prefix+"DEVICE_COLLECTIVE", prefix+"INTRA_ALGORITHM"
+	base := []mpi.Var{{Name: fallbackName, Value: fallbackError.name}}
+	if c.Algorithm.IsDefault() {
+		return mpi.Forcing{
+			Base: base,
+			Switches: slices.Concat(
+				[]mpi.Switch{to(fallbackName, fallbackError.id), to(device, 1), to(algorithm, 0)},
+				resetComposition(cat, c.Collective),
+				paramSwitches(prefix, cat.Entries(c.Collective), nil)),
+		}, nil
+	}
+	e, err := cat.Lookup(c.Collective, c.Algorithm)
+	if err != nil {
+		return mpi.Forcing{}, err
+	}
+	if composes(e) {
+		return forceComposition(cat, e, c)
+	}
+	settings, err := settingsOf(prefix, c)
+	if err != nil {
+		return mpi.Forcing{}, err
+	}
+	fb := fallbackOf(e)
+	f := mpi.Forcing{
+		Env:  []mpi.Var{{Name: fallbackName, Value: fb.name}, {Name: device, Value: "0"}, {Name: algorithm, Value: e.Name}},
+		Base: base,
+		Switches: slices.Concat(
+			[]mpi.Switch{to(fallbackName, fb.id), to(device, 0), to(algorithm, e.ID)},
+			resetComposition(cat, c.Collective),
+			paramSwitches(prefix, cat.Entries(c.Collective), settings)),
+	}
+	for _, s := range settings {
+		f.Env = append(f.Env, mpi.Var{Name: s.name, Value: s.text})
+		if s.isText { // MPI_T programs write integers only
+			f.Base = append(f.Base, mpi.Var{Name: s.name, Value: s.text})
+		}
+	}
+	return f, nil
+}
+
+// knob is the control variable behind a parameter of an algorithm, without the
+// prefix of the collective, and its value in the library as shipped.
+type knob struct {
+	name    string
+	shipped int
+	isText  bool
+}
+
+// knobOf returns the control variable of a parameter. An algorithm's k is the
+// number its own family reads. Source: coll_algorithms.txt (cvar_params) and
+// cvars.txt of MPICH 4.1 to 4.3.
+func knobOf(algorithm, param string) (knob, bool) {
+	switch param {
+	case "tree_type":
+		return knob{name: "TREE_TYPE", isText: true}, true
+	case "chunk_size":
+		return knob{name: "TREE_PIPELINE_CHUNK_SIZE", shipped: chunkShipped(algorithm)}, true
+	case "buffer_per_child":
+		return knob{name: "TREE_BUFFER_PER_CHILD"}, true
+	case "is_non_blocking":
+		return knob{name: "IS_NON_BLOCKING", shipped: 1}, true
+	case "recv_pre_posted":
+		return knob{name: "RECV_PRE_POST"}, true
+	case "single_phase_recv":
+		return knob{name: "RECEXCH_SINGLE_PHASE_RECV"}, true
+	case "k":
+		name, ok := radices[algorithm]
+		return knob{name: name, shipped: 2}, ok
+	}
+	return knob{}, false
+}
+
+// chunkShipped: the pipelined broadcast cuts messages, the tree of allreduce does
+// not unless told to.
+func chunkShipped(algorithm string) int {
+	if algorithm == "pipelined_tree" {
+		return 8192
+	}
+	return 0
+}
+
+var radices = map[string]string{
+	"k_brucks":                   "BRUCKS_KVAL",
+	"k_dissemination":            "DISSEM_KVAL",
+	"k_reduce_scatter_allgather": "RECEXCH_KVAL",
+	"pipelined_tree":             "TREE_KVAL",
+	"recexch":                    "RECEXCH_KVAL",
+	"recexch_doubling":           "RECEXCH_KVAL",
+	"recexch_halving":            "RECEXCH_KVAL",
+	"recursive_multiplying":      "RECURSIVE_MULTIPLYING_KVAL",
+	"tree":                       "TREE_KVAL",
+}
+
+// setting is a control variable with its value.
+type setting struct {
+	name   string
+	text   string
+	number int
+	isText bool
+}
+
+// settingsOf returns the control variables of the candidate's parameters.
+func settingsOf(prefix string, c coll.Candidate) ([]setting, error) {
+	var out []setting
+	for _, p := range c.Algorithm.Params() {
+		k, ok := knobOf(c.Algorithm.Name, p.Name)
+		if !ok {
+			return nil, fmt.Errorf("%v: %w: MPICH has no variable for parameter %s", c, mpi.ErrInfeasible, p.Name)
+		}
+		s := setting{name: prefix + k.name, text: p.Value, isText: k.isText}
+		if k.isText {
+			name, err := treeType(p.Value)
+			if err != nil {
+				return nil, fmt.Errorf("%v: %w: parameter %s: %w", c, mpi.ErrInfeasible, p.Name, err)
+			}
+			s.text = name
+		} else {
+			n, err := strconv.Atoi(p.Value)
+			if err != nil {
+				return nil, fmt.Errorf("%v: %w: parameter %s=%s: want a whole number", c, mpi.ErrInfeasible, p.Name, p.Value)
+			}
+			s.number = n
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// treeType returns the name that the environment takes for a kind of tree.
+// Selection files of MPICH before 4.3 number the kinds.
+func treeType(value string) (string, error) {
+	names := []string{"kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave"}
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 3 {
+		return names[n], nil
+	}
+	if slices.Contains(names, value) {
+		return value, nil
+	}
+	return "", fmt.Errorf("%q: want 0, 1, 2 or one of %s", value, strings.Join(names, ", "))
+}
+
+// paramSwitches returns a switch for every numeric parameter that algorithms of
+// the collective have: as set, or as shipped.
+func paramSwitches(prefix string, entries []mpi.Entry, settings []setting) []mpi.Switch {
+	var out []mpi.Switch
+	for _, e := range entries {
+		for _, p := range e.Params {
+			k, ok := knobOf(e.Name, p)
+			name := prefix + k.name
+			if !ok || k.isText || slices.ContainsFunc(out, func(s mpi.Switch) bool { return s.Name == name }) {
+				continue
+			}
+			value := k.shipped
+			if i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name }); i >= 0 {
+				value = settings[i].number
+			}
+			out = append(out, to(name, value))
+		}
+	}
+	return out
+}

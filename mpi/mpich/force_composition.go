@@ -1,0 +1,141 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+)
+
+// Variables that name MPICH's selection files. The device's file decides first;
+// each part of a composition then asks the other with a communicator of its own.
+const (
+	deviceFile = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
+	flatFile   = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+)
+
+// forceComposition forces a composition. From 4.1 on a control variable names it.
+// Before, only the device's file does, which is read at the start: the files are
+// the library's own trees with the subtrees of the collective exchanged, so the
+// trees of the release must be known.
+func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
+	prefix := variables(c.Collective)
+	if name, ok := compositionVar(cat, c.Collective); ok {
+		return mpi.Forcing{
+			Env:  []mpi.Var{{Name: fallbackName, Value: fallbackSilent.name}, {Name: name, Value: fmt.Sprint(e.ID)}},
+			Base: []mpi.Var{{Name: fallbackName, Value: fallbackError.name}},
+			Switches: slices.Concat(
+				[]mpi.Switch{to(fallbackName, fallbackSilent.id), to(prefix+"DEVICE_COLLECTIVE", 1), to(prefix+"INTRA_ALGORITHM", 0), to(name, e.ID)},
+				paramSwitches(prefix, cat.Entries(c.Collective), nil)),
+			Parts: true,
+		}, nil
+	}
+	lib, err := csel.Embedded(cat.Version)
+	if err != nil {
+		return mpi.Forcing{}, fmt.Errorf("%v: %w: %w", c, mpi.ErrInfeasible, err)
+	}
+	device, err := deviceTree(cat, lib, e, c.Collective)
+	if err != nil {
+		return mpi.Forcing{}, err
+	}
+	files := []mpi.Var{{Name: deviceFile, File: device.Bytes()}}
+	if len(c.Algorithm.Params()) > 0 {
+		flat, err := partsTree(cat, lib, c)
+		if err != nil {
+			return mpi.Forcing{}, err
+		}
+		files = append(files, mpi.Var{Name: flatFile, File: flat.Bytes()})
+	}
+	return mpi.Forcing{
+		Env:  files,
+		Base: append([]mpi.Var{{Name: fallbackName, Value: fallbackError.name}}, files...),
+		Switches: []mpi.Switch{
+			to(fallbackName, fallbackError.id), to(prefix+"DEVICE_COLLECTIVE", 1), to(prefix+"INTRA_ALGORITHM", 0),
+		},
+		Parts: true,
+	}, nil
+}
+
+// compositionVar returns the control variable that names the composition of a
+// collective, and false when the release has none. Source: src/mpid/ch4/src/ch4_coll.h
+// of MPICH 4.0.2 to 4.3.
+func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
+	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
+	if _, ok := handsOn(cat, c); !ok || cat.Version == "4.0.2" || !slices.Contains(with, c) {
+		return "", false
+	}
+	return variables(c) + "COMPOSITION", true
+}
+
+// resetComposition hands the choice of the composition back to the library.
+func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
+	if name, ok := compositionVar(cat, c); ok {
+		return []mpi.Switch{to(name, 0)}
+	}
+	return nil
+}
+
+func alternative(key string, value csel.Object) csel.Member {
+	return csel.Member{Key: key, Value: value}
+}
+
+// deviceTree is the library's own with one composition for the collective
+// wherever it can serve, and the communicator handed on elsewhere.
+func deviceTree(cat *mpi.Catalogue, lib csel.Library, e mpi.Entry, c coll.Collective) (csel.Object, error) {
+	flat, ok := handsOn(cat, c)
+	if !ok || len(lib.Device) == 0 {
+		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, mpi.ErrInfeasible)
+	}
+	leaf := func(e mpi.Entry) csel.Object {
+		return csel.Object{alternative(csel.CompositionKey+e.Function, nil)}
+	}
+	out := leaf(e)
+	unless := func(r mpi.Requirement, holds, not string) {
+		if e.Has(r) {
+			out = csel.Object{alternative(holds, out), alternative(not, leaf(flat))}
+		}
+	}
+	if c != coll.Scan { // MPICH has no such condition there, and does without
+		unless(mpi.Commutative, "is_commutative=yes", "is_commutative=no")
+	}
+	unless(mpi.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no")
+	unless(mpi.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any")
+	unless(mpi.OneNode, "comm_size=node_comm_size", "comm_size=any")
+	return lib.Device.With(csel.CollectiveKey+string(c), csel.Object{alternative("comm_type=intra", out)}), nil
+}
+
+// partsTree is the library's own with the algorithms of the parts for the
+// communicators of the parts.
+func partsTree(cat *mpi.Catalogue, lib csel.Library, c coll.Candidate) (csel.Object, error) {
+	key := csel.CollectiveKey + string(c.Collective)
+	own, _ := lib.Tree.Get(key)
+	intra, ok := own.Get("comm_type=intra")
+	if !ok {
+		return nil, fmt.Errorf("%v: %w: the library's tree has no branch for it", c, mpi.ErrInfeasible)
+	}
+	var branch csel.Object
+	for part, kind := range map[string]string{interPart: "node_roots", nodePart: "node"} {
+		if e, ok := partOf(cat, c.Collective, c.Algorithm, part); ok {
+			branch = append(branch, alternative("comm_hierarchy="+kind, partBranch(e, intra)))
+		}
+	}
+	slices.SortFunc(branch, func(a, b csel.Member) int { return strings.Compare(a.Key, b.Key) })
+	branch = append(branch, alternative("comm_hierarchy=any", intra))
+	return lib.Tree.With(key, own.With("comm_type=intra", branch)), nil
+}
+
+// partBranch reaches an algorithm where its requirements hold and the library's
+// own choice elsewhere.
+func partBranch(e mpi.Entry, own csel.Object) csel.Object {
+	out := csel.Object{alternative(csel.LeafKey+e.Function, nil)}
+	if e.Has(mpi.CountPowerOfTwo) {
+		out = csel.Object{alternative("count<pow2", own), alternative("count=any", out)}
+	}
+	if e.Has(mpi.BuiltinOp) {
+		out = csel.Object{alternative("is_op_built_in=yes", out), alternative("is_op_built_in=no", own)}
+	}
+	return out
+}

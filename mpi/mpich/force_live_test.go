@@ -1,0 +1,119 @@
+package mpich
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+)
+
+// flat returns the default and the algorithms that are no compositions: those need
+// files at the start.
+func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
+	t.Helper()
+	return slices.DeleteFunc(mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 2}), func(c coll.Candidate) bool {
+		if c.Algorithm.IsDefault() {
+			return false
+		}
+		e, err := cat.Lookup(c.Collective, c.Algorithm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return composes(e)
+	})
+}
+
+// TestLiveNumbers: the names of the environment and the numbers of the control
+// variables mean the same to the library, and all the variables exist as integers.
+func TestLiveNumbers(t *testing.T) {
+	prog := mpitest.BuildForced(t, toolchain)
+	cat := installed(t, prog).cat
+	for _, c := range flat(t, cat) {
+		if c.Algorithm.IsDefault() {
+			continue
+		}
+		f := mpilibrarytest.Force(t, Library, cat, c)
+		args := []string{"read"}
+		for _, s := range f.Switches {
+			args = append(args, s.Name)
+		}
+		got := strings.Fields(mpitest.Run(t, mpilibrarytest.Vars(f.Env), prog, args...))
+		if d := cmp.Diff(mpilibrarytest.Switches(f.Switches), got); d != "" {
+			t.Errorf("%v (-switches +library):\n%s", c, d)
+		}
+	}
+}
+
+// together runs the program on four processes of two made-up nodes.
+func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
+	t.Helper()
+	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)
+	return mpitest.Run(t, env, "mpiexec.hydra", append([]string{"-n", "4", prog}, args...)...)
+}
+
+// TestLiveSwitch: inside one start each group of switches makes the library run its
+// algorithm, and the default is the device's choice again, seen in error stacks.
+func TestLiveSwitch(t *testing.T) {
+	prog := mpitest.BuildForced(t, toolchain)
+	cat := installed(t, prog).cat
+	names := []string{"library_default", "scatter_ring_allgather", "smp", "library_default", "binomial", "scatter_recursive_doubling_allgather", "library_default"}
+	var candidates []coll.Candidate
+	for _, name := range names {
+		candidates = append(candidates, mpilibrarytest.Candidate(t, coll.Bcast, coll.Layout{Nodes: 2, PPN: 2}, 64, name))
+	}
+	args := append([]string{"call", "mismatch", "64"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
+	out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)
+	// The last process has a buffer of 48 bytes: its errors are one for each group.
+	var stacks []string
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "failed ") && strings.Contains(line, "count=48") {
+			stacks = append(stacks, line)
+		}
+	}
+	if len(stacks) != len(names) {
+		t.Fatalf("%d errors, want %d:\n%s", len(stacks), len(names), out)
+	}
+	for i, name := range names {
+		device := strings.Contains(stacks[i], "MPID_Bcast(")
+		if isDefault := name == "library_default"; device != isDefault {
+			t.Errorf("%d %s: device took the call: %t\n%s", i, name, device, stacks[i])
+		} else if !isDefault && !strings.Contains(stacks[i], "MPIR_Bcast_intra_"+name+"(") {
+			t.Errorf("%d: not %s\n%s", i, name, stacks[i])
+		}
+	}
+}
+
+// TestLiveRuns: all candidates of a collective run one after another inside one
+// start; none aborts, whatever it calls itself.
+func TestLiveRuns(t *testing.T) {
+	prog := mpitest.BuildForced(t, toolchain)
+	cat := installed(t, prog).cat
+	all := flat(t, cat)
+	for _, c := range coll.Collectives() {
+		candidates := slices.DeleteFunc(slices.Clone(all), func(x coll.Candidate) bool { return x.Collective != c })
+		args := append([]string{"call", string(c), "4096"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
+		out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)
+		if got := strings.Count(out, "called "+string(c)); got != len(candidates) || strings.Contains(out, "failed") {
+			t.Errorf("%s: %d of %d candidates ran:\n%s", c, got, len(candidates), out)
+		}
+	}
+}
+
+// TestLiveRefusal: what cannot run is an error of the library, not a silent choice of
+// its own.
+func TestLiveRefusal(t *testing.T) {
+	prog := mpitest.BuildForced(t, toolchain)
+	cat := installed(t, prog).cat
+	c := mpilibrarytest.Candidate(t, coll.Allgather, coll.Layout{Nodes: 2, PPN: 2}, 4096, "recursive_doubling")
+	args := append([]string{"call", "allgather", "4096"}, mpilibrarytest.Groups(t, Library, cat, []coll.Candidate{c})...)
+	out := mpitest.Run(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, cat, c).Base), "mpiexec.hydra", append([]string{"-n", "3", prog}, args...)...)
+	if !strings.Contains(out, "User set collective algorithm is not usable") || strings.Contains(out, "called") {
+		t.Errorf("recursive doubling of 3 processes:\n%s", out)
+	}
+}

@@ -1,0 +1,126 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+)
+
+// fallbacks returns what runs where an algorithm must not: something that is
+// right for every call. The later names are those of newer releases.
+func fallbacks(c coll.Collective) []string {
+	switch c {
+	case coll.Bcast, coll.Reduce:
+		return []string{"binomial"}
+	case coll.Allgather, coll.Allgatherv:
+		return []string{"brucks"}
+	case coll.Barrier:
+		// k=2 is the classic dissemination barrier and MPICH's own default.
+		return []string{"dissemination", "k_dissemination(k=2)"}
+	}
+	return []string{"recursive_doubling"}
+}
+
+// guards maps what an algorithm requires to conditions, in the order to ask them:
+// the communicator first. Scan has no condition for the operation: MPICH itself
+// relies on node-consecutive ranks alone there.
+var guards = []struct {
+	requirement mpi.Requirement
+	good, other string // conditions under which it holds and does not
+}{
+	{mpi.NodeConsecutive, "is_node_consecutive=yes", "is_node_consecutive=no"},
+	{mpi.Parent, "comm_hierarchy=parent", "comm_hierarchy=any"},
+	{mpi.Hierarchical, "comm_hierarchy=parent", "comm_hierarchy=any"}, // one node is right, too
+	{mpi.OneNode, "comm_size=node_comm_size", "comm_size=any"},
+	{mpi.PowerOfTwo, "comm_size=pow2", "comm_size=any"},
+	{mpi.Commutative, "is_commutative=yes", "is_commutative=no"},
+	{mpi.BuiltinOp, "is_op_built_in=yes", "is_op_built_in=no"},
+	{mpi.BlockRegular, "is_block_regular=yes", "is_block_regular=no"},
+	{mpi.CountPowerOfTwo, "count=any", "count<pow2"},
+}
+
+// guarded returns a subtree that reaches the algorithm where its requirements
+// hold and the collective's fallback elsewhere.
+func (x *exporter) guarded(alg coll.Algorithm) (csel.Object, error) {
+	entry, out, err := x.leaf(alg)
+	if err != nil {
+		return nil, err
+	}
+	need := slices.Clone(entry.Requires)
+	if slices.Contains(need, mpi.NodeConsecutive) { // implies a parent
+		need = slices.DeleteFunc(need, func(r mpi.Requirement) bool {
+			return r == mpi.Parent || r == mpi.Hierarchical
+		})
+	}
+	for _, g := range slices.Backward(guards) {
+		if !slices.Contains(need, g.requirement) {
+			continue
+		}
+		need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == g.requirement })
+		if g.requirement == mpi.Commutative && x.collective == coll.Scan {
+			continue
+		}
+		safe, err := x.fallback()
+		if err != nil {
+			return nil, err
+		}
+		// First match: the condition that is not always true comes first.
+		if g.requirement == mpi.CountPowerOfTwo {
+			out = csel.Object{alt(g.other, safe), alt(g.good, out)}
+		} else {
+			out = csel.Object{alt(g.good, out), alt(g.other, safe)}
+		}
+	}
+	// Calls in place never come here: they keep the library's own branch.
+	need = slices.DeleteFunc(need, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
+	if len(need) > 0 {
+		return nil, fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, need)
+	}
+	return out, nil
+}
+
+func (x *exporter) fallback() (csel.Object, error) {
+	if flat, ok := handsOn(x.cat, x.collective); x.device && ok {
+		return csel.Object{alt(csel.CompositionKey+flat.Function, nil)}, nil
+	}
+	var last error
+	for _, name := range fallbacks(x.collective) {
+		alg, err := coll.ParseAlgorithm(name)
+		if err != nil {
+			return nil, err
+		}
+		_, out, err := x.leaf(alg)
+		if err == nil {
+			return out, nil
+		}
+		last = err
+	}
+	return nil, fmt.Errorf("fallback: %w", last)
+}
+
+// leaf returns the catalogue's entry of an algorithm and its bare leaf.
+func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, csel.Object, error) {
+	entry, err := x.cat.Lookup(x.collective, alg)
+	if err != nil {
+		return mpi.Entry{}, nil, err
+	}
+	names := x.lib.Leaves
+	if composes(entry) {
+		names = x.lib.Compositions
+	}
+	if !slices.Contains(names, entry.Function) {
+		return mpi.Entry{}, nil, fmt.Errorf("mpich %s %v: %s has no algorithm %s: the catalogue of %s does not fit this library",
+			x.collective, alg, x.lib.Source, entry.Function, x.cat.Version)
+	}
+	if x.device {
+		return entry, csel.Object{alt(csel.CompositionKey+entry.Function, nil)}, nil
+	}
+	named, err := coll.NewAlgorithm(entry.Function, alg.Params()...)
+	if err != nil {
+		return mpi.Entry{}, nil, err
+	}
+	return entry, leaf(named), nil
+}

@@ -1,0 +1,188 @@
+package mpich
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+	"tutti/selection"
+)
+
+var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
+
+// installed returns the library that a program is linked with.
+func installed(t *testing.T, prog string) build {
+	t.Helper()
+	out, err := exec.Command("ldd", prog).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile(`libmpich\.so\S* => (\S+)`).FindSubmatch(out)
+	if path == nil {
+		t.Fatalf("no libmpich in\n%s", out)
+	}
+	lib, err := csel.ReadLibrary(string(path[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cat := range releases() {
+		if cat.Version == lib.Version {
+			return build{lib, cat}
+		}
+	}
+	t.Skipf("nothing is known of release %s", lib.Version)
+	return build{}
+}
+
+// TestLiveLibrary: what is built in is what the library has.
+func TestLiveLibrary(t *testing.T) {
+	lib := installed(t, mpitest.Build(t, toolchain)).lib
+	want, err := csel.Embedded(lib.Version)
+	if err != nil {
+		t.Skip(err)
+	}
+	lib.Source = want.Source
+	if d := cmp.Diff(want, lib); d != "" {
+		t.Errorf("(-built in +installed):\n%s", d)
+	}
+}
+
+// launch runs the program on a layout; MPICH deals the processes of one machine
+// out to as many nodes as it is told to.
+func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...string) string {
+	t.Helper()
+	env = append([]string{fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", l.Nodes)}, env...)
+	return mpitest.Run(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Processes()), prog}, args...)...)
+}
+
+// ran returns the algorithm of bcast that an error stack names, and the stack.
+func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string) {
+	t.Helper()
+	out := launch(t, env, p.Layout(), prog, "name", fmt.Sprint(p.MsgBytes))
+	name := regexp.MustCompile(`stack .*?(MPIR_Bcast_intra_[a-z_]+)\(`).FindStringSubmatch(out)
+	if name == nil {
+		t.Fatalf("%v: no algorithm in the error stack:\n%s", p, out)
+	}
+	return name[1], out
+}
+
+// layered makes rows in which the fastest bcast changes with layout and size.
+func layered(cat *mpi.Catalogue) []selection.Row {
+	const c = coll.Bcast
+	var rows []selection.Row
+	for i, l := range []coll.Layout{
+		{Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 4, PPN: 2}} {
+		for k, size := range []int64{256, 4096, 16384} {
+			p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+			r := selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 5}}}
+			if (i+k)%5 == 4 {
+				r.Options[0].Seconds = 1 // here the library's own choice is best
+			}
+			for n, e := range cat.Entries(c) {
+				a := coll.Algorithm{Name: e.Name}
+				if !composes(e) && len(e.Params) == 0 && cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+					r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1.5 + float64((n+i+k)%4)/4})
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// TestLiveSelection: the library runs what the tree says, seen in error stacks
+// that name the algorithm.
+func TestLiveSelection(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	b := installed(t, prog)
+	rows := layered(b.cat)
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	tree, err := csel.Parse(x.Content(flatName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := mpilibrarytest.Sourced(t, b, plan)
+	seen := map[string]bool{}
+	for i, r := range rows {
+		if i%5 > 2 { // some are enough, with all four algorithms among them
+			continue
+		}
+		want, err := reach(tree, signatureAt(r.Point))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, out := ran(t, env, r.Point, prog)
+		if got != want.Name {
+			t.Errorf("%v: %s ran, want %s:\n%s", r.Point, got, want.Name, out)
+		}
+		chosen, _ := plan.Select(r.Point)
+		t.Logf("%v: %s, chosen %v", r.Point, got, chosen)
+		seen[got] = true
+	}
+	if len(seen) < 4 {
+		t.Errorf("%d different algorithms ran, want all 4 of bcast: %v", len(seen), seen)
+	}
+}
+
+// TestLiveDevice: the device splits the call as shipped without its file, and
+// hands it on with it, seen in the error stack of the installed library.
+func TestLiveDevice(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	plan := selection.Plan{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
+	env := mpilibrarytest.Sourced(t, installed(t, prog), plan)
+	slices.Sort(env)
+	if len(env) != 2 || !strings.Contains(env[0], "_CH4_") {
+		t.Fatalf("settings %v, want a file for the device and one for the algorithms", env)
+	}
+	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 2, MsgBytes: 4096}
+	tests := []struct {
+		name, composition, algorithm string
+		env                          []string
+	}{
+		{"no file", "MPID_Bcast", "MPIR_Bcast_intra_binomial", nil}, // alpha leaves no trace of itself
+		{"algorithms alone", "MPID_Bcast", "MPIR_Bcast_intra_binomial", env[1:]},
+		{"both files", "MPIDI_Bcast_intra_composition_gamma", "MPIR_Bcast_intra_scatter_ring_allgather", env},
+		{"device off", "", "MPIR_Bcast_intra_scatter_ring_allgather", []string{env[1], "MPIR_CVAR_DEVICE_COLLECTIVES=none"}},
+	}
+	composition := regexp.MustCompile(`MPIDI_Bcast_intra_composition_[a-z]+|MPID_Bcast`)
+	for _, tc := range tests {
+		algorithm, out := ran(t, tc.env, p, prog)
+		if got := last(composition.FindAllString(firstLine(out), -1)); got != tc.composition || algorithm != tc.algorithm {
+			t.Errorf("%s: %s of %s ran, want %s of %s:\n%s", tc.name, algorithm, got, tc.algorithm, tc.composition, out)
+		}
+	}
+}
+
+// firstLine is the error stack of one process.
+func firstLine(out string) string {
+	line, _, _ := strings.Cut(out, "\n")
+	return line
+}
+
+func last(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1]
+}
+
+// TestLiveResults: with random trees for every collective, results are right on
+// any number of processes, in place, and for operations of every kind.
+func TestLiveResults(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	b := installed(t, prog)
+	for i, l := range []coll.Layout{{Nodes: 1, PPN: 3}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 2, PPN: 1}, {Nodes: 4, PPN: 2}} {
+		plan, _ := mpilibrarytest.Told(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
+		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, plan), l, prog, "check", "1", "3000"), 2)
+	}
+}

@@ -1,0 +1,290 @@
+package mpich
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+	"tutti/selection"
+)
+
+// times are predictions of one point, in seconds by algorithm.
+type times map[string]float64
+
+func row(t testing.TB, p coll.Point, list times) selection.Row {
+	t.Helper()
+	r := selection.Row{Point: p}
+	for name, seconds := range list {
+		a, err := coll.ParseAlgorithm(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: seconds})
+	}
+	slices.SortFunc(r.Options, func(a, b selection.Option) int { return coll.CompareAlgorithms(a.Algorithm, b.Algorithm) })
+	return r
+}
+
+// TestProjection: points with as many nodes share the algorithm between them.
+func TestProjection(t *testing.T) {
+	const (
+		def   = "library_default" // alpha, binomial between the nodes
+		ring  = "alpha(inter=scatter_ring_allgather)"
+		tree  = "alpha(inter=binomial)"
+		flat  = "scatter_ring_allgather"
+		node  = "alpha(inter=binomial,node=scatter_ring_allgather)"
+		alpha = "alpha"
+	)
+	type point struct {
+		nodes, ppn int
+		list       times
+		want       string
+	}
+	tests := []struct {
+		name   string
+		points []point
+	}{
+		{"both want it", []point{
+			{4, 2, times{def: 3, ring: 1, flat: 2}, ring}, {4, 4, times{def: 3, ring: 1, flat: 2}, ring}}},
+		{"the other has nothing but its default", []point{
+			{4, 2, times{def: 3, ring: 1, flat: 2}, flat}, {4, 4, times{def: 3, ring: 4}, def}}},
+		{"the other does without its default", []point{
+			{4, 2, times{def: 3, ring: 1, flat: 2}, ring}, {4, 4, times{def: 3, ring: 4, flat: 2.9}, flat}}},
+		{"another number of nodes", []point{
+			{4, 2, times{def: 3, ring: 1}, ring}, {8, 2, times{def: 1, ring: 3}, def}}},
+		{"the least sum", []point{
+			{4, 2, times{def: 2, ring: 1}, def}, {4, 4, times{def: 2, ring: 1.9, flat: 3}, def}, {4, 8, times{def: 1, ring: 1.9, flat: 3}, def}}},
+		{"the library's own by its name", []point{
+			{4, 2, times{def: 3, tree: 1}, tree}, {4, 4, times{def: 1, tree: 3}, def}}},
+		{"own parts and chosen ones", []point{
+			{4, 2, times{def: 3, alpha: 1}, alpha}, {4, 4, times{def: 2, ring: 1.5}, def}}},
+		{"a part within nodes is nobody's own", []point{
+			{4, 2, times{def: 3, node: 1, flat: 2}, flat}}},
+		{"flat points are free", []point{
+			{4, 1, times{def: 1, flat: 2}, def}, {4, 2, times{def: 3, ring: 1}, ring}, {1, 4, times{def: 1, flat: 2}, def}}},
+		{"no prediction at one of them", []point{
+			{4, 2, times{def: 3, ring: 1}, def}, {4, 4, times{}, def}}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			var rows []selection.Row
+			for _, p := range tc.points {
+				rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: p.nodes, PPN: p.ppn, MsgBytes: 1024}, p.list))
+			}
+			plan, _ := mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
+			for i, p := range tc.points {
+				if got, _ := plan.Select(rows[i].Point); got.String() != p.want {
+					t.Errorf("%v: %v, want %s", rows[i].Point, got, p.want)
+				}
+			}
+		})
+	}
+}
+
+// TestCompositionsAreSelected: with random times, compositions and other algorithms
+// between nodes are among what is selected.
+func TestCompositionsAreSelected(t *testing.T) {
+	b := known(t)
+	compositions, altered := 0, 0
+	for seed := range uint64(4) {
+		rows := grids(b.cat, seed)
+		plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		for _, r := range rows {
+			alg, _ := plan.Select(r.Point)
+			if e, err := b.cat.Lookup(r.Point.Collective, alg); err == nil && e.Has(mpi.Hierarchical) {
+				compositions++
+			}
+			if tree := selection.TreeOf(plan.Inter, r.Point.Collective); tree != nil && r.Point.PPN > 1 {
+				if between, _ := tree.Lookup(r.Point.Nodes, 1, size(r.Point)); !between.IsDefault() {
+					altered++
+				}
+			}
+		}
+	}
+	if compositions < 50 || altered < 50 {
+		t.Errorf("%d compositions selected, %d points with another algorithm between nodes: want many of both", compositions, altered)
+	}
+}
+
+// TestPartsStay: what is tuned for communicators of programs does not reach the
+// communicators of parts.
+func TestPartsStay(t *testing.T) {
+	b := known(t)
+	var plan selection.Plan
+	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast, coll.Reduce, coll.Scan} {
+		name := map[coll.Collective]string{coll.Bcast: "scatter_ring_allgather", coll.Reduce: "binomial"}[c]
+		plan.Trees = append(plan.Trees, always(c, cmp.Or(name, "recursive_doubling")))
+	}
+	trees, _, err := b.merge(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tree := range plan.Trees {
+		for _, n := range []int{2, 5, 8, 64} {
+			for _, where := range []hierarchy{nodeKind, rootsKind} {
+				call := signatureAt(coll.Point{Collective: tree.Collective, Nodes: n, PPN: 1, MsgBytes: 65536})
+				call.Hierarchy = where
+				got, err := reach(trees.flat, call)
+				want, werr := reach(b.lib.Tree, call)
+				if err != nil || werr != nil || got != want {
+					t.Errorf("%s on %d of %s: %v, %v, want %v", tree.Collective, n, where, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+// TestWithoutDevice: a library without a device's tree, or a release whose
+// compositions are not known, has its device told to leave tuned collectives
+// alone, and gets no composition.
+func TestWithoutDevice(t *testing.T) {
+	b := known(t)
+	bare := b
+	bare.lib.Device, bare.lib.Compositions = nil, nil
+	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1024}
+	flat := row(t, p, times{"library_default": 3, "scatter_ring_allgather": 2})
+	composed := row(t, p, times{"library_default": 3, "alpha(inter=binomial)": 1, "scatter_ring_allgather": 2})
+	for name, tc := range map[string]struct {
+		build build
+		row   selection.Row
+	}{"no device": {bare, composed}, "5.0": {build{b.lib, release(t, "5.0.1")}, flat}} { // 5.0 has no composition to be refused
+		plan, x := mpilibrarytest.Told(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
+		if alg, _ := plan.Select(p); alg.Name != "scatter_ring_allgather" {
+			t.Errorf("%s: %v selected, want the flat one", name, alg)
+		}
+		want := []selection.Setting{
+			{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
+			{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
+		}
+		if !slices.Equal(x.Setup.Settings, want) || x.Content(deviceName) != nil {
+			t.Errorf("%s: settings %v, want %v and no file for the device", name, x.Setup.Settings, want)
+		}
+	}
+}
+
+// mixture makes rows whose best option is the default, an algorithm and a composition in turn.
+func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
+	t.Helper()
+	sizes := map[coll.Collective][]int64{
+		coll.Bcast: {256, 16384}, coll.Allreduce: {256, 16384}, coll.Reduce: {4096}, coll.Barrier: {0}, coll.Scan: {4096},
+	}
+	var rows []selection.Row
+	turn := 0
+	for _, c := range coll.Collectives() {
+		for _, l := range layouts {
+			for _, size := range sizes[c] {
+				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+				r := selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 4}}}
+				for n, a := range cat.Algorithms(c) {
+					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) != nil || turn%3 == 0 {
+						continue
+					}
+					e, err := cat.Lookup(c, a)
+					if err != nil {
+						t.Fatal(err)
+					}
+					seconds := 2 + float64((n+turn)%5)/10
+					if composes(e) == (turn%3 == 1) {
+						seconds--
+					}
+					r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: seconds})
+				}
+				rows = append(rows, r)
+				turn++
+			}
+		}
+	}
+	return rows
+}
+
+// TestLiveMixture: on simulated nodes every point enters what the files say, and
+// points left to the library enter what it enters without any file, on all ranks.
+func TestLiveMixture(t *testing.T) {
+	b := known(t)
+	prog := mpitest.BuildTraced(t, functions(t))
+	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 4, PPN: 2}})
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	env := mpilibrarytest.Sourced(t, b, plan)
+	kinds := map[string]int{}
+	for _, r := range rows {
+		alg, _ := plan.Select(r.Point)
+		out := trace(t, prog, env, r.Point)
+		want := toEnter(t, b, x, r.Point)
+		if got := entered(out, 0); !slices.Equal(got, want) {
+			t.Errorf("%v %v: rank 0 entered %v, want %v", r.Point, alg, got, want)
+		}
+		if !strings.Contains(out, "right "+string(r.Point.Collective)) {
+			t.Errorf("%v %v: not right:\n%s", r.Point, alg, out)
+		}
+		e, _ := b.cat.Lookup(r.Point.Collective, alg)
+		switch {
+		case alg.IsDefault():
+			kinds["default"]++
+			shipped := trace(t, prog, nil, r.Point)
+			for rank := range r.Point.Processes() {
+				if got, want := mpitest.Ran(out, rank), mpitest.Ran(shipped, rank); !slices.Equal(got, want) {
+					t.Errorf("%v: rank %d entered %v, without files %v", r.Point, rank, got, want)
+				}
+			}
+		case composes(e):
+			kinds["composition"]++
+		default:
+			kinds["flat"]++
+		}
+	}
+	t.Log(kinds)
+	for _, kind := range []string{"default", "composition", "flat"} {
+		if kinds[kind] < 3 {
+			t.Errorf("%d points with %s: want some of each", kinds[kind], kind)
+		}
+	}
+}
+
+// toEnter returns the functions that the first process of a node enters in the
+// library with the files, each once, alphabetical.
+func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
+	t.Helper()
+	f := files{device: b.lib.Device}
+	var err error
+	if f.flat, err = csel.Parse(x.Content(flatName)); err != nil {
+		t.Fatal(err)
+	}
+	if text := x.Content(deviceName); text != nil {
+		if f.device, err = csel.Parse(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := b.route(f, signatureAt(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	if r.flat.Name != "" {
+		names = append(names, r.flat.Name)
+	}
+	for _, p := range r.parts {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func trace(t *testing.T, prog string, env []string, p coll.Point) string {
+	t.Helper()
+	return launch(t, append(slices.Clone(env), "MPIR_CVAR_CLIQUES_BY_BLOCK=1"), p.Layout(), prog,
+		"call", string(p.Collective), fmt.Sprint(max(p.MsgBytes, 4)))
+}
+
+// entered returns the different functions that a rank entered, alphabetical.
+func entered(out string, rank int) []string {
+	names := mpitest.Ran(out, rank)
+	slices.Sort(names)
+	return slices.Compact(names)
+}

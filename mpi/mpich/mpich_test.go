@@ -1,0 +1,346 @@
+package mpich
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+	"tutti/selection"
+)
+
+// known is what is known of 4.0.2 without the library.
+func known(t testing.TB) build {
+	t.Helper()
+	lib, err := csel.Embedded("4.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return build{lib, release(t, "4.0.2")}
+}
+
+// grid makes rows with random times for every algorithm that can run, on layouts
+// with non-powers of two.
+func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row {
+	sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000, 1 << 20}
+	if !c.Sized() {
+		sizes = []int64{0}
+	}
+	var rows []selection.Row
+	for _, nodes := range []int{1, 2, 3, 5, 8, 12} {
+		for _, ppn := range []int{1, 3, 4, 8} {
+			for _, size := range sizes {
+				p := coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size}
+				r := selection.Row{Point: p}
+				for _, a := range options(cat, c) {
+					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
+					}
+				}
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: 1.3 + rng.Float64()})
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// options are all compositions, and the algorithms without parameters.
+func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
+	all := cat.Algorithms(c)
+	for _, e := range cat.Entries(c) {
+		if a := (coll.Algorithm{Name: e.Name}); composes(e) && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// grids are the grids of all collectives.
+func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var all []selection.Row
+	for _, c := range coll.Collectives() {
+		all = append(all, grid(cat, c, rng)...)
+	}
+	return all
+}
+
+// TestExportBetweenGridPoints replays calls at points that were not tuned: the
+// file must say what the tree says, guarded.
+func TestExportBetweenGridPoints(t *testing.T) {
+	b := known(t)
+	plan, x := mpilibrarytest.Told(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
+	var rows []selection.Row
+	rng := rand.New(rand.NewPCG(8, 0))
+	for range 5000 {
+		tree := plan.Trees[rng.IntN(len(plan.Trees))]
+		p := coll.Point{Collective: tree.Collective, Nodes: 1 + rng.IntN(14), PPN: 1 + rng.IntN(10)}
+		if p.Collective.Sized() {
+			p.MsgBytes = int64(math.Exp2(rng.Float64() * 23))
+		}
+		alg, _ := tree.Select(p)
+		if !alg.IsDefault() && b.cat.Check(coll.Candidate{Point: p, Algorithm: alg}) != nil {
+			continue // the guard steps in, see TestGuards
+		}
+		between := coll.Default
+		if inter := selection.TreeOf(plan.Inter, p.Collective); inter != nil {
+			between, _ = inter.Lookup(p.Nodes, 1, size(p))
+		}
+		if e, _ := b.cat.Lookup(p.Collective, alg); !between.IsDefault() || e.Has(mpi.Hierarchical) {
+			continue // parts are tuned for their own numbers of nodes, not for these layouts
+		}
+		rows = append(rows, selection.Row{Point: p})
+	}
+	if err := b.Replay(x, plan, rows); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGuards(t *testing.T) {
+	b := known(t)
+	at := func(c coll.Collective, nodes, ppn int, size int64) signature {
+		return signatureAt(coll.Point{Collective: c, Nodes: nodes, PPN: ppn, MsgBytes: size})
+	}
+	with := func(c signature, change func(*signature)) signature { change(&c); return c }
+	userOp := func(c *signature) { c.BuiltinOp = false }
+	ordered := func(c *signature) { c.BuiltinOp, c.Commutative = false, false }
+	uneven := func(c *signature) { c.BlockRegular = false }
+	tests := []struct {
+		collective coll.Collective
+		algorithm  string
+		call       signature
+		want       string
+	}{
+		{coll.Allgather, "recursive_doubling", at(coll.Allgather, 8, 1, 8), "MPIR_Allgather_intra_recursive_doubling"},
+		{coll.Allgather, "recursive_doubling", at(coll.Allgather, 6, 1, 8), "MPIR_Allgather_intra_brucks"},
+		{coll.Allreduce, "reduce_scatter_allgather", at(coll.Allreduce, 8, 1, 32), "MPIR_Allreduce_intra_reduce_scatter_allgather"},
+		{coll.Allreduce, "reduce_scatter_allgather", at(coll.Allreduce, 8, 1, 28), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Allreduce, "reduce_scatter_allgather", with(at(coll.Allreduce, 8, 1, 32), userOp), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Allreduce, "smp", at(coll.Allreduce, 4, 2, 32), "MPIR_Allreduce_intra_smp"},
+		{coll.Allreduce, "smp", at(coll.Allreduce, 8, 1, 32), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Allreduce, "smp", with(at(coll.Allreduce, 4, 2, 32), ordered), "MPIR_Allreduce_intra_recursive_doubling"},
+		{coll.Barrier, "smp", at(coll.Barrier, 8, 1, 0), "MPIR_Barrier_intra_dissemination"},
+		{coll.Bcast, "smp", at(coll.Bcast, 4, 2, 8), "MPIR_Bcast_intra_smp"},
+		{coll.Bcast, "smp", at(coll.Bcast, 8, 1, 8), "MPIR_Bcast_intra_binomial"},
+		{coll.Reduce, "reduce_scatter_gather", with(at(coll.Reduce, 8, 1, 64), ordered), "MPIR_Reduce_intra_binomial"},
+		{coll.ReduceScatter, "noncommutative", at(coll.ReduceScatter, 8, 1, 64), "MPIR_Reduce_scatter_intra_noncommutative"},
+		{coll.ReduceScatter, "noncommutative", with(at(coll.ReduceScatter, 8, 1, 64), uneven), "MPIR_Reduce_scatter_intra_recursive_doubling"},
+		{coll.ReduceScatter, "noncommutative", at(coll.ReduceScatter, 6, 1, 64), "MPIR_Reduce_scatter_intra_recursive_doubling"},
+		{coll.ReduceScatterBlock, "pairwise", with(at(coll.ReduceScatterBlock, 6, 1, 64), ordered), "MPIR_Reduce_scatter_block_intra_recursive_doubling"},
+		{coll.Scan, "smp", at(coll.Scan, 4, 2, 8), "MPIR_Scan_intra_smp"},
+		{coll.Scan, "smp", at(coll.Scan, 8, 1, 8), "MPIR_Scan_intra_recursive_doubling"},
+		{coll.Alltoall, "brucks", with(at(coll.Alltoall, 8, 1, 8), func(c *signature) { c.InPlace = true }), "MPIR_Alltoall_intra_pairwise_sendrecv_replace"},
+	}
+	for _, tc := range tests {
+		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
+			trees, _, err := b.merge(selection.Plan{Trees: []*selection.Tree{always(tc.collective, tc.algorithm)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := reach(trees.flat, tc.call); err != nil || got.Name != tc.want {
+				t.Errorf("reach(%+v) = %v, %v, want %s", tc.call, got, err, tc.want)
+			}
+		})
+	}
+}
+
+// always is a tree with one algorithm for everything.
+func always(c coll.Collective, text string) *selection.Tree {
+	alg, err := coll.ParseAlgorithm(text)
+	if err != nil {
+		panic(err)
+	}
+	bands := []selection.Band{{UpTo: math.MaxInt64, Algorithm: alg}}
+	ppns := []selection.PPNRange{{Low: 1, High: 1000, Bands: bands}}
+	return &selection.Tree{Collective: c, Comms: []selection.CommRange{{Low: 1, High: 1000, PPNs: ppns}}}
+}
+
+func TestExportRefuses(t *testing.T) {
+	b := known(t)
+	newer := build{b.lib, release(t, "4.1.2")}
+	tests := []struct {
+		name  string
+		build build
+		tree  *selection.Tree
+		want  string
+	}{
+		{"unknown algorithm", b, always(coll.Bcast, "pipeline"), "not in the catalogue"},
+		{"missing parameter", newer, always(coll.Allgather, "k_brucks"), "parameter k is missing"},
+		{"not in this library", newer, always(coll.Allgather, "k_brucks(k=4)"), "has no algorithm MPIR_Allgather_intra_k_brucks"},
+		{"in place only", b, always(coll.Alltoall, "pairwise_sendrecv_replace"), "inplace"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := tc.build.Export(selection.Plan{Trees: []*selection.Tree{tc.tree}}, "/dir")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+	if _, err := b.Export(selection.Plan{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
+		t.Errorf("relative path: %v", err)
+	}
+}
+
+// TestOpen: without the library's file a release must be known, with it the file must
+// be of that release.
+func TestOpen(t *testing.T) {
+	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, csel.ErrNoTree) {
+		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
+	}
+	tree, err := os.ReadFile("csel/trees/4.0.2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"Thu Apr  7 12:34:45 CDT 2022", "4.0.2", strings.TrimSpace(string(tree))}
+	path := filepath.Join(t.TempDir(), "libmpich.so")
+	if err := os.WriteFile(path, []byte(strings.Join(texts, "\x00")+"\x00"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Library.Open(release(t, "4.0.2"), path); err != nil {
+		t.Error(err)
+	}
+	want := path + " is MPICH 4.0.2, but the campaign is for 4.1.2"
+	if _, err := Library.Open(release(t, "4.1.2"), path); err == nil || err.Error() != want {
+		t.Errorf("another release: %v, want %s", err, want)
+	}
+}
+
+// TestNewerRelease: parameters become keys of the leaf, and the fallback of a
+// barrier has one of its own.
+func TestNewerRelease(t *testing.T) {
+	b := build{known(t).lib, release(t, "4.1.2")}
+	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
+	trees, _, err := b.merge(selection.Plan{Trees: []*selection.Tree{always(coll.Barrier, "smp"), always(coll.Bcast, "tree(is_non_blocking=1,k=3,tree_type=0)")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[coll.Point]string{
+		{Collective: coll.Bcast, Nodes: 5, PPN: 1, MsgBytes: 8}: "MPIR_Bcast_intra_tree(is_non_blocking=1,k=3,tree_type=0)",
+		{Collective: coll.Barrier, Nodes: 5, PPN: 1}:            "MPIR_Barrier_intra_k_dissemination(k=2)",
+		{Collective: coll.Barrier, Nodes: 5, PPN: 2}:            "MPIR_Barrier_intra_smp",
+	} {
+		if got, err := reach(trees.flat, signatureAt(p)); err != nil || got.String() != want {
+			t.Errorf("%v: %v, %v, want %s", p, got, err, want)
+		}
+	}
+}
+
+func TestReplayFindsWrongFiles(t *testing.T) {
+	b := known(t)
+	rows := grids(b.cat, 3)
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+	good := string(x.Content(flatName))
+	tests := []struct{ name, old, new, want string }{
+		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
+		{"unknown algorithm", "MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomials", "no such algorithm"},
+		{"algorithm of another collective", "MPIR_Bcast_intra_binomial", "MPIR_Reduce_intra_binomial", "not an algorithm of bcast"},
+		{"unknown condition", "comm_size<=", "comm_size>=", "no such condition"},
+		{"collective missing", "collective=alltoallw", "collective=alltoallx", "is missing"},
+		{"broken", "}", "", "not a selection tree"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			x.Files[0].Content = []byte(strings.ReplaceAll(good, tc.old, tc.new))
+			err := b.Replay(x, plan, rows)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestGolden(t *testing.T) {
+	var rows []selection.Row
+	for i, l := range []coll.Layout{{Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 4, PPN: 2}} {
+		for k, size := range []int64{8, 1024, 131072} {
+			names := []string{"smp", "scatter_ring_allgather", "binomial", coll.Default.Name}
+			r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}}
+			for n, name := range names {
+				seconds := 1 + float64((n+i+k)%len(names))
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: seconds})
+			}
+			rows = append(rows, r)
+		}
+	}
+	b := known(t)
+	plan, err := b.Fit(rows, mpi.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := b.Export(plan, "/home/me/my runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippet, err := x.Setup.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "bcast.json", x.Content(flatName))
+	golden.Check(t, "bcast.ch4.json", x.Content(deviceName))
+	golden.Check(t, "bcast.env", snippet)
+}
+
+func TestSize(t *testing.T) {
+	tests := []struct {
+		collective coll.Collective
+		want       int64 // of 4 KiB on 3 nodes x 2
+	}{
+		{coll.Bcast, 4096}, {coll.Allreduce, 4096}, {coll.Reduce, 4096}, {coll.Alltoall, 4096},
+		{coll.Allgather, 6 * 4096}, {coll.Allgatherv, 6 * 4096}, {coll.Alltoallv, 6 * 4096},
+		{coll.Gather, 6 * 4096}, {coll.Scatter, 6 * 4096}, {coll.ReduceScatter, 4096},
+		{coll.ReduceScatterBlock, 4096}, {coll.Barrier, 0}, {coll.Scan, 0}, {coll.Exscan, 0},
+	}
+	for _, tc := range tests {
+		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
+		if got := size(p); got != tc.want {
+			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
+		}
+	}
+	if got := size(coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 1 << 40}); got != math.MaxInt32 {
+		t.Errorf("size of 1 TiB = %d, want the largest int", got)
+	}
+}
+
+// TestHugeSizes: whatever lies beyond a C int goes to the last band.
+func TestHugeSizes(t *testing.T) {
+	var rows []selection.Row
+	for _, size := range []int64{1 << 10, 1 << 31, 1 << 33} {
+		r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: size}}
+		for i, name := range []string{"binomial", "scatter_ring_allgather"} {
+			seconds := []float64{1, 2}
+			if size > 1<<10 {
+				seconds = []float64{2, 1}
+			}
+			r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: seconds[i]})
+		}
+		rows = append(rows, r)
+	}
+	mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
+}
+
+func FuzzReach(f *testing.F) {
+	f.Add(known(f).lib.Tree.Bytes())
+	f.Add([]byte(`{"collective=bcast":{"comm_size<4":{"algorithm=x":{"k=2":{}}},"any":{}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tree, err := csel.Parse(text)
+		if err != nil {
+			return
+		}
+		call := signatureAt(coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 2, MsgBytes: 8})
+		if alg, err := reach(tree, call); err == nil && alg.Name == "" {
+			t.Fatalf("reached an algorithm without a name in\n%s", text)
+		}
+	})
+}

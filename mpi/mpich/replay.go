@@ -1,0 +1,217 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+	"tutti/selection"
+)
+
+// Replay implements mpi.Build. At every row the call must enter what the plan asks
+// for, or all that it enters in the library as shipped where it asks for the default;
+// and no variation of the call (in place, another operation, uneven counts, one
+// element, scattered ranks, a part of a composition) may reach an algorithm that
+// cannot serve it.
+func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
+	v := replayer{build: b, plan: plan}
+	var err error
+	if v.files.flat, err = csel.Parse(x.Content(flatName)); err != nil {
+		return fmt.Errorf("mpich: %w", err)
+	}
+	if text := x.Content(deviceName); text != nil {
+		if v.files.device, err = csel.Parse(text); err != nil {
+			return fmt.Errorf("mpich: the device's file: %w", err)
+		}
+	}
+	if err := v.files.check(b.lib); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := v.point(r.Point); err != nil {
+			return fmt.Errorf("mpich: %v: %w", r.Point, err)
+		}
+		for _, call := range variations(signatureAt(r.Point)) {
+			if err := v.call(call); err != nil {
+				return fmt.Errorf("mpich: %v: call %+v: %w", r.Point, call, err)
+			}
+		}
+	}
+	return nil
+}
+
+type replayer struct {
+	build
+	files files
+	plan  selection.Plan
+}
+
+// trees are the files that a call of a collective sees: without one for the
+// device it has its own tree, unless it is told to leave the collective alone.
+func (v replayer) trees(c coll.Collective) files {
+	f := v.files
+	if !v.mixes(c) {
+		f.device = nil
+	} else if len(f.device) == 0 {
+		f.device = v.lib.Device
+	}
+	return f
+}
+
+func (v replayer) point(p coll.Point) error {
+	alg, _ := v.plan.Select(p)
+	want, err := v.want(p, alg)
+	if err != nil {
+		return err
+	}
+	got, err := v.route(v.trees(p.Collective), signatureAt(p))
+	if err != nil {
+		return err
+	}
+	if !got.equal(want) {
+		return fmt.Errorf("the file reaches %v: want %v for %v", got, want, alg)
+	}
+	return nil
+}
+
+// want returns what a call enters that runs the algorithm as it was measured.
+func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
+	call := signatureAt(p)
+	shipped := v.shipped()
+	if !v.mixes(p.Collective) {
+		shipped.device = nil
+	}
+	own, err := v.route(shipped, call)
+	if err != nil {
+		return route{}, fmt.Errorf("the library's own tree: %w", err)
+	}
+	if alg.IsDefault() {
+		return own, nil
+	}
+	e, err := v.cat.Lookup(p.Collective, alg)
+	if err != nil {
+		return route{}, err
+	}
+	var r route
+	if flat, ok := handsOn(v.cat, p.Collective); ok && shipped.device != nil {
+		r.composition = flat.Function
+	}
+	if composes(e) {
+		r.composition = e.Function
+	}
+	switch {
+	case !composes(e):
+		if r.flat, err = coll.NewAlgorithm(e.Function, alg.Params()...); err != nil {
+			return r, err
+		}
+	case !e.Has(mpi.Hierarchical):
+		if r.flat, err = reach(v.lib.Tree, call); err != nil {
+			return r, err
+		}
+	}
+	if !e.Has(mpi.Hierarchical) && !v.parent(p.Collective, r.flat.Name) {
+		return r, nil
+	}
+	return r, v.parts(&r, p, alg)
+}
+
+// parent reports whether a leaf is an algorithm that splits a communicator.
+func (v replayer) parent(c coll.Collective, leaf string) bool {
+	return slices.ContainsFunc(v.cat.Entries(c), func(e mpi.Entry) bool { return e.Function == leaf && e.Has(mpi.Parent) })
+}
+
+// parts fills in what the parts of an algorithm are to enter.
+func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
+	for _, s := range partsOf(p.Collective) {
+		leaf, err := reach(v.lib.Tree, part(signatureAt(p), s.collective, s.where))
+		if err != nil {
+			return fmt.Errorf("the library's own tree: part: %w", err)
+		}
+		for name, where := range map[string]hierarchy{interPart: rootsKind, nodePart: nodeKind} {
+			e, ok := partOf(v.cat, p.Collective, alg, name)
+			if ok && s.collective == p.Collective && s.where == where {
+				leaf = coll.Algorithm{Name: e.Function}
+			}
+		}
+		r.parts = append(r.parts, leaf)
+	}
+	return nil
+}
+
+// variations returns calls that differ from a benchmark's in one way each.
+func variations(call signature) []signature {
+	all := []signature{call}
+	add := func(change func(*signature)) {
+		c := call
+		change(&c)
+		all = append(all, c)
+	}
+	add(func(c *signature) { c.InPlace = true })
+	add(func(c *signature) { c.BuiltinOp = false })
+	add(func(c *signature) { c.BuiltinOp, c.Commutative = false, false })
+	add(func(c *signature) { c.BlockRegular = false })
+	add(func(c *signature) { c.Count = 1 })
+	add(func(c *signature) { c.NodeConsecutive = false })
+	add(func(c *signature) { c.Hierarchy, c.NodeConsecutive = nodeKind, false })
+	add(func(c *signature) { c.Hierarchy, c.NodeConsecutive = rootsKind, false })
+	return all
+}
+
+// call checks that the call reaches algorithms and a composition that may serve it.
+func (v replayer) call(call signature) error {
+	f := v.trees(call.Collective)
+	var reached []string
+	if len(f.device) > 0 {
+		leaf, ok, err := reachDevice(f.device, call)
+		if err != nil {
+			return err
+		}
+		if ok {
+			reached = append(reached, leaf)
+		}
+	}
+	alg, err := reach(f.flat, call)
+	if err != nil {
+		return err
+	}
+	for _, e := range v.cat.Entries(call.Collective) {
+		if !slices.Contains(append(reached, alg.Name), e.Function) {
+			continue
+		}
+		for _, r := range e.Requires {
+			if !call.meets(r) {
+				return fmt.Errorf("the file reaches %v, which needs %s", e.Function, r)
+			}
+		}
+	}
+	return nil
+}
+
+// meets reports whether a call meets a requirement.
+func (c signature) meets(r mpi.Requirement) bool {
+	switch r {
+	case mpi.PowerOfTwo:
+		return c.Processes == mpi.FloorPowerOfTwo(c.Processes)
+	case mpi.Parent, mpi.Hierarchical: // one node is right for compositions, too
+		return c.Hierarchy == parentKind
+	case mpi.OneNode:
+		return c.Hierarchy == parentKind && c.Nodes == 1
+	case mpi.NodeConsecutive:
+		return c.NodeConsecutive
+	case mpi.CountPowerOfTwo:
+		return c.Count >= int64(mpi.FloorPowerOfTwo(c.Processes))
+	case mpi.Commutative:
+		return c.Commutative || c.Collective == coll.Scan // MPICH's own tree does not ask there
+	case mpi.BuiltinOp:
+		return c.BuiltinOp
+	case mpi.BlockRegular:
+		return c.BlockRegular
+	case mpi.InPlace:
+		return c.InPlace
+	case mpi.NotInPlace:
+		return !c.InPlace
+	}
+	return true
+}

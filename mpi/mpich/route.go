@@ -1,0 +1,120 @@
+package mpich
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+)
+
+// files are the two trees that decide, the device's first; without one it hands
+// everything on.
+type files struct {
+	flat, device csel.Object
+}
+
+// shipped are the library's own.
+func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
+
+// route is all that a call enters.
+type route struct {
+	composition string           // leaf of the device's tree, empty when there is none
+	flat        coll.Algorithm   // on the whole communicator, unless it is split
+	parts       []coll.Algorithm // on the communicators of the parts
+}
+
+func (r route) equal(o route) bool {
+	return r.composition == o.composition && r.flat == o.flat && slices.Equal(r.parts, o.parts)
+}
+
+func (r route) String() string {
+	return fmt.Sprintf("%s %s %v", r.composition, r.flat, r.parts)
+}
+
+// splits reports whether MPICH makes a collective from parts, in compositions of
+// the device or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
+func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
+
+// step is a part of a collective: another or the same one on a part of its
+// communicator.
+type step struct {
+	collective coll.Collective
+	where      hierarchy
+}
+
+func partsOf(c coll.Collective) []step {
+	switch c {
+	case coll.Bcast, coll.Reduce:
+		return []step{{c, rootsKind}, {c, nodeKind}}
+	case coll.Allreduce:
+		return []step{{c, rootsKind}, {coll.Reduce, nodeKind}, {coll.Bcast, nodeKind}}
+	case coll.Barrier, coll.Scan:
+		return []step{{c, rootsKind}, {c, nodeKind}, {coll.Bcast, nodeKind}}
+	}
+	return nil
+}
+
+// mixes reports whether the files of the library can let the device hand a
+// communicator on at some points and split it at others, and whether conditions
+// tell the communicators of parts from those of programs: not from 5.0 on.
+func (b build) mixes(c coll.Collective) bool {
+	flat, ok := handsOn(b.cat, c)
+	return ok && slices.Contains(b.lib.Compositions, flat.Function) && len(b.lib.Device) > 0
+}
+
+// part is the call of a collective on a part of a call's communicator.
+func part(call signature, c coll.Collective, where hierarchy) signature {
+	out := call
+	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false
+	if where == rootsKind {
+		out.Processes = call.Nodes
+	} else {
+		out.Processes, out.Nodes = max(1, call.Processes/call.Nodes), 1
+	}
+	if call.Collective == coll.Barrier {
+		out.AvgBytes, out.Count = 1, 1 // what releases the processes of a node
+	}
+	out.TotalBytes = out.AvgBytes * int64(out.Processes)
+	return out
+}
+
+// route follows a call through both files.
+func (b build) route(f files, call signature) (route, error) {
+	var r route
+	if len(f.device) > 0 {
+		leaf, ok, err := reachDevice(f.device, call)
+		if err != nil {
+			return r, err
+		}
+		if ok {
+			r.composition = leaf
+		}
+	}
+	whole := r.composition == ""
+	for _, e := range b.cat.Entries(call.Collective) {
+		whole = whole || e.Function == r.composition && !e.Has(mpi.Hierarchical)
+	}
+	divided := !whole
+	if whole {
+		var err error
+		if r.flat, err = reach(f.flat, call); err != nil {
+			return r, err
+		}
+		for _, e := range b.cat.Entries(call.Collective) {
+			divided = divided || e.Function == r.flat.Name && e.Has(mpi.Parent)
+		}
+	}
+	if !divided {
+		return r, nil
+	}
+	for _, s := range partsOf(call.Collective) {
+		alg, err := reach(f.flat, part(call, s.collective, s.where))
+		if err != nil {
+			return r, fmt.Errorf("part: %w", err)
+		}
+		r.parts = append(r.parts, alg)
+	}
+	return r, nil
+}

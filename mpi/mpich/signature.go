@@ -1,0 +1,94 @@
+package mpich
+
+import (
+	"math"
+
+	"tutti/coll"
+)
+
+// hierarchy is what a communicator is to the nodes, as MPICH sees it.
+type hierarchy string
+
+// The kinds of communicators. parentKind has a node with two processes or more; its
+// parts are rootsKind and nodeKind; flatKind has one process on each node.
+const (
+	parentKind hierarchy = "parent"
+	rootsKind  hierarchy = "node_roots"
+	nodeKind   hierarchy = "node"
+	flatKind   hierarchy = "flat"
+)
+
+// signature is what MPICH looks at when it selects.
+type signature struct {
+	Collective       coll.Collective
+	Processes, Nodes int
+	Hierarchy        hierarchy
+	NodeConsecutive  bool  // ranks consecutive on the nodes of a parentKind
+	AvgBytes         int64 // avg_msg_size
+	TotalBytes       int64 // total_msg_size
+	Count            int64
+	Commutative      bool
+	BuiltinOp        bool
+	InPlace          bool // send buffer
+	BlockRegular     bool // equal receive counts
+	MultiThreaded    bool
+}
+
+// signatureAt is the call of a benchmark at a point: separate buffers, equal counts, a
+// predefined commutative operation, ranks consecutive on the nodes.
+func signatureAt(p coll.Point) signature {
+	c := signature{
+		Collective: p.Collective, Processes: p.Processes(), Nodes: p.Nodes, Hierarchy: flatKind,
+		Count: p.Count(), Commutative: true, BuiltinOp: true, BlockRegular: true,
+	}
+	if p.PPN > 1 {
+		c.Hierarchy, c.NodeConsecutive = parentKind, true
+	}
+	n := int64(c.Processes)
+	c.AvgBytes = p.Count() * p.Collective.ElementBytes()
+	c.TotalBytes = c.AvgBytes * n
+	switch p.Collective {
+	case coll.Gather, coll.Scatter:
+		c.TotalBytes = p.Count() * n // elements: MPICH forgets the size of the type
+	case coll.ReduceScatter:
+		c.TotalBytes = c.AvgBytes // MsgBytes is the whole send buffer
+	case coll.ReduceScatterBlock:
+		c.TotalBytes, c.Count = c.AvgBytes, p.Count()/n
+	case coll.Allgatherv:
+		c.Count = p.Count() * n
+	}
+	return c
+}
+
+// sizeKey returns the measure that the rules of a collective compare, empty when
+// they know none.
+func sizeKey(c coll.Collective) string {
+	switch c {
+	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:
+		return "avg_msg_size"
+	case coll.Barrier, coll.Scan, coll.Exscan:
+		return ""
+	}
+	return "total_msg_size"
+}
+
+// Size implements mpi.Library.
+func (library) Size(p coll.Point) int64 { return size(p) }
+
+// size is the measure of message size that the rules compare: bytes of the buffer for
+// bcast, allreduce and reduce, bytes to one process for alltoall, bytes of all
+// processes for the rest, elements of all processes for gather and scatter, 0 for
+// barrier, scan and exscan.
+//
+// Thresholds are C ints. Larger sizes cannot be told apart and measure as the
+// largest int.
+func size(p coll.Point) int64 {
+	bytes := int64(0)
+	switch c := signatureAt(p); sizeKey(p.Collective) {
+	case "avg_msg_size":
+		bytes = c.AvgBytes
+	case "total_msg_size":
+		bytes = c.TotalBytes
+	}
+	return min(bytes, math.MaxInt32)
+}

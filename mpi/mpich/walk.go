@@ -1,0 +1,103 @@
+package mpich
+
+import (
+	"fmt"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi/mpich/csel"
+)
+
+// reach returns the algorithm that a call reaches, named by the function of the leaf:
+// MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds
+// and never leaves it again.
+func reach(o csel.Object, call signature) (coll.Algorithm, error) {
+	m, ok, err := walk(o, call)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s on %d processes: no alternative holds, MPICH would abort", call.Collective, call.Processes)
+	}
+	if err != nil {
+		return coll.Algorithm{}, err
+	}
+	return leafAlgorithm(m)
+}
+
+// reachDevice returns the composition that a call reaches; false when it reaches
+// none and the device hands the call on.
+func reachDevice(o csel.Object, call signature) (string, bool, error) {
+	m, ok, err := walk(o, call)
+	if err != nil || !ok {
+		return "", false, err
+	}
+	name, ok := strings.CutPrefix(m.Key, csel.CompositionKey)
+	if !ok {
+		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, csel.CompositionKey)
+	}
+	return name, true, nil
+}
+
+// walk returns the leaf that a call reaches, and false at a dead end. Conditions
+// are resolved per communicator as long as nothing but the communicator and the
+// collective was asked.
+func walk(o csel.Object, call signature) (csel.Member, bool, error) {
+	resolved := true
+	for range csel.MaxDepth + 1 {
+		if len(o) == 1 && csel.IsLeaf(o[0].Key) {
+			return o[0], true, nil
+		}
+		next, err := enter(o, call, &resolved)
+		if err != nil || next < 0 {
+			return csel.Member{}, false, err
+		}
+		o = o[next].Value
+	}
+	return csel.Member{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, csel.MaxDepth)
+}
+
+// enter returns the place of the first alternative that holds, or -1.
+func enter(o csel.Object, call signature, resolved *bool) (int, error) {
+	for i, m := range o {
+		c, err := parseCondition(m.Key)
+		if err != nil {
+			return -1, err
+		}
+		if c.name == "collective" {
+			if c.value == string(call.Collective) {
+				return i, nil
+			}
+			continue
+		}
+		*resolved = *resolved && c.ofComm()
+		holds, err := c.holds(call, *resolved)
+		if err != nil {
+			return -1, err
+		}
+		if holds {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// leafAlgorithm reads algorithm=NAME with its parameters, which are keys too.
+func leafAlgorithm(m csel.Member) (coll.Algorithm, error) {
+	var params []coll.Param
+	for _, p := range m.Value {
+		name, value, _ := strings.Cut(p.Key, "=")
+		params = append(params, coll.Param{Name: name, Value: value})
+	}
+	alg, err := coll.NewAlgorithm(strings.TrimPrefix(m.Key, csel.LeafKey), params...)
+	if err != nil {
+		return coll.Algorithm{}, fmt.Errorf("leaf %s: %w", m.Key, err)
+	}
+	return alg, nil
+}
+
+// leaf is the inverse of leafAlgorithm: an object with one leaf.
+func leaf(alg coll.Algorithm) csel.Object {
+	var params csel.Object
+	for _, p := range alg.Params() {
+		params = append(params, csel.Member{Key: p.Name + "=" + p.Value})
+	}
+	return csel.Object{alt(csel.LeafKey+alg.Name, params)}
+}

@@ -1,0 +1,241 @@
+package mvapich
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
+
+func known(t testing.TB) build {
+	t.Helper()
+	return build{mpilibrarytest.Release(t, Library, "2.3")}
+}
+
+// grid makes rows with random times for every algorithm that can run, on layouts
+// with non-powers of two, some of which share their number of processes.
+func grid(cat *mpi.Catalogue, seed uint64, slowDefault float64) []selection.Row {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var rows []selection.Row
+	for _, c := range coll.Collectives() {
+		sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000}
+		if !c.Sized() {
+			sizes = []int64{0}
+		}
+		for _, l := range []coll.Layout{{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 4, PPN: 6}} {
+			for _, size := range sizes {
+				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+				r := selection.Row{Point: p}
+				for _, e := range cat.Entries(c) {
+					a := coll.Algorithm{Name: e.Name}
+					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
+					}
+				}
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: slowDefault + rng.Float64()})
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// TestFitKeepsItsBound: what is set loses no more than allowed, and its ranges hold
+// around every end and beyond the tuned sizes.
+func TestFitKeepsItsBound(t *testing.T) {
+	b := known(t)
+	for seed := range uint64(4) {
+		rows := grid(b.cat, seed, 1.9)
+		plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+		set := 0
+		for _, r := range rows {
+			alg, ok := plan.Select(r.Point)
+			if !ok || alg.IsDefault() {
+				continue
+			}
+			set++
+			if loss, ok := r.Loss(alg); !ok || loss > 0.2 {
+				t.Errorf("seed %d: %v: %v loses %g", seed, r.Point, alg, loss)
+			}
+		}
+		if set == 0 {
+			t.Errorf("seed %d: nothing is set", seed)
+		}
+		neighbours(t, b, x.Setup, plan)
+	}
+}
+
+// neighbours replays around every end of a range, and beyond the tuned sizes.
+func neighbours(t *testing.T, b build, s selection.Setup, plan selection.Plan) {
+	t.Helper()
+	for _, l := range plan.Layouts {
+		for i, tree := range l.Trees {
+			ranges, err := parse(s.For(l.Layout)[i].Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bands := tree.Comms[0].PPNs[0].Bands
+			for _, band := range bands {
+				for _, bytes := range []int64{0, band.UpTo - 1, band.UpTo, band.UpTo + 1, math.MaxInt32 - 1} {
+					alg, ok := tree.Lookup(l.Layout.Processes(), 1, bytes)
+					if !ok { // above: the last band goes on
+						alg = bands[len(bands)-1].Algorithm
+					}
+					if alg.IsDefault() { // below: the first one does
+						alg = bands[1].Algorithm
+					}
+					want, err := b.cat.Lookup(tree.Collective, alg)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := ranges.find(bytes); bytes >= 0 && got != want.ID {
+						t.Fatalf("%s %s %d B: algorithm %d, want %d", tree.Collective, l.Layout, bytes, got, want.ID)
+					}
+				}
+			}
+		}
+	}
+}
+
+// small are two layouts: on one of them the library's own choice is best at a size.
+func small() []selection.Row {
+	var rows []selection.Row
+	add := func(nodes int, size int64, binomial, knomial, byDefault float64) {
+		rows = append(rows, selection.Row{
+			Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: size},
+			Options: []selection.Option{
+				{Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: binomial},
+				{Algorithm: coll.Algorithm{Name: "knomial"}, Seconds: knomial},
+				{Algorithm: coll.Default, Seconds: byDefault},
+			},
+		})
+	}
+	add(2, 64, 1, 2, 3)
+	add(2, 65536, 2, 1.01, 1)
+	add(4, 64, 1, 2, 3)
+	add(4, 65536, 2, 1.5, 1)
+	return rows
+}
+
+func TestGolden(t *testing.T) {
+	_, x := mpilibrarytest.Told(t, known(t), small(), mpi.FitOptions{MaxLoss: 0.02})
+	snippet, err := x.Setup.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, x.Snippet, snippet)
+}
+
+// TestFitLeaves: no variable for what would be worse anywhere, or has none.
+func TestFitLeaves(t *testing.T) {
+	b := known(t)
+	scans := small()
+	for i := range scans {
+		scans[i].Point.Collective = coll.Scan
+	}
+	sizes := small()[:2]
+	for i := range sizes {
+		sizes[i].Point.Collective, sizes[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
+	}
+	for _, tc := range []struct {
+		name    string
+		rows    []selection.Row
+		maxLoss float64
+	}{
+		{"the default is best at a size", small(), 0.001},
+		{"there is no variable", scans, 9},
+		{"two sizes of a float are one to the library, and want different algorithms", sizes, 0.02},
+	} {
+		plan, err := b.Fit(tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
+		if err != nil || len(plan.Layouts) != 0 {
+			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, plan.Layouts, err)
+		}
+	}
+}
+
+func TestExportRefuses(t *testing.T) {
+	b := known(t)
+	rows := small()
+	rows[0].Options[0].Algorithm.Name = "smp"
+	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Export(plan, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
+		t.Errorf("unknown algorithm: %v", err)
+	}
+	common, err := selection.FitPlan(small(), size, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common.Layouts = []selection.LayoutPlan{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
+	if _, err := b.Export(common, "/dir"); err == nil || !strings.Contains(err.Error(), "for each layout") {
+		t.Errorf("a plan of another kind: %v", err)
+	}
+}
+
+func TestReplayFindsWrongSettings(t *testing.T) {
+	b := known(t)
+	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
+		plan, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{MaxLoss: 0.02})
+		x.Setup.Layouts[0].Settings[0].Value = value
+		if err := b.Replay(x, plan, small()); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
+			t.Errorf("%s: Replay = %v", value, err)
+		}
+		x.Setup.Layouts[0].Layout.Nodes = 4
+		if err := b.Replay(x, plan, small()); err == nil {
+			t.Errorf("%s for another layout: no error", value)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	ranges, err := parse("2:0-1024,1:1025-8192,3:8193-+")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int64]int{0: 2, 1024: 2, 1025: 1, 8192: 1, 8193: 3, 1 << 40: 3} {
+		if got := ranges.find(size); got != want {
+			t.Errorf("find(%d) = %d, want %d", size, got, want)
+		}
+	}
+	for _, text := range []string{
+		"", "x", "-1", "01", "1:", "1:0-", "1:0-5", "1:1-+", "1:0-5,2:7-+", "1:0-+,2:6-+", "1:0-5,2:6-9", "1:0-5,", "1:5-4,2:5-+", "99999999999",
+		strings.Repeat("1:0-1,", 32) + "1:2-+",
+	} {
+		if got, err := parse(text); !errors.Is(err, errSyntax) {
+			t.Errorf("parse(%q) = %v, %v, want errSyntax", text, got, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("2:0-1024,1:1025-8192,3:8193-+")
+	f.Add("0")
+	f.Add("7:0-+")
+	f.Fuzz(func(t *testing.T, value string) {
+		ranges, err := parse(value)
+		if err != nil {
+			return
+		}
+		again, err := parse(ranges.String())
+		if err != nil {
+			t.Fatalf("%q written as %q: %v", value, ranges, err)
+		}
+		if d := cmp.Diff(ranges, again); d != "" {
+			t.Fatal(d)
+		}
+		ranges.find(100)
+	})
+}

@@ -1,0 +1,159 @@
+package openmpi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+)
+
+func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
+
+func release(t testing.TB, version string) *mpi.Catalogue {
+	t.Helper()
+	return mpilibrarytest.Release(t, Library, version)
+}
+
+func TestCheck(t *testing.T) {
+	mpilibrarytest.Check(t, Library, `
+4.1.4 allgather 2x1 8 two_proc runs
+4.1.4 allgather 1x2 8 two_proc runs
+4.1.4 barrier 4x1 0 two_proc cannot
+4.1.4 alltoall 3x1 8 two_proc cannot
+4.1.4 allgather 6x1 8 neighbor runs
+4.1.4 allgather 3x3 8 neighbor cannot
+4.1.4 allgatherv 3x1 8 neighbor cannot
+4.1.4 bcast 6x1 6 scatter_allgather runs
+4.1.4 bcast 6x1 5 scatter_allgather cannot
+4.1.4 allreduce 6x1 24 ring runs
+4.1.4 allreduce 6x1 20 ring cannot
+4.1.4 bcast 4x1 8 chain runs # 0 stands for what is not given
+4.1.4 bcast 4x1 8 chain(segsize=8192) runs
+4.1.4 bcast 4x1 8 chain(faninout=4,segsize=8192) runs
+4.1.4 bcast 4x1 8 chain(k=2) unknown
+4.1.4 bcast 4x1 8 basic_linear(segsize=8192) unknown
+4.1.4 allgather 4x1 8 sparbit unknown # came with 5.0
+5.0.9 allgather 4x1 8 sparbit runs
+4.1.4 gather 7x1 1 library_default runs
+`)
+}
+
+// The numbers of a rules file of 4.1.4.
+func TestNumbers(t *testing.T) {
+	want := map[coll.Collective][]string{
+		coll.Allgather:          {"linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"},
+		coll.Allgatherv:         {"default", "bruck", "ring", "neighbor", "two_proc"},
+		coll.Allreduce:          {"basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"},
+		coll.Alltoall:           {"linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"},
+		coll.Alltoallv:          {"basic_linear", "pairwise"},
+		coll.Barrier:            {"linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"},
+		coll.Bcast:              {"basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial", "scatter_allgather", "scatter_allgather_ring"},
+		coll.Exscan:             {"linear", "recursive_doubling"},
+		coll.Gather:             {"basic_linear", "binomial", "linear_sync"},
+		coll.Reduce:             {"linear", "chain", "pipeline", "binary", "binomial", "in-order_binary", "rabenseifner"},
+		coll.ReduceScatter:      {"non-overlapping", "recursive_halving", "ring", "butterfly"},
+		coll.ReduceScatterBlock: {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"},
+		coll.Scan:               {"linear", "recursive_doubling"},
+		coll.Scatter:            {"basic_linear", "binomial", "linear_nb"},
+	}
+	cat := release(t, "4.1.4")
+	for _, c := range coll.Collectives() {
+		var names []string
+		for i, e := range cat.Entries(c) {
+			names = append(names, e.Name)
+			if e.ID != i+1 {
+				t.Errorf("%s %s has number %d, want %d", c, e.Name, e.ID, i+1)
+			}
+		}
+		if diff := cmp.Diff(want[c], names); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c, diff)
+		}
+	}
+}
+
+// Rows are in the order of their numbers; 0 would leave the choice to the library.
+func TestTable(t *testing.T) {
+	for _, cat := range Library.Releases() {
+		for _, c := range coll.Collectives() {
+			entries := cat.Entries(c)
+			if len(entries) == 0 {
+				t.Errorf("%s has no algorithm for %s", cat.Version, c)
+			}
+			for i, e := range entries {
+				if e.ID < 1 || i > 0 && e.ID <= entries[i-1].ID || e.Function != "" {
+					t.Errorf("%s %s: %+v: want ascending numbers, and no function", cat.Version, c, e)
+				}
+			}
+		}
+	}
+}
+
+// What gives wrong results for non-commutative operations without a guard.
+func TestOpSafety(t *testing.T) {
+	want := []string{
+		"allreduce ring", "allreduce segmented_ring",
+		"reduce chain", "reduce pipeline", "reduce binary", "reduce binomial",
+		"reduce_scatter recursive_halving", "reduce_scatter ring",
+	}
+	for _, cat := range Library.Releases() {
+		var got []string
+		for _, c := range coll.Collectives() {
+			for _, e := range cat.Entries(c) {
+				if !e.OpSafe {
+					got = append(got, string(c)+" "+e.Name)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("unsafe in %s (-want +got):\n%s", cat.Version, diff)
+		}
+	}
+}
+
+func TestAlgorithms(t *testing.T) {
+	tests := []struct {
+		version    string
+		collective coll.Collective
+		want       string
+	}{
+		{"4.1.4", coll.Bcast, "basic_linear chain(faninout=2,segsize=0) chain(faninout=2,segsize=65536) chain(faninout=2,segsize=8192) " +
+			"chain(faninout=4,segsize=0) chain(faninout=4,segsize=65536) chain(faninout=4,segsize=8192) pipeline(segsize=0) …"},
+		{"4.1.4", coll.Barrier, "linear double_ring recursive_doubling bruck two_proc tree"},
+		{"4.1.4", coll.Allreduce, "basic_linear nonoverlapping recursive_doubling ring segmented_ring(segsize=65536) segmented_ring(segsize=8192) rabenseifner"},
+		{"5.0.9", coll.Alltoall, "linear pairwise modified_bruck linear_sync(max_requests=0) two_proc"},
+	}
+	for _, tc := range tests {
+		var got []string
+		for _, a := range release(t, tc.version).Algorithms(tc.collective) {
+			got = append(got, a.String())
+		}
+		text := strings.Join(got, " ")
+		if start, ok := strings.CutSuffix(tc.want, "…"); ok && strings.HasPrefix(text, start) {
+			continue
+		}
+		if text != tc.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", tc.version, tc.collective, text, tc.want)
+		}
+	}
+}
+
+// Everything is listed, and each of its parameters has a value.
+func TestAlgorithmsAreComplete(t *testing.T) {
+	for _, cat := range Library.Releases() {
+		for _, c := range coll.Collectives() {
+			names := map[string]int{}
+			for _, a := range cat.Algorithms(c) {
+				names[a.Name] = len(a.Params())
+			}
+			for _, e := range cat.Entries(c) {
+				if n, ok := names[e.Name]; !ok || n != len(e.Params) {
+					t.Errorf("%s %s: %s has %d values: want those of %v", cat.Version, c, e.Name, n, e.Params)
+				}
+			}
+		}
+	}
+}

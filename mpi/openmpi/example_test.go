@@ -1,0 +1,49 @@
+package openmpi_test
+
+import (
+	"fmt"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/openmpi"
+	"tutti/selection"
+)
+
+// A barrier of four processes that is faster with another algorithm.
+func Example() {
+	rows := []selection.Row{{
+		Point: coll.Point{Collective: coll.Barrier, Nodes: 4, PPN: 1},
+		Options: []selection.Option{
+			{Algorithm: coll.Default, Seconds: 2e-6},
+			{Algorithm: coll.Algorithm{Name: "tree"}, Seconds: 1e-6},
+		},
+	}}
+	b, err := openmpi.Library.Open(openmpi.Library.Releases()[0], "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x, err := b.Export(plan, "/tuned")
+	fmt.Println(x.Names(), err)
+	fmt.Printf("%s", x.Content("openmpi.rules"))
+	// Output:
+	// [openmpi.rules openmpi.env] <nil>
+	// # rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size
+	// 1 # collectives
+	// 6 # barrier
+	// 3 # communicator sizes
+	//  1 # processes
+	//  1 # message sizes
+	//   0 0 0 0
+	//  4 # processes
+	//  1 # message sizes
+	//   0 6 0 0
+	//  5 # processes
+	//  1 # message sizes
+	//   0 0 0 0
+}

@@ -1,0 +1,270 @@
+package openmpi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"tutti/coll"
+	"tutti/internal/version"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// The files; a layout's is called 2x4.rules or 2x4.json. From 6.0 on the rules are in
+// newerName.
+const (
+	classicName = "openmpi.rules"
+	newerName   = "openmpi.json"
+	snippetName = "openmpi.env"
+	layoutDir   = "layouts"
+)
+
+// stale is what exports for any release and any layouts may have left.
+var stale = []string{classicName, newerName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir}
+
+// errVersion reports a release that reads the rules in another way.
+var errVersion = errors.New("no such rules for this release")
+
+// build is a release: its rules need nothing of the library itself.
+type build struct{ cat *mpi.Catalogue }
+
+// Open implements mpi.Library.
+func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
+
+// newer reports whether the release reads JSON.
+func (b build) newer() bool { return version.AtLeast(b.cat.Version, 6) }
+
+// fileName is the file for everybody.
+func (b build) fileName() string {
+	if b.newer() {
+		return newerName
+	}
+	return classicName
+}
+
+func (b build) layoutName(l coll.Layout) string {
+	return path.Join(layoutDir, l.String()+path.Ext(b.fileName()))
+}
+
+// bundle is the rules for everybody and for some layouts.
+type bundle struct {
+	rules   classicRules
+	layouts []layoutRules // in a file each, to be chosen when a job starts
+	spread  []layoutRules // from 6.0 on: layouts that the rules of one file tell apart
+}
+
+// layoutRules are the rules for jobs of one layout.
+type layoutRules struct {
+	layout coll.Layout
+	rules  classicRules
+}
+
+// Export implements mpi.Build: in the classic format before 6.0, in JSON from there
+// on, where a classic block covers other communicator sizes. The error matches
+// errVersion when a rule limits requests and the release cannot.
+func (b build) Export(plan selection.Plan, dir string) (mpi.Export, error) {
+	if !filepath.IsAbs(dir) {
+		return mpi.Export{}, fmt.Errorf("openmpi: folder %s: want an absolute path, every process opens the rules from its own directory", dir)
+	}
+	rules, err := b.bundle(plan)
+	if err != nil {
+		return mpi.Export{}, err
+	}
+	return b.files(rules, dir), nil
+}
+
+// bundle returns the rules that say a plan.
+func (b build) bundle(plan selection.Plan) (bundle, error) {
+	var out bundle
+	var err error
+	if out.rules, err = exportAll(plan.Trees, b.cat); err != nil {
+		return bundle{}, err
+	}
+	for _, l := range plan.Layouts {
+		rules, err := exportAll(l.Trees, b.cat)
+		if err != nil {
+			return bundle{}, err
+		}
+		own := layoutRules{l.Layout, rules}
+		if b.newer() && (l.Layout.PPN == 1 || l.Layout.Nodes == 1) {
+			out.spread = append(out.spread, own)
+		} else {
+			out.layouts = append(out.layouts, own)
+		}
+	}
+	for _, l := range append(slices.Clone(out.layouts), layoutRules{rules: out.rules}) {
+		if l.rules.second() && !version.AtLeast(b.cat.Version, 5, 0, 7) {
+			return bundle{}, fmt.Errorf("openmpi %s: max_requests: %w: want 5.0.7 or later", b.cat.Version, errVersion)
+		}
+	}
+	return out, nil
+}
+
+// files returns rules as files, those of layouts first, and the settings for a folder.
+func (b build) files(rules bundle, dir string) mpi.Export {
+	x := mpi.Export{Snippet: snippetName, Stale: stale}
+	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
+	if len(rules.layouts) > 0 {
+		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
+	}
+	if b.cat.Version != tried {
+		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
+	}
+	for _, l := range rules.layouts {
+		name := b.layoutName(l.layout)
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(l.rules, rules.spread)})
+		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: b.settings(filepath.Join(dir, name))})
+	}
+	x.Files = append(x.Files, mpi.File{Name: b.fileName(), Content: b.text(rules.rules, rules.spread)})
+	x.Setup.Settings = b.settings(filepath.Join(dir, b.fileName()))
+	return x
+}
+
+// text is a file that the release reads.
+func (b build) text(rules classicRules, spread []layoutRules) []byte {
+	if b.newer() {
+		return toJSON(rules, spread, b.name).Bytes()
+	}
+	return rules.Bytes()
+}
+
+// settings make the library follow the rules in a file. Components that stand before
+// tuned have to step back, as when algorithms are measured.
+func (b build) settings(file string) []selection.Setting {
+	return append([]selection.Setting{
+		dynamicRules,
+		{Name: mcaPrefix + "coll_tuned_dynamic_rules_filename", Value: file},
+	}, others(b.cat.Version)...)
+}
+
+// name returns the name that the release has for a number.
+func (b build) name(c coll.Collective, id int) string {
+	for _, e := range b.cat.Entries(c) {
+		if e.ID == id {
+			return e.Name
+		}
+	}
+	return strconv.Itoa(id)
+}
+
+func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error) {
+	var out classicRules
+	for _, t := range trees {
+		if len(t.Comms) == 0 {
+			continue
+		}
+		if _, err := coll.ParseCollective(string(t.Collective)); err != nil {
+			return nil, fmt.Errorf("openmpi: %w", err)
+		}
+		blocks, err := exportTree(t, cat)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, classicCollective{t.Collective, blocks})
+	}
+	return out, nil
+}
+
+// undecided is the rule that leaves everything to the library.
+func undecided() []rule { return []rule{{}} }
+
+// exportTree returns ascending blocks that leave everything outside the tuned
+// range to the library: a first one, since Open MPI uses that for smaller
+// communicators as well, and a last one.
+func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
+	var blocks []classicBlock
+	if t.Comms[0].Low > 1 {
+		blocks = append(blocks, classicBlock{1, undecided()})
+	}
+	for _, c := range t.Comms {
+		if len(c.PPNs) != 1 {
+			return nil, fmt.Errorf("openmpi %s: rules know no processes per node: fit the tree by processes", t.Collective)
+		}
+		for _, low := range starts(c) {
+			rules, err := exportBands(t.Collective, c.PPNs[0].Bands, low, cat)
+			if err != nil {
+				return nil, err
+			}
+			if len(blocks) == 0 || !slices.Equal(blocks[len(blocks)-1].Rules, rules) {
+				blocks = append(blocks, classicBlock{low, rules})
+			}
+		}
+	}
+	if high := t.Comms[len(t.Comms)-1].High; high < math.MaxInt32 {
+		blocks = append(blocks, classicBlock{high + 1, undecided()})
+	}
+	return blocks, nil
+}
+
+// starts returns where blocks of a range begin. Two processes stand alone: some
+// algorithms abort on any other number.
+func starts(c selection.CommRange) []int {
+	out := []int{c.Low}
+	for _, n := range []int{2, 3} {
+		if n > c.Low && n <= c.High {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// exportBands returns the rules for communicators of at least the given number of
+// processes, 2 meaning exactly 2.
+func exportBands(c coll.Collective, bands []selection.Band, processes int, cat *mpi.Catalogue) ([]rule, error) {
+	var out []rule
+	from := int64(0)
+	for _, b := range bands {
+		r, err := ruleOf(c, b.Algorithm, processes, cat)
+		if err != nil {
+			return nil, err
+		}
+		r.Size = from
+		out = append(out, r)
+		from = b.UpTo + 1
+	}
+	if !sized(c) {
+		if len(out) != 1 {
+			return nil, fmt.Errorf("openmpi %s: rules know no message size: fit the tree without sizes", c)
+		}
+		return out, nil
+	}
+	out = append(out, rule{Size: from})
+	return slices.CompactFunc(out, func(a, b rule) bool { b.Size = a.Size; return a == b }), nil
+}
+
+// ruleOf returns the rule for an algorithm, without a size.
+func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *mpi.Catalogue) (rule, error) {
+	if alg.IsDefault() {
+		return rule{}, nil
+	}
+	entry, err := cat.Lookup(c, alg)
+	if err != nil {
+		return rule{}, err
+	}
+	if entry.Has(mpi.TwoProcesses) && processes != 2 {
+		return rule{}, nil
+	}
+	r := rule{Algorithm: entry.ID}
+	for _, p := range alg.Params() {
+		n, err := strconv.ParseInt(p.Value, 10, 64)
+		if err != nil || n < 0 || p.Name != "segsize" && n > math.MaxInt32 {
+			return rule{}, fmt.Errorf("openmpi %s %v: parameter %s: want a whole number, zero or more", c, alg, p.Name)
+		}
+		switch p.Name {
+		case "segsize":
+			r.SegSize = n
+		case "faninout":
+			r.FanInOut = int(n)
+		case "max_requests":
+			r.MaxRequests = int(n)
+		default:
+			return rule{}, fmt.Errorf("openmpi %s %v: parameter %s: rules have segsize, faninout and max_requests alone", c, alg, p.Name)
+		}
+	}
+	return r, nil
+}

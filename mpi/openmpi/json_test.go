@@ -1,0 +1,283 @@
+package openmpi
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// spreadRows are three layouts of twelve processes that want different algorithms,
+// two of which rules of 6.0 can tell from all others.
+func spreadRows() []selection.Row {
+	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
+	return []selection.Row{
+		row(coll.Layout{Nodes: 3, PPN: 2}, 64, names, 1, 2, 3, 4),
+		row(coll.Layout{Nodes: 3, PPN: 2}, 65536, names, 4, 1, 3, 4),
+		row(coll.Layout{Nodes: 2, PPN: 6}, 64, names, 1, 2, 3, 4),
+		row(coll.Layout{Nodes: 2, PPN: 6}, 65536, names, 3, 2, 1, 4),
+		row(coll.Layout{Nodes: 12, PPN: 1}, 64, names, 1, 2, 3, 4),
+		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
+		row(coll.Layout{Nodes: 1, PPN: 12}, 64, names, 2, 2, 3, 1),
+		row(coll.Layout{Nodes: 1, PPN: 12}, 65536, names, 2, 1.5, 3, 1),
+	}
+}
+
+func TestJSONGolden(t *testing.T) {
+	b := build{release(t, "6.0.x")}
+	rows := spreadRows()
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	if d := cmp.Diff([]string{"openmpi.json", "openmpi.env", "layouts/2x6.json"}, x.Names()); d != "" {
+		t.Error(d)
+	}
+	for _, f := range x.Files {
+		golden.Check(t, "newer."+path.Base(f.Name), f.Content)
+	}
+	x, err := b.Export(plan, "/dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippet, err := x.Setup.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "newer.openmpi.env", snippet)
+}
+
+// around returns numbers and their neighbours.
+func around(numbers ...int64) []int64 {
+	var out []int64
+	for _, n := range numbers {
+		for d := int64(-1); d <= 1; d++ {
+			if n+d >= 0 {
+				out = append(out, n+d)
+			}
+		}
+	}
+	return out
+}
+
+// TestJSONSaysWhatTheRulesSay: at every bound of the classic rules, one below and
+// one above, the newer file reaches the same rule.
+func TestJSONSaysWhatTheRulesSay(t *testing.T) {
+	b := build{release(t, "6.0.x")}
+	for seed := range uint64(3) {
+		plan, x := mpilibrarytest.Told(t, b, grid(b.cat, seed), mpi.FitOptions{MaxLoss: 0.1})
+		back, err := parseJSON(x.Content(newerName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := b.bundle(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked := 0
+		for _, c := range rules.rules {
+			for _, block := range c.Blocks {
+				for _, n := range around(int64(block.Processes)) {
+					for _, l := range []coll.Layout{{Nodes: int(n), PPN: 1}, {Nodes: 1, PPN: int(n)}, {Nodes: int(n) / 2, PPN: 2}} {
+						if l.Processes() < 1 {
+							continue
+						}
+						checked += sameRules(t, rules, back, c.Collective, l)
+					}
+				}
+			}
+		}
+		if checked < 1000 {
+			t.Errorf("only %d comparisons", checked)
+		}
+	}
+}
+
+// sameRules compares at every bound of sizes and returns the number of comparisons.
+func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l coll.Layout) int {
+	t.Helper()
+	rules := all.rules
+	for _, s := range all.spread {
+		if s.layout == l {
+			rules = s.rules
+		}
+	}
+	checked := 0
+	for _, x := range rules {
+		if x.Collective != c {
+			continue
+		}
+		for _, block := range x.Blocks {
+			for _, r := range block.Rules {
+				for _, size := range around(r.Size) {
+					want, _ := rules.Find(c, l.Processes(), size)
+					got, decided := back.Find(c, l, size)
+					if decided != (want.Algorithm != 0) || got.SegSize != want.SegSize || decided && got.Algorithm == "" {
+						t.Fatalf("%s %s %d B: %+v, %t, want %+v", c, l, size, got, decided, want)
+					}
+					checked++
+				}
+			}
+		}
+	}
+	return checked
+}
+
+func TestParseJSONRefuses(t *testing.T) {
+	file := func(collectives string) string {
+		return `{"rule_file_version":3,"module":"tuned","collectives":` + collectives + `}`
+	}
+	tests := []struct{ name, text, want string }{
+		{"empty", "", "EOF"},
+		{"version", `{"rule_file_version":2,"module":"tuned","collectives":{}}`, "want rule_file_version 3"},
+		{"module", `{"rule_file_version":3,"module":"han","collectives":{}}`, "module tuned"},
+		{"no collectives", `{"rule_file_version":3,"module":"tuned"}`, "collectives"},
+		{"a list", file(`[]`), "want an object"},
+		{"unknown key", file(`{"bcast":[{"size":1,"rules":[]}]}`), "unknown field"},
+		{"unknown collective", file(`{"reducescatter":[]}`), "unknown collective"},
+		{"twice", file(`{"bcast":[],"bcast":[]}`), "given twice"},
+		{"no rules", file(`{"bcast":[{"comm_size_min":1}]}`), "no rules"},
+		{"inf processes", file(`{"bcast":[{"comm_size_max":"inf","rules":[]}]}`), "cannot unmarshal"},
+		{"spread", file(`{"bcast":[{"comm_rank_distribution":"two-per-node","rules":[]}]}`), "two-per-node"},
+		{"order", file(`{"bcast":[{"comm_size_min":4,"comm_size_max":3,"rules":[]}]}`), "ascending"},
+		{"sizes", file(`{"bcast":[{"rules":[{"msg_size_min":4,"msg_size_max":3,"alg":1}]}]}`), "ascending"},
+		{"no algorithm", file(`{"bcast":[{"rules":[{"msg_size_min":4}]}]}`), "want a name or a number"},
+		{"negative", file(`{"bcast":[{"rules":[{"alg":1,"seg_size":-1}]}]}`), "negative"},
+		{"rest", file(`{}`) + "x", "more text"},
+	}
+	for _, tc := range tests {
+		if _, err := parseJSON([]byte(tc.text)); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error = %v, want ErrSyntax with %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func TestJSONFirstMatch(t *testing.T) {
+	rules, err := parseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
+		{"comm_size_min":8,"comm_size_max":8,"comm_rank_distribution":"one-per-node","rules":[{"msg_size_max":"inf","alg":"ignore"}]},
+		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":3}]},
+		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		nodes, ppn int
+		size       int64
+		want       string
+	}{
+		{8, 1, 5, ""}, {1, 8, 10, "3"}, {1, 8, 20, "3"}, {1, 8, 21, ""}, {1, 8, 9, ""}, {1, 4, 15, "3"}, {2, 2, 15, ""}, {1, 3, 15, ""},
+		{2, 4, 99, "binomial"}, {2, 4, 100, "chain"}, {9, 1, 100, "chain"}, {1, 9, math.MaxInt64, "chain"},
+	}
+	for _, tc := range tests {
+		got, ok := rules.Find(coll.Bcast, coll.Layout{Nodes: tc.nodes, PPN: tc.ppn}, tc.size)
+		if !ok {
+			got.Algorithm = ""
+		}
+		if got.Algorithm != tc.want {
+			t.Errorf("%dx%d %d B: %q, want %q", tc.nodes, tc.ppn, tc.size, got.Algorithm, tc.want)
+		}
+	}
+}
+
+func TestReplayFindsWrongJSON(t *testing.T) {
+	b := build{release(t, "6.0.x")}
+	rows := spreadRows()
+	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rules, err := b.bundle(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules.spread = nil // the layouts fall to the rules for everybody
+	if err := b.Replay(b.files(rules, "/dir"), plan, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+		t.Errorf("Replay = %v", err)
+	}
+}
+
+// TestSecondVersion: a fifth number asks for another header, and other releases
+// refuse it.
+func TestSecondVersion(t *testing.T) {
+	rules := classicRules{{Collective: coll.Alltoall, Blocks: []classicBlock{
+		{Processes: 1, Rules: []rule{{}}},
+		{Processes: 4, Rules: []rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
+	text := rules.Bytes()
+	golden.Check(t, "second.rules", text)
+	back, err := parse(text)
+	if d := cmp.Diff(rules, back); err != nil || d != "" {
+		t.Fatal(err, d)
+	}
+	for size, want := range map[int64]int{99: 0, 100: 16, 199: 16, 200: 0} {
+		if got, _ := back.Find(coll.Alltoall, 5, size); got.MaxRequests != want {
+			t.Errorf("%d B: %d requests, want %d", size, got.MaxRequests, want)
+		}
+	}
+	// A number on the next line is the next rule's.
+	if _, err := parse([]byte("rule-file-version-2\n1 3 1 4 2\n0 4 0 0\n5 4 0 0 8\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzParseJSON(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	rules := jsonRules{{Collective: coll.Bcast, Blocks: []jsonBlock{
+		{Low: 4, High: math.MaxInt32, Spread: onePerNode, Rules: []jsonRule{
+			{Low: rng.Int64N(10), High: math.MaxInt64, Algorithm: "chain", FanInOut: 2, SegSize: 3, MaxRequests: 4}}}}}}
+	f.Add(rules.Bytes())
+	f.Add([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[{"rules":[{"msg_size_max":"inf","alg":7}]}]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rules, err := parseJSON(text)
+		if err != nil {
+			return
+		}
+		again, err := parseJSON(rules.Bytes())
+		if err != nil {
+			t.Fatalf("written rules: %v\n%s", err, rules.Bytes())
+		}
+		if d := cmp.Diff(rules, again); d != "" {
+			t.Fatal(d)
+		}
+		rules.Find(coll.Bcast, coll.Layout{Nodes: 4, PPN: 2}, 100)
+	})
+}
+
+// TestMaxRequests: the limit reaches the files of releases that read it, and no
+// others.
+func TestMaxRequests(t *testing.T) {
+	p := coll.Point{Collective: coll.Alltoall, Nodes: 4, PPN: 2, MsgBytes: 64}
+	limited, err := coll.ParseAlgorithm("linear_sync(max_requests=8)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []selection.Row{{Point: p, Options: []selection.Option{{Algorithm: limited, Seconds: 1}}}}
+	for _, version := range []string{"5.0.6", "5.0.7", "5.0.9", "6.0.x"} {
+		known := "5.0.9"
+		if version == "6.0.x" {
+			known = version
+		}
+		b := build{release(t, known).As(version)}
+		if version == "5.0.6" {
+			plan, err := b.Fit(rows, mpi.FitOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Export(plan, "/dir"); !errors.Is(err, errVersion) {
+				t.Errorf("5.0.6: %v, want errVersion", err)
+			}
+			continue
+		}
+		_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+		want := "rule-file-version-2\n"
+		if version == "6.0.x" {
+			want = `"reqs": 8`
+		}
+		if text := string(x.Content(b.fileName())); !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in\n%s", version, want, text)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package openmpi
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+var toolchain = mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
+
+func launch(t *testing.T, env []string, n int, args ...string) string {
+	t.Helper()
+	env = append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, env...)
+	return mpitest.Run(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
+}
+
+// traced runs a program with the dynamic loader of rank 0 keeping a log, and returns
+// what it printed and the algorithms of the collective that it called, in the order
+// of their first calls: the component is bound lazily, so the log has what was really
+// called.
+func traced(t *testing.T, env []string, p coll.Point, args ...string) (out string, called []string) {
+	t.Helper()
+	dir := t.TempDir()
+	const script = `[ "$OMPI_COMM_WORLD_RANK" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT="$0/log"; exec "$@"`
+	out = launch(t, env, p.Processes(), append([]string{"sh", "-c", script, dir}, args...)...)
+	logs, err := filepath.Glob(filepath.Join(dir, "log*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := regexp.MustCompile(`binding file \S*mca_coll_tuned\.so .*normal symbol .ompi_coll_base_` + string(p.Collective) + `_intra_(\w+)'`)
+	for _, name := range logs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range form.FindAllSubmatch(text, -1) {
+			called = append(called, string(m[1]))
+		}
+	}
+	return out, called
+}
+
+// algorithmsOf returns what a call of a collective calls; its results must be right.
+func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string {
+	t.Helper()
+	out, called := traced(t, env, p, prog, "call", string(p.Collective), fmt.Sprint(p.MsgBytes))
+	if !strings.Contains(out, "right "+string(p.Collective)) {
+		t.Fatalf("%v: no right result:\n%s", p, out)
+	}
+	return strings.Join(called, " ")
+}
+
+// TestLiveSelection: the library calls what the rules say, seen in the log of the
+// dynamic loader.
+func TestLiveSelection(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	// Names of the functions, beside those of the rules.
+	functions := map[string]string{
+		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
+		"bruck": "bruck", "ring": "ring", "pairwise": "pairwise", "modified_bruck": "bruck", "linear_sync": "linear_sync",
+	}
+	choices := map[coll.Collective][]string{
+		coll.Bcast:     {"basic_linear", "chain", "pipeline", "binomial"},
+		coll.Allgather: {"bruck", "ring"},
+		coll.Alltoall:  {"pairwise", "modified_bruck", "linear_sync"},
+	}
+	var rows []selection.Row
+	for _, c := range coll.Collectives() {
+		for i, n := range []int{3, 5, 6, 8} {
+			for k, size := range []int64{64, 16384} {
+				names := choices[c]
+				if len(names) == 0 {
+					continue
+				}
+				r := selection.Row{Point: coll.Point{Collective: c, Nodes: 1, PPN: n, MsgBytes: size}}
+				best := coll.Algorithm{Name: names[(i+k)%len(names)]}
+				r.Options = []selection.Option{{Algorithm: best, Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}
+				rows = append(rows, r)
+			}
+		}
+	}
+	b := build{release(t, "4.1.4")}
+	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	env := mpilibrarytest.Sourced(t, b, plan)
+	for i, r := range rows {
+		if i%3 != 1 { // some are enough
+			continue
+		}
+		want := functions[r.Options[0].Algorithm.Name]
+		got := algorithmsOf(t, env, r.Point, prog)
+		t.Logf("%v: %s", r.Point, got)
+		if got != want {
+			t.Errorf("%v: called %q, want %q", r.Point, got, want)
+		}
+	}
+	// Below the first block the library decides, as without rules.
+	below := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}
+	if with, without := algorithmsOf(t, env, below, prog), algorithmsOf(t, nil, below, prog); with != without {
+		t.Errorf("%v: called %q, without rules %q", below, with, without)
+	}
+}
+
+// canary asks for an algorithm that does not exist, which is an error of its own.
+var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Processes: 1, Rules: []rule{{Algorithm: 99}}}}}}
+
+// put writes rules of 4.1.4 into a folder that a shell would stumble over.
+func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "it's $HOME")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x = build{release(t, "4.1.4")}.files(rules, dir)
+	if err := x.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir, x
+}
+
+// TestLiveCanary: the file is read; without the first setting it is not.
+func TestLiveCanary(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	_, x := put(t, bundle{rules: canary})
+	var env []string
+	for _, s := range x.Setup.Settings {
+		env = append(env, s.Name+"="+s.Value)
+	}
+	args := []string{prog, "name", "64"} // returns errors and prints them
+	if out := launch(t, env, 3, args...); !strings.Contains(out, "MPI_ERR_ARG") {
+		t.Errorf("the file was not read:\n%s", out)
+	}
+	if out := launch(t, env[1:], 3, args...); strings.Contains(out, "MPI_ERR_ARG") || !strings.Contains(out, "MPI_ERR_TRUNCATE") {
+		t.Errorf("without the setting:\n%s", out)
+	}
+}
+
+// TestLiveResults: with random rules for every collective that are safe for every
+// operation, results are right on any number of processes.
+func TestLiveResults(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	b := build{release(t, "4.1.4")}
+	for i, n := range []int{2, 3, 5, 6, 8} {
+		plan, err := b.Fit(grid(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, plan), n, prog, "check", "1", "3000"), 2)
+	}
+}
+
+// TestLiveLayout: sourced in a job, the snippet leads the library to the rules of
+// its layout.
+func TestLiveLayout(t *testing.T) {
+	prog := mpitest.Build(t, toolchain)
+	dir, x := put(t, bundle{layouts: []layoutRules{{coll.Layout{Nodes: 1, PPN: 3}, canary}}})
+	run := func(slurm ...string) string {
+		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
+		// Slurm's variables are for the snippet; mpirun would look for the job.
+		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
+		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, x.Snippet), prog, "name", "64")
+	}
+	if out := run("SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=3"); !strings.Contains(out, "MPI_ERR_ARG") {
+		t.Errorf("the layout's file was not read:\n%s", out)
+	}
+	for _, other := range [][]string{nil, {"SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=4"}} {
+		if out := run(other...); strings.Contains(out, "MPI_ERR_ARG") || !strings.Contains(out, "MPI_ERR_TRUNCATE") {
+			t.Errorf("%v: the layout's file was read:\n%s", other, out)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package openmpi
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// grid makes rows with random times for every algorithm that can run, on layouts
+// with non-powers of two, some of which share their number of processes.
+func grid(cat *mpi.Catalogue, seed uint64) []selection.Row {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var rows []selection.Row
+	for _, c := range coll.Collectives() {
+		sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000}
+		if !c.Sized() {
+			sizes = []int64{0}
+		}
+		for _, l := range []coll.Layout{{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2},
+			{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 8, PPN: 1}, {Nodes: 4, PPN: 6}} {
+			for _, size := range sizes {
+				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+				r := selection.Row{Point: p}
+				for _, e := range cat.Entries(c) {
+					a := coll.Algorithm{Name: e.Name}
+					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
+						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
+					}
+				}
+				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: 1.3 + rng.Float64()})
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// TestBetweenGridPoints replays points that were not tuned.
+func TestBetweenGridPoints(t *testing.T) {
+	for _, version := range []string{"4.1.4", "6.0.x"} {
+		b := build{release(t, version)}
+		plan, x := mpilibrarytest.Told(t, b, grid(b.cat, 9), mpi.FitOptions{MaxLoss: 0.1})
+		rng := rand.New(rand.NewPCG(10, 0))
+		var rows []selection.Row
+		for range 5000 {
+			p := coll.Point{Collective: coll.Collectives()[rng.IntN(14)], Nodes: 1 + rng.IntN(30), PPN: 1}
+			if p.Collective.Sized() {
+				p.MsgBytes = int64(math.Exp2(rng.Float64() * 22))
+			}
+			rows = append(rows, selection.Row{Point: p})
+		}
+		if err := b.Replay(x, plan, rows); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+// row builds a row of a bcast with times by name.
+func row(l coll.Layout, size int64, names []string, seconds ...float64) selection.Row {
+	r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}}
+	for i, name := range names {
+		alg, err := coll.ParseAlgorithm(name)
+		if err != nil {
+			panic(err)
+		}
+		r.Options = append(r.Options, selection.Option{Algorithm: alg, Seconds: seconds[i]})
+	}
+	return r
+}
+
+func TestGolden(t *testing.T) {
+	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
+	rows := []selection.Row{
+		row(coll.Layout{Nodes: 3, PPN: 2}, 64, names, 1, 2, 3, 4),
+		row(coll.Layout{Nodes: 3, PPN: 2}, 65536, names, 4, 1, 3, 4),
+		row(coll.Layout{Nodes: 2, PPN: 6}, 64, names, 1, 2, 3, 4),
+		row(coll.Layout{Nodes: 2, PPN: 6}, 65536, names, 3, 2, 1, 4),
+		row(coll.Layout{Nodes: 12, PPN: 1}, 64, names, 1, 2, 3, 4),
+		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
+	}
+	b := build{release(t, "4.1.4")}
+	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	for _, f := range x.Files {
+		golden.Check(t, path.Base(f.Name), f.Content)
+	}
+	x, err := b.Export(plan, "/home/me/my runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.env", "layouts/2x6.rules", "layouts/12x1.rules"}, x.Names()); d != "" {
+		t.Error(d)
+	}
+	snippet, err := x.Setup.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "layouts.env", snippet)
+	want := []selection.Conflict{
+		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
+		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 12, PPN: 1}, Loss: 0.5},
+	}
+	if d := cmp.Diff(want, plan.Conflicts); d != "" {
+		t.Error(d)
+	}
+}
+
+// The user's own list of components, OMPI_MCA_coll, is not touched.
+func TestSettings(t *testing.T) {
+	for version, want := range map[string]string{"4.1.4": "hcoll_enable", "5.0.9": "han_priority", "6.0.x": "han_priority"} {
+		settings := build{release(t, version)}.settings("/x")
+		if last := settings[len(settings)-1]; last != (selection.Setting{Name: "OMPI_MCA_coll_" + want, Value: "0"}) {
+			t.Errorf("last setting of %s = %v, want %s", version, last, want)
+		}
+	}
+}
+
+func TestExportRefuses(t *testing.T) {
+	b := build{release(t, "4.1.4")}
+	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
+		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
+		plan, err := b.Fit(rows, mpi.FitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Export(plan, "/dir"); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, err := b.Fit(rows, mpi.FitOptions{OpSafe: true}); err == nil && name != "pipeline(segsize=many)" {
+			t.Errorf("%s: OpSafe finds no error", name)
+		}
+	}
+	if _, err := b.Export(selection.Plan{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
+		t.Errorf("relative path: %v", err)
+	}
+}
+
+// TestTwoProcesses: an algorithm for two processes alone is never ruled for more,
+// though the next grid size is far away.
+func TestTwoProcesses(t *testing.T) {
+	b := build{release(t, "4.1.4")}
+	var rows []selection.Row
+	for _, n := range []int{2, 18} { // the boundary is at 6
+		r := selection.Row{Point: coll.Point{Collective: coll.Barrier, Nodes: n, PPN: 1}}
+		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: "tree"}, Seconds: 2})
+		if n == 2 {
+			r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: "two_proc"}, Seconds: 1})
+		}
+		rows = append(rows, r)
+	}
+	_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	back, err := parse(x.Content(classicName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
+		if got, _ := back.Find(coll.Barrier, n, 0); got.Algorithm != want {
+			t.Errorf("%d processes: algorithm %d, want %d", n, got.Algorithm, want)
+		}
+	}
+}
+
+func TestReplayFindsWrongRules(t *testing.T) {
+	b := build{release(t, "4.1.4")}
+	rows := grid(b.cat, 1)
+	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rules, err := b.bundle(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules.rules[0].Blocks[1].Rules[0].Algorithm++
+	if err := b.Replay(b.files(rules, "/dir"), plan, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+		t.Errorf("changed algorithm: %v", err)
+	}
+	rules.rules[0].Blocks[1].Rules[0].Size = 1
+	if err := b.Replay(b.files(rules, "/dir"), plan, rows); !errors.Is(err, errSyntax) {
+		t.Errorf("first size 1: %v, want ErrSyntax", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	rules, err := parse([]byte(`1 7 # bcast
+		2
+		4 2   0 1 0 0   1000 2 3 512
+		010 1   0 6 0 0  # octal: 8 processes`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		processes int
+		size      int64
+		want      int
+	}{
+		{2, 0, 1}, {4, 999, 1}, {4, 1000, 2}, {7, 1 << 40, 2}, {8, 1, 6}, {1000, 1, 6},
+	}
+	for _, tc := range tests {
+		if got, ok := rules.Find(coll.Bcast, tc.processes, tc.size); !ok || got.Algorithm != tc.want {
+			t.Errorf("Find(%d, %d) = %v, %t, want %d", tc.processes, tc.size, got, ok, tc.want)
+		}
+	}
+	if _, ok := rules.Find(coll.Reduce, 4, 0); ok {
+		t.Error("rule found for a collective that is not in the file")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"empty", "", "line 1: the file ends: want number of collectives"},
+		{"cut off", "1\n7\n1\n4\n1\n0 1", "line 6: the file ends: want fan in/out"},
+		{"negative", "1 7 1 4 1 0 -1 0 0", "algorithm -1: want 0 to"},
+		{"first size", "1 7 1 4 1 5 1 0 0", "first message size 5: want 0"},
+		{"size order", "1 7 1 4 2 0 1 0 0 0 1 0 0", "message size 0 after 0"},
+		{"communicator order", "1 7 2 4 0 4 0", "communicator size 4 after 4"},
+		{"unknown collective", "1 5 0", "collective 5: want"},
+		{"collective twice", "2 7 0 7 0", "given twice"},
+		{"count too small", "1 7 1 4 1 0 1 0 0 5", "after the last rule"},
+		{"octal digits", "1 7 1 08 1 0 1 0 0", "first message size 1"},
+		{"other header", "rule-file-version-3\n1 7 0", "number of collectives -3"},
+		{"header after a comment", "#\nrule-file-version-2\n1 7 0", "number of collectives -2"},
+		{"five numbers of the first version", "1 7 1 4 1 0 1 0 0 9", "after the last rule"},
+		{"overflow", "99999999999999999999", "want a number of at most"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := parse([]byte(tc.text)); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v, want ErrSyntax with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("1 7 2 4 1 0 1 0 0 010 1 0 6 0 0x20 # end"))
+	f.Add([]byte("rule-file-version-2\n2\n+3 0"))
+	f.Add([]byte("rule-file-version-2\n1 3 1 4 2 0 4 0 0 8\n5 4 0 0 # none\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rules, err := parse(text)
+		if err != nil {
+			return
+		}
+		again, err := parse(rules.Bytes())
+		if err != nil {
+			t.Fatalf("written rules: %v", err)
+		}
+		if d := cmp.Diff(rules, again); d != "" {
+			t.Fatal(d)
+		}
+		rules.Find(coll.Bcast, 4, 100)
+	})
+}
+
+func TestSize(t *testing.T) {
+	tests := []struct {
+		collective coll.Collective
+		want       int64 // of 4 KiB on 3 nodes x 2
+	}{
+		{coll.Bcast, 4096}, {coll.Allreduce, 4096}, {coll.Reduce, 4096}, {coll.ReduceScatter, 4096},
+		{coll.ReduceScatterBlock, 4096}, {coll.Allgatherv, 4096}, {coll.Allgather, 6 * 4096}, {coll.Alltoall, 6 * 4096},
+		{coll.Gather, 6 * 4096}, {coll.Scatter, 6 * 4096}, {coll.Alltoallv, 0}, {coll.Barrier, 0}, {coll.Scan, 0}, {coll.Exscan, 0},
+	}
+	for _, tc := range tests {
+		p := coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: 4096}
+		if got := size(p); got != tc.want {
+			t.Errorf("Size(%v) = %d, want %d", p, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package openmpi
+
+import (
+	"fmt"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// Replay implements mpi.Build: at every row, the rule reached must be the one of the
+// algorithm that the plan chose for the layout.
+func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
+	common, err := b.reader(x, b.fileName())
+	if err != nil {
+		return err
+	}
+	own := map[coll.Layout]reader{}
+	for _, l := range x.Setup.Layouts {
+		if own[l.Layout], err = b.reader(x, b.layoutName(l.Layout)); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		p := r.Point
+		alg, _ := plan.Select(p)
+		want, err := ruleOf(p.Collective, alg, p.Processes(), b.cat)
+		if err != nil {
+			return fmt.Errorf("openmpi: %v: %w", p, err)
+		}
+		find, ok := own[p.Layout()]
+		if !ok {
+			find = common
+		}
+		if got := find(p); got != want {
+			return fmt.Errorf("openmpi: %v: the file reaches %+v: want %+v for %v", p, got, want, alg)
+		}
+	}
+	return nil
+}
+
+// reader replays a file: the rule that a benchmark at a point follows, without its
+// size, the zero rule where the library decides.
+type reader func(p coll.Point) rule
+
+// reader reads a file of an export back.
+func (b build) reader(x mpi.Export, name string) (reader, error) {
+	text := x.Content(name)
+	if b.newer() {
+		back, err := parseJSON(text)
+		if err != nil {
+			return nil, fmt.Errorf("openmpi: %s: %w", name, err)
+		}
+		return func(p coll.Point) rule { return b.numbered(back, p) }, nil
+	}
+	back, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("openmpi: %s: %w", name, err)
+	}
+	return func(p coll.Point) rule {
+		r, _ := back.Find(p.Collective, p.Processes(), compared(p))
+		r.Size = 0
+		return r
+	}, nil
+}
+
+// numbered is the rule that JSON reaches, with the number of its algorithm: -1 for
+// one that the release does not have.
+func (b build) numbered(rules jsonRules, p coll.Point) rule {
+	x, ok := rules.Find(p.Collective, p.Layout(), compared(p))
+	if !ok {
+		return rule{}
+	}
+	r := rule{Algorithm: -1, FanInOut: x.FanInOut, SegSize: x.SegSize, MaxRequests: x.MaxRequests}
+	for id := range 100 { // no collective has that many
+		if b.name(p.Collective, id) == x.Algorithm {
+			r.Algorithm = id
+		}
+	}
+	return r
+}

@@ -1,0 +1,359 @@
+package openmpi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+)
+
+// classicRules is the content of a rules file.
+type classicRules []classicCollective
+
+// classicCollective are the rules of one collective, blocks ascending.
+type classicCollective struct {
+	Collective coll.Collective
+	Blocks     []classicBlock
+}
+
+// classicBlock holds for communicators of that many processes or more, up to the next
+// block; the first one for smaller communicators, too.
+type classicBlock struct {
+	Processes int
+	Rules     []rule
+}
+
+// rule holds for messages of that size or more, up to the next rule.
+type rule struct {
+	Size        int64
+	Algorithm   int // Open MPI's number; 0 leaves the decision to the library
+	FanInOut    int
+	SegSize     int64
+	MaxRequests int // 0: as many as the library likes
+}
+
+type numbered struct {
+	collective coll.Collective
+	id         int64
+}
+
+// ids are Open MPI's numbers of the collectives, from coll_tuned.h.
+var ids = []numbered{
+	{coll.Allgather, 0}, {coll.Allgatherv, 1}, {coll.Allreduce, 2}, {coll.Alltoall, 3}, {coll.Alltoallv, 4},
+	{coll.Barrier, 6}, {coll.Bcast, 7}, {coll.Exscan, 8}, {coll.Gather, 9}, {coll.Reduce, 11},
+	{coll.ReduceScatter, 12}, {coll.ReduceScatterBlock, 13}, {coll.Scan, 14}, {coll.Scatter, 15},
+}
+
+// header2 begins files whose rules may have a fifth number, the most requests. It
+// must be the first line: releases before 5.0.7 reject such a file without a word.
+const header2 = "rule-file-version-2\n"
+
+// second reports whether the rules need the second version of the format.
+func (r classicRules) second() bool {
+	for _, c := range r {
+		for _, b := range c.Blocks {
+			if slices.ContainsFunc(b.Rules, func(x rule) bool { return x.MaxRequests != 0 }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Bytes returns the rules as a file, the same for the same rules, in the first
+// version of the format where that can say them. Numbers have no leading zeros:
+// Open MPI would read them as octal.
+func (r classicRules) Bytes() []byte {
+	var b strings.Builder
+	fifth := ""
+	if r.second() {
+		b.WriteString(header2)
+		fifth = ", most requests"
+	}
+	b.WriteString("# rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size" + fifth + "\n")
+	fmt.Fprintf(&b, "%d # collectives\n", len(r))
+	for _, c := range r {
+		fmt.Fprintf(&b, "%d # %s\n", c.id(), c.Collective)
+		fmt.Fprintf(&b, "%d # communicator sizes\n", len(c.Blocks))
+		for _, block := range c.Blocks {
+			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Processes, len(block.Rules))
+			for _, x := range block.Rules {
+				fmt.Fprintf(&b, "  %d %d %d %d", x.Size, x.Algorithm, x.FanInOut, x.SegSize)
+				if x.MaxRequests != 0 {
+					fmt.Fprintf(&b, " %d", x.MaxRequests)
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return []byte(b.String())
+}
+
+func (c classicCollective) id() int64 {
+	return ids[slices.IndexFunc(ids, func(x numbered) bool { return x.collective == c.Collective })].id
+}
+
+// errSyntax reports text that Open MPI would not take, or not as it looks.
+var errSyntax = errors.New("not a rules file")
+
+// parse reads a rules file. The error matches errSyntax and names the line.
+//
+// Numbers are read as Open MPI does, by C's %li: a leading 0 means octal, 0x
+// hexadecimal, text that is no number is skipped and # starts a comment. Stricter
+// than Open MPI, parse wants sizes in ascending order, known collectives, each
+// once, and nothing but comments after the last rule.
+//
+// Behind the first line rule-file-version-2 a rule may have a fifth number, on the
+// same line as the fourth.
+func parse(text []byte) (classicRules, error) {
+	s := &scanner{text: string(text), line: 1}
+	if rest, ok := strings.CutPrefix(s.text, header2); ok {
+		s.text, s.line, s.second = rest, 2, true
+	}
+	n, err := s.number("number of collectives", math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	var rules classicRules
+	for range n {
+		c, err := s.collective(rules)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, c)
+	}
+	if _, ok, _ := s.next(); ok {
+		return nil, s.fail("a number after the last rule: the counts do not fit")
+	}
+	return rules, nil
+}
+
+type scanner struct {
+	text   string
+	at     int
+	line   int
+	second bool // version of the format
+}
+
+func (s *scanner) fail(format string, args ...any) error {
+	return fmt.Errorf("%w: line %d: %s", errSyntax, s.line, fmt.Sprintf(format, args...))
+}
+
+// next returns the next number of the text, if there is one.
+func (s *scanner) next() (int64, bool, error) {
+	for s.at < len(s.text) {
+		switch rest := s.text[s.at:]; {
+		case rest[0] == '\n':
+			s.line++
+		case rest[0] == '#':
+			end := strings.IndexByte(rest, '\n')
+			if end < 0 {
+				end = len(rest)
+			}
+			s.at += end
+			continue
+		case numberLength(rest) > 0:
+			word := rest[:numberLength(rest)]
+			s.at += len(word)
+			n, err := strconv.ParseInt(word, 0, 64)
+			if err != nil {
+				return 0, true, s.fail("%s: want a number of at most %d", word, math.MaxInt64)
+			}
+			return n, true, nil
+		}
+		s.at++
+	}
+	return 0, false, nil
+}
+
+// numberLength returns how much of the text C's strtol with base 0 takes: a sign,
+// then 0x and hexadecimal, 0 and octal, or decimal digits.
+func numberLength(text string) int {
+	sign := 0
+	if text[0] == '-' || text[0] == '+' {
+		sign = 1
+	}
+	digits, start := "0123456789", sign
+	switch rest := strings.ToLower(text[sign:]); {
+	case strings.HasPrefix(rest, "0x") && len(rest) > 2 && strings.IndexByte("0123456789abcdef", rest[2]) >= 0:
+		digits, start = "0123456789abcdefABCDEF", sign+2
+	case strings.HasPrefix(rest, "0"):
+		digits = "01234567"
+	}
+	n := start
+	for n < len(text) && strings.IndexByte(digits, text[n]) >= 0 {
+		n++
+	}
+	if n == sign {
+		return 0
+	}
+	return n
+}
+
+// number returns the next number, which must be 0 to limit.
+func (s *scanner) number(what string, limit int64) (int64, error) {
+	n, ok, err := s.next()
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return 0, s.fail("the file ends: want %s", what)
+	case n < 0 || n > limit:
+		return 0, s.fail("%s %d: want 0 to %d", what, n, limit)
+	}
+	return n, nil
+}
+
+func (s *scanner) collective(before classicRules) (classicCollective, error) {
+	id, err := s.number("collective", math.MaxInt32)
+	if err != nil {
+		return classicCollective{}, err
+	}
+	var c classicCollective
+	for _, x := range ids {
+		if x.id == id {
+			c.Collective = x.collective
+		}
+	}
+	if c.Collective == "" {
+		return c, s.fail("collective %d: want 0 to 4, 6 to 9 or 11 to 15", id)
+	}
+	if slices.ContainsFunc(before, func(x classicCollective) bool { return x.Collective == c.Collective }) {
+		return c, s.fail("collective %d (%s) is given twice", id, c.Collective)
+	}
+	n, err := s.number("number of communicator sizes", math.MaxInt32)
+	for i := int64(0); err == nil && i < n; i++ {
+		var b classicBlock
+		b, err = s.block()
+		if err == nil && i > 0 && b.Processes <= c.Blocks[i-1].Processes {
+			err = s.fail("communicator size %d after %d: want ascending order", b.Processes, c.Blocks[i-1].Processes)
+		}
+		c.Blocks = append(c.Blocks, b)
+	}
+	return c, err
+}
+
+func (s *scanner) block() (classicBlock, error) {
+	size, err := s.number("communicator size", math.MaxInt32)
+	if err != nil {
+		return classicBlock{}, err
+	}
+	b := classicBlock{Processes: int(size)}
+	n, err := s.number("number of message sizes", math.MaxInt32)
+	for i := int64(0); err == nil && i < n; i++ {
+		var r rule
+		r, err = s.rule()
+		switch {
+		case err != nil:
+		case i == 0 && r.Size != 0:
+			err = s.fail("first message size %d: want 0, Open MPI ignores the file otherwise", r.Size)
+		case i > 0 && r.Size <= b.Rules[i-1].Size:
+			err = s.fail("message size %d after %d: want ascending order", r.Size, b.Rules[i-1].Size)
+		}
+		b.Rules = append(b.Rules, r)
+	}
+	return b, err
+}
+
+func (s *scanner) rule() (rule, error) {
+	var v [4]int64
+	for i, what := range []string{"message size", "algorithm", "fan in/out", "segment size"} {
+		limit := int64(math.MaxInt64)
+		if i == 1 || i == 2 {
+			limit = math.MaxInt32
+		}
+		n, err := s.number(what, limit)
+		if err != nil {
+			return rule{}, err
+		}
+		v[i] = n
+	}
+	r := rule{Size: v[0], Algorithm: int(v[1]), FanInOut: int(v[2]), SegSize: v[3]}
+	if s.second && s.digitFollows() {
+		n, err := s.number("most requests", math.MaxInt32)
+		if err != nil {
+			return rule{}, err
+		}
+		r.MaxRequests = int(n)
+	}
+	return r, nil
+}
+
+// digitFollows skips spaces and tabs, as Open MPI does to find a fifth number.
+func (s *scanner) digitFollows() bool {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
+		s.at++
+	}
+	return s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'
+}
+
+// Find returns the rule that Open MPI follows on a communicator, and false when it
+// has none: the last block and rule that are not too large, where the first block
+// counts for smaller communicators, too.
+func (r classicRules) Find(c coll.Collective, processes int, size int64) (rule, bool) {
+	found, ok := rule{}, false
+	for _, x := range r.block(c, processes) {
+		if x.Size <= size {
+			found, ok = x, true
+		}
+	}
+	return found, ok
+}
+
+// block returns the rules of the block that governs a communicator, nil for none.
+func (r classicRules) block(c coll.Collective, processes int) []rule {
+	for _, rules := range r {
+		if rules.Collective != c || len(rules.Blocks) == 0 {
+			continue
+		}
+		block := rules.Blocks[0]
+		for _, b := range rules.Blocks {
+			if b.Processes <= processes {
+				block = b
+			}
+		}
+		return block.Rules
+	}
+	return nil
+}
+
+// compared is the message size that coll/tuned puts to the rules.
+func compared(p coll.Point) int64 {
+	bytes := p.Count() * p.Collective.ElementBytes()
+	switch p.Collective {
+	case coll.Allgather, coll.Alltoall, coll.Gather, coll.Scatter:
+		return bytes * int64(p.Processes())
+	case coll.Scan, coll.Exscan: // the count is forgotten
+		return p.Collective.ElementBytes() * int64(p.Processes())
+	case coll.Alltoallv, coll.Barrier:
+		return 0
+	}
+	return bytes // allgatherv: the mean over processes; reductions: the whole buffer
+}
+
+// sized reports whether the rules of a collective can tell messages apart.
+func sized(c coll.Collective) bool {
+	switch c {
+	case coll.Alltoallv, coll.Barrier, coll.Scan, coll.Exscan:
+		return false
+	}
+	return true
+}
+
+// Size implements mpi.Library.
+func (library) Size(p coll.Point) int64 { return size(p) }
+
+// size is the measure of message size that coll/tuned compares: bytes of all processes for allgather, alltoall, gather and scatter, bytes
+// of the buffer for the rest. It is 0 for barrier and alltoallv, where none is
+// compared, and for scan and exscan, where the size of one element times the
+// processes is: that says nothing of the message, so one rule serves all.
+func size(p coll.Point) int64 {
+	if !sized(p.Collective) {
+		return 0
+	}
+	return compared(p)
+}

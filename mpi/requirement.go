@@ -1,0 +1,76 @@
+package mpi
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"tutti/coll"
+)
+
+// Requirement is a condition for an algorithm to run as itself. A library that is
+// asked to break one aborts, falls back silently or computes nonsense.
+type Requirement string
+
+// The closed list of requirements.
+const (
+	PowerOfTwo      Requirement = "pow2"             // communicator size is a power of two
+	Even            Requirement = "even"             // communicator size is even
+	TwoProcesses    Requirement = "size2"            // communicator size is two
+	Parent          Requirement = "parent"           // a node holds two processes or more
+	Hierarchical    Requirement = "hierarchical"     // several nodes, each with two processes or more
+	OneNode         Requirement = "one_node"         // several processes, all on one node
+	NodeConsecutive Requirement = "node_consecutive" // ranks are consecutive on the nodes
+	CountPowerOfTwo Requirement = "count_ge_pof2"    // count reaches the largest power of two up to the size
+	CountSize       Requirement = "count_ge_size"    // count reaches the communicator size
+	Commutative     Requirement = "commutative"      // commutative operation
+	BuiltinOp       Requirement = "builtin_op"       // predefined operation
+	BlockRegular    Requirement = "block_regular"    // equal receive counts
+	InPlace         Requirement = "inplace"          // MPI_IN_PLACE only
+	NotInPlace      Requirement = "not_inplace"      // never MPI_IN_PLACE
+)
+
+func requirements() []Requirement {
+	return []Requirement{
+		PowerOfTwo, Even, TwoProcesses, Parent, Hierarchical, OneNode, NodeConsecutive,
+		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, BlockRegular, InPlace, NotInPlace,
+	}
+}
+
+func parseRequirement(s string) (Requirement, error) {
+	if r := Requirement(s); slices.Contains(requirements(), r) {
+		return r, nil
+	}
+	return "", fmt.Errorf("requirement %q: want one of %v", s, requirements())
+}
+
+// Holds reports whether a benchmark at the point meets the requirement. The
+// benchmarks sum predefined types with a predefined, commutative operation, from
+// separate buffers with equal counts, on ranks that are consecutive on the nodes.
+func (r Requirement) Holds(p coll.Point) bool {
+	n := p.Processes()
+	switch r {
+	case PowerOfTwo:
+		return n == FloorPowerOfTwo(n)
+	case Even:
+		return n%2 == 0
+	case TwoProcesses:
+		return n == 2
+	case Parent:
+		return p.PPN >= 2
+	case Hierarchical:
+		return p.Nodes >= 2 && p.PPN >= 2
+	case OneNode:
+		return p.Nodes == 1 && p.PPN >= 2
+	case CountPowerOfTwo:
+		return p.Count() >= int64(FloorPowerOfTwo(n))
+	case CountSize:
+		return p.Count() >= int64(n)
+	case InPlace:
+		return false
+	}
+	return true
+}
+
+// FloorPowerOfTwo returns the largest power of two up to n ≥ 1.
+func FloorPowerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }

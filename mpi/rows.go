@@ -1,0 +1,59 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/selection"
+)
+
+// Portable returns rows that were measured with another release, with the options that
+// this one has as well. Where the best of them exceeds maxLoss against the best that
+// was measured, the point is left to the library, and counted.
+func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss float64) (out []selection.Row, left int) {
+	if c.Version == measured {
+		return rows, 0
+	}
+	for _, r := range rows {
+		both := selection.Row{Point: r.Point}
+		least := -1.0
+		for _, o := range r.Options {
+			if !c.Carries(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}, measured) {
+				continue
+			}
+			both.Options = append(both.Options, o)
+			if loss, _ := r.Loss(o.Algorithm); least < 0 || loss < least {
+				least = loss
+			}
+		}
+		if len(r.Options) > 0 && (least < 0 || least > maxLoss) {
+			left++
+			both.Options = slices.DeleteFunc(both.Options, func(o selection.Option) bool { return !o.Algorithm.IsDefault() })
+		}
+		out = append(out, both)
+	}
+	return out, left
+}
+
+// Safe returns the rows with the options that are right for every operation. The
+// library's default always is.
+func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
+	out := make([]selection.Row, len(rows))
+	for i, r := range rows {
+		out[i].Point = r.Point
+		for _, o := range r.Options {
+			if !o.Algorithm.IsDefault() {
+				e, err := c.Lookup(r.Point.Collective, o.Algorithm)
+				if err != nil {
+					return nil, fmt.Errorf("%v: %w", r.Point, err)
+				}
+				if !e.OpSafe {
+					continue
+				}
+			}
+			out[i].Options = append(out[i].Options, o)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package mpi
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"tutti/coll"
+	"tutti/internal/version"
+)
+
+// Table returns a function that reads the table of a library, once, and returns its
+// releases in the order of the rows. It panics over a bad table: tables are part of
+// the program.
+//
+// The columns are library, version, collective, algorithm, id, function, params,
+// requires and op_safe, those of Entry; several params or requirements are divided
+// by semicolons.
+func Table(text string, rules Rules) func() []*Catalogue {
+	return sync.OnceValue(func() []*Catalogue {
+		all, err := readTable(text, rules)
+		if err != nil {
+			panic("mpi: table of algorithms: " + err.Error())
+		}
+		return all
+	})
+}
+
+func readTable(text string, rules Rules) ([]*Catalogue, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord = 9
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	var all []*Catalogue
+	for i, row := range rows[1:] {
+		if len(all) == 0 || all[len(all)-1].Version != row[1] {
+			all = append(all, &Catalogue{Library: row[0], Version: row[1], entries: map[coll.Collective][]Entry{}, rules: rules})
+		}
+		collective, err := coll.ParseCollective(row[2])
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+2, err)
+		}
+		e, err := parseEntry(row[3:])
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+2, err)
+		}
+		last := all[len(all)-1]
+		last.entries[collective] = append(last.entries[collective], e)
+	}
+	return all, nil
+}
+
+func parseEntry(row []string) (Entry, error) {
+	id, err := strconv.Atoi(row[1])
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Name: row[0], ID: id, Function: row[2], OpSafe: row[5] == "yes"}
+	if row[3] != "" {
+		e.Params = strings.Split(row[3], ";")
+	}
+	if row[4] == "" {
+		return e, nil
+	}
+	for _, word := range strings.Split(row[4], ";") {
+		req, err := parseRequirement(word)
+		if err != nil {
+			return Entry{}, err
+		}
+		e.Requires = append(e.Requires, req)
+	}
+	return e, nil
+}
+
+// Near returns the release that another is to be taken for: itself, else the last
+// one up to it of the same series (first two numbers), else the first of that
+// series, else the last one up to it; nil where there is none. series reports
+// whether the two are of one series. The releases are ordered, oldest first.
+func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) {
+	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
+		return releases[i], true
+	}
+	want := version.Numbers(release)
+	if len(want) < 2 {
+		return nil, false
+	}
+	for _, c := range releases {
+		have := version.Numbers(c.Version)
+		upTo := slices.Compare(have, want) <= 0
+		same := slices.Equal(have[:min(2, len(have))], want[:2])
+		switch {
+		case same && (!series || upTo):
+			near, series = c, true
+		case upTo && !series:
+			near = c
+		}
+	}
+	return near, series
+}
