@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/assembly"
 	"tutti/internal/config"
 	"tutti/store"
 )
@@ -25,7 +26,7 @@ work on is stopped first, with Ctrl-C.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, journal.Close()) }()
-			b, err := recallSpec(contents, args[0])
+			c, err := assembly.Recall(contents, args[0])
 			if err != nil {
 				return err
 			}
@@ -35,24 +36,24 @@ work on is stopped first, with Ctrl-C.`,
 				fmt.Fprintln(a.stdout, "no jobs in the queue")
 				return nil
 			}
-			if err := b.connect(contents.Header.ID, a.environ); err != nil {
+			if err := c.Connect(contents.Header.ID, a.environ); err != nil {
 				return err
 			}
-			if err := b.machines[0].Cancel(cmd.Context(), open); err != nil {
+			if err := c.Cancel(cmd.Context(), open); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%d jobs cancelled; go on with: %s\n", len(open), b.again)
+			fmt.Fprintf(a.stdout, "%d jobs cancelled; go on with: %s\n", len(open), again(c))
 			return nil
 		},
 	}
 }
 
 // leftInQueue tells how many jobs go on without tutti; "" for none.
-func (b *built) leftInQueue() string {
-	if b.config.Runner.Kind != config.SlurmJobs {
+func leftInQueue(c *assembly.Campaign) string {
+	if c.Config.Runner.Kind != config.SlurmJobs {
 		return "" // others end with it
 	}
-	contents, err := store.Read(b.config.Output)
+	contents, err := store.Read(c.Config.Output)
 	if err != nil {
 		return "" // what reads the journal next says what is wrong with it
 	}
@@ -60,5 +61,5 @@ func (b *built) leftInQueue() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Jobs that stay in the queue: %d; tutti cancel %s ends them.", n, shellWord(nearPath(b.config.Output)))
+	return fmt.Sprintf(" Jobs that stay in the queue: %d; tutti cancel %s ends them.", n, shellWord(nearPath(c.Config.Output)))
 }

@@ -17,6 +17,7 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/campaign/evaluate"
+	"tutti/campaign/export"
 	"tutti/preprocess"
 )
 
@@ -276,7 +277,7 @@ func writeCurves(dir string, sets []evaluate.Set, outcomes []evaluate.Outcome) e
 			}
 		}
 		path := filepath.Join(dir, fmt.Sprintf("curve-%s-%s.csv", s.Data, s.Collective))
-		if err := writeFile(path, func(w io.Writer) error { return evaluate.WriteCurve(w, of) }); err != nil {
+		if err := export.WriteFile(path, func(w io.Writer) error { return evaluate.WriteCurve(w, of) }); err != nil {
 			return err
 		}
 	}
@@ -303,7 +304,7 @@ func (a *app) drawFigure(ctx context.Context, e evaluation, sets []evaluate.Set,
 		{".csv", func(w io.Writer) error { return f.WriteCSV(io.MultiWriter(w, &table)) }}, {".svg", f.WriteSVG}, {".png", f.WritePNG},
 	} {
 		path := filepath.Join(e.to, f.Name+file.suffix)
-		if err := writeFile(path, file.write); err != nil {
+		if err := export.WriteFile(path, file.write); err != nil {
 			return withOutputCode(err)
 		}
 		fmt.Fprintln(a.stderr, path)

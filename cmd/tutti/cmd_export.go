@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/selection"
@@ -70,12 +72,12 @@ where a release was never tried.`,
 		}
 		var contents *store.Contents
 		var err error
-		if e.built, e.results, contents, err = reread(args[0]); err != nil {
+		if e.campaign, e.results, contents, err = assembly.Reread(args[0]); err != nil {
 			return err
 		}
 		a.warn(contents.Warnings)
 		e.state = contents.State()
-		if e.releases, err = chosenReleases(e.built, *releases); err != nil {
+		if e.releases, err = export.Releases(e.campaign, *releases); err != nil {
 			return usageError(cmd, err)
 		}
 		if e.dir == "-" && (e.format == "csv" || e.format == "summary") && len(e.releases) > 1 {
@@ -90,10 +92,10 @@ where a release was never tried.`,
 // exporter is one call of tutti export.
 type exporter struct {
 	app      *app
-	built    *built
+	campaign *assembly.Campaign
 	results  []campaign.Result
 	state    *store.State
-	releases []release
+	releases []export.Release
 	format   string
 	dir      string // - for standard output
 	json     bool   // tell what was written as JSON
@@ -102,26 +104,16 @@ type exporter struct {
 
 // exportFacts is what --output json tells.
 type exportFacts struct {
-	Dir       string           `json:"dir"`
-	Files     []exportedFile   `json:"files"`
-	Libraries []exportedTarget `json:"libraries"` // those that selections were written for
-	Warnings  []string         `json:"warnings"`
+	Dir       string         `json:"dir"`
+	Files     []exportedFile `json:"files"`
+	Libraries []export.Told  `json:"libraries"` // those that selections were written for
+	Warnings  []string       `json:"warnings"`
 }
 
 type exportedFile struct {
 	Path    string `json:"path"`
 	Format  string `json:"format"`
 	Library string `json:"library,omitempty"` // empty: of several
-}
-
-type exportedTarget struct {
-	Library  string `json:"library"`
-	Version  string `json:"version"`
-	Measured string `json:"measured_version"`
-	Origin   string `json:"origin,omitempty"` // where the list of algorithms comes from; of rules
-	Points   int    `json:"points"`
-	Left     int    `json:"left"`  // points left to the library: the release lacks what is fast there
-	Tried    bool   `json:"tried"` // files for this release were tried with the real library
 }
 
 // checkFlags reports what cannot be, before the campaign is read.
@@ -149,7 +141,7 @@ func (e *exporter) run(ctx context.Context) error {
 			return withOutputCode(err)
 		}
 	}
-	e.done = exportFacts{Dir: e.dir, Files: []exportedFile{}, Libraries: []exportedTarget{}, Warnings: []string{}}
+	e.done = exportFacts{Dir: e.dir, Files: []exportedFile{}, Libraries: []export.Told{}, Warnings: []string{}}
 	if err := e.measurements(); err != nil {
 		return err
 	}
@@ -164,8 +156,8 @@ func (e *exporter) run(ctx context.Context) error {
 // measurements writes what was measured of each library.
 func (e *exporter) measurements() error {
 	for _, r := range e.releases {
-		name := r.measured.Name
-		ms := measurements(e.built, e.results, name)
+		name := r.Measured()
+		ms := measurements(e.campaign, e.results, name)
 		if e.wants("csv") {
 			if err := e.put("measurements-"+name+".csv", "csv", name, func(w io.Writer) error { return preprocess.WriteTable(w, ms) }); err != nil {
 				return err
@@ -182,29 +174,30 @@ func (e *exporter) measurements() error {
 
 // selections writes what models say, for each release.
 func (e *exporter) selections(ctx context.Context) error {
-	done, err := conclude(ctx, e.built, e.results, e.state)
+	models, err := export.Train(ctx, e.campaign, e.results)
 	if err != nil {
 		return err
 	}
-	all := &conclusions{built: e.built, state: e.state}
-	doc := table.Document{Campaign: e.built.config.Name, Machine: e.built.config.Machine}
-	var targets []exportTarget
+	done, err := models.Conclude(e.state)
+	if err != nil {
+		return err
+	}
+	var targets []*export.Target
 	for _, r := range e.releases {
-		t, err := newExportTarget(r, done)
+		t, err := done.For(r)
 		if err != nil {
-			return fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, err)
+			return err
 		}
-		t.addTo(all)
 		targets = append(targets, t)
-		doc.Libraries = append(doc.Libraries, t.table())
-		e.done.Libraries = append(e.done.Libraries, t.facts())
+		e.done.Libraries = append(e.done.Libraries, t.Told())
 	}
 	if e.wants("selection") {
-		if err := e.put(selectionCSV, "selection", "", all.writeSelection); err != nil {
+		if err := e.put(export.SelectionCSV, "selection", "", done.Selecting(targets).WriteSelection); err != nil {
 			return err
 		}
 	}
 	if e.wants("json") {
+		doc := done.Document(targets)
 		if err := e.put(selectionJSON, "json", "", func(w io.Writer) error { return writeDocument(w, doc) }); err != nil {
 			return err
 		}
@@ -234,25 +227,25 @@ func writeDocument(w io.Writer, doc table.Document) error {
 }
 
 // rules writes the files of one library, and its settings as a module.
-func (e *exporter) rules(t exportTarget, facts *exportedTarget) error {
-	written, err := t.write(e.dir)
+func (e *exporter) rules(t *export.Target, told *export.Told) error {
+	written, origin, err := t.Write(e.dir)
 	if err != nil {
-		return withOutputCode(fmt.Errorf("selection files of %s %s: %w", t.library.Name, t.library.Version, err))
+		return withOutputCode(err)
 	}
-	facts.Origin = t.origin()
+	told.Origin = origin
 	for _, name := range written.Names() {
-		e.note(filepath.Join(e.dir, name), "rules", t.library.Name)
+		e.note(filepath.Join(e.dir, name), "rules", told.Library)
 		if name != written.Snippet {
 			continue
 		}
-		path, err := t.writeModule(e.dir, written.Setup, e.built.config.Name)
+		path, err := t.WriteModule(e.dir, written.Setup, e.campaign.Config.Name)
 		switch {
 		case errors.Is(err, selection.ErrSetup):
-			e.warn(fmt.Sprintf("no module for %s: %v", t.library.Name, err))
+			e.warn(fmt.Sprintf("no module for %s: %v", told.Library, err))
 		case err != nil:
 			return withOutputCode(err)
 		default:
-			e.note(path, "rules", t.library.Name)
+			e.note(path, "rules", told.Library)
 		}
 	}
 	return nil
@@ -277,7 +270,7 @@ func (e *exporter) put(name, format, library string, write func(io.Writer) error
 		return write(e.app.stdout)
 	}
 	path := filepath.Join(e.dir, name)
-	if err := writeFile(path, write); err != nil {
+	if err := export.WriteFile(path, write); err != nil {
 		return withOutputCode(err)
 	}
 	e.note(path, format, library)
@@ -305,9 +298,9 @@ func (e *exporter) tell() error {
 	return nil
 }
 
-func measurements(b *built, results []campaign.Result, library string) []coll.Measurement {
+func measurements(c *assembly.Campaign, results []campaign.Result, library string) []coll.Measurement {
 	var out []coll.Measurement
-	for i, p := range b.problems {
+	for i, p := range c.Problems {
 		if p.Library == library {
 			out = append(out, results[i].Ledger.Measurements()...)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -78,8 +79,8 @@ func TestRecordedLibraries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			followed(t, build, tc.library, filepath.Join(out, selectionCSV), filepath.Join(out, tc.file))
-			if !strings.HasPrefix(string(readFile(t, filepath.Join(out, moduleDir, "tutti-"+tc.library, tc.version))), "#%Module1.0\n") {
+			followed(t, build, tc.library, filepath.Join(out, export.SelectionCSV), filepath.Join(out, tc.file))
+			if !strings.HasPrefix(string(readFile(t, filepath.Join(out, "modulefiles", "tutti-"+tc.library, tc.version))), "#%Module1.0\n") {
 				t.Error("no module")
 			}
 		})

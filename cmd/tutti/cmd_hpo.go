@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/assembly"
 	"tutti/store"
 )
 
@@ -32,26 +33,26 @@ trials join the journal, and the results are written anew.`,
 		if err != nil {
 			return err
 		}
-		b, err := recallSpec(contents, args[0])
+		c, err := assembly.Recall(contents, args[0])
 		if err == nil {
-			err = everyProblemStopped(b, contents.State())
+			err = everyProblemStopped(c, contents.State())
 		}
 		if err != nil {
 			return errors.Join(err, journal.Close())
 		}
-		b.spec.HPO = *trials
-		b.again = fmt.Sprintf("tutti hpo %s --trials %d", shellWord(nearPath(b.config.Output)), *trials)
+		c.Spec.HPO = *trials
+		goOn := fmt.Sprintf("tutti hpo %s --trials %d", folderWord(c), *trials)
 		a.warn(contents.Warnings)
-		return a.runAndFinish(cmd.Context(), b, contents.State(), journal, *output)
+		return a.runAndFinish(cmd.Context(), session{c, contents.State(), journal, goOn, *output})
 	}
 	return cmd
 }
 
 // everyProblemStopped refuses a study on measurements that are still to come.
-func everyProblemStopped(b *built, state *store.State) error {
-	for _, p := range b.problems {
+func everyProblemStopped(c *assembly.Campaign, state *store.State) error {
+	for _, p := range c.Problems {
 		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {
-			return withCode(codeInput, fmt.Errorf("%s has not stopped measuring; go on with: %s", p.Problem, b.again))
+			return withCode(codeInput, fmt.Errorf("%s has not stopped measuring; go on with: %s", p.Problem, again(c)))
 		}
 	}
 	return nil

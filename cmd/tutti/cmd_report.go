@@ -1,41 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 	"tutti/store"
 )
-
-// reread builds the campaign of a folder and recalls its results from the journal.
-func reread(dir string) (*built, []campaign.Result, *store.Contents, error) {
-	contents, err := store.Read(dir)
-	if err != nil {
-		return nil, nil, nil, withCode(codeInput, err)
-	}
-	b, err := recallSpec(contents, dir)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	results, err := b.recall(contents.State(), dir)
-	return b, results, contents, err
-}
-
-// recall returns the results that a folder's journal holds.
-func (b *built) recall(state *store.State, dir string) ([]campaign.Result, error) {
-	results := make([]campaign.Result, len(b.problems))
-	for i, p := range b.problems {
-		var err error
-		if results[i], err = campaign.Recall(b.spec, p, state.Problem(p.Problem)); err != nil {
-			return nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
-		}
-	}
-	return results, nil
-}
 
 func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -52,24 +29,38 @@ they would be if measuring ended now. It works while the campaign runs, too.`,
 		if err := checkOutput(cmd, *output); err != nil {
 			return err
 		}
-		b, results, contents, err := reread(args[0])
+		c, results, contents, err := assembly.Reread(args[0])
 		if err != nil {
 			return err
 		}
 		a.warn(contents.Warnings)
-		done, err := conclude(cmd.Context(), b, results, contents.State())
+		facts, err := writeResults(cmd.Context(), c, results, contents.State(), args[0])
 		if err != nil {
 			return err
-		}
-		facts, err := done.writeAll(args[0])
-		if err != nil {
-			return withOutputCode(err)
 		}
 		if *output == "json" {
 			return report.WriteJSON(a.stdout, facts)
 		}
-		fmt.Fprintln(a.stdout, filepath.Join(args[0], reportHTML))
+		fmt.Fprintln(a.stdout, filepath.Join(args[0], export.ReportHTML))
 		return nil
 	}
 	return cmd
 }
+
+// writeResults trains the final models and writes every file of a campaign's folder but
+// the journal.
+func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.Result, state *store.State, dir string) (report.Facts, error) {
+	models, err := export.Train(ctx, c, results)
+	if err != nil {
+		return report.Facts{}, err
+	}
+	done, err := models.Conclude(state)
+	if err != nil {
+		return report.Facts{}, err
+	}
+	facts, err := done.Write(dir, program())
+	return facts, withOutputCode(err)
+}
+
+// program is what the report says of this program.
+func program() export.Program { return export.Program{Version: version, Versions: versions()} }

@@ -18,6 +18,7 @@ import (
 	"tutti/service/api"
 	"tutti/service/page"
 	"tutti/service/token"
+	"tutti/service/views"
 	"tutti/store"
 )
 
@@ -154,7 +155,7 @@ func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Optio
 	return service.Options{
 		State: c.State, Bases: c.Bases, Command: []string{program}, Environ: environ,
 		Check: func(b service.Base, set map[string]string) error { return config.CheckSettings(b.File, set) },
-		Views: journalViews{}, Site: machineSite{},
+		Views: views.Journals{}, Site: views.Machine{},
 		Waiting: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
 	}, nil
 }

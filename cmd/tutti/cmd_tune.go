@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 	"tutti/internal/config"
 	"tutti/store"
@@ -66,8 +67,8 @@ them by flags.`,
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if c.From, err = readEarlier(*from); err != nil {
-			return err
+		if c.From, err = assembly.Earlier(*from); err != nil {
+			return fmt.Errorf("--from: %w", err)
 		}
 		if *dry {
 			return a.dryTune(cmd, c, *output)
@@ -125,14 +126,14 @@ func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, output string) err
 	if !c.Runner.Live() {
 		return usageError(cmd, fmt.Errorf("--dry-run: runner.kind %s submits nothing", c.Runner.Kind))
 	}
-	b, err := build(c)
+	b, err := assembly.New(c)
 	if err != nil {
 		return err
 	}
-	if err := b.connect("dry-run", a.environ); err != nil {
+	if err := b.Connect("dry-run", a.environ); err != nil {
 		return err
 	}
-	d, err := b.plan(cmd.Context())
+	d, err := b.Forecast(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -141,12 +142,12 @@ func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, output string) err
 
 // tune starts a new campaign.
 func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output string) error {
-	b, err := build(c)
+	b, err := assembly.New(c)
 	if err != nil {
 		return err
 	}
 	id := store.NewID()
-	if err := b.connect(id, a.environ); err != nil {
+	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}
 	if err := a.confirm(ctx, b, yes); err != nil {
@@ -163,7 +164,7 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output str
 	if err != nil {
 		return withOutputCode(err)
 	}
-	return a.runAndFinish(ctx, b, &store.State{}, journal, output)
+	return a.runAndFinish(ctx, session{b, &store.State{}, journal, again(b), output})
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -183,9 +184,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		b, err := recallSpec(contents, args[0])
+		c, err := assembly.Recall(contents, args[0])
 		if err == nil {
-			err = b.connect(contents.Header.ID, a.environ)
+			err = c.Connect(contents.Header.ID, a.environ)
 		}
 		if err == nil {
 			err = journal.Append(store.Record{Kind: store.KindResume})
@@ -194,44 +195,46 @@ func (a *app) resumeCommand() *cobra.Command {
 			return errors.Join(err, journal.Close())
 		}
 		a.warn(contents.Warnings)
-		return a.runAndFinish(cmd.Context(), b, contents.State(), journal, *output)
+		return a.runAndFinish(cmd.Context(), session{c, contents.State(), journal, again(c), *output})
 	}
 	return cmd
 }
 
-// recallSpec builds the campaign that a journal describes. Its folder is where
-// the journal is now.
-func recallSpec(contents *store.Contents, dir string) (*built, error) {
-	c, err := config.Recall(contents.Header.Spec, dir)
-	if err != nil {
-		return nil, withCode(codeInput, fmt.Errorf("journal of %s: %w", dir, err))
-	}
-	b, err := build(c)
-	if err != nil {
-		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
-	}
-	return b, nil
+// again is the command that goes on with a campaign.
+func again(c *assembly.Campaign) string { return "tutti resume " + folderWord(c) }
+
+// folderWord is the folder of a campaign as a word of a command.
+func folderWord(c *assembly.Campaign) string { return shellWord(nearPath(c.Config.Output)) }
+
+// session is a campaign at work.
+type session struct {
+	campaign *assembly.Campaign
+	past     *store.State // what the journal knows
+	journal  *store.Journal
+	goOn     string // the command that goes on when it is interrupted
+	output   string // text or json
 }
 
 // runAndFinish tunes every problem, writes the results and tells how it ended. It
 // closes the journal.
-func (a *app) runAndFinish(ctx context.Context, b *built, past *store.State, journal *store.Journal, output string) (err error) {
-	defer func() { err = errors.Join(err, journal.Close()) }()
-	results, facts, err := a.runAndWrite(ctx, b, past, journal)
+func (a *app) runAndFinish(ctx context.Context, s session) (err error) {
+	defer func() { err = errors.Join(err, s.journal.Close()) }()
+	c := s.campaign
+	results, facts, err := a.runAndWrite(ctx, s)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Go on with:\n  %s\n", b.leftInQueue(), b.again)
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Go on with:\n  %s\n", leftInQueue(c), s.goOn)
 		return errCancelled
 	case errors.Is(err, campaign.ErrLog):
-		return fmt.Errorf("journal of %s: %w", b.config.Output, err)
-	case errors.Is(err, errNothing):
+		return fmt.Errorf("journal of %s: %w", c.Config.Output, err)
+	case errors.Is(err, export.ErrNothing):
 		return err
 	case errors.Is(err, benchrunner.ErrRejected):
-		return b.takeBack(ctx, err)
+		return withdraw(ctx, s, err)
 	case err != nil:
-		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, b.again)
+		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, s.goOn)
 	}
-	if err := a.tell(facts, output, nearPath(b.config.Output)); err != nil {
+	if err := a.tell(facts, s.output, nearPath(c.Config.Output)); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -242,23 +245,33 @@ func (a *app) runAndFinish(ctx context.Context, b *built, past *store.State, jou
 	return nil
 }
 
-func (a *app) runAndWrite(ctx context.Context, b *built, past *store.State, journal *store.Journal) ([]campaign.Result, report.Facts, error) {
-	show := newProgress(a.stderr, a.environ, b)
-	results, err := runProblems(ctx, b, past, journal, show.observe)
+// withdraw says why the machine takes no job of a campaign. When none was ever begun,
+// nothing is left behind: the file is corrected and tune begins anew.
+func withdraw(ctx context.Context, s session, cause error) error {
+	gone, err := s.campaign.Withdraw(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w\n%w\ngo on with: %s", cause, err, s.goOn)
+	case !gone:
+		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", cause, s.goOn)
+	}
+	return cause
+}
+
+func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, report.Facts, error) {
+	show := newProgress(a.stderr, a.environ, s.campaign)
+	results, err := s.campaign.Run(ctx, s.past, s.journal, show.observe)
 	show.stop()
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
-	contents, err := store.Read(b.config.Output)
+	out := s.campaign.Config.Output
+	contents, err := store.Read(out)
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
-	done, err := conclude(ctx, b, results, contents.State())
-	if err != nil {
-		return nil, report.Facts{}, err
-	}
-	facts, err := done.writeAll(b.config.Output)
-	return results, facts, withOutputCode(err)
+	facts, err := writeResults(ctx, s.campaign, results, contents.State(), out)
+	return results, facts, err
 }
 
 // warn tells what reading a journal left out. It is no part of the report: the
@@ -267,23 +280,6 @@ func (a *app) warn(warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(a.stderr, "warning:", w)
 	}
-}
-
-// runProblems tunes the problems side by side; the first error cancels the rest.
-func runProblems(ctx context.Context, b *built, past *store.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
-	results := make([]campaign.Result, len(b.problems))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(b.workers())
-	for i, p := range b.problems {
-		group.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			results[i], err = campaign.Run(ctx, b.spec, p, past.Problem(p.Problem), log, observe)
-			return err
-		})
-	}
-	return results, group.Wait()
 }
 
 // tell prints the summary, or the facts for a script.
@@ -318,7 +314,7 @@ func (a *app) tell(f report.Facts, output, dir string) error {
 // mainFiles names what a user looks at first; the files of single layouts are
 // many and counted only.
 func mainFiles(f report.Facts) []string {
-	names := []string{reportHTML, reportJSON, curveCSV, selectionCSV}
+	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
 	for _, lib := range f.Libraries {
 		layouts := 0
 		for _, name := range lib.Files {

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/benchrunner"
-	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/campaign/proof"
 	"tutti/campaign/report"
 	"tutti/internal/config"
 	"tutti/mpi"
@@ -91,51 +93,77 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	}
 	defer func() { err = errors.Join(err, journal.Close()) }()
 	a.warn(contents.Warnings)
-	b, err := recallSpec(contents, dir)
+	c, err := assembly.Recall(contents, dir)
 	if err != nil {
 		return err
 	}
-	if err := b.connect(contents.Header.ID, a.environ); err != nil {
+	if err := c.Connect(contents.Header.ID, a.environ); err != nil {
 		return err
 	}
-	v := &verifier{app: a, built: b, dir: b.config.Output, id: contents.Header.ID, options: o, journal: journal, state: contents.State()}
-	if v.results, err = b.recall(v.state, dir); err != nil {
-		return err
-	}
-	chosen, err := oneLibrary(b, o.library)
+	chosen, err := oneLibrary(c, o.library)
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	v.options.rules.Seed = b.config.Seed
-	if v.taught, err = train(ctx, b, v.results); err != nil {
+	p, err := proof.New(ctx, c, journal, contents.State(), proof.Options{
+		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.again, Compilers: compilers(o.compilers),
+		Observe: a.observeVerification, Warn: func(text string) { a.warn([]string{text}) },
+	})
+	if err != nil {
 		return err
 	}
 	proved := true
 	for _, lib := range chosen {
-		port, cat, err := libraries.Release(lib.Name, lib.Version)
+		ok, err := a.verifyLibrary(ctx, p, lib, folderWord(c))
 		if err != nil {
 			return err
 		}
-		m, ok := port.(mpi.Measurable)
-		if !ok {
-			fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
-			continue
-		}
-		result, err := v.library(ctx, &verifySubject{verifier: v, lib: lib, port: m, cat: cat})
-		switch {
-		case ctx.Err() != nil:
-			fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti verify %s\n", shellWord(nearPath(v.dir)))
-			return errCancelled
-		case errors.Is(err, verify.ErrBudget):
-			fmt.Fprintf(a.stderr, "tutti: %v; go on with: tutti verify %s\n", err, shellWord(nearPath(v.dir)))
-		case errors.Is(err, benchrunner.ErrUnavailable):
-			return fmt.Errorf("%w\nwhat was measured is kept; go on with: tutti verify %s", err, shellWord(nearPath(v.dir)))
-		case err != nil:
-			return err
-		}
-		proved = proved && result.Proved() && len(result.Disobeyed()) == 0
+		proved = proved && ok
 	}
-	return v.finish(proved)
+	facts, err := p.Write(program())
+	if err != nil {
+		return withOutputCode(err)
+	}
+	if o.output == "json" {
+		err = report.WriteJSON(a.stdout, facts)
+	} else {
+		err = a.tellVerification(facts, nearPath(c.Config.Output))
+	}
+	if err == nil && !proved {
+		return errNotProved
+	}
+	return err
+}
+
+// verifyLibrary verifies one library and reports whether it was proved; one that cannot
+// be measured is passed over. A budget that is used up is told and no error.
+func (a *app) verifyLibrary(ctx context.Context, p *proof.Proof, lib config.Library, folder string) (proved bool, err error) {
+	result, err := p.Library(ctx, lib)
+	switch {
+	case errors.Is(err, proof.ErrRecordedOnly):
+		fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
+		return true, nil
+	case ctx.Err() != nil:
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti verify %s\n", folder)
+		return false, errCancelled
+	case errors.Is(err, verify.ErrBudget):
+		fmt.Fprintf(a.stderr, "tutti: %v; go on with: tutti verify %s\n", err, folder)
+	case errors.Is(err, benchrunner.ErrUnavailable):
+		return false, fmt.Errorf("%w\nwhat was measured is kept; go on with: tutti verify %s", err, folder)
+	case err != nil:
+		return false, withOutputCode(err)
+	}
+	return result.Proved() && len(result.Disobeyed()) == 0, nil
+}
+
+// compilers takes LIBRARY=COMMAND apart.
+func compilers(given []string) map[string]string {
+	out := map[string]string{}
+	for _, text := range given {
+		if name, command, ok := strings.Cut(text, "="); ok {
+			out[name] = command
+		}
+	}
+	return out
 }
 
 // measurable are the titles of the libraries that can be measured.
@@ -150,9 +178,9 @@ func measurable() []string {
 }
 
 // oneLibrary returns the libraries of a campaign, or the one called name.
-func oneLibrary(b *built, name string) ([]config.Library, error) {
+func oneLibrary(c *assembly.Campaign, name string) ([]config.Library, error) {
 	var known []string
-	for _, lib := range b.config.Libraries {
+	for _, lib := range c.Config.Libraries {
 		if lib.Name == name {
 			return []config.Library{lib}, nil
 		}
@@ -161,87 +189,20 @@ func oneLibrary(b *built, name string) ([]config.Library, error) {
 	if name != "" {
 		return nil, fmt.Errorf("--library %q: the campaign is for %s", name, strings.Join(known, ", "))
 	}
-	return b.config.Libraries, nil
+	return c.Config.Libraries, nil
 }
 
-// library verifies one library: the files as they are, then as each pass leaves them,
-// until nothing has to be put back.
-func (v *verifier) library(ctx context.Context, s *verifySubject) (verify.Result, error) {
-	session, err := verify.Open(verify.Options{
-		Library: s.lib.Name, Rules: v.options.rules, MachineTime: v.options.machineTime, WallTime: v.options.wallTime,
-		Again: v.options.again, Observe: v.observe,
-	}, v.state.Verification(s.lib.Name), v)
-	if err != nil {
-		return verify.Result{}, withCode(codeInput, fmt.Errorf("journal of %s: %w", v.dir, err))
-	}
-	for ended := false; !ended && err == nil; {
-		var files verify.Files
-		if files, err = s.write(ctx); err == nil {
-			ended, err = session.Examine(ctx, files)
-		}
-	}
-	result, recallErr := session.Result()
-	return result, errors.Join(err, recallErr)
-}
-
-// verifier is one call of tutti verify. It is the log of its verifications.
-type verifier struct {
-	app     *app
-	built   *built
-	dir     string // of the campaign, absolute
-	id      string // of the campaign
-	options verifyOptions
-	journal *store.Journal
-	state   *store.State // of the journal, growing
-	results []campaign.Result
-	taught  taught
-	written []report.LibraryFacts // what was written of libraries, by the last pass
-}
-
-// Append writes an entry to the journal.
-func (v *verifier) Append(e verify.Entry) error {
-	r, err := e.Record()
-	if err == nil {
-		err = v.journal.Append(r)
-	}
-	if err != nil {
-		return withOutputCode(err)
-	}
-	v.state.Add(r)
-	return nil
-}
-
-func (v *verifier) observe(e verify.Event) {
+func (a *app) observeVerification(e verify.Event) {
 	look := "first look"
 	if e.Look == verify.SecondLook {
 		look = "second look"
 	}
-	fmt.Fprintf(v.app.stderr, "%s: pass %d, %s, block %d: %d points\n", e.Library, e.Pass, look, e.Block, e.Spots)
+	fmt.Fprintf(a.stderr, "%s: pass %d, %s, block %d: %d points\n", e.Library, e.Pass, look, e.Block, e.Spots)
 }
 
-// finish writes every file of the campaign and tells what was found.
-func (v *verifier) finish(proved bool) error {
-	done, err := v.taught.conclude(v.built, v.results, v.state)
-	if err != nil {
-		return err
-	}
-	facts, err := done.writeAll(v.dir, v.written...)
-	if err != nil {
-		return withOutputCode(err)
-	}
-	if v.options.output == "json" {
-		err = report.WriteJSON(v.app.stdout, facts)
-	} else {
-		err = v.tell(facts)
-	}
-	if err == nil && !proved {
-		return errNotProved
-	}
-	return err
-}
-
-func (v *verifier) tell(f report.Facts) error {
-	if err := report.WriteVerification(v.app.stdout, f); err != nil {
+// tellVerification prints what was found and what is left open.
+func (a *app) tellVerification(f report.Facts, dir string) error {
+	if err := report.WriteVerification(a.stdout, f); err != nil {
 		return err
 	}
 	for _, lib := range f.Verification {
@@ -260,8 +221,8 @@ func (v *verifier) tell(f report.Facts) error {
 		if len(open) == 0 {
 			open = append(open, lib.Library+": nothing is slower than the default")
 		}
-		fmt.Fprintln(v.app.stdout, strings.Join(open, "\n"))
+		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))
 	}
-	_, err := fmt.Fprintf(v.app.stdout, "report: %s/%s\n", nearPath(v.dir), reportHTML)
+	_, err := fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
 	return err
 }

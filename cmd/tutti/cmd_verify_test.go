@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 )
 
@@ -29,7 +30,7 @@ func bcastCampaign(t *testing.T) string {
 }
 
 // provedFiles are those that a verification writes and report and export keep.
-var provedFiles = []string{selectionCSV, "openmpi.rules", "openmpi.env", "mpich.json"}
+var provedFiles = []string{export.SelectionCSV, "openmpi.rules", "openmpi.env", "mpich.json"}
 
 func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
 	t.Helper()
@@ -49,11 +50,11 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("%s%s", stdout, stderr)
 	}
 	after := contentsOf(t, out, provedFiles...)
-	if before["openmpi.rules"] == after["openmpi.rules"] || before[selectionCSV] == after[selectionCSV] || before["mpich.json"] != after["mpich.json"] {
+	if before["openmpi.rules"] == after["openmpi.rules"] || before[export.SelectionCSV] == after[export.SelectionCSV] || before["mpich.json"] != after["mpich.json"] {
 		t.Error("want other rules for Open MPI and the same file for MPICH")
 	}
 	var f report.Facts
-	if err := json.Unmarshal(readFile(t, filepath.Join(out, reportJSON)), &f); err != nil {
+	if err := json.Unmarshal(readFile(t, filepath.Join(out, export.ReportJSON)), &f); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Verification) != 1 || len(f.Verification[0].PutBack) == 0 {
@@ -67,7 +68,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	// Report, export and resume make them from the journal.
-	page := readFile(t, filepath.Join(out, reportHTML))
+	page := readFile(t, filepath.Join(out, export.ReportHTML))
 	for _, verb := range [][]string{{"report", out}, {"resume", out}} {
 		mustTutti(t, codeDone, verb...)
 		for name, want := range after {
@@ -75,13 +76,13 @@ func TestVerify(t *testing.T) {
 				t.Errorf("tutti %s changed %s", verb[0], name)
 			}
 		}
-		if !bytes.Equal(page, readFile(t, filepath.Join(out, reportHTML))) {
+		if !bytes.Equal(page, readFile(t, filepath.Join(out, export.ReportHTML))) {
 			t.Errorf("tutti %s changed the report", verb[0])
 		}
 	}
 	to := t.TempDir()
 	mustTutti(t, codeDone, "export", out, "--format", "selection", "--dir", to)
-	if got := string(readFile(t, filepath.Join(to, selectionCSV))); got != after[selectionCSV] {
+	if got := string(readFile(t, filepath.Join(to, export.SelectionCSV))); got != after[export.SelectionCSV] {
 		t.Error("tutti export selects differently")
 	}
 	// Told again, nothing is measured.
@@ -99,7 +100,7 @@ func TestVerifyGoesOn(t *testing.T) {
 	first := journalLines(t, out)
 	args := []string{"--library", "openmpi", "--points", "10"}
 	mustTutti(t, codeDone, append([]string{"verify", out}, args...)...)
-	want := contentsOf(t, out, append(provedFiles, reportJSON)...)
+	want := contentsOf(t, out, append(provedFiles, export.ReportJSON)...)
 	lines := bytes.SplitAfter(readFile(t, filepath.Join(out, "journal.jsonl")), []byte("\n"))
 	cuts := 6
 	if testing.Short() {

@@ -6,107 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"golang.org/x/term"
 
-	"tutti/benchrunner"
-	"tutti/benchrunner/live"
-	"tutti/campaign"
+	"tutti/campaign/assembly"
 )
 
-// plannedJob is one job of a dry run.
-type plannedJob struct {
-	Name       string   `json:"name"`
-	Problem    string   `json:"problem"`
-	Nodes      int      `json:"nodes"`
-	PPN        int      `json:"ppn"`
-	Limit      float64  `json:"limit_seconds"`
-	Starts     int      `json:"starts"`
-	Candidates int      `json:"candidates"`
-	NodeHours  float64  `json:"node_hours"` // at most
-	Command    string   `json:"command"`
-	Script     string   `json:"script"`
-	Carries    []string `json:"carries"`
-}
-
-// dryRun is what tune would do.
-type dryRun struct {
-	Jobs           []plannedJob `json:"jobs"`             // of the first round
-	RoundNodeHours float64      `json:"round_node_hours"` // at most
-	NodeHours      float64      `json:"node_hours"`       // of the whole campaign, at most
-}
-
-// plan asks the machines what the first rounds would submit.
-func (b *built) plan(ctx context.Context) (dryRun, error) {
-	d := dryRun{Jobs: []plannedJob{}}
-	for i, p := range b.problems {
-		batch, err := campaign.FirstBatch(b.spec, p)
-		if err != nil {
-			return d, err
-		}
-		jobs, err := b.machineOf(i).Plan(ctx, batch)
-		if err != nil {
-			return d, fmt.Errorf("%s: %w", p.Problem, err)
-		}
-		for _, j := range jobs {
-			job := plannedJob{
-				Name: j.Job.Name, Problem: p.Problem.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
-				Starts: len(j.Starts), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600,
-				Command: j.Command, Script: j.Script,
-			}
-			for _, c := range j.Job.Carries {
-				job.Carries = append(job.Carries, batch.Requests[c].Candidate.String())
-			}
-			d.Jobs = append(d.Jobs, job)
-			d.RoundNodeHours += job.NodeHours
-		}
-	}
-	var err error
-	d.NodeHours, err = b.mostNodeHours(ctx)
-	return d, err
-}
-
-// machineOf returns the machine of a problem of a campaign that measures.
-func (b *built) machineOf(problem int) *live.Machine {
-	m, ok := b.problems[problem].Runner.(*live.Machine)
-	if !ok {
-		panic("a problem that is not measured") // only campaigns that measure come here
-	}
-	return m
-}
-
-// mostNodeHours is what a campaign can take at most: its budget, or every candidate
-// measured once with every limit used up.
-func (b *built) mostNodeHours(ctx context.Context) (float64, error) {
-	sum := 0.0
-	for i, p := range b.problems {
-		var batch benchrunner.Batch
-		for _, c := range p.Space.Candidates() {
-			batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: c, Attempt: 1})
-		}
-		jobs, err := b.machineOf(i).Plan(ctx, batch)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", p.Problem, err)
-		}
-		for _, j := range jobs {
-			sum += j.NodeSeconds / 3600
-		}
-	}
-	stop := b.config.Stop
-	if stop.NodeHours > 0 {
-		sum = min(sum, stop.NodeHours)
-	}
-	if stop.MachineTime > 0 {
-		sum = min(sum, stop.MachineTime.Hours()*float64(slices.Max(b.config.Grid.Nodes)))
-	}
-	return sum, nil
-}
-
 // tellDryRun prints the jobs of the first round, then their commands and scripts.
-func (a *app) tellDryRun(d dryRun, output string) error {
+func (a *app) tellDryRun(d assembly.Forecast, output string) error {
 	if output == "json" {
 		return a.printJSON(d)
 	}
@@ -141,15 +50,15 @@ func hours(h float64) string {
 }
 
 // confirm asks before a campaign that may take more than its file allows unasked.
-func (a *app) confirm(ctx context.Context, b *built, yes bool) error {
-	if yes || !b.config.Runner.Live() {
+func (a *app) confirm(ctx context.Context, b *assembly.Campaign, yes bool) error {
+	if yes || !b.Config.Runner.Live() {
 		return nil
 	}
-	most, err := b.mostNodeHours(ctx)
-	if err != nil || most <= b.config.Runner.Confirm {
+	most, err := b.MostNodeHours(ctx)
+	if err != nil || most <= b.Config.Runner.Confirm {
 		return err
 	}
-	question := fmt.Sprintf("the campaign may take %s node-hours, more than runner.confirm, %s", hours(most), hours(b.config.Runner.Confirm))
+	question := fmt.Sprintf("the campaign may take %s node-hours, more than runner.confirm, %s", hours(most), hours(b.Config.Runner.Confirm))
 	if !term.IsTerminal(int(a.stdin.Fd())) {
 		return withCode(codeUsage, fmt.Errorf("%s: agree with --yes, set stop.node_hours, or look with --dry-run", question))
 	}

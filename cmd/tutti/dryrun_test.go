@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"mvdan.cc/sh/v3/syntax"
 
+	"tutti/campaign/assembly"
 	"tutti/internal/test/golden"
 )
 
@@ -80,7 +81,7 @@ func TestDryRunJSON(t *testing.T) {
 	fakeCampaign(t, dir, "fake.yaml")
 	file := filepath.Join(dir, "small.yaml")
 	stdout, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--output", "json")
-	var d dryRun
+	var d assembly.Forecast
 	decoder := json.NewDecoder(strings.NewReader(stdout))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&d); err != nil {

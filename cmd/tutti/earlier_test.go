@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 )
 
@@ -68,7 +69,7 @@ hpo: {trials: 0}
 	if code != codeDone {
 		t.Fatalf("%s: exit code %d\n%s%s", name, code, stdout, stderr)
 	}
-	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(dir, name, reportJSON))))
+	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(dir, name, export.ReportJSON))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestFromAndResumed(t *testing.T) {
 		mustTutti(t, codeDone, "resume", out)
 		compareFinal(t, want, out)
 	}
-	page := string(readFile(t, filepath.Join(want, reportHTML)))
+	page := string(readFile(t, filepath.Join(want, export.ReportHTML)))
 	if !strings.Contains(page, "Compared with the earlier campaign small") {
 		t.Error("the report does not compare with the earlier campaign")
 	}
@@ -206,7 +207,7 @@ func TestFromAnotherMachine(t *testing.T) {
 		out := filepath.Join(dir, name)
 		stdout, _ = mustTutti(t, codeDone, append([]string{"tune", "-c", file, "--results", out, "--set", "machine=hilltop",
 			"--set", "collectives=allreduce,alltoall", "--set", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv"}, args...)...)
-		facts, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(out, reportJSON))))
+		facts, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(out, export.ReportJSON))))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 )
 
@@ -16,7 +17,7 @@ func TestExcludedInTheReport(t *testing.T) {
 	smallCampaign(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--strategy", "random",
 		"--set", "runner.failures=0.5", "--set", "stop.mistakes=1", "--set", "stop.slowdown=9", "--set", "hpo.trials=0")
-	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(dir, "out", reportJSON))))
+	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(dir, "out", export.ReportJSON))))
 	if err != nil {
 		t.Fatal(err)
 	}

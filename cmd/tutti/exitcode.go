@@ -10,8 +10,11 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/proof"
 	"tutti/internal/config"
 	"tutti/store"
+	"tutti/verify"
 )
 
 // exitCode is what the process tells its caller. Each has one meaning.
@@ -101,7 +104,8 @@ func codeOf(err error) exitCode {
 		return codeBusy
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
-	case errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
+	case errors.Is(err, assembly.ErrInput), errors.Is(err, verify.ErrEntry), errors.Is(err, proof.ErrNoDefault),
+		errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
 		errors.Is(err, campaign.ErrLog), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput
 	}

@@ -13,11 +13,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tutti/campaign/export"
 )
 
 // finalFiles are those a campaign must end with byte for byte, whatever happened
 // to it on the way.
-var finalFiles = []string{reportJSON, reportHTML, curveCSV, selectionCSV, "mpich.json", "openmpi.rules"}
+var finalFiles = []string{export.ReportJSON, export.ReportHTML, export.CurveCSV, export.SelectionCSV, "mpich.json", "openmpi.rules"}
 
 // reference runs the small campaign without interruption and returns its folder.
 func reference(t *testing.T, args ...string) string {

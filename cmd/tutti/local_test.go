@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/internal/test/mpitest"
@@ -382,7 +384,7 @@ func (l liveRun) checkRan(t *testing.T, library string, nodes *regexp.Regexp) {
 func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 	t.Helper()
 	var f report.Facts
-	if err := json.Unmarshal(readFile(t, filepath.Join(out, reportJSON)), &f); err != nil {
+	if err := json.Unmarshal(readFile(t, filepath.Join(out, export.ReportJSON)), &f); err != nil {
 		t.Fatal(err)
 	}
 	nodeSeconds := 0.0
@@ -454,11 +456,11 @@ func libraryEnv(t *testing.T, out string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := recallSpec(contents, out)
+	c, err := assembly.Recall(contents, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.config.Libraries[0].Env
+	return c.Config.Libraries[0].Env
 }
 
 // verifyInTime verifies the files of the campaign in dir/out. Whether the time is
@@ -471,7 +473,7 @@ func verifyInTime(t *testing.T, dir, library, most string) {
 		t.Errorf("not proved, but nobody knows why:\n%s", output)
 	}
 	var f report.Facts
-	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "out", reportJSON)), &f); err != nil {
+	if err := json.Unmarshal(readFile(t, filepath.Join(dir, "out", export.ReportJSON)), &f); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Verification) != 1 || f.Verification[0].Library != library || len(f.Verification[0].Obedience) == 0 {

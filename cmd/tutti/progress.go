@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"tutti/campaign"
+	"tutti/campaign/assembly"
 	"tutti/store"
 )
 
@@ -27,14 +28,14 @@ type progressDisplay struct {
 // plainInterval keeps logs of batch jobs short.
 const plainInterval = 5 * time.Second
 
-func newProgress(out io.Writer, environ []string, b *built) *progressDisplay {
+func newProgress(out io.Writer, environ []string, b *assembly.Campaign) *progressDisplay {
 	d := &progressDisplay{out: out, shown: map[store.Problem]time.Time{}}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
 		return d
 	}
 	var problems []store.Problem
-	for _, p := range b.problems {
+	for _, p := range b.Problems {
 		problems = append(problems, p.Problem)
 	}
 	d.screen = newScreen(f, problems, func() (width, height int, err error) { return term.GetSize(int(f.Fd())) })

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tutti/campaign/export"
 )
 
 const oneRow = "allreduce,rdb,4,1,16,127.8,127.8,127.8,0.16\n"
@@ -21,7 +23,7 @@ func TestRecordedData(t *testing.T) {
 	}
 	clean := string(content)
 	header, rows, _ := strings.Cut(clean, "\n")
-	wantReport := readFile(t, filepath.Join(runOn(t, clean), "out", reportJSON))
+	wantReport := readFile(t, filepath.Join(runOn(t, clean), "out", export.ReportJSON))
 	with := func(row string) string { return clean + row + "\n" }
 	tests := []struct {
 		name, text string
@@ -65,7 +67,7 @@ func TestRecordedData(t *testing.T) {
 				}
 				return
 			}
-			got := readFile(t, filepath.Join(dir, "out", reportJSON))
+			got := readFile(t, filepath.Join(dir, "out", export.ReportJSON))
 			if tc.want == "" {
 				if string(got) != string(wantReport) {
 					t.Errorf("the report is another than that of the clean data")
@@ -136,12 +138,12 @@ func runOn(t *testing.T, text string) (dir string) {
 }
 
 // theWarning returns the warning of a report beside the one that MPICH has no ring.
-func theWarning(t *testing.T, reportJSON []byte) string {
+func theWarning(t *testing.T, text []byte) string {
 	t.Helper()
 	var facts struct {
 		Warnings []string `json:"warnings"`
 	}
-	if err := json.Unmarshal(reportJSON, &facts); err != nil {
+	if err := json.Unmarshal(text, &facts); err != nil {
 		t.Fatal(err)
 	}
 	var others []string

@@ -10,6 +10,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/campaign"
+	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/store"
 )
@@ -179,7 +180,7 @@ func TestScreenSizes(t *testing.T) {
 // TestPlainProgress wants lines for a log: the first at once, then few.
 func TestPlainProgress(t *testing.T) {
 	var out bytes.Buffer
-	d := newProgress(&out, nil, &built{})
+	d := newProgress(&out, nil, &assembly.Campaign{})
 	e := campaign.Event{Problem: store.Problem{Library: "mpich", Collective: coll.Bcast}, Phase: campaign.PhaseMeasure}
 	for round := 1; round <= 50; round++ {
 		e.Evaluation = store.Evaluation{Round: round, CandidateShare: 0.5, MachineSeconds: 3.14159, Slowdown: 1.5, Mistakes: 0.25}

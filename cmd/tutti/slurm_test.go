@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/slurmtest"
@@ -93,7 +94,7 @@ func TestSlurmMPICH(t *testing.T) {
 	}
 
 	stdout, _ := mustTutti(t, codeDone, "report", out)
-	if !strings.Contains(stdout, reportHTML) {
+	if !strings.Contains(stdout, export.ReportHTML) {
 		t.Errorf("report: %q", stdout)
 	}
 	f := l.checkReport(t, out)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/campaign/export"
 	"tutti/campaign/report"
 )
 
@@ -21,7 +22,7 @@ func TestTrace(t *testing.T) {
 	}
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "grid.trace=app.csv", "--set", "hpo.trials=0")
 	out := filepath.Join(dir, "out")
-	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(out, reportJSON))))
+	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(out, export.ReportJSON))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,16 +36,16 @@ func TestTrace(t *testing.T) {
 			}
 		}
 	}
-	if page := string(readFile(t, filepath.Join(out, reportHTML))); !strings.Contains(page, "points that count") {
+	if page := string(readFile(t, filepath.Join(out, export.ReportHTML))); !strings.Contains(page, "points that count") {
 		t.Error("the report does not tell of weights")
 	}
 	// The journal keeps the calls: the trace is not needed again.
 	if err := os.Remove(filepath.Join(dir, "app.csv")); err != nil {
 		t.Fatal(err)
 	}
-	before := readFile(t, filepath.Join(out, reportJSON))
+	before := readFile(t, filepath.Join(out, export.ReportJSON))
 	mustTutti(t, codeDone, "report", out)
-	if !bytes.Equal(before, readFile(t, filepath.Join(out, reportJSON))) {
+	if !bytes.Equal(before, readFile(t, filepath.Join(out, export.ReportJSON))) {
 		t.Error("without the trace the report is another one")
 	}
 }

@@ -150,7 +150,7 @@ func TestRules(t *testing.T) {
 		{
 			name: "a runner by name",
 			pkg:  pkg{ImportPath: "tutti/campaign", Imports: []string{"tutti/benchrunner", "tutti/benchrunner/replay"}},
-			want: []string{"campaign imports tutti/benchrunner/replay: want that in cmd/tutti, doctor, campaign/evaluate only"},
+			want: []string{"campaign imports tutti/benchrunner/replay: want that in campaign/assembly, campaign/evaluate, doctor only"},
 		},
 		{name: "a runner by name where it may", pkg: pkg{ImportPath: "tutti/campaign/evaluate", Imports: []string{"tutti/benchrunner/replay"}}},
 		{

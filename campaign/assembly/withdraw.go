@@ -1,9 +1,8 @@
-package main
+package assembly
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,23 +12,23 @@ import (
 	"tutti/store"
 )
 
-// takeBack says why the machine takes no job of a campaign. When none was ever
-// begun, it leaves nothing behind: the file is corrected and tune begins anew. The
-// journal must be locked.
-func (b *built) takeBack(ctx context.Context, cause error) error {
-	contents, err := store.Read(b.config.Output)
+// Withdraw takes back what a connected campaign has left whose first jobs were
+// rejected: their folders and the journal, which must be locked. Where a job was taken
+// or a trial has ended it leaves everything as it is and reports false.
+func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
+	contents, err := store.Read(c.Config.Output)
 	if err != nil {
-		return errors.Join(cause, err)
+		return false, err
 	}
 	state := contents.State()
 	if begun(state) {
-		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", cause, b.again)
+		return false, nil
 	}
 	// A job of which nobody knows whether it was taken is ended if it was.
-	if err := b.machines[0].Cancel(ctx, state.OpenJobs()); err != nil {
-		return fmt.Errorf("%w\n%w\ngo on with: %s", cause, err, b.again)
+	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
+		return false, err
 	}
-	return errors.Join(cause, b.forget(state))
+	return true, c.forget(state)
 }
 
 // begun reports whether a job was taken or a trial ended.
@@ -44,8 +43,8 @@ func begun(state *store.State) bool {
 
 // forget removes the folders of the jobs, those that a kill left half made, and the
 // journal last.
-func (b *built) forget(state *store.State) error {
-	jobs := filepath.Join(b.config.Output, "jobs")
+func (c *Campaign) forget(state *store.State) error {
+	jobs := filepath.Join(c.Config.Output, "jobs")
 	remove, err := filepath.Glob(filepath.Join(jobs, ".new-*"))
 	if err != nil {
 		return err
@@ -55,11 +54,11 @@ func (b *built) forget(state *store.State) error {
 	}
 	for _, path := range remove {
 		if err := os.RemoveAll(path); err != nil {
-			return withOutputCode(err)
+			return err
 		}
 	}
 	if err := os.Remove(jobs); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
-		return withOutputCode(err)
+		return err
 	}
-	return withOutputCode(os.Remove(filepath.Join(b.config.Output, store.FileName)))
+	return os.Remove(filepath.Join(c.Config.Output, store.FileName))
 }

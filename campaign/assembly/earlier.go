@@ -1,4 +1,4 @@
-package main
+package assembly
 
 import (
 	"cmp"
@@ -11,25 +11,25 @@ import (
 	"tutti/store"
 )
 
-// readEarlier reads what the campaigns in some folders measured.
-func readEarlier(dirs []string) ([]config.Earlier, error) {
+// Earlier reads what the campaigns in some folders measured. Errors match ErrInput.
+func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
 		contents, err := store.Read(dir)
 		if err != nil {
-			return nil, withCode(codeInput, fmt.Errorf("--from: %w", err))
+			return nil, input(fmt.Errorf("%w", err))
 		}
 		e, err := earlierOf(contents)
 		if err != nil {
-			return nil, withCode(codeInput, fmt.Errorf("--from: journal of %s: %w", dir, err))
+			return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
 		}
 		for k, other := range out {
 			if e.ID != "" && e.ID == other.ID {
-				return nil, withCode(codeInput, fmt.Errorf("--from: %s is the same campaign as %s: want each once", dir, dirs[k]))
+				return nil, input(fmt.Errorf("%s is the same campaign as %s: want each once", dir, dirs[k]))
 			}
 		}
 		if len(e.Problems) == 0 {
-			return nil, withCode(codeInput, fmt.Errorf("--from: %s: nothing was measured there", dir))
+			return nil, input(fmt.Errorf("%s: nothing was measured there", dir))
 		}
 		out = append(out, e)
 	}
@@ -66,26 +66,26 @@ func earlierOf(c *store.Contents) (config.Earlier, error) {
 
 // addEarlier gives every problem what earlier campaigns measured of it, as far as the
 // algorithms can still be chosen. It warns of what is not the same.
-func (b *built) addEarlier() {
-	for _, e := range b.config.From {
-		if e.Machine != b.config.Machine {
-			b.warnings = append(b.warnings, fmt.Sprintf("the earlier campaign %s was on another machine, %q instead of %q: its times count by what the new ones say of them",
-				e.Campaign, e.Machine, b.config.Machine))
+func (c *Campaign) addEarlier() {
+	for _, e := range c.Config.From {
+		if e.Machine != c.Config.Machine {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("the earlier campaign %s was on another machine, %q instead of %q: its times count by what the new ones say of them",
+				e.Campaign, e.Machine, c.Config.Machine))
 		}
-		for _, lib := range b.config.Libraries {
+		for _, lib := range c.Config.Libraries {
 			if i := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool { return p.Library == lib.Name && p.Version != lib.Version }); i >= 0 {
-				b.warnings = append(b.warnings, fmt.Sprintf("the earlier campaign %s was with %s %s instead of %s: its times count by what the new ones say of them",
+				c.Warnings = append(c.Warnings, fmt.Sprintf("the earlier campaign %s was with %s %s instead of %s: its times count by what the new ones say of them",
 					e.Campaign, lib.Name, e.Problems[i].Version, lib.Version))
 			}
 		}
-		for i := range b.problems {
-			p := &b.problems[i]
+		for i := range c.Problems {
+			p := &c.Problems[i]
 			of, ok := e.Of(p.Library, p.Collective)
 			known := slices.DeleteFunc(slices.Clone(of.Measurements), func(m coll.Measurement) bool {
 				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
 			})
 			if !ok || len(known) == 0 {
-				b.warnings = append(b.warnings, fmt.Sprintf("the earlier campaign %s knows nothing of %s: it begins anew", e.Campaign, p.Problem))
+				c.Warnings = append(c.Warnings, fmt.Sprintf("the earlier campaign %s knows nothing of %s: it begins anew", e.Campaign, p.Problem))
 				continue
 			}
 			p.Earlier, p.EarlierNames = append(p.Earlier, known), append(p.EarlierNames, e.Campaign)

@@ -1,4 +1,4 @@
-package main
+package assembly
 
 import (
 	"errors"
@@ -15,11 +15,11 @@ import (
 // warnOfUnnamed tells of recorded algorithms that the file of names says nothing
 // about: their rows are left out, which may be a slip. It does so once, whatever
 // the number of libraries.
-func (b *built) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
+func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0
 	for _, m := range recorded { // in order of collective and algorithm
-		if !slices.Contains(b.config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
+		if !slices.Contains(c.Config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
 			continue
 		}
 		rows++
@@ -31,9 +31,9 @@ func (b *built) warnOfUnnamed(names preprocess.Names, recorded []coll.Measuremen
 		return
 	}
 	w := fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
-		filepath.Base(b.config.Runner.Names), rows, strings.Join(unnamed, ", "))
-	if !slices.Contains(b.warnings, w) {
-		b.warnings = append(b.warnings, w)
+		filepath.Base(c.Config.Runner.Names), rows, strings.Join(unnamed, ", "))
+	if !slices.Contains(c.Warnings, w) {
+		c.Warnings = append(c.Warnings, w)
 	}
 }
 

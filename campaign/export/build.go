@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"tutti/selection"
 )
 
-// target is one library that selection files are written for.
-type target struct {
+// build is what selection files of one library are made for.
+type build struct {
 	library config.Library
 	export  config.Export
 	port    mpi.Library
@@ -22,29 +22,29 @@ type target struct {
 	open    func() (mpi.Build, error) // once
 }
 
-// newTarget returns the target of a release that the tables know.
-func newTarget(lib config.Library, export config.Export) (target, error) {
+// newBuild returns the build of a release that the tables know.
+func newBuild(lib config.Library, export config.Export) (build, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version)
-	return targetOf(lib, export, port, cat), err
+	return buildOf(lib, export, port, cat), err
 }
 
-func targetOf(lib config.Library, export config.Export, port mpi.Library, cat *mpi.Catalogue) target {
+func buildOf(lib config.Library, export config.Export, port mpi.Library, cat *mpi.Catalogue) build {
 	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
-	return target{lib, export, port, cat, open}
+	return build{lib, export, port, cat, open}
 }
 
 // plan returns what the library can be told of rows.
-func (t target) plan(rows []selection.Row) (selection.Plan, error) {
-	b, err := t.open()
+func (b build) plan(rows []selection.Row) (selection.Plan, error) {
+	release, err := b.open()
 	if err != nil {
 		return selection.Plan{}, err
 	}
-	return b.Fit(rows, mpi.FitOptions{MaxLoss: t.export.MaxLoss, OpSafe: t.export.OpSafe})
+	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
 // fit merges the predictions of one collective into what the library can be told.
-func (t target) fit(rows []selection.Row) (campaign.Selection, error) {
-	plan, err := t.plan(rows)
+func (b build) fit(rows []selection.Row) (campaign.Selection, error) {
+	plan, err := b.plan(rows)
 	return campaign.Selection{Leaves: plan.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
 		alg, _ := plan.Select(p) // the default outside the tuned range
 		return alg
@@ -52,32 +52,32 @@ func (t target) fit(rows []selection.Row) (campaign.Selection, error) {
 }
 
 // write puts the selection files into dir, after they were replayed at every row.
-func (t target) write(dir string, rows []selection.Row) (mpi.Export, error) {
-	plan, err := t.plan(rows)
+func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
+	plan, err := b.plan(rows)
 	if err != nil {
 		return mpi.Export{}, err
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return mpi.Export{}, err
 	}
-	b, err := t.open()
+	release, err := b.open()
 	if err != nil {
 		return mpi.Export{}, err
 	}
-	x, err := b.Export(plan, dir)
+	x, err := release.Export(plan, dir)
 	if err != nil {
 		return mpi.Export{}, err
 	}
-	if err := b.Replay(x, plan, rows); err != nil {
+	if err := release.Replay(x, plan, rows); err != nil {
 		return mpi.Export{}, err
 	}
 	return x, x.Write(dir)
 }
 
 // origin is where the list of algorithms comes from.
-func (t target) origin() string {
-	if t.port.Facts().FromFile && t.library.Path != "" {
-		return "installed library " + t.library.Path
+func (b build) origin() string {
+	if b.port.Facts().FromFile && b.library.Path != "" {
+		return "installed library " + b.library.Path
 	}
-	return fmt.Sprintf("catalogue of %s %s", t.library.Name, t.library.Version)
+	return fmt.Sprintf("catalogue of %s %s", b.library.Name, b.library.Version)
 }

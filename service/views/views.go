@@ -1,93 +1,91 @@
-package main
+// Package views tells a service what campaigns amount to and what their machines are
+// like: it builds the campaigns of journals and campaign files, which the service itself
+// does not know.
+//
+//	s, err := service.New(service.Options{Views: views.Journals{}, Site: views.Machine{}, ...})
+package views
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
-	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/selection"
 	"tutti/service"
 	"tutti/store"
 	"tutti/surrogate/learner"
-	"tutti/verify"
 )
 
-// journalViews tells the service what a journal amounts to.
-type journalViews struct{}
+// Journals tells what journals amount to.
+type Journals struct{}
 
-// Learnt implements service.Views: the selection and the predictions that
-// concluding the campaign now would give for one problem.
-func (journalViews) Learnt(ctx context.Context, dir string, id store.Problem) (service.Learnt, error) {
+// Learnt implements service.Views: the selection and the predictions that concluding
+// the campaign now would give for one problem.
+func (Journals) Learnt(ctx context.Context, dir string, id store.Problem) (service.Learnt, error) {
 	contents, err := store.Read(dir)
 	if err != nil {
 		return service.Learnt{}, err
 	}
-	b, err := buildOne(contents, dir, id)
+	c, err := oneProblem(contents, dir, id)
 	if err != nil {
 		return service.Learnt{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return service.Learnt{}, err
 	}
-	p, state := b.problems[0], contents.State()
-	res, err := campaign.Recall(b.spec, p, state.Problem(id))
+	state := contents.State()
+	results, err := c.Results(state)
 	if err != nil {
 		return service.Learnt{}, err
 	}
-	if len(res.Ledger.Measurements()) == 0 {
+	models, err := export.Train(ctx, c, results)
+	if errors.Is(err, export.ErrNothing) {
 		return service.Learnt{}, fmt.Errorf("%w: nothing was measured of %s", service.ErrNotYet, id)
 	}
-	entries, err := verify.Entries(state.Verification(p.Library))
 	if err != nil {
 		return service.Learnt{}, err
 	}
-	t, err := newTarget(b.libraryOf(p), b.config.Export)
+	done, err := models.Conclude(state)
 	if err != nil {
 		return service.Learnt{}, err
 	}
-	trained, err := campaign.Train(b.spec, p, res)
-	if err != nil {
-		return service.Learnt{}, err
-	}
-	c, err := trained.Conclude(verify.CondemnedBy(entries, p.Collective), t.fit)
-	if err != nil {
-		return service.Learnt{}, err
-	}
-	return learntOf(p, res, c), nil
+	return learntOf(done.Problems[0]), nil
 }
 
-// buildOne builds the campaign of a journal with a single one of its problems.
-func buildOne(contents *store.Contents, dir string, id store.Problem) (*built, error) {
-	c, err := config.Recall(contents.Header.Spec, dir)
+// oneProblem makes the campaign of a journal with a single one of its problems.
+func oneProblem(contents *store.Contents, dir string, id store.Problem) (*assembly.Campaign, error) {
+	cfg, err := config.Recall(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, err
 	}
-	c.Libraries = slices.DeleteFunc(c.Libraries, func(l config.Library) bool { return l.Name != id.Library })
-	c.Collectives = slices.DeleteFunc(c.Collectives, func(name string) bool { return name != string(id.Collective) })
-	if len(c.Libraries) != 1 || len(c.Collectives) != 1 {
+	cfg.Libraries = slices.DeleteFunc(cfg.Libraries, func(l config.Library) bool { return l.Name != id.Library })
+	cfg.Collectives = slices.DeleteFunc(cfg.Collectives, func(name string) bool { return name != string(id.Collective) })
+	if len(cfg.Libraries) != 1 || len(cfg.Collectives) != 1 {
 		return nil, fmt.Errorf("%w: %s", service.ErrNoProblem, id)
 	}
-	return build(c)
+	return assembly.New(cfg)
 }
 
 // learntOf puts the predictions of each point into seconds where something was
 // measured there; elsewhere only ratios are known.
-func learntOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) service.Learnt {
+func learntOf(p export.Concluded) service.Learnt {
 	measured := map[coll.Candidate]float64{}
-	for _, m := range res.Ledger.Measurements() {
+	for _, m := range p.Result.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
 	}
 	var out service.Learnt
-	usual, doubts := usualChoices(p), doubtsOf(p, c.Models)
-	for _, row := range c.Rows {
+	usual, doubts := usualChoices(p), doubtsOf(p)
+	for _, row := range p.Rows {
 		unit := unitOf(row, measured)
-		choice := choiceAt(row, c.Selection.Choose(row.Point), unit)
+		choice := choiceAt(row, p.Selection.Choose(row.Point), unit)
 		choice.Default = usual[row.Point]
-		choice.Measured = len(res.Ledger.Missing(row.Point)) == 0
+		choice.Measured = len(p.Result.Ledger.Missing(row.Point)) == 0
 		if d, ok := doubts[row.Point]; ok {
 			choice.Rival, choice.Tie, choice.Doubt = d.Rival.String(), d.Tie, d.PMistake
 		}
@@ -154,7 +152,7 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 
 // usualChoices is what the library runs by itself where recorded data tell: the
 // algorithm whose recorded time is the default's.
-func usualChoices(p campaign.Problem) map[coll.Point]string {
+func usualChoices(p export.Concluded) map[coll.Point]string {
 	times := map[coll.Point]float64{}
 	for _, m := range p.Truth {
 		if m.Algorithm.IsDefault() {
@@ -171,7 +169,7 @@ func usualChoices(p campaign.Problem) map[coll.Point]string {
 }
 
 // doubtsOf asks models that know how sure they are; none for others.
-func doubtsOf(p campaign.Problem, models *learner.Learner) map[coll.Point]learner.Doubt {
+func doubtsOf(p export.Concluded) map[coll.Point]learner.Doubt {
 	feasible := map[coll.Point][]coll.Algorithm{}
 	points := p.Space.Points()
 	for i, point := range points {
@@ -179,7 +177,7 @@ func doubtsOf(p campaign.Problem, models *learner.Learner) map[coll.Point]learne
 			feasible[point] = append(feasible[point], p.Space.Algorithms()[a])
 		}
 	}
-	doubts, err := models.Doubts(points, func(p coll.Point) []coll.Algorithm { return feasible[p] })
+	doubts, err := p.Models.Doubts(points, func(p coll.Point) []coll.Algorithm { return feasible[p] })
 	if err != nil {
 		return nil // forests do not tell
 	}

@@ -1,4 +1,4 @@
-package main
+package views
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"tutti/service"
 )
 
-// machineSite tells the service what the machines of its campaign files are like.
-type machineSite struct{}
+// Machine tells what the machines of campaign files are like.
+type Machine struct{}
 
 // See implements service.Site. A library whose file is not on this machine is
 // known by the version in the campaign file and by its benchmark program.
-func (machineSite) See(ctx context.Context, b service.Base) (service.Seen, error) {
+func (Machine) See(ctx context.Context, b service.Base) (service.Seen, error) {
 	c, err := config.Load(b.File, config.Layers{})
 	if err != nil {
 		return service.Seen{}, err

@@ -1,4 +1,4 @@
-package main
+package export_test
 
 import (
 	"path/filepath"
@@ -6,22 +6,24 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/config"
 	"tutti/metrics"
 	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/selection"
 )
+
+const recordedData = "../../data/simgrid"
 
 // offGridRows returns recorded times under a library's names as rows, what it can run
 // at each point.
 func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row {
 	t.Helper()
-	table, err := preprocess.ReadTable(filepath.Join(recordedData(t), file))
+	table, err := preprocess.ReadTable(filepath.Join(recordedData, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := preprocess.ReadNames(filepath.Join(recordedData(t), "names.csv"))
+	names, err := preprocess.ReadNames(filepath.Join(recordedData, "names.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,12 +81,17 @@ func TestOffTheGrid(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.library+" "+tc.data, func(t *testing.T) {
-			target, err := newTarget(config.Library{Name: tc.library, Version: tc.version}, config.Export{MaxLoss: 0.02})
+			library, cat, err := libraries.Release(tc.library, tc.version)
 			if err != nil {
 				t.Fatal(err)
 			}
-			on, off := offGridRows(t, tc.data+".csv", target.cat), offGridRows(t, tc.data+"_np2.csv", target.cat)
-			plan, err := target.plan(on)
+			build, err := library.Open(cat, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt := mpi.FitOptions{MaxLoss: 0.02}
+			on, off := offGridRows(t, tc.data+".csv", cat), offGridRows(t, tc.data+"_np2.csv", cat)
+			plan, err := build.Fit(on, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +107,7 @@ func TestOffTheGrid(t *testing.T) {
 			if cannot := len(off) - got.Points; cannot*20 > len(off) {
 				t.Errorf("at %d of %d points the choice cannot run or is not recorded", cannot, len(off))
 			}
-			plan, err = target.plan(slices.Concat(on, rowsAt(off, between)))
+			plan, err = build.Fit(slices.Concat(on, rowsAt(off, between)), opt)
 			if err != nil {
 				t.Fatal(err)
 			}

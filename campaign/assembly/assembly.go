@@ -1,0 +1,141 @@
+package assembly
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/live"
+	"tutti/campaign"
+	"tutti/internal/config"
+	"tutti/store"
+)
+
+// Campaign is a campaign ready to run.
+type Campaign struct {
+	Config   *config.Campaign
+	Spec     campaign.Spec
+	Problems []campaign.Problem // by library as configured, then by collective as configured
+	Warnings []string
+
+	// Of a campaign that measures, once connected.
+	id        string
+	scheduler benchrunner.Scheduler
+	machines  []*live.Machine // by library
+}
+
+// ErrInput is matched by errors about what campaign files, recorded data and journals
+// say.
+var ErrInput = errors.New("bad input")
+
+// inputError matches ErrInput and says no more than its cause.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error        { return e.error }
+func (e inputError) Is(target error) bool { return target == ErrInput }
+
+// input makes an error match ErrInput.
+func input(err error) error {
+	if err == nil {
+		return nil
+	}
+	return inputError{err}
+}
+
+// New makes the problems of a campaign, from recorded data where it has them. Errors
+// match ErrInput.
+func New(cfg *config.Campaign) (*Campaign, error) {
+	spec, err := specOf(cfg)
+	if err != nil {
+		return nil, input(err)
+	}
+	c := &Campaign{Config: cfg, Spec: spec}
+	if err := c.addProblems(); err != nil {
+		return nil, input(err)
+	}
+	if err := c.weigh(); err != nil {
+		return nil, input(err)
+	}
+	c.addEarlier()
+	share := 1 / float64(len(c.Problems))
+	c.Spec.Limits.MachineSeconds = cfg.Stop.MachineTime.Seconds() * share
+	c.Spec.Limits.NodeSeconds = cfg.Stop.NodeHours * 3600 * share
+	return c, nil
+}
+
+// Recall makes the campaign that a journal describes. Its folder is dir, where the
+// journal is now.
+func Recall(contents *store.Contents, dir string) (*Campaign, error) {
+	cfg, err := config.Recall(contents.Header.Spec, dir)
+	if err != nil {
+		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
+	}
+	c, err := New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
+	}
+	return c, nil
+}
+
+func (c *Campaign) addProblems() error {
+	if c.Config.Runner.Live() {
+		for _, lib := range c.Config.Libraries {
+			if err := c.addMeasured(lib); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	recorded, err := c.readData()
+	if err != nil {
+		return err
+	}
+	for _, lib := range c.Config.Libraries {
+		if err := c.addRecorded(lib, recorded); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weigh gives the points of every problem their weights. What is odd about them is
+// told once, however many libraries there are.
+func (c *Campaign) weigh() error {
+	for i, p := range c.Problems {
+		weights, warnings, err := c.Config.Grid.WeightsOf(p.Space.Points())
+		if err != nil {
+			return err
+		}
+		c.Problems[i].Weights = weights
+		for _, w := range warnings {
+			if !slices.Contains(c.Warnings, w) {
+				c.Warnings = append(c.Warnings, w)
+			}
+		}
+	}
+	return nil
+}
+
+// LibraryOf returns the build a problem is for.
+func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
+	for _, lib := range c.Config.Libraries {
+		if lib.Name == p.Library {
+			return lib
+		}
+	}
+	panic("a problem of no library") // problems are made from the libraries
+}
+
+// Workers is the number of problems tuned side by side: one where tutti computes on
+// the nodes that it measures.
+func (c *Campaign) Workers() int {
+	switch {
+	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:
+		return 1
+	case c.Config.Workers > 0:
+		return c.Config.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,191 @@
+package assembly
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/imb"
+	"tutti/benchrunner/launch"
+	"tutti/benchrunner/live"
+	"tutti/benchrunner/local"
+	"tutti/benchrunner/native"
+	"tutti/benchrunner/osu"
+	"tutti/benchrunner/reprompi"
+	"tutti/benchrunner/slurm"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+	"tutti/store"
+)
+
+// Force says how a library is made to run a candidate.
+type Force = func(coll.Candidate) (mpi.Forcing, error)
+
+// addMeasured makes the problems of one library that is measured: every algorithm
+// of the catalogue that can run at a point of the grid, and the default. Connect
+// gives them a machine.
+func (c *Campaign) addMeasured(lib config.Library) error {
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	if err != nil {
+		return err
+	}
+	grid := coll.Grid{Nodes: c.Config.Grid.Nodes, PPN: c.Config.Grid.PPN, MsgBytes: c.Config.Grid.Sizes}
+	check := c.checker(port, cat)
+	for _, name := range c.Config.Collectives {
+		collective, err := coll.ParseCollective(name)
+		if err != nil {
+			return err
+		}
+		points, err := grid.Points(collective)
+		if err != nil {
+			return err
+		}
+		c.Problems = append(c.Problems, campaign.Problem{
+			Problem: store.Problem{Library: lib.Name, Collective: collective},
+			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
+		})
+	}
+	return nil
+}
+
+// Connect gives the problems of a campaign that measures the machines it measures on,
+// under the campaign's ID; environ is that of this program. Recorded data are machines
+// already. Errors match ErrInput.
+func (c *Campaign) Connect(id string, environ []string) error {
+	if !c.Config.Runner.Live() {
+		return nil
+	}
+	c.id = id
+	var err error
+	if c.scheduler, err = c.newScheduler(environ); err != nil {
+		return input(err)
+	}
+	for _, lib := range c.Config.Libraries {
+		port, cat, err := libraries.Release(lib.Name, lib.Version)
+		if err != nil {
+			return err
+		}
+		program, err := c.Program(lib)
+		if err != nil {
+			return err
+		}
+		machine, err := c.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) { return mpi.Force(port, cat, cand) })
+		if err != nil {
+			return err
+		}
+		c.machines = append(c.machines, machine)
+		for i, p := range c.Problems {
+			if p.Library == lib.Name {
+				c.Problems[i].Runner = machine
+			}
+		}
+	}
+	return nil
+}
+
+// Program returns the benchmark program of a library. Errors match ErrInput.
+func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
+	program, err := newProgram(lib.Benchmark, c.Config.Benchmark)
+	if err != nil {
+		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
+	}
+	return program, nil
+}
+
+// Machine puts scheduler, launcher and a program of a connected campaign together; of
+// says how the library is made to run a candidate. Errors match ErrInput.
+func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, of Force) (*live.Machine, error) {
+	launcher, err := launch.New(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
+		launch.Options{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI})
+	if err != nil {
+		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
+	}
+	r := c.Config.Runner
+	switches, err := switchesOf(r.Switches)
+	if err != nil {
+		return nil, input(err)
+	}
+	m, err := live.New(live.Options{
+		Campaign: c.id, Dir: c.Config.Output,
+		Scheduler: c.scheduler, Launcher: launcher, Program: program, Force: of,
+		Modules: r.Modules, Setup: r.Setup, Env: slices.Concat(variables(r.Env), variables(lib.Env)),
+		LaunchTime: r.LaunchAllowance, Settle: r.Settle, JobTime: r.JobTime,
+		Parallel: live.Parallel(r.Parallel), ParallelNodes: cmp.Or(r.ParallelNodes, slices.Max(c.Config.Grid.Nodes)), Switches: switches,
+	})
+	return m, input(err)
+}
+
+// Cancel ends jobs of a connected campaign.
+func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
+	if len(c.machines) == 0 || len(jobs) == 0 {
+		return nil
+	}
+	return c.machines[0].Cancel(ctx, jobs)
+}
+
+// switchesOf expands the lists of the nodes of each switch.
+func switchesOf(lists []string) ([][]string, error) {
+	var out [][]string
+	for i, list := range lists {
+		nodes, err := benchrunner.Hosts(list)
+		if err != nil {
+			return nil, fmt.Errorf("runner.switches[%d]: %w", i, err)
+		}
+		out = append(out, nodes)
+	}
+	return out, nil
+}
+
+// newScheduler returns the one for all libraries.
+func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error) {
+	cfg := c.Config
+	switch cfg.Runner.Kind {
+	case config.Local:
+		return local.New(local.Options{Nodes: 1, PPN: cmp.Or(cfg.Runner.PPN, runtime.NumCPU())})
+	case config.Allocation:
+		return local.NewAllocation(environ)
+	case config.SlurmJobs:
+		return slurm.New(slurm.Options{
+			Partition: cfg.Slurm.Partition, Account: cfg.Slurm.Account, QOS: cfg.Slurm.QOS, Reservation: cfg.Slurm.Reservation,
+			Constraint: cfg.Slurm.Constraint, Directives: cfg.Slurm.Directives, Exclusive: cfg.Slurm.Exclusive,
+			MaxJobs: cfg.Slurm.Jobs, Bin: cfg.Slurm.Bin,
+		})
+	}
+	return nil, fmt.Errorf("runner.kind %s runs no jobs", cfg.Runner.Kind)
+}
+
+func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
+	switch m.Program {
+	case "osu":
+		opt := osu.Options{Dir: path, Version: m.Version, Tail: osu.HasTail(m.Version), Iterations: m.Iterations}
+		if m.Iterations > 0 { // OSU's own warm-up goes with its own number of iterations
+			opt.Warmup = m.Warmup
+		}
+		return osu.New(opt)
+	case "reprompi":
+		return reprompi.New(reprompi.Options{Path: path, Repetitions: m.Iterations})
+	case "imb":
+		return imb.New(imb.Options{Path: path, Iterations: m.Iterations})
+	}
+	return native.New(native.Options{
+		Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,
+		Precision: m.Precision, Slice: m.Slice, Hopeless: m.Hopeless, Check: m.Check,
+	})
+}
+
+// variables takes NAME=VALUE apart.
+func variables(list []string) []mpi.Var {
+	var out []mpi.Var
+	for _, v := range list {
+		name, value, _ := strings.Cut(v, "=")
+		out = append(out, mpi.Var{Name: name, Value: value})
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package assembly
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+	"tutti/preprocess"
+	"tutti/store"
+)
+
+func (c *Campaign) readData() ([]coll.Measurement, error) {
+	var all []coll.Measurement
+	from := map[coll.Candidate]string{}
+	for _, path := range c.Config.Runner.Data {
+		table, err := preprocess.ReadTable(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range table.Warnings {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %v", filepath.Base(path), w))
+		}
+		for _, m := range table.Measurements() {
+			if other, twice := from[m.Candidate]; twice {
+				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, other, path)
+			}
+			from[m.Candidate] = path
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// addRecorded makes the problems of one library: the recorded data under its
+// names, with its own choices, cut down to the grid and to what it can run.
+func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) error {
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	if err != nil {
+		return err
+	}
+	named, err := c.named(lib, recorded)
+	if err != nil {
+		return err
+	}
+	byDefault, err := c.byDefault(lib, recorded)
+	if err != nil {
+		return err
+	}
+	named = slices.Concat(named, byDefault)
+	check := c.checker(port, cat)
+	for _, name := range c.Config.Collectives {
+		collective, err := coll.ParseCollective(name)
+		if err != nil {
+			return err
+		}
+		p, err := c.problem(lib, collective, named, check)
+		if err != nil {
+			return err
+		}
+		c.Problems = append(c.Problems, p)
+	}
+	return nil
+}
+
+var errOutside = errors.New("outside the grid")
+
+// named returns the recorded data under the names of a library.
+func (c *Campaign) named(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+	path := c.Config.Runner.Names
+	if path == "" {
+		return recorded, nil
+	}
+	names, err := preprocess.ReadNames(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := mustHold(path, "library", names.Libraries(), lib.Name); err != nil {
+		return nil, err
+	}
+	c.warnOfUnnamed(names, recorded)
+	out, _ := names.Translate(recorded, lib.Name)
+	return out, nil
+}
+
+// byDefault returns what a library's own choices take, nil when nobody says what
+// they are.
+func (c *Campaign) byDefault(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+	path := c.Config.Runner.Defaults
+	if path == "" {
+		return nil, nil
+	}
+	defaults, err := preprocess.ReadDefaults(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(
+		mustHold(path, "library", defaults.Libraries(), lib.Name),
+		mustHold(path, "machine", defaults.Machines(), c.Config.Runner.Recorded),
+	); err != nil {
+		return nil, err
+	}
+	return defaults.Rows(recorded, c.Config.Runner.Recorded, lib.Name), nil
+}
+
+// mustHold reports that a file knows nothing of a library or machine: all of its
+// rows would be left out without a word.
+func mustHold(path, what string, known []string, name string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(known, ", "))
+}
+
+// checker accepts what the library can run at the points of the grid.
+func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candidate) error {
+	g := c.Config.Grid
+	safe := c.Config.Export.OpSafe && !port.Facts().Guards
+	return func(cand coll.Candidate) error {
+		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
+			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) ||
+			len(g.Sizes) > 0 && cand.Collective.Sized() && !slices.Contains(g.Sizes, cand.MsgBytes) {
+			return errOutside
+		}
+		if err := cat.Check(cand); err != nil {
+			return err
+		}
+		if safe && !cand.Algorithm.IsDefault() {
+			if e, err := cat.Lookup(cand.Collective, cand.Algorithm); err != nil || !e.OpSafe {
+				return errors.New("wrong for non-commutative operations, and rules cannot guard it")
+			}
+		}
+		return nil
+	}
+}
+
+func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
+	var truth []coll.Measurement
+	var left leftOut
+	for _, m := range named {
+		if m.Collective != collective {
+			continue
+		}
+		if err := check(m.Candidate); err != nil {
+			left.add(m, err)
+			continue
+		}
+		truth = append(truth, m)
+	}
+	if left.unknown > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s %s has no %s algorithm %s: %d recorded rows left out",
+			lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown))
+	}
+	id := store.Problem{Library: lib.Name, Collective: collective}
+	machine, err := replay.New(truth, replay.Options{
+		Seed:        c.Config.Seed,
+		Noise:       replay.Noise{Sigma: c.Config.Runner.Noise, TailProbability: c.Config.Runner.Tail},
+		FailureRate: c.Config.Runner.Failures,
+		Launch: benchrunner.Launch{
+			Model:          benchrunner.LaunchModel(c.Config.Runner.Launch.Model),
+			Seconds:        c.Config.Runner.Launch.Time.Seconds(),
+			SecondsPerNode: c.Config.Runner.Launch.TimePerNode.Seconds(),
+		},
+	})
+	if err != nil {
+		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
+	}
+	sp := machine.Space()
+	if sp.Size() == 0 {
+		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
+			lib.Name, lib.Version, collective, &left)
+	}
+	slices.SortFunc(truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+	return campaign.Problem{
+		Problem: id, Space: sp, Runner: machine, Truth: truth,
+		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
+	}, nil
+}

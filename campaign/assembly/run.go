@@ -1,0 +1,57 @@
+package assembly
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"tutti/campaign"
+	"tutti/store"
+)
+
+// Run tunes the problems side by side; the first error cancels the rest. past is what
+// the journal knows. The results are in the order of Problems.
+func (c *Campaign) Run(ctx context.Context, past *store.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
+	results := make([]campaign.Result, len(c.Problems))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(c.Workers())
+	for i, p := range c.Problems {
+		group.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			results[i], err = campaign.Run(ctx, c.Spec, p, past.Problem(p.Problem), log, observe)
+			return err
+		})
+	}
+	return results, group.Wait()
+}
+
+// Results returns what the journal knows of the problems, in their order. Errors match
+// ErrInput.
+func (c *Campaign) Results(state *store.State) ([]campaign.Result, error) {
+	results := make([]campaign.Result, len(c.Problems))
+	for i, p := range c.Problems {
+		var err error
+		if results[i], err = campaign.Recall(c.Spec, p, state.Problem(p.Problem)); err != nil {
+			return nil, input(fmt.Errorf("journal of %s: %w", c.Config.Output, err))
+		}
+	}
+	return results, nil
+}
+
+// Reread makes the campaign of a folder and recalls its results from the journal.
+// Errors match ErrInput.
+func Reread(dir string) (*Campaign, []campaign.Result, *store.Contents, error) {
+	contents, err := store.Read(dir)
+	if err != nil {
+		return nil, nil, nil, input(err)
+	}
+	c, err := Recall(contents, dir)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	results, err := c.Results(contents.State())
+	return c, results, contents, err
+}

@@ -1,0 +1,140 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/store"
+	"tutti/verify"
+)
+
+// Models are the final models of a campaign's problems.
+type Models struct {
+	campaign *assembly.Campaign
+	results  []campaign.Result
+	trained  []*campaign.Trained // by problem; nil where nothing was measured
+}
+
+// Conclusions are the problems of a campaign after measuring, in their order; those
+// without a measurement are left out.
+type Conclusions struct {
+	campaign *assembly.Campaign
+	state    *store.State
+	Problems []Concluded
+}
+
+// Concluded is one problem with what was measured and what is selected.
+type Concluded struct {
+	campaign.Problem
+	campaign.Conclusion
+	Result campaign.Result
+}
+
+// ErrNothing is matched when there is no measurement to train on.
+var ErrNothing = errors.New("nothing has been measured: nothing to report")
+
+// Train trains the final models of every problem, side by side. results are in the
+// order of the problems. The error matches ErrNothing when nothing was measured.
+func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
+	m := &Models{campaign: c, results: results, trained: make([]*campaign.Trained, len(c.Problems))}
+	var group errgroup.Group
+	group.SetLimit(c.Workers())
+	for i, p := range c.Problems {
+		if results[i].Ledger == nil || len(results[i].Ledger.Measurements()) == 0 {
+			continue
+		}
+		group.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			m.trained[i], err = campaign.Train(c.Spec, p, results[i])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(m.trained, func(t *campaign.Trained) bool { return t != nil }) {
+		return nil, nothing(results)
+	}
+	return m, nil
+}
+
+// nothing says why there is nothing to report, as far as is known.
+func nothing(results []campaign.Result) error {
+	failed, first := 0, ""
+	for _, r := range results {
+		failed += r.Ledger.Failed()
+		if first == "" && len(r.Warnings) > 0 {
+			first = r.Warnings[0]
+		}
+	}
+	if failed == 0 {
+		return ErrNothing
+	}
+	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
+}
+
+// Conclude fits what the libraries can be told. What the journal condemned is left to
+// the default.
+func (m *Models) Conclude(state *store.State) (*Conclusions, error) {
+	c := &Conclusions{campaign: m.campaign, state: state}
+	for i := range m.trained {
+		if m.trained[i] == nil {
+			continue
+		}
+		if err := c.add(m, i); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// ConcludeOne is Conclude for the problems of one library.
+func (m *Models) ConcludeOne(library string, state *store.State) (*Conclusions, error) {
+	c := &Conclusions{campaign: m.campaign, state: state}
+	for i, p := range m.campaign.Problems {
+		if m.trained[i] == nil || p.Library != library {
+			continue
+		}
+		if err := c.add(m, i); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Conclusions) add(m *Models, i int) error {
+	p := m.campaign.Problems[i]
+	b, err := newBuild(m.campaign.LibraryOf(p), m.campaign.Config.Export)
+	if err != nil {
+		return err
+	}
+	entries, err := verify.Entries(c.state.Verification(p.Library))
+	if err != nil {
+		return err
+	}
+	part, err := m.trained[i].Conclude(verify.CondemnedBy(entries, p.Collective), b.fit)
+	if err != nil {
+		return err
+	}
+	c.Problems = append(c.Problems, Concluded{p, part, m.results[i]})
+	return nil
+}
+
+// Choices returns what is selected at a point, by collective. It is for the conclusions
+// of one library.
+func (c *Conclusions) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
+	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
+	for _, p := range c.Problems {
+		out[p.Problem.Collective] = p.Selection.Choose
+	}
+	return out
+}

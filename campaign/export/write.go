@@ -1,0 +1,167 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"tutti/campaign/report"
+	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// Files of a campaign's folder beside the journal and the selection files.
+const (
+	ReportHTML   = "report.html"
+	ReportJSON   = "report.json"
+	CurveCSV     = "curve.csv"
+	SelectionCSV = "selection.csv"
+)
+
+// WriteFile puts a whole file in place at once.
+func WriteFile(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return selection.WriteFile(path, b.Bytes())
+}
+
+// writeLibraries writes the selection files of every library, checked by replaying them, but
+// of those that were written already.
+func (c *Conclusions) writeLibraries(dir string, written []report.LibraryFacts) ([]report.LibraryFacts, error) {
+	var out []report.LibraryFacts
+	for _, lib := range c.campaign.Config.Libraries {
+		if i := slices.IndexFunc(written, func(f report.LibraryFacts) bool { return f.Library == lib.Name }); i >= 0 {
+			out = append(out, written[i])
+			continue
+		}
+		_, facts, err := c.WriteLibrary(lib, dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, facts)
+	}
+	return out, nil
+}
+
+// WriteLibrary writes the selection files of one library, checked by replaying them.
+func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
+	b, err := newBuild(lib, c.campaign.Config.Export)
+	if err != nil {
+		return mpi.Export{}, report.LibraryFacts{}, err
+	}
+	var rows []selection.Row
+	for _, p := range c.Problems {
+		if p.Library == lib.Name && !p.Left {
+			rows = append(rows, p.Rows...)
+		}
+	}
+	x, err := b.write(dir, rows)
+	if err != nil {
+		return x, report.LibraryFacts{}, fmt.Errorf("selection files of %s %s: %w", lib.Name, lib.Version, err)
+	}
+	return x, report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Checked: len(rows)}, nil
+}
+
+// facts gathers what the report shows.
+func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
+	cfg := c.campaign.Config
+	f := report.Facts{
+		Tutti: by.Version, Campaign: cfg.Name, Machine: cfg.Machine, Seed: cfg.Seed,
+		Strategy: cfg.Strategy.Name, Scaling: cfg.Model.Scaling,
+		Criteria: report.Criteria{
+			Slowdown: cfg.Stop.Slowdown, Mistakes: cfg.Stop.Mistakes,
+			MistakeThreshold: cfg.Stop.MistakeThreshold, Patience: cfg.Stop.Patience,
+		},
+		Libraries: libraries,
+		Versions:  by.Versions,
+		Warnings:  append([]string{}, c.campaign.Warnings...),
+	}
+	var err error
+	if f.Problems, err = c.problemFacts(); err != nil {
+		return f, err
+	}
+	var names []string
+	for _, lib := range cfg.Libraries {
+		names = append(names, lib.Name)
+	}
+	return f, report.AddJournal(&f, c.state, names, cfg.Attempts)
+}
+
+// problemFacts gathers what the report shows of the problems, side by side.
+func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
+	out := make([]report.ProblemFacts, len(c.Problems))
+	var group errgroup.Group
+	group.SetLimit(c.campaign.Workers())
+	for i, p := range c.Problems {
+		group.Go(func() (err error) {
+			out[i], err = report.ProblemOf(p.Problem, p.Result, p.Conclusion)
+			return err
+		})
+	}
+	return out, group.Wait()
+}
+
+// Program is what wrote a report, with the versions of what can change a figure.
+type Program struct {
+	Version  string
+	Versions []report.Version
+}
+
+// Write writes every file of the campaign's folder but the journal and the selection
+// files of libraries that were written already, and returns what the report shows.
+func (c *Conclusions) Write(dir string, by Program, written ...report.LibraryFacts) (report.Facts, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return report.Facts{}, err
+	}
+	libraries, err := c.writeLibraries(dir, written)
+	if err != nil {
+		return report.Facts{}, err
+	}
+	f, err := c.facts(libraries, by)
+	if err != nil {
+		return f, err
+	}
+	if err := writeReport(dir, f); err != nil {
+		return f, err
+	}
+	return f, WriteFile(filepath.Join(dir, SelectionCSV), c.WriteSelection)
+}
+
+func writeReport(dir string, f report.Facts) error {
+	return errors.Join(
+		WriteFile(filepath.Join(dir, ReportHTML), func(w io.Writer) error { return report.WriteHTML(w, f) }),
+		WriteFile(filepath.Join(dir, ReportJSON), func(w io.Writer) error { return report.WriteJSON(w, f) }),
+		WriteFile(filepath.Join(dir, CurveCSV), func(w io.Writer) error { return report.WriteCurve(w, f) }),
+	)
+}
+
+// WriteSelection lists what was selected at every grid point.
+func (c *Conclusions) WriteSelection(w io.Writer) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"library", "collective", "nodes", "ppn", "msg_bytes", "algorithm", "predicted_slowdown"}}
+	for _, p := range c.Problems {
+		for _, row := range p.Rows {
+			alg := p.Selection.Choose(row.Point)
+			loss := ""
+			if v, ok := row.Loss(alg); ok {
+				loss = strconv.FormatFloat(1+v, 'g', 6, 64)
+			}
+			records = append(records, []string{
+				p.Library, string(p.Problem.Collective), strconv.Itoa(row.Point.Nodes), strconv.Itoa(row.Point.PPN),
+				strconv.FormatInt(row.Point.MsgBytes, 10), alg.String(), loss,
+			})
+		}
+	}
+	return out.WriteAll(records)
+}

@@ -1,0 +1,148 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/selection"
+	"tutti/verify"
+)
+
+// subject is one library of a campaign whose files are proved.
+type subject struct {
+	*Proof
+	lib    config.Library
+	port   mpi.Measurable
+	cat    *mpi.Catalogue
+	setup  selection.Setup // of the files as they are now
+	choose map[coll.Collective]func(coll.Point) coll.Algorithm
+	live   *verify.Files // machine and probe, once made
+}
+
+// write writes the files of the library without what was condemned by now.
+func (s *subject) write(ctx context.Context) (verify.Files, error) {
+	done, err := s.models.ConcludeOne(s.lib.Name, s.state)
+	if err != nil {
+		return verify.Files{}, err
+	}
+	x, facts, err := done.WriteLibrary(s.lib, s.campaign.Config.Output)
+	if err != nil {
+		return verify.Files{}, err
+	}
+	s.wrote(facts)
+	s.setup, s.choose = x.Setup, done.Choices()
+	var files verify.Files
+	for _, p := range s.campaign.Problems {
+		choose, concluded := s.choose[p.Collective]
+		if p.Library != s.lib.Name || !concluded {
+			continue
+		}
+		problem, err := s.problem(p, choose)
+		if err != nil {
+			return verify.Files{}, err
+		}
+		files.Problems = append(files.Problems, problem)
+	}
+	if !s.campaign.Config.Runner.Live() {
+		files.Machine = &recorded{s}
+		return files, nil
+	}
+	if s.live == nil {
+		if s.live, err = s.connect(ctx); err != nil {
+			return verify.Files{}, err
+		}
+	}
+	files.Machine, files.Probe = s.live.Machine, s.live.Probe
+	return files, nil
+}
+
+// problem is one collective: the points at which the default can be measured, too.
+func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
+	out := verify.Problem{Collective: p.Collective, Choose: choose}
+	if s.campaign.Config.Runner.Live() {
+		out.Runnable = func(coll.Point) bool { return true } // no larger than what was tuned
+	}
+	for i, point := range p.Space.Points() {
+		for _, a := range p.Space.Feasible(i) {
+			if p.Space.Algorithms()[a].IsDefault() {
+				out.Grid = append(out.Grid, point)
+			}
+		}
+	}
+	if len(out.Grid) == 0 {
+		return out, fmt.Errorf("%s: %w", p.Problem, ErrNoDefault)
+	}
+	return out, nil
+}
+
+// force loads the files for verify.Tuned and nothing for the default.
+func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
+	if c.Algorithm.IsDefault() {
+		return mpi.Forcing{}, nil
+	}
+	if c.Algorithm != verify.Tuned {
+		return mpi.Forcing{}, fmt.Errorf("%v: want %v or %v", c, verify.Tuned, coll.Default)
+	}
+	var env []mpi.Var
+	for _, x := range s.setup.For(c.Layout()) {
+		env = append(env, mpi.Var{Name: x.Name, Value: x.Value})
+	}
+	return mpi.Forcing{Env: env, Base: env}, nil
+}
+
+// choice is what the files select now.
+func (s *subject) choice(p coll.Point) coll.Algorithm {
+	if choose, ok := s.choose[p.Collective]; ok {
+		return choose(p)
+	}
+	return coll.Default
+}
+
+// connect returns the machine and, where there is a compiler for it, the probe.
+func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
+	s.campaign.Config.Runner.Parallel = config.Never // neighbours would blur small differences
+	program, err := s.campaign.Program(s.lib)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := s.campaign.Machine(s.lib, program, s.force)
+	if err != nil {
+		return nil, err
+	}
+	f := &verify.Files{Machine: machine}
+	compiler := s.compiler()
+	if compiler == "" {
+		s.opt.Warn(fmt.Sprintf("%s: no compiler for the probe of obedience: give --mpicc %s=COMMAND", s.lib.Name, s.lib.Name))
+		return f, nil
+	}
+	path, err := verify.BuildProbe(ctx, compiler, filepath.Join(s.campaign.Config.Output, "probe-"+s.lib.Name))
+	if err != nil {
+		return nil, fmt.Errorf("probe of obedience: %w", err)
+	}
+	probe := &verify.Probe{Path: path, Library: s.port, Catalogue: s.cat, Choose: s.choice}
+	f.Probe, err = s.campaign.Machine(s.lib, probe, s.force)
+	return f, err
+}
+
+// compiler is the one given, else the library's own where it is found.
+func (s *subject) compiler() string {
+	if command := s.opt.Compilers[s.lib.Name]; command != "" {
+		return command
+	}
+	beside := ""
+	if s.lib.LauncherPath != "" {
+		beside = filepath.Join(filepath.Dir(s.lib.LauncherPath), "mpicc")
+	}
+	for _, name := range []string{"mpicc." + s.lib.Name, beside} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	return ""
+}
