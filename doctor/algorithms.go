@@ -1,88 +1,47 @@
 package doctor
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"tutti/coll"
 	"tutti/mpi"
 )
 
-// compareMPICH holds the leaf names of a build, compositions of its device
-// included, against a catalogue. Leaves of nonblocking and inter-communicator
-// collectives are no business of the catalogue, nor are compositions of a build
-// that has none: its device is an older one.
-func compareMPICH(cat *mpi.Catalogue, leaves []string) (absent, unlisted []string, listed int) {
-	known := map[string]bool{}
-	composes := slices.ContainsFunc(leaves, isComposition)
-	for _, c := range coll.Collectives() {
-		for _, e := range cat.Entries(c) {
-			known[e.Function] = true
-			if isComposition(e.Function) && !composes {
-				continue
-			}
-			listed++
-			if !slices.Contains(leaves, e.Function) {
-				absent = append(absent, string(c)+" "+e.Name)
-			}
-		}
-	}
-	for _, leaf := range leaves {
-		if !known[leaf] && ofCatalogue(leaf) {
-			unlisted = append(unlisted, leaf)
-		}
-	}
-	return absent, unlisted, listed
+// toolsOf runs the programs of an installation.
+type toolsOf struct {
+	x   *examiner
+	lib *Library
 }
 
-func isComposition(leaf string) bool { return strings.HasPrefix(leaf, "MPIDI_") }
-
-// ofCatalogue reports whether a leaf is an algorithm of a collective that the
-// catalogue covers, between the processes of one communicator. An automatic
-// choice and a nonblocking call in disguise are no algorithms.
-func ofCatalogue(leaf string) bool {
-	if strings.HasSuffix(leaf, "_auto") || strings.HasSuffix(leaf, "_nb") {
-		return false
-	}
-	for _, c := range coll.Collectives() {
-		name := strings.ToUpper(string(c[:1])) + string(c[1:])
-		if strings.HasPrefix(leaf, "MPIR_"+name+"_intra_") || strings.HasPrefix(leaf, "MPIR_"+name+"_allcomm_") ||
-			strings.HasPrefix(leaf, "MPIDI_"+name+"_intra_composition_") {
-			return true
-		}
-	}
-	return false
+// Find implements mpi.Tools.
+func (t toolsOf) Find(name string) string {
+	return lookIn(slices.Concat(t.lib.bins(), t.x.path()), name)
 }
 
-// compareOpenMPI holds the enumerators of coll/tuned against a catalogue. An
-// algorithm whose number differs is absent: rules say numbers.
-func compareOpenMPI(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlisted []string, listed int) {
-	for _, c := range coll.Collectives() {
-		has := tuned[string(c)]
-		known := map[int]bool{0: true} // ignore
-		for _, e := range cat.Entries(c) {
-			known[e.ID] = true
-			listed++
-			if has[e.ID] != e.Name {
-				absent = append(absent, fmt.Sprintf("%s %d %s", c, e.ID, e.Name))
-			}
-		}
-		var more []int
-		for id := range has {
-			if !known[id] {
-				more = append(more, id)
-			}
-		}
-		slices.Sort(more)
-		for _, id := range more {
-			unlisted = append(unlisted, fmt.Sprintf("%s %d %s", c, id, has[id]))
-		}
-	}
-	return absent, unlisted, listed
+// Ask implements mpi.Tools.
+func (t toolsOf) Ask(ctx context.Context, path string, args ...string) string {
+	return t.x.run(ctx, command{args: append([]string{path}, args...), limit: t.x.limits.ask}).Stdout
 }
 
-// describe tells what the comparison found and sets the state of the check.
+// inspect asks the build which algorithms it has.
+func (x *examiner) inspect(ctx context.Context, lib *Library, c *Check) {
+	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Tools: toolsOf{x, lib}})
+	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
+	c.Details = append(c.Details, i.Build...)
+	if i.Fault != "" {
+		*c = c.with(Warning, i.Cure)
+		c.Details = append(c.Details, i.Fault)
+	}
+	if i.Catalogue != nil {
+		lib.Catalogue = i.Catalogue.Version
+		lib.describe(i.Listed, c)
+	}
+	c.Details = append(c.Details, i.Rivals...)
+}
+
+// describe tells what the build has of its catalogue and sets the state of the check.
 func (l *Library) describe(listed int, c *Check) {
 	text := fmt.Sprintf("%d of %d algorithms of catalogue %s", listed-len(l.Absent), listed, l.Catalogue)
 	if l.Catalogue != l.Version {

@@ -4,6 +4,7 @@ package imports
 // lower ranks only, and a child its parent.
 var ranks = map[string]int{
 	"coll":             0,
+	"internal/binfile": 0,
 	"internal/version": 0,
 
 	"store":            1,
@@ -75,10 +76,10 @@ var reserved = []struct {
 	tests     bool // test files anywhere may import it
 }{
 	{pattern: "tutti/benchrunner/...", importers: []string{"cmd/tutti", "doctor", "campaign/evaluate"}, tests: true},
-	{pattern: "tutti/mpi/mpich...", importers: []string{"mpi/libraries", "mpi/mpich", "cmd/tutti", "doctor"}, tests: true},
-	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries", "cmd/tutti", "doctor"}, tests: true},
-	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
-	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
+	{pattern: "tutti/mpi/mpich...", importers: []string{"mpi/libraries", "mpi/mpich"}, tests: true},
+	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again
