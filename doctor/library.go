@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tutti/csource"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -103,18 +103,15 @@ func (x *examiner) hasModules() bool {
 	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
-//go:embed probe/probe.c
-var probeSource []byte
-
 // examineWrapper compiles the probe: a wrapper's existence proves nothing.
 func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number int) {
-	source := filepath.Join(x.temp, "probe.c")
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
-	if err := os.WriteFile(source, probeSource, 0o644); err != nil {
+	args, err := csource.Pair.Unpack(x.temp, prog)
+	if err != nil {
 		x.add(Check{Libraries, wrapper, Missing, []string{err.Error()}, "make room in " + filepath.Dir(x.temp)})
 		return
 	}
-	r := x.run(ctx, command{args: []string{wrapper, "-o", prog, source}, dir: x.temp, limit: x.limits.compile})
+	r := x.run(ctx, command{args: append([]string{wrapper}, args...), dir: x.temp, limit: x.limits.compile})
 	if r.Err != nil {
 		x.add(x.cannotCompile(wrapper, r))
 		return
