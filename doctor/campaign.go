@@ -127,13 +127,10 @@ func (x *examiner) needLauncher(want NeededLibrary, lib *Library) {
 
 // is reports whether the launcher is the one that a campaign names.
 func (t trial) is(want NeededLibrary) bool {
-	switch want.Launcher {
-	case "srun":
+	if want.Launcher == "srun" {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
-	case "mpirun":
-		return !t.slurm && t.library.Family == "openmpi"
 	}
-	return !t.slurm && t.library.Family == "mpich"
+	return !t.slurm && want.Launcher == t.library.launcher().Kind
 }
 
 // needBenchmark looks for the program among those that were tried.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/native"
+	"tutti/csource"
 )
 
 // ready is a machine on which a campaign of MPICH and tutti's own program runs,
@@ -16,7 +16,7 @@ func ready(t *testing.T, environ ...string) (*machine, *Needs) {
 	m.compiler("mpicc.mpich", mpichMark)
 	const result = `echo '{"event":"result","case":1,"median":1e-06}'`
 	m.launcher("mpiexec.hydra", hydra, "case $3 in */bench) "+result+";; *) "+goodWorld+";; esac")
-	m.put("bench", "echo tutti-native 1 "+native.Checksum())
+	m.put("bench", "echo tutti-native 1 "+csource.Bench.Checksum())
 	n := &Needs{
 		Scheduler: "slurm", Program: "native", Nodes: 4, PPN: 4, JobTime: time.Hour, Partition: "main",
 		Libraries: []NeededLibrary{{Name: "mpich", Version: "4.0.2", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "hydra"}},

@@ -14,7 +14,6 @@
 // What is found is believed only as far as it was seen to work: a compiler
 // wrapper has to compile, and a launcher has to start two processes that sum a
 // number together. Every command runs without a shell, in its own process group,
-// under a time limit; none is run with more than two processes.
-//
-// Fingerprint tells which build of an MPI library a file is.
+// under a time limit; none is run with more than two processes. What libraries are,
+// and how they are found and started, it asks package mpi.
 package doctor

@@ -6,8 +6,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"tutti/mpi/libraries"
 )
 
 // shown fails unless a text may go to a terminal as it is.
@@ -35,30 +33,6 @@ func FuzzLoaded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, list string) {
 		if path := parseLoaded(list); path != "" && !strings.HasPrefix(path, "/") {
 			t.Errorf("%q is not absolute", path)
-		}
-	})
-}
-
-func FuzzOmpiInfo(f *testing.F) {
-	f.Add(recorded(f, "ompi-info-4.1.4.txt"))
-	f.Add("ompi:version:full:\x1b[2J\nmca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:9999:x\nmca:coll::version:\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		info := parseOmpiInfo(text)
-		shown(t, "version", info.version)
-		for collective, names := range info.tuned {
-			for id, name := range names {
-				shown(t, collective, name)
-				if id < 0 || name == "" {
-					t.Errorf("%s %d %q", collective, id, name)
-				}
-			}
-		}
-		_, cat, err := libraries.Release("openmpi", "4.1.4")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if absent, _, listed := compareOpenMPI(cat, info.tuned); len(absent) > listed {
-			t.Errorf("%d absent of %d", len(absent), listed)
 		}
 	})
 }
@@ -143,18 +117,5 @@ func FuzzJudge(f *testing.F) {
 		if v.State == OK && strings.Count(stdout, "tutti-doctor: rank") < 2 {
 			t.Errorf("ok without two processes: %q", stdout)
 		}
-	})
-}
-
-func FuzzContents(f *testing.F) {
-	f.Add(strung("ch4:ucx", "Thu Apr  7 12:34:45 CDT 2022", "4.0.2"))
-	f.Add(strung("v4.1.4", "Open MPI", "Intel(R) MPI Library 2021.6"))
-	f.Fuzz(func(t *testing.T, text string) {
-		var c contents
-		if err := c.scan(strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-		shown(t, "name", c.name())
-		shown(t, "device", c.device)
 	})
 }

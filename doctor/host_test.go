@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tutti/mpi"
 )
 
 // kernel writes a file of /proc or /sys.
@@ -75,9 +77,9 @@ func TestLocalFolderOfCluster(t *testing.T) {
 func TestTwoModules(t *testing.T) {
 	m := newMachine(t)
 	path := filepath.Join(t.TempDir(), "libmpich.so.12")
-	if err := os.WriteFile(path, []byte(strung("4.1.2", "Thu Apr  7 12:34:45 CDT 2022")), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("\x7fELF\x004.1.2\x00Thu Apr  7 12:34:45 CDT 2022\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	m.x.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: LibraryFile{Path: path}})
+	m.x.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: mpi.Identity{Path: path}, family: familyOf("mpich")})
 	wantCheck(t, m.find(&m.x.report, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but what is loaded is MPICH 4.1.2", "LD_LIBRARY_PATH")
 }

@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 )
 
 // launcher is a program that starts parallel programs.
@@ -17,29 +20,29 @@ type launcher struct {
 	version string   // as it says, with its name
 }
 
-var launcherForms = []struct {
-	form   *regexp.Regexp
-	family string
-	name   string
-}{
-	{regexp.MustCompile(`(?s)HYDRA build details:.*?Version:\s+([0-9][0-9A-Za-z.]*)`), "mpich", "Hydra"},
-	{regexp.MustCompile(`Intel\(R\) MPI Library.*?Version ([0-9][0-9A-Za-z.]*)`), "mpich", "Hydra of Intel MPI"},
-	{regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`), "openmpi", "Open MPI"},
-}
-
 // parseLauncher tells from the answer to --version whose launcher it is; the
 // family is empty when that is not known.
 func parseLauncher(text string) (family, version string) {
-	for _, l := range launcherForms {
-		if m := l.form.FindStringSubmatch(text); m != nil {
-			return l.family, l.name + " " + printable(m[1])
+	for _, l := range libraries.All() {
+		facts := l.Facts()
+		if facts.Launcher.Answer == nil {
+			continue
+		}
+		if m := facts.Launcher.Answer.FindStringSubmatch(text); m != nil {
+			return facts.Family, facts.Launcher.Title + " " + printable(m[1])
 		}
 	}
 	return "", ""
 }
 
-// Names of launchers, those that say whose they are first.
-var launcherNames = []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi", "mpirun", "mpiexec"}
+// launcherNames returns the names of launchers, those that say whose they are first.
+func launcherNames() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		out = append(out, l.Facts().Launcher.Names...)
+	}
+	return append(out, "mpirun", "mpiexec")
+}
 
 // findLaunchers asks every launcher beside a compiler or on the PATH whose it is.
 func (x *examiner) findLaunchers(ctx context.Context) {
@@ -49,7 +52,7 @@ func (x *examiner) findLaunchers(ctx context.Context) {
 	}
 	byFile := map[string]*launcher{}
 	for _, dir := range slices.Concat(dirs, x.path()) {
-		for _, name := range launcherNames {
+		for _, name := range launcherNames() {
 			path := filepath.Join(dir, name)
 			if !isProgram(path) {
 				continue
@@ -125,7 +128,7 @@ func (x *examiner) examineLaunchers(ctx context.Context) {
 		own := x.of(lib)
 		for _, l := range own {
 			x.try(ctx, trial{
-				library: lib, launcher: l.names[0], env: launchEnv(lib),
+				library: lib, launcher: l.names[0], env: launchEnv(lib.launcher()),
 				args: []string{l.path, "-n", "2"},
 			}, x.describeLauncher(l))
 		}
@@ -152,27 +155,19 @@ func (x *examiner) describeLauncher(l *launcher) []string {
 }
 
 func (x *examiner) addNoLauncher(lib *Library) {
-	name, cure := "mpiexec.hydra", "apt-get install mpich, or put the folder of its mpiexec on the PATH"
-	if lib.Family == "openmpi" {
-		name, cure = "mpirun", "apt-get install openmpi-bin, or put the folder of its mpirun on the PATH"
-	}
-	x.add(Check{Launchers, name, Missing, []string{"no launcher of " + lib.Name}, cure})
+	facts := lib.family.Facts()
+	name, _, _ := strings.Cut(facts.Launcher.Program, ".") // mpiexec.hydra is mpiexec where no other library is
+	cure := fmt.Sprintf("apt-get install %s, or put the folder of its %s on the PATH", facts.Install.Runtime, name)
+	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, cure})
 }
 
 // launchEnv is what a library's launcher needs for two processes on any machine,
 // one core and root included.
-func launchEnv(lib *Library) []string {
-	if lib.Family != "openmpi" {
-		return nil
+func launchEnv(l mpi.Launcher) []string {
+	if os.Geteuid() != 0 {
+		return l.Env
 	}
-	env := []string{
-		"OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
-		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
-	}
-	if os.Geteuid() == 0 {
-		env = append(env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	}
-	return env
+	return slices.Concat(l.Env, l.RootEnv)
 }
 
 // try starts two processes and adds the check.
@@ -190,8 +185,8 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 	x.tried = append(x.tried, t)
 	c.State = v.State
 	c.Details = append([]string{t.library.Name + ": " + v.Text}, details...)
-	if t.library.Family == "openmpi" && os.Geteuid() == 0 && v.State == OK && !t.slurm {
-		c.Details = append(c.Details, "as root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	if env := t.library.launcher().RootEnv; len(env) > 0 && os.Geteuid() == 0 && v.State == OK && !t.slurm {
+		c.Details = append(c.Details, "as root: "+strings.Join(env, " "))
 	}
 	c.Cure = x.cureOfLaunch(t, v)
 	x.add(c)
@@ -199,13 +194,11 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 
 // cureOfLaunch says what mends a launcher that did not start two processes.
 func (x *examiner) cureOfLaunch(t trial, v verdict) string {
-	switch {
+	switch own := t.library.launcher(); {
 	case v.State == OK:
 		return ""
-	case v.OneRank && t.slurm && t.library.Family == "mpich":
-		return "srun --mpi=pmi2, or mpiexec.hydra inside the job"
 	case v.OneRank && t.slurm:
-		return "srun --mpi=pmix, or mpirun inside the job"
+		return fmt.Sprintf("srun --mpi=%s, or %s inside the job", own.PMI[0], own.Program)
 	case v.OneRank:
 		return "this is not the launcher of " + t.library.Name + ": use the one in " + strings.Join(t.library.bins(), " or ")
 	case t.slurm && strings.Contains(v.Text, "No such file"):

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -11,28 +10,36 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tutti/csource"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 )
 
 // Library is one MPI build.
 type Library struct {
-	Name      string      `json:"name"`               // "MPICH 4.0.2", as reports call it
-	Family    string      `json:"family"`             // mpich, openmpi or other
-	Version   string      `json:"version"`            // of the family: an Intel MPI has an MPICH version
-	Compilers []string    `json:"compilers"`          // wrappers that compile for it
-	Headers   bool        `json:"headers"`            // a program was compiled
-	File      LibraryFile `json:"file"`               // of the library that the program loads
-	Device    string      `json:"device,omitzero"`    // of MPICH
-	Checks    string      `json:"checks,omitzero"`    // arguments and assertions: on, off, or empty when unknown
-	Catalogue string      `json:"catalogue,omitzero"` // release whose list of algorithms applies
-	Absent    []string    `json:"absent,omitempty"`   // algorithms of the catalogue that the build has not
-	Unlisted  []string    `json:"unlisted,omitempty"` // algorithms of the build that the catalogue has not
+	Name      string       `json:"name"`               // "MPICH 4.0.2", as reports call it
+	Family    string       `json:"family"`             // mpich, openmpi or other
+	Version   string       `json:"version"`            // of the family: an Intel MPI has an MPICH version
+	Compilers []string     `json:"compilers"`          // wrappers that compile for it
+	Headers   bool         `json:"headers"`            // a program was compiled
+	File      mpi.Identity `json:"file"`               // of the library that the program loads
+	Device    string       `json:"device,omitzero"`    // of MPICH
+	Checks    string       `json:"checks,omitzero"`    // arguments and assertions: on, off, or empty when unknown
+	Catalogue string       `json:"catalogue,omitzero"` // release whose list of algorithms applies
+	Absent    []string     `json:"absent,omitempty"`   // algorithms of the catalogue that the build has not
+	Unlisted  []string     `json:"unlisted,omitempty"` // algorithms of the build that the catalogue has not
 
-	probe  string // the compiled program
-	vendor string // set when it is a relative of MPICH
+	family mpi.Measurable // nil for other
+	probe  string         // the compiled program
+	vendor string         // set when it is a relative of its family's library
 }
 
 // launchable reports whether programs can be built for the library.
-func (l *Library) launchable() bool { return l.Headers && l.Family != "other" }
+func (l *Library) launchable() bool { return l.Headers && l.family != nil }
+
+// launcher is that of the family.
+func (l *Library) launcher() mpi.Launcher { return l.family.Facts().Launcher }
 
 // bins returns the folders of the library's compilers.
 func (l *Library) bins() []string {
@@ -40,58 +47,6 @@ func (l *Library) bins() []string {
 	for _, c := range l.Compilers {
 		if dir := filepath.Dir(c); !slices.Contains(out, dir) {
 			out = append(out, dir)
-		}
-	}
-	return out
-}
-
-// Wrappers and where modules say that they are. The wrapper of a Cray is called
-// cc, which is any compiler elsewhere.
-var (
-	wrappers = []string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc"}
-	homes    = []string{
-		"MPI_HOME", "MPI_ROOT", "MPI_DIR", "MPICH_DIR", "MPICH_HOME", "MPICH_ROOT", "OPENMPI_DIR", "OPENMPI_HOME", "OPENMPI_ROOT",
-		"OMPI_DIR", "EBROOTOPENMPI", "EBROOTMPICH", "EBROOTPSMPI", "EBROOTMVAPICH2", "EBROOTIMPI", "I_MPI_ROOT", "MVAPICH2_HOME",
-	}
-)
-
-// prefixes returns the installations that options and environment name.
-func (x *examiner) prefixes() (given, fromModules []string) {
-	for _, name := range homes {
-		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
-			fromModules = append(fromModules, p)
-		}
-	}
-	for _, p := range x.options.Prefixes {
-		if abs, err := filepath.Abs(p); err == nil {
-			given = append(given, abs)
-		}
-	}
-	return given, fromModules
-}
-
-// findWrappers returns the compiler wrappers: of given prefixes, of modules, of
-// the PATH, each once.
-func (x *examiner) findWrappers() []string {
-	given, fromModules := x.prefixes()
-	var dirs []string
-	for _, p := range slices.Concat(given, fromModules) {
-		dirs = append(dirs, filepath.Join(p, "bin"))
-	}
-	names := wrappers
-	if x.getenv("CRAYPE_VERSION") != "" || x.getenv("PE_ENV") != "" {
-		names = slices.Concat(names, []string{"cc"})
-	}
-	var out []string
-	seen := map[string]bool{}
-	for _, dir := range slices.Concat(dirs, x.path()) {
-		for _, name := range names {
-			path := filepath.Join(dir, name)
-			key := filepath.Join(real(dir), name)
-			if isProgram(path) && !seen[key] {
-				seen[key] = true
-				out = append(out, path)
-			}
 		}
 	}
 	return out
@@ -120,34 +75,43 @@ func (x *examiner) examineLibraries(ctx context.Context) {
 
 func (x *examiner) addNoLibrary() {
 	details := []string{"no compiler wrapper (mpicc) on the PATH or where modules point"}
-	for _, name := range []string{"mpichversion", "ompi_info", "mpiexec"} {
+	for _, name := range tools() {
 		if path := x.look(name); path != "" {
 			details = append(details, path+" is there: the library is installed without what programs are built with")
 		}
 	}
-	cure := "apt-get install mpich libmpich-dev, or give --mpi PREFIX"
+	first := libraries.All()[0].Facts().Install
+	cure := fmt.Sprintf("apt-get install %s %s, or give --mpi PREFIX", first.Runtime, first.Headers)
 	if x.hasModules() {
 		cure = "module avail mpi, then module load one of them; or give --mpi PREFIX"
 	}
 	x.add(Check{Libraries, "MPI", Missing, details, cure})
 }
 
+// tools returns the programs that are there wherever a library is.
+func tools() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		if name := l.Facts().Install.Tool; name != "" {
+			out = append(out, name)
+		}
+	}
+	return append(out, "mpiexec")
+}
+
 func (x *examiner) hasModules() bool {
 	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
-//go:embed probe/probe.c
-var probeSource []byte
-
 // examineWrapper compiles the probe: a wrapper's existence proves nothing.
 func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number int) {
-	source := filepath.Join(x.temp, "probe.c")
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
-	if err := os.WriteFile(source, probeSource, 0o644); err != nil {
+	args, err := csource.Pair.Unpack(x.temp, prog)
+	if err != nil {
 		x.add(Check{Libraries, wrapper, Missing, []string{err.Error()}, "make room in " + filepath.Dir(x.temp)})
 		return
 	}
-	r := x.run(ctx, command{args: []string{wrapper, "-o", prog, source}, dir: x.temp, limit: x.limits.compile})
+	r := x.run(ctx, command{args: append([]string{wrapper}, args...), dir: x.temp, limit: x.limits.compile})
 	if r.Err != nil {
 		x.add(x.cannotCompile(wrapper, r))
 		return
@@ -162,7 +126,7 @@ func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number in
 		x.add(Check{Libraries, wrapper, Missing, []string{"what it compiles is not the program it was given"}, "try it by hand: " + wrapper + " -o a.out x.c"})
 		return
 	}
-	lib := &Library{Family: mark.family, Version: mark.version, Headers: true, probe: prog, vendor: mark.vendor, Name: mark.name()}
+	lib := &Library{Family: mark.family, Version: mark.version, Headers: true, probe: prog, vendor: mark.vendor, Name: mark.name(), family: familyOf(mark.family)}
 	lib.File.Path = x.loadedBy(ctx, prog)
 	for _, known := range x.libraries {
 		if known.Name == lib.Name && known.File.Path == lib.File.Path {
@@ -178,20 +142,19 @@ func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number in
 func (x *examiner) cannotCompile(wrapper string, r result) Check {
 	c := Check{Section: Libraries, Name: wrapper, State: Missing}
 	text := r.Stderr + r.Stdout
-	packages := map[string]string{"mpicc.mpich": "libmpich-dev", "mpicc.openmpi": "libopenmpi-dev"}[filepath.Base(wrapper)]
 	switch {
 	case r.TimedOut:
 		c.Details = []string{fmt.Sprintf("compiles five lines for longer than %v", x.limits.compile)}
 		c.Cure = "try it by hand; a licence server or file system may not answer"
 	case strings.Contains(text, "mpi.h"):
 		c.Details = []string{"the wrapper is there, the headers (mpi.h) are not"}
-		c.Cure = "apt-get install " + packages
-		if packages == "" {
-			c.Cure = "install the development files of this MPI, or load the module that has them"
+		c.Cure = getHeaders
+		if name := headersOf(filepath.Base(wrapper)); name != "" {
+			c.Cure = "apt-get install " + name
 		}
 	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):
 		c.Details = []string{"compiles but does not link: " + r.said()}
-		c.Cure = "install the development files of this MPI, or load the module that has them"
+		c.Cure = getHeaders
 	default:
 		c.Details = []string{"does not compile: " + r.said()}
 		c.Cure = "apt-get install gcc libc6-dev, or load the compiler's module"
@@ -199,19 +162,36 @@ func (x *examiner) cannotCompile(wrapper string, r result) Check {
 	return c
 }
 
+const getHeaders = "install the development files of this MPI, or load the module that has them"
+
+// headersOf returns the package with the headers of a wrapper that says whose it is.
+func headersOf(wrapper string) string {
+	for _, l := range libraries.All() {
+		if install := l.Facts().Install; install.Compilers[0] == wrapper {
+			return install.Headers
+		}
+	}
+	return ""
+}
+
 // marker is what the probe says of its headers.
 type marker struct{ family, version, vendor, release string }
 
 func (m marker) name() string {
-	switch {
-	case m.vendor != "":
+	if m.vendor != "" {
 		return m.vendor + " " + m.release
-	case m.family == "mpich":
-		return "MPICH " + m.version
-	case m.family == "openmpi":
-		return "Open MPI " + m.version
+	}
+	if lib := familyOf(m.family); lib != nil {
+		return lib.Facts().Title + " " + m.version
 	}
 	return "another MPI"
+}
+
+// familyOf returns the library that a family is called after; nil for others.
+func familyOf(name string) mpi.Measurable {
+	lib, _ := libraries.Named(name)
+	family, _ := lib.(mpi.Measurable)
+	return family
 }
 
 var markerForm = regexp.MustCompile(`tutti-doctor;family=([a-z]+);version=([^;]{0,40});(?:vendor=([^;]{1,40});release=([^;]{0,40});)?end`)
@@ -263,28 +243,24 @@ func (x *examiner) compilers(lib *Library) []string {
 // examineBuild looks into the library and adds its check.
 func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
-	var has contents
 	switch {
-	case lib.Family == "other":
+	case lib.family == nil:
 		c = c.with(Warning, "use MPICH 4.0 or newer, or Open MPI 4.1 or newer")
 		c.Details = append(c.Details, "neither of MPICH's family nor Open MPI: nothing is known of its algorithms")
 	case lib.File.Path == "":
 		c = c.with(Warning, "link with the shared library, so that the build that was measured can be told")
 		c.Details = append(c.Details, "the program loads no MPI library: linked statically, or LD_LIBRARY_PATH lacks its folder")
 	default:
-		print, inside, err := readLibrary(lib.File.Path)
-		if err != nil && !errors.Is(err, ErrNoVersion) {
+		file, err := libraries.Identify(lib.File.Path)
+		if err != nil && !errors.Is(err, mpi.ErrNoVersion) {
 			c = c.with(Warning, "make the file readable")
 			c.Details = append(c.Details, err.Error())
 			break
 		}
-		lib.File, has = print, inside
+		lib.File = file
 	}
-	switch lib.Family {
-	case "mpich":
-		x.examineMPICH(lib, has, &c)
-	case "openmpi":
-		x.examineOpenMPI(ctx, lib, &c)
+	if lib.family != nil {
+		x.inspect(ctx, lib, &c)
 	}
 	if loads := lib.File.Version; lib.vendor == "" && loads != "" && loads != lib.Name {
 		c = c.with(Warning, "load one module of MPI only; look at LD_LIBRARY_PATH")

@@ -3,57 +3,43 @@ package doctor
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
 	"tutti/internal/test/slurmtest"
-	"tutti/native"
 )
 
-// requireMPI skips a test where Debian's two MPI libraries are not installed.
-func requireMPI(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("runs MPI programs")
-	}
-	for _, wrapper := range []string{"mpicc.mpich", "mpicc.openmpi"} {
-		_, err := buildC(t, wrapper, "testdata/osu_bcast.c", filepath.Join(t.TempDir(), "a"))
-		if err == nil {
-			continue
-		}
-		const message = "%s: %v: needs apt-get install mpich libmpich-dev openmpi-bin libopenmpi-dev"
-		if os.Getenv("REQUIRE_MPI") == "1" {
-			t.Fatalf(message, wrapper, err)
-		}
-		t.Skipf(message, wrapper, err)
-	}
+// Debian's two MPI libraries, as they are called in names of files.
+var toolchains = map[string]mpitest.Toolchain{
+	"mpich":   {Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
+	"openmpi": {Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 }
 
-func buildC(t *testing.T, wrapper, source, out string) (string, error) {
+// requireMPI skips a test where one of the libraries is not installed.
+func requireMPI(t *testing.T) {
 	t.Helper()
-	text, err := exec.Command(wrapper, "-o", out, source).CombinedOutput()
-	if err != nil && len(text) > 0 {
-		t.Logf("%s", text)
+	for _, tc := range toolchains {
+		mpitest.BuildProgram(t, tc, test.OSU)
 	}
-	return out, err
 }
 
 // programsFor builds tutti's program for a library, and one that prints what
 // OSU's does.
-func programsFor(t *testing.T, wrapper, family, dir string) {
+func programsFor(t *testing.T, family, dir string) {
 	t.Helper()
-	if _, err := native.Build(t.Context(), wrapper, filepath.Join(dir, "tutti-native-"+family)); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.MkdirAll(filepath.Join(dir, family), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := buildC(t, wrapper, "testdata/osu_bcast.c", filepath.Join(dir, family, "osu_bcast")); err != nil {
-		t.Fatal(err)
+	for out, p := range map[string]csource.Program{"tutti-native-" + family: csource.Bench, family + "/osu_bcast": test.OSU} {
+		if _, err := csource.Build(t.Context(), p, toolchains[family].Compiler, filepath.Join(dir, out)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -66,8 +52,8 @@ func withoutSlurm() []string {
 func TestLive(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()
-	programsFor(t, "mpicc.mpich", "mpich", dir)
-	programsFor(t, "mpicc.openmpi", "openmpi", dir)
+	programsFor(t, "mpich", dir)
+	programsFor(t, "openmpi", dir)
 	x := newExaminer(Options{
 		Environ: withoutSlurm(), Dir: dir, Run: true, Folders: []string{filepath.Join(dir, "mpich"), filepath.Join(dir, "openmpi")},
 	}, "/")
@@ -110,10 +96,10 @@ func TestLive(t *testing.T) {
 		x.temp = t.TempDir()
 		probe := filepath.Join(x.temp, "probe")
 		for _, tc := range []struct{ wrapper, launcher string }{{"mpicc.mpich", "mpirun.openmpi"}, {"mpicc.openmpi", "mpiexec.hydra"}} {
-			if _, err := buildC(t, tc.wrapper, "probe/probe.c", probe); err != nil {
+			if _, err := csource.Build(t.Context(), csource.Pair, tc.wrapper, probe); err != nil {
 				t.Fatal(err)
 			}
-			wrong := trial{args: []string{x.look(tc.launcher), "-n", "2"}, env: launchEnv(&Library{Family: "openmpi"})}
+			wrong := trial{args: []string{x.look(tc.launcher), "-n", "2"}, env: launchEnv(familyOf("openmpi").Facts().Launcher)}
 			r := x.run(t.Context(), wrong.command(x, probe))
 			if v := judge(r); !v.OneRank || v.State != Missing {
 				t.Errorf("%s under %s: %+v of\n%s%s", tc.wrapper, tc.launcher, v, r.Stdout, r.Stderr)
@@ -127,7 +113,7 @@ func TestLiveSlurm(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Options{Nodes: 2})
 	requireMPI(t)
 	dir := t.TempDir()
-	programsFor(t, "mpicc.mpich", "mpich", dir)
+	programsFor(t, "mpich", dir)
 	examine := func(extra ...string) (*machine, *Report) {
 		t.Helper()
 		x := newExaminer(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")

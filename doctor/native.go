@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tutti/native"
+	"tutti/csource"
 )
 
 const nativeTitle = "tutti-native"
@@ -82,7 +82,7 @@ func (x *examiner) examineOwn(ctx context.Context, path string) {
 	switch {
 	case r.Err != nil || !strings.HasPrefix(said, nativeTitle+" "):
 		c.Details = []string{"does not say that it is tutti's: " + r.said()}
-	case !strings.HasSuffix(said, " "+native.Checksum()):
+	case !strings.HasSuffix(said, " "+csource.Bench.Checksum()):
 		c.Details = []string{"built by another tutti"}
 	case p.library == nil:
 		c.Details = []string{"loads an MPI library that was not found here"}
@@ -123,7 +123,7 @@ func (x *examiner) tryNative(ctx context.Context, c Check, path string, start *t
 	nodes := max(1, len(start.hosts))
 	plan := filepath.Join(x.temp, "plan")
 	text := fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nhopeless 0\ncheck yes\ncase 1 bcast 8 same\nend\n",
-		native.Format, nodes, processes/nodes)
+		csource.BenchFormat, nodes, processes/nodes)
 	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
 		c.Details = []string{err.Error()}
 		return c

@@ -3,11 +3,11 @@ package doctor
 import (
 	"testing"
 
-	"tutti/native"
+	"tutti/csource"
 )
 
 func TestNative(t *testing.T) {
-	version := "tutti-native 1 " + native.Checksum()
+	version := "tutti-native 1 " + csource.Bench.Checksum()
 	const result = `echo '{"event":"hello","ranks":2}'; echo '{"event":"result","case":1,"median":1e-06}'; echo '{"event":"end"}'`
 	tests := []struct {
 		name, version, runs string

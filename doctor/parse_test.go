@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"tutti/coll"
-	"tutti/mpi/libraries"
 )
 
 // recorded returns a text that a real program printed.
@@ -60,84 +57,6 @@ func TestParseLoaded(t *testing.T) {
 				t.Errorf("parseLoaded = %q, want %q", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestParseOmpiInfo(t *testing.T) {
-	info := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt"))
-	if info.version != "4.1.4" || info.checks != "runtime" {
-		t.Errorf("version %q, checks %q, want 4.1.4, runtime", info.version, info.checks)
-	}
-	want := map[int]string{0: "ignore", 1: "linear", 2: "pairwise", 3: "modified_bruck", 4: "linear_sync", 5: "two_proc"}
-	if diff := cmp.Diff(want, info.tuned["alltoall"]); diff != "" {
-		t.Errorf("alltoall (-want +got):\n%s", diff)
-	}
-	if got := info.priorities["tuned"]; got != 30 {
-		t.Errorf("priority of tuned %d, want 30", got)
-	}
-	if above := info.above(); len(above) != 0 {
-		t.Errorf("above tuned: %v, want nothing in 4.1.4", above)
-	}
-
-	newer := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt") + "mca:coll:han:param:coll_han_priority:value:35\n" +
-		"mca:coll:hcoll:version:\"mca:2.1.0\"\nmca:coll:hcoll:param:coll_hcoll_priority:value:90\n" +
-		"mca:coll:ucc:param:coll_ucc_priority:value:90\n") // without a version: not there
-	if diff := cmp.Diff([]string{"han", "hcoll"}, newer.above()); diff != "" {
-		t.Errorf("above tuned (-want +got):\n%s", diff)
-	}
-}
-
-// The catalogue of a release is that of its ompi_info.
-func TestCompareOpenMPI(t *testing.T) {
-	info := parseOmpiInfo(recorded(t, "ompi-info-4.1.4.txt"))
-	_, cat, err := libraries.Release("openmpi", "4.1.4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	absent, unlisted, listed := compareOpenMPI(cat, info.tuned)
-	if len(absent) > 0 || len(unlisted) > 0 || listed < 50 {
-		t.Errorf("absent %v, unlisted %v of %d", absent, unlisted, listed)
-	}
-
-	info.tuned["bcast"] = map[int]string{1: "basic_linear", 2: "renamed", 42: "brand_new"}
-	absent, unlisted, _ = compareOpenMPI(cat, info.tuned)
-	if want := len(cat.Entries(coll.Bcast)) - 1; len(absent) != want || absent[0] != "bcast 2 chain" {
-		t.Errorf("absent %v, want %d from bcast 2 chain", absent, want)
-	}
-	if diff := cmp.Diff([]string{"bcast 42 brand_new"}, unlisted); diff != "" {
-		t.Errorf("unlisted (-want +got):\n%s", diff)
-	}
-}
-
-func TestCompareMPICH(t *testing.T) {
-	_, cat, err := libraries.Release("mpich", "4.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var leaves []string
-	for _, c := range coll.Collectives() {
-		for _, e := range cat.Entries(c) {
-			leaves = append(leaves, e.Function)
-		}
-	}
-	passed := append([]string{"MPIR_Bcast_intra_nb", "MPIR_Ibcast_intra_sched_binomial", "MPIR_Bcast_inter_flat"}, leaves...)
-	absent, unlisted, listed := compareMPICH(cat, passed)
-	if len(absent) > 0 || len(unlisted) > 0 || listed != len(leaves) {
-		t.Errorf("absent %v, unlisted %v, %d listed of %d", absent, unlisted, listed, len(leaves))
-	}
-
-	older := []string{"MPIR_Bcast_intra_osu_zcpy"} // a relative without compositions
-	for _, l := range leaves {
-		if !isComposition(l) && l != "MPIR_Bcast_intra_binomial" {
-			older = append(older, l)
-		}
-	}
-	absent, unlisted, _ = compareMPICH(cat, older)
-	if diff := cmp.Diff([]string{"bcast binomial"}, absent); diff != "" {
-		t.Errorf("absent (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"MPIR_Bcast_intra_osu_zcpy"}, unlisted); diff != "" {
-		t.Errorf("unlisted (-want +got):\n%s", diff)
 	}
 }
 
@@ -280,5 +199,19 @@ func TestParseHost(t *testing.T) {
 		if got, known := parseLoad(text); known {
 			t.Errorf("parseLoad(%q) = %g, want none", text, got)
 		}
+	}
+}
+
+// Names that say whose a program is come before those that several libraries have.
+func TestNames(t *testing.T) {
+	if diff := cmp.Diff([]string{"mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc"}, wrappers()); diff != "" {
+		t.Errorf("wrappers (-want +got):\n%s", diff)
+	}
+	want := []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpirun.openmpi", "mpiexec.openmpi", "mpirun", "mpiexec"}
+	if diff := cmp.Diff(want, launcherNames()); diff != "" {
+		t.Errorf("launchers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"mpichversion", "ompi_info", "mpiexec"}, tools()); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 }

@@ -26,28 +26,14 @@ func parsePlugins(text string) []string {
 	return out
 }
 
-// suitable returns the plugins that may serve a family, the likeliest first.
-func suitable(family string, plugins []string) []string {
-	order := []string{"pmi2", "cray_shasta", "pmix"}
-	if family == "openmpi" {
-		order = []string{"pmix", "pmi2"}
-	}
-	var out []string
-	for _, name := range order {
-		if slices.Contains(plugins, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // trySrun tries the plugins of srun until one starts two processes.
 func (x *examiner) trySrun(ctx context.Context, lib *Library) {
 	path := x.look("srun")
 	if path == "" {
 		return
 	}
-	plugins := suitable(lib.Family, x.slurm.plugins)
+	own := lib.launcher()
+	plugins := slices.DeleteFunc(slices.Clone(own.PMI), func(name string) bool { return !slices.Contains(x.slurm.plugins, name) })
 	if len(plugins) == 0 {
 		x.add(Check{Launchers, "srun", Missing,
 			[]string{fmt.Sprintf("%s: srun has %s only", lib.Name, orNone(x.slurm.plugins))},
@@ -56,7 +42,7 @@ func (x *examiner) trySrun(ctx context.Context, lib *Library) {
 	}
 	var failed []string
 	for i, plugin := range plugins {
-		t := trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: launchEnv(lib), drop: inherited, slurm: true}
+		t := trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: launchEnv(own), drop: inherited, slurm: true}
 		if !x.options.Run {
 			x.try(ctx, t, nil)
 			return

@@ -1,6 +1,11 @@
 package mpi
 
-import "tutti/coll"
+import (
+	"context"
+	"regexp"
+
+	"tutti/coll"
+)
 
 // Library is one MPI library.
 type Library interface {
@@ -11,6 +16,10 @@ type Library interface {
 
 	// Size is the measure of message size that the library's rules compare.
 	Size(p coll.Point) int64
+
+	// Recognise returns what tells the library's file from others; nil where the file
+	// does not say whose it is.
+	Recognise() Recogniser
 
 	// Open returns the build of a release that selection files are made for. path is
 	// the library's own file where its trees are needed (Facts.FromFile) and not known,
@@ -32,18 +41,46 @@ type Measurable interface {
 	// matches ErrDisobeyed when another algorithm ran; any other error says why that
 	// cannot be told.
 	Judge(cat *Catalogue, c coll.Candidate, stacks [][]string) error
+
+	// Inspect asks an installed build what it has, and holds it against what is known of
+	// the nearest release.
+	Inspect(ctx context.Context, b Installed) Inspection
 }
 
 // Facts are what is known of a library whatever its release.
 type Facts struct {
-	Name  string // in campaign files and in the names of files
-	Title string // for people
-	Tried string // the release that the tests run; empty for none
-	Sight Sight  // how it shows which algorithm it enters
+	Name   string // in campaign files and in the names of files
+	Title  string // for people
+	Family string // Name of the library whose launchers and tools serve it: its own, unless it is a relative
+	Tried  string // the release that the tests run; empty for none
+	Sight  Sight  // how it shows which algorithm it enters
 
 	FromFile bool // selection files are made from the library's own trees
 	Guards   bool // an operation that does not commute gets another algorithm where it must, by the files or by the library itself
 
-	Launcher string // the library's own, as campaign files call it
-	Srun     bool   // Slurm's srun starts its programs wherever the library was built for that
+	Launcher Launcher
+	Install  Install
+}
+
+// Launcher is the library's own program that starts parallel programs.
+type Launcher struct {
+	Kind    string         // as campaign files call it
+	Program string         // its usual name
+	Names   []string       // names that say whose it is
+	Title   string         // for people
+	Answer  *regexp.Regexp // what it says to --version; the group is its release
+	Env     []string       // NAME=VALUE that it needs for a few processes on any machine, one core included
+	RootEnv []string       // what it needs beside that when root starts it
+
+	Srun bool     // Slurm's srun starts programs of the library, too, wherever it was built for that
+	PMI  []string // srun's plugins that may do it, the likeliest first
+}
+
+// Install says how a library is installed and found.
+type Install struct {
+	Compilers []string // names of its compiler wrappers, one of its own first where it has one
+	Homes     []string // variables of modules that name its folder
+	Tool      string   // a program that is there even where nothing can be built; empty for none
+	Runtime   string   // Debian's package of its launcher; empty for none
+	Headers   string   // Debian's package of what programs are built with; empty for none
 }

@@ -3,11 +3,9 @@ package verify
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,11 +13,9 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/csource"
 	"tutti/mpi"
 )
-
-//go:embed src/probe.c
-var probeSource []byte
 
 // BuildProbe compiles the probe with the library's own compiler wrapper (mpicc) and
 // puts it into a folder that every node sees. It returns its path.
@@ -27,15 +23,8 @@ func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	source, program := filepath.Join(dir, "tutti-probe.c"), filepath.Join(dir, "tutti-probe")
-	if err := os.WriteFile(source, probeSource, 0o666); err != nil {
-		return "", err
-	}
-	out, err := exec.CommandContext(ctx, compiler, "-O1", "-o", program, source).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %.500s", compiler, err, out)
-	}
-	return program, nil
+	built, err := csource.Build(ctx, csource.Probe, compiler, filepath.Join(dir, csource.Probe.Name))
+	return built.Path, err
 }
 
 // Probe is a program for a live runner that shows which algorithm the library enters

@@ -19,43 +19,34 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/launch"
 	"tutti/coll"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
 	"tutti/internal/test/slurmtest"
 	"tutti/mpi"
 )
 
 // library is an MPI library of the machine with the launchers that start it.
 type library struct {
-	name, compiler, install string
-	launcher                string
-	opt                     launch.Options
-	env                     []string
+	name      string
+	toolchain mpitest.Toolchain
+	launcher  string
+	opt       launch.Options
+	env       []string
 }
 
 var (
-	mpichLib = library{name: "MPICH", compiler: "mpicc.mpich", install: "mpich libmpich-dev", launcher: launch.Hydra}
-	openLib  = library{name: "Open MPI", compiler: "mpicc.openmpi", install: "openmpi-bin libopenmpi-dev", launcher: launch.Mpirun,
-		opt: launch.Options{Path: "mpirun.openmpi"},
+	mpichLib = library{name: "MPICH", launcher: launch.Hydra,
+		toolchain: mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}}
+	openLib = library{name: "Open MPI", launcher: launch.Mpirun, opt: launch.Options{Path: "mpirun.openmpi"},
+		toolchain: mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
 )
 
-// build compiles testdata/world.c; the test is skipped without the library.
+// build compiles the program; the test is skipped without the library.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs MPI programs")
-	}
-	prog := filepath.Join(t.TempDir(), "world")
-	text, err := exec.Command(lib.compiler, "-O1", "-o", prog, "testdata/world.c").CombinedOutput()
-	if err == nil {
-		return prog
-	}
-	const message = "%s: %v: needs apt-get install %s"
-	if os.Getenv("REQUIRE_MPI") == "1" {
-		t.Fatalf(message+"\n%s", lib.compiler, err, lib.install, text)
-	}
-	t.Skipf(message, lib.compiler, err, lib.install)
-	return ""
+	return mpitest.BuildProgram(t, lib.toolchain, test.World)
 }
 
 func newLauncher(t *testing.T, name string, o launch.Options) benchrunner.Launcher {

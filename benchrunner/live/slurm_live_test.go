@@ -21,11 +21,11 @@ import (
 	"tutti/benchrunner/native"
 	"tutti/benchrunner/slurm"
 	"tutti/coll"
+	"tutti/csource"
 	"tutti/internal/test/runnertest"
 	"tutti/internal/test/slurmtest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	program "tutti/native"
 )
 
 // long adds the cases that take minutes.
@@ -504,7 +504,7 @@ func TestSlurmWorldsOfOne(t *testing.T) {
 	} else if err != nil {
 		t.Skipf(install, err)
 	}
-	built, err := program.Build(t.Context(), "mpicc.mpich", filepath.Join(t.TempDir(), "native"))
+	built, err := csource.Build(t.Context(), csource.Bench, "mpicc.mpich", filepath.Join(t.TempDir(), "native"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/native"
 	"tutti/coll"
+	"tutti/csource"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	format "tutti/native"
 )
 
 // site is an MPI library of this machine.
@@ -74,7 +74,7 @@ func (s *site) compile() (string, error) {
 	if err := exec.Command(s.compiler, "-fsyntax-only", probe).Run(); err != nil {
 		return "", fmt.Errorf("%s: %w", s.compiler, err)
 	}
-	b, err := format.Build(context.Background(), s.compiler, filepath.Join(built, s.library))
+	b, err := csource.Build(context.Background(), csource.Bench, s.compiler, filepath.Join(built, s.library))
 	return b.Path, err
 }
 
@@ -88,7 +88,7 @@ func (s *site) program(t *testing.T) string {
 	switch {
 	case err == nil:
 		return path
-	case errors.Is(err, format.ErrCompiler), os.Getenv("REQUIRE_MPI") == "1":
+	case errors.Is(err, csource.ErrCompiler), os.Getenv("REQUIRE_MPI") == "1":
 		t.Fatalf("%v: needs apt-get install %s", err, s.install)
 	}
 	t.Skipf("%v: needs apt-get install %s", err, s.install)

@@ -13,8 +13,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/csource"
 	"tutti/mpi"
-	format "tutti/native"
 )
 
 // Options say where the program is and how well it measures.
@@ -151,7 +151,7 @@ func (p *Program) Command(s benchrunner.Start) (benchrunner.Command, error) {
 func (p *Program) head(l coll.Layout) []byte {
 	var b bytes.Buffer
 	o := p.opt
-	fmt.Fprintf(&b, "tutti-native-plan %d\nnodes %d\nppn %d\n", format.Format, l.Nodes, l.PPN)
+	fmt.Fprintf(&b, "tutti-native-plan %d\nnodes %d\nppn %d\n", csource.BenchFormat, l.Nodes, l.PPN)
 	fmt.Fprintf(&b, "warmup %d\nmin %d\nmax %d\nprecision %s\n", o.Warmup, o.MinSamples, o.MaxSamples, decimal(o.Precision))
 	fmt.Fprintf(&b, "slice %s\nhang %s\nhopeless %s\n", decimal(o.Slice.Seconds()), decimal(math.Ceil(p.hang().Seconds())), decimal(o.Hopeless))
 	check := "no"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
-	format "tutti/native"
+	"tutti/csource"
 )
 
 // event is a line of the program. Pointers tell what is missing from what is zero.
@@ -248,8 +248,8 @@ func (l listing) world(s benchrunner.Start) string {
 	}
 	for _, h := range l.hellos {
 		switch {
-		case h.Format != format.Format:
-			return fmt.Sprintf("the program speaks format %d, want %d: build it again", h.Format, format.Format)
+		case h.Format != csource.BenchFormat:
+			return fmt.Sprintf("the program speaks format %d, want %d: build it again", h.Format, csource.BenchFormat)
 		case h.Ranks != s.Layout.Processes() || len(h.Nodes) != s.Layout.Nodes:
 			return fmt.Sprintf("%d processes on %d nodes, want %v", h.Ranks, len(h.Nodes), s.Layout)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
-	format "tutti/native"
+	"tutti/csource"
 )
 
 // Read makes outcomes of what the program printed.
@@ -114,7 +114,7 @@ func (l listing) warnings() []string {
 		out = append(out, "native: damaged line: "+line)
 	}
 	for _, h := range l.hellos[:min(1, len(l.hellos))] {
-		if h.Source != format.Checksum() {
+		if h.Source != csource.Bench.Checksum() {
 			out = append(out, fmt.Sprintf("native: the program was built from another source (%.12s): run tutti native build", h.Source))
 		}
 	}

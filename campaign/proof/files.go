@@ -139,7 +139,7 @@ func (s *subject) compiler() string {
 	if s.lib.LauncherPath != "" {
 		beside = filepath.Join(filepath.Dir(s.lib.LauncherPath), "mpicc")
 	}
-	for _, name := range []string{"mpicc." + s.lib.Name, beside} {
+	for _, name := range []string{s.port.Facts().Install.Compilers[0], beside} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/native"
+	"tutti/csource"
 )
 
 func (a *app) nativeCommand() *cobra.Command {
@@ -47,7 +47,7 @@ will be loaded then. It measures many algorithms and sizes in one launch.`,
 		if err := checkOutput(cmd, *output); err != nil {
 			return err
 		}
-		built, err := native.Build(cmd.Context(), *compiler, *out)
+		built, err := csource.Build(cmd.Context(), csource.Bench, *compiler, *out)
 		if err != nil {
 			return withBuildCode(err)
 		}
@@ -62,7 +62,7 @@ will be loaded then. It measures many algorithms and sizes in one launch.`,
 
 // withBuildCode tells what a compiler refused from what could not be written.
 func withBuildCode(err error) error {
-	if errors.Is(err, native.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
+	if errors.Is(err, csource.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
 		return withCode(codeFailed, err)
 	}
 	return withOutputCode(err)

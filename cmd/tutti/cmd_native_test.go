@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/native"
+	"tutti/csource"
 )
 
 // mpicc writes a command that stands for the site's compiler.
@@ -31,7 +31,7 @@ func TestNativeBuild(t *testing.T) {
 		code exitCode
 		want string // on standard output of success, else on standard error
 	}{
-		{"built", []string{"--mpicc", good, "-o", file}, codeDone, "by " + good + " (cc 1.0) from source " + native.Checksum()[:12]},
+		{"built", []string{"--mpicc", good, "-o", file}, codeDone, "by " + good + " (cc 1.0) from source " + csource.Bench.Checksum()[:12]},
 		{"compiler refuses", []string{"--mpicc", bad, "-o", file}, codeFailed, "mpi.h: No such file"},
 		{"no compiler", []string{"--mpicc", bad + "2", "-o", file}, codeFailed, "not found"},
 		{"no folder", []string{"--mpicc", good, "-o", filepath.Join(file, "prog")}, codeOutput, "not a directory"},
@@ -60,8 +60,8 @@ func TestNativeBuildJSON(t *testing.T) {
 	if code := Main(t.Context(), []string{"native", "build", "--mpicc", good, "-o", file, "--output", "json"}, os.Environ(), &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}
-	var got native.Built
-	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || got.Path != file || got.Checksum != native.Checksum() {
+	var got csource.Built
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || got.Path != file || got.Checksum != csource.Bench.Checksum() {
 		t.Errorf("%s: %v, want the program's path and checksum", stdout.String(), err)
 	}
 }

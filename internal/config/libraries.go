@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
 	"tutti/mpi/libraries"
 )
 
@@ -119,9 +120,10 @@ func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
 // for it: srun in Slurm, since the library's own may be missing on the nodes, but for
 // libraries that srun starts with a matching plugin only.
 func (r Runner) DefaultLauncher(library string) string {
-	lib, ok := libraries.Named(library)
-	if ok && (r.Kind == Local || !lib.Facts().Srun) {
-		return lib.Facts().Launcher
+	if lib, ok := libraries.Named(library); ok {
+		if own := lib.Facts().Launcher; r.Kind == Local || !own.Srun {
+			return own.Kind
+		}
 	}
 	return "srun"
 }

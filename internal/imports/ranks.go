@@ -4,23 +4,25 @@ package imports
 // lower ranks only, and a child its parent.
 var ranks = map[string]int{
 	"coll":             0,
+	"internal/binfile": 0,
 	"internal/version": 0,
 
+	"csource":          1,
 	"store":            1,
 	"metrics":          1,
-	"native":           1,
 	"selection":        1,
 	"selection/table":  1,
 	"mpi/mpich/csel":   1,
 	"surrogate/forest": 1,
 	"surrogate/gp":     1,
 
-	"preprocess":  2,
-	"mpi":         2,
-	"mpi/mpich":   2,
-	"mpi/openmpi": 2,
-	"mpi/intel":   2,
-	"mpi/mvapich": 2,
+	"csource/test": 2,
+	"preprocess":   2,
+	"mpi":          2,
+	"mpi/mpich":    2,
+	"mpi/openmpi":  2,
+	"mpi/intel":    2,
+	"mpi/mvapich":  2,
 
 	"mpi/libraries":        3,
 	"benchrunner":          3,
@@ -84,10 +86,11 @@ var reserved = []struct {
 	tests     bool // test files anywhere may import it
 }{
 	{pattern: "tutti/benchrunner/...", importers: []string{"campaign/assembly", "campaign/evaluate", "doctor"}, tests: true},
-	{pattern: "tutti/mpi/mpich...", importers: []string{"mpi/libraries", "mpi/mpich", "cmd/tutti", "doctor"}, tests: true},
-	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries", "cmd/tutti", "doctor"}, tests: true},
-	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
-	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
+	{pattern: "tutti/mpi/mpich...", importers: []string{"mpi/libraries", "mpi/mpich"}, tests: true},
+	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/csource/test", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again

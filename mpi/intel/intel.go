@@ -2,6 +2,7 @@ package intel
 
 import (
 	_ "embed"
+	"regexp"
 
 	"tutti/mpi"
 )
@@ -13,7 +14,15 @@ type library struct{}
 
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
-	return mpi.Facts{Name: "intel", Title: "Intel MPI", Launcher: "hydra", Srun: true}
+	return mpi.Facts{
+		Name: "intel", Title: "Intel MPI", Family: "mpich",
+		Launcher: mpi.Launcher{
+			Kind: "hydra", Program: "mpiexec.hydra",
+			Title: "Hydra of Intel MPI", Answer: regexp.MustCompile(`Intel\(R\) MPI Library.*?Version ([0-9][0-9A-Za-z.]*)`),
+			Srun: true,
+		},
+		Install: mpi.Install{Compilers: []string{"mpicc", "mpiicx", "mpiicc"}, Homes: []string{"EBROOTIMPI", "I_MPI_ROOT"}},
+	}
 }
 
 // Releases implements mpi.Library.

@@ -12,6 +12,7 @@ package libraries
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tutti/mpi"
@@ -21,7 +22,7 @@ import (
 	"tutti/mpi/openmpi"
 )
 
-// All returns every library, those that can be measured first.
+// All returns every library, those that can be measured first, relatives last.
 func All() []mpi.Library {
 	return []mpi.Library{mpich.Library, openmpi.Library, intel.Library, mvapich.Library}
 }
@@ -34,6 +35,19 @@ func Named(name string) (mpi.Library, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Identify tells which build of an MPI library a file is. A relative keeps the texts
+// of the library that it was made from: relatives are asked first. With an error that
+// matches mpi.ErrNoVersion the path and the checksum are valid.
+func Identify(path string) (mpi.Identity, error) {
+	var recognisers []mpi.Recogniser
+	for _, l := range slices.Backward(All()) {
+		if r := l.Recognise(); r != nil {
+			recognisers = append(recognisers, r)
+		}
+	}
+	return mpi.Identify(path, recognisers)
 }
 
 // Near is Release for any version: one that is not known is taken for another of

@@ -3,12 +3,18 @@ package libraries_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/binfile"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -78,6 +84,78 @@ func TestNear(t *testing.T) {
 			t.Errorf("Near(%s): error %v, want one with %q", text, err, want)
 		}
 	}
+}
+
+// strung makes a file of NUL-terminated strings between bytes of code.
+func strung(texts ...string) string {
+	return "\x7fELF\x02\x01\x01\x00\x90\x90\xff\x00" + strings.Join(texts, "\x00") + "\x00\xde\xad\x00"
+}
+
+func TestIdentify(t *testing.T) {
+	const date = "Thu Apr  7 12:34:45 CDT 2022"
+	tests := []struct{ name, content, version string }{
+		{"MPICH", strung("ch4:ucx", "--prefix=/usr", date, "4.0.2"), "MPICH 4.0.2"},
+		{"MPICH, the other way round", strung("4.2.3", date), "MPICH 4.2.3"},
+		{"Open MPI", strung("%s:version:full", "v4.1.4", "Open MPI", "%s:version:repo"), "Open MPI 4.1.4"},
+		{"Open MPI of a repository", strung("v5.0.9-12-gabcdef", "Open MPI"), "Open MPI 5.0.9"},
+		{"Intel", strung(date, "3.4a2", "Intel(R) MPI Library 2021.6 for Linux* OS\n"), "Intel MPI 2021.6"},
+		{"Cray", strung(date, "3.4a2", "MPI VERSION    : CRAY MPICH version 8.1.27.26 (ANL base 3.4a2)"), "Cray MPICH 8.1.27.26"},
+		{"a version without a date", strung("4.0.2", "ch4:ucx"), ""},
+		{"empty", "", ""},
+		{"one long string", strings.Repeat("x", 300<<10), ""},
+		{"abc", "abc", ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "libmpi.so.12")
+			if err := os.WriteFile(path, []byte(tc.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			link := filepath.Join(filepath.Dir(path), "libmpi.so")
+			if err := os.Symlink("libmpi.so.12", link); err != nil {
+				t.Fatal(err)
+			}
+			got, err := libraries.Identify(link)
+			if tc.version == "" && !errors.Is(err, mpi.ErrNoVersion) || tc.version != "" && err != nil {
+				t.Errorf("error %v", err)
+			}
+			if got.Version != tc.version || got.Path != path || len(got.SHA256) != 64 {
+				t.Errorf("got %+v, want %s of %s", got, tc.version, path)
+			}
+			// FIPS 180-2, example B.1.
+			if tc.content == "abc" && got.SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+				t.Errorf("checksum %s of abc", got.SHA256)
+			}
+		})
+	}
+	if _, err := libraries.Identify(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want that of a file that is not there", err)
+	}
+	if _, err := libraries.Identify(t.TempDir()); err == nil || errors.Is(err, mpi.ErrNoVersion) {
+		t.Errorf("error %v, want one about a folder", err)
+	}
+}
+
+// Whatever a file holds, its name may go to a terminal.
+func FuzzRecognise(f *testing.F) {
+	f.Add(strung("ch4:ucx", "Thu Apr  7 12:34:45 CDT 2022", "4.0.2"))
+	f.Add(strung("v4.1.4", "Open MPI", "Intel(R) MPI Library 2021.6"))
+	f.Add(strung("CRAY MPICH version 8.1.27.26"))
+	f.Fuzz(func(t *testing.T, content string) {
+		for _, l := range libraries.All() {
+			r := l.Recognise()
+			if r == nil {
+				continue
+			}
+			if err := binfile.Texts(strings.NewReader(content), r.See); err != nil {
+				t.Fatal(err)
+			}
+			name := r.Name()
+			if !utf8.ValidString(name) || len(name) > 80 || strings.ContainsFunc(name, unicode.IsControl) {
+				t.Errorf("name %q cannot be shown", name)
+			}
+		}
+	})
 }
 
 func ExampleRelease() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tutti/coll"
 	"tutti/internal/test/mpilibrarytest"
@@ -51,8 +52,7 @@ func TestLiveLibrary(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	lib.Source = want.Source
-	if d := cmp.Diff(want, lib); d != "" {
+	if d := cmp.Diff(want, lib, cmpopts.IgnoreFields(csel.Library{}, "Source", "Transport", "Asserts", "Posix")); d != "" {
 		t.Errorf("(-built in +installed):\n%s", d)
 	}
 }

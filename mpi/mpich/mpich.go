@@ -1,6 +1,10 @@
 package mpich
 
-import "tutti/mpi"
+import (
+	"regexp"
+
+	"tutti/mpi"
+)
 
 // Library is MPICH.
 var Library mpi.Measurable = library{}
@@ -10,9 +14,18 @@ type library struct{}
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Name: "mpich", Title: "MPICH", Tried: "4.0.2", Sight: mpi.ByStack,
+		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", Sight: mpi.ByStack,
 		FromFile: true, Guards: true,
-		Launcher: "hydra", Srun: true,
+		Launcher: mpi.Launcher{
+			Kind: "hydra", Program: "mpiexec.hydra", Names: []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"},
+			Title: "Hydra", Answer: regexp.MustCompile(`(?s)HYDRA build details:.*?Version:\s+([0-9][0-9A-Za-z.]*)`),
+			Srun: true, PMI: []string{"pmi2", "cray_shasta", "pmix"},
+		},
+		Install: mpi.Install{
+			Compilers: []string{"mpicc.mpich", "mpicc"},
+			Homes:     []string{"MPICH_DIR", "MPICH_HOME", "MPICH_ROOT", "EBROOTMPICH", "EBROOTPSMPI"},
+			Tool:      "mpichversion", Runtime: "mpich", Headers: "libmpich-dev",
+		},
 	}
 }
 

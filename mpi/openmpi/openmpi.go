@@ -2,6 +2,7 @@ package openmpi
 
 import (
 	_ "embed"
+	"regexp"
 
 	"tutti/mpi"
 )
@@ -16,7 +17,24 @@ const tried = "4.1.4"
 
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
-	return mpi.Facts{Name: "openmpi", Title: "Open MPI", Tried: tried, Sight: mpi.ByTrace, Launcher: "mpirun"}
+	return mpi.Facts{
+		Name: "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Sight: mpi.ByTrace,
+		Launcher: mpi.Launcher{
+			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
+			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),
+			Env: []string{
+				"OMPI_MCA_rmaps_base_oversubscribe=1", "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
+				"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
+			},
+			RootEnv: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
+			PMI:     []string{"pmix", "pmi2"}, // no Srun: it needs a PMIx that matches
+		},
+		Install: mpi.Install{
+			Compilers: []string{"mpicc.openmpi", "mpicc"},
+			Homes:     []string{"OPENMPI_DIR", "OPENMPI_HOME", "OPENMPI_ROOT", "OMPI_DIR", "EBROOTOPENMPI"},
+			Tool:      tool, Runtime: "openmpi-bin", Headers: "libopenmpi-dev",
+		},
+	}
 }
 
 // Releases implements mpi.Library.

@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"tutti/doctor"
 	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/service"
 )
 
@@ -47,8 +48,8 @@ func seeLibrary(lib config.Library) (service.SeenLibrary, error) {
 			return s, nil // on the nodes only, or a folder of programs
 		}
 	}
-	f, err := doctor.Fingerprint(path)
-	if err != nil && !errors.Is(err, doctor.ErrNoVersion) {
+	f, err := libraries.Identify(path)
+	if err != nil && !errors.Is(err, mpi.ErrNoVersion) {
 		return s, fmt.Errorf("library %s: %w", lib.Name, err)
 	}
 	s.Path, s.Checksum = f.Path, f.SHA256

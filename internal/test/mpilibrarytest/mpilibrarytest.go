@@ -17,6 +17,7 @@ import (
 
 // Run tests a library.
 func Run(t *testing.T, lib mpi.Library) {
+	t.Run("facts", func(t *testing.T) { testFacts(t, lib) })
 	t.Run("catalogue", func(t *testing.T) { testCatalogues(t, lib) })
 	t.Run("builds", func(t *testing.T) { testBuilds(t, lib) })
 	t.Run("writing", func(t *testing.T) { testWriting(t, lib) })

@@ -8,20 +8,16 @@ package mpitest
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"tutti/csource"
+	"tutti/csource/test"
 )
-
-//go:embed testdata/collectives.c
-var source []byte
-
-//go:embed testdata/forced.c
-var forced []byte
 
 // Toolchain is what must be installed to build for one library.
 type Toolchain struct {
@@ -33,41 +29,30 @@ type Toolchain struct {
 // Require set to 1 in the environment makes a missing library a failure.
 const Require = "REQUIRE_MPI"
 
-// Build compiles the program and returns its path. The test is skipped when the
+// Build compiles the program of all collectives and returns its path. The test is skipped when the
 // library or its headers are missing, since a wrapper alone proves nothing, and
 // under go test -short.
 func Build(t *testing.T, tc Toolchain) string {
 	t.Helper()
-	return build(t, tc, source)
+	return BuildProgram(t, tc, test.Collectives)
 }
 
-// BuildForced is Build for the program that reads and writes control variables.
-func BuildForced(t *testing.T, tc Toolchain) string {
-	t.Helper()
-	return build(t, tc, forced)
-}
-
-func build(t *testing.T, tc Toolchain, source []byte) string {
+// BuildProgram is Build for any program.
+func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs MPI programs")
 	}
-	dir := t.TempDir()
-	src, prog := filepath.Join(dir, "test.c"), filepath.Join(dir, "test")
-	if err := os.WriteFile(src, source, 0o644); err != nil {
-		t.Fatal(err)
-	}
 	_, err := exec.LookPath(tc.Launcher)
-	var text []byte
 	if err == nil {
-		text, err = exec.Command(tc.Compiler, "-O1", "-o", prog, src).CombinedOutput()
-	}
-	if err == nil {
-		return prog
+		var built csource.Built
+		if built, err = csource.Build(t.Context(), p, tc.Compiler, filepath.Join(t.TempDir(), p.Name)); err == nil {
+			return built.Path
+		}
 	}
 	const message = "%s: %v: needs apt-get install %s"
 	if os.Getenv(Require) == "1" {
-		t.Fatalf(message+"\n%s", tc.Compiler, err, tc.Install, text)
+		t.Fatalf(message, tc.Compiler, err, tc.Install)
 	}
 	t.Skipf(message, tc.Compiler, err, tc.Install)
 	return ""

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tutti/csource/test"
 )
 
 // tracer prints between the calls of the program before and after what it tests.
@@ -51,13 +53,16 @@ func BuildTraced(t *testing.T, functions []string) string {
 	}
 	dir := t.TempDir()
 	asm := ".text\n"
+	if _, err := test.Collectives.Unpack(dir, ""); err != nil {
+		t.Fatal(err)
+	}
 	link := "-Wl,--wrap=MPI_Type_commit\n-Wl,--wrap=MPI_Op_free\n"
 	for _, f := range functions {
 		asm += fmt.Sprintf(trampoline, f)
 		link += "-Wl,--wrap=" + f + "\n"
 	}
 	asm += ".section .note.GNU-stack,\"\",@progbits\n"
-	for name, text := range map[string]string{"collectives.c": string(source), "tracer.c": tracer, "wrap.S": asm, "wrap.opt": link} {
+	for name, text := range map[string]string{"tracer.c": tracer, "wrap.S": asm, "wrap.opt": link} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

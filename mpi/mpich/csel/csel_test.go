@@ -37,6 +37,7 @@ func TestReadLibrary(t *testing.T) {
 	lib.Write(bytes.TrimSpace(tree))
 	lib.WriteByte(0)
 	lib.Write(bytes.Repeat([]byte("code"), 1<<19)) // longer than the window
+	lib.WriteString("\x00ch4:ofi\x00node->type == CSEL_NODE_TYPE__OPERATOR__COLLECTIVE\x00./src/mpid/ch4/shm/posix/posix_coll.h\x00")
 	lib.WriteString("\x00Thu Apr  7 12:34:45 CDT 2022\x004.0.2\x00\x00127.0.0.1\x00")
 	lib.Write(bytes.ReplaceAll(names, []byte("\n"), []byte("\x00")))
 	path := filepath.Join(t.TempDir(), "libmpich.so")
@@ -47,7 +48,7 @@ func TestReadLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Source = path
+	want.Source, want.Transport, want.Asserts, want.Posix = path, "ch4:ofi", true, true
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-embedded +read):\n%s", d)
 	}
@@ -58,11 +59,15 @@ func TestLibraryRefuses(t *testing.T) {
 		t.Errorf("Embedded(5.0.1) = %v, want ErrNoTree that asks for the library", err)
 	}
 	path := filepath.Join(t.TempDir(), "libother.so")
-	if err := os.WriteFile(path, []byte("nothing"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("CSEL_NODE_TYPE__OPERATOR__COLLECTIVE\x00ch4\x00ch3:nemesis"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := csel.ReadLibrary(path); !errors.Is(err, csel.ErrNoTree) || !strings.Contains(err.Error(), path) {
+	lib, err := csel.ReadLibrary(path)
+	if !errors.Is(err, csel.ErrNoTree) || !strings.Contains(err.Error(), path) {
 		t.Errorf("ReadLibrary(%s) = %v, want ErrNoTree with the path", path, err)
+	}
+	if lib.Transport != "ch3:nemesis" || lib.Asserts || lib.Posix {
+		t.Errorf("without a tree: %+v, want the device that it names", lib)
 	}
 	if _, err := csel.ReadLibrary(path + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing library: %v, want ErrNotExist", err)

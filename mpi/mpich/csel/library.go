@@ -1,16 +1,16 @@
 package csel
 
 import (
-	"bufio"
 	"bytes"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
+
+	"tutti/internal/binfile"
 )
 
 // Library is what one libmpich decides by itself and what it accepts in a file.
@@ -25,6 +25,11 @@ type Library struct {
 	// into parts between nodes and within nodes. Empty for other devices.
 	Device       Object
 	Compositions []string // names accepted after composition=, ascending
+
+	// What a library tells of its build; nothing where it is not at hand.
+	Transport string // device and network, for example ch4:ucx
+	Asserts   bool   // it checks what it does with trees
+	Posix     bool   // it has collectives through shared memory within a node
 }
 
 // ErrNoTree reports a file or release without a built-in selection tree.
@@ -52,12 +57,14 @@ func Embedded(version string) (Library, error) {
 	for name := range bytes.Lines(names) {
 		f.see(bytes.TrimSpace(name))
 	}
-	f.version = version
-	return f.library("built in, of MPICH " + version)
+	lib, err := f.library("built in, of MPICH " + version)
+	lib.Version = version
+	return lib, err
 }
 
 // ReadLibrary finds the tree, the names and the version in a libmpich.so or
-// libmpich.a by searching its bytes: the library keeps its tree as JSON text.
+// libmpich.a by searching its bytes: the library keeps its tree as JSON text. With an
+// error that matches ErrNoTree what else was found is valid.
 func ReadLibrary(path string) (Library, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -65,7 +72,7 @@ func ReadLibrary(path string) (Library, error) {
 	}
 	defer file.Close()
 	f := newFinder()
-	if err := f.scan(file); err != nil {
+	if err := binfile.Texts(file, f.see); err != nil {
 		return Library{}, fmt.Errorf("mpich: read %s: %w", path, err)
 	}
 	return f.library(path)
@@ -76,30 +83,12 @@ type finder struct {
 	tree, device []byte
 	leaves, keys map[string]bool
 	compositions map[string]bool
-	version      string
-	before       []byte // the string before the current one
+	release      Release
+	build        Library // Transport, Asserts and Posix
 }
 
 func newFinder() *finder {
 	return &finder{leaves: map[string]bool{}, keys: map[string]bool{}, compositions: map[string]bool{}}
-}
-
-// longest is more than any string of interest: the tree of MPICH 4.0.2 has 15 kB.
-const longest = 1 << 20
-
-// scan sees every string of a file, one window at a time.
-func (f *finder) scan(r io.Reader) error {
-	in := bufio.NewReaderSize(r, longest)
-	for {
-		text, err := in.ReadSlice(0)
-		f.see(bytes.TrimSuffix(text, []byte{0}))
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // full: no string of ours
-			return err
-		}
-	}
 }
 
 var (
@@ -110,15 +99,16 @@ var (
 	compName  = regexp.MustCompile(`^MPIDI_[A-Za-z0-9_]+$`)
 	keyForm   = regexp.MustCompile(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)` +
 		`(<=?|<pow2|=[a-z0-9_]+)$`)
-	// MPICH keeps its release beside its release date, as C's asctime writes dates.
-	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
-	dateForm    = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
+	transportForm = regexp.MustCompile(`^ch[34](:[a-z0-9,]+)+$`)
+	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
 )
 
+// short is longer than any name or condition.
+const short = 64
+
 func (f *finder) see(text []byte) {
-	if len(text) == 0 {
-		return
-	}
+	f.release.See(text)
+	f.seeBuild(text)
 	switch at := bytes.Index(text, treeStart); {
 	case at >= 0:
 		f.seeTree(text[at:])
@@ -132,15 +122,18 @@ func (f *finder) see(text []byte) {
 		if compName.Match(name) {
 			f.compositions[string(name)] = true
 		}
-	case len(text) > 64: // longer than any of the rest
-	case keyForm.Match(text):
+	case len(text) <= short && keyForm.Match(text):
 		f.keys[string(text)] = true
-	case f.version == "" && versionForm.Match(text) && dateForm.Match(f.before):
-		f.version = string(text)
-	case f.version == "" && dateForm.Match(text) && versionForm.Match(f.before):
-		f.version = string(f.before)
 	}
-	f.before = append(f.before[:0], text[:min(len(text), 64)]...)
+}
+
+// seeBuild collects what tells of the build.
+func (f *finder) seeBuild(text []byte) {
+	if f.build.Transport == "" && len(text) <= short && transportForm.Match(text) {
+		f.build.Transport = string(text)
+	}
+	f.build.Posix = f.build.Posix || bytes.Contains(text, []byte("ch4/shm/posix/"))
+	f.build.Asserts = f.build.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
 // seeTree keeps the first tree of each level. The shared memory of the device has
@@ -155,20 +148,16 @@ func (f *finder) seeTree(text []byte) {
 }
 
 func (f *finder) library(source string) (Library, error) {
+	lib := f.build
+	lib.Source, lib.Version = source, f.release.Version()
+	lib.Leaves, lib.Keys = slices.Sorted(maps.Keys(f.leaves)), slices.Sorted(maps.Keys(f.keys))
+	lib.Compositions = slices.Sorted(maps.Keys(f.compositions))
 	if f.tree == nil {
-		return Library{}, fmt.Errorf("%s: %w: want the libmpich.so of MPICH 4.0 or newer", source, ErrNoTree)
+		return lib, fmt.Errorf("%s: %w: want the libmpich.so of MPICH 4.0 or newer", source, ErrNoTree)
 	}
-	tree, err := Parse(f.tree)
-	if err != nil {
+	var err error
+	if lib.Tree, err = Parse(f.tree); err != nil {
 		return Library{}, fmt.Errorf("%s: built-in tree: %w", source, err)
-	}
-	lib := Library{
-		Source:       source,
-		Version:      f.version,
-		Tree:         tree,
-		Leaves:       slices.Sorted(maps.Keys(f.leaves)),
-		Keys:         slices.Sorted(maps.Keys(f.keys)),
-		Compositions: slices.Sorted(maps.Keys(f.compositions)),
 	}
 	if f.device != nil {
 		if lib.Device, err = Parse(f.device); err != nil {

@@ -1,26 +1,17 @@
-package native
+package csource
 
 import (
 	"context"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 )
-
-//go:embed src/*.c src/*.h
-var source embed.FS
-
-// Format is the version of the program's plan and output.
-const Format = 1
 
 // Built is a program that was compiled.
 type Built struct {
@@ -30,75 +21,33 @@ type Built struct {
 	Checksum string // of the source
 }
 
-// Checksum is the SHA-256 of the source: of each file's name, length and text. A
-// program of another checksum was built by another tutti.
-func Checksum() string { return checksum() }
-
-var checksum = sync.OnceValue(func() string {
-	sum := sha256.New()
-	for _, name := range names() {
-		text := read(name)
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-})
-
-func names() []string {
-	entries, err := source.ReadDir("src")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	out := make([]string, len(entries)) // sorted by name
-	for i, e := range entries {
-		out[i] = e.Name()
-	}
-	return out
-}
-
-func read(name string) []byte {
-	text, err := source.ReadFile("src/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return text
-}
-
 // ErrCompiler is matched by errors of compilers that are missing or refuse the source.
 var ErrCompiler = errors.New("MPI compiler")
 
-// Build compiles the program and puts it in place of out, whole or not at all. The
+// Build compiles a program and puts it in place of out, whole or not at all. The
 // compiler is a command that knows where MPI is, like mpicc. The error has the
 // compiler's own words.
-func Build(ctx context.Context, compiler, out string) (Built, error) {
+func Build(ctx context.Context, p Program, compiler, out string) (Built, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return Built{}, err
 	}
-	dir, err := os.MkdirTemp("", "tutti-native-")
+	dir, err := os.MkdirTemp("", p.Name+"-")
 	if err != nil {
 		return Built{}, err
 	}
 	defer os.RemoveAll(dir)
-	args := []string{"-std=c99", "-O2", "-o", "tutti-native"}
-	for _, name := range names() {
-		if err := os.WriteFile(filepath.Join(dir, name), read(name), 0o600); err != nil {
-			return Built{}, err
-		}
-		if path.Ext(name) == ".c" {
-			args = append(args, name)
-		}
-	}
-	header := fmt.Sprintf("#define SOURCE %q\n", Checksum())
-	if err := os.WriteFile(filepath.Join(dir, "source.h"), []byte(header), 0o600); err != nil {
+	args, err := p.Unpack(dir, p.Name)
+	if err != nil {
 		return Built{}, err
 	}
-	if err := compile(ctx, dir, compiler, append(args, "-lm")); err != nil {
+	if err := compile(ctx, dir, compiler, args); err != nil {
 		return Built{}, err
 	}
-	if err := install(filepath.Join(dir, "tutti-native"), out); err != nil {
+	if err := install(filepath.Join(dir, p.Name), out); err != nil {
 		return Built{}, err
 	}
-	return Built{Path: out, Compiler: compiler, Version: versionOf(ctx, compiler), Checksum: Checksum()}, nil
+	return Built{Path: out, Compiler: compiler, Version: versionOf(ctx, compiler), Checksum: p.Checksum()}, nil
 }
 
 func compile(ctx context.Context, dir, compiler string, args []string) error {
@@ -144,8 +93,8 @@ func versionOf(ctx context.Context, compiler string) string {
 	return strings.TrimSpace(first)
 }
 
-// SourceOf asks a program which source it was built from. It needs neither a
-// launcher nor a node; the error says that the file is not the program.
+// SourceOf asks a built Bench which source it was built from. It needs neither a
+// launcher nor a node; the error says that the file is not that program.
 func SourceOf(ctx context.Context, program string) (checksum string, err error) {
 	text, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
@@ -153,8 +102,8 @@ func SourceOf(ctx context.Context, program string) (checksum string, err error) 
 	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	_, sum, found := strings.Cut(rest, " ")
-	if raw, err := hex.DecodeString(sum); word != "tutti-native" || !found || err != nil || len(raw) != sha256.Size {
-		return "", fmt.Errorf("%s --version: got %q, want tutti-native, its format and a checksum", program, strings.TrimSpace(string(text)))
+	if raw, err := hex.DecodeString(sum); word != Bench.Name || !found || err != nil || len(raw) != sha256.Size {
+		return "", fmt.Errorf("%s --version: got %q, want %s, its format and a checksum", program, strings.TrimSpace(string(text)), Bench.Name)
 	}
 	return sum, nil
 }

@@ -1,12 +1,20 @@
-// Package native is tutti's own benchmark program: C source that is compiled on the
+// Package csource is the C source that tutti carries, and how it is compiled on the
 // target with the site's MPI compiler.
 //
-//	built, err := native.Build(ctx, "mpicc", "/scratch/me/tutti-native")
-//	sum, err := native.SourceOf(ctx, built.Path) // native.Checksum() unless it is stale
+//	built, err := csource.Build(ctx, csource.Bench, "mpicc", "/scratch/me/tutti-native")
+//	if err != nil {
+//		return err // matches ErrCompiler where the compiler is to blame
+//	}
+//	sum, err := csource.SourceOf(ctx, built.Path)
+//	fmt.Println(sum == csource.Bench.Checksum()) // false when it is stale
 //
-// One launch measures many algorithms, collectives and sizes of one layout. The
-// program takes the path of a plan (src/plan.c has its grammar) and rank 0 prints
-// one JSON object a line, flushed at once:
+// Each program has a folder: bench measures, pair tells whether a library and its
+// launcher work, probe shows which algorithm a library enters. Folder test has what
+// tests run.
+//
+// One launch of Bench measures many algorithms, collectives and sizes of one layout.
+// It takes the path of a plan (bench/plan.c has its grammar) and rank 0 prints one
+// JSON object a line, flushed at once:
 //
 //	hello    format, checksum of the source, ranks on which nodes, library, clock
 //	begin    a case is being measured
@@ -25,4 +33,4 @@
 //
 // The check of a node's share of ranks needs no configuration: ranks share a node
 // when they have the same processor name and the same shared-memory domain.
-package native
+package csource

@@ -1,14 +1,16 @@
-package native_test
+package csource_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"tutti/native"
+	"tutti/csource"
+	"tutti/internal/test/mpitest"
 )
 
 // compiler writes a command that stands for mpicc.
@@ -22,8 +24,33 @@ func compiler(t *testing.T, script string) string {
 }
 
 func TestChecksum(t *testing.T) {
-	if sum := native.Checksum(); len(sum) != 64 || sum != native.Checksum() {
-		t.Errorf("Checksum() = %q, then %q", sum, native.Checksum())
+	if sum := csource.Bench.Checksum(); len(sum) != 64 || sum != csource.Bench.Checksum() {
+		t.Errorf("Checksum() = %q, then %q", sum, csource.Bench.Checksum())
+	}
+}
+
+// Whoever runs the compiler has all it needs in one folder.
+func TestUnpack(t *testing.T) {
+	dir := t.TempDir()
+	args, err := csource.Bench.Unpack(dir, "prog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Join(args, " ")
+	if !strings.HasPrefix(line, "-o prog -std=c99 -O2 clocks.c ") || !strings.HasSuffix(line, " world.c -lm") || strings.Contains(line, ".h") {
+		t.Errorf("arguments %s", line)
+	}
+	header, err := os.ReadFile(filepath.Join(dir, "source.h"))
+	if want := "#define SOURCE \"" + csource.Bench.Checksum() + "\"\n"; err != nil || string(header) != want {
+		t.Errorf("source.h is %q, %v, want %q", header, err, want)
+	}
+	for _, name := range append(args[4:len(args)-1], "native.h") {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := csource.Pair.Unpack(filepath.Join(dir, "none"), "prog"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want that of a folder that is not there", err)
 	}
 }
 
@@ -38,8 +65,8 @@ func TestBuildRefused(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := native.Build(t.Context(), tc.compiler, out)
-			if !errors.Is(err, native.ErrCompiler) || !strings.Contains(err.Error(), tc.want) {
+			_, err := csource.Build(t.Context(), csource.Bench, tc.compiler, out)
+			if !errors.Is(err, csource.ErrCompiler) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("Build: error %v, want one with %q", err, tc.want)
 			}
 			if text, err := os.ReadFile(out); err != nil || string(text) != "old" {
@@ -56,11 +83,11 @@ func TestBuildPlace(t *testing.T) {
 	for _, text := range []string{"one", "two"} {
 		script := `[ "$1" = --version ] && echo cc 1.0 && exit; grep -q '^#define SOURCE "[0-9a-f]*"$' source.h && printf ` + text + ` > tutti-native`
 		cc := compiler(t, script)
-		built, err := native.Build(t.Context(), cc, out)
+		built, err := csource.Build(t.Context(), csource.Bench, cc, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (native.Built{Path: out, Compiler: cc, Version: "cc 1.0", Checksum: native.Checksum()}); built != want {
+		if want := (csource.Built{Path: out, Compiler: cc, Version: "cc 1.0", Checksum: csource.Bench.Checksum()}); built != want {
 			t.Errorf("Build = %+v, want %+v", built, want)
 		}
 		if got, err := os.ReadFile(out); err != nil || string(got) != text {
@@ -77,7 +104,7 @@ func TestBuildPlace(t *testing.T) {
 }
 
 func TestSourceOf(t *testing.T) {
-	sum := native.Checksum()
+	sum := csource.Bench.Checksum()
 	tests := []struct{ name, script, want string }{
 		{"right", "echo tutti-native 1 " + sum, sum},
 		{"another program", "echo osu_bcast 7.4", ""},
@@ -86,7 +113,7 @@ func TestSourceOf(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := native.SourceOf(t.Context(), compiler(t, tc.script))
+			got, err := csource.SourceOf(t.Context(), compiler(t, tc.script))
 			if got != tc.want || (err == nil) != (tc.want != "") {
 				t.Errorf("SourceOf = %q, %v, want %q", got, err, tc.want)
 			}
@@ -101,11 +128,11 @@ func TestLiveCut(t *testing.T) {
 		t.Skip("compiles")
 	}
 	prog := filepath.Join(t.TempDir(), "cut")
-	sources, err := filepath.Glob("src/*.c")
+	sources, err := filepath.Glob("bench/*.c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-std=c99", "-Isrc", "-o", prog, "testdata/cut.c"}
+	args := []string{"-std=c99", "-Ibench", "-o", prog, "testdata/cut.c"}
 	for _, name := range sources {
 		if base := filepath.Base(name); base != "main.c" && base != "measure.c" {
 			args = append(args, name)
@@ -130,32 +157,22 @@ func TestLiveCut(t *testing.T) {
 
 // TestLiveBuild compiles without a warning under every MPI library that is here.
 func TestLiveBuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles")
-	}
-	for _, tc := range []struct{ compiler, install string }{
-		{"mpicc.mpich", "mpich libmpich-dev"},
-		{"mpicc.openmpi", "openmpi-bin libopenmpi-dev"},
+	for _, tc := range []mpitest.Toolchain{
+		{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
+		{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 	} {
-		t.Run(tc.compiler, func(t *testing.T) {
-			probe := filepath.Join(t.TempDir(), "probe.c")
-			if err := os.WriteFile(probe, []byte("#include <mpi.h>\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			// The wrapper alone proves nothing: the headers may be missing.
-			if err := exec.Command(tc.compiler, "-fsyntax-only", probe).Run(); err != nil {
-				if os.Getenv("REQUIRE_MPI") == "1" {
-					t.Fatalf("%s: %v: needs apt-get install %s", tc.compiler, err, tc.install)
+		t.Run(tc.Compiler, func(t *testing.T) {
+			mpitest.BuildProgram(t, tc, csource.Pair) // skips where the library is missing
+			dir := t.TempDir()
+			strict := compiler(t, `exec `+tc.Compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`)
+			for _, p := range []csource.Program{csource.Bench, csource.Pair, csource.Probe} {
+				if _, err := csource.Build(t.Context(), p, strict, filepath.Join(dir, p.Name)); err != nil {
+					t.Fatal(err)
 				}
-				t.Skipf("%s: %v: needs apt-get install %s", tc.compiler, err, tc.install)
 			}
-			strict := compiler(t, `exec `+tc.compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`)
-			out := filepath.Join(t.TempDir(), "tutti-native")
-			if _, err := native.Build(t.Context(), strict, out); err != nil {
-				t.Fatal(err)
-			}
-			if sum, err := native.SourceOf(t.Context(), out); err != nil || sum != native.Checksum() {
-				t.Errorf("SourceOf = %q, %v, want %q", sum, err, native.Checksum())
+			sum, err := csource.SourceOf(t.Context(), filepath.Join(dir, csource.Bench.Name))
+			if err != nil || sum != csource.Bench.Checksum() {
+				t.Errorf("SourceOf = %q, %v, want %q", sum, err, csource.Bench.Checksum())
 			}
 		})
 	}

@@ -1,0 +1,75 @@
+package mpi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"tutti/internal/binfile"
+)
+
+// Identity tells which build of an MPI library a file is.
+type Identity struct {
+	Path    string `json:"path"`    // symbolic links followed
+	Version string `json:"version"` // "MPICH 4.0.2", "Open MPI 4.1.4"; empty when the file does not tell
+	SHA256  string `json:"sha256"`  // hexadecimal
+}
+
+// ErrNoVersion reports a file that does not look like an MPI library.
+var ErrNoVersion = errors.New("no version of an MPI library in it")
+
+// Recogniser sees the texts of a file, one after another, and knows its library by
+// them. Texts are valid until See returns.
+type Recogniser interface {
+	See(text []byte)
+	Name() string // library and release: "MPICH 4.0.2"; empty for a file of no such library
+}
+
+// Identify reads the file of a shared MPI library, 40 MB in a quarter of a second. Of
+// the recognisers that know it, the first names it. With an error that matches
+// ErrNoVersion the path and the checksum are valid.
+func Identify(path string, recognisers []Recogniser) (Identity, error) {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		path = to
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Identity{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Identity{}, fmt.Errorf("%s: not a regular file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return Identity{}, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	err = binfile.Texts(io.TeeReader(file, sum), func(text []byte) {
+		if !isText(text) {
+			return
+		}
+		for _, r := range recognisers {
+			r.See(text)
+		}
+	})
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{Path: path, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	for _, r := range recognisers {
+		if id.Version = r.Name(); id.Version != "" {
+			return id, nil
+		}
+	}
+	return id, fmt.Errorf("%s: %w", path, ErrNoVersion)
+}
+
+// isText leaves out what is code or numbers.
+func isText(text []byte) bool {
+	return len(text) >= 3 && len(text) <= 32<<10 && text[0] >= ' ' && text[0] <= '~'
+}

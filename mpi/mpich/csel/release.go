@@ -1,0 +1,35 @@
+package csel
+
+import "regexp"
+
+// Release finds the release in the texts of a library, which keeps it beside its
+// release date, in either order.
+type Release struct {
+	version string
+	before  []byte // the text before the current one
+}
+
+var (
+	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
+	// As C's asctime writes dates.
+	dateForm = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
+)
+
+// See takes the next text.
+func (r *Release) See(text []byte) {
+	switch {
+	case r.version != "" || len(text) < 3:
+		return
+	case len(text) > short:
+		r.before = r.before[:0]
+		return
+	case releaseForm.Match(text) && dateForm.Match(r.before):
+		r.version = string(text)
+	case dateForm.Match(text) && releaseForm.Match(r.before):
+		r.version = string(r.before)
+	}
+	r.before = append(r.before[:0], text...)
+}
+
+// Version returns the release, empty when the library has not told it.
+func (r *Release) Version() string { return r.version }

@@ -1,0 +1,96 @@
+package mpich
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+)
+
+// Inspect implements mpi.Measurable: device and algorithms stand in the library's file.
+func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
+	if b.File == "" {
+		return mpi.Inspection{}
+	}
+	lib, err := csel.ReadLibrary(b.File)
+	i := mpi.Inspection{Device: lib.Transport}
+	if lib.Transport != "" {
+		i.Build = append(i.Build, "device "+lib.Transport+collectivesOf(lib))
+	}
+	if err != nil {
+		i.Fault, i.Cure = "no selection tree in the library: it cannot load what tutti exports", wantNewer
+		return i
+	}
+	if lib.Asserts {
+		i.Checks = "on"
+		i.Build = append(i.Build, "checks itself: a bad selection file aborts")
+	} else {
+		i.Checks = "off"
+		i.Build = append(i.Build, "built without checks: a bad selection file is undefined behaviour")
+	}
+	if i.Catalogue, _ = mpi.Near(releases(), b.Version); i.Catalogue == nil {
+		i.Fault, i.Cure = "no list of algorithms is near this version", wantNewer
+		return i
+	}
+	i.Absent, i.Unlisted, i.Listed = compare(i.Catalogue, lib)
+	return i
+}
+
+const wantNewer = "use MPICH 4.0 or newer"
+
+// collectivesOf tells what else decides before the tree does.
+func collectivesOf(lib csel.Library) string {
+	switch {
+	case len(lib.Compositions) > 0 && lib.Posix:
+		return ", with device and shared-memory collectives"
+	case len(lib.Compositions) > 0:
+		return ", with device collectives, none through shared memory"
+	}
+	return ", without device collectives"
+}
+
+// compare holds what a build accepts against a catalogue. Leaves of nonblocking and
+// inter-communicator collectives are no business of the catalogue, nor are
+// compositions of a build that has none: its device is an older one.
+func compare(cat *mpi.Catalogue, lib csel.Library) (absent, unlisted []string, listed int) {
+	names := slices.Concat(lib.Leaves, lib.Compositions)
+	known := map[string]bool{}
+	for _, c := range coll.Collectives() {
+		for _, e := range cat.Entries(c) {
+			known[e.Function] = true
+			if composes(e) && len(lib.Compositions) == 0 {
+				continue
+			}
+			listed++
+			if !slices.Contains(names, e.Function) {
+				absent = append(absent, string(c)+" "+e.Name)
+			}
+		}
+	}
+	for _, name := range names {
+		if !known[name] && ofCatalogue(name) {
+			unlisted = append(unlisted, name)
+		}
+	}
+	return absent, unlisted, listed
+}
+
+// ofCatalogue reports whether a leaf is an algorithm of a collective that the
+// catalogue covers, between the processes of one communicator. An automatic
+// choice and a nonblocking call in disguise are no algorithms.
+func ofCatalogue(leaf string) bool {
+	if strings.HasSuffix(leaf, "_auto") || strings.HasSuffix(leaf, "_nb") {
+		return false
+	}
+	for _, c := range coll.Collectives() {
+		name := strings.ToUpper(string(c[:1])) + string(c[1:])
+		if strings.HasPrefix(leaf, "MPIR_"+name+"_intra_") || strings.HasPrefix(leaf, "MPIR_"+name+"_allcomm_") ||
+			strings.HasPrefix(leaf, "MPIDI_"+name+"_intra_composition_") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,42 @@
+package mpich
+
+import (
+	"bytes"
+	"regexp"
+
+	"tutti/mpi"
+	"tutti/mpi/mpich/csel"
+)
+
+// Recognise implements mpi.Library. The file keeps its release beside its release
+// date; Cray's relative names itself beside both.
+func (library) Recognise() mpi.Recogniser { return &recogniser{} }
+
+type recogniser struct {
+	release csel.Release
+	cray    string
+}
+
+var crayForm = regexp.MustCompile(`CRAY MPICH version ([0-9][0-9.]{0,31})`)
+
+// See implements mpi.Recogniser.
+func (r *recogniser) See(text []byte) {
+	r.release.See(text)
+	if r.cray != "" || !bytes.Contains(text, []byte("CRAY")) {
+		return
+	}
+	if m := crayForm.FindSubmatch(text); m != nil {
+		r.cray = string(m[1])
+	}
+}
+
+// Name implements mpi.Recogniser.
+func (r *recogniser) Name() string {
+	switch version := r.release.Version(); {
+	case r.cray != "":
+		return "Cray MPICH " + r.cray
+	case version != "":
+		return "MPICH " + version
+	}
+	return ""
+}

@@ -1,0 +1,71 @@
+package openmpi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// tool tells what a build has.
+const tool = "ompi_info"
+
+// Inspect implements mpi.Measurable. It asks the ompi_info beside the compiler.
+func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
+	path := b.Tools.Find(tool)
+	if path == "" {
+		return unknown("no ompi_info beside the compiler: its algorithms are not known", "apt-get install openmpi-bin, or put its bin folder on the PATH")
+	}
+	text := b.Tools.Ask(ctx, path, "--parsable") + "\n" + b.Tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9")
+	told := parseOmpiInfo(text)
+	switch {
+	case told.version == "" || len(told.tuned) == 0:
+		return unknown(path+" does not tell the algorithms of coll/tuned", "try it by hand: "+path+" --param coll tuned --level 9")
+	case told.version != b.Version:
+		return unknown(fmt.Sprintf("%s is of Open MPI %s: its algorithms are not known", path, told.version), "put the bin folder of Open MPI "+b.Version+" first on the PATH")
+	}
+	cat, _ := mpi.Near(releases(), b.Version)
+	if cat == nil {
+		i := unknown("no list of algorithms is near this version", "use Open MPI 4.1 or newer")
+		i.Checks = told.checks
+		return i
+	}
+	i := mpi.Inspection{Checks: told.checks, Catalogue: cat, Rivals: []string{"nothing outranks coll/tuned"}}
+	if above := told.above(); len(above) > 0 {
+		i.Rivals = []string{"coll/" + strings.Join(above, ", coll/") + " outranks coll/tuned: tutti turns it off where it tunes"}
+	}
+	i.Absent, i.Unlisted, i.Listed = compare(cat, told.tuned)
+	return i
+}
+
+func unknown(fault, cure string) mpi.Inspection { return mpi.Inspection{Fault: fault, Cure: cure} }
+
+// compare holds the enumerators of coll/tuned against a catalogue. An algorithm
+// whose number differs is absent: rules say numbers.
+func compare(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlisted []string, listed int) {
+	for _, c := range coll.Collectives() {
+		has := tuned[string(c)]
+		known := map[int]bool{0: true} // ignore
+		for _, e := range cat.Entries(c) {
+			known[e.ID] = true
+			listed++
+			if has[e.ID] != e.Name {
+				absent = append(absent, fmt.Sprintf("%s %d %s", c, e.ID, e.Name))
+			}
+		}
+		var more []int
+		for id := range has {
+			if !known[id] {
+				more = append(more, id)
+			}
+		}
+		slices.Sort(more)
+		for _, id := range more {
+			unlisted = append(unlisted, fmt.Sprintf("%s %d %s", c, id, has[id]))
+		}
+	}
+	return absent, unlisted, listed
+}

@@ -1,0 +1,86 @@
+package openmpi
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// ompiInfo is what ompi_info --parsable tells of collectives.
+type ompiInfo struct {
+	version    string                    // of Open MPI
+	checks     string                    // of arguments: on, off, or empty when it does not say
+	tuned      map[string]map[int]string // collective to number to name of its algorithm
+	components map[string]bool           // of the coll framework
+	priorities map[string]int            // by component
+}
+
+var (
+	fullForm  = regexp.MustCompile(`^ompi:version:full:([0-9][0-9A-Za-z.+-]{0,63})$`)
+	checkForm = regexp.MustCompile(`^option:mpi-param-check:(never|always|runtime)$`)
+	tunedForm = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
+)
+
+// parseOmpiInfo reads the lines of ompi_info --parsable; what it does not know it
+// passes over.
+func parseOmpiInfo(text string) ompiInfo {
+	told := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := fullForm.FindStringSubmatch(line); m != nil {
+			told.version = m[1]
+		}
+		if m := checkForm.FindStringSubmatch(line); m != nil {
+			told.checks = "on"
+			if m[1] == "never" {
+				told.checks = "off"
+			}
+		}
+		if rest, is := strings.CutPrefix(line, "mca:coll:"); is {
+			told.seeColl(line, rest)
+		}
+	}
+	return told
+}
+
+func (i *ompiInfo) seeColl(line, rest string) {
+	if m := tunedForm.FindStringSubmatch(line); m != nil {
+		id, err := strconv.Atoi(m[2])
+		if err != nil {
+			return
+		}
+		if i.tuned[m[1]] == nil {
+			i.tuned[m[1]] = map[int]string{}
+		}
+		i.tuned[m[1]][id] = m[3]
+		return
+	}
+	component, rest, more := strings.Cut(rest, ":")
+	if !more || component == "base" {
+		return
+	}
+	if strings.HasPrefix(rest, "version:") {
+		i.components[component] = true
+	}
+	if v, is := strings.CutPrefix(rest, "param:coll_"+component+"_priority:value:"); is {
+		if n, err := strconv.Atoi(v); err == nil {
+			i.priorities[component] = n
+		}
+	}
+}
+
+// above returns the components that outrank coll/tuned for the collectives of
+// whole programs, ascending.
+func (i ompiInfo) above() []string {
+	mine, known := i.priorities["tuned"]
+	if !known {
+		mine = 30 // as Open MPI ships it
+	}
+	var out []string
+	for _, name := range []string{"acoll", "adapt", "cuda", "han", "hcoll", "ucc", "xhc"} {
+		if i.components[name] && i.priorities[name] > mine {
+			out = append(out, name)
+		}
+	}
+	return out
+}
