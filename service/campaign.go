@@ -3,6 +3,8 @@ package service
 import (
 	"errors"
 	"time"
+
+	"tutti/internal/exitcode"
 )
 
 // State is where a campaign is on its way. Paused, Done, Failed and Cancelled ones
@@ -72,7 +74,7 @@ type Campaign struct {
 	Machine   string            `json:"machine"`
 	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled"`
 	Converged bool              `json:"converged"` // of a done one: every problem's criteria held
-	Exit      int               `json:"exit"`      // of its last process, -1 before any
+	Exit      exitcode.Code     `json:"exit"`      // of its last process, -1 before any
 	Error     string            `json:"error,omitempty"`
 	Reason    string            `json:"reason"` // why it was made: "asked for", "schedule: age 31 d"
 	Set       map[string]string `json:"set,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"unicode"
 
+	"tutti/internal/exitcode"
 	"tutti/store"
 )
 
@@ -58,7 +59,7 @@ func (s *Service) create(r Request, key, reason string) (c Campaign, made bool, 
 		return Campaign{}, false, fmt.Errorf("%w: %d", ErrFull, n)
 	}
 	e := &entry{kept: kept{Campaign: Campaign{
-		ID: s.newID(), Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: -1, Reason: reason,
+		ID: s.newID(), Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: exitcode.Unknown, Reason: reason,
 		Set: r.Set, From: r.From, Created: s.clock.Now().UTC(),
 	}, Key: key}}
 	if key != "" {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"tutti/internal/exitcode"
 	"tutti/store"
 )
 
@@ -62,7 +63,7 @@ func (s *Service) work(e *entry) {
 	s.lookAround(e)
 	for {
 		p, err := s.launch(e)
-		code := exitUnknown
+		code := exitcode.Unknown
 		if err == nil && p != nil {
 			code, err = s.attend(e, p)
 		}
@@ -129,13 +130,13 @@ func (s *Service) launch(e *entry) (process, error) {
 }
 
 // attend follows the journal until the process ends.
-func (s *Service) attend(e *entry, p process) (int, error) {
+func (s *Service) attend(e *entry, p process) (exitcode.Code, error) {
 	s.mu.Lock()
 	t := s.trackOf(e)
 	s.mu.Unlock()
 	t.row.end(false)
 	type outcome struct {
-		code int
+		code exitcode.Code
 		err  error
 	}
 	ended := make(chan outcome, 1)
@@ -172,32 +173,32 @@ func (s *Service) look(e *entry, t *track) {
 
 // settle decides what a campaign is after a process has ended with a code, and
 // reports whether its worker is done with it.
-func (s *Service) settle(e *entry, code int, failure error) bool {
+func (s *Service) settle(e *entry, code exitcode.Code, failure error) bool {
 	s.mu.Lock()
-	if e.Want == wantCancel && code != exitConverged && code != exitNotConverged {
+	if e.Want == wantCancel && code != exitcode.Done && code != exitcode.NotConverged {
 		s.mu.Unlock()
 		failure = s.cancelJobs(e)
 		s.mu.Lock()
-		s.leave(e, Cancelled, exitCancelled, failure)
+		s.leave(e, Cancelled, exitcode.Cancelled, failure)
 		s.mu.Unlock()
 		return true
 	}
 	defer s.mu.Unlock()
 	switch {
-	case code == exitConverged, code == exitNotConverged:
-		e.Converged = code == exitConverged
+	case code == exitcode.Done, code == exitcode.NotConverged:
+		e.Converged = code == exitcode.Done
 		s.leave(e, Done, code, nil)
-	case e.Want == wantPause && (code == exitCancelled || code == exitUnknown):
-		s.leave(e, Paused, exitCancelled, nil)
-	case s.draining && (code == exitCancelled || code == exitUnknown):
-		s.leave(e, Queued, exitCancelled, nil)
-	case code == exitUnknown && failure == nil:
+	case e.Want == wantPause && (code == exitcode.Cancelled || code == exitcode.Unknown):
+		s.leave(e, Paused, exitcode.Cancelled, nil)
+	case s.draining && (code == exitcode.Cancelled || code == exitcode.Unknown):
+		s.leave(e, Queued, exitcode.Cancelled, nil)
+	case code == exitcode.Unknown && failure == nil:
 		return false // an orphan ended: resuming tells how
-	case code == exitBusy && s.mayWait(e):
+	case code == exitcode.Busy && s.mayWait(e):
 		return false
-	case code == exitBusy && e.Want == wantPause:
+	case code == exitcode.Busy && e.Want == wantPause:
 		s.leave(e, Paused, code, nil)
-	case code == exitBusy:
+	case code == exitcode.Busy:
 		s.leave(e, Queued, code, nil)
 	case failure != nil:
 		s.leave(e, Failed, code, failure)
@@ -225,7 +226,7 @@ func (s *Service) mayWait(e *entry) bool {
 }
 
 // leave takes its machine from a campaign. It needs the lock.
-func (s *Service) leave(e *entry, state State, code int, failure error) {
+func (s *Service) leave(e *entry, state State, code exitcode.Code, failure error) {
 	e.Exit, e.Want, e.Process, e.Error = code, "", nil, ""
 	if failure != nil {
 		e.Error = failure.Error()

@@ -228,7 +228,7 @@ func outcome(c service.Campaign) error {
 	case c.State == service.Cancelled:
 		return errCancelled
 	case c.State == service.Failed && c.Exit > 0:
-		return withCode(exitCode(c.Exit), fmt.Errorf("campaign %s failed: %s", c.ID, oneLine(c.Error)))
+		return withCode(c.Exit, fmt.Errorf("campaign %s failed: %s", c.ID, oneLine(c.Error)))
 	}
 	return fmt.Errorf("campaign %s is %s: %s", c.ID, c.State, oneLine(c.Error))
 }

@@ -187,7 +187,7 @@ func TestServeCommands(t *testing.T) {
 	s.ask("POST", path+"/pause", "")
 	until("it is paused", func() bool { return c.State == service.Paused })
 	trials := c.Progress.Trials
-	if c.Exit != int(codeCancelled) || trials == 0 {
+	if c.Exit != codeCancelled || trials == 0 {
 		t.Errorf("the paused campaign is %+v", c)
 	}
 	s.ask("POST", path+"/resume", "")

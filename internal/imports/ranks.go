@@ -7,6 +7,8 @@ var ranks = map[string]int{
 	"coll/catalogue": 0,
 	"coll/mpichtree": 0,
 
+	"internal/exitcode": 0,
+
 	"store":            1,
 	"metrics":          1,
 	"forcing":          1,

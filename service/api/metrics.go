@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"tutti/internal/exitcode"
 	"tutti/service"
 )
 
@@ -125,7 +126,7 @@ type totals struct {
 }
 
 func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
-	states, exits, machines := map[service.State]float64{}, map[int]float64{}, map[string]*totals{}
+	states, exits, machines := map[service.State]float64{}, map[exitcode.Code]float64{}, map[string]*totals{}
 	waits := newHistogram()
 	for _, one := range c.backend.Campaigns() {
 		states[one.State]++
@@ -149,7 +150,7 @@ func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(campaignsDesc, prometheus.GaugeValue, states[s], string(s))
 	}
 	for code, n := range exits {
-		out <- prometheus.MustNewConstMetric(exitsDesc, prometheus.CounterValue, n, strconv.Itoa(code))
+		out <- prometheus.MustNewConstMetric(exitsDesc, prometheus.CounterValue, n, strconv.Itoa(int(code)))
 	}
 	for machine, t := range machines {
 		t.send(machine, out)
