@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"tutti/store"
 )
 
 // How much a row keeps in memory, and how far apart its marks in the file are.
@@ -115,7 +117,7 @@ func (r *row) wake() {
 // advance reads the whole lines that the file has got since the last call and
 // tells each of them. A file that is not there yet has none. Lines that were cut
 // off again, as a journal does after a failed write, are gone: the numbers go on
-// from what is there.
+// from what is there. A line longer than store.MaxLine is an error.
 func (r *row) advance(each func(Event)) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -144,7 +146,7 @@ func (r *row) advance(each func(Event)) error {
 	}()
 	lines := bufio.NewReaderSize(io.NewSectionReader(f, r.size, stat.Size()-r.size), 64<<10)
 	for {
-		line, err := lines.ReadBytes('\n')
+		line, err := store.ReadLine(lines, nil)
 		if errors.Is(err, io.EOF) {
 			return nil // the rest is not whole yet
 		}
@@ -200,8 +202,8 @@ func (r *row) bytes() int64 {
 	return r.size
 }
 
-// readEvents returns at most limit events after seq, from the line with a number
-// at an offset on.
+// readEvents returns events after seq, from the line with a number at an offset on: at
+// most limit of them, and no more once they have rowBytes.
 func readEvents(path string, offset, size, number, seq int64, limit int) []Event {
 	f, err := os.Open(path)
 	if err != nil {
@@ -210,8 +212,8 @@ func readEvents(path string, offset, size, number, seq int64, limit int) []Event
 	defer f.Close()
 	lines := bufio.NewReaderSize(io.NewSectionReader(f, offset, size-offset), 64<<10)
 	var out []Event
-	for ; len(out) < limit; number++ {
-		line, err := lines.ReadBytes('\n')
+	for held := 0; len(out) < limit && held < rowBytes; number++ {
+		line, err := store.ReadLine(lines, nil)
 		if err != nil {
 			break
 		}
@@ -223,6 +225,7 @@ func readEvents(path string, offset, size, number, seq int64, limit int) []Event
 			break
 		}
 		out = append(out, event)
+		held += len(event.Data)
 	}
 	return out
 }
