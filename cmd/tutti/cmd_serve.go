@@ -106,7 +106,7 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 // front is what clients see: the API with the page, and where it listens.
 func front(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
-		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, Hosts: c.Hosts,
+		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, Hosts: c.Hosts, Proxies: c.Proxies,
 		Limits: api.Limits{Rate: c.Limits.Rate, Burst: c.Limits.Burst, Streams: c.Limits.Streams},
 	}
 	if c.Tokens != "" {

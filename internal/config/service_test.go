@@ -3,8 +3,10 @@ package config_test
 import (
 	"errors"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"tutti/internal/config"
 	"tutti/service"
+	"tutti/service/api"
 )
 
 func TestLoadService(t *testing.T) {
@@ -62,6 +65,10 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"such a port", "state: s\nlisten: localhost:99999\n" + goodBases, "service.yaml:2: listen: \"localhost:99999\": port 99999: want a number from 0 to 65535"},
 		{"host with a scheme", "state: s\nhosts: ['http://x/']\n" + goodBases, "service.yaml:2: hosts[0]: \"http://x/\": want a name or an address"},
 		{"host with a port", "state: s\nhosts: [a, 'x:80']\n" + goodBases, "hosts[1]: \"x:80\": want a name"},
+		{"proxy by its name", "state: s\nproxies: {trusted: [10.0.0.1, front.example.org]}\n" + goodBases, "service.yaml:2: proxies.trusted[1]: \"front.example.org\": want an address as 10.0.0.5"},
+		{"all of IPv4 as IPv6", "state: s\nproxies: {trusted: ['::ffff:0:0/96']}\n" + goodBases, "want an address as 10.0.0.5"},
+		{"socket of a proxy without a socket", "state: s\nproxies: {trusted: [unix]}\n" + goodBases, "proxies.trusted: unix: is for a socket, but the service listens at 127.0.0.1:8372"},
+		{"header", "state: s\nproxies: {trusted: [10.0.0.1], header: X-Real-IP}\n" + goodBases, "proxies.header: X-Real-IP: want X-Forwarded-For or Forwarded"},
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
@@ -93,6 +100,25 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 	if _, err := config.LoadService(serviceFile(t, "state: s\nlisten: 0.0.0.0:443\ntls: {cert: c, key: k}\ntokens: t\n"+goodBases)); err != nil {
 		t.Errorf("with TLS and tokens: %v", err)
+	}
+}
+
+func TestLoadServiceProxies(t *testing.T) {
+	tests := []struct {
+		text string
+		want api.Proxies
+	}{
+		{"", api.Proxies{}},
+		{"proxies: {trusted: [10.0.0.5, '10.1.2.3/16', 'fd00::1', '::ffff:192.0.2.1']}\n", api.Proxies{Trusted: []netip.Prefix{
+			netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("192.0.2.1/32"),
+		}}},
+		{"listen: unix:s\nproxies: {trusted: [unix], header: forwarded}\n", api.Proxies{Socket: true, Forwarded: true}},
+	}
+	for _, tc := range tests {
+		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text+goodBases))
+		if err != nil || !reflect.DeepEqual(s.Proxies, tc.want) {
+			t.Errorf("%q: %+v, %v, want %+v", tc.text, s, err, tc.want)
+		}
 	}
 }
 

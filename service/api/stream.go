@@ -73,7 +73,7 @@ func streamOperation(path, id, summary string) huma.Operation {
 func (a *API) stream(feed service.Feed, after int64) (*huma.StreamResponse, error) {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		leave, ok := a.streams.enter(clientOf(r))
+		leave, ok := a.streams.enter(callerOf(r.Context()).purse())
 		if !ok {
 			a.metrics.refused.WithLabelValues("streams").Inc()
 			w.Header().Set("Retry-After", "10")
