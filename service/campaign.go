@@ -73,10 +73,11 @@ type Campaign struct {
 	Base      string            `json:"base"`
 	Machine   string            `json:"machine"`
 	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled"`
-	Converged bool              `json:"converged"` // of a done one: every problem's criteria held
-	Exit      exitcode.Code     `json:"exit"`      // of its last process, -1 before any
-	Error     string            `json:"error,omitempty"`
-	Reason    string            `json:"reason"` // why it was made: "asked for", "schedule: age 31 d"
+	Converged bool              `json:"converged"`       // of a done one: every problem's criteria held
+	Exit      exitcode.Code     `json:"exit"`            // of its last process, -1 before any
+	Error     string            `json:"error,omitempty"` // what its process or the system said last
+	Waits     string            `json:"waits,omitempty"` // what it waits for, beside its machine
+	Reason    string            `json:"reason"`          // why it was made: "asked for", "schedule: age 31 d"
 	Set       map[string]string `json:"set,omitempty"`
 	From      string            `json:"from,omitempty"`
 	Created   time.Time         `json:"created"`

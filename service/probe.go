@@ -43,7 +43,8 @@ func (s *Service) drifted(ctx context.Context, b Base, last *entry) (bool, strin
 		p, err = readProbe(output)
 	}
 	if err != nil {
-		return false, fmt.Sprintf("drift was not seen: %v", err)
+		s.log.Warn("drift not seen", "base", b.Name, "error", err)
+		return false, "drift was not seen: the service's log says why"
 	}
 	return p.Change >= b.When.Drift, fmt.Sprintf("%d measurements made again differ by %.1f %%, times are %.3f of what they were",
 		p.Candidates, 100*p.Change, p.Ratio)

@@ -196,7 +196,8 @@ func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
 		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
 		c, _, err := s.create(r, key, "schedule: "+reason)
 		if err != nil {
-			reason = fmt.Sprintf("%s, but there is no campaign: %v", reason, err)
+			s.log.Error("no campaign", "base", b.Name, "error", err)
+			reason += ", but there is no campaign: the service's log says why"
 		} else {
 			reason = fmt.Sprintf("campaign %s: %s", c.ID, reason)
 		}

@@ -194,7 +194,7 @@ func TestConditions(t *testing.T) {
 		{name: "new node", when: service.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, verdict: "of 2 nodes 0 are gone, 1 are new"},
 		{name: "node gone", when: service.When{Nodes: true}, nodes: []string{"n1"}, run: true, verdict: "1 are gone"},
 		{name: "nodes do not count", when: service.When{Library: true}, nodes: []string{"n1"}, verdict: "as it was"},
-		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: sinfo: no such host"},
+		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: the service's log says why"},
 		{name: "drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
 		{name: "little drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.02}, verdict: "differ by 2.0 %"},
 		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},

@@ -29,6 +29,9 @@ type Options struct {
 	Check func(Base, map[string]string) error
 	Views Views
 	Site  Site
+	// Shown are patterns, as path.Match takes them, of the files that those may read
+	// who may only look. All others are private.
+	Shown []string
 
 	Waiting  int           // campaigns that may wait at most, 0: 100
 	LogBytes int64         // of the log of one campaign, 0: 1 MiB

@@ -404,8 +404,8 @@ func TestOthersAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := awaitState(t, s, id, service.Running)
-	if !strings.Contains(c.Error, "another tutti") {
-		t.Errorf("the campaign says %q", c.Error)
+	if !strings.Contains(c.Waits, "another tutti") || c.Error != "" {
+		t.Errorf("the campaign waits for %q, error %q", c.Waits, c.Error)
 	}
 	time.Sleep(20 * time.Millisecond)
 	if got := calls(t, state, id); !slices.Equal(got, []string{"tune"}) {
@@ -414,8 +414,8 @@ func TestOthersAtWork(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if c := awaitState(t, s, id, service.Done); c.Error != "" {
-		t.Errorf("in the end the campaign says %q", c.Error)
+	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.Waits != "" {
+		t.Errorf("in the end the campaign says %q, waits for %q", c.Error, c.Waits)
 	}
 	checkTrials(t, state, id, 20)
 }

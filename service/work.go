@@ -17,7 +17,7 @@ import (
 // campaign before it tries again.
 const busyWait = 5 * time.Second
 
-const othersWork = "another tutti is at work on the campaign: waiting for it"
+const othersWork = "another tutti is at work on the campaign"
 
 // dispatch starts the campaigns that have waited longest for machines that are
 // free. It needs the lock.
@@ -101,7 +101,7 @@ func (s *Service) launch(e *entry) (process, error) {
 			return o, s.urge(e, o)
 		}
 		if e.State == Queued {
-			e.Error = othersWork
+			e.Waits = othersWork
 			return o, s.enter(e, Running)
 		}
 		return o, nil
@@ -125,7 +125,7 @@ func (s *Service) launch(e *entry) (process, error) {
 		e.Started = s.clock.Now().UTC()
 	}
 	s.log.Info("process started", "campaign", e.ID, "pid", c.cmd.Process.Pid, "args", args)
-	e.Error = ""
+	e.Error, e.Waits = "", ""
 	return c, s.enter(e, Running)
 }
 
@@ -214,7 +214,7 @@ func (s *Service) mayWait(e *entry) bool {
 	if e.Want != "" || s.draining {
 		return false
 	}
-	e.Error = othersWork
+	e.Waits = othersWork
 	changed := s.changed
 	s.mu.Unlock()
 	select {
@@ -227,7 +227,7 @@ func (s *Service) mayWait(e *entry) bool {
 
 // leave takes its machine from a campaign. It needs the lock.
 func (s *Service) leave(e *entry, state State, code exitcode.Code, failure error) {
-	e.Exit, e.Want, e.Process, e.Error = code, "", nil, ""
+	e.Exit, e.Want, e.Process, e.Error, e.Waits = code, "", nil, "", ""
 	if failure != nil {
 		e.Error = failure.Error()
 	}

@@ -14,6 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/internal/config"
+	"tutti/selection/intel"
+	"tutti/selection/mpich"
+	"tutti/selection/mvapich"
+	"tutti/selection/openmpi"
 	"tutti/service"
 	"tutti/service/api"
 	"tutti/service/page"
@@ -138,6 +142,16 @@ func address(c *config.Service, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
+// shownFiles are the files of a campaign that hold what was learnt and nothing else. The
+// reports quote what failed benchmarks printed; the journal and the folders of jobs hold
+// the campaign file.
+func shownFiles() []string {
+	return []string{
+		curveCSV, selectionCSV, mpich.FileName, mpich.DeviceName, mpich.EnvName, openmpi.FileName, openmpi.JSONName, openmpi.EnvName,
+		openmpi.LayoutDir + "/*", intel.FileName, mvapich.FileName,
+	}
+}
+
 // serviceOptions has campaigns run by this very program. Variables that override
 // keys of campaign files are for people, not for a service's campaigns.
 func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Options, error) {
@@ -154,7 +168,7 @@ func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Optio
 	return service.Options{
 		State: c.State, Bases: c.Bases, Command: []string{program}, Environ: environ,
 		Check: func(b service.Base, set map[string]string) error { return config.CheckSettings(b.File, set) },
-		Views: journalViews{}, Site: machineSite{},
+		Views: journalViews{}, Site: machineSite{}, Shown: shownFiles(),
 		Waiting: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
 	}, nil
 }

@@ -36,6 +36,7 @@ type served struct {
 	cmd     *exec.Cmd
 	log     lockedBuffer
 	address string
+	token   string // of requests, "" for none
 }
 
 type lockedBuffer struct {
@@ -93,6 +94,9 @@ func (s *served) ask(method, path, body string) []byte {
 		s.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		s.Fatalf("%v\n%s", err, s.log.String())
