@@ -41,6 +41,7 @@ type Base struct {
 	Libraries   []string `json:"libraries"`
 	Collectives []string `json:"collectives"`
 	File        string   `json:"-"`
+	Ask         Ask      `json:"-"`                  // of a campaign without settings
 	Schedule    string   `json:"schedule,omitempty"` // in cron syntax
 	TimeZone    string   `json:"time_zone,omitempty"`
 	When        When     `json:"when,omitzero"`
@@ -83,6 +84,7 @@ type Campaign struct {
 	Created   time.Time         `json:"created"`
 	Started   time.Time         `json:"started,omitzero"`
 	Ended     time.Time         `json:"ended,omitzero"`
+	NodeHours float64           `json:"node_hours,omitzero"` // its budget; none from recorded data
 	Progress  Progress          `json:"progress"`
 }
 
@@ -122,6 +124,7 @@ var (
 	ErrState      = errors.New("not possible in this state")
 	ErrNotYet     = errors.New("nothing to show yet")
 	ErrFull       = errors.New("too many campaigns wait")
+	ErrSpent      = errors.New("not enough node-hours are left")
 	ErrDraining   = errors.New("the service is shutting down")
 	ErrKey        = errors.New("this idempotency key was used with another request")
 )

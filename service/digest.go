@@ -27,6 +27,7 @@ type digest struct {
 	curve        []CurvePoint
 	jobs         []Job // by their first record
 	job          map[string]int
+	spent        spending
 }
 
 type roundKey struct {
@@ -136,6 +137,7 @@ func (d *digest) addTrial(seq int64, r store.Record) {
 	d.progress.Trials++
 	d.progress.MachineSeconds += t.CostSeconds
 	d.progress.NodeSeconds += t.NodeSeconds()
+	d.spent.add(r.Time, t.NodeSeconds())
 	if t.State != coll.TrialDone {
 		d.progress.FailedTrials++
 		d.progress.Failures[cmp.Or(t.Phase, "other")]++
@@ -238,6 +240,13 @@ func (d *digest) evaluated(p store.Problem) int {
 		}
 	}
 	return 0
+}
+
+// spending returns what was taken on the last day.
+func (d *digest) spending() spending {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.spent
 }
 
 // Problems returns the problems by name.

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type plan struct {
 	Exit   int           `json:"exit"`
 	Deaf   bool          `json:"deaf"`   // to SIGINT
 	Change float64       `json:"change"` // that drift finds
+	Cost   float64       `json:"cost"`   // node-seconds of a trial, 1 when zero
 
 	Libraries   []library `json:"libraries"`
 	Collectives []string  `json:"collectives"`
@@ -116,7 +118,7 @@ func fakeTutti(args []string) int {
 		if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
 			return fail(3, err)
 		}
-		fmt.Printf(`{"candidates":8,"change":%g,"ratio":1}`, p.Change)
+		fmt.Printf(`{"candidates":8,"change":%g,"ratio":1,"node_seconds":%g}`, p.Change, 8*cmp.Or(p.Cost, 1))
 	}
 	return 0
 }
@@ -140,7 +142,7 @@ func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-cha
 		case <-time.After(p.Every):
 		}
 		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(done + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
-		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: 0.5}, Attempt: 1, State: coll.TrialDone}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: cmp.Or(p.Cost, 1) / 2}, Attempt: 1, State: coll.TrialDone}
 		group = append(group,
 			store.Record{Kind: store.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
 			store.Record{Kind: store.KindTrial, Problem: problem, Round: done + 1, Trial: &t},

@@ -19,6 +19,7 @@ import (
 type planned struct {
 	Last    time.Time `json:"last"`    // looked at
 	Verdict string    `json:"verdict"` // of that
+	Probed  spending  `json:"probed,omitzero"`
 	job     gocron.Job
 }
 
@@ -174,6 +175,17 @@ func (s *Service) followClock(ctx context.Context) error {
 	return nil
 }
 
+// ownWords is an error in words that everybody may read: those of the system, of
+// programs and of campaign files stay in the log.
+func ownWords(err error) string {
+	for _, own := range []error{ErrFull, ErrSpent, ErrDraining, ErrNoBase} {
+		if errors.Is(err, own) {
+			return err.Error()
+		}
+	}
+	return "the service's log says why"
+}
+
 func (s *Service) stopSchedule() {
 	if s.cron == nil {
 		return
@@ -197,7 +209,7 @@ func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
 		c, _, err := s.create(r, key, "schedule: "+reason)
 		if err != nil {
 			s.log.Error("no campaign", "base", b.Name, "error", err)
-			reason += ", but there is no campaign: the service's log says why"
+			reason += ", but there is no campaign: " + ownWords(err)
 		} else {
 			reason = fmt.Sprintf("campaign %s: %s", c.ID, reason)
 		}

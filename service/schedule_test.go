@@ -66,6 +66,7 @@ type nightly struct {
 	site    *site
 	state   string
 	base    service.Base
+	adjust  func(*service.Options) // nil: as they are
 	stop    func()
 }
 
@@ -84,6 +85,9 @@ func newNightly(t *testing.T, p plan, when service.When) *nightly {
 func (n *nightly) options() service.Options {
 	opt := options(n.T, n.state, n.base)
 	opt.Clock, opt.Site = n.clock, n.site
+	if n.adjust != nil {
+		n.adjust(&opt)
+	}
 	return opt
 }
 

@@ -24,11 +24,13 @@ type Options struct {
 	Bases   []Base
 	Command []string // how tutti is called: the program and what comes before its verbs
 	Environ []string // of the campaigns' processes
-	// Check reports a request that its base cannot be run with, as a *FieldError
-	// where one field is to blame.
-	Check func(Base, map[string]string) error
-	Views Views
-	Site  Site
+	// Check returns what a campaign of a base with settings would ask of its machine. It
+	// reports settings that the base cannot be run with, as a *FieldError where one field
+	// is to blame. nil: every campaign is from recorded data.
+	Check    func(Base, map[string]string) (Ask, error)
+	Ceilings Ceilings
+	Views    Views
+	Site     Site
 	// Shown are patterns, as path.Match takes them, of the files that those may read
 	// who may only look. All others are private.
 	Shown []string
@@ -89,6 +91,8 @@ func New(opt Options) (*Service, error) {
 	opt.LogBytes = cmp.Or(opt.LogBytes, 1<<20)
 	opt.Poll = cmp.Or(opt.Poll, 250*time.Millisecond)
 	opt.Grace = cmp.Or(opt.Grace, time.Minute)
+	opt.Ceilings.Campaign = cmp.Or(opt.Ceilings.Campaign, DefaultCampaign)
+	opt.Ceilings.Day = cmp.Or(opt.Ceilings.Day, DefaultDay)
 	s := &Service{
 		opt: opt, clock: opt.Clock, log: opt.Log,
 		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},

@@ -431,11 +431,11 @@ func TestTwoServices(t *testing.T) {
 func TestCreate(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
 	opt.Waiting = 2
-	opt.Check = func(_ service.Base, set map[string]string) error {
+	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
 		if _, bad := set["bad"]; bad {
-			return &service.FieldError{Field: "set.bad", Text: "no"}
+			return service.Ask{}, &service.FieldError{Field: "set.bad", Text: "no"}
 		}
-		return nil
+		return service.Ask{}, nil
 	}
 	s, _ := running(t, opt)
 	first := create(t, s, service.Request{Base: "b", Name: "<script>", Set: map[string]string{"seed": "2"}})

@@ -17,7 +17,7 @@ import (
 // campaign before it tries again.
 const busyWait = 5 * time.Second
 
-const othersWork = "another tutti is at work on the campaign"
+const othersWork = "for another tutti that is at work on the campaign"
 
 // dispatch starts the campaigns that have waited longest for machines that are
 // free. It needs the lock.
@@ -25,11 +25,29 @@ func (s *Service) dispatch() {
 	if !s.started || s.draining {
 		return
 	}
+	tight := false // an earlier one waits for node-hours: later ones do not take them away
 	for _, e := range s.order {
-		if e.State == Queued && s.machines[e.Machine] == "" {
+		switch {
+		case e.State != Queued || s.machines[e.Machine] != "":
+		case e.limited() && (tight || !s.affords(e)):
+			tight = true
+			s.wait(e, waitsForHours)
+		default:
 			s.employ(e)
 		}
 	}
+}
+
+// wait says what a campaign waits for, beside its machine. It needs the lock.
+func (s *Service) wait(e *entry, what string) {
+	if e.Waits == what {
+		return
+	}
+	e.Waits = what
+	if err := e.save(); err != nil {
+		s.log.Error("state not kept", "campaign", e.ID, "error", err)
+	}
+	s.tell(e)
 }
 
 // employ gives a campaign its machine and a worker. It needs the lock.
@@ -169,18 +187,23 @@ func (s *Service) look(e *entry, t *track) {
 	if err := capLog(filepath.Join(e.dir, logName), s.opt.LogBytes); err != nil {
 		s.log.Warn("log", "campaign", e.ID, "error", err)
 	}
+	s.enforce(e)
 }
 
 // settle decides what a campaign is after a process has ended with a code, and
 // reports whether its worker is done with it.
 func (s *Service) settle(e *entry, code exitcode.Code, failure error) bool {
 	s.mu.Lock()
-	if e.Want == wantCancel && code != exitcode.Done && code != exitcode.NotConverged {
+	if (e.Want == wantCancel || e.Want == wantHalt) && code != exitcode.Done && code != exitcode.NotConverged {
 		s.mu.Unlock()
 		failure = s.cancelJobs(e)
 		s.mu.Lock()
-		s.leave(e, Cancelled, exitcode.Cancelled, failure)
-		s.mu.Unlock()
+		defer s.mu.Unlock()
+		if e.Want == wantHalt {
+			s.leave(e, Failed, exitcode.Cancelled, errors.Join(s.overspent(e), failure))
+		} else {
+			s.leave(e, Cancelled, exitcode.Cancelled, failure)
+		}
 		return true
 	}
 	defer s.mu.Unlock()

@@ -86,8 +86,11 @@ func (r *remote) show(c service.Campaign) error {
 		fmt.Fprintf(r.stdout, "made %s: %s\n", c.Created.Format(time.DateTime+" MST"), oneLine(c.Reason))
 		fmt.Fprintf(r.stdout, "%d of %d problems converged, round %d, %d trials, %d failed, %s of the machine, slowdown %s, %d jobs\n",
 			p.Converged, p.Problems, p.Rounds, p.Trials, p.FailedTrials, seconds(p.MachineSeconds), slowdownOf(c), p.Jobs)
+		if c.NodeHours > 0 {
+			fmt.Fprintf(r.stdout, "%s of %s node-hours\n", hours(p.NodeSeconds/3600), hours(c.NodeHours))
+		}
 		if c.Waits != "" {
-			fmt.Fprintf(r.stdout, "waits: %s\n", oneLine(c.Waits))
+			fmt.Fprintf(r.stdout, "waits %s\n", oneLine(c.Waits))
 		}
 		if c.Error != "" {
 			fmt.Fprintf(r.stdout, "error: %s\n", oneLine(c.Error))

@@ -167,8 +167,11 @@ func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Optio
 	}
 	return service.Options{
 		State: c.State, Bases: c.Bases, Command: []string{program}, Environ: environ,
-		Check: func(b service.Base, set map[string]string) error { return config.CheckSettings(b.File, set) },
-		Views: journalViews{}, Site: machineSite{}, Shown: shownFiles(),
+		Check: func(b service.Base, set map[string]string) (service.Ask, error) {
+			return config.CheckSettings(b.File, set)
+		},
+		Ceilings: c.Ceilings,
+		Views:    journalViews{}, Site: machineSite{}, Shown: shownFiles(),
 		Waiting: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
 	}, nil
 }

@@ -27,9 +27,11 @@ type Service struct {
 	Proxies api.Proxies
 	Hosts   []string // names that browsers may use for the address
 	Bases   []service.Base
-	Limits  ServiceLimits
-	Drain   time.Duration
-	Pprof   bool
+	// Ceilings of what campaigns take of machines.
+	Ceilings service.Ceilings
+	Limits   ServiceLimits
+	Drain    time.Duration
+	Pprof    bool
 }
 
 // ServiceLimits bound what a service takes on.
@@ -54,6 +56,8 @@ func serviceFields(s *Service, dir string) []field {
 		{"proxies.trusted", "addresses and networks of the proxies whose word is taken for where a request comes from and whether it came over TLS; unix: whoever uses the socket", []any{}, proxies(&s.Proxies)},
 		{"proxies.header", "header by which they name the client: X-Forwarded-For (with X-Forwarded-Proto) or Forwarded", "X-Forwarded-For", forwardedHeader(&s.Proxies)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
+		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(service.DefaultCampaign), number(func(*Campaign) *float64 { return &s.Ceilings.Campaign }, 0.001, 1e9)},
+		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(service.DefaultDay), number(func(*Campaign) *float64 { return &s.Ceilings.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},
 		{"limits.rate", "requests a second of one client, on average", 100.0, number(func(*Campaign) *float64 { return &s.Limits.Rate }, 0.1, 1e6)},
@@ -111,11 +115,24 @@ func (s *Service) agree(fault func(key string, err error)) {
 	if s.Proxies.Socket && !strings.HasPrefix(s.Listen, "unix:") {
 		fault("proxies.trusted", fmt.Errorf("unix: is for a socket, but the service listens at %s", s.Listen))
 	}
+	s.agreeHours(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
 	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
 		return // or a fault already
 	}
 	if s.Cert == "" || s.Tokens == "" {
 		fault("listen", fmt.Errorf("%s can be reached by others: want tls.cert, tls.key and tokens, or a loopback address or unix:PATH", s.Listen))
+	}
+}
+
+// agreeHours is about ceilings that no campaign could keep.
+func (s *Service) agreeHours(fault func(key string, err error)) {
+	if most := service.Overrun * s.Ceilings.Campaign; most > s.Ceilings.Day {
+		fault("node_hours.day", fmt.Errorf("%g: want at least %g, what one campaign of node_hours.campaign may take with a round that it ends", s.Ceilings.Day, most))
+	}
+	for i, b := range s.Bases {
+		if b.Ask.NodeHours > s.Ceilings.Campaign {
+			fault(fmt.Sprintf("bases[%d]", i), fmt.Errorf("stop.node_hours of %s is %g: node_hours.campaign allows %g", b.File, b.Ask.NodeHours, s.Ceilings.Campaign))
+		}
 	}
 }

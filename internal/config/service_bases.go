@@ -61,7 +61,7 @@ func toBase(item any, dir string) (service.Base, error) {
 		return b, err
 	}
 	b.Machine = cmp.Or(b.Machine, c.Machine, b.Name)
-	b.Runner, b.Collectives = c.Runner.Kind, c.Collectives
+	b.Runner, b.Collectives, b.Ask = c.Runner.Kind, c.Collectives, ask(c)
 	for _, lib := range c.Libraries {
 		b.Libraries = append(b.Libraries, lib.Name)
 	}

@@ -103,6 +103,72 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 }
 
+// jobs writes a campaign file that measures with Slurm on up to 8 nodes and returns its
+// path; more are further lines.
+func jobs(t *testing.T, more string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "jobs.yaml")
+	text := "name: jobs\noutput: out\nlibraries: [{name: mpich, version: \"4.1.2\", benchmark: b, launcher: srun}]\ncollectives: [bcast]\n" +
+		"grid: {nodes: [2, 8, 4], ppn: [1], sizes: [8]}\nrunner: {kind: slurm}\n" + more
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCeilings(t *testing.T) {
+	bounded := jobs(t, "stop: {node_hours: 8}\n")
+	tests := []struct {
+		name, text string
+		want       service.Ceilings
+		fault      string
+	}{
+		{"defaults", goodBases, service.Ceilings{Campaign: 10, Day: 24}, ""},
+		{"own", "node_hours: {campaign: 100, day: 500.5}\n" + goodBases, service.Ceilings{Campaign: 100, Day: 500.5}, ""},
+		{"a day that suffices for one", "node_hours: {campaign: 10, day: 12}\n" + goodBases, service.Ceilings{Campaign: 10, Day: 12}, ""},
+		{"a day that does not", "node_hours: {campaign: 25}\n" + goodBases, service.Ceilings{}, "node_hours.day: 24: want at least 30"},
+		{"nothing", "node_hours: {campaign: 0}\n" + goodBases, service.Ceilings{}, "service.yaml:2: node_hours.campaign: 0: want a number from 0.001"},
+		{"a base within", "bases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{Campaign: 10, Day: 24}, ""},
+		{"a base above", "node_hours: {campaign: 5}\nbases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{}, "bases[0]: stop.node_hours of " + bounded + " is 8: node_hours.campaign allows 5"},
+	}
+	for _, tc := range tests {
+		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text))
+		switch {
+		case tc.fault == "" && (err != nil || s.Ceilings != tc.want):
+			t.Errorf("%s: %+v, %v, want %+v", tc.name, s, err, tc.want)
+		case tc.fault != "" && (err == nil || !strings.Contains(err.Error(), tc.fault)):
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
+		}
+	}
+}
+
+// What a campaign that measures asks of its machine, and that a request takes no more
+// nodes than the file.
+func TestCheckSettingsOfJobs(t *testing.T) {
+	tests := []struct {
+		name, file string
+		set        map[string]string
+		want       service.Ask
+		fault      string
+	}{
+		{"no budget", jobs(t, ""), nil, service.Ask{Measures: true}, ""},
+		{"budget of the file", jobs(t, "stop: {node_hours: 8}\n"), nil, service.Ask{Measures: true, NodeHours: 8}, ""},
+		{"less", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "2.5"}, service.Ask{Measures: true, NodeHours: 2.5}, ""},
+		{"more", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "9"}, service.Ask{}, "set.stop.node_hours: the campaign file allows"},
+		{"fewer nodes", jobs(t, ""), map[string]string{"grid.nodes": "3,8"}, service.Ask{Measures: true}, ""},
+		{"more nodes", jobs(t, ""), map[string]string{"grid.nodes": "2,9"}, service.Ask{}, "set.grid.nodes[1]: 9: the campaign file has at most 8 nodes"},
+	}
+	for _, tc := range tests {
+		got, err := config.CheckSettings(tc.file, tc.set)
+		switch {
+		case tc.fault == "" && (err != nil || got != tc.want):
+			t.Errorf("%s: %+v, %v, want %+v", tc.name, got, err, tc.want)
+		case tc.fault != "" && (!errors.As(err, new(*service.FieldError)) || !strings.Contains(err.Error(), tc.fault)):
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
+		}
+	}
+}
+
 func TestLoadServiceProxies(t *testing.T) {
 	tests := []struct {
 		text string
@@ -170,7 +236,7 @@ func TestCheckSettings(t *testing.T) {
 		{key: "seed=1 --from", value: "x", field: "set.seed=1 --from", text: "cannot be set"},
 	}
 	for _, tc := range tests {
-		err := config.CheckSettings(path, map[string]string{tc.key: tc.value})
+		_, err := config.CheckSettings(path, map[string]string{tc.key: tc.value})
 		var field *service.FieldError
 		switch {
 		case tc.field == "" && err != nil:
@@ -179,8 +245,8 @@ func TestCheckSettings(t *testing.T) {
 			t.Errorf("%s=%s: %v, want %s: %s", tc.key, tc.value, err, tc.field, tc.text)
 		}
 	}
-	if err := config.CheckSettings(path, nil); err != nil {
-		t.Errorf("without settings: %v", err)
+	if a, err := config.CheckSettings(path, nil); err != nil || a != (service.Ask{}) {
+		t.Errorf("without settings: %+v, %v, want nothing asked of a machine", a, err)
 	}
 	for _, key := range config.Settable() {
 		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {

@@ -145,6 +145,10 @@ func (f *fake) Bases() []service.Base {
 
 func (f *fake) Schedule() []service.Scheduled { return nil }
 
+func (f *fake) NodeHours() service.NodeHours {
+	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Promised: 12, Left: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
+}
+
 func (f *fake) Rounds(id string) ([]service.Round, error) {
 	_, err := f.Campaign(id)
 	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.Asked{{Candidate: candidate(1), Reason: &store.Reason{Doubt: 0.1}}}}}, err

@@ -107,6 +107,8 @@ var (
 	nodeDesc         = desc("node_seconds_total", "Machine time times nodes.", "machine")
 	jobsDesc         = desc("jobs", "Jobs submitted and not ended.", "machine")
 	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a campaign at work, by its last evaluation.", "campaign", "name", "machine")
+	ceilingDesc      = desc("node_hours_ceiling", "Node-hours that campaigns may take of machines.", "per")
+	todayDesc        = desc("node_hours_today", "Node-hours of today: spent by the journals, promised to campaigns at work, left.", "what")
 	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited for their machine.")
 )
 
@@ -114,7 +116,7 @@ var (
 var waitBuckets = []float64{1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
 func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, waitDesc} {
+	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, ceilingDesc, todayDesc, waitDesc} {
 		out <- d
 	}
 }
@@ -155,7 +157,19 @@ func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
 	for machine, t := range machines {
 		t.send(machine, out)
 	}
+	sendNodeHours(c.backend.NodeHours(), out)
 	out <- prometheus.MustNewConstHistogram(waitDesc, waits.n, waits.sum, waits.below)
+}
+
+func sendNodeHours(h service.NodeHours, out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, label string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
+	}
+	gauge(ceilingDesc, h.Campaign, "campaign")
+	gauge(ceilingDesc, h.Day, "day")
+	gauge(todayDesc, h.Spent, "spent")
+	gauge(todayDesc, h.Promised, "promised")
+	gauge(todayDesc, h.Left, "left")
 }
 
 func (t *totals) add(p service.Progress) {

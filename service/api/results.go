@@ -72,6 +72,9 @@ func (a *API) resultRoutes() {
 	get(a, "/schedule", "schedule", "What the schedule did and will do", func(context.Context, *struct{}) (*body[schedule], error) {
 		return &body[schedule]{schedule{list(a.backend.Schedule())}}, nil
 	})
+	get(a, "/node-hours", "node-hours", "The node-hours that campaigns may take of machines, and what is left today", func(context.Context, *struct{}) (*body[service.NodeHours], error) {
+		return &body[service.NodeHours]{a.backend.NodeHours()}, nil
+	})
 	get(a, "/campaigns/{id}/rounds", "rounds", "What each round measured and why", func(_ context.Context, in *campaignID) (*body[roundList], error) {
 		rounds, err := a.backend.Rounds(in.ID)
 		return reply(a, roundList{list(rounds)}, err)

@@ -223,6 +223,10 @@ func (f *fake) Schedule() []service.Scheduled {
 	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Verdict: "ran: age 31 d"}}
 }
 
+func (f *fake) NodeHours() service.NodeHours {
+	return service.NodeHours{Campaign: 10, Day: 24, Spent: 6.2, Promised: 5.4, Left: 12.4, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
+}
+
 func (f *fake) Problems(string) ([]store.Problem, error) { return problems, nil }
 
 func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service.Selection, error) {

@@ -58,7 +58,7 @@ function campaignRow(t, c) {
   const p = c.progress;
   const name = [
     el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base }),
-    el('small', { text: [c.base, c.reason, c.waits ? `waits: ${c.waits}` : '', c.error].filter(Boolean).join(' · ') }),
+    el('small', { text: [c.base, c.reason, c.waits ? `waits ${c.waits}` : '', c.error].filter(Boolean).join(' · ') }),
   ];
   return row(t, [
     pill(c), name, c.machine,
