@@ -28,6 +28,9 @@ const (
 // between rounds and ends by itself; one that goes on in a long round is stopped here.
 const Overrun = 1.2
 
+// rounding is what sums of node-hours may be off by.
+const rounding = 1e-9
+
 // Ask is what a campaign would ask of its machine.
 type Ask struct {
 	Measures  bool    // it runs benchmarks
@@ -123,14 +126,14 @@ const waitsForHours = "for node-hours: those of today are spent or promised"
 
 // affords reports whether what a campaign may take is left today. It needs the lock.
 func (s *Service) affords(e *entry) bool {
-	return !e.limited() || s.toTake(e) <= 3600*s.nodeHours().Left
+	return !e.limited() || s.toTake(e)/3600 <= s.nodeHours().Left+rounding
 }
 
 // refuse reports why a campaign with a budget cannot be made today, nil when it can: it
 // would wait until tomorrow even if nothing else ran. It needs the lock.
 func (s *Service) refuse(budget float64) error {
 	h := s.nodeHours()
-	if budget == 0 || h.Spent+Overrun*budget <= h.Day {
+	if budget == 0 || h.Spent+Overrun*budget <= h.Day+rounding {
 		return nil
 	}
 	return fmt.Errorf("%w: %s of today's %s are left, this campaign may take %s: ask for fewer with stop.node_hours, or tomorrow",

@@ -122,6 +122,15 @@ func TestDaySurvivesRestart(t *testing.T) {
 	}
 }
 
+// A day that has exactly one campaign has it, whatever the figures round to.
+func TestDayOfOneCampaign(t *testing.T) {
+	for _, campaign := range []float64{1.1, 3, 4.7} {
+		s, stop := running(t, metered(t, t.TempDir(), campaign, service.Overrun*campaign, base(t, "b", plan{Trials: 1, Cost: 1e-3})))
+		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
+		stop()
+	}
+}
+
 // A journal that cannot be read counts with all that its campaign may take.
 func TestUnreadableJournalCounts(t *testing.T) {
 	state := t.TempDir()

@@ -24,6 +24,18 @@ import (
 func smallService(t *testing.T, dir, more string) {
 	t.Helper()
 	smallCampaign(t, dir)
+	serviceFile(t, dir, more)
+}
+
+// fakeService puts a service over the campaign that measures nothing into a folder.
+func fakeService(t *testing.T, dir, more string) {
+	t.Helper()
+	fakeCampaign(t, dir, "fake.yaml")
+	serviceFile(t, dir, more)
+}
+
+func serviceFile(t *testing.T, dir, more string) {
+	t.Helper()
 	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n" + more
 	if err := os.WriteFile(filepath.Join(dir, "service.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
