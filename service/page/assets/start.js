@@ -8,6 +8,7 @@ import { clock } from './format.js';
 const settings = [
   { key: 'stop.slowdown', label: 'Average slowdown wanted', hint: 'a ratio above 1, such as 1.03', mode: 'decimal' },
   { key: 'stop.mistakes', label: 'Mistakes allowed', hint: 'a part of the points, such as 0.05', mode: 'decimal' },
+  { key: 'stop.node_hours', label: 'Node-hours at most', hint: 'such as 2.5; empty: as in the file or as the service allows', mode: 'decimal' },
   { key: 'stop.machine_time', label: 'Machine time at most', hint: 'such as 2h, 45m or 90s; empty: as in the file', mode: 'text' },
 ];
 
