@@ -18,16 +18,15 @@ import (
 // digest is what the records of one journal say, taken in one after another. It is
 // safe for concurrent use; what it returns does not change any more.
 type digest struct {
-	mu           sync.Mutex
-	progress     Progress
-	problems     map[store.Problem]*problemDigest
-	rounds       []Round // by their first record
-	at           map[roundKey]int
-	measurements []Measurement
-	curve        []CurvePoint
-	jobs         []Job // by their first record
-	job          map[string]int
-	spent        spending
+	mu       sync.Mutex
+	progress Progress
+	problems map[store.Problem]*problemDigest
+	rounds   []Round // by their first record
+	at       map[roundKey]int
+	curve    []CurvePoint
+	jobs     []Job // by their first record
+	job      map[string]int
+	spent    spending
 }
 
 type roundKey struct {
@@ -65,7 +64,7 @@ func (d *digest) add(e Event) error {
 	case r.Kind == store.KindBatch:
 		d.addBatch(p, r)
 	case r.Kind == store.KindTrial && r.Trial != nil:
-		d.addTrial(e.Seq, r)
+		d.addTrial(r)
 	case r.Kind == store.KindJob && r.Job != nil:
 		d.addJob(r)
 	case r.Kind == store.KindEvaluation && r.Evaluation != nil:
@@ -132,7 +131,7 @@ func (d *digest) addBatch(p *problemDigest, r store.Record) {
 	}
 }
 
-func (d *digest) addTrial(seq int64, r store.Record) {
+func (d *digest) addTrial(r store.Record) {
 	t, round := r.Trial, d.round(r)
 	d.progress.Trials++
 	d.progress.MachineSeconds += t.CostSeconds
@@ -145,8 +144,6 @@ func (d *digest) addTrial(seq int64, r store.Record) {
 		return
 	}
 	round.Done++
-	t.Candidate = shared(t.Candidate)
-	d.measurements = append(d.measurements, Measurement{Seq: seq, Library: unique.Make(r.Problem.Library).Value(), Round: r.Round, Measurement: t.Measurement})
 }
 
 // shared is a candidate whose texts it has in common with all others: a journal
@@ -201,19 +198,6 @@ func (d *digest) Rounds() []Round {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]Round{}, d.rounds...)
-}
-
-// Measurements returns at most limit of those after a line, all of them for a
-// limit of zero.
-func (d *digest) Measurements(after int64, limit int) []Measurement {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	from, _ := slices.BinarySearchFunc(d.measurements, after+1, func(m Measurement, seq int64) int { return int(m.Seq - seq) })
-	out := d.measurements[from:len(d.measurements):len(d.measurements)]
-	if limit > 0 && len(out) > limit {
-		out = out[:limit:limit]
-	}
-	return out
 }
 
 // Curve returns the evaluations in the order they were made.

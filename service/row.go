@@ -17,9 +17,10 @@ import (
 
 // How much a row keeps in memory, and how far apart its marks in the file are.
 const (
-	rowBytes  = 2 << 20 // of the youngest events; halved when exceeded
-	rowStride = 256     // lines from one mark to the next
-	rowPage   = 1024    // events read from the file at once
+	rowBytes  = 512 << 10 // of the youngest events; halved when exceeded
+	rowEvent  = 128       // bytes that an event takes beside its data
+	rowStride = 256       // lines from one mark to the next
+	rowPage   = 1024      // events read from the file at once
 )
 
 // row is a file of JSON lines that grows at its end, as a Feed: event n is line n.
@@ -33,7 +34,7 @@ type row struct {
 
 	mu    sync.Mutex
 	young []Event // those after first, never changed
-	held  int     // bytes of young
+	held  int     // bytes that young takes
 	last  int64   // number of the last event
 	size  int64   // bytes of its whole lines
 	marks []int64 // offsets of lines 1, 1+rowStride, ...
@@ -173,7 +174,7 @@ func (r *row) take(e Event, bytes int64) {
 	}
 	r.last, r.size = e.Seq, r.size+bytes
 	r.young = append(r.young, e)
-	r.held += len(e.Data)
+	r.held += rowEvent + len(e.Data)
 	if r.held > r.youth {
 		r.forget()
 	}
@@ -183,7 +184,7 @@ func (r *row) take(e Event, bytes int64) {
 func (r *row) forget() {
 	drop := 0
 	for ; drop < len(r.young) && r.held > r.youth/2; drop++ {
-		r.held -= len(r.young[drop].Data)
+		r.held -= rowEvent + len(r.young[drop].Data)
 	}
 	r.young = append([]Event(nil), r.young[drop:]...)
 }

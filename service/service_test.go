@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -479,6 +480,37 @@ func TestCreate(t *testing.T) {
 	}
 	if _, err := s.Campaign("../b"); !errors.Is(err, service.ErrNoCampaign) {
 		t.Errorf("Campaign(../b) = %v", err)
+	}
+}
+
+// Measurements are read from the journal, however old they are, and a journal that is
+// gone is an error, not the end of them.
+func TestMeasurementsOfALongJournal(t *testing.T) {
+	const trials = 3000 // more lines than stay in memory
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "b", plan{Trials: trials})))
+	id := create(t, s, service.Request{Base: "b"})
+	awaitState(t, s, id, service.Done)
+	all, err := s.Measurements(id, 0, 0)
+	if err != nil || len(all) != trials {
+		t.Fatalf("%d measurements, %v, want %d", len(all), err, trials)
+	}
+	var paged []service.Measurement
+	for after := int64(0); len(paged) < trials; after = paged[len(paged)-1].Seq {
+		part, err := s.Measurements(id, after, 700)
+		if err != nil || len(part) == 0 || len(part) > 700 {
+			t.Fatalf("%d measurements after line %d, %v", len(part), after, err)
+		}
+		paged = append(paged, part...)
+	}
+	if !reflect.DeepEqual(all, paged) {
+		t.Error("the pages differ from the whole")
+	}
+	if err := os.Remove(filepath.Join(state, "campaigns", id, "results", store.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Measurements(id, 0, 0); err == nil {
+		t.Errorf("%d measurements without a journal, want an error", len(got))
 	}
 }
 

@@ -80,7 +80,7 @@ func parse(args []string, errs io.Writer) (p plan, keep bool, err error) {
 	flags.DurationVar(&p.time, "time", time.Minute, "how long")
 	flags.DurationVar(&p.drop, "drop", 10*time.Second, "mean time until a client drops its connection and comes back")
 	flags.DurationVar(&p.p99, "p99", 50*time.Millisecond, "target: latency of 99 of 100 reads")
-	flags.Float64Var(&p.growth, "growth", 4, "target: growth of live memory from the second to the last quarter, MiB; what is kept of the journals included")
+	flags.Float64Var(&p.growth, "growth", 2, "target: growth of live memory from the second to the last quarter, MiB; what is kept of the journals included")
 	if err := flags.Parse(args); err != nil {
 		return p, false, err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/http/pprof"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,6 +16,9 @@ import (
 	"tutti/internal/exitcode"
 	"tutti/service"
 )
+
+// liveHeap is what the last collection found in use, without what is garbage by now.
+var liveHeap = regexp.MustCompile("^/gc/heap/live:bytes$")
 
 // metrics is what Prometheus is told, in a registry of its own.
 type metrics struct {
@@ -44,7 +48,7 @@ func newMetrics(backend Backend, version string) *metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(m.latency, m.refused, m.events, build, campaignCollector{backend},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
