@@ -69,17 +69,25 @@ func (s *Service) create(r Request, key, reason string) (c Campaign, made bool, 
 	if key != "" {
 		e.Asked = digestOf(r)
 	}
-	e.dir = filepath.Join(s.opt.State, campaignsDir, e.ID)
-	if err := os.Mkdir(e.dir, 0o700); err != nil {
+	if err := s.found(e); err != nil {
 		return Campaign{}, false, err
 	}
+	s.dispatch()
+	return e.show(), true, nil
+}
+
+// found gives a new campaign its folder. It needs the lock.
+func (s *Service) found(e *entry) error {
+	e.dir = filepath.Join(s.opt.State, campaignsDir, e.ID)
+	if err := os.Mkdir(e.dir, 0o700); err != nil {
+		return err
+	}
 	if err := e.save(); err != nil {
-		return Campaign{}, false, errors.Join(err, os.RemoveAll(e.dir))
+		return errors.Join(err, os.RemoveAll(e.dir))
 	}
 	s.add(e)
 	s.tell(e)
-	s.dispatch()
-	return e.show(), true, nil
+	return nil
 }
 
 // check looks at the request alone. It returns the base and the budget of node-hours.

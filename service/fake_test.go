@@ -82,44 +82,57 @@ func fakeTutti(args []string) int {
 	note(filepath.Join(filepath.Dir(dir), "calls.txt"), strings.Join(args, " "))
 	switch args[0] {
 	case "tune":
-		content, err := os.ReadFile(flag("-c"))
-		if err != nil {
-			return fail(3, err)
-		}
-		j, err := store.Create(dir, store.Header{Campaign: "fake", Spec: content})
-		if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLocked) {
-			return fail(6, err)
-		}
-		if err != nil {
-			return fail(1, err)
-		}
-		return fakeRun(j, content, 0, interrupted)
+		return fakeTune(flag("-c"), dir, interrupted)
 	case "resume":
-		j, contents, err := store.Open(dir)
-		if errors.Is(err, store.ErrLocked) {
-			return fail(6, err)
-		}
-		if err != nil {
-			return fail(3, err)
-		}
-		done := 0
-		for _, r := range contents.Records {
-			if r.Kind == store.KindTrial {
-				done++
-			}
-		}
-		return fakeRun(j, contents.Header.Spec, done, interrupted)
+		return fakeResume(dir, interrupted)
 	case "drift":
-		contents, err := store.Read(dir)
-		if err != nil {
-			return fail(3, err)
-		}
-		var p plan
-		if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
-			return fail(3, err)
-		}
-		fmt.Printf(`{"candidates":8,"change":%g,"ratio":1,"node_seconds":%g}`, p.Change, 8*cmp.Or(p.Cost, 1))
+		return fakeDrift(dir)
 	}
+	return 0
+}
+
+func fakeTune(file, dir string, interrupted <-chan os.Signal) int {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return fail(3, err)
+	}
+	j, err := store.Create(dir, store.Header{Campaign: "fake", Spec: content})
+	if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLocked) {
+		return fail(6, err)
+	}
+	if err != nil {
+		return fail(1, err)
+	}
+	return fakeRun(j, content, 0, interrupted)
+}
+
+func fakeResume(dir string, interrupted <-chan os.Signal) int {
+	j, contents, err := store.Open(dir)
+	if errors.Is(err, store.ErrLocked) {
+		return fail(6, err)
+	}
+	if err != nil {
+		return fail(3, err)
+	}
+	done := 0
+	for _, r := range contents.Records {
+		if r.Kind == store.KindTrial {
+			done++
+		}
+	}
+	return fakeRun(j, contents.Header.Spec, done, interrupted)
+}
+
+func fakeDrift(dir string) int {
+	contents, err := store.Read(dir)
+	if err != nil {
+		return fail(3, err)
+	}
+	var p plan
+	if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
+		return fail(3, err)
+	}
+	fmt.Printf(`{"candidates":8,"change":%g,"ratio":1,"node_seconds":%g}`, p.Change, 8*cmp.Or(p.Cost, 1))
 	return 0
 }
 

@@ -2,8 +2,6 @@ package service_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -94,42 +92,4 @@ func sameJSON(t *testing.T, a, b string) bool {
 		t.Fatalf("%s: %v", b, err)
 	}
 	return reflect.DeepEqual(x, y)
-}
-
-// Files that no pattern names are private, whatever their folder.
-func TestPrivateFiles(t *testing.T) {
-	state := t.TempDir()
-	opt := options(t, state, base(t, "b", plan{Trials: 1}))
-	opt.Shown = []string{"mpich.json", "layouts/*"}
-	s, _ := running(t, opt)
-	id := create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
-	private := map[string]bool{
-		"mpich.json": false, "layouts/2x4.rules": false,
-		"journal.jsonl": true, "jobs/j1/job.sh": true, "jobs/j1/setup.sh": true, "report.html": true, "jobs/mpich.json": true, "layouts/a/b.sh": true, "MPICH.JSON": true,
-	}
-	for name := range private {
-		path := filepath.Join(state, "campaigns", id, "results", name)
-		err := os.MkdirAll(filepath.Dir(path), 0o700)
-		if err == nil && name != "journal.jsonl" {
-			err = os.WriteFile(path, []byte(secret), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	files, err := s.Files(id)
-	if err != nil || len(files) != len(private) {
-		t.Fatalf("Files = %v, %v, want %d", files, err, len(private))
-	}
-	for _, f := range files {
-		opened, about, err := s.Open(id, f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		opened.Close()
-		if want := private[f.Name]; f.Private != want || about.Private != want {
-			t.Errorf("%s is private: %t in the list, %t when opened, want %t", f.Name, f.Private, about.Private, want)
-		}
-	}
 }

@@ -68,22 +68,21 @@ func (r *row) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 		}
 		return events[:len(events):len(events)], grown
 	}
-	from, at := r.markBefore(seq + 1)
-	size := r.size
+	old := r.before(seq + 1)
 	r.mu.Unlock()
 	if limit <= 0 || limit > rowPage {
 		limit = rowPage
 	}
-	if old := readEvents(r.path, at, size, from, seq, limit); len(old) > 0 {
-		return old, closed
+	if events := old.read(r.path, seq, limit); len(events) > 0 {
+		return events, closed
 	}
 	return nil, grown // the file cannot be read now: look again later
 }
 
-// markBefore returns the nearest mark at or before a line, and its offset.
-func (r *row) markBefore(line int64) (number, offset int64) {
+// before returns the file from the nearest mark at or before a line on. It needs the lock.
+func (r *row) before(line int64) stretch {
 	i := min((line-1)/rowStride, int64(len(r.marks)-1))
-	return 1 + i*rowStride, r.marks[i]
+	return stretch{line: 1 + i*rowStride, from: r.marks[i], to: r.size}
 }
 
 // Last implements Feed.
@@ -203,16 +202,23 @@ func (r *row) bytes() int64 {
 	return r.size
 }
 
-// readEvents returns events after seq, from the line with a number at an offset on: at
-// most limit of them, and no more once they have rowBytes.
-func readEvents(path string, offset, size, number, seq int64, limit int) []Event {
+// stretch is a part of the file of a row: whole lines, the first of which has a number.
+type stretch struct {
+	line     int64
+	from, to int64 // bytes
+}
+
+// read returns events after seq: at most limit of them, and no more once they have
+// rowBytes.
+func (p stretch) read(path string, seq int64, limit int) []Event {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, offset, size-offset), 64<<10)
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, p.from, p.to-p.from), 64<<10)
 	var out []Event
+	number := p.line
 	for held := 0; len(out) < limit && held < rowBytes; number++ {
 		line, err := store.ReadLine(lines, nil)
 		if err != nil {

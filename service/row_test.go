@@ -30,7 +30,7 @@ func TestRowBoundsLines(t *testing.T) {
 	if err := r.advance(nil); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("advance = %v, want %v", err, store.ErrCorrupt)
 	}
-	if got := readEvents(path, 0, huge, 1, 0, 10); len(got) != 1 {
+	if got := (stretch{line: 1, to: huge}).read(path, 0, 10); len(got) != 1 {
 		t.Errorf("%d events are read from the file, want the header", len(got))
 	}
 	runtime.ReadMemStats(&after)

@@ -429,9 +429,8 @@ func TestTwoServices(t *testing.T) {
 	}
 }
 
-func TestCreate(t *testing.T) {
+func TestCreateRefuses(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
-	opt.Waiting = 2
 	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
 		if _, bad := set["bad"]; bad {
 			return service.Ask{}, &service.FieldError{Field: "set.bad", Text: "no"}
@@ -464,6 +463,17 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: %v, want %v %s", tc.name, err, tc.err, tc.field)
 		}
 	}
+	if _, err := s.Campaign("../b"); !errors.Is(err, service.ErrNoCampaign) {
+		t.Errorf("Campaign(../b) = %v", err)
+	}
+}
+
+// The same request with the same key makes one campaign, and only so many may wait.
+func TestCreateAgain(t *testing.T) {
+	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
+	opt.Waiting = 2
+	s, _ := running(t, opt)
+	awaitState(t, s, create(t, s, service.Request{Base: "b"}), service.Running)
 	one, made, err := s.Create(t.Context(), service.Request{Base: "b"}, "key")
 	if err != nil || !made {
 		t.Fatal(err)
@@ -477,9 +487,6 @@ func TestCreate(t *testing.T) {
 	create(t, s, service.Request{Base: "b"})
 	if _, _, err := s.Create(t.Context(), service.Request{Base: "b"}, ""); !errors.Is(err, service.ErrFull) {
 		t.Errorf("one more than may wait: %v, want ErrFull", err)
-	}
-	if _, err := s.Campaign("../b"); !errors.Is(err, service.ErrNoCampaign) {
-		t.Errorf("Campaign(../b) = %v", err)
 	}
 }
 
@@ -514,18 +521,35 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	}
 }
 
-func TestViews(t *testing.T) {
-	s, _ := running(t, options(t, t.TempDir(), base(t, "b", plan{Trials: 7, Every: time.Millisecond})))
-	id := create(t, s, service.Request{Base: "b"})
+// seven is a service with a campaign of seven trials that is done.
+func seven(t *testing.T) (s *service.Service, id string) {
+	t.Helper()
+	s, _ = running(t, options(t, t.TempDir(), base(t, "b", plan{Trials: 7, Every: time.Millisecond})))
+	id = create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)
+	return s, id
+}
+
+func TestRounds(t *testing.T) {
+	s, id := seven(t)
 	rounds, err := s.Rounds(id)
-	if err != nil || len(rounds) != 7 || rounds[6].Done != 1 || rounds[6].Evaluation == nil || len(rounds[6].Batch) != 1 {
-		t.Errorf("Rounds = %+v, %v", rounds, err)
+	if err != nil || len(rounds) != 7 {
+		t.Fatalf("Rounds = %+v, %v, want 7", rounds, err)
+	}
+	if last := rounds[6]; last.Done != 1 || last.Evaluation == nil || len(last.Batch) != 1 {
+		t.Errorf("the last round is %+v", last)
 	}
 	curve, err := s.Curve(id)
 	if err != nil || len(curve) != 7 || curve[3].Round != 4 || curve[3].Slowdown != 1.5 {
 		t.Errorf("Curve = %+v, %v", curve, err)
 	}
+	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
+		t.Errorf("Jobs = %v, %v, want none", jobs, err)
+	}
+}
+
+func TestMeasurements(t *testing.T) {
+	s, id := seven(t)
 	page, err := s.Measurements(id, 0, 3)
 	if err != nil || len(page) != 3 {
 		t.Fatalf("Measurements = %+v, %v", page, err)
@@ -534,14 +558,16 @@ func TestViews(t *testing.T) {
 	if err != nil || len(rest) != 4 || rest[0].MsgBytes != 4 || rest[0].Library != "mpich" {
 		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, rest, err)
 	}
+}
+
+func TestProblems(t *testing.T) {
+	s, id := seven(t)
 	problems, err := s.Problems(id)
-	if want := (store.Problem{Library: "mpich", Collective: coll.Bcast}); err != nil || !slices.Equal(problems, []store.Problem{want}) {
+	want := store.Problem{Library: "mpich", Collective: coll.Bcast}
+	if err != nil || !slices.Equal(problems, []store.Problem{want}) {
 		t.Errorf("Problems = %v, %v, want %v", problems, err, want)
 	}
-	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
-		t.Errorf("Jobs = %v, %v, want none", jobs, err)
-	}
-	if _, err := s.Selection(t.Context(), id, problems[0]); !errors.Is(err, service.ErrNotYet) {
+	if _, err := s.Selection(t.Context(), id, want); !errors.Is(err, service.ErrNotYet) {
 		t.Errorf("Selection without models = %v, want ErrNotYet", err)
 	}
 	if _, err := s.Selection(t.Context(), id, store.Problem{Library: "intel"}); !errors.Is(err, service.ErrNoProblem) {

@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -85,7 +83,7 @@ func (s *Service) work(e *entry) {
 		if err == nil && p != nil {
 			code, err = s.attend(e, p)
 		}
-		if s.settle(e, code, err) {
+		if s.ended(e, code, err) {
 			return
 		}
 	}
@@ -190,94 +188,6 @@ func (s *Service) look(e *entry, t *track) {
 	s.enforce(e)
 }
 
-// settle decides what a campaign is after a process has ended with a code, and
-// reports whether its worker is done with it.
-func (s *Service) settle(e *entry, code exitcode.Code, failure error) bool {
-	s.mu.Lock()
-	if (e.Want == wantCancel || e.Want == wantHalt) && code != exitcode.Done && code != exitcode.NotConverged {
-		s.mu.Unlock()
-		failure = s.cancelJobs(e)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if e.Want == wantHalt {
-			s.leave(e, Failed, exitcode.Cancelled, errors.Join(s.overspent(e), failure))
-		} else {
-			s.leave(e, Cancelled, exitcode.Cancelled, failure)
-		}
-		return true
-	}
-	defer s.mu.Unlock()
-	switch {
-	case code == exitcode.Done, code == exitcode.NotConverged:
-		e.Converged = code == exitcode.Done
-		s.leave(e, Done, code, nil)
-	case e.Want == wantPause && (code == exitcode.Cancelled || code == exitcode.Unknown):
-		s.leave(e, Paused, exitcode.Cancelled, nil)
-	case s.draining && (code == exitcode.Cancelled || code == exitcode.Unknown):
-		s.leave(e, Queued, exitcode.Cancelled, nil)
-	case code == exitcode.Unknown && failure == nil:
-		return false // an orphan ended: resuming tells how
-	case code == exitcode.Busy && s.mayWait(e):
-		return false
-	case code == exitcode.Busy && e.Want == wantPause:
-		s.leave(e, Paused, code, nil)
-	case code == exitcode.Busy:
-		s.leave(e, Queued, code, nil)
-	case failure != nil:
-		s.leave(e, Failed, code, failure)
-	default:
-		s.leave(e, Failed, code, errors.New(lastLine(filepath.Join(e.dir, logName))))
-	}
-	return true
-}
-
-// mayWait waits a moment for whoever is at work on the campaign, unless it is to
-// stop. It has the lock before and after.
-func (s *Service) mayWait(e *entry) bool {
-	if e.Want != "" || s.draining {
-		return false
-	}
-	e.Waits = othersWork
-	changed := s.changed
-	s.mu.Unlock()
-	select {
-	case <-s.clock.After(busyWait):
-	case <-changed:
-	}
-	s.mu.Lock()
-	return true
-}
-
-// leave takes its machine from a campaign. It needs the lock.
-func (s *Service) leave(e *entry, state State, code exitcode.Code, failure error) {
-	e.Exit, e.Want, e.Process, e.Error, e.Waits = code, "", nil, "", ""
-	if failure != nil {
-		e.Error = failure.Error()
-	}
-	if state.Over() {
-		e.Ended = s.clock.Now().UTC()
-	}
-	if s.machines[e.Machine] == e.ID {
-		delete(s.machines, e.Machine)
-	}
-	if err := s.enter(e, state); err != nil {
-		s.log.Error("state not kept", "campaign", e.ID, "error", err)
-	}
-	if e.track != nil {
-		e.track.row.end(state.Over())
-		s.trackOf(e) // counts as idle now
-	}
-	s.dispatch()
-}
-
-// enter gives a campaign a state, keeps it and tells it. It needs the lock.
-func (s *Service) enter(e *entry, state State) error {
-	e.State = state
-	err := e.save()
-	s.tell(e)
-	return err
-}
-
 // tell writes the state of a campaign into the service's row. It needs the lock.
 func (s *Service) tell(e *entry) {
 	s.log.Info("campaign", "campaign", e.ID, "base", e.Base, "state", e.State, "exit", e.Exit, "error", e.Error)
@@ -292,19 +202,6 @@ func (s *Service) tell(e *entry) {
 func (s *Service) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// cancelJobs ends the jobs that a campaign has left with a scheduler.
-func (s *Service) cancelJobs(e *entry) error {
-	if !e.begun() {
-		return nil
-	}
-	ctx, stop := context.WithTimeout(context.Background(), s.opt.Grace)
-	defer stop()
-	if err := s.once(ctx, filepath.Join(e.dir, logName), "", "cancel", e.results()); err != nil {
-		return fmt.Errorf("jobs may be left in the queue: %w", err)
-	}
-	return nil
 }
 
 // urge asks a process to stop, and ends it when it has not stopped in time: its

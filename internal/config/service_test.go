@@ -22,13 +22,20 @@ func TestLoadService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := s.Bases[0]
 	if s.Listen != "127.0.0.1:8372" || !filepath.IsAbs(s.State) || s.Drain != time.Minute || s.Limits.Waiting != 100 || s.Limits.LogBytes != 1<<20 {
 		t.Errorf("service is %+v", s)
 	}
-	if b.Name != "demo" || b.Machine != "simulated machine A" || b.Runner != "replay" || !slices.Equal(b.Libraries, []string{"mpich"}) ||
-		!slices.Equal(b.Collectives, []string{"bcast", "allreduce"}) || b.When.AgeSeconds != 24*3600 || !b.FromLast || b.TimeZone != "UTC" {
-		t.Errorf("base is %+v", b)
+	b := s.Bases[0]
+	if !filepath.IsAbs(b.File) {
+		t.Errorf("file of the base is %q, want it absolute", b.File)
+	}
+	b.File = ""
+	want := service.Base{
+		Name: "demo", Machine: "simulated machine A", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "allreduce"},
+		Schedule: "* * * * *", TimeZone: "UTC", When: service.When{AgeSeconds: 24 * 3600}, FromLast: true,
+	}
+	if !reflect.DeepEqual(b, want) {
+		t.Errorf("base is %+v, want %+v", b, want)
 	}
 	if _, err := config.LoadService("../../configs/none.yaml"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
@@ -188,7 +195,10 @@ func TestLoadServiceProxies(t *testing.T) {
 	}
 }
 
-func TestCheckSettings(t *testing.T) {
+// demoWithBudget writes the demo campaign with an hour of machine time and returns its
+// path.
+func demoWithBudget(t *testing.T) string {
+	t.Helper()
 	content, err := os.ReadFile("../../configs/demo.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -202,6 +212,11 @@ func TestCheckSettings(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func TestCheckSettings(t *testing.T) {
+	path := demoWithBudget(t)
 	tests := []struct {
 		key, value string
 		field      string // "" for what may be set
@@ -248,6 +263,10 @@ func TestCheckSettings(t *testing.T) {
 	if a, err := config.CheckSettings(path, nil); err != nil || a != (service.Ask{}) {
 		t.Errorf("without settings: %+v, %v, want nothing asked of a machine", a, err)
 	}
+}
+
+// No key that a request may set says where or with what is measured.
+func TestSettable(t *testing.T) {
 	for _, key := range config.Settable() {
 		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {
 			if strings.Contains(key, part) && key != "strategy.name" {
