@@ -211,7 +211,7 @@ func (s *Service) followDays(ctx context.Context) {
 func (s *Service) probed(b Base, p Probe) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.planned(b).Probed.add(s.clock.Now(), p.NodeSeconds)
+	s.agenda(b).Probed.add(s.clock.Now(), p.NodeSeconds)
 	if err := s.saveSchedule(); err != nil {
 		s.log.Error("what a probe took is not kept", "path", filepath.Join(s.opt.State, scheduleName), "error", err)
 	}

@@ -54,7 +54,7 @@ func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
 // nothing is measured.
 func TestBudgets(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, metered(t, state, 10, 1000, base(t, "b", plan{Trials: 2})))
+	s, _ := running(t, metered(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
 	tests := []struct {
 		request service.Request
 		budget  string // node-hours, as tutti tune gets them
@@ -87,7 +87,7 @@ func TestBudgets(t *testing.T) {
 
 // Without ceilings in its options a service has some.
 func TestDefaultCeilings(t *testing.T) {
-	opt := metered(t, t.TempDir(), 0, 0, base(t, "b", plan{}))
+	opt := metered(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
 	s, _ := running(t, opt)
 	if h := s.NodeHours(); h.Campaign != 10 || h.Day != 24 || h.Left != 24 {
 		t.Errorf("%+v, want 10 for a campaign and 24 a day", h)
@@ -98,7 +98,7 @@ func TestDefaultCeilings(t *testing.T) {
 // what cannot be had today any more.
 func TestDaySurvivesRestart(t *testing.T) {
 	state := t.TempDir()
-	bases := []service.Base{base(t, "b", plan{Trials: 10}), base(t, "recorded", plan{Trials: 100})}
+	bases := []service.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
 	opt := metered(t, state, 10, 24, bases...)
 	s, stop := running(t, opt)
 	id := create(t, s, asking("b", ""))
@@ -125,7 +125,7 @@ func TestDaySurvivesRestart(t *testing.T) {
 // A day that has exactly one campaign has it, whatever the figures round to.
 func TestDayOfOneCampaign(t *testing.T) {
 	for _, campaign := range []float64{1.1, 3, 4.7} {
-		s, stop := running(t, metered(t, t.TempDir(), campaign, service.Overrun*campaign, base(t, "b", plan{Trials: 1, Cost: 1e-3})))
+		s, stop := running(t, metered(t, t.TempDir(), campaign, service.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
 		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
 		stop()
 	}
@@ -134,7 +134,7 @@ func TestDayOfOneCampaign(t *testing.T) {
 // A journal that cannot be read counts with all that its campaign may take.
 func TestUnreadableJournalCounts(t *testing.T) {
 	state := t.TempDir()
-	opt := metered(t, state, 10, 24, base(t, "b", plan{Trials: 1}))
+	opt := metered(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
 	s, stop := running(t, opt)
 	id := create(t, s, asking("b", ""))
 	awaitState(t, s, id, service.Done)
@@ -153,7 +153,7 @@ func TestUnreadableJournalCounts(t *testing.T) {
 // all, in their order, and go on when one has taken less than it might have.
 func TestPromises(t *testing.T) {
 	state := t.TempDir()
-	long, short := plan{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, plan{Trials: 1}
+	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
 	bases := []service.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
 	for i := range bases {
 		bases[i].Machine = bases[i].Name
@@ -189,7 +189,7 @@ func TestPromises(t *testing.T) {
 func TestNextDay(t *testing.T) {
 	state := t.TempDir()
 	clock := clockwork.NewFakeClockAt(time.Now())
-	greedy := base(t, "a", plan{Trials: 11})
+	greedy := base(t, "a", fakeFile{Trials: 11})
 	opt := metered(t, state, 10, 24, greedy)
 	opt.Clock = clock
 	s, _ := running(t, opt)
@@ -214,7 +214,7 @@ func TestNextDay(t *testing.T) {
 // cannot be resumed; pausing it does not save it.
 func TestOverrunIsStopped(t *testing.T) {
 	state := t.TempDir()
-	opt := metered(t, state, 10, 24, base(t, "b", plan{Trials: 1000, Every: 5 * time.Millisecond}))
+	opt := metered(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
 	s, _ := running(t, opt)
 	id := create(t, s, asking("b", "5s"))
 	c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Stopping || c.State == service.Failed })
@@ -236,7 +236,7 @@ func TestOverrunIsStopped(t *testing.T) {
 // Ceilings that were lowered hold for campaigns that have begun with more.
 func TestLoweredCeiling(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "b", plan{Trials: 1000, Every: 20 * time.Millisecond})
+	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
 	s, stop := running(t, metered(t, state, 1000, 2000, b))
 	id := create(t, s, asking("b", ""))
 	measured(t, s, id)
@@ -250,7 +250,7 @@ func TestLoweredCeiling(t *testing.T) {
 // A schedule makes no campaign and no probe when the day's node-hours are spent, and
 // says so.
 func TestScheduleSpends(t *testing.T) {
-	n := newNightly(t, plan{Trials: 10, Change: 0.5, Cost: 2}, service.When{Drift: 0.1})
+	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, service.When{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
 		own := metered(t, n.state, 20, 24)
@@ -278,7 +278,7 @@ func TestScheduleSpends(t *testing.T) {
 // With Once a service does not wait for another day.
 func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "b", plan{Trials: 11})
+	b := base(t, "b", fakeFile{Trials: 11})
 	b.Schedule = "30 2 * * *"
 	opt := metered(t, state, 10, 24, b)
 	s, stop := running(t, opt)

@@ -69,15 +69,15 @@ func (s *Service) create(r Request, key, reason string) (c Campaign, made bool, 
 	if key != "" {
 		e.Asked = digestOf(r)
 	}
-	if err := s.found(e); err != nil {
+	if err := s.enrol(e); err != nil {
 		return Campaign{}, false, err
 	}
 	s.dispatch()
 	return e.show(), true, nil
 }
 
-// found gives a new campaign its folder. It needs the lock.
-func (s *Service) found(e *entry) error {
+// enrol gives a new campaign its folder and tells of it. It needs the lock.
+func (s *Service) enrol(e *entry) error {
 	e.dir = filepath.Join(s.opt.State, campaignsDir, e.ID)
 	if err := os.Mkdir(e.dir, 0o700); err != nil {
 		return err

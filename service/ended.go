@@ -9,9 +9,9 @@ import (
 	"tutti/internal/exitcode"
 )
 
-// ended decides what a campaign is after its process has ended with a code, and reports
+// processEnded decides what a campaign is after its process has ended with a code, and reports
 // whether its worker is done with it.
-func (s *Service) ended(e *entry, code exitcode.Code, failure error) bool {
+func (s *Service) processEnded(e *entry, code exitcode.Code, failure error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -31,9 +31,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// plan is what a fake campaign file says: so many trials, one every so often, then
+// fakeFile is what a fake campaign file says: so many trials, one every so often, then
 // an exit code.
-type plan struct {
+type fakeFile struct {
 	Trials int           `json:"trials"`
 	Every  time.Duration `json:"every"`
 	Exit   int           `json:"exit"`
@@ -50,7 +50,7 @@ type library struct {
 }
 
 // write puts a campaign file into a folder and returns its path.
-func (p plan) write(t *testing.T, name string) string {
+func (p fakeFile) write(t *testing.T, name string) string {
 	t.Helper()
 	p.Libraries, p.Collectives = []library{{"mpich"}}, []string{"bcast"}
 	content, err := json.Marshal(p)
@@ -128,7 +128,7 @@ func fakeDrift(dir string) int {
 	if err != nil {
 		return fail(3, err)
 	}
-	var p plan
+	var p fakeFile
 	if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
 		return fail(3, err)
 	}
@@ -136,10 +136,10 @@ func fakeDrift(dir string) int {
 	return 0
 }
 
-// fakeRun measures what is left of the plan.
+// fakeRun measures what is left of the campaign file.
 func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
 	defer j.Close()
-	var p plan
+	var p fakeFile
 	if err := json.Unmarshal(spec, &p); err != nil {
 		return fail(3, err)
 	}
@@ -212,7 +212,7 @@ func calls(t *testing.T, state, id string) []string {
 	return verbs
 }
 
-// checkTrials makes sure that every trial of a plan was measured once.
+// checkTrials makes sure that every trial of a campaign was measured once.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
 	contents, err := store.Read(filepath.Join(state, "campaigns", id, "results"))

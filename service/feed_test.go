@@ -57,7 +57,7 @@ func checkRow(t *testing.T, events []service.Event, after int64, journal string)
 func TestFeed(t *testing.T) {
 	state := t.TempDir()
 	// 3 lines take about 850 bytes: 3000 times that is more than a row keeps in memory.
-	b := base(t, "b", plan{Trials: 3000})
+	b := base(t, "b", fakeFile{Trials: 3000})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
 	feed, err := s.Feed(id)
@@ -98,7 +98,7 @@ func TestFeed(t *testing.T) {
 // stay, and what follows goes on from them.
 func TestServiceEvents(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "b", plan{Trials: 2})
+	b := base(t, "b", fakeFile{Trials: 2})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)

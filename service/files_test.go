@@ -28,7 +28,7 @@ func putFile(t *testing.T, folder, name, text string) {
 func withFiles(t *testing.T) (s *service.Service, id string) {
 	t.Helper()
 	state := t.TempDir()
-	s, _ = running(t, options(t, state, base(t, "b", plan{Trials: 1})))
+	s, _ = running(t, options(t, state, base(t, "b", fakeFile{Trials: 1})))
 	id = create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)
 	results, outside := filepath.Join(state, "campaigns", id, "results"), t.TempDir()
@@ -80,7 +80,7 @@ func TestOpenRefuses(t *testing.T) {
 // Files that no pattern names are private, whatever their folder.
 func TestPrivateFiles(t *testing.T) {
 	state := t.TempDir()
-	opt := options(t, state, base(t, "b", plan{Trials: 1}))
+	opt := options(t, state, base(t, "b", fakeFile{Trials: 1}))
 	opt.Shown = []string{"mpich.json", "layouts/*"}
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "b"})

@@ -136,7 +136,8 @@ func (r *row) advance(each func(Event)) error {
 	if stat.Size() < r.size {
 		return fmt.Errorf("%s: has become shorter: %d bytes, had %d", r.path, stat.Size(), r.size)
 	}
-	if stat.Size() == r.size {
+	grown := stat.Size() - r.size
+	if grown == 0 {
 		return nil
 	}
 	defer func() {
@@ -144,7 +145,7 @@ func (r *row) advance(each func(Event)) error {
 		defer r.mu.Unlock()
 		r.wake()
 	}()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, r.size, stat.Size()-r.size), 64<<10)
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, r.size, grown), int(min(grown, 64<<10)))
 	for {
 		line, err := store.ReadLine(lines, nil)
 		if errors.Is(err, io.EOF) {

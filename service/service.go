@@ -70,11 +70,11 @@ type Service struct {
 
 	mu        sync.Mutex
 	campaigns map[string]*entry
-	order     []*entry            // as they were made
-	keys      map[string]*entry   // by idempotency key
-	machines  map[string]string   // what a machine is busy with: the ID of a campaign, or a probe
-	schedule  map[string]*planned // by base
-	cron      gocron.Scheduler    // nil before Run, and with Options.Once
+	order     []*entry           // as they were made
+	keys      map[string]*entry  // by idempotency key
+	machines  map[string]string  // what a machine is busy with: the ID of a campaign, or a probe
+	schedule  map[string]*agenda // by base
+	cron      gocron.Scheduler   // nil before Run, and with Options.Once
 	draining  bool
 	started   bool
 	idle      []*entry // campaigns that are over and whose track is in memory, oldest use first
@@ -96,7 +96,7 @@ func New(opt Options) (*Service, error) {
 	s := &Service{
 		opt: opt, clock: opt.Clock, log: opt.Log,
 		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
-		schedule: map[string]*planned{}, changed: make(chan struct{}),
+		schedule: map[string]*agenda{}, changed: make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = clockwork.NewRealClock()

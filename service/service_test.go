@@ -32,7 +32,7 @@ func options(t testing.TB, state string, bases ...service.Base) service.Options 
 	}
 }
 
-func base(t *testing.T, name string, p plan) service.Base {
+func base(t *testing.T, name string, p fakeFile) service.Base {
 	t.Helper()
 	return service.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
@@ -108,8 +108,8 @@ func measured(t *testing.T, s *service.Service, id string) {
 
 func TestOneAtATime(t *testing.T) {
 	state := t.TempDir()
-	quick := base(t, "quick", plan{Trials: 5, Every: 5 * time.Millisecond})
-	other := base(t, "other", plan{Trials: 5, Every: 5 * time.Millisecond, Exit: 4})
+	quick := base(t, "quick", fakeFile{Trials: 5, Every: 5 * time.Millisecond})
+	other := base(t, "other", fakeFile{Trials: 5, Every: 5 * time.Millisecond, Exit: 4})
 	other.Machine = "n"
 	s, _ := running(t, options(t, state, quick, other))
 	var ids []string
@@ -144,7 +144,7 @@ func TestOneAtATime(t *testing.T) {
 // What a campaign amounts to is still told when its track is not in memory any more,
 // and while it is read again.
 func TestProgressStays(t *testing.T) {
-	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", plan{Trials: 3})))
+	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
 	var ids []string
 	for range 10 { // more than stay in memory
 		ids = append(ids, create(t, s, service.Request{Base: "quick"}))
@@ -172,7 +172,7 @@ func TestProgressStays(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "bad", plan{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
+	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
 	id := create(t, s, service.Request{Base: "bad"})
 	c := awaitState(t, s, id, service.Failed)
 	if c.Exit != 7 || !strings.Contains(c.Error, "something is wrong") {
@@ -196,7 +196,7 @@ func TestFailure(t *testing.T) {
 
 func TestPauseAndResume(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 30, Every: 10 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 30, Every: 10 * time.Millisecond})))
 	id, next := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
 	if c, err := s.Pause(next); err != nil || c.State != service.Paused {
 		t.Errorf("Pause of one that waits = %s, %v", c.State, err)
@@ -226,7 +226,7 @@ func TestPauseAndResume(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 1000, Every: 10 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 1000, Every: 10 * time.Millisecond})))
 	id, waits := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
 	if c, err := s.Cancel(waits); err != nil || c.State != service.Cancelled {
 		t.Errorf("Cancel of one that waits = %s, %v", c.State, err)
@@ -264,7 +264,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestKillsWhatDoesNotStop(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "deaf", plan{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
+	opt := options(t, t.TempDir(), base(t, "deaf", fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
 	opt.Grace = 50 * time.Millisecond
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "deaf"})
@@ -277,7 +277,7 @@ func TestKillsWhatDoesNotStop(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "slow", plan{Trials: 40, Every: 10 * time.Millisecond})
+	b := base(t, "slow", fakeFile{Trials: 40, Every: 10 * time.Millisecond})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
@@ -332,7 +332,7 @@ func fakeService(args []string) int {
 func TestKilledService(t *testing.T) {
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
-		b := base(t, "slow", plan{Trials: 60, Every: 5 * time.Millisecond})
+		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
 		about, err := json.Marshal([]service.Base{b})
 		if err != nil {
 			t.Fatal(err)
@@ -390,7 +390,7 @@ func awaitLines(t *testing.T, state string, lines int) string {
 // A person at work on a campaign is waited for, and left alone.
 func TestOthersAtWork(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 20, Every: 5 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 20, Every: 5 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
 	if _, err := s.Pause(id); err != nil {
@@ -422,7 +422,7 @@ func TestOthersAtWork(t *testing.T) {
 }
 
 func TestTwoServices(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "b", plan{}))
+	opt := options(t, t.TempDir(), base(t, "b", fakeFile{}))
 	running(t, opt)
 	if _, err := service.New(opt); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second service for the same folder: %v, want ErrLocked", err)
@@ -430,7 +430,7 @@ func TestTwoServices(t *testing.T) {
 }
 
 func TestCreateRefuses(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
+	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
 	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
 		if _, bad := set["bad"]; bad {
 			return service.Ask{}, &service.FieldError{Field: "set.bad", Text: "no"}
@@ -470,7 +470,7 @@ func TestCreateRefuses(t *testing.T) {
 
 // The same request with the same key makes one campaign, and only so many may wait.
 func TestCreateAgain(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
+	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
 	opt.Waiting = 2
 	s, _ := running(t, opt)
 	awaitState(t, s, create(t, s, service.Request{Base: "b"}), service.Running)
@@ -495,7 +495,7 @@ func TestCreateAgain(t *testing.T) {
 func TestMeasurementsOfALongJournal(t *testing.T) {
 	const trials = 3000 // more lines than stay in memory
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "b", plan{Trials: trials})))
+	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))
 	id := create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)
 	all, err := s.Measurements(id, 0, 0)
@@ -524,7 +524,7 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 // seven is a service with a campaign of seven trials that is done.
 func seven(t *testing.T) (s *service.Service, id string) {
 	t.Helper()
-	s, _ = running(t, options(t, t.TempDir(), base(t, "b", plan{Trials: 7, Every: time.Millisecond})))
+	s, _ = running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
 	id = create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)
 	return s, id

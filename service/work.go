@@ -83,7 +83,7 @@ func (s *Service) work(e *entry) {
 		if err == nil && p != nil {
 			code, err = s.attend(e, p)
 		}
-		if s.ended(e, code, err) {
+		if s.processEnded(e, code, err) {
 			return
 		}
 	}

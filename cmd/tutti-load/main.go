@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// plan is what is put on the service and what it must bear.
-type plan struct {
+// load is what is put on the service and what it must bear.
+type load struct {
 	tutti    string        // program
 	campaign string        // file that is replayed, with other seeds again and again
 	dir      string        // of the service's state
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-func parse(args []string, errs io.Writer) (p plan, keep bool, err error) {
+func parse(args []string, errs io.Writer) (p load, keep bool, err error) {
 	flags := flag.NewFlagSet("tutti-load", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.StringVar(&p.tutti, "tutti", "bin/tutti", "the program")
@@ -108,7 +108,7 @@ func parse(args []string, errs io.Writer) (p plan, keep bool, err error) {
 }
 
 // measure runs the load and returns what was seen.
-func (p plan) measure(ctx context.Context) (*figures, error) {
+func (p load) measure(ctx context.Context) (*figures, error) {
 	s, err := start(ctx, p)
 	if err != nil {
 		return nil, err

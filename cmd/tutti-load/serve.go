@@ -39,7 +39,7 @@ bases:
 `
 
 // start runs a service with one base for each machine.
-func start(ctx context.Context, p plan) (*served, error) {
+func start(ctx context.Context, p load) (*served, error) {
 	var file bytes.Buffer
 	file.WriteString(serviceFile)
 	for i := range p.machines {

@@ -160,7 +160,7 @@ func (s *stream) event(seq int64, kind string, data []byte) {
 	kind = oneLine.Replace(kind)
 	if seq > 0 {
 		s.out.WriteString("id: ")
-		s.out.WriteString(strconv.FormatInt(seq, 10))
+		s.out.Write(strconv.AppendInt(s.out.AvailableBuffer(), seq, 10))
 		s.out.WriteByte('\n')
 	}
 	s.out.WriteString("event: ")

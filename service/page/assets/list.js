@@ -22,7 +22,7 @@ export async function listView(main, _, link) {
   const empty = el('p', { class: 'empty', text: 'No campaign yet: start one with the form, or let the schedule do it.' });
   const total = el('p', { class: 'total' });
   const form = startForm(bases.bases, () => [...campaigns.values()]);
-  const meters = hoursPanel(left, bases.bases);
+  const allowance = hoursPanel(left, bases.bases);
   const drawNow = () => {
     const sorted = [...campaigns.values()].sort((a, b) => Date.parse(b.created) - Date.parse(a.created));
     drawRows(t, sorted);
@@ -34,20 +34,20 @@ export async function listView(main, _, link) {
   drawNow();
   main.append(el('h1', { class: 'unseen', text: 'Campaigns' }), el('div', { class: 'two' },
     panel('Campaigns', { class: 'grow' }, total, empty, t.node),
-    el('div', { class: 'side' }, form.node, meters.node, scheduleNode(schedule.schedule))));
+    el('div', { class: 'side' }, form.node, allowance.node, scheduleNode(schedule.schedule))));
   const draw = throttle(drawNow, 250);
   const source = stream(['events'], (kind, c) => {
     if (kind !== 'campaign') return;
     campaigns.set(c.id, c);
     draw();
-    meters.ask();
+    allowance.ask();
   }, link, list.seq);
-  const clockTimer = setInterval(() => { draw(); meters.ask(); }, 15000);
+  const clockTimer = setInterval(() => { draw(); allowance.ask(); }, 15000);
   return () => {
     source.close();
     clearInterval(clockTimer);
     draw.cancel();
-    meters.ask.cancel();
+    allowance.ask.cancel();
   };
 }
 
