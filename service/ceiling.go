@@ -47,6 +47,14 @@ type NodeHours struct {
 	Until    time.Time `json:"until" doc:"When the next day begins"`
 }
 
+// Validate reports ceilings under which a campaign that gets all it may could never begin.
+func (c Ceilings) Validate() error {
+	if most := Overrun * c.Campaign; most > c.Day+rounding {
+		return fmt.Errorf("%s node-hours a day: want at least %s, what one campaign may take with a round that it ends", hours(c.Day), hours(most))
+	}
+	return nil
+}
+
 // budget is what a campaign gets that asks for something, 0 for one that takes nothing.
 // To ask for more than the ceiling is a *FieldError.
 func (c Ceilings) budget(a Ask) (float64, error) {

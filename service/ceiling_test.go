@@ -94,6 +94,14 @@ func TestDefaultCeilings(t *testing.T) {
 	}
 }
 
+// A service does not begin whose campaigns never could.
+func TestCeilingsThatFitNothing(t *testing.T) {
+	opt := metered(t, t.TempDir(), 30, 24)
+	if _, err := service.New(opt); err == nil || !strings.Contains(err.Error(), "want at least 0.01") {
+		t.Errorf("New = %v, want an error about the day", err)
+	}
+}
+
 // What was taken today is read from the journals: the next service knows it, and refuses
 // what cannot be had today any more.
 func TestDaySurvivesRestart(t *testing.T) {

@@ -93,6 +93,9 @@ func New(opt Options) (*Service, error) {
 	opt.Grace = cmp.Or(opt.Grace, time.Minute)
 	opt.Ceilings.Campaign = cmp.Or(opt.Ceilings.Campaign, DefaultCampaign)
 	opt.Ceilings.Day = cmp.Or(opt.Ceilings.Day, DefaultDay)
+	if err := opt.Ceilings.Validate(); err != nil {
+		return nil, fmt.Errorf("ceilings: %w", err)
+	}
 	s := &Service{
 		opt: opt, clock: opt.Clock, log: opt.Log,
 		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},

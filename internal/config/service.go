@@ -127,8 +127,8 @@ func (s *Service) agree(fault func(key string, err error)) {
 
 // agreeHours is about ceilings that no campaign could keep.
 func (s *Service) agreeHours(fault func(key string, err error)) {
-	if most := service.Overrun * s.Ceilings.Campaign; most > s.Ceilings.Day*(1+1e-9) {
-		fault("node_hours.day", fmt.Errorf("%g: want at least %g, what one campaign of node_hours.campaign may take with a round that it ends", s.Ceilings.Day, most))
+	if err := s.Ceilings.Validate(); err != nil {
+		fault("node_hours.day", err)
 	}
 	for i, b := range s.Bases {
 		if b.Ask.NodeHours > s.Ceilings.Campaign {

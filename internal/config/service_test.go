@@ -133,7 +133,7 @@ func TestCeilings(t *testing.T) {
 		{"defaults", goodBases, service.Ceilings{Campaign: 10, Day: 24}, ""},
 		{"own", "node_hours: {campaign: 100, day: 500.5}\n" + goodBases, service.Ceilings{Campaign: 100, Day: 500.5}, ""},
 		{"a day that suffices for one", "node_hours: {campaign: 10, day: 12}\n" + goodBases, service.Ceilings{Campaign: 10, Day: 12}, ""},
-		{"a day that does not", "node_hours: {campaign: 25}\n" + goodBases, service.Ceilings{}, "node_hours.day: 24: want at least 30"},
+		{"a day that does not", "node_hours: {campaign: 25}\n" + goodBases, service.Ceilings{}, "node_hours.day: 24 node-hours a day: want at least 30"},
 		{"nothing", "node_hours: {campaign: 0}\n" + goodBases, service.Ceilings{}, "service.yaml:2: node_hours.campaign: 0: want a number from 0.001"},
 		{"a base within", "bases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{Campaign: 10, Day: 24}, ""},
 		{"a base above", "node_hours: {campaign: 5}\nbases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{}, "bases[0]: stop.node_hours of " + bounded + " is 8: node_hours.campaign allows 5"},

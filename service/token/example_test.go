@@ -9,16 +9,22 @@ import (
 	"tutti/service/token"
 )
 
-func Example() {
+// temporary is a store in a folder of its own, and what removes it.
+func temporary() (s *token.Store, remove func()) {
 	folder, err := os.MkdirTemp("", "tokens")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(folder)
-	store, err := token.Open(filepath.Join(folder, "tokens.json"))
+	s, err = token.Open(filepath.Join(folder, "tokens.json"))
 	if err != nil {
 		log.Fatal(err)
 	}
+	return s, func() { os.RemoveAll(folder) }
+}
+
+func Example() {
+	store, remove := temporary()
+	defer remove()
 	secret, err := store.Create("grafana", token.Read)
 	if err != nil {
 		log.Fatal(err)
@@ -28,15 +34,8 @@ func Example() {
 }
 
 func ExampleStore_Revoke() {
-	folder, err := os.MkdirTemp("", "tokens")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	store, err := token.Open(filepath.Join(folder, "tokens.json"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	store, remove := temporary()
+	defer remove()
 	secret, err := store.Create("anna", token.Operate)
 	if err != nil {
 		log.Fatal(err)
