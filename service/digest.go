@@ -117,11 +117,12 @@ func (d *digest) round(r store.Record) *Round {
 
 func (d *digest) addBatch(p *problemDigest, r store.Record) {
 	batch := make([]Asked, len(r.Batch))
+	reasons := slices.Clone(r.Reasons) // no longer than it must be: it stays
 	for i, c := range r.Batch {
 		batch[i] = Asked{Candidate: shared(c)}
-		if len(r.Reasons) == len(r.Batch) {
-			r.Reasons[i].Rival = sharedAlgorithm(r.Reasons[i].Rival)
-			batch[i].Reason = &r.Reasons[i]
+		if len(reasons) == len(r.Batch) {
+			reasons[i].Rival = sharedAlgorithm(reasons[i].Rival)
+			batch[i].Reason = &reasons[i]
 		}
 	}
 	d.round(r).Batch = batch

@@ -77,7 +77,12 @@ func learntOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion, mo
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
 	}
-	var out service.Learnt
+	options := 0
+	for _, row := range c.Rows {
+		options += len(row.Options)
+	}
+	// No longer than they must be: the service keeps them.
+	out := service.Learnt{Selection: service.Selection{Choices: make([]service.Choice, 0, len(c.Rows))}, Predictions: make([]service.Prediction, 0, options)}
 	usual, doubts := usualChoices(p), doubtsOf(p, models)
 	for _, row := range c.Rows {
 		unit := unitOf(row, measured)
