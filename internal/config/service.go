@@ -112,9 +112,7 @@ func (s *Service) agree(fault func(key string, err error)) {
 	if (s.Cert == "") != (s.Key == "") {
 		fault("tls.cert", errors.New("tls.cert and tls.key belong together: one of them is missing"))
 	}
-	if s.Proxies.Socket && !strings.HasPrefix(s.Listen, "unix:") {
-		fault("proxies.trusted", fmt.Errorf("unix: is for a socket, but the service listens at %s", s.Listen))
-	}
+	s.agreeProxies(fault)
 	s.agreeHours(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
 	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
@@ -122,6 +120,16 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 	if s.Cert == "" || s.Tokens == "" {
 		fault("listen", fmt.Errorf("%s can be reached by others: want tls.cert, tls.key and tokens, or a loopback address or unix:PATH", s.Listen))
+	}
+}
+
+// agreeProxies is about proxies, through which anybody may come.
+func (s *Service) agreeProxies(fault func(key string, err error)) {
+	if (s.Proxies.Socket || len(s.Proxies.Trusted) > 0) && s.Tokens == "" {
+		fault("proxies.trusted", errors.New("whoever reaches the proxy may do everything: want tokens"))
+	}
+	if s.Proxies.Socket && !strings.HasPrefix(s.Listen, "unix:") {
+		fault("proxies.trusted", fmt.Errorf("unix: is for a socket, but the service listens at %s", s.Listen))
 	}
 }
 

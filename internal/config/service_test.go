@@ -74,7 +74,8 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"host with a port", "state: s\nhosts: [a, 'x:80']\n" + goodBases, "hosts[1]: \"x:80\": want a name"},
 		{"proxy by its name", "state: s\nproxies: {trusted: [10.0.0.1, front.example.org]}\n" + goodBases, "service.yaml:2: proxies.trusted[1]: \"front.example.org\": want an address as 10.0.0.5"},
 		{"all of IPv4 as IPv6", "state: s\nproxies: {trusted: ['::ffff:0:0/96']}\n" + goodBases, "want an address as 10.0.0.5"},
-		{"socket of a proxy without a socket", "state: s\nproxies: {trusted: [unix]}\n" + goodBases, "proxies.trusted: unix: is for a socket, but the service listens at 127.0.0.1:8372"},
+		{"proxy without tokens", "state: s\nproxies: {trusted: [10.0.0.1]}\n" + goodBases, "proxies.trusted: whoever reaches the proxy may do everything: want tokens"},
+		{"socket of a proxy without a socket", "state: s\ntokens: t\nproxies: {trusted: [unix]}\n" + goodBases, "proxies.trusted: unix: is for a socket, but the service listens at 127.0.0.1:8372"},
 		{"header", "state: s\nproxies: {trusted: [10.0.0.1], header: X-Real-IP}\n" + goodBases, "proxies.header: X-Real-IP: want X-Forwarded-For or Forwarded"},
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
@@ -182,10 +183,10 @@ func TestLoadServiceProxies(t *testing.T) {
 		want api.Proxies
 	}{
 		{"", api.Proxies{}},
-		{"proxies: {trusted: [10.0.0.5, '10.1.2.3/16', 'fd00::1', '::ffff:192.0.2.1']}\n", api.Proxies{Trusted: []netip.Prefix{
+		{"tokens: t\nproxies: {trusted: [10.0.0.5, '10.1.2.3/16', 'fd00::1', '::ffff:192.0.2.1']}\n", api.Proxies{Trusted: []netip.Prefix{
 			netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("192.0.2.1/32"),
 		}}},
-		{"listen: unix:s\nproxies: {trusted: [unix], header: forwarded}\n", api.Proxies{Socket: true, Forwarded: true}},
+		{"listen: unix:s\ntokens: t\nproxies: {trusted: [unix], header: forwarded}\n", api.Proxies{Socket: true, Forwarded: true}},
 	}
 	for _, tc := range tests {
 		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text+goodBases))
