@@ -19,16 +19,15 @@ var ErrService = errors.New("service file")
 // Service is a service file after reading: every value checked, every path
 // absolute, every campaign file it names read once.
 type Service struct {
-	State   string // folder
-	Listen  string // host:port or unix:PATH
-	Cert    string // PEM files, both or none
-	Key     string
-	Tokens  string // file; "" for none
-	Proxies api.Proxies
-	Hosts   []string // names that browsers may use for the address
-	Bases   []service.Base
-	// Ceilings of what campaigns take of machines.
-	Ceilings service.Ceilings
+	State    string // folder
+	Listen   string // host:port or unix:PATH
+	Cert     string // PEM files, both or none
+	Key      string
+	Tokens   string // file; "" for none
+	Proxies  api.Proxies
+	Hosts    []string // names that browsers may use for the address
+	Bases    []service.Base
+	Ceilings service.Ceilings // of what campaigns take of machines
 	Limits   ServiceLimits
 	Drain    time.Duration
 	Pprof    bool

@@ -120,19 +120,19 @@ func getList[Answer, T any](a *API, name, summary string, read func(id string) (
 	})
 }
 
-// writeList writes {"name":[items]}.
+// writeList writes {"name":[items]}, an item to a line.
 func writeList[T any](w io.Writer, name string, items []T) error {
 	out := bufio.NewWriter(w)
+	each := json.NewEncoder(out)
+	each.SetEscapeHTML(false)
 	fmt.Fprintf(out, "{%q:[", name)
 	for i, item := range items {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		content, err := json.Marshal(item)
-		if err != nil {
+		if err := each.Encode(item); err != nil {
 			return err
 		}
-		out.Write(content)
 	}
 	out.WriteString("]}\n")
 	return out.Flush() // tells what went wrong before, too
