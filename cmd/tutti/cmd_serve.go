@@ -36,6 +36,9 @@ asked to stop, what they have with a scheduler stays there, and the next serve g
 on. The page is at the address that the file names, the API below /api/v1, metrics
 at /metrics.
 
+Nobody is asked before a campaign begins: what campaigns take of machines is bounded
+by node_hours.campaign and node_hours.day of the service file, 10 and 24 node-hours.
+
 With --once serve runs what is due and what waits, listens nowhere, and ends: for
 scrontab. A base with a schedule is due when its time has passed since it was last
 looked at, or when it never was.

@@ -38,9 +38,9 @@ func (a *API) recognise(next http.Handler) http.Handler {
 	})
 }
 
-// purse is whom the rate of a request is counted for: the token, whose holder may sit
-// at many places, else the address.
-func (c caller) purse() string {
+// payer is whom a request is counted for: the token, whose holder may sit at many
+// places, else the address.
+func (c caller) payer() string {
 	if c.name != "" {
 		return "token " + c.name
 	}

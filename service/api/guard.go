@@ -70,7 +70,7 @@ func (a *API) ownName(host string) bool {
 
 func (a *API) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !a.limiter.allow(callerOf(r.Context()).purse()) {
+		if r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !a.limiter.allow(callerOf(r.Context()).payer()) {
 			a.metrics.refused.WithLabelValues("rate").Inc()
 			w.Header().Set("Retry-After", "1")
 			writeProblem(w, http.StatusTooManyRequests, "too many requests: wait a second")

@@ -79,7 +79,7 @@ func (p Proxies) hops(h http.Header) []hop {
 	if p.Forwarded {
 		return forwardedHops(strings.Join(h.Values("Forwarded"), ","))
 	}
-	addrs, protos := words(h.Values("X-Forwarded-For")), words(h.Values("X-Forwarded-Proto"))
+	addrs, protos := commaList(h.Values("X-Forwarded-For")), commaList(h.Values("X-Forwarded-Proto"))
 	out := make([]hop, max(len(addrs), min(len(protos), 1)))
 	for i := range out {
 		if i < len(addrs) {
@@ -92,14 +92,14 @@ func (p Proxies) hops(h http.Header) []hop {
 	return out
 }
 
-// words splits headers at commas.
-func words(lines []string) []string {
+// commaList splits headers at commas.
+func commaList(lines []string) []string {
 	if len(lines) == 0 {
 		return nil
 	}
 	out := strings.Split(strings.Join(lines, ","), ",")
-	for i, w := range out {
-		out[i] = strings.TrimSpace(w)
+	for i, item := range out {
+		out[i] = strings.TrimSpace(item)
 	}
 	return out
 }

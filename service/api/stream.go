@@ -78,7 +78,7 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		leave, ok := a.streams.enter(callerOf(r.Context()).purse())
+		leave, ok := a.streams.enter(callerOf(r.Context()).payer())
 		if !ok {
 			a.metrics.refused.WithLabelValues("streams").Inc()
 			w.Header().Set("Retry-After", "10")

@@ -232,6 +232,11 @@ func TestNodeHours(t *testing.T) {
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".hours").innerText`); !strings.Contains(got, "83.8 spent, 26.2 promised") || !strings.Contains(got, "a campaign gets at most 40") {
 		t.Errorf("node-hours: %q", got)
 	}
+	const field = `document.getElementById("stop.node_hours").checkVisibility()`
+	pagetest.Eval[any](t, ctx, `(() => { document.querySelector("details").open = true; })()`)
+	pagetest.Until(t, ctx, field)
+	pagetest.Eval[any](t, ctx, `(() => { const s = document.getElementById("base"); s.value = "demo"; s.dispatchEvent(new Event("change")); })()`)
+	pagetest.Until(t, ctx, `!`+field) // recorded data take none
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
 	pagetest.Until(t, ctx, drawn)
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); !strings.Contains(got, "21.8 of 40") {
