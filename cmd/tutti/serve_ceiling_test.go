@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,27 +31,7 @@ func TestServeCeiling(t *testing.T) {
 	if c.NodeHours != 0.001 || c.Progress.NodeSeconds < 1 {
 		t.Errorf("the campaign is %+v", c)
 	}
-	contents, err := store.Read(filepath.Join(dir, "state", "campaigns", c.ID, "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var spec struct {
-		Stop struct {
-			NodeHours float64 `json:"node_hours"`
-		}
-	}
-	if err := json.Unmarshal(contents.Header.Spec, &spec); err != nil || spec.Stop.NodeHours != 0.001 {
-		t.Errorf("the journal begins with a budget of %g, %v, want 0.001", spec.Stop.NodeHours, err)
-	}
-	budget := 0
-	for _, r := range contents.Records {
-		if r.Stop == string(activelearn.Budget) {
-			budget++
-		}
-	}
-	if c.State != service.Failed && budget == 0 {
-		t.Errorf("the campaign is %s, and no problem was stopped by the budget", c.State)
-	}
+	checkBudget(t, filepath.Join(dir, "state", "campaigns", c.ID, "results"), c.State)
 	first.end(syscall.SIGTERM)
 	second := serve(t, dir)
 	var hours service.NodeHours
@@ -76,4 +57,26 @@ func TestServeCeiling(t *testing.T) {
 		}
 	}
 	second.end(syscall.SIGTERM)
+}
+
+// checkBudget wants a campaign that had 0.001 node-hours, by its journal, and was stopped by
+// that.
+func checkBudget(t *testing.T, results string, state service.State) {
+	t.Helper()
+	contents, err := store.Read(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec struct {
+		Stop struct {
+			NodeHours float64 `json:"node_hours"`
+		}
+	}
+	if err := json.Unmarshal(contents.Header.Spec, &spec); err != nil || spec.Stop.NodeHours != 0.001 {
+		t.Errorf("the journal begins with a budget of %g, %v, want 0.001", spec.Stop.NodeHours, err)
+	}
+	stopped := slices.ContainsFunc(contents.Records, func(r store.Record) bool { return r.Stop == string(activelearn.Budget) })
+	if state != service.Failed && !stopped {
+		t.Errorf("the campaign is %s, and no problem was stopped by the budget", state)
+	}
 }

@@ -7,20 +7,19 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"tutti/service"
 )
 
-// TestServeSecrets runs a campaign whose file holds secrets wherever one may be, whose
-// jobs have them in their scripts and whose benchmarks print one when they crash; somebody
-// who may only look asks for everything that the interface describes and for every file
-// of the campaign.
-func TestServeSecrets(t *testing.T) {
-	const secret = "hunter2"
-	dir := t.TempDir()
+// secret stands in the campaign files of these tests wherever one may be.
+const secret = "hunter2"
+
+// secretService puts a service over a campaign whose file holds secrets, whose jobs have
+// them in their scripts and whose benchmarks print one when they crash into a folder.
+func secretService(t *testing.T, dir string) {
+	t.Helper()
 	fakeService(t, dir, "tokens: tokens.json\n")
 	file := filepath.Join(dir, "small.yaml")
 	text := strings.NewReplacer(
@@ -31,66 +30,96 @@ func TestServeSecrets(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "osu", "osu_alltoall"), []byte(crash), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	token := func(role string) string {
-		stdout, _ := mustTutti(t, codeDone, "token", "create", "-c", filepath.Join(dir, "service.yaml"), "--role", role, "--name", role)
-		return strings.TrimSpace(stdout)
-	}
-	reader, operator := token("read"), token("operate")
+}
+
+// newToken makes a token of a role.
+func newToken(t *testing.T, dir, role string) string {
+	t.Helper()
+	stdout, _ := mustTutti(t, codeDone, "token", "create", "-c", filepath.Join(dir, "service.yaml"), "--role", role, "--name", role)
+	return strings.TrimSpace(stdout)
+}
+
+// TestServeSecrets has somebody who may only look ask for everything that the interface
+// describes and for every file of a campaign full of secrets.
+func TestServeSecrets(t *testing.T) {
+	dir := t.TempDir()
+	secretService(t, dir)
+	reader := newToken(t, dir, "read")
 	s := serve(t, dir)
-	s.token = operator
+	s.token = newToken(t, dir, "operate")
 	c := s.campaign("POST", "/api/v1/campaigns", `{"base":"small"}`)
 	s.await("the campaign ends", func() bool {
 		c = s.campaign("GET", "/api/v1/campaigns/"+c.ID, "")
 		return c.State.Over()
 	})
-	var about struct{ Paths map[string]map[string]any }
-	if err := json.Unmarshal(s.ask("GET", "/api/v1/openapi.json", ""), &about); err != nil || len(about.Paths) < 10 {
-		t.Fatalf("%d paths, %v", len(about.Paths), err)
-	}
-	var files struct{ Files []service.File }
-	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+c.ID+"/files", ""), &files); err != nil {
-		t.Fatal(err)
-	}
-	where := map[string]bool{} // files that hold the secret
-	for _, f := range files.Files {
-		where[filepath.Base(f.Name)] = where[filepath.Base(f.Name)] || strings.Contains(string(s.ask("GET", "/api/v1/campaigns/"+c.ID+"/files/"+f.Name, "")), secret)
-	}
-	if !where["journal.jsonl"] || !where["setup.sh"] || !where["report.json"] {
-		t.Fatalf("files with a secret: %v, want the journal, the setup of jobs and the report among them", where)
-	}
-	paths := []string{"/", "/metrics", "/api/v1/openapi.json", "/debug/pprof/heap"}
-	for path, methods := range about.Paths {
-		if methods["get"] != nil && !strings.Contains(path, "{name}") {
-			paths = append(paths, strings.Replace(path, "{id}", c.ID, 1)+"?library=openmpi&collective=allreduce&a="+c.ID+"&b="+c.ID, strings.Replace(path, "{id}", c.ID, 1))
+	files := s.filesOf(c.ID)
+	s.holdSecrets(c.ID, files)
+	for _, path := range append(s.paths(c.ID), files...) {
+		if seen := s.look(path, reader); strings.Contains(seen, secret) {
+			t.Errorf("%s shows a secret: %.300s", path, seen)
 		}
 	}
-	for _, f := range files.Files {
-		paths = append(paths, "/api/v1/campaigns/"+c.ID+"/files/"+f.Name)
-	}
-	seen := map[string]string{}
-	for _, path := range paths {
-		seen[path] = s.look(path, reader)
-		if strings.Contains(seen[path], secret) {
-			t.Errorf("%s shows a secret: %.300s", path, seen[path])
-		}
-	}
-	events := "/api/v1/campaigns/" + c.ID + "/events"
+	header, _, _ := strings.Cut(s.look("/api/v1/campaigns/"+c.ID+"/events", reader), "\n\nid: 2")
 	for _, name := range []string{`"LIBRARY_KEY=[hidden]"`, `"RUN_KEY=[hidden]"`, `"setup":["[hidden]"]`} {
-		if !strings.Contains(seen[events], name) {
-			t.Errorf("the header does not say %s", name)
+		if !strings.Contains(header, name) {
+			t.Errorf("the header does not say %s: %s", name, header)
 		}
 	}
 	for _, name := range []string{"openmpi.rules", "selection.csv", "curve.csv"} {
-		path := "/api/v1/campaigns/" + c.ID + "/files/" + name
-		if want := string(readFile(t, filepath.Join(dir, "state", "campaigns", c.ID, "results", name))); seen[path] != want || !slices.Contains(paths, path) {
+		want := string(readFile(t, filepath.Join(dir, "state", "campaigns", c.ID, "results", name)))
+		if s.look("/api/v1/campaigns/"+c.ID+"/files/"+name, reader) != want {
 			t.Errorf("a reader does not get %s", name)
 		}
 	}
+}
+
+// filesOf returns the paths of all files of a campaign.
+func (s *served) filesOf(id string) (paths []string) {
+	s.Helper()
+	var files struct{ Files []service.File }
+	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/files", ""), &files); err != nil {
+		s.Fatal(err)
+	}
+	for _, f := range files.Files {
+		paths = append(paths, "/api/v1/campaigns/"+id+"/files/"+f.Name)
+	}
+	return paths
+}
+
+// holdSecrets makes sure that there is something to hide, and that an operator sees it.
+func (s *served) holdSecrets(id string, files []string) {
+	s.Helper()
+	holds := map[string]bool{}
+	for _, path := range files {
+		name := filepath.Base(path)
+		holds[name] = holds[name] || strings.Contains(string(s.ask("GET", path, "")), secret)
+	}
+	if !holds["journal.jsonl"] || !holds["setup.sh"] || !holds["report.json"] {
+		s.Fatalf("files with a secret: %v, want the journal, the setup of jobs and the report among them", holds)
+	}
+	events := string(s.ask("GET", "/api/v1/campaigns/"+id+"/events", ""))
 	for _, name := range []string{"LIBRARY_KEY=", "RUN_KEY=", "SITE_KEY=", "no licence for "} {
-		if all := string(s.ask("GET", events, "")); !strings.Contains(all, name+secret) {
-			t.Errorf("an operator does not see %s%s in the events", name, secret)
+		if !strings.Contains(events, name+secret) {
+			s.Errorf("an operator does not see %s%s in the events", name, secret)
 		}
 	}
+}
+
+// paths returns all that can be read beside files, with and without questions.
+func (s *served) paths(id string) []string {
+	s.Helper()
+	var about struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(s.ask("GET", "/api/v1/openapi.json", ""), &about); err != nil || len(about.Paths) < 10 {
+		s.Fatalf("%d paths, %v", len(about.Paths), err)
+	}
+	out := []string{"/", "/metrics", "/api/v1/openapi.json", "/debug/pprof/heap"}
+	for path, methods := range about.Paths {
+		if methods["get"] != nil && !strings.Contains(path, "{name}") {
+			path = strings.Replace(path, "{id}", id, 1)
+			out = append(out, path, path+"?library=openmpi&collective=allreduce", path+"?a="+id+"&b="+id)
+		}
+	}
+	return out
 }
 
 // look returns what somebody with a token gets, whatever the status; of a stream that
