@@ -29,7 +29,7 @@ lint:
 	$(GO) tool -modfile=scripts/staticcheck.mod staticcheck ./...
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./campaign/evaluate
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./campaign/evaluate ./service ./service/api
 
 # needs root, MPICH, Slurm and OSU_HOME
 bench-live:

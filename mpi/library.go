@@ -55,8 +55,9 @@ type Facts struct {
 	Tried  string // the release that the tests run; empty for none
 	Sight  Sight  // how it shows which algorithm it enters
 
-	FromFile bool // selection files are made from the library's own trees
-	Guards   bool // an operation that does not commute gets another algorithm where it must, by the files or by the library itself
+	Files    []string // patterns (see path.Match) of what an export may hold
+	FromFile bool     // selection files are made from the library's own trees
+	Guards   bool     // an operation that does not commute gets another algorithm where it must, by the files or by the library itself
 
 	Launcher Launcher
 	Install  Install

@@ -3,6 +3,8 @@ package service
 import (
 	"errors"
 	"time"
+
+	"tutti/internal/exitcode"
 )
 
 // State is where a campaign is on its way. Paused, Done, Failed and Cancelled ones
@@ -39,6 +41,7 @@ type Base struct {
 	Libraries   []string `json:"libraries"`
 	Collectives []string `json:"collectives"`
 	File        string   `json:"-"`
+	Ask         Ask      `json:"-"`                  // of a campaign without settings
 	Schedule    string   `json:"schedule,omitempty"` // in cron syntax
 	TimeZone    string   `json:"time_zone,omitempty"`
 	When        When     `json:"when,omitzero"`
@@ -71,15 +74,17 @@ type Campaign struct {
 	Base      string            `json:"base"`
 	Machine   string            `json:"machine"`
 	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled"`
-	Converged bool              `json:"converged"` // of a done one: every problem's criteria held
-	Exit      int               `json:"exit"`      // of its last process, -1 before any
-	Error     string            `json:"error,omitempty"`
-	Reason    string            `json:"reason"` // why it was made: "asked for", "schedule: age 31 d"
+	Converged bool              `json:"converged"`       // of a done one: every problem's criteria held
+	Exit      exitcode.Code     `json:"exit"`            // of its last process, -1 before any
+	Error     string            `json:"error,omitempty"` // what its process or the system said last
+	Waits     string            `json:"waits,omitempty"` // what it waits for, beside its machine
+	Reason    string            `json:"reason"`          // why it was made: "asked for", "schedule: age 31 d"
 	Set       map[string]string `json:"set,omitempty"`
 	From      string            `json:"from,omitempty"`
 	Created   time.Time         `json:"created"`
 	Started   time.Time         `json:"started,omitzero"`
 	Ended     time.Time         `json:"ended,omitzero"`
+	NodeHours float64           `json:"node_hours,omitzero"` // its budget; none from recorded data
 	Progress  Progress          `json:"progress"`
 }
 
@@ -119,6 +124,7 @@ var (
 	ErrState      = errors.New("not possible in this state")
 	ErrNotYet     = errors.New("nothing to show yet")
 	ErrFull       = errors.New("too many campaigns wait")
+	ErrSpent      = errors.New("not enough node-hours are left")
 	ErrDraining   = errors.New("the service is shutting down")
 	ErrKey        = errors.New("this idempotency key was used with another request")
 )

@@ -122,7 +122,8 @@ func (s *Service) changedSince(ctx context.Context, b Base, last *entry) (bool, 
 	}
 	now, err := s.see(ctx, b)
 	if err != nil {
-		return false, fmt.Sprintf("what the machine is like is not known: %v", err)
+		s.log.Warn("machine not seen", "base", b.Name, "error", err)
+		return false, "what the machine is like is not known: the service's log says why"
 	}
 	if b.When.Library {
 		if text := libraryChange(last.Seen.Libraries, now.Libraries); text != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func (s *Service) stop(id string, w want, end State) (Campaign, error) {
 		return Campaign{}, err
 	}
 	switch {
-	case e.State == end, e.State == Stopping && (e.Want == w || e.Want == wantCancel):
+	case e.State == end, e.State == Stopping && (e.Want == w || w == wantPause):
 		return e.show(), nil
 	case e.State == Queued && !(w == wantCancel && e.begun()):
 		s.leave(e, end, e.Exit, nil)
@@ -59,7 +60,7 @@ func (s *Service) cancelWaiting(e *entry) {
 }
 
 // Resume lets a paused or failed campaign wait for its machine again. Errors match
-// ErrNoCampaign, ErrState, ErrFull or ErrDraining.
+// ErrNoCampaign, ErrState, ErrFull, ErrSpent or ErrDraining.
 func (s *Service) Resume(id string) (Campaign, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,6 +76,8 @@ func (s *Service) Resume(id string) (Campaign, error) {
 		return Campaign{}, ErrDraining
 	case s.waiting() >= s.opt.Waiting:
 		return Campaign{}, ErrFull
+	case e.limited() && s.toTake(e) == 0:
+		return Campaign{}, s.overspent(e)
 	}
 	e.Ended, e.Error = time.Time{}, ""
 	if err := s.enter(e, Queued); err != nil {
@@ -96,7 +99,10 @@ func (s *Service) Run(ctx context.Context) error {
 	s.adopt()
 	s.dispatch()
 	s.mu.Unlock()
+	days, stop := context.WithCancel(ctx)
+	s.workers.Go(func() { s.followDays(days) })
 	err := s.follow(ctx)
+	stop()
 	s.drain()
 	return errors.Join(err, s.Close())
 }
@@ -122,11 +128,11 @@ func (s *Service) follow(ctx context.Context) error {
 	return nil
 }
 
-// quiet reports whether nothing runs or waits.
+// quiet reports whether nothing runs, and waits only for node-hours of another day.
 func (s *Service) quiet() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.machines) == 0 && s.waiting() == 0
+	return len(s.machines) == 0 && !slices.ContainsFunc(s.order, func(e *entry) bool { return e.State == Queued && e.Waits != waitsForHours })
 }
 
 // drain asks every process to stop and waits for all workers. A process that does

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"unicode"
 
+	"tutti/internal/exitcode"
 	"tutti/store"
 )
 
@@ -25,7 +27,7 @@ const (
 // campaign that it gave before, and made says false.
 //
 // The error is a *FieldError, or matches ErrNoBase, ErrNoCampaign (of From),
-// ErrKey, ErrFull or ErrDraining.
+// ErrKey, ErrFull, ErrSpent or ErrDraining.
 func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, made bool, err error) {
 	if len(key) > maxKey || !isText(key) {
 		return Campaign{}, false, &FieldError{"Idempotency-Key", fmt.Sprintf("want at most %d characters that can be printed", maxKey)}
@@ -34,7 +36,7 @@ func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, 
 }
 
 func (s *Service) create(r Request, key, reason string) (c Campaign, made bool, err error) {
-	base, err := s.check(r)
+	base, budget, err := s.check(r)
 	if err != nil {
 		return Campaign{}, false, err
 	}
@@ -57,47 +59,56 @@ func (s *Service) create(r Request, key, reason string) (c Campaign, made bool, 
 	if n := s.waiting(); n >= s.opt.Waiting {
 		return Campaign{}, false, fmt.Errorf("%w: %d", ErrFull, n)
 	}
+	if err := s.refuse(budget); err != nil {
+		return Campaign{}, false, err
+	}
 	e := &entry{kept: kept{Campaign: Campaign{
-		ID: s.newID(), Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: -1, Reason: reason,
-		Set: r.Set, From: r.From, Created: s.clock.Now().UTC(),
+		ID: s.newID(), Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: exitcode.Unknown, Reason: reason,
+		Set: r.Set, From: r.From, Created: s.clock.Now().UTC(), NodeHours: budget,
 	}, Key: key}}
 	if key != "" {
 		e.Asked = digestOf(r)
 	}
-	e.dir = filepath.Join(s.opt.State, campaignsDir, e.ID)
-	if err := os.Mkdir(e.dir, 0o700); err != nil {
+	if err := s.enrol(e); err != nil {
 		return Campaign{}, false, err
 	}
-	if err := e.save(); err != nil {
-		return Campaign{}, false, errors.Join(err, os.RemoveAll(e.dir))
-	}
-	s.add(e)
-	s.tell(e)
 	s.dispatch()
 	return e.show(), true, nil
 }
 
-// check looks at the request alone.
-func (s *Service) check(r Request) (Base, error) {
+// enrol gives a new campaign its folder and tells of it. It needs the lock.
+func (s *Service) enrol(e *entry) error {
+	e.dir = filepath.Join(s.opt.State, campaignsDir, e.ID)
+	if err := os.Mkdir(e.dir, 0o700); err != nil {
+		return err
+	}
+	if err := e.save(); err != nil {
+		return errors.Join(err, os.RemoveAll(e.dir))
+	}
+	s.add(e)
+	s.tell(e)
+	return nil
+}
+
+// check looks at the request alone. It returns the base and the budget of node-hours.
+func (s *Service) check(r Request) (Base, float64, error) {
 	if len(r.Name) > 200 || !isText(r.Name) {
-		return Base{}, &FieldError{"name", "want at most 200 characters that can be printed"}
+		return Base{}, 0, &FieldError{"name", "want at most 200 characters that can be printed"}
 	}
 	base, err := s.base(r.Base)
 	if err != nil {
-		return Base{}, err
+		return Base{}, 0, err
 	}
 	if len(r.Set) > maxSet {
-		return Base{}, &FieldError{"set", fmt.Sprintf("%d keys: want at most %d", len(r.Set), maxSet)}
+		return Base{}, 0, &FieldError{"set", fmt.Sprintf("%d keys: want at most %d", len(r.Set), maxSet)}
 	}
 	for key, value := range r.Set {
 		if len(key)+len(value) > maxValue || !isText(key) || !isText(value) {
-			return Base{}, &FieldError{"set", fmt.Sprintf("want keys and values of at most %d characters that can be printed", maxValue)}
+			return Base{}, 0, &FieldError{"set", fmt.Sprintf("want keys and values of at most %d characters that can be printed", maxValue)}
 		}
 	}
-	if s.opt.Check != nil {
-		return base, s.opt.Check(base, r.Set)
-	}
-	return base, nil
+	budget, err := s.budget(base, r.Set)
+	return base, budget, err
 }
 
 // checkFrom needs the lock.
@@ -146,9 +157,17 @@ func (s *Service) args(e *entry) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.NodeHours, err = s.budget(base, e.Set); err != nil { // the file may have changed since
+		return nil, err
+	}
+	set := map[string]string{}
+	maps.Copy(set, e.Set)
+	if e.limited() {
+		set["stop.node_hours"] = strconv.FormatFloat(e.NodeHours, 'g', -1, 64)
+	}
 	args := []string{"tune", "-c", base.File, "--results", e.results(), "--yes"}
-	for _, key := range slices.Sorted(maps.Keys(e.Set)) {
-		args = append(args, "--set", key+"="+e.Set[key])
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		args = append(args, "--set", key+"="+set[key])
 	}
 	if e.From != "" {
 		from, err := s.entry(e.From)

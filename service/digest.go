@@ -15,33 +15,25 @@ import (
 	"tutti/store"
 )
 
-// digest is what the records of one journal say, taken in one after another. It is
-// safe for concurrent use; what it returns does not change any more.
+// digest is what the records of one journal amount to, taken in one after another, with
+// the sums that a list of campaigns shows. It is safe for concurrent use; what it
+// returns does not change any more.
 type digest struct {
-	mu           sync.Mutex
-	progress     Progress
-	problems     map[store.Problem]*problemDigest
-	rounds       []Round // by their first record
-	at           map[roundKey]int
-	measurements []Measurement
-	curve        []CurvePoint
-	jobs         []Job // by their first record
-	job          map[string]int
-}
-
-type roundKey struct {
-	store.Problem
-	round int
-}
-
-// problemDigest is what counts for the progress of one problem.
-type problemDigest struct {
-	round              int
-	slowdown, mistakes float64
+	mu       sync.Mutex
+	state    store.State
+	problems []store.Problem // of the header and of the records
+	latest   map[store.Problem]store.Evaluation
+	curve    []CurvePoint
+	progress Progress
+	spent    spending
 }
 
 func newDigest() *digest {
-	return &digest{progress: Progress{Failures: map[string]int{}}, problems: map[store.Problem]*problemDigest{}, at: map[roundKey]int{}, job: map[string]int{}}
+	return &digest{
+		state:    store.State{Lean: true},
+		latest:   map[store.Problem]store.Evaluation{},
+		progress: Progress{Failures: map[string]int{}},
+	}
 }
 
 // add takes in a line of the journal.
@@ -56,23 +48,44 @@ func (d *digest) add(e Event) error {
 	if err := json.Unmarshal(e.Data, &r); err != nil {
 		return fmt.Errorf("line %d: %w", e.Seq, err)
 	}
+	if err := r.Validate(); err != nil {
+		return fmt.Errorf("line %d: %w", e.Seq, err)
+	}
+	share(&r)
+	d.state.Add(r)
 	if r.Problem == (store.Problem{}) {
 		return nil
 	}
-	p := d.problem(r.Problem)
-	switch {
-	case r.Kind == store.KindBatch:
-		d.addBatch(p, r)
-	case r.Kind == store.KindTrial && r.Trial != nil:
-		d.addTrial(e.Seq, r)
-	case r.Kind == store.KindJob && r.Job != nil:
-		d.addJob(r)
-	case r.Kind == store.KindEvaluation && r.Evaluation != nil:
-		d.addEvaluation(p, r)
-	case r.Kind == store.KindStop && activelearn.StopReason(r.Stop).Good():
-		d.progress.Converged++
-	}
+	d.addProblem(r.Problem)
+	d.count(r)
 	return nil
+}
+
+// count adds a record of a problem to the sums.
+func (d *digest) count(r store.Record) {
+	switch r.Kind {
+	case store.KindTrial:
+		d.progress.Trials++
+		d.progress.MachineSeconds += r.Trial.CostSeconds
+		d.progress.NodeSeconds += r.Trial.NodeSeconds()
+		d.spent.add(r.Time, r.Trial.NodeSeconds())
+		if r.Trial.State != coll.TrialDone {
+			d.progress.FailedTrials++
+			d.progress.Failures[cmp.Or(r.Trial.Phase, "other")]++
+		}
+	case store.KindEvaluation:
+		d.curve = append(d.curve, CurvePoint{Problem: r.Problem, Evaluation: *r.Evaluation})
+		d.latest[r.Problem] = *r.Evaluation
+		d.progress.Slowdown, d.progress.Mistakes = 0, 0
+		for _, e := range d.latest {
+			d.progress.Slowdown = max(d.progress.Slowdown, e.Slowdown)
+			d.progress.Mistakes = max(d.progress.Mistakes, e.Mistakes)
+		}
+	case store.KindStop:
+		if activelearn.StopReason(r.Stop).Good() {
+			d.progress.Converged++
+		}
+	}
 }
 
 // addHeader counts the problems of the campaign file.
@@ -88,100 +101,27 @@ func (d *digest) addHeader(line json.RawMessage) error {
 	}
 	for _, lib := range header.Spec.Libraries {
 		for _, c := range header.Spec.Collectives {
-			d.problem(store.Problem{Library: lib.Name, Collective: c})
+			d.addProblem(store.Problem{Library: lib.Name, Collective: c})
 		}
 	}
 	return nil
 }
 
-func (d *digest) problem(id store.Problem) *problemDigest {
-	p, known := d.problems[id]
-	if !known {
-		p = &problemDigest{}
-		d.problems[id] = p
-		d.progress.Problems = len(d.problems)
+func (d *digest) addProblem(id store.Problem) {
+	if !slices.Contains(d.problems, id) {
+		d.problems = append(d.problems, id)
 	}
-	return p
 }
 
-func (d *digest) round(r store.Record) *Round {
-	key := roundKey{r.Problem, r.Round}
-	i, known := d.at[key]
-	if !known {
-		i = len(d.rounds)
-		d.at[key] = i
-		d.rounds = append(d.rounds, Round{Problem: r.Problem, Round: r.Round, Batch: []Asked{}})
-	}
-	return &d.rounds[i]
-}
-
-func (d *digest) addBatch(p *problemDigest, r store.Record) {
-	batch := make([]Asked, len(r.Batch))
+// share gives the candidates of a batch texts that they have in common with all others:
+// a journal repeats the same few on every line. What stays is no longer than it must be.
+func share(r *store.Record) {
+	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
 	for i, c := range r.Batch {
-		batch[i] = Asked{Candidate: shared(c)}
-		if len(r.Reasons) == len(r.Batch) {
-			r.Reasons[i].Rival = sharedAlgorithm(r.Reasons[i].Rival)
-			batch[i].Reason = &r.Reasons[i]
-		}
+		r.Batch[i].Collective, r.Batch[i].Algorithm = unique.Make(c.Collective).Value(), unique.Make(c.Algorithm).Value()
 	}
-	d.round(r).Batch = batch
-	if r.Round > p.round {
-		d.progress.Rounds += r.Round - p.round
-		p.round = r.Round
-	}
-}
-
-func (d *digest) addTrial(seq int64, r store.Record) {
-	t, round := r.Trial, d.round(r)
-	d.progress.Trials++
-	d.progress.MachineSeconds += t.CostSeconds
-	d.progress.NodeSeconds += t.NodeSeconds()
-	if t.State != coll.TrialDone {
-		d.progress.FailedTrials++
-		d.progress.Failures[cmp.Or(t.Phase, "other")]++
-		round.Failed++
-		return
-	}
-	round.Done++
-	t.Candidate = shared(t.Candidate)
-	d.measurements = append(d.measurements, Measurement{Seq: seq, Library: unique.Make(r.Problem.Library).Value(), Round: r.Round, Measurement: t.Measurement})
-}
-
-// shared is a candidate whose texts it has in common with all others: a journal
-// repeats the same few on every line.
-func shared(c coll.Candidate) coll.Candidate {
-	c.Collective = unique.Make(c.Collective).Value()
-	c.Algorithm = sharedAlgorithm(c.Algorithm)
-	return c
-}
-
-func sharedAlgorithm(a coll.Algorithm) coll.Algorithm { return unique.Make(a).Value() }
-
-func (d *digest) addJob(r store.Record) {
-	i, known := d.job[r.Job.Name]
-	if !known {
-		i = len(d.jobs)
-		d.job[r.Job.Name] = i
-		d.jobs = append(d.jobs, Job{Problem: r.Problem, Round: r.Round, Begun: r.Time})
-	}
-	was, is := known && d.jobs[i].State != coll.JobEnded, r.Job.State != coll.JobEnded
-	switch {
-	case is && !was:
-		d.progress.Jobs++
-	case was && !is:
-		d.progress.Jobs--
-	}
-	d.jobs[i].Job, d.jobs[i].Changed = *r.Job, r.Time
-}
-
-func (d *digest) addEvaluation(p *problemDigest, r store.Record) {
-	d.round(r).Evaluation = r.Evaluation
-	d.curve = append(d.curve, CurvePoint{Problem: r.Problem, Evaluation: *r.Evaluation})
-	p.slowdown, p.mistakes = r.Evaluation.Slowdown, r.Evaluation.Mistakes
-	d.progress.Slowdown, d.progress.Mistakes = 0, 0
-	for _, q := range d.problems {
-		d.progress.Slowdown = max(d.progress.Slowdown, q.slowdown)
-		d.progress.Mistakes = max(d.progress.Mistakes, q.mistakes)
+	for i, w := range r.Reasons {
+		r.Reasons[i].Rival = unique.Make(w.Rival).Value()
 	}
 }
 
@@ -191,25 +131,33 @@ func (d *digest) Progress() Progress {
 	defer d.mu.Unlock()
 	p := d.progress
 	p.Failures = maps.Clone(p.Failures)
+	p.Problems = len(d.problems)
+	for _, r := range d.state.Rounds {
+		if len(r.Batch) > 0 {
+			p.Rounds++
+		}
+	}
+	for _, j := range d.state.Jobs {
+		if tuning(j) && j.Open() {
+			p.Jobs++
+		}
+	}
 	return p
 }
 
-// Rounds returns a copy: the last rounds still change.
+// Rounds returns the rounds of all problems, in the order of their first record.
 func (d *digest) Rounds() []Round {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append([]Round{}, d.rounds...)
-}
-
-// Measurements returns at most limit of those after a line, all of them for a
-// limit of zero.
-func (d *digest) Measurements(after int64, limit int) []Measurement {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	from, _ := slices.BinarySearchFunc(d.measurements, after+1, func(m Measurement, seq int64) int { return int(m.Seq - seq) })
-	out := d.measurements[from:len(d.measurements):len(d.measurements)]
-	if limit > 0 && len(out) > limit {
-		out = out[:limit:limit]
+	out := make([]Round, len(d.state.Rounds))
+	for i, r := range d.state.Rounds {
+		out[i] = Round{Problem: r.Problem, Round: r.Number, Batch: make([]Asked, len(r.Batch)), Done: r.Done, Failed: r.Failed, Evaluation: r.Evaluation}
+		for k, c := range r.Batch {
+			out[i].Batch[k] = Asked{Candidate: c}
+			if len(r.Reasons) > 0 {
+				out[i].Batch[k].Reason = &r.Reasons[k]
+			}
+		}
 	}
 	return out
 }
@@ -221,28 +169,39 @@ func (d *digest) Curve() []CurvePoint {
 	return d.curve[:len(d.curve):len(d.curve)]
 }
 
-// Jobs returns a copy: those that have not ended still change.
+// Jobs returns the jobs as they were last heard of, in the order they began.
 func (d *digest) Jobs() []Job {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append([]Job{}, d.jobs...)
+	out := []Job{}
+	for _, j := range d.state.Jobs {
+		if tuning(j) {
+			out = append(out, Job{Problem: j.Problem, Round: j.Round, Begun: j.Begun, Changed: j.Changed, Job: j.Job})
+		}
+	}
+	return out
 }
+
+// tuning reports whether a job is none of a verification.
+func tuning(j *store.Job) bool { return j.Problem.Collective != "" }
 
 // evaluated is the round of the last evaluation of a problem, 0 before any.
 func (d *digest) evaluated(p store.Problem) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := len(d.curve) - 1; i >= 0; i-- {
-		if d.curve[i].Problem == p {
-			return d.curve[i].Round
-		}
-	}
-	return 0
+	return d.latest[p].Round
+}
+
+// spending returns what was taken on the last day.
+func (d *digest) spending() spending {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.spent
 }
 
 // Problems returns the problems by name.
 func (d *digest) Problems() []store.Problem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.SortedFunc(maps.Keys(d.problems), func(a, b store.Problem) int { return strings.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(slices.Values(d.problems), func(a, b store.Problem) int { return strings.Compare(a.String(), b.String()) })
 }

@@ -34,7 +34,7 @@ func TestDigest(t *testing.T) {
 		return store.Record{Kind: store.KindJob, Problem: one, Round: 1, Job: &coll.Job{Name: name, State: state, ID: "1", Carries: []int{0}}}
 	}
 	trial := func(p store.Problem, phase string) store.Record {
-		tr := coll.Trial{Measurement: coll.Measurement{Candidate: candidate, CostSeconds: 2}, State: coll.TrialDone, Phase: phase}
+		tr := coll.Trial{Measurement: coll.Measurement{Candidate: candidate, Seconds: 1, CostSeconds: 2}, State: coll.TrialDone, Phase: phase}
 		if phase != "" {
 			tr.State = coll.TrialFailed
 		}

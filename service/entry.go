@@ -41,7 +41,8 @@ const (
 type entry struct {
 	kept
 	dir   string
-	track *track // nil until somebody looks into the journal
+	track *track   // nil until somebody looks into the journal
+	spent spending // as the track knew it that was forgotten
 
 	process process // while it has one
 }
@@ -62,6 +63,7 @@ type want string
 const (
 	wantPause  want = "pause"
 	wantCancel want = "cancel"
+	wantHalt   want = "halt" // failed, its jobs cancelled: it has taken all its node-hours
 )
 
 func (e *entry) results() string { return filepath.Join(e.dir, resultsDir) }
@@ -89,6 +91,9 @@ func (e *entry) show() Campaign {
 // forget drops the track; what it amounts to stays.
 func (e *entry) forget() {
 	e.Campaign = e.show()
+	if own := e.track.digest.spending(); own.Day >= e.spent.Day {
+		e.spent = own
+	}
 	e.track = nil
 }
 
@@ -125,7 +130,11 @@ func (s *Service) load() error {
 	if s.events, err = openEvents(filepath.Join(s.opt.State, eventsName), s.clock); err != nil {
 		return err
 	}
-	return s.loadSchedule()
+	if err := s.loadSchedule(); err != nil {
+		return err
+	}
+	s.loadSpending()
+	return nil
 }
 
 // add needs the lock, or that nobody else has the service yet.

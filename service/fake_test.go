@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,14 +31,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// plan is what a fake campaign file says: so many trials, one every so often, then
+// fakeFile is what a fake campaign file says: so many trials, one every so often, then
 // an exit code.
-type plan struct {
+type fakeFile struct {
 	Trials int           `json:"trials"`
 	Every  time.Duration `json:"every"`
 	Exit   int           `json:"exit"`
 	Deaf   bool          `json:"deaf"`   // to SIGINT
 	Change float64       `json:"change"` // that drift finds
+	Cost   float64       `json:"cost"`   // node-seconds of a trial, 1 when zero
 
 	Libraries   []library `json:"libraries"`
 	Collectives []string  `json:"collectives"`
@@ -48,7 +50,7 @@ type library struct {
 }
 
 // write puts a campaign file into a folder and returns its path.
-func (p plan) write(t *testing.T, name string) string {
+func (p fakeFile) write(t *testing.T, name string) string {
 	t.Helper()
 	p.Libraries, p.Collectives = []library{{"mpich"}}, []string{"bcast"}
 	content, err := json.Marshal(p)
@@ -80,51 +82,64 @@ func fakeTutti(args []string) int {
 	note(filepath.Join(filepath.Dir(dir), "calls.txt"), strings.Join(args, " "))
 	switch args[0] {
 	case "tune":
-		content, err := os.ReadFile(flag("-c"))
-		if err != nil {
-			return fail(3, err)
-		}
-		j, err := store.Create(dir, store.Header{Campaign: "fake", Spec: content})
-		if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLocked) {
-			return fail(6, err)
-		}
-		if err != nil {
-			return fail(1, err)
-		}
-		return fakeRun(j, content, 0, interrupted)
+		return fakeTune(flag("-c"), dir, interrupted)
 	case "resume":
-		j, contents, err := store.Open(dir)
-		if errors.Is(err, store.ErrLocked) {
-			return fail(6, err)
-		}
-		if err != nil {
-			return fail(3, err)
-		}
-		done := 0
-		for _, r := range contents.Records {
-			if r.Kind == store.KindTrial {
-				done++
-			}
-		}
-		return fakeRun(j, contents.Header.Spec, done, interrupted)
+		return fakeResume(dir, interrupted)
 	case "drift":
-		contents, err := store.Read(dir)
-		if err != nil {
-			return fail(3, err)
-		}
-		var p plan
-		if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
-			return fail(3, err)
-		}
-		fmt.Printf(`{"candidates":8,"change":%g,"ratio":1}`, p.Change)
+		return fakeDrift(dir)
 	}
 	return 0
 }
 
-// fakeRun measures what is left of the plan.
+func fakeTune(file, dir string, interrupted <-chan os.Signal) int {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return fail(3, err)
+	}
+	j, err := store.Create(dir, store.Header{Campaign: "fake", Spec: content})
+	if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLocked) {
+		return fail(6, err)
+	}
+	if err != nil {
+		return fail(1, err)
+	}
+	return fakeRun(j, content, 0, interrupted)
+}
+
+func fakeResume(dir string, interrupted <-chan os.Signal) int {
+	j, contents, err := store.Open(dir)
+	if errors.Is(err, store.ErrLocked) {
+		return fail(6, err)
+	}
+	if err != nil {
+		return fail(3, err)
+	}
+	done := 0
+	for _, r := range contents.Records {
+		if r.Kind == store.KindTrial {
+			done++
+		}
+	}
+	return fakeRun(j, contents.Header.Spec, done, interrupted)
+}
+
+func fakeDrift(dir string) int {
+	contents, err := store.Read(dir)
+	if err != nil {
+		return fail(3, err)
+	}
+	var p fakeFile
+	if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
+		return fail(3, err)
+	}
+	fmt.Printf(`{"candidates":8,"change":%g,"ratio":1,"node_seconds":%g}`, p.Change, 8*cmp.Or(p.Cost, 1))
+	return 0
+}
+
+// fakeRun measures what is left of the campaign file.
 func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
 	defer j.Close()
-	var p plan
+	var p fakeFile
 	if err := json.Unmarshal(spec, &p); err != nil {
 		return fail(3, err)
 	}
@@ -140,7 +155,7 @@ func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-cha
 		case <-time.After(p.Every):
 		}
 		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(done + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
-		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: 0.5}, Attempt: 1, State: coll.TrialDone}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: cmp.Or(p.Cost, 1) / 2}, Attempt: 1, State: coll.TrialDone}
 		group = append(group,
 			store.Record{Kind: store.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
 			store.Record{Kind: store.KindTrial, Problem: problem, Round: done + 1, Trial: &t},
@@ -197,7 +212,7 @@ func calls(t *testing.T, state, id string) []string {
 	return verbs
 }
 
-// checkTrials makes sure that every trial of a plan was measured once.
+// checkTrials makes sure that every trial of a campaign was measured once.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
 	contents, err := store.Read(filepath.Join(state, "campaigns", id, "results"))

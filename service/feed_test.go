@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +57,7 @@ func checkRow(t *testing.T, events []service.Event, after int64, journal string)
 func TestFeed(t *testing.T) {
 	state := t.TempDir()
 	// 3 lines take about 850 bytes: 3000 times that is more than a row keeps in memory.
-	b := base(t, "b", plan{Trials: 3000})
+	b := base(t, "b", fakeFile{Trials: 3000})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
 	feed, err := s.Feed(id)
@@ -99,7 +98,7 @@ func TestFeed(t *testing.T) {
 // stay, and what follows goes on from them.
 func TestServiceEvents(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "b", plan{Trials: 2})
+	b := base(t, "b", fakeFile{Trials: 2})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)
@@ -137,62 +136,4 @@ func TestServiceEvents(t *testing.T) {
 		}
 	}
 	stop()
-}
-
-func TestFiles(t *testing.T) {
-	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "b", plan{Trials: 1})))
-	id := create(t, s, service.Request{Base: "b"})
-	awaitState(t, s, id, service.Done)
-	results := filepath.Join(state, "campaigns", id, "results")
-	secret := filepath.Join(t.TempDir(), "secret")
-	put := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(results, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o700)
-		if err == nil {
-			err = os.WriteFile(path, []byte(text), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("mpich.json", "{}")
-	put("layouts/2x4.rules", "#")
-	put("a/b/c/deep.txt", "x")
-	put(".hidden", "x")
-	put("half.new", "x")
-	for _, link := range []struct{ to, name string }{{secret, "link"}, {filepath.Dir(secret), "folder"}, {"../campaign.json", "up"}} {
-		if err := os.Symlink(link.to, filepath.Join(results, link.name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	files, err := s.Files(id)
-	var names []string
-	for _, f := range files {
-		names = append(names, f.Name)
-	}
-	if want := []string{"journal.jsonl", "layouts/2x4.rules", "mpich.json"}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("Files = %v, %v, want %v", names, err, want)
-	}
-	f, about, err := s.Open(id, "mpich.json")
-	if err != nil || about.Type != "application/json" || about.Size != 2 {
-		t.Fatalf("Open = %+v, %v", about, err)
-	}
-	if content, err := io.ReadAll(f); err != nil || string(content) != "{}" {
-		t.Errorf("mpich.json holds %q, %v", content, err)
-	}
-	f.Close()
-	for _, name := range []string{
-		"", ".", "..", "../campaign.json", "layouts/../../campaign.json", "/etc/passwd", "link", "up", "folder/secret", "layouts", "layouts/",
-		".hidden", "half.new", "journal.lock", "nothing", "a/b/c/deep.txt", "mpich.json\x00", `..\campaign.json`, "./mpich.json", "layouts//2x4.rules",
-	} {
-		if f, _, err := s.Open(id, name); err == nil {
-			f.Close()
-			t.Errorf("Open(%q) opened something", name)
-		}
-	}
 }

@@ -39,7 +39,7 @@ func (s *Service) Files(id string) ([]File, error) {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			out = append(out, File{Name: name, Size: info.Size(), Type: mediaType(name)})
+			out = append(out, s.file(name, info))
 		}
 		return nil
 	})
@@ -77,7 +77,7 @@ func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 	if err != nil {
 		return nil, File{}, errors.Join(err, f.Close())
 	}
-	return f, File{Name: name, Size: info.Size(), Type: mediaType(name)}, nil
+	return f, s.file(name, info), nil
 }
 
 func (s *Service) openResults(id string) (*os.Root, error) {
@@ -88,6 +88,18 @@ func (s *Service) openResults(id string) (*os.Root, error) {
 		return nil, err
 	}
 	return os.OpenRoot(e.results())
+}
+
+func (s *Service) file(name string, info fs.FileInfo) File {
+	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.shown(name)}
+}
+
+// shown reports a file that those may read who may only look.
+func (s *Service) shown(name string) bool {
+	return slices.ContainsFunc(s.opt.Shown, func(pattern string) bool {
+		match, err := path.Match(pattern, name)
+		return err == nil && match
+	})
 }
 
 func downloadable(name string) bool {

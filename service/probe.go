@@ -14,6 +14,8 @@ type Probe struct {
 	Failed     int     `json:"failed"`
 	Change     float64 `json:"change"` // median of |new time over old - 1|
 	Ratio      float64 `json:"ratio"`  // geometric mean of new time over old
+
+	NodeSeconds float64 `json:"node_seconds"` // what it took of the machine
 }
 
 // drifted has a small batch of the last campaign measured again, when the machine
@@ -27,6 +29,10 @@ func (s *Service) drifted(ctx context.Context, b Base, last *entry) (bool, strin
 	if holder := s.machines[b.Machine]; holder != "" {
 		s.mu.Unlock()
 		return false, "drift was not looked at: the machine is busy with " + holder
+	}
+	if b.Ask.Measures && s.nodeHours().Left == 0 {
+		s.mu.Unlock()
+		return false, "drift was not looked at: the node-hours of today are spent or promised"
 	}
 	s.machines[b.Machine] = "a probe of " + b.Name
 	s.mu.Unlock()
@@ -43,7 +49,11 @@ func (s *Service) drifted(ctx context.Context, b Base, last *entry) (bool, strin
 		p, err = readProbe(output)
 	}
 	if err != nil {
-		return false, fmt.Sprintf("drift was not seen: %v", err)
+		s.log.Warn("drift not seen", "base", b.Name, "error", err)
+		return false, "drift was not seen: the service's log says why"
+	}
+	if b.Ask.Measures {
+		s.probed(b, p)
 	}
 	return p.Change >= b.When.Drift, fmt.Sprintf("%d measurements made again differ by %.1f %%, times are %.3f of what they were",
 		p.Candidates, 100*p.Change, p.Ratio)

@@ -10,23 +10,14 @@ import (
 	"syscall"
 	"time"
 
+	"tutti/internal/exitcode"
 	"tutti/store"
-)
-
-// What the exit codes of tutti mean to a service; tutti --help lists all of them.
-const (
-	exitConverged    = 0
-	exitNotConverged = 4
-	exitCancelled    = 5
-	exitBusy         = 6
-	exitUnknown      = -1 // nobody heard it, or a signal ended it
 )
 
 // process is tutti at work on a campaign.
 type process interface {
-	// wait returns the exit code, exitUnknown when nobody knows, and why a process
-	// has none.
-	wait() (int, error)
+	// wait returns the exit code and why a process has none.
+	wait() (exitcode.Code, error)
 	signal(os.Signal) error
 }
 
@@ -63,16 +54,16 @@ func (s *Service) start(log, output string, args []string) (*child, error) {
 	return &child{cmd}, nil
 }
 
-func (c *child) wait() (int, error) {
+func (c *child) wait() (exitcode.Code, error) {
 	err := c.cmd.Wait()
 	var ended *exec.ExitError
 	switch {
 	case err == nil:
-		return 0, nil
+		return exitcode.Done, nil
 	case errors.As(err, &ended) && ended.ExitCode() >= 0:
-		return ended.ExitCode(), nil
+		return exitcode.Code(ended.ExitCode()), nil
 	}
-	return exitUnknown, err
+	return exitcode.Unknown, err
 }
 
 func (c *child) signal(s os.Signal) error { return ignoreDone(c.cmd.Process.Signal(s)) }
@@ -83,11 +74,11 @@ type orphan struct {
 	poll time.Duration
 }
 
-func (o orphan) wait() (int, error) {
+func (o orphan) wait() (exitcode.Code, error) {
 	for o.Runs() {
 		time.Sleep(o.poll)
 	}
-	return exitUnknown, nil
+	return exitcode.Unknown, nil
 }
 
 func (o orphan) signal(s os.Signal) error {
@@ -108,11 +99,11 @@ type stranger struct {
 	poll time.Duration
 }
 
-func (o stranger) wait() (int, error) {
+func (o stranger) wait() (exitcode.Code, error) {
 	for o.present() {
 		time.Sleep(o.poll)
 	}
-	return exitUnknown, nil
+	return exitcode.Unknown, nil
 }
 
 func (o stranger) present() bool {
@@ -154,7 +145,7 @@ func (s *Service) once(ctx context.Context, log, output string, args ...string) 
 	switch {
 	case err != nil:
 		return fmt.Errorf("tutti %s: %w", args[0], err)
-	case code != 0:
+	case code != exitcode.Done:
 		return fmt.Errorf("tutti %s: exit code %d: %s", args[0], code, lastLine(log))
 	}
 	return nil

@@ -11,13 +11,16 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"tutti/store"
 )
 
 // How much a row keeps in memory, and how far apart its marks in the file are.
 const (
-	rowBytes  = 2 << 20 // of the youngest events; halved when exceeded
-	rowStride = 256     // lines from one mark to the next
-	rowPage   = 1024    // events read from the file at once
+	rowBytes  = 512 << 10 // of the youngest events; halved when exceeded
+	rowEvent  = 128       // bytes that an event takes beside its data
+	rowStride = 256       // lines from one mark to the next
+	rowPage   = 1024      // events read from the file at once
 )
 
 // row is a file of JSON lines that grows at its end, as a Feed: event n is line n.
@@ -31,7 +34,7 @@ type row struct {
 
 	mu    sync.Mutex
 	young []Event // those after first, never changed
-	held  int     // bytes of young
+	held  int     // bytes that young takes
 	last  int64   // number of the last event
 	size  int64   // bytes of its whole lines
 	marks []int64 // offsets of lines 1, 1+rowStride, ...
@@ -65,22 +68,21 @@ func (r *row) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 		}
 		return events[:len(events):len(events)], grown
 	}
-	from, at := r.markBefore(seq + 1)
-	size := r.size
+	old := r.before(seq + 1)
 	r.mu.Unlock()
 	if limit <= 0 || limit > rowPage {
 		limit = rowPage
 	}
-	if old := readEvents(r.path, at, size, from, seq, limit); len(old) > 0 {
-		return old, closed
+	if events := old.read(r.path, seq, limit); len(events) > 0 {
+		return events, closed
 	}
 	return nil, grown // the file cannot be read now: look again later
 }
 
-// markBefore returns the nearest mark at or before a line, and its offset.
-func (r *row) markBefore(line int64) (number, offset int64) {
+// before returns the file from the nearest mark at or before a line on. It needs the lock.
+func (r *row) before(line int64) stretch {
 	i := min((line-1)/rowStride, int64(len(r.marks)-1))
-	return 1 + i*rowStride, r.marks[i]
+	return stretch{line: 1 + i*rowStride, from: r.marks[i], to: r.size}
 }
 
 // Last implements Feed.
@@ -115,7 +117,7 @@ func (r *row) wake() {
 // advance reads the whole lines that the file has got since the last call and
 // tells each of them. A file that is not there yet has none. Lines that were cut
 // off again, as a journal does after a failed write, are gone: the numbers go on
-// from what is there.
+// from what is there. A line longer than store.MaxLine is an error.
 func (r *row) advance(each func(Event)) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -134,7 +136,8 @@ func (r *row) advance(each func(Event)) error {
 	if stat.Size() < r.size {
 		return fmt.Errorf("%s: has become shorter: %d bytes, had %d", r.path, stat.Size(), r.size)
 	}
-	if stat.Size() == r.size {
+	grown := stat.Size() - r.size
+	if grown == 0 {
 		return nil
 	}
 	defer func() {
@@ -142,9 +145,9 @@ func (r *row) advance(each func(Event)) error {
 		defer r.mu.Unlock()
 		r.wake()
 	}()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, r.size, stat.Size()-r.size), 64<<10)
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, r.size, grown), int(min(grown, 64<<10)))
 	for {
-		line, err := lines.ReadBytes('\n')
+		line, err := store.ReadLine(lines, nil)
 		if errors.Is(err, io.EOF) {
 			return nil // the rest is not whole yet
 		}
@@ -171,7 +174,7 @@ func (r *row) take(e Event, bytes int64) {
 	}
 	r.last, r.size = e.Seq, r.size+bytes
 	r.young = append(r.young, e)
-	r.held += len(e.Data)
+	r.held += rowEvent + len(e.Data)
 	if r.held > r.youth {
 		r.forget()
 	}
@@ -181,7 +184,7 @@ func (r *row) take(e Event, bytes int64) {
 func (r *row) forget() {
 	drop := 0
 	for ; drop < len(r.young) && r.held > r.youth/2; drop++ {
-		r.held -= len(r.young[drop].Data)
+		r.held -= rowEvent + len(r.young[drop].Data)
 	}
 	r.young = append([]Event(nil), r.young[drop:]...)
 }
@@ -200,18 +203,25 @@ func (r *row) bytes() int64 {
 	return r.size
 }
 
-// readEvents returns at most limit events after seq, from the line with a number
-// at an offset on.
-func readEvents(path string, offset, size, number, seq int64, limit int) []Event {
+// stretch is a part of the file of a row: whole lines, the first of which has a number.
+type stretch struct {
+	line     int64
+	from, to int64 // bytes
+}
+
+// read returns events after seq: at most limit of them, and no more once they have
+// rowBytes.
+func (p stretch) read(path string, seq int64, limit int) []Event {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, offset, size-offset), 64<<10)
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, p.from, p.to-p.from), 64<<10)
 	var out []Event
-	for ; len(out) < limit; number++ {
-		line, err := lines.ReadBytes('\n')
+	number := p.line
+	for held := 0; len(out) < limit && held < rowBytes; number++ {
+		line, err := store.ReadLine(lines, nil)
 		if err != nil {
 			break
 		}
@@ -223,6 +233,7 @@ func readEvents(path string, offset, size, number, seq int64, limit int) []Event
 			break
 		}
 		out = append(out, event)
+		held += len(event.Data)
 	}
 	return out
 }

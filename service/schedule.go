@@ -15,10 +15,11 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// planned is what the schedule knows of one base.
-type planned struct {
+// agenda is what the schedule knows of one base.
+type agenda struct {
 	Last    time.Time `json:"last"`    // looked at
 	Verdict string    `json:"verdict"` // of that
+	Probed  spending  `json:"probed,omitzero"`
 	job     gocron.Job
 }
 
@@ -59,7 +60,7 @@ func (b Base) after(t time.Time) (time.Time, error) {
 	return cron.Next(t), nil
 }
 
-// Schedule returns what is planned of each base that has a schedule.
+// Schedule returns when each base that has a schedule was looked at and will be.
 func (s *Service) Schedule() []Scheduled {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,9 +73,9 @@ func (s *Service) Schedule() []Scheduled {
 	return out
 }
 
-// scheduled needs the lock.
+// scheduled shows what the schedule knows of a base. It needs the lock.
 func (s *Service) scheduled(b Base) Scheduled {
-	p := s.planned(b)
+	p := s.agenda(b)
 	next := time.Time{}
 	if p.job != nil {
 		next, _ = p.job.NextRun()
@@ -82,11 +83,11 @@ func (s *Service) scheduled(b Base) Scheduled {
 	return Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Next: next, Last: p.Last, Verdict: p.Verdict}
 }
 
-// planned needs the lock.
-func (s *Service) planned(b Base) *planned {
+// agenda returns what the schedule knows of a base. It needs the lock.
+func (s *Service) agenda(b Base) *agenda {
 	p, known := s.schedule[b.Name]
 	if !known {
-		p = &planned{}
+		p = &agenda{}
 		s.schedule[b.Name] = p
 	}
 	return p
@@ -126,7 +127,7 @@ func (s *Service) startSchedule(ctx context.Context) error {
 			continue
 		}
 		s.mu.Lock()
-		last := s.planned(b).Last
+		last := s.agenda(b).Last
 		s.mu.Unlock()
 		if last.IsZero() {
 			if s.opt.Once {
@@ -167,11 +168,22 @@ func (s *Service) followClock(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("schedule of %s: %w", b.Name, err), cron.Shutdown())
 		}
-		s.planned(b).job = job
+		s.agenda(b).job = job
 	}
 	s.cron = cron
 	cron.Start()
 	return nil
+}
+
+// ownWords is an error in words that everybody may read: those of the system, of
+// programs and of campaign files stay in the log.
+func ownWords(err error) string {
+	for _, own := range []error{ErrFull, ErrSpent, ErrDraining, ErrNoBase} {
+		if errors.Is(err, own) {
+			return err.Error()
+		}
+	}
+	return "the service's log says why"
 }
 
 func (s *Service) stopSchedule() {
@@ -196,7 +208,8 @@ func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
 		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
 		c, _, err := s.create(r, key, "schedule: "+reason)
 		if err != nil {
-			reason = fmt.Sprintf("%s, but there is no campaign: %v", reason, err)
+			s.log.Error("no campaign", "base", b.Name, "error", err)
+			reason += ", but there is no campaign: " + ownWords(err)
 		} else {
 			reason = fmt.Sprintf("campaign %s: %s", c.ID, reason)
 		}
@@ -205,7 +218,7 @@ func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.planned(b)
+	p := s.agenda(b)
 	p.Last, p.Verdict = s.clock.Now().UTC(), reason
 	err := s.saveSchedule()
 	if err == nil {

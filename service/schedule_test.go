@@ -66,12 +66,13 @@ type nightly struct {
 	site    *site
 	state   string
 	base    service.Base
+	adjust  func(*service.Options) // nil: as they are
 	stop    func()
 }
 
 var noon = time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
 
-func newNightly(t *testing.T, p plan, when service.When) *nightly {
+func newNightly(t *testing.T, p fakeFile, when service.When) *nightly {
 	t.Helper()
 	b := base(t, "night", p)
 	b.Schedule, b.TimeZone, b.When, b.FromLast = "30 2 * * *", "Europe/Berlin", when, true
@@ -84,6 +85,9 @@ func newNightly(t *testing.T, p plan, when service.When) *nightly {
 func (n *nightly) options() service.Options {
 	opt := options(n.T, n.state, n.base)
 	opt.Clock, opt.Site = n.clock, n.site
+	if n.adjust != nil {
+		n.adjust(&opt)
+	}
 	return opt
 }
 
@@ -149,7 +153,7 @@ func berlin(t *testing.T) *time.Location {
 // Every night a campaign, each from the one before; also over the night when
 // clocks are put forward.
 func TestSchedule(t *testing.T) {
-	n := newNightly(t, plan{Trials: 2}, service.When{})
+	n := newNightly(t, fakeFile{Trials: 2}, service.When{})
 	last := ""
 	for night := range 3 {
 		verdict := n.night()
@@ -177,7 +181,7 @@ func TestConditions(t *testing.T) {
 	tests := []struct {
 		name      string
 		when      service.When
-		plan      plan
+		file      fakeFile
 		libraries []service.SeenLibrary
 		nodes     []string
 		err       error
@@ -194,16 +198,16 @@ func TestConditions(t *testing.T) {
 		{name: "new node", when: service.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, verdict: "of 2 nodes 0 are gone, 1 are new"},
 		{name: "node gone", when: service.When{Nodes: true}, nodes: []string{"n1"}, run: true, verdict: "1 are gone"},
 		{name: "nodes do not count", when: service.When{Library: true}, nodes: []string{"n1"}, verdict: "as it was"},
-		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: sinfo: no such host"},
-		{name: "drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
-		{name: "little drift", when: service.When{Drift: 0.1}, plan: plan{Change: 0.02}, verdict: "differ by 2.0 %"},
-		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, plan: plan{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
+		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: the service's log says why"},
+		{name: "drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
+		{name: "little drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, verdict: "differ by 2.0 %"},
+		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			tc.plan.Trials = 1
-			n := newNightly(t, tc.plan, tc.when)
+			tc.file.Trials = 1
+			n := newNightly(t, tc.file, tc.when)
 			n.expect(n.night(), "there is no earlier one", 1)
 			first := n.done()
 			libraries, now := tc.libraries, tc.nodes
@@ -243,7 +247,7 @@ func probes(t *testing.T, state string) []string {
 
 // A campaign that is not over keeps the schedule from making another.
 func TestScheduleWaits(t *testing.T) {
-	n := newNightly(t, plan{Trials: 100000, Every: time.Second}, service.When{})
+	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, service.When{})
 	n.expect(n.night(), "there is no earlier one", 1)
 	n.expect(n.night(), " is running", 1)
 }
@@ -251,7 +255,7 @@ func TestScheduleWaits(t *testing.T) {
 // What became due while no service ran is made up for, once; a service that starts
 // for the first time waits for its time.
 func TestScheduleCatchesUp(t *testing.T) {
-	n := newNightly(t, plan{Trials: 1}, service.When{})
+	n := newNightly(t, fakeFile{Trials: 1}, service.When{})
 	if got := len(n.service.Campaigns()); got != 0 {
 		t.Fatalf("%d campaigns before the first night", got)
 	}
@@ -276,9 +280,9 @@ func TestScheduleCatchesUp(t *testing.T) {
 
 // With Once a service runs what is due and ends.
 func TestOnce(t *testing.T) {
-	b := base(t, "night", plan{Trials: 3})
+	b := base(t, "night", fakeFile{Trials: 3})
 	b.Schedule, b.TimeZone = "30 2 * * *", "UTC"
-	opt := options(t, t.TempDir(), b, base(t, "by hand", plan{}))
+	opt := options(t, t.TempDir(), b, base(t, "by hand", fakeFile{}))
 	clock := clockwork.NewFakeClockAt(noon)
 	opt.Once, opt.Clock = true, clock
 	run := func(want int) {

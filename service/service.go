@@ -24,11 +24,16 @@ type Options struct {
 	Bases   []Base
 	Command []string // how tutti is called: the program and what comes before its verbs
 	Environ []string // of the campaigns' processes
-	// Check reports a request that its base cannot be run with, as a *FieldError
-	// where one field is to blame.
-	Check func(Base, map[string]string) error
-	Views Views
-	Site  Site
+	// Check returns what a campaign of a base with settings would ask of its machine. It
+	// reports settings that the base cannot be run with, as a *FieldError where one field
+	// is to blame. nil: every campaign is from recorded data.
+	Check    func(Base, map[string]string) (Ask, error)
+	Ceilings Ceilings
+	Views    Views
+	Site     Site
+	// Shown are patterns, as path.Match takes them, of the files that those may read
+	// who may only look. All others are private.
+	Shown []string
 
 	Waiting  int           // campaigns that may wait at most, 0: 100
 	LogBytes int64         // of the log of one campaign, 0: 1 MiB
@@ -65,11 +70,11 @@ type Service struct {
 
 	mu        sync.Mutex
 	campaigns map[string]*entry
-	order     []*entry            // as they were made
-	keys      map[string]*entry   // by idempotency key
-	machines  map[string]string   // what a machine is busy with: the ID of a campaign, or a probe
-	schedule  map[string]*planned // by base
-	cron      gocron.Scheduler    // nil before Run, and with Options.Once
+	order     []*entry           // as they were made
+	keys      map[string]*entry  // by idempotency key
+	machines  map[string]string  // what a machine is busy with: the ID of a campaign, or a probe
+	schedule  map[string]*agenda // by base
+	cron      gocron.Scheduler   // nil before Run, and with Options.Once
 	draining  bool
 	started   bool
 	idle      []*entry // campaigns that are over and whose track is in memory, oldest use first
@@ -86,10 +91,15 @@ func New(opt Options) (*Service, error) {
 	opt.LogBytes = cmp.Or(opt.LogBytes, 1<<20)
 	opt.Poll = cmp.Or(opt.Poll, 250*time.Millisecond)
 	opt.Grace = cmp.Or(opt.Grace, time.Minute)
+	opt.Ceilings.Campaign = cmp.Or(opt.Ceilings.Campaign, DefaultCampaign)
+	opt.Ceilings.Day = cmp.Or(opt.Ceilings.Day, DefaultDay)
+	if err := opt.Ceilings.Validate(); err != nil {
+		return nil, fmt.Errorf("ceilings: %w", err)
+	}
 	s := &Service{
 		opt: opt, clock: opt.Clock, log: opt.Log,
 		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
-		schedule: map[string]*planned{}, changed: make(chan struct{}),
+		schedule: map[string]*agenda{}, changed: make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = clockwork.NewRealClock()

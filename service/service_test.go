@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -31,7 +32,7 @@ func options(t testing.TB, state string, bases ...service.Base) service.Options 
 	}
 }
 
-func base(t *testing.T, name string, p plan) service.Base {
+func base(t *testing.T, name string, p fakeFile) service.Base {
 	t.Helper()
 	return service.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
@@ -107,8 +108,8 @@ func measured(t *testing.T, s *service.Service, id string) {
 
 func TestOneAtATime(t *testing.T) {
 	state := t.TempDir()
-	quick := base(t, "quick", plan{Trials: 5, Every: 5 * time.Millisecond})
-	other := base(t, "other", plan{Trials: 5, Every: 5 * time.Millisecond, Exit: 4})
+	quick := base(t, "quick", fakeFile{Trials: 5, Every: 5 * time.Millisecond})
+	other := base(t, "other", fakeFile{Trials: 5, Every: 5 * time.Millisecond, Exit: 4})
 	other.Machine = "n"
 	s, _ := running(t, options(t, state, quick, other))
 	var ids []string
@@ -143,7 +144,7 @@ func TestOneAtATime(t *testing.T) {
 // What a campaign amounts to is still told when its track is not in memory any more,
 // and while it is read again.
 func TestProgressStays(t *testing.T) {
-	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", plan{Trials: 3})))
+	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
 	var ids []string
 	for range 10 { // more than stay in memory
 		ids = append(ids, create(t, s, service.Request{Base: "quick"}))
@@ -171,7 +172,7 @@ func TestProgressStays(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "bad", plan{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
+	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
 	id := create(t, s, service.Request{Base: "bad"})
 	c := awaitState(t, s, id, service.Failed)
 	if c.Exit != 7 || !strings.Contains(c.Error, "something is wrong") {
@@ -195,7 +196,7 @@ func TestFailure(t *testing.T) {
 
 func TestPauseAndResume(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 30, Every: 10 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 30, Every: 10 * time.Millisecond})))
 	id, next := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
 	if c, err := s.Pause(next); err != nil || c.State != service.Paused {
 		t.Errorf("Pause of one that waits = %s, %v", c.State, err)
@@ -225,7 +226,7 @@ func TestPauseAndResume(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 1000, Every: 10 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 1000, Every: 10 * time.Millisecond})))
 	id, waits := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
 	if c, err := s.Cancel(waits); err != nil || c.State != service.Cancelled {
 		t.Errorf("Cancel of one that waits = %s, %v", c.State, err)
@@ -263,7 +264,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestKillsWhatDoesNotStop(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "deaf", plan{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
+	opt := options(t, t.TempDir(), base(t, "deaf", fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
 	opt.Grace = 50 * time.Millisecond
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "deaf"})
@@ -276,7 +277,7 @@ func TestKillsWhatDoesNotStop(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "slow", plan{Trials: 40, Every: 10 * time.Millisecond})
+	b := base(t, "slow", fakeFile{Trials: 40, Every: 10 * time.Millisecond})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
@@ -331,7 +332,7 @@ func fakeService(args []string) int {
 func TestKilledService(t *testing.T) {
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
-		b := base(t, "slow", plan{Trials: 60, Every: 5 * time.Millisecond})
+		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
 		about, err := json.Marshal([]service.Base{b})
 		if err != nil {
 			t.Fatal(err)
@@ -389,7 +390,7 @@ func awaitLines(t *testing.T, state string, lines int) string {
 // A person at work on a campaign is waited for, and left alone.
 func TestOthersAtWork(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", plan{Trials: 20, Every: 5 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 20, Every: 5 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
 	if _, err := s.Pause(id); err != nil {
@@ -404,8 +405,8 @@ func TestOthersAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := awaitState(t, s, id, service.Running)
-	if !strings.Contains(c.Error, "another tutti") {
-		t.Errorf("the campaign says %q", c.Error)
+	if !strings.Contains(c.Waits, "another tutti") || c.Error != "" {
+		t.Errorf("the campaign waits for %q, error %q", c.Waits, c.Error)
 	}
 	time.Sleep(20 * time.Millisecond)
 	if got := calls(t, state, id); !slices.Equal(got, []string{"tune"}) {
@@ -414,28 +415,27 @@ func TestOthersAtWork(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if c := awaitState(t, s, id, service.Done); c.Error != "" {
-		t.Errorf("in the end the campaign says %q", c.Error)
+	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.Waits != "" {
+		t.Errorf("in the end the campaign says %q, waits for %q", c.Error, c.Waits)
 	}
 	checkTrials(t, state, id, 20)
 }
 
 func TestTwoServices(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "b", plan{}))
+	opt := options(t, t.TempDir(), base(t, "b", fakeFile{}))
 	running(t, opt)
 	if _, err := service.New(opt); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second service for the same folder: %v, want ErrLocked", err)
 	}
 }
 
-func TestCreate(t *testing.T) {
-	opt := options(t, t.TempDir(), base(t, "b", plan{Trials: 1000, Every: time.Second}))
-	opt.Waiting = 2
-	opt.Check = func(_ service.Base, set map[string]string) error {
+func TestCreateRefuses(t *testing.T) {
+	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
+	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
 		if _, bad := set["bad"]; bad {
-			return &service.FieldError{Field: "set.bad", Text: "no"}
+			return service.Ask{}, &service.FieldError{Field: "set.bad", Text: "no"}
 		}
-		return nil
+		return service.Ask{}, nil
 	}
 	s, _ := running(t, opt)
 	first := create(t, s, service.Request{Base: "b", Name: "<script>", Set: map[string]string{"seed": "2"}})
@@ -463,6 +463,17 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: %v, want %v %s", tc.name, err, tc.err, tc.field)
 		}
 	}
+	if _, err := s.Campaign("../b"); !errors.Is(err, service.ErrNoCampaign) {
+		t.Errorf("Campaign(../b) = %v", err)
+	}
+}
+
+// The same request with the same key makes one campaign, and only so many may wait.
+func TestCreateAgain(t *testing.T) {
+	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
+	opt.Waiting = 2
+	s, _ := running(t, opt)
+	awaitState(t, s, create(t, s, service.Request{Base: "b"}), service.Running)
 	one, made, err := s.Create(t.Context(), service.Request{Base: "b"}, "key")
 	if err != nil || !made {
 		t.Fatal(err)
@@ -477,23 +488,68 @@ func TestCreate(t *testing.T) {
 	if _, _, err := s.Create(t.Context(), service.Request{Base: "b"}, ""); !errors.Is(err, service.ErrFull) {
 		t.Errorf("one more than may wait: %v, want ErrFull", err)
 	}
-	if _, err := s.Campaign("../b"); !errors.Is(err, service.ErrNoCampaign) {
-		t.Errorf("Campaign(../b) = %v", err)
+}
+
+// Measurements are read from the journal, however old they are, and a journal that is
+// gone is an error, not the end of them.
+func TestMeasurementsOfALongJournal(t *testing.T) {
+	const trials = 3000 // more lines than stay in memory
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))
+	id := create(t, s, service.Request{Base: "b"})
+	awaitState(t, s, id, service.Done)
+	all, err := s.Measurements(id, 0, 0)
+	if err != nil || len(all) != trials {
+		t.Fatalf("%d measurements, %v, want %d", len(all), err, trials)
+	}
+	var paged []service.Measurement
+	for after := int64(0); len(paged) < trials; after = paged[len(paged)-1].Seq {
+		part, err := s.Measurements(id, after, 700)
+		if err != nil || len(part) == 0 || len(part) > 700 {
+			t.Fatalf("%d measurements after line %d, %v", len(part), after, err)
+		}
+		paged = append(paged, part...)
+	}
+	if !reflect.DeepEqual(all, paged) {
+		t.Error("the pages differ from the whole")
+	}
+	if err := os.Remove(filepath.Join(state, "campaigns", id, "results", store.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Measurements(id, 0, 0); err == nil {
+		t.Errorf("%d measurements without a journal, want an error", len(got))
 	}
 }
 
-func TestViews(t *testing.T) {
-	s, _ := running(t, options(t, t.TempDir(), base(t, "b", plan{Trials: 7, Every: time.Millisecond})))
-	id := create(t, s, service.Request{Base: "b"})
+// seven is a service with a campaign of seven trials that is done.
+func seven(t *testing.T) (s *service.Service, id string) {
+	t.Helper()
+	s, _ = running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
+	id = create(t, s, service.Request{Base: "b"})
 	awaitState(t, s, id, service.Done)
+	return s, id
+}
+
+func TestRounds(t *testing.T) {
+	s, id := seven(t)
 	rounds, err := s.Rounds(id)
-	if err != nil || len(rounds) != 7 || rounds[6].Done != 1 || rounds[6].Evaluation == nil || len(rounds[6].Batch) != 1 {
-		t.Errorf("Rounds = %+v, %v", rounds, err)
+	if err != nil || len(rounds) != 7 {
+		t.Fatalf("Rounds = %+v, %v, want 7", rounds, err)
+	}
+	if last := rounds[6]; last.Done != 1 || last.Evaluation == nil || len(last.Batch) != 1 {
+		t.Errorf("the last round is %+v", last)
 	}
 	curve, err := s.Curve(id)
 	if err != nil || len(curve) != 7 || curve[3].Round != 4 || curve[3].Slowdown != 1.5 {
 		t.Errorf("Curve = %+v, %v", curve, err)
 	}
+	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
+		t.Errorf("Jobs = %v, %v, want none", jobs, err)
+	}
+}
+
+func TestMeasurements(t *testing.T) {
+	s, id := seven(t)
 	page, err := s.Measurements(id, 0, 3)
 	if err != nil || len(page) != 3 {
 		t.Fatalf("Measurements = %+v, %v", page, err)
@@ -502,14 +558,16 @@ func TestViews(t *testing.T) {
 	if err != nil || len(rest) != 4 || rest[0].MsgBytes != 4 || rest[0].Library != "mpich" {
 		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, rest, err)
 	}
+}
+
+func TestProblems(t *testing.T) {
+	s, id := seven(t)
 	problems, err := s.Problems(id)
-	if want := (store.Problem{Library: "mpich", Collective: coll.Bcast}); err != nil || !slices.Equal(problems, []store.Problem{want}) {
+	want := store.Problem{Library: "mpich", Collective: coll.Bcast}
+	if err != nil || !slices.Equal(problems, []store.Problem{want}) {
 		t.Errorf("Problems = %v, %v, want %v", problems, err, want)
 	}
-	if jobs, err := s.Jobs(id); err != nil || len(jobs) != 0 {
-		t.Errorf("Jobs = %v, %v, want none", jobs, err)
-	}
-	if _, err := s.Selection(t.Context(), id, problems[0]); !errors.Is(err, service.ErrNotYet) {
+	if _, err := s.Selection(t.Context(), id, want); !errors.Is(err, service.ErrNotYet) {
 		t.Errorf("Selection without models = %v, want ErrNotYet", err)
 	}
 	if _, err := s.Selection(t.Context(), id, store.Problem{Library: "intel"}); !errors.Is(err, service.ErrNoProblem) {

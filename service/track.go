@@ -1,9 +1,13 @@
 package service
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
+
+	"tutti/coll"
+	"tutti/store"
 )
 
 // track follows the journal of one campaign: its lines as events, and what they
@@ -110,13 +114,53 @@ func (s *Service) Rounds(id string) ([]Round, error) {
 }
 
 // Measurements returns what was measured, in the order of the journal: at most
-// limit of those whose Seq is above after, all of them for a limit of zero.
+// limit of those whose Seq is above after, all of them for a limit of zero. They are
+// read from the journal each time, O(lines) where few of them are wanted behind many.
 func (s *Service) Measurements(id string, after int64, limit int) ([]Measurement, error) {
 	t, err := s.tracked(id)
 	if err != nil {
 		return nil, err
 	}
-	return t.digest.Measurements(after, limit), nil
+	page := rowPage
+	if limit > 0 {
+		page = min(page, 2*limit)
+	}
+	out := []Measurement{}
+	for last := t.row.Last(); after < last; {
+		events, _ := t.row.After(after, page)
+		if len(events) == 0 {
+			return nil, fmt.Errorf("%s: line %d cannot be read", t.row.path, after+1)
+		}
+		for _, e := range events {
+			m, ok, err := measurementOf(e)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", t.row.path, e.Seq, err)
+			}
+			if ok {
+				out = append(out, m)
+			}
+			if len(out) == limit && limit > 0 {
+				return out, nil
+			}
+		}
+		after = events[len(events)-1].Seq
+	}
+	return out, nil
+}
+
+// measurementOf returns what was measured by a line of a journal, if anything was.
+func measurementOf(e Event) (m Measurement, ok bool, err error) {
+	if e.Type != string(store.KindTrial) {
+		return Measurement{}, false, nil
+	}
+	var r store.Record
+	if err := json.Unmarshal(e.Data, &r); err != nil {
+		return Measurement{}, false, err
+	}
+	if r.Trial == nil || r.Trial.State != coll.TrialDone {
+		return Measurement{}, false, nil
+	}
+	return Measurement{Seq: e.Seq, Library: r.Problem.Library, Round: r.Round, Measurement: r.Trial.Measurement}, true, nil
 }
 
 // Curve returns the evaluations of all problems in the order they were made.

@@ -59,4 +59,7 @@ type File struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
 	Type string `json:"type"` // of the media
+	// Private files are for those who may operate: they may hold secrets, or quote
+	// programs that do.
+	Private bool `json:"private,omitempty"`
 }

@@ -2,13 +2,12 @@ package service
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"tutti/internal/exitcode"
 	"tutti/store"
 )
 
@@ -16,7 +15,7 @@ import (
 // campaign before it tries again.
 const busyWait = 5 * time.Second
 
-const othersWork = "another tutti is at work on the campaign: waiting for it"
+const othersWork = "for another tutti that is at work on the campaign"
 
 // dispatch starts the campaigns that have waited longest for machines that are
 // free. It needs the lock.
@@ -24,11 +23,29 @@ func (s *Service) dispatch() {
 	if !s.started || s.draining {
 		return
 	}
+	tight := false // an earlier one waits for node-hours: later ones do not take them away
 	for _, e := range s.order {
-		if e.State == Queued && s.machines[e.Machine] == "" {
+		switch {
+		case e.State != Queued || s.machines[e.Machine] != "":
+		case e.limited() && (tight || !s.affords(e)):
+			tight = true
+			s.wait(e, waitsForHours)
+		default:
 			s.employ(e)
 		}
 	}
+}
+
+// wait says what a campaign waits for, beside its machine. It needs the lock.
+func (s *Service) wait(e *entry, what string) {
+	if e.Waits == what {
+		return
+	}
+	e.Waits = what
+	if err := e.save(); err != nil {
+		s.log.Error("state not kept", "campaign", e.ID, "error", err)
+	}
+	s.tell(e)
 }
 
 // employ gives a campaign its machine and a worker. It needs the lock.
@@ -62,11 +79,11 @@ func (s *Service) work(e *entry) {
 	s.lookAround(e)
 	for {
 		p, err := s.launch(e)
-		code := exitUnknown
+		code := exitcode.Unknown
 		if err == nil && p != nil {
 			code, err = s.attend(e, p)
 		}
-		if s.settle(e, code, err) {
+		if s.processEnded(e, code, err) {
 			return
 		}
 	}
@@ -100,7 +117,7 @@ func (s *Service) launch(e *entry) (process, error) {
 			return o, s.urge(e, o)
 		}
 		if e.State == Queued {
-			e.Error = othersWork
+			e.Waits = othersWork
 			return o, s.enter(e, Running)
 		}
 		return o, nil
@@ -124,18 +141,18 @@ func (s *Service) launch(e *entry) (process, error) {
 		e.Started = s.clock.Now().UTC()
 	}
 	s.log.Info("process started", "campaign", e.ID, "pid", c.cmd.Process.Pid, "args", args)
-	e.Error = ""
+	e.Error, e.Waits = "", ""
 	return c, s.enter(e, Running)
 }
 
 // attend follows the journal until the process ends.
-func (s *Service) attend(e *entry, p process) (int, error) {
+func (s *Service) attend(e *entry, p process) (exitcode.Code, error) {
 	s.mu.Lock()
 	t := s.trackOf(e)
 	s.mu.Unlock()
 	t.row.end(false)
 	type outcome struct {
-		code int
+		code exitcode.Code
 		err  error
 	}
 	ended := make(chan outcome, 1)
@@ -168,90 +185,7 @@ func (s *Service) look(e *entry, t *track) {
 	if err := capLog(filepath.Join(e.dir, logName), s.opt.LogBytes); err != nil {
 		s.log.Warn("log", "campaign", e.ID, "error", err)
 	}
-}
-
-// settle decides what a campaign is after a process has ended with a code, and
-// reports whether its worker is done with it.
-func (s *Service) settle(e *entry, code int, failure error) bool {
-	s.mu.Lock()
-	if e.Want == wantCancel && code != exitConverged && code != exitNotConverged {
-		s.mu.Unlock()
-		failure = s.cancelJobs(e)
-		s.mu.Lock()
-		s.leave(e, Cancelled, exitCancelled, failure)
-		s.mu.Unlock()
-		return true
-	}
-	defer s.mu.Unlock()
-	switch {
-	case code == exitConverged, code == exitNotConverged:
-		e.Converged = code == exitConverged
-		s.leave(e, Done, code, nil)
-	case e.Want == wantPause && (code == exitCancelled || code == exitUnknown):
-		s.leave(e, Paused, exitCancelled, nil)
-	case s.draining && (code == exitCancelled || code == exitUnknown):
-		s.leave(e, Queued, exitCancelled, nil)
-	case code == exitUnknown && failure == nil:
-		return false // an orphan ended: resuming tells how
-	case code == exitBusy && s.mayWait(e):
-		return false
-	case code == exitBusy && e.Want == wantPause:
-		s.leave(e, Paused, code, nil)
-	case code == exitBusy:
-		s.leave(e, Queued, code, nil)
-	case failure != nil:
-		s.leave(e, Failed, code, failure)
-	default:
-		s.leave(e, Failed, code, errors.New(lastLine(filepath.Join(e.dir, logName))))
-	}
-	return true
-}
-
-// mayWait waits a moment for whoever is at work on the campaign, unless it is to
-// stop. It has the lock before and after.
-func (s *Service) mayWait(e *entry) bool {
-	if e.Want != "" || s.draining {
-		return false
-	}
-	e.Error = othersWork
-	changed := s.changed
-	s.mu.Unlock()
-	select {
-	case <-s.clock.After(busyWait):
-	case <-changed:
-	}
-	s.mu.Lock()
-	return true
-}
-
-// leave takes its machine from a campaign. It needs the lock.
-func (s *Service) leave(e *entry, state State, code int, failure error) {
-	e.Exit, e.Want, e.Process, e.Error = code, "", nil, ""
-	if failure != nil {
-		e.Error = failure.Error()
-	}
-	if state.Over() {
-		e.Ended = s.clock.Now().UTC()
-	}
-	if s.machines[e.Machine] == e.ID {
-		delete(s.machines, e.Machine)
-	}
-	if err := s.enter(e, state); err != nil {
-		s.log.Error("state not kept", "campaign", e.ID, "error", err)
-	}
-	if e.track != nil {
-		e.track.row.end(state.Over())
-		s.trackOf(e) // counts as idle now
-	}
-	s.dispatch()
-}
-
-// enter gives a campaign a state, keeps it and tells it. It needs the lock.
-func (s *Service) enter(e *entry, state State) error {
-	e.State = state
-	err := e.save()
-	s.tell(e)
-	return err
+	s.enforce(e)
 }
 
 // tell writes the state of a campaign into the service's row. It needs the lock.
@@ -268,19 +202,6 @@ func (s *Service) tell(e *entry) {
 func (s *Service) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// cancelJobs ends the jobs that a campaign has left with a scheduler.
-func (s *Service) cancelJobs(e *entry) error {
-	if !e.begun() {
-		return nil
-	}
-	ctx, stop := context.WithTimeout(context.Background(), s.opt.Grace)
-	defer stop()
-	if err := s.once(ctx, filepath.Join(e.dir, logName), "", "cancel", e.results()); err != nil {
-		return fmt.Errorf("jobs may be left in the queue: %w", err)
-	}
-	return nil
 }
 
 // urge asks a process to stop, and ends it when it has not stopped in time: its

@@ -242,8 +242,8 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	if buf.Len() > maxLine {
-		return nil, fmt.Errorf("line of %d bytes: want at most %d", buf.Len(), maxLine)
+	if buf.Len() > MaxLine {
+		return nil, fmt.Errorf("line of %d bytes: want at most %d", buf.Len(), MaxLine)
 	}
 	return buf.Bytes(), nil
 }

@@ -15,9 +15,9 @@ import (
 // FileName is the name of the journal inside the folder of a campaign.
 const FileName = "journal.jsonl"
 
-// maxLine bounds one line and with it the memory a foreign file can take. The
+// MaxLine bounds one line and with it the memory a foreign file can take, bytes. The
 // longest line is a batch; 64 MiB holds about 400 000 candidates of 150 bytes.
-const maxLine = 64 << 20
+const MaxLine = 64 << 20
 
 // Errors of opening and reading; match them with errors.Is.
 var (
@@ -69,7 +69,7 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 		buf      []byte
 	)
 	for number := 1; ; number++ {
-		line, err := nextLine(lines, buf[:0])
+		line, err := ReadLine(lines, buf[:0])
 		buf = line
 		switch {
 		case errors.Is(err, io.EOF) && len(line) == 0:
@@ -94,14 +94,15 @@ func read(r io.Reader, path string) (*Contents, int64, error) {
 	}
 }
 
-// nextLine appends the next line with its newline to buf. At the end of the file
-// it returns io.EOF with what is left.
-func nextLine(r *bufio.Reader, buf []byte) ([]byte, error) {
+// ReadLine appends the next line with its newline to buf. At the end of the file it
+// returns io.EOF with what is left. A line longer than MaxLine gives an error matching
+// ErrCorrupt.
+func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		buf = append(buf, part...)
-		if len(buf) > maxLine {
-			return nil, fmt.Errorf("%w: line longer than %d bytes", ErrCorrupt, maxLine)
+		if len(buf) > MaxLine {
+			return nil, fmt.Errorf("%w: line longer than %d bytes", ErrCorrupt, MaxLine)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return buf, err

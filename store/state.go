@@ -13,8 +13,13 @@ import (
 // journal without records; Add takes in one after another. It is not safe for
 // concurrent use.
 type State struct {
+	// Lean is set before the first record by who follows a journal for days: trials are
+	// counted and not kept.
+	Lean bool
+
 	Problems      []*ProblemState // in the order of their first record
 	Verifications []*Verification // in the order of their first record
+	Rounds        []*Round        // of all problems, in the order of their first record
 	Jobs          []*Job          // of problems and of verifications, in the order they began
 }
 
@@ -33,7 +38,9 @@ type Round struct {
 	Number     int
 	Batch      []coll.Candidate // empty before it was asked for
 	Reasons    []Reason         // of Batch, one for each candidate, or none
-	Trials     []coll.Trial     // in the order they ended
+	Trials     []coll.Trial     // in the order they ended; none where they are not kept
+	Done       int              // trials that were measured
+	Failed     int              // trials that were not
 	Evaluation *Evaluation      // nil before the round was judged
 	jobs       []*Job
 }
@@ -85,20 +92,30 @@ func (s *State) Add(r Record) {
 	p := s.problem(r.Problem)
 	switch r.Kind {
 	case KindBatch:
-		round := p.round(r.Round)
+		round := s.round(p, r.Round)
 		round.Batch, round.Reasons = r.Batch, r.Reasons
 	case KindJob:
-		round := p.round(r.Round)
+		round := s.round(p, r.Round)
 		round.jobs = s.addJob(round.jobs, r, *r.Job)
 	case KindTrial:
-		round := p.round(r.Round)
-		round.Trials = append(round.Trials, *r.Trial)
+		s.addTrial(s.round(p, r.Round), *r.Trial)
 	case KindEvaluation:
-		p.round(r.Round).Evaluation = r.Evaluation
+		s.round(p, r.Round).Evaluation = r.Evaluation
 	case KindHPO:
 		p.Study = append(p.Study, r.HPO)
 	case KindStop:
 		p.Stop = r.Stop
+	}
+}
+
+func (s *State) addTrial(round *Round, t coll.Trial) {
+	if t.State == coll.TrialDone {
+		round.Done++
+	} else {
+		round.Failed++
+	}
+	if !s.Lean {
+		round.Trials = append(round.Trials, t)
 	}
 }
 
@@ -179,11 +196,12 @@ func (s *State) OpenJobs() []coll.Job {
 	return out
 }
 
-// round returns a round, which is made when there is none.
-func (p *ProblemState) round(number int) *Round {
+// round returns a round of a problem, which is made when there is none.
+func (s *State) round(p *ProblemState, number int) *Round {
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
 	if !known {
 		p.Rounds = slices.Insert(p.Rounds, at, &Round{Problem: p.Problem, Number: number})
+		s.Rounds = append(s.Rounds, p.Rounds[at])
 	}
 	return p.Rounds[at]
 }

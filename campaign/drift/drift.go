@@ -115,6 +115,7 @@ func (l *probeLog) compare(then []float64) (service.Probe, error) {
 	var changes []float64
 	sum, first := 0.0, ""
 	for i, t := range l.now {
+		p.NodeSeconds += t.NodeSeconds()
 		if t.State != coll.TrialDone {
 			p.Failed++
 			if first == "" {

@@ -76,7 +76,7 @@ func (f *figures) quarter(n int) weight {
 func (f *figures) grown() int64 { return f.quarter(3).live - f.quarter(1).live }
 
 // missed lists the targets that were missed.
-func (f *figures) missed(p plan) []string {
+func (f *figures) missed(p load) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	all := times(f.reads, "")
@@ -106,7 +106,7 @@ func (f *figures) missed(p plan) []string {
 
 const mib = 1 << 20
 
-func (f *figures) print(out io.Writer, p plan) {
+func (f *figures) print(out io.Writer, p load) {
 	fmt.Fprintf(out, "%d clients watched, %g reads/s, %d campaigns at a time, %s, %d cores, load average before %s\n",
 		p.clients, p.rate, p.machines, p.time, f.cores, f.before)
 	fmt.Fprintf(out, "%-48s %6s %9s %9s %9s\n", "reads", "number", "p50 ms", "p99 ms", "max ms")

@@ -54,12 +54,12 @@ func TestProgramThatEnds(t *testing.T) {
 }
 
 // goodFigures meet all targets of somePlan.
-func goodFigures() (*figures, plan) {
+func goodFigures() (*figures, load) {
 	f := &figures{memory: slices.Repeat([]weight{{resident: 100 * mib, live: 20 * mib}}, 20), watched: watched{events: 10}}
 	for range 100 {
 		f.reads = append(f.reads, read{route: routes[0], took: 10 * time.Millisecond, status: 200})
 	}
-	return f, plan{rate: 10, time: 10 * time.Second, p99: 50 * time.Millisecond, growth: 4}
+	return f, load{rate: 10, time: 10 * time.Second, p99: 50 * time.Millisecond, growth: 4}
 }
 
 // Each target can be missed.
@@ -121,7 +121,7 @@ func TestCheck(t *testing.T) {
 	}
 	k := newKeeper(nil, 1, time.Now())
 	k.made[0] = []string{"c1"}
-	w := newWatchers(s, plan{clients: 1, machines: 1}, k)
+	w := newWatchers(s, load{clients: 1, machines: 1}, k)
 	good := w.lines("c1")
 	if good.events != 2 || good.err != nil {
 		t.Fatalf("journal: %+v", good)

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// plan is what is put on the service and what it must bear.
-type plan struct {
+// load is what is put on the service and what it must bear.
+type load struct {
 	tutti    string        // program
 	campaign string        // file that is replayed, with other seeds again and again
 	dir      string        // of the service's state
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-func parse(args []string, errs io.Writer) (p plan, keep bool, err error) {
+func parse(args []string, errs io.Writer) (p load, keep bool, err error) {
 	flags := flag.NewFlagSet("tutti-load", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.StringVar(&p.tutti, "tutti", "bin/tutti", "the program")
@@ -80,7 +80,7 @@ func parse(args []string, errs io.Writer) (p plan, keep bool, err error) {
 	flags.DurationVar(&p.time, "time", time.Minute, "how long")
 	flags.DurationVar(&p.drop, "drop", 10*time.Second, "mean time until a client drops its connection and comes back")
 	flags.DurationVar(&p.p99, "p99", 50*time.Millisecond, "target: latency of 99 of 100 reads")
-	flags.Float64Var(&p.growth, "growth", 4, "target: growth of live memory from the second to the last quarter, MiB; what is kept of the journals included")
+	flags.Float64Var(&p.growth, "growth", 2, "target: growth of live memory from the second to the last quarter, MiB; what is kept of the journals included")
 	if err := flags.Parse(args); err != nil {
 		return p, false, err
 	}
@@ -108,7 +108,7 @@ func parse(args []string, errs io.Writer) (p plan, keep bool, err error) {
 }
 
 // measure runs the load and returns what was seen.
-func (p plan) measure(ctx context.Context) (*figures, error) {
+func (p load) measure(ctx context.Context) (*figures, error) {
 	s, err := start(ctx, p)
 	if err != nil {
 		return nil, err

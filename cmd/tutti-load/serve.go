@@ -39,7 +39,7 @@ bases:
 `
 
 // start runs a service with one base for each machine.
-func start(ctx context.Context, p plan) (*served, error) {
+func start(ctx context.Context, p load) (*served, error) {
 	var file bytes.Buffer
 	file.WriteString(serviceFile)
 	for i := range p.machines {
@@ -114,7 +114,7 @@ func (s *served) journal(id string) string {
 // weight is the memory of the service at one time, bytes.
 type weight struct {
 	resident int64 // of the process
-	live     int64 // what is in use after a collection
+	live     int64 // what a collection found in use
 }
 
 // weigh looks at the memory of the service once a second, until the deadline.
@@ -134,7 +134,7 @@ func (s *served) weigh(ctx context.Context, deadline time.Time) <-chan []weight 
 	return out
 }
 
-// live has the service collect its garbage and asks what is left.
+// live has the service collect its garbage and asks what was in use.
 func (s *served) live(ctx context.Context) (int64, error) {
 	if _, err := s.text(ctx, "/debug/pprof/heap?gc=1"); err != nil {
 		return 0, err
@@ -144,12 +144,12 @@ func (s *served) live(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	for line := range strings.Lines(metrics) {
-		if rest, ok := strings.CutPrefix(line, "go_memstats_heap_alloc_bytes "); ok {
+		if rest, ok := strings.CutPrefix(line, "go_gc_heap_live_bytes "); ok {
 			v, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
 			return int64(v), err
 		}
 	}
-	return 0, errors.New("/metrics lacks go_memstats_heap_alloc_bytes")
+	return 0, errors.New("/metrics lacks go_gc_heap_live_bytes")
 }
 
 func (s *served) text(ctx context.Context, path string) (string, error) {

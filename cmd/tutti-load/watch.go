@@ -37,7 +37,7 @@ type watched struct {
 // to its end, and drop their connection now and then.
 type watchers struct {
 	s    *served
-	p    plan
+	p    load
 	keep *keeper
 
 	mu        sync.Mutex
@@ -45,7 +45,7 @@ type watchers struct {
 	reconnect int64
 }
 
-func newWatchers(s *served, p plan, k *keeper) *watchers {
+func newWatchers(s *served, p load, k *keeper) *watchers {
 	return &watchers{s: s, p: p, keep: k}
 }
 

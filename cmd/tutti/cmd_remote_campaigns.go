@@ -86,6 +86,12 @@ func (r *remote) show(c service.Campaign) error {
 		fmt.Fprintf(r.stdout, "made %s: %s\n", c.Created.Format(time.DateTime+" MST"), oneLine(c.Reason))
 		fmt.Fprintf(r.stdout, "%d of %d problems converged, round %d, %d trials, %d failed, %s of the machine, slowdown %s, %d jobs\n",
 			p.Converged, p.Problems, p.Rounds, p.Trials, p.FailedTrials, seconds(p.MachineSeconds), slowdownOf(c), p.Jobs)
+		if c.NodeHours > 0 {
+			fmt.Fprintf(r.stdout, "%s of %s node-hours\n", hours(p.NodeSeconds/3600), hours(c.NodeHours))
+		}
+		if c.Waits != "" {
+			fmt.Fprintf(r.stdout, "waits %s\n", oneLine(c.Waits))
+		}
 		if c.Error != "" {
 			fmt.Fprintf(r.stdout, "error: %s\n", oneLine(c.Error))
 		}
@@ -228,7 +234,7 @@ func outcome(c service.Campaign) error {
 	case c.State == service.Cancelled:
 		return errCancelled
 	case c.State == service.Failed && c.Exit > 0:
-		return withCode(exitCode(c.Exit), fmt.Errorf("campaign %s failed: %s", c.ID, oneLine(c.Error)))
+		return withCode(c.Exit, fmt.Errorf("campaign %s failed: %s", c.ID, oneLine(c.Error)))
 	}
 	return fmt.Errorf("campaign %s is %s: %s", c.ID, c.State, oneLine(c.Error))
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/export"
 	"tutti/internal/config"
+	"tutti/mpi/libraries"
 	"tutti/service"
 	"tutti/service/api"
 	"tutti/service/page"
@@ -32,6 +34,9 @@ goes on when serve dies; the next serve finds it again. On SIGTERM campaigns are
 asked to stop, what they have with a scheduler stays there, and the next serve goes
 on. The page is at the address that the file names, the API below /api/v1, metrics
 at /metrics.
+
+Nobody is asked before a campaign begins: what campaigns take of machines is bounded
+by node_hours.campaign and node_hours.day of the service file, 10 and 24 node-hours.
 
 With --once serve runs what is due and what waits, listens nowhere, and ends: for
 scrontab. A base with a schedule is due when its time has passed since it was last
@@ -107,7 +112,7 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 // front is what clients see: the API with the page, and where it listens.
 func front(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
-		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, Hosts: c.Hosts,
+		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, Hosts: c.Hosts, Proxies: c.Proxies,
 		Limits: api.Limits{Rate: c.Limits.Rate, Burst: c.Limits.Burst, Streams: c.Limits.Streams},
 	}
 	if c.Tokens != "" {
@@ -139,6 +144,17 @@ func address(c *config.Service, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
+// shownFiles are the files of a campaign that hold what was learnt and nothing else. The
+// reports quote what failed benchmarks printed; the journal and the folders of jobs hold
+// the campaign file.
+func shownFiles() []string {
+	out := []string{export.CurveCSV, export.SelectionCSV}
+	for _, lib := range libraries.All() {
+		out = append(out, lib.Facts().Files...)
+	}
+	return out
+}
+
 // serviceOptions has campaigns run by this very program. Variables that override
 // keys of campaign files are for people, not for a service's campaigns.
 func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Options, error) {
@@ -154,8 +170,11 @@ func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Optio
 	}
 	return service.Options{
 		State: c.State, Bases: c.Bases, Command: []string{program}, Environ: environ,
-		Check: func(b service.Base, set map[string]string) error { return config.CheckSettings(b.File, set) },
-		Views: views.Journals{}, Site: views.Machine{},
+		Check: func(b service.Base, set map[string]string) (service.Ask, error) {
+			return config.CheckSettings(b.File, set)
+		},
+		Ceilings: c.Ceilings,
+		Views:    views.Journals{}, Site: views.Machine{}, Shown: shownFiles(),
 		Waiting: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
 	}, nil
 }

@@ -116,12 +116,10 @@ func problemStatusOf(id store.Problem, past *store.ProblemState) problemStatus {
 	}
 	p.Stop = past.Stop
 	for _, r := range past.Rounds {
-		p.Trials += len(r.Trials)
+		p.Trials += r.Done + r.Failed
+		p.Failed += r.Failed
 		for _, t := range r.Trials {
 			p.MachineSeconds += t.CostSeconds
-			if t.State != coll.TrialDone {
-				p.Failed++
-			}
 		}
 		if e := r.Evaluation; e != nil {
 			p.CandidateShare, p.Slowdown, p.Mistakes = e.CandidateShare, e.Slowdown, e.Mistakes

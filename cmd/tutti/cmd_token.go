@@ -55,7 +55,8 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 		Use:   "create",
 		Short: "Create a token and print it",
 		Long: `create prints the token, once: keep it where only its user reads it. The role read
-may look at everything, operate may create and stop campaigns, too.`,
+may look at what campaigns measure and learn, operate may do all: create and stop
+campaigns, see their files, variables and what went wrong.`,
 		Example: indent("tutti token create -c service.yaml --role operate --name anna > anna.token"),
 		Args:    noArgs,
 	}

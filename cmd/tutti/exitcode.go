@@ -13,46 +13,31 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/proof"
 	"tutti/internal/config"
+	"tutti/internal/exitcode"
 	"tutti/store"
 	"tutti/verify"
 )
 
-// exitCode is what the process tells its caller. Each has one meaning.
-type exitCode int
+// exitCode is what the process tells its caller.
+type exitCode = exitcode.Code
 
 const (
-	codeDone         exitCode = 0
-	codeFailed       exitCode = 1
-	codeUsage        exitCode = 2
-	codeInput        exitCode = 3
-	codeNotConverged exitCode = 4
-	codeCancelled    exitCode = 5
-	codeBusy         exitCode = 6
-	codeOutput       exitCode = 7
-	codeNotReady     exitCode = 8
-	codeNotProved    exitCode = 9
+	codeDone         = exitcode.Done
+	codeFailed       = exitcode.Failed
+	codeUsage        = exitcode.Usage
+	codeInput        = exitcode.Input
+	codeNotConverged = exitcode.NotConverged
+	codeCancelled    = exitcode.Cancelled
+	codeBusy         = exitcode.Busy
+	codeOutput       = exitcode.Output
+	codeNotReady     = exitcode.NotReady
+	codeNotProved    = exitcode.NotProved
 )
-
-var codeMeanings = []struct {
-	code    exitCode
-	meaning string
-}{
-	{codeDone, "done; after tune and resume: every problem converged"},
-	{codeFailed, "failed in a way that has no code of its own"},
-	{codeUsage, "wrong flags or arguments"},
-	{codeInput, "a campaign file, recorded data or a journal was refused, or the machine takes no job of the campaign"},
-	{codeNotConverged, "finished and written, but a problem stopped before its criteria held"},
-	{codeCancelled, "cancelled; tutti resume goes on"},
-	{codeBusy, "another tutti is at work on the campaign, or the folder holds one already"},
-	{codeOutput, "results could not be written: full disk, read-only folder"},
-	{codeNotReady, "doctor: something is missing without which no campaign can run"},
-	{codeNotProved, "verify: not proved: something slower than the default is left, a library did not obey, or the budget ended first"},
-}
 
 func codeTable() string {
 	var b strings.Builder
-	for _, c := range codeMeanings {
-		fmt.Fprintf(&b, "  %d  %s\n", c.code, c.meaning)
+	for _, m := range exitcode.Meanings() {
+		fmt.Fprintf(&b, "  %d  %s\n", m.Code, m.Text)
 	}
 	return b.String()
 }

@@ -24,6 +24,18 @@ import (
 func smallService(t *testing.T, dir, more string) {
 	t.Helper()
 	smallCampaign(t, dir)
+	serviceFile(t, dir, more)
+}
+
+// fakeService puts a service over the campaign that measures nothing into a folder.
+func fakeService(t *testing.T, dir, more string) {
+	t.Helper()
+	fakeCampaign(t, dir, "fake.yaml")
+	serviceFile(t, dir, more)
+}
+
+func serviceFile(t *testing.T, dir, more string) {
+	t.Helper()
 	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n" + more
 	if err := os.WriteFile(filepath.Join(dir, "service.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -36,6 +48,7 @@ type served struct {
 	cmd     *exec.Cmd
 	log     lockedBuffer
 	address string
+	token   string // of requests, "" for none
 }
 
 type lockedBuffer struct {
@@ -93,6 +106,9 @@ func (s *served) ask(method, path, body string) []byte {
 		s.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		s.Fatalf("%v\n%s", err, s.log.String())
@@ -187,7 +203,7 @@ func TestServeCommands(t *testing.T) {
 	s.ask("POST", path+"/pause", "")
 	until("it is paused", func() bool { return c.State == service.Paused })
 	trials := c.Progress.Trials
-	if c.Exit != int(codeCancelled) || trials == 0 {
+	if c.Exit != codeCancelled || trials == 0 {
 		t.Errorf("the paused campaign is %+v", c)
 	}
 	s.ask("POST", path+"/resume", "")

@@ -1,20 +1,16 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"tutti/coll"
 	"tutti/service"
+	"tutti/service/api"
 )
 
 // ErrService is matched by every error about the contents of a service file.
@@ -23,16 +19,18 @@ var ErrService = errors.New("service file")
 // Service is a service file after reading: every value checked, every path
 // absolute, every campaign file it names read once.
 type Service struct {
-	State  string // folder
-	Listen string // host:port or unix:PATH
-	Cert   string // PEM files, both or none
-	Key    string
-	Tokens string   // file; "" for none
-	Hosts  []string // names that browsers may use for the address
-	Bases  []service.Base
-	Limits ServiceLimits
-	Drain  time.Duration
-	Pprof  bool
+	State    string // folder
+	Listen   string // host:port or unix:PATH
+	Cert     string // PEM files, both or none
+	Key      string
+	Tokens   string // file; "" for none
+	Proxies  api.Proxies
+	Hosts    []string // names that browsers may use for the address
+	Bases    []service.Base
+	Ceilings service.Ceilings // of what campaigns take of machines
+	Limits   ServiceLimits
+	Drain    time.Duration
+	Pprof    bool
 }
 
 // ServiceLimits bound what a service takes on.
@@ -54,7 +52,11 @@ func serviceFields(s *Service, dir string) []field {
 		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: whoever reaches the address may do everything", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
 		{"hosts", "names that requests may be addressed to, beside those of loopback", []any{}, texts(func(*Campaign) *[]string { return &s.Hosts }, 0, isHost)},
+		{"proxies.trusted", "addresses and networks of the proxies whose word is taken for where a request comes from and whether it came over TLS; unix: whoever uses the socket", []any{}, proxies(&s.Proxies)},
+		{"proxies.header", "header by which they name the client: X-Forwarded-For (with X-Forwarded-Proto) or Forwarded", "X-Forwarded-For", forwardedHeader(&s.Proxies)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
+		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(service.DefaultCampaign), number(func(*Campaign) *float64 { return &s.Ceilings.Campaign }, 0.001, 1e9)},
+		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(service.DefaultDay), number(func(*Campaign) *float64 { return &s.Ceilings.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},
 		{"limits.rate", "requests a second of one client, on average", 100.0, number(func(*Campaign) *float64 { return &s.Limits.Rate }, 0.1, 1e6)},
@@ -109,6 +111,8 @@ func (s *Service) agree(fault func(key string, err error)) {
 	if (s.Cert == "") != (s.Key == "") {
 		fault("tls.cert", errors.New("tls.cert and tls.key belong together: one of them is missing"))
 	}
+	s.agreeProxies(fault)
+	s.agreeHours(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
 	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
 		return // or a fault already
@@ -118,150 +122,24 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 }
 
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-func isListen(s string) error {
-	if socket, ok := strings.CutPrefix(s, "unix:"); ok {
-		if socket == "" {
-			return errors.New("unix: without a path")
-		}
-		return isPrintable(socket)
+// agreeProxies is about proxies, through which anybody may come.
+func (s *Service) agreeProxies(fault func(key string, err error)) {
+	if (s.Proxies.Socket || len(s.Proxies.Trusted) > 0) && s.Tokens == "" {
+		fault("proxies.trusted", errors.New("whoever reaches the proxy may do everything: want tokens"))
 	}
-	_, port, err := net.SplitHostPort(s)
-	if err != nil || port == "" {
-		return fmt.Errorf("%q: want host:port, for example 127.0.0.1:8372, or unix:PATH", s)
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("%q: port %s: want a number from 0 to 65535", s, port)
-	}
-	return nil
-}
-
-// isHost allows what a request can be addressed to: a name or an address.
-func isHost(s string) error {
-	if s == "" || strings.ContainsAny(s, "/:@?# \t") && net.ParseIP(s) == nil {
-		return fmt.Errorf("%q: want a name or an address, without scheme and port", s)
-	}
-	return isPrintable(s)
-}
-
-// logBytes reads a size with its unit.
-func logBytes(at *int64) reader {
-	return func(_ *Campaign, v any) error {
-		n, err := coll.ParseBytes(fmt.Sprint(v))
-		if err == nil && n < 4<<10 {
-			err = fmt.Errorf("%v: want at least 4KiB", v)
-		}
-		if err == nil {
-			*at = n
-		}
-		return err
+	if s.Proxies.Socket && !strings.HasPrefix(s.Listen, "unix:") {
+		fault("proxies.trusted", fmt.Errorf("unix: is for a socket, but the service listens at %s", s.Listen))
 	}
 }
 
-// bases reads the list of campaign files.
-func bases(s *Service, dir string, v any) error {
-	given, ok := v.([]any)
-	if !ok || len(given) == 0 {
-		return errors.New("want a list of campaign files, each with name and file")
+// agreeHours is about ceilings that no campaign could keep.
+func (s *Service) agreeHours(fault func(key string, err error)) {
+	if err := s.Ceilings.Validate(); err != nil {
+		fault("node_hours.day", err)
 	}
-	var faults faultList
-	for i, item := range given {
-		b, err := toBase(item, dir)
-		if err == nil && slices.ContainsFunc(s.Bases, func(o service.Base) bool { return o.Name == b.Name }) {
-			err = fmt.Errorf("%s is given twice", b.Name)
-		}
-		if err != nil {
-			faults.add(fmt.Sprintf("[%d]", i), err)
-		}
-		s.Bases = append(s.Bases, b)
-	}
-	return faults.err()
-}
-
-// toBase reads one item of bases and the campaign file it names.
-func toBase(item any, dir string) (service.Base, error) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return service.Base{}, errors.New("want name and file")
-	}
-	var b service.Base
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if err := setBase(&b, key, m[key]); err != nil {
-			return b, fmt.Errorf("%s: %w", key, err)
+	for i, b := range s.Bases {
+		if b.Ask.NodeHours > s.Ceilings.Campaign {
+			fault(fmt.Sprintf("bases[%d]", i), fmt.Errorf("stop.node_hours of %s is %g: node_hours.campaign allows %g", b.File, b.Ask.NodeHours, s.Ceilings.Campaign))
 		}
 	}
-	if b.Name == "" || b.File == "" {
-		return b, errors.New("want name and file")
-	}
-	if b.When != (service.When{}) && b.Schedule == "" {
-		return b, errors.New("when: is for a schedule, but there is none")
-	}
-	if err := service.CheckSchedule(b.Schedule, b.TimeZone); err != nil {
-		return b, fmt.Errorf("schedule: %w", err)
-	}
-	if !filepath.IsAbs(b.File) {
-		b.File = filepath.Join(dir, b.File)
-	}
-	c, err := Load(b.File, Layers{})
-	if err != nil {
-		return b, err
-	}
-	b.Machine = cmp.Or(b.Machine, c.Machine, b.Name)
-	b.Runner, b.Collectives = c.Runner.Kind, c.Collectives
-	for _, lib := range c.Libraries {
-		b.Libraries = append(b.Libraries, lib.Name)
-	}
-	return b, nil
-}
-
-// setBase reads one key of a base.
-func setBase(b *service.Base, key string, v any) error {
-	switch key {
-	case "name":
-		return text(func(*Campaign) *string { return &b.Name }, isName)(nil, v)
-	case "file":
-		return text(func(*Campaign) *string { return &b.File }, notEmpty)(nil, v)
-	case "machine":
-		return text(func(*Campaign) *string { return &b.Machine }, notEmpty)(nil, v)
-	case "schedule":
-		return text(func(*Campaign) *string { return &b.Schedule }, notEmpty)(nil, v)
-	case "time_zone":
-		return text(func(*Campaign) *string { return &b.TimeZone }, notEmpty)(nil, v)
-	case "from_last":
-		return boolean(func(*Campaign) *bool { return &b.FromLast })(nil, v)
-	case "when":
-		m, ok := v.(map[string]any)
-		if !ok || len(m) == 0 {
-			return errors.New("want one or more of age, library, nodes, drift")
-		}
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			if err := setWhen(&b.When, key, m[key]); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
-		}
-		return nil
-	}
-	return errors.New("unknown key: want name, file, machine, schedule, time_zone, from_last, when")
-}
-
-// setWhen reads one condition.
-func setWhen(w *service.When, key string, v any) error {
-	switch key {
-	case "age":
-		var age time.Duration
-		err := duration(func(*Campaign) *time.Duration { return &age })(nil, v)
-		w.AgeSeconds = age.Seconds()
-		return err
-	case "library":
-		return boolean(func(*Campaign) *bool { return &w.Library })(nil, v)
-	case "nodes":
-		return boolean(func(*Campaign) *bool { return &w.Nodes })(nil, v)
-	case "drift":
-		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10)(nil, v)
-	}
-	return errors.New("unknown key: want age, library, nodes, drift")
 }

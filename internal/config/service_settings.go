@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -31,39 +32,48 @@ func Settable() []string {
 	return keys
 }
 
-// CheckSettings reports what a request may not set in a campaign file, as a
-// *service.FieldError, or what is wrong with the file itself. A budget of the file
-// may be lowered, not raised.
-func CheckSettings(path string, set map[string]string) error {
+// CheckSettings returns what the campaign of a file with the settings of a request asks of
+// its machine. It reports what a request may not set, as a *service.FieldError, or what is
+// wrong with the file itself. A budget of the file may be lowered, not raised, and a
+// campaign that measures takes no more nodes than the file has.
+func CheckSettings(path string, set map[string]string) (service.Ask, error) {
 	var given []string
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(Settable(), key) {
-			return &service.FieldError{Field: "set." + key, Text: "cannot be set: want one of " + strings.Join(Settable(), ", ")}
+			return service.Ask{}, &service.FieldError{Field: "set." + key, Text: "cannot be set: want one of " + strings.Join(Settable(), ", ")}
 		}
 		if strings.TrimSpace(set[key]) == "" {
-			return &service.FieldError{Field: "set." + key, Text: "is empty"}
+			return service.Ask{}, &service.FieldError{Field: "set." + key, Text: "is empty"}
 		}
 		given = append(given, key+"="+set[key])
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("campaign file: %w", err)
+		return service.Ask{}, fmt.Errorf("campaign file: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return err
+		return service.Ask{}, err
 	}
 	file := newLoader(path)
 	base := file.campaign(dir, content, Layers{})
 	if err := file.err(ErrConfig); err != nil {
-		return err
+		return service.Ask{}, err
 	}
 	l := newLoader(path)
 	c := l.campaign(dir, content, Layers{Set: given})
 	if len(l.faults) > 0 {
-		return l.fieldError(set)
+		return service.Ask{}, l.fieldError(set)
 	}
-	return overBudget(base, c)
+	if err := errors.Join(overBudget(base, c), overNodes(base, c)); err != nil {
+		return service.Ask{}, err
+	}
+	return ask(c), nil
+}
+
+// ask is what a campaign asks of its machine.
+func ask(c *Campaign) service.Ask {
+	return service.Ask{Measures: c.Runner.Live(), NodeHours: c.Stop.NodeHours}
 }
 
 // fieldError is the first fault as one of a field of the request.
@@ -91,6 +101,20 @@ func overBudget(base, c *Campaign) error {
 	for _, b := range budgets {
 		if b.most > 0 && (b.want > b.most || b.want == 0) {
 			return &service.FieldError{Field: "set." + b.key, Text: fmt.Sprintf("the campaign file allows more than 0 and at most %s", b.text)}
+		}
+	}
+	return nil
+}
+
+// overNodes reports a campaign that measures on more nodes than the file has.
+func overNodes(base, c *Campaign) error {
+	if !c.Runner.Live() {
+		return nil
+	}
+	most := slices.Max(base.Grid.Nodes)
+	for i, n := range c.Grid.Nodes {
+		if n > most {
+			return &service.FieldError{Field: fmt.Sprintf("set.grid.nodes[%d]", i), Text: fmt.Sprintf("%d: the campaign file has at most %d nodes", n, most)}
 		}
 	}
 	return nil

@@ -3,8 +3,10 @@ package config_test
 import (
 	"errors"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"tutti/internal/config"
 	"tutti/service"
+	"tutti/service/api"
 )
 
 func TestLoadService(t *testing.T) {
@@ -19,13 +22,20 @@ func TestLoadService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := s.Bases[0]
 	if s.Listen != "127.0.0.1:8372" || !filepath.IsAbs(s.State) || s.Drain != time.Minute || s.Limits.Waiting != 100 || s.Limits.LogBytes != 1<<20 {
 		t.Errorf("service is %+v", s)
 	}
-	if b.Name != "demo" || b.Machine != "simulated machine A" || b.Runner != "replay" || !slices.Equal(b.Libraries, []string{"mpich"}) ||
-		!slices.Equal(b.Collectives, []string{"bcast", "allreduce"}) || b.When.AgeSeconds != 24*3600 || !b.FromLast || b.TimeZone != "UTC" {
-		t.Errorf("base is %+v", b)
+	b := s.Bases[0]
+	if !filepath.IsAbs(b.File) {
+		t.Errorf("file of the base is %q, want it absolute", b.File)
+	}
+	b.File = ""
+	want := service.Base{
+		Name: "demo", Machine: "simulated machine A", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "allreduce"},
+		Schedule: "* * * * *", TimeZone: "UTC", When: service.When{AgeSeconds: 24 * 3600}, FromLast: true,
+	}
+	if !reflect.DeepEqual(b, want) {
+		t.Errorf("base is %+v, want %+v", b, want)
 	}
 	if _, err := config.LoadService("../../configs/none.yaml"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
@@ -62,6 +72,11 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"such a port", "state: s\nlisten: localhost:99999\n" + goodBases, "service.yaml:2: listen: \"localhost:99999\": port 99999: want a number from 0 to 65535"},
 		{"host with a scheme", "state: s\nhosts: ['http://x/']\n" + goodBases, "service.yaml:2: hosts[0]: \"http://x/\": want a name or an address"},
 		{"host with a port", "state: s\nhosts: [a, 'x:80']\n" + goodBases, "hosts[1]: \"x:80\": want a name"},
+		{"proxy by its name", "state: s\nproxies: {trusted: [10.0.0.1, front.example.org]}\n" + goodBases, "service.yaml:2: proxies.trusted[1]: \"front.example.org\": want an address as 10.0.0.5"},
+		{"all of IPv4 as IPv6", "state: s\nproxies: {trusted: ['::ffff:0:0/96']}\n" + goodBases, "want an address as 10.0.0.5"},
+		{"proxy without tokens", "state: s\nproxies: {trusted: [10.0.0.1]}\n" + goodBases, "proxies.trusted: whoever reaches the proxy may do everything: want tokens"},
+		{"socket of a proxy without a socket", "state: s\ntokens: t\nproxies: {trusted: [unix]}\n" + goodBases, "proxies.trusted: unix: is for a socket, but the service listens at 127.0.0.1:8372"},
+		{"header", "state: s\nproxies: {trusted: [10.0.0.1], header: X-Real-IP}\n" + goodBases, "proxies.header: X-Real-IP: want X-Forwarded-For or Forwarded"},
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
@@ -96,7 +111,95 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 }
 
-func TestCheckSettings(t *testing.T) {
+// jobs writes a campaign file that measures with Slurm on up to 8 nodes and returns its
+// path; more are further lines.
+func jobs(t *testing.T, more string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "jobs.yaml")
+	text := "name: jobs\noutput: out\nlibraries: [{name: mpich, version: \"4.1.2\", benchmark: b, launcher: srun}]\ncollectives: [bcast]\n" +
+		"grid: {nodes: [2, 8, 4], ppn: [1], sizes: [8]}\nrunner: {kind: slurm}\n" + more
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCeilings(t *testing.T) {
+	bounded := jobs(t, "stop: {node_hours: 8}\n")
+	tests := []struct {
+		name, text string
+		want       service.Ceilings
+		fault      string
+	}{
+		{"defaults", goodBases, service.Ceilings{Campaign: 10, Day: 24}, ""},
+		{"own", "node_hours: {campaign: 100, day: 500.5}\n" + goodBases, service.Ceilings{Campaign: 100, Day: 500.5}, ""},
+		{"a day that suffices for one", "node_hours: {campaign: 10, day: 12}\n" + goodBases, service.Ceilings{Campaign: 10, Day: 12}, ""},
+		{"a day that does not", "node_hours: {campaign: 25}\n" + goodBases, service.Ceilings{}, "node_hours.day: 24 node-hours a day: want at least 30"},
+		{"nothing", "node_hours: {campaign: 0}\n" + goodBases, service.Ceilings{}, "service.yaml:2: node_hours.campaign: 0: want a number from 0.001"},
+		{"a base within", "bases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{Campaign: 10, Day: 24}, ""},
+		{"a base above", "node_hours: {campaign: 5}\nbases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{}, "bases[0]: stop.node_hours of " + bounded + " is 8: node_hours.campaign allows 5"},
+	}
+	for _, tc := range tests {
+		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text))
+		switch {
+		case tc.fault == "" && (err != nil || s.Ceilings != tc.want):
+			t.Errorf("%s: %+v, %v, want %+v", tc.name, s, err, tc.want)
+		case tc.fault != "" && (err == nil || !strings.Contains(err.Error(), tc.fault)):
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
+		}
+	}
+}
+
+// What a campaign that measures asks of its machine, and that a request takes no more
+// nodes than the file.
+func TestCheckSettingsOfJobs(t *testing.T) {
+	tests := []struct {
+		name, file string
+		set        map[string]string
+		want       service.Ask
+		fault      string
+	}{
+		{"no budget", jobs(t, ""), nil, service.Ask{Measures: true}, ""},
+		{"budget of the file", jobs(t, "stop: {node_hours: 8}\n"), nil, service.Ask{Measures: true, NodeHours: 8}, ""},
+		{"less", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "2.5"}, service.Ask{Measures: true, NodeHours: 2.5}, ""},
+		{"more", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "9"}, service.Ask{}, "set.stop.node_hours: the campaign file allows"},
+		{"fewer nodes", jobs(t, ""), map[string]string{"grid.nodes": "3,8"}, service.Ask{Measures: true}, ""},
+		{"more nodes", jobs(t, ""), map[string]string{"grid.nodes": "2,9"}, service.Ask{}, "set.grid.nodes[1]: 9: the campaign file has at most 8 nodes"},
+	}
+	for _, tc := range tests {
+		got, err := config.CheckSettings(tc.file, tc.set)
+		switch {
+		case tc.fault == "" && (err != nil || got != tc.want):
+			t.Errorf("%s: %+v, %v, want %+v", tc.name, got, err, tc.want)
+		case tc.fault != "" && (!errors.As(err, new(*service.FieldError)) || !strings.Contains(err.Error(), tc.fault)):
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
+		}
+	}
+}
+
+func TestLoadServiceProxies(t *testing.T) {
+	tests := []struct {
+		text string
+		want api.Proxies
+	}{
+		{"", api.Proxies{}},
+		{"tokens: t\nproxies: {trusted: [10.0.0.5, '10.1.2.3/16', 'fd00::1', '::ffff:192.0.2.1']}\n", api.Proxies{Trusted: []netip.Prefix{
+			netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("192.0.2.1/32"),
+		}}},
+		{"listen: unix:s\ntokens: t\nproxies: {trusted: [unix], header: forwarded}\n", api.Proxies{Socket: true, Forwarded: true}},
+	}
+	for _, tc := range tests {
+		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text+goodBases))
+		if err != nil || !reflect.DeepEqual(s.Proxies, tc.want) {
+			t.Errorf("%q: %+v, %v, want %+v", tc.text, s, err, tc.want)
+		}
+	}
+}
+
+// demoWithBudget writes the demo campaign with an hour of machine time and returns its
+// path.
+func demoWithBudget(t *testing.T) string {
+	t.Helper()
 	content, err := os.ReadFile("../../configs/demo.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -110,6 +213,11 @@ func TestCheckSettings(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func TestCheckSettings(t *testing.T) {
+	path := demoWithBudget(t)
 	tests := []struct {
 		key, value string
 		field      string // "" for what may be set
@@ -144,7 +252,7 @@ func TestCheckSettings(t *testing.T) {
 		{key: "seed=1 --from", value: "x", field: "set.seed=1 --from", text: "cannot be set"},
 	}
 	for _, tc := range tests {
-		err := config.CheckSettings(path, map[string]string{tc.key: tc.value})
+		_, err := config.CheckSettings(path, map[string]string{tc.key: tc.value})
 		var field *service.FieldError
 		switch {
 		case tc.field == "" && err != nil:
@@ -153,9 +261,13 @@ func TestCheckSettings(t *testing.T) {
 			t.Errorf("%s=%s: %v, want %s: %s", tc.key, tc.value, err, tc.field, tc.text)
 		}
 	}
-	if err := config.CheckSettings(path, nil); err != nil {
-		t.Errorf("without settings: %v", err)
+	if a, err := config.CheckSettings(path, nil); err != nil || a != (service.Ask{}) {
+		t.Errorf("without settings: %+v, %v, want nothing asked of a machine", a, err)
 	}
+}
+
+// No key that a request may set says where or with what is measured.
+func TestSettable(t *testing.T) {
 	for _, key := range config.Settable() {
 		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {
 			if strings.Contains(key, part) && key != "strategy.name" {

@@ -7,6 +7,8 @@ var ranks = map[string]int{
 	"internal/binfile": 0,
 	"internal/version": 0,
 
+	"internal/exitcode": 0,
+
 	"csource":          1,
 	"store":            1,
 	"metrics":          1,

@@ -15,7 +15,8 @@ type library struct{}
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Name: "intel", Title: "Intel MPI", Family: "mpich",
+		Files: []string{snippetName},
+		Name:  "intel", Title: "Intel MPI", Family: "mpich",
 		Launcher: mpi.Launcher{
 			Kind: "hydra", Program: "mpiexec.hydra",
 			Title: "Hydra of Intel MPI", Answer: regexp.MustCompile(`Intel\(R\) MPI Library.*?Version ([0-9][0-9A-Za-z.]*)`),

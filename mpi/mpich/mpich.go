@@ -15,6 +15,7 @@ type library struct{}
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", Sight: mpi.ByStack,
+		Files:    []string{flatName, deviceName, snippetName},
 		FromFile: true, Guards: true,
 		Launcher: mpi.Launcher{
 			Kind: "hydra", Program: "mpiexec.hydra", Names: []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"},

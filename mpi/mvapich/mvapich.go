@@ -14,7 +14,8 @@ type library struct{}
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Name: "mvapich2", Title: "MVAPICH2", Family: "mpich",
+		Files: []string{snippetName},
+		Name:  "mvapich2", Title: "MVAPICH2", Family: "mpich",
 		Guards:   true, // src/mpi/coll asks for the operation before the tables
 		Launcher: mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true},
 		Install:  mpi.Install{Compilers: []string{"mpicc"}, Homes: []string{"EBROOTMVAPICH2", "MVAPICH2_HOME"}},

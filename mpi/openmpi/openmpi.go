@@ -18,7 +18,8 @@ const tried = "4.1.4"
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Name: "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Sight: mpi.ByTrace,
+		Files: []string{classicName, newerName, snippetName, layoutDir + "/*"},
+		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried, Sight: mpi.ByTrace,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
 			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),

@@ -23,6 +23,7 @@ type Options struct {
 	Version string
 	Log     *slog.Logger // of requests and of errors; nil discards
 	Tokens  Tokens       // nil: whoever reaches the listener may do everything
+	Proxies Proxies
 	Hosts   []string     // names that requests may be addressed to, beside those of this machine's loopback
 	Page    http.Handler // at /, for browsers; may be nil
 	Pprof   bool         // serve /debug/pprof/ to those who may operate

@@ -2,25 +2,16 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
-	"html/template"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 )
 
-const (
-	sessionCookie = "tutti_session"
-	sessionLife   = 12 * time.Hour
-	maxSessions   = 10_000
-	maxLogin      = 4 << 10 // bytes of a login form
-)
-
-// caller is who sent a request.
+// caller is who sent a request and from where.
 type caller struct {
-	name    string
+	sender
+	name    string // of the token
 	operate bool
+	known   bool // has a token, or needs none
 }
 
 type callerKey struct{}
@@ -35,20 +26,35 @@ func openPath(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/login"
 }
 
-// authenticate lets through whoever has a token for what they ask, by header or
-// by the session of a browser. Reading needs any token, all else the role operate.
-func (a *API) authenticate(next http.Handler) http.Handler {
+// recognise finds out who sent a request, by header or by the session of a browser.
+func (a *API) recognise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if openPath(r.URL.Path) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		who, ok := a.identify(r)
+		who := a.identify(r)
+		who.sender = a.options.Proxies.sender(r)
 		if rec, recorded := w.(*recorder); recorded {
-			rec.caller = who.name
+			rec.caller = who
 		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+	})
+}
+
+// payer is whom a request is counted for: the token, whose holder may sit at many
+// places, else the address.
+func (c caller) payer() string {
+	if c.name != "" {
+		return "token " + c.name
+	}
+	return "address " + c.client
+}
+
+// authorise lets through whoever has a token for what they ask. Reading needs any
+// token, all else the role operate.
+func (a *API) authorise(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := callerOf(r.Context())
 		switch {
-		case !ok:
+		case openPath(r.URL.Path):
+		case !who.known:
 			a.refuseStranger(w, r)
 			return
 		case !who.operate && needsOperate(r):
@@ -56,7 +62,7 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 			writeProblem(w, http.StatusForbidden, "this needs a token with the role operate")
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -69,22 +75,25 @@ func needsOperate(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.URL.Path != "/logout"
 }
 
-func (a *API) identify(r *http.Request) (caller, bool) {
+func (a *API) identify(r *http.Request) caller {
 	if a.options.Tokens == nil {
-		return caller{operate: true}, true
+		return caller{operate: true, known: true}
 	}
 	secret, given := bearer(r)
 	if !given {
 		cookie, err := r.Cookie(sessionCookie)
 		if err != nil {
-			return caller{}, false
+			return caller{}
 		}
 		if secret, given = a.sessions.secret(cookie.Value); !given {
-			return caller{}, false
+			return caller{}
 		}
 	}
 	name, operate, ok := a.options.Tokens.Check(secret) // of a session, too: its token may be revoked by now
-	return caller{name, operate}, ok
+	if !ok {
+		return caller{}
+	}
+	return caller{name: name, operate: operate, known: true}
 }
 
 func bearer(r *http.Request) (string, bool) {
@@ -128,112 +137,4 @@ func (a *API) authRoutes() {
 	a.mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { showLogin(w, http.StatusOK, "") })
 	a.mux.HandleFunc("POST /login", a.login)
 	a.mux.HandleFunc("POST /logout", a.logout)
-}
-
-// login makes a session of a token sent by the form.
-func (a *API) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
-	if err := r.ParseForm(); err != nil {
-		writeProblem(w, http.StatusBadRequest, "want a form with the field token")
-		return
-	}
-	secret := strings.TrimSpace(r.PostForm.Get("token"))
-	if a.options.Tokens != nil {
-		if _, _, ok := a.options.Tokens.Check(secret); !ok {
-			a.metrics.refused.WithLabelValues("auth").Inc()
-			if strings.Contains(r.Header.Get("Accept"), "text/html") {
-				showLogin(w, http.StatusUnauthorized, "This token is not known, or no longer.")
-				return
-			}
-			writeProblem(w, http.StatusUnauthorized, "this token is not known, or no longer")
-			return
-		}
-		id := a.sessions.begin(secret)
-		http.SetCookie(w, &http.Cookie{
-			Name: sessionCookie, Value: id, Path: "/", MaxAge: int(sessionLife.Seconds()),
-			HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-		})
-	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
-}
-
-func (a *API) logout(w http.ResponseWriter, r *http.Request) {
-	if cookie, err := r.Cookie(sessionCookie); err == nil {
-		a.sessions.end(cookie.Value)
-	}
-	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
-	http.Redirect(w, r, "/login", http.StatusSeeOther)
-}
-
-var loginPage = template.Must(template.New("login").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<title>tutti: log in</title></head><body><main><h1>tutti</h1>
-{{with .}}<p role="alert">{{.}}</p>{{end}}
-<form method="post" action="/login"><p><label for="token">Token</label></p>
-<p><input id="token" name="token" type="password" autocomplete="current-password" required autofocus size="50"></p>
-<p><button>Log in</button></p></form>
-<p>Tokens are made by <code>tutti token create</code>.</p></main></body></html>
-`))
-
-func showLogin(w http.ResponseWriter, status int, fault string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = loginPage.Execute(w, fault)
-}
-
-// sessions remembers which cookie stands for which token, in memory only: after a
-// restart people log in again.
-type sessions struct {
-	now func() time.Time
-
-	mu   sync.Mutex
-	byID map[string]session
-}
-
-type session struct {
-	secret  string
-	expires time.Time
-}
-
-func newSessions() *sessions { return &sessions{now: time.Now, byID: map[string]session{}} }
-
-// begin returns the ID of a new session, 130 random bits. With too many sessions
-// the one that ends first makes room.
-func (s *sessions) begin(secret string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	if len(s.byID) >= maxSessions {
-		var first string
-		for id, one := range s.byID {
-			if first == "" || one.expires.Before(s.byID[first].expires) {
-				first = id
-			}
-			if now.After(one.expires) {
-				delete(s.byID, id)
-			}
-		}
-		delete(s.byID, first)
-	}
-	id := rand.Text()
-	s.byID[id] = session{secret, now.Add(sessionLife)}
-	return id
-}
-
-func (s *sessions) secret(id string) (string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one, ok := s.byID[id]
-	if !ok || s.now().After(one.expires) {
-		delete(s.byID, id)
-		return "", false
-	}
-	return one.secret, true
-}
-
-func (s *sessions) end(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byID, id)
 }

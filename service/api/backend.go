@@ -28,6 +28,7 @@ type Backend interface {
 
 	Bases() []service.Base
 	Schedule() []service.Scheduled
+	NodeHours() service.NodeHours
 
 	Rounds(id string) ([]service.Round, error)
 	// Measurements returns at most limit of those behind line after of the journal.

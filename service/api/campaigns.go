@@ -42,9 +42,9 @@ type createOutput struct {
 
 func (a *API) campaignRoutes() {
 	get(a, "/campaigns", "list-campaigns", "List the campaigns", a.listCampaigns)
-	get(a, "/campaigns/{id}", "show-campaign", "Show a campaign", func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
+	get(a, "/campaigns/{id}", "show-campaign", "Show a campaign", func(ctx context.Context, in *campaignID) (*body[service.Campaign], error) {
 		c, err := a.backend.Campaign(in.ID)
-		return reply(a, c, err)
+		return reply(a, shown(ctx, c), err)
 	})
 	create := operation(http.MethodPost, "/campaigns", "create-campaign", "Make a campaign; it queues for its machine")
 	create.DefaultStatus = http.StatusCreated
@@ -70,7 +70,7 @@ func (a *API) control(verb, summary string, do func(id string) (service.Campaign
 	})
 }
 
-func (a *API) listCampaigns(_ context.Context, in *listInput) (*body[campaignList], error) {
+func (a *API) listCampaigns(ctx context.Context, in *listInput) (*body[campaignList], error) {
 	out := campaignList{Campaigns: []service.Campaign{}, Seq: a.backend.Events().Last()}
 	all := a.backend.Campaigns()
 	if in.After != "" {
@@ -88,9 +88,17 @@ func (a *API) listCampaigns(_ context.Context, in *listInput) (*body[campaignLis
 			out.Next = out.Campaigns[in.Limit-1].ID
 			break
 		}
-		out.Campaigns = append(out.Campaigns, c)
+		out.Campaigns = append(out.Campaigns, shown(ctx, c))
 	}
 	return &body[campaignList]{out}, nil
+}
+
+// shown is a campaign as the caller may see it.
+func shown(ctx context.Context, c service.Campaign) service.Campaign {
+	if callerOf(ctx).operate {
+		return c
+	}
+	return c.Redacted()
 }
 
 func (a *API) create(ctx context.Context, in *createInput) (*createOutput, error) {

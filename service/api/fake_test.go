@@ -28,7 +28,8 @@ type fake struct {
 	made      map[string]string // key to ID
 	measured  []service.Measurement
 	files     map[string]string
-	err       error // what Create and the verbs return instead, when set
+	private   []string // names of files
+	err       error    // what Create and the verbs return instead, when set
 	ready     error
 }
 
@@ -144,6 +145,10 @@ func (f *fake) Bases() []service.Base {
 
 func (f *fake) Schedule() []service.Scheduled { return nil }
 
+func (f *fake) NodeHours() service.NodeHours {
+	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Promised: 12, Left: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
+}
+
 func (f *fake) Rounds(id string) ([]service.Round, error) {
 	_, err := f.Campaign(id)
 	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.Asked{{Candidate: candidate(1), Reason: &store.Reason{Doubt: 0.1}}}}}, err
@@ -223,7 +228,11 @@ func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, erro
 
 func (f *fake) Files(id string) ([]service.File, error) {
 	_, err := f.Campaign(id)
-	return []service.File{{Name: "mpich/bcast.json", Size: 2, Type: "application/json"}}, err
+	files := []service.File{{Name: "mpich/bcast.json", Size: 2, Type: "application/json"}}
+	for _, name := range f.private {
+		files = append(files, service.File{Name: name, Private: true})
+	}
+	return files, err
 }
 
 type memoryFile struct{ *bytes.Reader }
@@ -238,7 +247,7 @@ func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
 	if !ok {
 		return nil, service.File{}, fmt.Errorf("%w: %q", service.ErrNoFile, name)
 	}
-	return memoryFile{bytes.NewReader([]byte(content))}, service.File{Name: name, Type: "text/html"}, nil
+	return memoryFile{bytes.NewReader([]byte(content))}, service.File{Name: name, Type: "text/html", Private: slices.Contains(f.private, name)}, nil
 }
 
 func (f *fake) Ready() error { return f.ready }

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,11 @@ type fileInput struct {
 }
 
 func (a *API) fileRoutes() {
-	get(a, "/campaigns/{id}/files", "files", "List the files that can be downloaded", func(_ context.Context, in *campaignID) (*body[fileList], error) {
+	get(a, "/campaigns/{id}/files", "files", "List the files that can be downloaded", func(ctx context.Context, in *campaignID) (*body[fileList], error) {
 		files, err := a.backend.Files(in.ID)
+		if !callerOf(ctx).operate {
+			files = slices.DeleteFunc(files, func(f service.File) bool { return f.Private })
+		}
 		return reply(a, fileList{list(files)}, err)
 	})
 	op := operation(http.MethodGet, "/campaigns/{id}/files/{name}", "download", "Download a file")
@@ -40,13 +44,18 @@ func (a *API) fileRoutes() {
 
 // download sends a file for keeping: it is never shown as a page of this site,
 // whatever is in it.
-func (a *API) download(_ context.Context, in *fileInput) (*huma.StreamResponse, error) {
+func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse, error) {
 	if !safeName(in.Name) {
 		return nil, a.problemOf(service.ErrNoFile)
 	}
 	f, about, err := a.backend.Open(in.ID, in.Name)
 	if err != nil {
 		return nil, a.problemOf(err)
+	}
+	if about.Private && !callerOf(ctx).operate {
+		f.Close()
+		a.metrics.refused.WithLabelValues("role").Inc()
+		return nil, huma.Error403Forbidden("this file needs a token with the role operate")
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer f.Close()

@@ -12,10 +12,10 @@ import (
 )
 
 // guard wraps the handlers in what holds for every request, outermost first:
-// recording, headers, the name it was addressed to, the client's rate, its origin
-// and its token.
+// recording, who sent it, headers, the name it was addressed to, the caller's rate, its
+// origin and what the caller may do.
 func (a *API) guard(next http.Handler) http.Handler {
-	return a.record(a.headers(a.checkHost(a.limitRate(a.checkOrigin(a.authenticate(next))))))
+	return a.record(a.recognise(a.headers(a.checkHost(a.limitRate(a.checkOrigin(a.authorise(next)))))))
 }
 
 // policy lets pages take everything from here and nothing from elsewhere, runs no
@@ -70,7 +70,7 @@ func (a *API) ownName(host string) bool {
 
 func (a *API) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !a.limiter.allow(clientOf(r)) {
+		if r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !a.limiter.allow(callerOf(r.Context()).payer()) {
 			a.metrics.refused.WithLabelValues("rate").Inc()
 			w.Header().Set("Retry-After", "1")
 			writeProblem(w, http.StatusTooManyRequests, "too many requests: wait a second")
@@ -96,7 +96,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	caller string
+	caller caller
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -151,7 +151,7 @@ func (a *API) recorded(rec *recorder, r *http.Request, took time.Duration) {
 		level = slog.LevelDebug
 	}
 	a.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "bytes", rec.bytes,
-		"seconds", took.Seconds(), "client", clientOf(r), "caller", rec.caller)
+		"seconds", took.Seconds(), "client", rec.caller.client, "caller", rec.caller.name)
 }
 
 // route is the pattern that a request matched, without its method: few of them,

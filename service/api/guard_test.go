@@ -335,6 +335,15 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// logged is the log of one request.
+func logged(t *testing.T, o api.Options, headers ...string) string {
+	t.Helper()
+	var log bytes.Buffer
+	o.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	ask(t, serve(t, newFake(), o), "GET", "/api/v1/campaigns/c1", "", headers...)
+	return log.String()
+}
+
 // A client that never finishes its header does not hold a connection for ever.
 func TestSlowHeader(t *testing.T) {
 	if testing.Short() {

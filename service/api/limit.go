@@ -1,15 +1,14 @@
 package api
 
 import (
-	"net"
-	"net/http"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 )
 
-// Limits bound what clients can take from the service. Zeros mean the defaults.
+// Limits bound what clients can take from the service: the holder of a token, or else
+// an address. Zeros mean the defaults.
 type Limits struct {
 	Rate             float64       // requests a second of one client on average, default 100
 	Burst            int           // and at once, default 500
@@ -81,19 +80,4 @@ func (l *limiter) sweep(now time.Time) {
 			delete(l.of, client)
 		}
 	}
-}
-
-// clientOf is the address of a client without its port; of a client in IPv6 the
-// network of 64 bits, all of whose addresses one machine can take. All clients of
-// a Unix socket are one.
-func clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return "local"
-	}
-	ip := net.ParseIP(host)
-	if ip == nil || ip.To4() != nil {
-		return host
-	}
-	return ip.Mask(net.CIDRMask(64, 128)).String()
 }

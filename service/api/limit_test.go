@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 )
@@ -51,17 +50,6 @@ func TestLimiterRefills(t *testing.T) {
 	now = now.Add(time.Second)
 	if n := count(); n != 2 {
 		t.Errorf("%d a second later, want 2", n)
-	}
-}
-
-func TestClientOf(t *testing.T) {
-	for addr, want := range map[string]string{
-		"192.0.2.7:4711": "192.0.2.7", "[2001:db8:1:2:3:4:5:6]:80": "2001:db8:1:2::", "[2001:db8:1:2:ffff::1]:9": "2001:db8:1:2::",
-		"[::ffff:192.0.2.7]:1": "::ffff:192.0.2.7", "@": "local", "": "local",
-	} {
-		if got := clientOf(&http.Request{RemoteAddr: addr}); got != want {
-			t.Errorf("clientOf(%q) = %q, want %q", addr, got, want)
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/http/pprof"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,8 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"tutti/internal/exitcode"
 	"tutti/service"
 )
+
+// liveHeap is what the last collection found in use, without what is garbage by now.
+var liveHeap = regexp.MustCompile("^/gc/heap/live:bytes$")
 
 // metrics is what Prometheus is told, in a registry of its own.
 type metrics struct {
@@ -43,7 +48,7 @@ func newMetrics(backend Backend, version string) *metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(m.latency, m.refused, m.events, build, campaignCollector{backend},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -106,6 +111,8 @@ var (
 	nodeDesc         = desc("node_seconds_total", "Machine time times nodes.", "machine")
 	jobsDesc         = desc("jobs", "Jobs submitted and not ended.", "machine")
 	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a campaign at work, by its last evaluation.", "campaign", "name", "machine")
+	ceilingDesc      = desc("node_hours_ceiling", "Node-hours that campaigns may take of machines.", "per")
+	todayDesc        = desc("node_hours_today", "Node-hours of today: spent by the journals, promised to campaigns at work, left.", "what")
 	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited for their machine.")
 )
 
@@ -113,7 +120,7 @@ var (
 var waitBuckets = []float64{1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
 func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, waitDesc} {
+	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, ceilingDesc, todayDesc, waitDesc} {
 		out <- d
 	}
 }
@@ -125,7 +132,7 @@ type totals struct {
 }
 
 func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
-	states, exits, machines := map[service.State]float64{}, map[int]float64{}, map[string]*totals{}
+	states, exits, machines := map[service.State]float64{}, map[exitcode.Code]float64{}, map[string]*totals{}
 	waits := newHistogram()
 	for _, one := range c.backend.Campaigns() {
 		states[one.State]++
@@ -149,12 +156,24 @@ func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(campaignsDesc, prometheus.GaugeValue, states[s], string(s))
 	}
 	for code, n := range exits {
-		out <- prometheus.MustNewConstMetric(exitsDesc, prometheus.CounterValue, n, strconv.Itoa(code))
+		out <- prometheus.MustNewConstMetric(exitsDesc, prometheus.CounterValue, n, strconv.Itoa(int(code)))
 	}
 	for machine, t := range machines {
 		t.send(machine, out)
 	}
+	sendNodeHours(c.backend.NodeHours(), out)
 	out <- prometheus.MustNewConstHistogram(waitDesc, waits.n, waits.sum, waits.below)
+}
+
+func sendNodeHours(h service.NodeHours, out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, label string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
+	}
+	gauge(ceilingDesc, h.Campaign, "campaign")
+	gauge(ceilingDesc, h.Day, "day")
+	gauge(todayDesc, h.Spent, "spent")
+	gauge(todayDesc, h.Promised, "promised")
+	gauge(todayDesc, h.Left, "left")
 }
 
 func (t *totals) add(p service.Progress) {

@@ -31,6 +31,8 @@ func TestMetrics(t *testing.T) {
 		`tutti_failures_total{cause="run",machine="recorded"} 0`,
 		`tutti_machine_seconds_total{machine="recorded"} 120`, `tutti_node_seconds_total{machine="recorded"} 480`, `tutti_jobs{machine="recorded"} 3`,
 		`tutti_predicted_slowdown{campaign="c2",machine="recorded",name="night c2"} 1.04`,
+		`tutti_node_hours_ceiling{per="campaign"} 10`, `tutti_node_hours_ceiling{per="day"} 24`,
+		`tutti_node_hours_today{what="spent"} 3`, `tutti_node_hours_today{what="promised"} 12`, `tutti_node_hours_today{what="left"} 9`,
 		`tutti_queue_wait_seconds_bucket{le="10"} 0`, `tutti_queue_wait_seconds_bucket{le="60"} 3`, `tutti_queue_wait_seconds_sum 60`, `tutti_queue_wait_seconds_count 3`,
 		`tutti_http_request_duration_seconds_count{code="2xx",method="GET",route="/api/v1/campaigns/{id}"} 1`,
 		`tutti_http_request_duration_seconds_count{code="4xx",method="GET",route="/api/v1/campaigns/{id}"} 1`,

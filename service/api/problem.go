@@ -27,6 +27,7 @@ var statuses = []struct {
 	{fs.ErrNotExist, http.StatusNotFound},
 	{service.ErrState, http.StatusConflict},
 	{service.ErrKey, http.StatusConflict},
+	{service.ErrSpent, http.StatusConflict},
 	{service.ErrFull, http.StatusTooManyRequests},
 	{service.ErrDraining, http.StatusServiceUnavailable},
 	{context.Canceled, http.StatusServiceUnavailable},

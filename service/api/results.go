@@ -1,8 +1,16 @@
 package api
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"tutti/coll"
 	"tutti/service"
@@ -72,18 +80,12 @@ func (a *API) resultRoutes() {
 	get(a, "/schedule", "schedule", "What the schedule did and will do", func(context.Context, *struct{}) (*body[schedule], error) {
 		return &body[schedule]{schedule{list(a.backend.Schedule())}}, nil
 	})
-	get(a, "/campaigns/{id}/rounds", "rounds", "What each round measured and why", func(_ context.Context, in *campaignID) (*body[roundList], error) {
-		rounds, err := a.backend.Rounds(in.ID)
-		return reply(a, roundList{list(rounds)}, err)
+	get(a, "/node-hours", "node-hours", "The node-hours that campaigns may take of machines, and what is left today", func(context.Context, *struct{}) (*body[service.NodeHours], error) {
+		return &body[service.NodeHours]{a.backend.NodeHours()}, nil
 	})
-	get(a, "/campaigns/{id}/curve", "curve", "How good the selection was after each round", func(_ context.Context, in *campaignID) (*body[curve], error) {
-		points, err := a.backend.Curve(in.ID)
-		return reply(a, curve{list(points)}, err)
-	})
-	get(a, "/campaigns/{id}/jobs", "jobs", "The jobs of a campaign", func(_ context.Context, in *campaignID) (*body[jobList], error) {
-		jobs, err := a.backend.Jobs(in.ID)
-		return reply(a, jobList{list(jobs)}, err)
-	})
+	getList[roundList](a, "rounds", "What each round measured and why", a.backend.Rounds)
+	getList[curve](a, "curve", "How good the selection was after each round", a.backend.Curve)
+	getList[jobList](a, "jobs", "The jobs of a campaign", a.backend.Jobs)
 	get(a, "/campaigns/{id}/selection", "selection", "What is chosen at every point", a.selection)
 	get(a, "/campaigns/{id}/predictions", "predictions", "The time of every algorithm at every point", func(ctx context.Context, in *oneProblem) (*body[predictionList], error) {
 		p, err := a.backend.Predictions(ctx, in.ID, store.Problem{Library: in.Library, Collective: coll.Collective(in.Collective)})
@@ -93,6 +95,47 @@ func (a *API) resultRoutes() {
 		c, err := a.backend.Compare(ctx, in.A, in.B)
 		return reply(a, c, err)
 	})
+}
+
+// getList registers a list that grows with the journal of a campaign, as the one field
+// of an object: Answer, which has that name. Its items are written one by one, so that
+// an answer takes no more memory in a long campaign than in a short one.
+func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error)) {
+	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)
+	op.Errors = append(op.Errors, http.StatusNotFound)
+	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Answer](), true, "")
+	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}}
+	huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*huma.StreamResponse, error) {
+		items, err := read(in.ID)
+		if err != nil {
+			return nil, a.problemOf(err)
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			ctx.SetHeader("Content-Type", "application/json")
+			if err := writeList(ctx.BodyWriter(), name, items); err != nil {
+				a.log.Warn("a list was sent in part", "campaign", in.ID, "list", name, "error", err)
+				panic(http.ErrAbortHandler) // a cut connection is seen
+			}
+		}}, nil
+	})
+}
+
+// writeList writes {"name":[items]}, an item to a line.
+func writeList[T any](w io.Writer, name string, items []T) error {
+	out := bufio.NewWriter(w)
+	each := json.NewEncoder(out)
+	each.SetEscapeHTML(false)
+	fmt.Fprintf(out, "{%q:[", name)
+	for i, item := range items {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := each.Encode(item); err != nil {
+			return err
+		}
+	}
+	out.WriteString("]}\n")
+	return out.Flush() // tells what went wrong before, too
 }
 
 // list makes an empty slice of nil, for JSON.

@@ -45,17 +45,18 @@ func behind(after, last string) int64 {
 
 func (a *API) streamRoutes() {
 	huma.Register(a.huma, streamOperation("/campaigns/{id}/events", "campaign-events",
-		"The lines of a campaign's journal as they come. The number of an event is that of its line, event is the kind of the record, data the line."),
-		func(_ context.Context, in *campaignStreamInput) (*huma.StreamResponse, error) {
+		"The lines of a campaign's journal as they come. The number of an event is that of its line, event is the kind of the record, data the line; "+
+			"a token with the role read does not see values of variables, lines of shell and what programs printed."),
+		func(ctx context.Context, in *campaignStreamInput) (*huma.StreamResponse, error) {
 			feed, err := a.backend.Feed(in.ID)
 			if err != nil {
 				return nil, a.problemOf(err)
 			}
-			return a.stream(feed, behind(in.After, in.Last))
+			return a.stream(ctx, feed, behind(in.After, in.Last))
 		})
 	huma.Register(a.huma, streamOperation("/events", "events", "What happens to all campaigns: event is campaign or schedule."),
-		func(_ context.Context, in *streamInput) (*huma.StreamResponse, error) {
-			return a.stream(a.backend.Events(), behind(in.After, in.Last))
+		func(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
+			return a.stream(ctx, a.backend.Events(), behind(in.After, in.Last))
 		})
 }
 
@@ -70,10 +71,14 @@ func streamOperation(path, id, summary string) huma.Operation {
 	return op
 }
 
-func (a *API) stream(feed service.Feed, after int64) (*huma.StreamResponse, error) {
+// stream sends a feed, redacted for a caller who may only look.
+func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma.StreamResponse, error) {
+	if !callerOf(ctx).operate {
+		feed = service.Redacted(feed)
+	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		leave, ok := a.streams.enter(clientOf(r))
+		leave, ok := a.streams.enter(callerOf(r.Context()).payer())
 		if !ok {
 			a.metrics.refused.WithLabelValues("streams").Inc()
 			w.Header().Set("Retry-After", "10")
@@ -155,7 +160,7 @@ func (s *stream) event(seq int64, kind string, data []byte) {
 	kind = oneLine.Replace(kind)
 	if seq > 0 {
 		s.out.WriteString("id: ")
-		s.out.WriteString(strconv.FormatInt(seq, 10))
+		s.out.Write(strconv.AppendInt(s.out.AvailableBuffer(), seq, 10))
 		s.out.WriteByte('\n')
 	}
 	s.out.WriteString("event: ")

@@ -32,6 +32,11 @@ func (c *Client) Schedule(ctx context.Context) ([]service.Scheduled, error) {
 	return v.Schedule, err
 }
 
+// NodeHours returns what campaigns may take of machines, and what is left of today.
+func (c *Client) NodeHours(ctx context.Context) (service.NodeHours, error) {
+	return get[service.NodeHours](ctx, c, nil, "node-hours")
+}
+
 // Campaigns returns all campaigns in a state, newest first; "" is any state.
 func (c *Client) Campaigns(ctx context.Context, state service.State) ([]service.Campaign, error) {
 	query := url.Values{"limit": {"1000"}}

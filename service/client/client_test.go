@@ -185,6 +185,7 @@ func TestCalls(t *testing.T) {
 	answers := map[string]string{
 		"GET /api/v1/version":                                                `{"version":"1.2"}`,
 		"GET /api/v1/bases":                                                  `{"bases":[{"name":"x"}]}`,
+		"GET /api/v1/node-hours":                                             `{"left":9}`,
 		"GET /api/v1/schedule":                                               `{"schedule":[{"base":"x"}]}`,
 		"GET /api/v1/campaigns?limit=1000&state=done":                        `{"campaigns":[{"id":"b"}],"next":"b"}`,
 		"GET /api/v1/campaigns?after=b&limit=1000&state=done":                `{"campaigns":[{"id":"a"}]}`,
@@ -223,6 +224,8 @@ func TestCalls(t *testing.T) {
 	check("Bases", fmt.Sprint(len(bases)), err, "1")
 	sch, err := c.Schedule(ctx)
 	check("Schedule", fmt.Sprint(len(sch)), err, "1")
+	hours, err := c.NodeHours(ctx)
+	check("NodeHours", fmt.Sprint(hours.Left), err, "9")
 	all, err := c.Campaigns(ctx, service.Done)
 	check("Campaigns", all[0].ID+all[1].ID, err, "ba")
 	one, err := c.Pause(ctx, "a/b")

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -31,4 +32,25 @@ func Example() {
 	// 1 header {}
 	// 2 stop {"stop":"converged"}
 	// <nil>
+}
+
+func ExampleClient_Create() {
+	// Stands for a tutti serve.
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.Method, r.URL.Path, r.Header.Get("Idempotency-Key"))
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		io.WriteString(w, `{"detail":"the request was refused","errors":[{"location":"body.set.stop.slowdown","message":"want a number above 1"}]}`)
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL, client.Options{Token: "tutti_..."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = c.Create(context.Background(), service.Request{Base: "night", Set: map[string]string{"stop.slowdown": "fast"}}, "monday")
+	var refused *client.Error
+	fmt.Println(errors.As(err, &refused), err)
+	// Output:
+	// POST /api/v1/campaigns monday
+	// true the request was refused: body.set.stop.slowdown: want a number above 1
 }

@@ -13,14 +13,15 @@ import (
 	"time"
 
 	"tutti/service"
+	"tutti/store"
 )
 
 const (
 	// silence is how long a stream may say nothing, not even that it is alive,
 	// before it is taken for dead.
 	silence = time.Minute
-	// maxEvent is the longest line of a stream, bytes.
-	maxEvent = 64 << 20
+	// maxEvent is the longest line of a stream, bytes: the data are a line of a journal.
+	maxEvent = store.MaxLine + 16
 )
 
 // stopError is what ends a Watch: no connection, or the caller's function said so.

@@ -62,7 +62,7 @@ func (f *fake) add(id, name string, state service.State, drift float64, lines in
 	p := &played{
 		Campaign: service.Campaign{
 			ID: id, Name: name, Base: "night", Machine: "cluster B, 32 nodes of 32 cores", State: state, Exit: -1, Reason: "asked for",
-			Created: begun, Started: begun.Add(3 * time.Second),
+			Created: begun, Started: begun.Add(3 * time.Second), NodeHours: 40,
 		},
 		script: newScript(name, drift), row: newRow(),
 	}
@@ -221,6 +221,10 @@ func (f *fake) Bases() []service.Base {
 
 func (f *fake) Schedule() []service.Scheduled {
 	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Verdict: "ran: age 31 d"}}
+}
+
+func (f *fake) NodeHours() service.NodeHours {
+	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Promised: 26.2, Left: 10, Until: begun.Add(14 * time.Hour)}
 }
 
 func (f *fake) Problems(string) ([]store.Problem, error) { return problems, nil }

@@ -221,13 +221,36 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// What machines may be taken for is told where campaigns are started and where they run.
+func TestNodeHours(t *testing.T) {
+	f := newFake(t, time.Hour)
+	f.add("c1", "first", service.Running, 1, 560)
+	home := serve(t, f, nil)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
+	pagetest.Until(t, ctx, `document.querySelector(".hours")?.innerText.includes("10 of today's 120 are left")`)
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".hours").innerText`); !strings.Contains(got, "83.8 spent, 26.2 promised") || !strings.Contains(got, "a campaign gets at most 40") {
+		t.Errorf("node-hours: %q", got)
+	}
+	const field = `document.getElementById("stop.node_hours").checkVisibility()`
+	pagetest.Eval[any](t, ctx, `(() => { document.querySelector("details").open = true; })()`)
+	pagetest.Until(t, ctx, field)
+	pagetest.Eval[any](t, ctx, `(() => { const s = document.getElementById("base"); s.value = "demo"; s.dispatchEvent(new Event("change")); })()`)
+	pagetest.Until(t, ctx, `!`+field) // recorded data take none
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
+	pagetest.Until(t, ctx, drawn)
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); !strings.Contains(got, "21.8 of 40") {
+		t.Errorf("figures: %q", got)
+	}
+}
+
 func TestServiceGone(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Running, 1, 560)
 	home := serve(t, f, nil)
 	ctx := pagetest.Browse(t, home)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/unknown"))
-	pagetest.Until(t, ctx, `document.getElementById("notice").className === "alarm" && document.getElementById("notice").textContent.includes("no such campaign")`)
+	pagetest.Until(t, ctx, `document.querySelector("main [role=alert]")?.textContent.includes("no such campaign")`)
 	f.refuse = errors.New("disk full")
 	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `document.querySelector("form.start > .wrong").textContent !== ""`)

@@ -79,7 +79,12 @@ func learntOf(p export.Concluded) service.Learnt {
 	for _, m := range p.Result.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
 	}
-	var out service.Learnt
+	options := 0
+	for _, row := range p.Rows {
+		options += len(row.Options)
+	}
+	// No longer than they must be: the service keeps them.
+	out := service.Learnt{Selection: service.Selection{Choices: make([]service.Choice, 0, len(p.Rows))}, Predictions: make([]service.Prediction, 0, options)}
 	usual, doubts := usualChoices(p), doubtsOf(p)
 	for _, row := range p.Rows {
 		unit := unitOf(row, measured)

@@ -33,7 +33,8 @@ export function url(...path) {
 
 async function request(address, options) {
   for (;;) {
-    const answer = await fetch(address, { ...options, headers: { Accept: 'application/json', ...options.headers } });
+    const answer = await fetch(address, { ...options, headers: { Accept: 'application/json', ...options.headers } })
+      .catch(() => { throw new Error('The service cannot be reached.'); });
     if (answer.status === 401) {
       await askOnce();
       continue;

@@ -3,7 +3,7 @@
 import { get, stream, url } from './api.js';
 import { chart } from './chart.js';
 import { el, panel, put, row, table, throttle } from './dom.js';
-import { age, bytes, callTime, clock, count, duration, moment, nodeTime, percent, point, ratio } from './format.js';
+import { age, bytes, callTime, clock, count, duration, hours, moment, percent, point, ratio } from './format.js';
 import { inDoubt, jobsShown, Journal, last, resultOf } from './journal.js';
 import { lines } from './palette.js';
 import { selectionPanel } from './selection.js';
@@ -43,11 +43,11 @@ class View {
     this.jobs = jobsPanel();
     this.log = logPanel();
     this.files = filesPanel(id);
+    this.loading = el('p', { class: 'loading', role: 'status' });
+    this.body = el('div', { hidden: true }, el('div', { class: 'upper' }, this.problems.node, this.graphs.node), this.selection.node,
+      el('div', { class: 'lower' }, this.next.node, this.jobs.node), el('div', { class: 'two' }, this.log.node, this.files.node));
     this.nodes = [
-      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.about, this.figures.node,
-      el('div', { class: 'upper' }, this.problems.node, this.graphs.node), this.selection.node,
-      el('div', { class: 'lower' }, this.next.node, this.jobs.node), el('div', { class: 'two' }, this.log.node, this.files.node),
-    ];
+      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.about, this.figures.node, this.loading, this.body];
     this.draw = throttle(() => this.drawJournal(), 200);
     this.askCampaign = throttle(() => this.ask(), 1500);
   }
@@ -81,12 +81,15 @@ class View {
     this.buttons.show(c);
     const ended = moment(c.ended);
     put(this.about, [c.machine, `file ${c.base}`, `id ${c.id}`, c.reason, c.from ? `from ${c.from}` : '', `made ${clock(c.created)}`,
-      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.error].filter(Boolean).join(' · '));
+      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.waits ? `waits ${c.waits}` : '', c.error].filter(Boolean).join(' · '));
     this.figures.show(c, this.journal);
     this.files.ask(c);
+    put(this.loading, c.progress.records > 0 ? 'Loading the journal …' : 'The journal begins when the campaign does.');
   }
 
   drawJournal() {
+    this.loading.remove();
+    this.body.hidden = false;
     const problems = [...this.journal.problems.values()];
     if (problems.length === 0) return;
     const problem = this.journal.problems.get(this.chosen) ?? problems[0];
@@ -111,7 +114,7 @@ class View {
 
 // figures are the readouts at the top.
 function figures() {
-  const names = ['machine time', 'node time', 'trials', 'rounds', 'problems converged', 'slowdown, worst', 'mistakes, worst', 'jobs open'];
+  const names = ['machine time', 'node-hours', 'trials', 'rounds', 'problems converged', 'slowdown, worst', 'mistakes, worst', 'jobs open'];
   const values = new Map(names.map((n) => [n, el('dd')]));
   const bar = el('span', { class: 'meter wide-meter', 'aria-hidden': 'true' }, el('span'));
   const node = el('dl', { class: 'figures' }, names.map((n) => el('div', {}, el('dt', { text: n }), values.get(n), n === 'machine time' ? bar : null)));
@@ -124,7 +127,7 @@ function figures() {
       put(values.get('machine time'), duration(spent) + (budget > 0 ? ` of ${duration(budget)}` : ''));
       bar.hidden = !(budget > 0);
       bar.firstChild.style.width = `${budget > 0 ? Math.min(100, (100 * spent) / budget) : 0}%`;
-      put(values.get('node time'), nodeTime(p.node_seconds));
+      put(values.get('node-hours'), hours(p.node_seconds / 3600) + (c.node_hours > 0 ? ` of ${hours(c.node_hours)}` : ''));
       put(values.get('trials'), count(p.trials) + (p.failed_trials ? `, ${count(p.failed_trials)} failed` : ''));
       put(values.get('rounds'), count(p.rounds));
       put(values.get('problems converged'), `${p.converged} of ${p.problems}`);
@@ -277,7 +280,7 @@ function logPanel() {
 
 function filesPanel(id) {
   const list = el('ul', { class: 'plain files' });
-  const empty = el('p', { class: 'empty', text: 'Files are written when the campaign ends.' });
+  const empty = el('p', { class: 'empty', text: 'Loading …' });
   let known = '';
   return {
     node: panel('Files', {}, el('small', {}, el('a', { href: `${url('campaigns', id, 'measurements')}?format=csv`, download: 'measurements.csv', text: 'measurements as CSV' })), empty, list),
@@ -288,10 +291,12 @@ function filesPanel(id) {
       try {
         const { files } = await get(['campaigns', id, 'files']);
         empty.hidden = files.length > 0;
+        put(empty, 'Files are written when the campaign ends.');
         list.replaceChildren(...files.map((f) => el('li', {},
           el('a', { href: url('campaigns', id, 'files', ...f.name.split('/')), download: f.name.split('/').pop(), text: f.name }), el('small', { text: ` ${bytes(f.size)}` }))));
-      } catch {
-        known = ''; // asked again with the next change
+      } catch (error) {
+        put(empty, error.message);
+        known = ''; // asked again with the next look at the campaign
       }
     },
   };

@@ -23,8 +23,18 @@ export async function compareView(main, [a, b], link) {
   main.append(el('h1', { text: 'Two campaigns' }), form);
   link('none');
   if (learnt.length < 2) main.append(el('p', { class: 'empty', text: 'It takes two campaigns that have learnt something.' }));
-  if (a && b) main.append(drift(await get(['compare'], { a, b })));
+  if (a && b) main.append(await compared(a, b));
   return () => {};
+}
+
+// compared is what two campaigns amount to, or why that is not known yet.
+async function compared(a, b) {
+  try {
+    return drift(await get(['compare'], { a, b }));
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    return el('p', { class: 'empty', text: error.message });
+  }
 }
 
 function picker(id, label, campaigns, chosen) {

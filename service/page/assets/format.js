@@ -27,11 +27,9 @@ export function callTime(s) {
   return `${digits(s / unit, 3)}${nb}${name}`;
 }
 
-// nodeTime writes node-seconds.
-export function nodeTime(s) {
-  if (!Number.isFinite(s)) return absent;
-  const [unit, name] = s < 120 ? [1, `node${nb}s`] : s < 7200 ? [60, `node${nb}min`] : [3600, `node${nb}h`];
-  return `${digits(s / unit, 3)}${nb}${name}`;
+// hours writes node-hours; the place says what it is.
+export function hours(h) {
+  return trimmed(h, h < 1 ? 3 : 1);
 }
 
 // bytes writes a size as tutti's files do: 512 B, 64 KiB, 1 MiB.

@@ -2,7 +2,7 @@
 
 import { get, stream } from './api.js';
 import { el, panel, row, table, throttle } from './dom.js';
-import { age, clock, duration, moment, percent, ratio } from './format.js';
+import { age, clock, duration, hours, moment, percent, ratio } from './format.js';
 import { startForm } from './start.js';
 import { pill } from './state.js';
 
@@ -15,36 +15,62 @@ const most = 1000; // campaigns in the list; older ones are told by the API
 
 export async function listView(main, _, link) {
   document.title = 'tutti: campaigns';
-  const [bases, schedule, list] = await Promise.all([get(['bases']), get(['schedule']), get(['campaigns'], { limit: most })]);
+  const [bases, schedule, left, list] = await Promise.all([
+    get(['bases']), get(['schedule']), get(['node-hours']), get(['campaigns'], { limit: most })]);
   const campaigns = new Map(list.campaigns.map((c) => [c.id, c]));
   const t = table('Campaigns, newest first', columns, { class: 'cards' });
   const empty = el('p', { class: 'empty', text: 'No campaign yet: start one with the form, or let the schedule do it.' });
   const total = el('p', { class: 'total' });
   const form = startForm(bases.bases, () => [...campaigns.values()]);
-  main.append(el('h1', { class: 'unseen', text: 'Campaigns' }), el('div', { class: 'two' },
-    panel('Campaigns', { class: 'grow' }, total, empty, t.node),
-    el('div', { class: 'side' }, form.node, scheduleNode(schedule.schedule))));
-
-  const draw = throttle(() => {
+  const allowance = hoursPanel(left, bases.bases);
+  const drawNow = () => {
     const sorted = [...campaigns.values()].sort((a, b) => Date.parse(b.created) - Date.parse(a.created));
     drawRows(t, sorted);
     empty.hidden = sorted.length > 0;
     t.node.hidden = sorted.length === 0;
     total.textContent = totals(sorted) + (list.next ? `; older than the newest ${most} are left out` : '');
     form.campaignsChanged();
-  }, 250);
-  draw();
+  };
+  drawNow();
+  main.append(el('h1', { class: 'unseen', text: 'Campaigns' }), el('div', { class: 'two' },
+    panel('Campaigns', { class: 'grow' }, total, empty, t.node),
+    el('div', { class: 'side' }, form.node, allowance.node, scheduleNode(schedule.schedule))));
+  const draw = throttle(drawNow, 250);
   const source = stream(['events'], (kind, c) => {
     if (kind !== 'campaign') return;
     campaigns.set(c.id, c);
     draw();
+    allowance.ask();
   }, link, list.seq);
-  const clockTimer = setInterval(draw, 15000);
+  const clockTimer = setInterval(() => { draw(); allowance.ask(); }, 15000);
   return () => {
     source.close();
     clearInterval(clockTimer);
     draw.cancel();
+    allowance.ask.cancel();
   };
+}
+
+// hoursPanel tells what is left of today's node-hours, where anything is measured.
+function hoursPanel(first, bases) {
+  const left = el('p');
+  const rest = el('small');
+  const show = (h) => {
+    left.replaceChildren(el('strong', { text: hours(h.left) }), ` of today's ${hours(h.day)} are left`);
+    rest.textContent = `${hours(h.spent)} spent, ${hours(h.promised)} promised to campaigns at work; `
+      + `a campaign gets at most ${hours(h.campaign)}; a new day begins ${age(Date.parse(h.until), Date.now())}`;
+  };
+  show(first);
+  const node = panel('Node-hours', { class: 'hours' }, null, left, rest);
+  node.hidden = bases.every((b) => b.runner === 'replay');
+  const ask = throttle(async () => {
+    try {
+      show(await get(['node-hours']));
+    } catch {
+      // the stream says that the service is away
+    }
+  }, 2000);
+  return { node, ask };
 }
 
 // drawRows keeps the rows of campaigns that are there already, and the focus in them.
@@ -58,7 +84,7 @@ function campaignRow(t, c) {
   const p = c.progress;
   const name = [
     el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base }),
-    el('small', { text: [c.base, c.reason, c.error].filter(Boolean).join(' · ') }),
+    el('small', { text: [c.base, c.reason, c.waits ? `waits ${c.waits}` : '', c.error].filter(Boolean).join(' · ') }),
   ];
   return row(t, [
     pill(c), name, c.machine,

@@ -1,7 +1,7 @@
 // The page's frame: which view the address names, the theme, the login form.
 
 import { get, onLogin, sendToken } from './api.js';
-import { notice } from './dom.js';
+import { el, notice } from './dom.js';
 import { listView } from './list.js';
 import { campaignView } from './campaign.js';
 import { compareView } from './compare.js';
@@ -32,6 +32,7 @@ async function show() {
   leaveView();
   leaveView = () => {};
   notice('');
+  link('waiting');
   for (const a of document.querySelectorAll('[data-view]')) {
     if (a.dataset.view === view) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
@@ -40,13 +41,23 @@ async function show() {
   main.id = 'main';
   main.tabIndex = -1;
   byId('main').replaceWith(main);
+  const loading = el('p', { class: 'loading', role: 'status', text: 'Loading …' });
+  main.append(loading);
   try {
     const leave = await views[view](main, rest, link);
+    loading.remove();
     if (main.isConnected) leaveView = leave;
     else leave();
   } catch (error) {
-    notice(error.message, true);
+    if (main.isConnected) tellFailure(main, error);
   }
+}
+
+// tellFailure says in place of a view why there is none.
+function tellFailure(main, error) {
+  link('none');
+  main.replaceChildren(el('h1', { text: 'This could not be loaded' }), el('p', { class: 'wrong', role: 'alert', text: error.message }),
+    el('button', { type: 'button', class: 'again', text: 'Try again', on: { click: show } }));
 }
 
 // link shows how the stream of events is doing.

@@ -4,10 +4,12 @@ import { newKey, post, Problem } from './api.js';
 import { el, notice, panel } from './dom.js';
 import { clock } from './format.js';
 
-// Keys of the campaign file that the form offers, with what is allowed in them.
+// Keys of the campaign file that the form offers, with what is allowed in them; measured
+// ones mean nothing for recorded data.
 const settings = [
   { key: 'stop.slowdown', label: 'Average slowdown wanted', hint: 'a ratio above 1, such as 1.03', mode: 'decimal' },
   { key: 'stop.mistakes', label: 'Mistakes allowed', hint: 'a part of the points, such as 0.05', mode: 'decimal' },
+  { key: 'stop.node_hours', label: 'Node-hours at most', hint: 'such as 2.5; empty: as in the file or as the service allows', mode: 'decimal', measured: true },
   { key: 'stop.machine_time', label: 'Machine time at most', hint: 'such as 2h, 45m or 90s; empty: as in the file', mode: 'text' },
 ];
 
@@ -23,12 +25,15 @@ export function startForm(bases, known) {
   const from = el('select', { id: 'from', name: 'from' });
   const fields = settings.map((s) => ({ ...s, input: el('input', {
     id: s.key, name: s.key, inputmode: s.mode, autocomplete: 'off', 'aria-describedby': `${s.key}-hint ${s.key}-wrong` }) }));
+  for (const f of fields) {
+    f.row = labelled(f.label, f.input, f.key, el('small', { id: `${f.key}-hint`, class: 'hint', text: f.hint }), wrongPlace(f.key));
+  }
   const button = el('button', { type: 'submit', class: 'main operate', text: 'Start' });
   const wrong = el('p', { class: 'wrong', role: 'alert' });
   const form = el('form', { class: 'start', novalidate: true, 'aria-label': 'Start a campaign' },
     labelled('Campaign file', base, 'base', about), collectives, labelled('Name, for people', name, 'name', wrongPlace('name')),
     el('details', {}, el('summary', { text: 'When to stop, where from' }),
-      fields.map((f) => labelled(f.label, f.input, f.key, el('small', { id: `${f.key}-hint`, class: 'hint', text: f.hint }), wrongPlace(f.key))),
+      fields.map((f) => f.row),
       labelled('Measurements it starts from', from, 'from', wrongPlace('from'))),
     wrong, button);
 
@@ -38,6 +43,7 @@ export function startForm(bases, known) {
     about.textContent = `${b.machine}; ${b.runner}; ${b.libraries.join(', ')}`;
     collectives.replaceChildren(el('legend', { text: 'Collectives' }), ...b.collectives.map((c) =>
       el('label', { class: 'check' }, el('input', { type: 'checkbox', name: 'collective', value: c, checked: true }), c)));
+    for (const f of fields) f.row.hidden = f.measured && b.runner === 'replay';
     campaignsChanged();
   };
   let offered = '';
@@ -95,7 +101,7 @@ function read(form, base, fields) {
   if (chosen.length === 0) return null;
   const set = {};
   if (chosen.length < base.collectives.length) set.collectives = chosen.join(',');
-  for (const f of fields) if (f.input.value.trim()) set[f.key] = f.input.value.trim();
+  for (const f of fields) if (!f.row.hidden && f.input.value.trim()) set[f.key] = f.input.value.trim();
   const request = { base: base.name, name: form.elements.name.value.trim() };
   if (Object.keys(set).length > 0) request.set = set;
   if (form.elements.from.value) request.from = form.elements.from.value;

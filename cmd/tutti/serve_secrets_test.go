@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/service"
+)
+
+// secret stands in the campaign files of these tests wherever one may be.
+const secret = "hunter2"
+
+// secretService puts a service over a campaign whose file holds secrets, whose jobs have
+// them in their scripts and whose benchmarks print one when they crash into a folder.
+func secretService(t *testing.T, dir string) {
+	t.Helper()
+	fakeService(t, dir, "tokens: tokens.json\n")
+	file := filepath.Join(dir, "small.yaml")
+	text := strings.NewReplacer(
+		"launcher_path: mpirun}", "launcher_path: mpirun, env: [LIBRARY_KEY="+secret+"]}",
+		"runner: {", "runner: {env: [RUN_KEY="+secret+"], setup: [export SITE_KEY="+secret+"], ",
+	).Replace(string(readFile(t, file)))
+	crash := "#!/bin/sh\necho no licence for $RUN_KEY >&2\nexit 3\n"
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "osu", "osu_alltoall"), []byte(crash), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newToken makes a token of a role.
+func newToken(t *testing.T, dir, role string) string {
+	t.Helper()
+	stdout, _ := mustTutti(t, codeDone, "token", "create", "-c", filepath.Join(dir, "service.yaml"), "--role", role, "--name", role)
+	return strings.TrimSpace(stdout)
+}
+
+// TestServeSecrets has somebody who may only look ask for everything that the interface
+// describes and for every file of a campaign full of secrets.
+func TestServeSecrets(t *testing.T) {
+	dir := t.TempDir()
+	secretService(t, dir)
+	reader := newToken(t, dir, "read")
+	s := serve(t, dir)
+	s.token = newToken(t, dir, "operate")
+	c := s.campaign("POST", "/api/v1/campaigns", `{"base":"small"}`)
+	s.await("the campaign ends", func() bool {
+		c = s.campaign("GET", "/api/v1/campaigns/"+c.ID, "")
+		return c.State.Over()
+	})
+	files := s.filesOf(c.ID)
+	s.holdSecrets(c.ID, files)
+	for _, path := range append(s.paths(c.ID), files...) {
+		if seen := s.look(path, reader); strings.Contains(seen, secret) {
+			t.Errorf("%s shows a secret: %.300s", path, seen)
+		}
+	}
+	header, _, _ := strings.Cut(s.look("/api/v1/campaigns/"+c.ID+"/events", reader), "\n\nid: 2")
+	for _, name := range []string{`"LIBRARY_KEY=[hidden]"`, `"RUN_KEY=[hidden]"`, `"setup":["[hidden]"]`} {
+		if !strings.Contains(header, name) {
+			t.Errorf("the header does not say %s: %s", name, header)
+		}
+	}
+	for _, name := range []string{"openmpi.rules", "selection.csv", "curve.csv"} {
+		want := string(readFile(t, filepath.Join(dir, "state", "campaigns", c.ID, "results", name)))
+		if s.look("/api/v1/campaigns/"+c.ID+"/files/"+name, reader) != want {
+			t.Errorf("a reader does not get %s", name)
+		}
+	}
+}
+
+// filesOf returns the paths of all files of a campaign.
+func (s *served) filesOf(id string) (paths []string) {
+	s.Helper()
+	var files struct{ Files []service.File }
+	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/files", ""), &files); err != nil {
+		s.Fatal(err)
+	}
+	for _, f := range files.Files {
+		paths = append(paths, "/api/v1/campaigns/"+id+"/files/"+f.Name)
+	}
+	return paths
+}
+
+// holdSecrets makes sure that there is something to hide, and that an operator sees it.
+func (s *served) holdSecrets(id string, files []string) {
+	s.Helper()
+	holds := map[string]bool{}
+	for _, path := range files {
+		name := filepath.Base(path)
+		holds[name] = holds[name] || strings.Contains(string(s.ask("GET", path, "")), secret)
+	}
+	if !holds["journal.jsonl"] || !holds["setup.sh"] || !holds["report.json"] {
+		s.Fatalf("files with a secret: %v, want the journal, the setup of jobs and the report among them", holds)
+	}
+	events := string(s.ask("GET", "/api/v1/campaigns/"+id+"/events", ""))
+	for _, name := range []string{"LIBRARY_KEY=", "RUN_KEY=", "SITE_KEY=", "no licence for "} {
+		if !strings.Contains(events, name+secret) {
+			s.Errorf("an operator does not see %s%s in the events", name, secret)
+		}
+	}
+}
+
+// paths returns all that can be read beside files, with and without questions.
+func (s *served) paths(id string) []string {
+	s.Helper()
+	var about struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(s.ask("GET", "/api/v1/openapi.json", ""), &about); err != nil || len(about.Paths) < 10 {
+		s.Fatalf("%d paths, %v", len(about.Paths), err)
+	}
+	out := []string{"/", "/metrics", "/api/v1/openapi.json", "/debug/pprof/heap"}
+	for path, methods := range about.Paths {
+		if methods["get"] != nil && !strings.Contains(path, "{name}") {
+			path = strings.Replace(path, "{id}", id, 1)
+			out = append(out, path, path+"?library=openmpi&collective=allreduce", path+"?a="+id+"&b="+id)
+		}
+	}
+	return out
+}
+
+// look returns what somebody with a token gets, whatever the status; of a stream that
+// does not end what comes first.
+func (s *served) look(path, token string) string {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatalf("%s: %v", path, err)
+	}
+	defer answer.Body.Close()
+	if strings.HasPrefix(path, "/api/v1/events") {
+		first := make([]byte, 64<<10)
+		n, _ := answer.Body.Read(first)
+		return string(first[:n])
+	}
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatalf("%s: %v", path, err)
+	}
+	return string(content)
+}

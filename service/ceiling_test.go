@@ -1,0 +1,321 @@
+package service_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tutti/service"
+)
+
+// metered is a service whose campaigns take something of a machine, with ceilings in
+// node-seconds. A request asks for a budget in its settings.
+func metered(t *testing.T, state string, campaign, day float64, bases ...service.Base) service.Options {
+	t.Helper()
+	opt := options(t, state, bases...)
+	opt.Ceilings = service.Ceilings{Campaign: campaign / 3600, Day: day / 3600}
+	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
+		asked := map[string]float64{"": 0, "5s": 5. / 3600, "10s": 10. / 3600, "11s": 11. / 3600}[set["budget"]]
+		return service.Ask{Measures: set["recorded"] == "", NodeHours: asked}, nil
+	}
+	return opt
+}
+
+func asking(base, budget string) service.Request {
+	return service.Request{Base: base, Set: map[string]string{"budget": budget}}
+}
+
+// budgetOf is the budget that tutti tune was started with, in node-hours.
+func budgetOf(t *testing.T, state, id string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(content), "--set stop.node_hours=")
+	budget, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	return budget
+}
+
+// secondsOf are the figures of today in node-seconds.
+func secondsOf(s *service.Service) (spent, promised, left float64) {
+	h := s.NodeHours()
+	return 3600 * h.Spent, 3600 * h.Promised, 3600 * h.Left
+}
+
+func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
+
+// What a campaign gets: what it asks for, never more than the ceiling, and nothing where
+// nothing is measured.
+func TestBudgets(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, metered(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
+	tests := []struct {
+		request service.Request
+		budget  string // node-hours, as tutti tune gets them
+		refused bool
+	}{
+		{request: asking("b", ""), budget: "0.002777777777777778"},
+		{request: asking("b", "5s"), budget: "0.001388888888888889"},
+		{request: asking("b", "10s"), budget: "0.002777777777777778"},
+		{request: asking("b", "11s"), refused: true},
+		{request: service.Request{Base: "b", Set: map[string]string{"recorded": "yes", "budget": "11s"}}, budget: ""},
+	}
+	for _, tc := range tests {
+		c, _, err := s.Create(t.Context(), tc.request, "")
+		var field *service.FieldError
+		if tc.refused {
+			if !errors.As(err, &field) || field.Field != "set.stop.node_hours" || !strings.Contains(field.Text, "at most") {
+				t.Errorf("%v: %v, want a refusal of stop.node_hours", tc.request, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		awaitState(t, s, c.ID, service.Done)
+		if got := budgetOf(t, state, c.ID); got != tc.budget {
+			t.Errorf("%v: started with a budget of %q, want %q", tc.request, got, tc.budget)
+		}
+	}
+}
+
+// Without ceilings in its options a service has some.
+func TestDefaultCeilings(t *testing.T) {
+	opt := metered(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
+	s, _ := running(t, opt)
+	if h := s.NodeHours(); h.Campaign != 10 || h.Day != 24 || h.Left != 24 {
+		t.Errorf("%+v, want 10 for a campaign and 24 a day", h)
+	}
+}
+
+// A service does not begin whose campaigns never could.
+func TestCeilingsThatFitNothing(t *testing.T) {
+	opt := metered(t, t.TempDir(), 30, 24)
+	if _, err := service.New(opt); err == nil || !strings.Contains(err.Error(), "want at least 0.01") {
+		t.Errorf("New = %v, want an error about the day", err)
+	}
+}
+
+// What was taken today is read from the journals: the next service knows it, and refuses
+// what cannot be had today any more.
+func TestDaySurvivesRestart(t *testing.T) {
+	state := t.TempDir()
+	bases := []service.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
+	opt := metered(t, state, 10, 24, bases...)
+	s, stop := running(t, opt)
+	id := create(t, s, asking("b", ""))
+	awaitState(t, s, id, service.Done)
+	free := create(t, s, service.Request{Base: "recorded", Set: map[string]string{"recorded": "yes"}})
+	awaitState(t, s, free, service.Done)
+	for range 2 {
+		if spent, promised, left := secondsOf(s); !near(spent, 10) || promised != 0 || !near(left, 14) {
+			t.Errorf("%g node-seconds spent, %g promised, %g left, want 10, 0, 14", spent, promised, left)
+		}
+		stop()
+		s, stop = running(t, opt)
+	}
+	second := create(t, s, asking("b", "10s"))
+	awaitState(t, s, second, service.Done)
+	if _, _, err := s.Create(t.Context(), asking("b", ""), ""); !errors.Is(err, service.ErrSpent) || !strings.Contains(err.Error(), "stop.node_hours, or tomorrow") {
+		t.Errorf("a third campaign of 12 with 4 left: %v, want ErrSpent", err)
+	}
+	if _, _, err := s.Create(t.Context(), service.Request{Base: "recorded", Set: map[string]string{"recorded": "yes"}}, ""); err != nil {
+		t.Errorf("a campaign from recorded data: %v, want it made", err)
+	}
+}
+
+// A day that has exactly one campaign has it, whatever the figures round to.
+func TestDayOfOneCampaign(t *testing.T) {
+	for _, campaign := range []float64{1.1, 3, 4.7} {
+		s, stop := running(t, metered(t, t.TempDir(), campaign, service.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
+		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
+		stop()
+	}
+}
+
+// A journal that cannot be read counts with all that its campaign may take.
+func TestUnreadableJournalCounts(t *testing.T) {
+	state := t.TempDir()
+	opt := metered(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
+	s, stop := running(t, opt)
+	id := create(t, s, asking("b", ""))
+	awaitState(t, s, id, service.Done)
+	stop()
+	path := filepath.Join(state, "campaigns", id, "results", "journal.jsonl")
+	if err := os.WriteFile(path, []byte("not a journal\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = running(t, opt)
+	if spent, _, _ := secondsOf(s); !near(spent, 12) {
+		t.Errorf("%g node-seconds spent, want 12", spent)
+	}
+}
+
+// Campaigns on several machines wait for one another when the day has not enough for
+// all, in their order, and go on when one has taken less than it might have.
+func TestPromises(t *testing.T) {
+	state := t.TempDir()
+	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
+	bases := []service.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
+	for i := range bases {
+		bases[i].Machine = bases[i].Name
+	}
+	s, _ := running(t, metered(t, state, 10, 25, bases...))
+	a, b := create(t, s, asking("a", "")), create(t, s, asking("b", ""))
+	c, d := create(t, s, asking("c", "")), create(t, s, asking("d", "5s"))
+	free := create(t, s, service.Request{Base: "e", Set: map[string]string{"recorded": "yes"}})
+	measured(t, s, a)
+	measured(t, s, b)
+	awaitState(t, s, free, service.Done)
+	for _, id := range []string{c, d} {
+		if one, _ := s.Campaign(id); one.State != service.Queued || !strings.Contains(one.Waits, "node-hours") {
+			t.Errorf("campaign of %s is %s, waits %q: want it queued for node-hours", one.Base, one.State, one.Waits)
+		}
+	}
+	if _, promised, left := secondsOf(s); promised < 23.9 || promised > 24 || left > 1.1 {
+		t.Errorf("%g promised, %g left, want 24 of 25 promised", promised, left)
+	}
+	if _, err := s.Cancel(a); err != nil {
+		t.Fatal(err)
+	}
+	measured(t, s, c)
+	if one, _ := s.Campaign(c); one.Waits != "" {
+		t.Errorf("a campaign at work waits %q", one.Waits)
+	}
+	if one, _ := s.Campaign(d); one.State != service.Queued {
+		t.Errorf("campaign d is %s, want it still queued", one.State)
+	}
+}
+
+// What waits for node-hours begins when the next day does.
+func TestNextDay(t *testing.T) {
+	state := t.TempDir()
+	clock := clockwork.NewFakeClockAt(time.Now())
+	greedy := base(t, "a", fakeFile{Trials: 11})
+	opt := metered(t, state, 10, 24, greedy)
+	opt.Clock = clock
+	s, _ := running(t, opt)
+	first := create(t, s, asking("a", ""))
+	second, third := create(t, s, asking("a", "")), create(t, s, asking("a", "5s"))
+	awaitState(t, s, first, service.Done) // has taken 11 of 24
+	awaitState(t, s, second, service.Done)
+	c := await(t, s, third, func(c service.Campaign) bool { return c.Waits != "" })
+	if c.State != service.Queued {
+		t.Fatalf("campaign %s is %s, want it queued", c.ID, c.State)
+	}
+	for range 25 { // an hour after the other
+		if err := clock.BlockUntilContext(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(time.Hour)
+	}
+	awaitState(t, s, third, service.Done)
+}
+
+// A campaign that goes on beyond its budget is stopped, its jobs are cancelled, and it
+// cannot be resumed; pausing it does not save it.
+func TestOverrunIsStopped(t *testing.T) {
+	state := t.TempDir()
+	opt := metered(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
+	s, _ := running(t, opt)
+	id := create(t, s, asking("b", "5s"))
+	c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Stopping || c.State == service.Failed })
+	if _, err := s.Pause(id); err != nil && !errors.Is(err, service.ErrState) {
+		t.Errorf("Pause = %v", err)
+	}
+	c = awaitState(t, s, id, service.Failed)
+	if c.Progress.NodeSeconds < 6 || !strings.Contains(c.Error, "has taken") || !strings.Contains(c.Error, "of a budget of") {
+		t.Errorf("stopped campaign is %+v", c)
+	}
+	if got := calls(t, state, id); len(got) != 2 || got[1] != "cancel" {
+		t.Errorf("tutti was called with %v, want tune and cancel", got)
+	}
+	if _, err := s.Resume(id); !errors.Is(err, service.ErrSpent) {
+		t.Errorf("Resume = %v, want ErrSpent", err)
+	}
+}
+
+// Ceilings that were lowered hold for campaigns that have begun with more.
+func TestLoweredCeiling(t *testing.T) {
+	state := t.TempDir()
+	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
+	s, stop := running(t, metered(t, state, 1000, 2000, b))
+	id := create(t, s, asking("b", ""))
+	measured(t, s, id)
+	stop()
+	s, _ = running(t, metered(t, state, 1, 24, b))
+	if c := awaitState(t, s, id, service.Failed); !strings.Contains(c.Error, "has taken") {
+		t.Errorf("campaign is %+v", c)
+	}
+}
+
+// A schedule makes no campaign and no probe when the day's node-hours are spent, and
+// says so.
+func TestScheduleSpends(t *testing.T) {
+	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, service.When{Drift: 0.1})
+	n.stop()
+	n.adjust = func(o *service.Options) {
+		own := metered(t, n.state, 20, 24)
+		o.Check, o.Ceilings = own.Check, own.Ceilings
+		o.Bases[0].Ask.Measures = true
+	}
+	n.start()
+	n.expect(n.night(), "there is no earlier one", 1)
+	n.done()
+	if spent, _, left := secondsOf(n.service); spent != 0 || left != 24 {
+		t.Errorf("%g spent, %g left on the day of the clock, want none: the journal is of another day", spent, left)
+	}
+	verdict := n.night() // the probe takes 16 of 24
+	n.expect(verdict, "there is no campaign: not enough node-hours are left: 0.00222 of today's 0.00667 are left", 1)
+	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
+		t.Errorf("%g node-seconds spent, want the 16 of the probe", spent)
+	}
+	n.stop()
+	n.start()
+	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
+		t.Errorf("%g node-seconds spent after a restart, want the 16 of the probe", spent)
+	}
+}
+
+// With Once a service does not wait for another day.
+func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
+	state := t.TempDir()
+	b := base(t, "b", fakeFile{Trials: 11})
+	b.Schedule = "30 2 * * *"
+	opt := metered(t, state, 10, 24, b)
+	s, stop := running(t, opt)
+	for range 3 {
+		create(t, s, asking("b", ""))
+	}
+	stop()
+	opt.Once = true
+	s, err := service.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(t.Context()) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the service waits")
+	}
+	waiting := 0
+	for _, c := range s.Campaigns() {
+		if c.State == service.Queued {
+			waiting++
+		}
+	}
+	if waiting == 0 {
+		t.Error("no campaign waits for another day")
+	}
+}

@@ -1,0 +1,119 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"tutti/coll"
+	"tutti/store"
+)
+
+// journalOf writes a journal of so many trials and returns its path.
+func journalOf(b *testing.B, trials int) string {
+	b.Helper()
+	content := []byte(`{"kind":"header","schema":2,"created":"2026-03-01T12:00:00Z","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
+	for i := range trials {
+		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: int64(i + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5, CostSeconds: 1.5}, Attempt: 1, State: coll.TrialDone}
+		line, err := json.Marshal(store.Record{
+			Kind: store.KindTrial, Time: time.Unix(0, 0).UTC(), Problem: store.Problem{Library: "mpich", Collective: coll.Bcast}, Round: 1, Trial: &t,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		content = append(append(content, line...), '\n')
+	}
+	path := filepath.Join(b.TempDir(), store.FileName)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(content)))
+	return path
+}
+
+// BenchmarkAdvance takes in a journal of 10 000 trials: its lines as events, and what
+// they amount to.
+func BenchmarkAdvance(b *testing.B) {
+	path := journalOf(b, 10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := newTrack(path).advance(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAfter reads a page of 256 events, of those in memory and of those that are
+// in the file only.
+func BenchmarkAfter(b *testing.B) {
+	const trials, page = 10_000, 256
+	path := journalOf(b, trials)
+	r := newRow(path, rowBytes)
+	if err := r.advance(nil); err != nil {
+		b.Fatal(err)
+	}
+	for name, seq := range map[string]int64{"memory": trials - page, "file": 1000} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if events, _ := r.After(seq, page); len(events) != page {
+					b.Fatalf("%d events", len(events))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFanOut has every reader of a row see a new line.
+func BenchmarkFanOut(b *testing.B) {
+	for _, readers := range []int{1, 200, 1000} {
+		b.Run(fmt.Sprint(readers), func(b *testing.B) { fanOut(b, readers) })
+	}
+}
+
+func fanOut(b *testing.B, readers int) {
+	path := filepath.Join(b.TempDir(), store.FileName)
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	r := newRow(path, rowBytes)
+	var seen sync.WaitGroup // of the line that was written last
+	var gone sync.WaitGroup
+	for range readers {
+		gone.Go(func() {
+			for after := int64(0); ; {
+				events, more := r.After(after, 0)
+				for range events {
+					seen.Done()
+				}
+				after += int64(len(events))
+				if len(events) == 0 {
+					if r.Ended() {
+						return
+					}
+					<-more
+				}
+			}
+		})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		seen.Add(readers)
+		if _, err := f.WriteString(`{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"); err != nil {
+			b.Fatal(err)
+		}
+		if err := r.advance(nil); err != nil {
+			b.Fatal(err)
+		}
+		seen.Wait()
+	}
+	r.end(true)
+	gone.Wait()
+}
