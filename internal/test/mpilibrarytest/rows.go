@@ -55,6 +55,7 @@ func families() []family {
 			none := rng.IntN(8) == 0
 			without(r, func(selection.Option) bool { return none || rng.IntN(3) == 0 })
 		}},
+		{name: "nothing"},
 	}
 }
 
