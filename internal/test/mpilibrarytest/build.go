@@ -214,7 +214,7 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {
-			rows := families()[0].rows(from, 1)
+			rows := Rows(from, 1, 0)
 			both, left := to.cat.Portable(rows, from.Version, 0.1)
 			if len(both) != len(rows) || from == to.cat && left > 0 {
 				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)
