@@ -49,16 +49,7 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 		t.Errorf("%s %v: %v", cat.Version, c, err)
 		return
 	}
-	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {
-		t.Errorf("%s %v: settings %v: want none for the default, and some for what it is not", cat.Version, c, f.Env)
-	}
-	var names []string
-	for _, v := range f.Env {
-		if slices.Contains(names, v.Name) {
-			t.Errorf("%s %v: %s is set twice", cat.Version, c, v.Name)
-		}
-		names = append(names, v.Name)
-	}
+	testSettings(t, cat, c, f)
 	var switches []string
 	for _, s := range f.Switches {
 		switches = append(switches, s.Name)
@@ -73,6 +64,21 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 			t.Errorf("%s %v: forced as %v is: %s", cat.Version, c, other, way)
 		}
 		same[way] = c.Algorithm
+	}
+}
+
+// testSettings: the default needs none, anything else some, each once.
+func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forcing) {
+	t.Helper()
+	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {
+		t.Errorf("%s %v: settings %v: want none for the default, and some for what it is not", cat.Version, c, f.Env)
+	}
+	var names []string
+	for _, v := range f.Env {
+		if slices.Contains(names, v.Name) {
+			t.Errorf("%s %v: %s is set twice", cat.Version, c, v.Name)
+		}
+		names = append(names, v.Name)
 	}
 }
 
