@@ -2,8 +2,6 @@ package csource
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,19 +89,4 @@ func versionOf(ctx context.Context, compiler string) string {
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	return strings.TrimSpace(first)
-}
-
-// SourceOf asks a built Bench which source it was built from. It needs neither a
-// launcher nor a node; the error says that the file is not that program.
-func SourceOf(ctx context.Context, program string) (checksum string, err error) {
-	text, err := exec.CommandContext(ctx, program, "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("%s --version: %w", program, err)
-	}
-	word, rest, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	_, sum, found := strings.Cut(rest, " ")
-	if raw, err := hex.DecodeString(sum); word != Bench.Name || !found || err != nil || len(raw) != sha256.Size {
-		return "", fmt.Errorf("%s --version: got %q, want %s, its format and a checksum", program, strings.TrimSpace(string(text)), Bench.Name)
-	}
-	return sum, nil
 }

@@ -5,8 +5,7 @@
 //	if err != nil {
 //		return err // matches ErrCompiler where the compiler is to blame
 //	}
-//	sum, err := csource.SourceOf(ctx, built.Path)
-//	fmt.Println(sum == csource.Bench.Checksum()) // false when it is stale
+//	fmt.Println(built.Path, built.Checksum) // tutti-native --version says it, too
 //
 // Each program has a folder: bench measures, pair tells whether a library and its
 // launcher work, probe shows which algorithm a library enters. Folder test has what

@@ -6,7 +6,8 @@
 // built from it never holds a point that an algorithm cannot run. One whose
 // algorithms can be forced is Measurable. A Build is what selection files are made
 // for: a plan is fitted to predictions, exported as files and settings, and replayed
-// as the library would follow it before it is written.
+// as the library would follow it before it is written. Facts say how a library is
+// found, started and recognised on a machine.
 //
 //	lib, cat, err := libraries.Release("mpich", "4.0.2")
 //	f, err := mpi.Force(lib, cat, candidate) // how a benchmark is made to run one algorithm
@@ -19,5 +20,6 @@
 //	}
 //	err = x.Write(dir)
 //
-// All of this is knowledge: nothing here starts a program.
+// All of this is knowledge: nothing here starts a program. What an installation has
+// to say of itself comes through Tools.
 package mpi

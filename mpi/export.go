@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"tutti/coll"
 	"tutti/selection"
 )
 
@@ -35,6 +37,20 @@ func (x Export) Content(name string) []byte {
 	for _, f := range x.Files {
 		if f.Name == name {
 			return f.Content
+		}
+	}
+	return nil
+}
+
+// Loaded returns the content of the file that a variable names in jobs of a layout, nil
+// when it is not set there. For no layout it is what jobs load that have no settings of
+// their own.
+func (x Export) Loaded(l coll.Layout, variable string) []byte {
+	for _, s := range x.Setup.For(l) {
+		for _, f := range x.Files {
+			if s.Name == variable && strings.HasSuffix(filepath.ToSlash(s.Value), "/"+f.Name) {
+				return f.Content
+			}
 		}
 	}
 	return nil

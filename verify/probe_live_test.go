@@ -112,7 +112,8 @@ func TestLiveProbe(t *testing.T) {
 					} else if strings.HasPrefix(got.Error, "not obeyed") {
 						t.Errorf("%v: %s", cand, got.Error)
 					}
-					if selected = other; c == coll.Bcast && alg != other {
+					// MPICH's gamma hands the call on, here to binomial.
+					if selected = other; c == coll.Bcast && alg != other && alg.Name != "gamma" {
 						if got := start(t, p, lib.launcher, cs); got.State != benchrunner.OutcomeFailed {
 							t.Errorf("%v seen where %v ran", other, alg)
 						}

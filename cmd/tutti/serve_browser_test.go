@@ -128,12 +128,12 @@ func selections(t *testing.T, ctx context.Context) []service.Selection {
 // lead to what the downloaded table says was selected.
 func replayFiles(t *testing.T, ctx context.Context) {
 	t.Helper()
-	var x mpi.Export
+	var files []mpi.File
 	for _, name := range []string{"mpich.json", "mpich.ch4.json"} {
 		link := fmt.Sprintf(".files a[download='%s']", name)
 		if pagetest.Eval[bool](t, ctx, fmt.Sprintf("document.querySelector(%q) !== null", link)) {
 			_, content := pagetest.Download(t, ctx, link)
-			x.Files = append(x.Files, mpi.File{Name: name, Content: content})
+			files = append(files, mpi.File{Name: name, Content: content})
 		}
 	}
 	_, table := pagetest.Download(t, ctx, ".files a[download='selection.csv']")
@@ -157,6 +157,11 @@ func replayFiles(t *testing.T, ctx context.Context) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	x, err := build.Export(plan, "/tuned")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Files = files
 	if err := build.Replay(x, plan, rows); err != nil {
 		t.Error(err)
 	}

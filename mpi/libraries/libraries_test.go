@@ -128,6 +128,9 @@ func TestIdentify(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestIdentifyNoFile(t *testing.T) {
 	if _, err := libraries.Identify(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want that of a file that is not there", err)
 	}

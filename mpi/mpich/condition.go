@@ -97,32 +97,45 @@ func (c condition) holds(call signature, resolved bool) (bool, error) {
 	return c.compares(call, resolved)
 }
 
+// compares holds a number of the call against the condition's.
 func (c condition) compares(call signature, resolved bool) (bool, error) {
-	n := int64(call.Processes)
-	measure := int64(0)
-	switch {
-	case c.name == "comm_size" && c.op == "=" && c.value == "pow2":
-		return call.Processes == mpi.FloorPowerOfTwo(call.Processes), nil
-	case c.name == "comm_size" && c.op == "=" && c.value == "node_comm_size":
-		return call.Nodes == 1 && call.Hierarchy == parentKind, nil
-	case c.name == "count" && c.value == "pow2" && c.op == "<":
-		return call.Count < int64(mpi.FloorPowerOfTwo(call.Processes)), nil
-	case c.op == "=":
-		return false, fmt.Errorf("condition %s=%s: unknown", c.name, c.value)
-	case c.name == "comm_size" && c.op == "<" && !resolved:
-		return n <= c.limit, nil
-	case c.name == "comm_avg_ppn": // processes against limit times nodes
-		return n < c.limit*int64(call.Nodes) || c.op == "<=" && n == c.limit*int64(call.Nodes), nil
-	case c.name == "comm_size":
-		measure = n
-	case c.name == "avg_msg_size" && sizeKey(call.Collective) == "avg_msg_size":
-		measure = call.AvgBytes
-	case c.name == "total_msg_size" && sizeKey(call.Collective) != "":
-		measure = call.TotalBytes
-	case c.name == "count":
-		measure = call.Count
-	default:
-		return false, fmt.Errorf("condition %s%s%s: not for %s", c.name, c.op, c.value, call.Collective)
+	if c.op == "=" || c.value == "pow2" {
+		return c.named(call)
 	}
-	return measure < c.limit || c.op == "<=" && measure == c.limit, nil
+	n, limit, err := c.measure(call)
+	if err != nil {
+		return false, err
+	}
+	orEqual := c.op == "<=" || c.name == "comm_size" && !resolved
+	return n < limit || orEqual && n == limit, nil
+}
+
+// named evaluates conditions that name their number.
+func (c condition) named(call signature) (bool, error) {
+	switch c.name + c.op + c.value {
+	case "comm_size=pow2":
+		return call.Processes == mpi.FloorPowerOfTwo(call.Processes), nil
+	case "comm_size=node_comm_size":
+		return call.Nodes == 1 && call.Hierarchy == parentKind, nil
+	case "count<pow2":
+		return call.Count < int64(mpi.FloorPowerOfTwo(call.Processes)), nil
+	}
+	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
+}
+
+// measure returns the number of the call that the condition is about, and its limit.
+func (c condition) measure(call signature) (n, limit int64, err error) {
+	switch {
+	case c.name == "comm_size":
+		return int64(call.Processes), c.limit, nil
+	case c.name == "comm_avg_ppn": // processes against limit times nodes
+		return int64(call.Processes), c.limit * int64(call.Nodes), nil
+	case c.name == "avg_msg_size" && sizeKey(call.Collective) == "avg_msg_size":
+		return call.AvgBytes, c.limit, nil
+	case c.name == "total_msg_size" && sizeKey(call.Collective) != "":
+		return call.TotalBytes, c.limit, nil
+	case c.name == "count":
+		return call.Count, c.limit, nil
+	}
+	return 0, 0, fmt.Errorf("condition %s%s%s: not for %s", c.name, c.op, c.value, call.Collective)
 }

@@ -18,10 +18,10 @@ import (
 func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
 	v := replayer{build: b, plan: plan}
 	var err error
-	if v.files.flat, err = csel.Parse(x.Content(flatName)); err != nil {
+	if v.files.flat, err = csel.Parse(x.Loaded(coll.Layout{}, flatFile)); err != nil {
 		return fmt.Errorf("mpich: %w", err)
 	}
-	if text := x.Content(deviceName); text != nil {
+	if text := x.Loaded(coll.Layout{}, deviceFile); text != nil {
 		if v.files.device, err = csel.Parse(text); err != nil {
 			return fmt.Errorf("mpich: the device's file: %w", err)
 		}

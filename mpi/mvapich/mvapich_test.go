@@ -3,7 +3,6 @@ package mvapich
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -23,40 +22,12 @@ func known(t testing.TB) build {
 	return build{mpilibrarytest.Release(t, Library, "2.3")}
 }
 
-// grid makes rows with random times for every algorithm that can run, on layouts
-// with non-powers of two, some of which share their number of processes.
-func grid(cat *mpi.Catalogue, seed uint64, slowDefault float64) []selection.Row {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	var rows []selection.Row
-	for _, c := range coll.Collectives() {
-		sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000}
-		if !c.Sized() {
-			sizes = []int64{0}
-		}
-		for _, l := range []coll.Layout{{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2}, {Nodes: 4, PPN: 6}} {
-			for _, size := range sizes {
-				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
-				r := selection.Row{Point: p}
-				for _, e := range cat.Entries(c) {
-					a := coll.Algorithm{Name: e.Name}
-					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
-						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
-					}
-				}
-				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: slowDefault + rng.Float64()})
-				rows = append(rows, r)
-			}
-		}
-	}
-	return rows
-}
-
 // TestFitKeepsItsBound: what is set loses no more than allowed, and its ranges hold
 // around every end and beyond the tuned sizes.
 func TestFitKeepsItsBound(t *testing.T) {
 	b := known(t)
 	for seed := range uint64(4) {
-		rows := grid(b.cat, seed, 1.9)
+		rows := mpilibrarytest.Rows(b.cat, seed, 0.6)
 		plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 		set := 0
 		for _, r := range rows {

@@ -133,12 +133,15 @@ func (b build) text(rules classicRules, spread []layoutRules) []byte {
 	return rules.Bytes()
 }
 
+// fileVariable names the file.
+const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
+
 // settings make the library follow the rules in a file. Components that stand before
 // tuned have to step back, as when algorithms are measured.
 func (b build) settings(file string) []selection.Setting {
 	return append([]selection.Setting{
 		dynamicRules,
-		{Name: mcaPrefix + "coll_tuned_dynamic_rules_filename", Value: file},
+		{Name: fileVariable, Value: file},
 	}, others(b.cat.Version)...)
 }
 

@@ -72,7 +72,7 @@ func around(numbers ...int64) []int64 {
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
-		plan, x := mpilibrarytest.Told(t, b, grid(b.cat, seed), mpi.FitOptions{MaxLoss: 0.1})
+		plan, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
 		back, err := parseJSON(x.Content(newerName))
 		if err != nil {
 			t.Fatal(err)

@@ -149,7 +149,7 @@ func TestLiveResults(t *testing.T) {
 	prog := mpitest.Build(t, toolchain)
 	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
-		plan, err := b.Fit(grid(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
+		plan, err := b.Fit(mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
 		if err != nil {
 			t.Fatal(err)
 		}

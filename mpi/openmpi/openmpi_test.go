@@ -17,40 +17,11 @@ import (
 	"tutti/selection"
 )
 
-// grid makes rows with random times for every algorithm that can run, on layouts
-// with non-powers of two, some of which share their number of processes.
-func grid(cat *mpi.Catalogue, seed uint64) []selection.Row {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	var rows []selection.Row
-	for _, c := range coll.Collectives() {
-		sizes := []int64{1, 7, 64, 1000, 4096, 65536, 300000}
-		if !c.Sized() {
-			sizes = []int64{0}
-		}
-		for _, l := range []coll.Layout{{Nodes: 1, PPN: 2}, {Nodes: 3, PPN: 1}, {Nodes: 5, PPN: 1}, {Nodes: 2, PPN: 3}, {Nodes: 3, PPN: 2},
-			{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 8, PPN: 1}, {Nodes: 4, PPN: 6}} {
-			for _, size := range sizes {
-				p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
-				r := selection.Row{Point: p}
-				for _, e := range cat.Entries(c) {
-					a := coll.Algorithm{Name: e.Name}
-					if cat.Check(coll.Candidate{Point: p, Algorithm: a}) == nil {
-						r.Options = append(r.Options, selection.Option{Algorithm: a, Seconds: 1 + rng.Float64()})
-					}
-				}
-				r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: 1.3 + rng.Float64()})
-				rows = append(rows, r)
-			}
-		}
-	}
-	return rows
-}
-
 // TestBetweenGridPoints replays points that were not tuned.
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
-		plan, x := mpilibrarytest.Told(t, b, grid(b.cat, 9), mpi.FitOptions{MaxLoss: 0.1})
+		plan, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.FitOptions{MaxLoss: 0.1})
 		rng := rand.New(rand.NewPCG(10, 0))
 		var rows []selection.Row
 		for range 5000 {
@@ -172,7 +143,7 @@ func TestTwoProcesses(t *testing.T) {
 
 func TestReplayFindsWrongRules(t *testing.T) {
 	b := build{release(t, "4.1.4")}
-	rows := grid(b.cat, 1)
+	rows := mpilibrarytest.Rows(b.cat, 1, 0)
 	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
 	rules, err := b.bundle(plan)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 // Replay implements mpi.Build: at every row, the rule reached must be the one of the
 // algorithm that the plan chose for the layout.
 func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
-	common, err := b.reader(x, b.fileName())
+	common, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
 	if err != nil {
-		return err
+		return fmt.Errorf("openmpi: %s: %w", b.fileName(), err)
 	}
 	own := map[coll.Layout]reader{}
 	for _, l := range x.Setup.Layouts {
-		if own[l.Layout], err = b.reader(x, b.layoutName(l.Layout)); err != nil {
-			return err
+		if own[l.Layout], err = b.reader(x.Loaded(l.Layout, fileVariable)); err != nil {
+			return fmt.Errorf("openmpi: %s: %w", b.layoutName(l.Layout), err)
 		}
 	}
 	for _, r := range rows {
@@ -43,19 +43,18 @@ func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) e
 // size, the zero rule where the library decides.
 type reader func(p coll.Point) rule
 
-// reader reads a file of an export back.
-func (b build) reader(x mpi.Export, name string) (reader, error) {
-	text := x.Content(name)
+// reader reads a file back.
+func (b build) reader(text []byte) (reader, error) {
 	if b.newer() {
 		back, err := parseJSON(text)
 		if err != nil {
-			return nil, fmt.Errorf("openmpi: %s: %w", name, err)
+			return nil, err
 		}
 		return func(p coll.Point) rule { return b.numbered(back, p) }, nil
 	}
 	back, err := parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("openmpi: %s: %w", name, err)
+		return nil, err
 	}
 	return func(p coll.Point) rule {
 		r, _ := back.Find(p.Collective, p.Processes(), compared(p))

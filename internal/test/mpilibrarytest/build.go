@@ -104,8 +104,8 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 }
 
 // testWriting: one export after another is written into the same folder. Nothing of
-// an earlier one is left, and the snippet sets for a shell what the settings say, in
-// jobs of every layout and outside of any.
+// an earlier one is left, the settings name what is there, and the snippet sets for a
+// shell what the settings say, in jobs of every layout and outside of any.
 func testWriting(t *testing.T, lib mpi.Library) {
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -129,8 +129,32 @@ func testWriting(t *testing.T, lib mpi.Library) {
 			if d := cmp.Diff(want, filesIn(t, dir)); d != "" {
 				t.Errorf("%s %s (-names +files):\n%s", b.cat.Version, f.name, d)
 			}
+			testNamed(t, x, dir)
 			testSourcing(t, x, filepath.Join(dir, x.Snippet))
 		}
+	}
+}
+
+// testNamed: each file is named by a setting, and no setting names a file that is not
+// there.
+func testNamed(t *testing.T, x mpi.Export, dir string) {
+	t.Helper()
+	var named []string
+	for _, l := range append([]selection.LayoutSettings{{Settings: x.Setup.Settings}}, x.Setup.Layouts...) {
+		for _, s := range l.Settings {
+			if path, ok := strings.CutPrefix(s.Value, dir+"/"); ok {
+				named = append(named, path)
+			}
+		}
+	}
+	var files []string
+	for _, f := range x.Files {
+		files = append(files, f.Name)
+	}
+	slices.Sort(named)
+	slices.Sort(files)
+	if d := cmp.Diff(files, named); d != "" {
+		t.Errorf("(-files +settings):\n%s", d)
 	}
 }
 
@@ -190,7 +214,7 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {
-			rows := families()[0].rows(from, 1)
+			rows := Rows(from, 1, 0)
 			both, left := to.cat.Portable(rows, from.Version, 0.1)
 			if len(both) != len(rows) || from == to.cat && left > 0 {
 				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)

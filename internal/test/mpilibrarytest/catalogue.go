@@ -2,6 +2,7 @@ package mpilibrarytest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"tutti/coll"
@@ -28,6 +29,25 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 		for _, c := range coll.Collectives() {
 			testEntries(t, cat, c)
 			testAlgorithms(t, cat, c)
+		}
+	}
+}
+
+// CheckListed holds a library against the algorithms that releases are measured with,
+// by release and collective, as one text; after … anything:
+//
+//	"4.1.4 barrier": "linear double_ring recursive_doubling …"
+func CheckListed(t *testing.T, lib mpi.Library, lists map[string]string) {
+	t.Helper()
+	for of, want := range lists {
+		release, collective, _ := strings.Cut(of, " ")
+		var names []string
+		for _, a := range Release(t, lib, release).Algorithms(coll.Collective(collective)) {
+			names = append(names, a.String())
+		}
+		got := strings.Join(names, " ")
+		if start, cut := strings.CutSuffix(want, "…"); got != want && !(cut && strings.HasPrefix(got, start)) {
+			t.Errorf("%s:\n got %s\nwant %s", of, got, want)
 		}
 	}
 }

@@ -11,8 +11,23 @@ import (
 // what is not there is not taken for a library.
 func testFacts(t *testing.T, lib mpi.Library) {
 	f := lib.Facts()
-	if f.Name == "" || f.Title == "" || f.Family == "" || f.Launcher.Kind == "" || f.Launcher.Program == "" || len(f.Install.Compilers) == 0 {
-		t.Errorf("%+v: want names, a launcher and compilers", f)
+	needed := map[string]string{
+		"name": f.Name, "title": f.Title, "family": f.Family, "kind of launcher": f.Launcher.Kind, "launcher": f.Launcher.Program,
+	}
+	m, measurable := lib.(mpi.Measurable)
+	if measurable {
+		needed["title of its launcher"] = f.Launcher.Title
+		needed["package of its launcher"] = f.Install.Runtime
+		needed["package of its headers"] = f.Install.Headers
+		testNothing(t, m)
+	}
+	for name, text := range needed {
+		if text == "" {
+			t.Errorf("no %s", name)
+		}
+	}
+	if len(f.Install.Compilers) == 0 || measurable && (f.Family != f.Name || f.Launcher.Answer == nil || len(f.Launcher.PMI) == 0) {
+		t.Errorf("%+v: want compilers; to be measured, a family of its own, its launcher's answer and plugins of srun", f)
 	}
 	if r := lib.Recognise(); r != nil {
 		for _, text := range []string{"", "GNU C Library", "2.36"} {
@@ -22,14 +37,12 @@ func testFacts(t *testing.T, lib mpi.Library) {
 			t.Errorf("the C library is taken for %s", name)
 		}
 	}
-	m, ok := lib.(mpi.Measurable)
-	if !ok {
-		return
-	}
-	if f.Family != f.Name || f.Launcher.Answer == nil || f.Launcher.Title == "" || len(f.Launcher.PMI) == 0 || f.Install.Runtime == "" || f.Install.Headers == "" {
-		t.Errorf("%+v: want a family of its own, how its launcher answers, plugins of srun, and packages", f)
-	}
-	got := m.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
+}
+
+// testNothing: nothing is known of a build with neither file nor tools.
+func testNothing(t *testing.T, lib mpi.Measurable) {
+	t.Helper()
+	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
 	if got.Catalogue != nil || len(got.Absent)+len(got.Unlisted) > 0 || (got.Fault == "") != (got.Cure == "") {
 		t.Errorf("a build with neither file nor tools: %+v, want nothing known of it", got)
 	}

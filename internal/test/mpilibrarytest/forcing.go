@@ -22,8 +22,9 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 			shared := map[string][]string{} // by start: names of the switches
 			for _, l := range layouts {
 				point := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: 4096}
+				same := map[string]coll.Algorithm{} // by settings, and by start and switches
 				for _, a := range append(cat.Algorithms(c), coll.Default) {
-					forced(t, lib, cat, coll.Candidate{Point: point, Algorithm: a}, shared)
+					forced(t, lib, cat, coll.Candidate{Point: point, Algorithm: a}, shared, same)
 				}
 			}
 		}
@@ -31,8 +32,8 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 }
 
 // forced tests how one candidate is forced. Candidates that share a start write the
-// same switches, so that none inherits from its neighbour.
-func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string) {
+// same switches, so that none inherits from its neighbour, with other values.
+func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
 	t.Helper()
 	feasible := cat.Check(c) == nil
 	f, err := mpi.Force(lib, cat, c)
@@ -48,6 +49,27 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 		t.Errorf("%s %v: %v", cat.Version, c, err)
 		return
 	}
+	testSettings(t, cat, c, f)
+	var switches []string
+	for _, s := range f.Switches {
+		switches = append(switches, s.Name)
+	}
+	start := fmt.Sprintf("%t %q", f.NewComm, f.Base)
+	if before, ok := shared[start]; ok && !slices.Equal(before, switches) {
+		t.Errorf("%s %v: switches %v, its neighbours have %v", cat.Version, c, switches, before)
+	}
+	shared[start] = switches
+	for _, way := range []string{fmt.Sprint("settings ", f.Env), fmt.Sprint("switches ", start, f.Switches)} {
+		if other, ok := same[way]; ok {
+			t.Errorf("%s %v: forced as %v is: %s", cat.Version, c, other, way)
+		}
+		same[way] = c.Algorithm
+	}
+}
+
+// testSettings: the default needs none, anything else some, each once.
+func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forcing) {
+	t.Helper()
 	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {
 		t.Errorf("%s %v: settings %v: want none for the default, and some for what it is not", cat.Version, c, f.Env)
 	}
@@ -58,15 +80,6 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 		}
 		names = append(names, v.Name)
 	}
-	var switches []string
-	for _, s := range f.Switches {
-		switches = append(switches, s.Name)
-	}
-	start := fmt.Sprintf("%t %q", f.NewComm, f.Base)
-	if before, ok := shared[start]; ok && !slices.Equal(before, switches) {
-		t.Errorf("%s %v: switches %v, its neighbours have %v", cat.Version, c, switches, before)
-	}
-	shared[start] = switches
 }
 
 // Forced says how a candidate on 2x2 processes with 4 KiB is forced: variables and

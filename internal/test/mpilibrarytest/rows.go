@@ -55,6 +55,7 @@ func families() []family {
 			none := rng.IntN(8) == 0
 			without(r, func(selection.Option) bool { return none || rng.IntN(3) == 0 })
 		}},
+		{name: "nothing"},
 	}
 }
 
@@ -83,8 +84,19 @@ func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return out
 }
 
+// Rows makes rows of all collectives, on layouts of which several have as many
+// processes and disagree. Times are random between 1 and 2, the default's between 1.3
+// and 2.3 and a delay.
+func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
+	rows := families()[0].rows(cat, seed)
+	for _, r := range rows {
+		r.Options[len(r.Options)-1].Seconds += delay // the default is the last
+	}
+	return rows
+}
+
 // randomRow has a random time for everything that can run at a point, the default
-// among the slower ones.
+// last and among the slower ones.
 func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
 	r := selection.Row{Point: p}
 	for _, a := range cat.Algorithms(p.Collective) {

@@ -1,7 +1,8 @@
-// Package mpitest runs one small MPI program under a real MPI library, for the
-// tests that show that selection files are obeyed. It is imported by tests alone.
+// Package mpitest builds small MPI programs and runs them under a real MPI library,
+// for the tests that show that it obeys. It is imported by tests alone.
 //
-//	prog := mpitest.Build(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Install: "mpich libmpich-dev"})
+//	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
+//	prog := mpitest.Build(t, tc)
 //	out := mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64")
 package mpitest
 
@@ -29,9 +30,9 @@ type Toolchain struct {
 // Require set to 1 in the environment makes a missing library a failure.
 const Require = "REQUIRE_MPI"
 
-// Build compiles the program of all collectives and returns its path. The test is skipped when the
-// library or its headers are missing, since a wrapper alone proves nothing, and
-// under go test -short.
+// Build compiles the program of all collectives and returns its path. The test is
+// skipped when the library or its headers are missing, since a wrapper alone proves
+// nothing, and under go test -short.
 func Build(t *testing.T, tc Toolchain) string {
 	t.Helper()
 	return BuildProgram(t, tc, test.Collectives)
