@@ -32,16 +32,6 @@ type File struct {
 	Content []byte
 }
 
-// Content returns the content of a file, nil when there is none of that name.
-func (x Export) Content(name string) []byte {
-	for _, f := range x.Files {
-		if f.Name == name {
-			return f.Content
-		}
-	}
-	return nil
-}
-
 // Loaded returns the content of the file that a variable names in jobs of a layout, nil
 // when it is not set there. For no layout it is what jobs load that have no settings of
 // their own.

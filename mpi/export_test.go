@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/coll"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -121,10 +122,31 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// Jobs of a layout load the file that its own settings name.
+func TestLoaded(t *testing.T) {
+	x := someExport()
+	l := coll.Layout{Nodes: 2, PPN: 4}
+	x.Setup.Layouts = []selection.LayoutSettings{{Layout: l, Settings: []selection.Setting{{Name: "LIB_FILE", Value: "/dir/layouts/2x4.rules"}}}}
+	tests := []struct {
+		layout         coll.Layout
+		variable, want string
+	}{
+		{coll.Layout{}, "LIB_FILE", "common"},
+		{coll.Layout{Nodes: 4, PPN: 2}, "LIB_FILE", "common"},
+		{l, "LIB_FILE", "own"},
+		{l, "OTHER", ""},
+	}
+	for _, tc := range tests {
+		if got := string(x.Loaded(tc.layout, tc.variable)); got != tc.want {
+			t.Errorf("%v, %s: %q, want %q", tc.layout, tc.variable, got, tc.want)
+		}
+	}
+}
+
 func ExampleExport_Names() {
 	x := someExport()
 	fmt.Println(x.Names())
-	fmt.Printf("%s\n", x.Content("lib.rules"))
+	fmt.Printf("%s\n", x.Loaded(coll.Layout{}, "LIB_FILE"))
 	// Output:
 	// [lib.rules lib.env layouts/2x4.rules]
 	// common

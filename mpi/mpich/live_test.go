@@ -107,7 +107,7 @@ func TestLiveSelection(t *testing.T) {
 	b := installed(t, prog)
 	rows := layered(b.cat)
 	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-	tree, err := csel.Parse(x.Content(flatName))
+	tree, err := csel.Parse(x.Loaded(coll.Layout{}, flatFile))
 	if err != nil {
 		t.Fatal(err)
 	}

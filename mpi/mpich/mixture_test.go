@@ -163,7 +163,7 @@ func TestWithoutDevice(t *testing.T) {
 			{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
 			{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
 		}
-		if !slices.Equal(x.Setup.Settings, want) || x.Content(deviceName) != nil {
+		if !slices.Equal(x.Setup.Settings, want) || x.Loaded(coll.Layout{}, deviceFile) != nil {
 			t.Errorf("%s: settings %v, want %v and no file for the device", name, x.Setup.Settings, want)
 		}
 	}
@@ -253,10 +253,10 @@ func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 	t.Helper()
 	f := files{device: b.lib.Device}
 	var err error
-	if f.flat, err = csel.Parse(x.Content(flatName)); err != nil {
+	if f.flat, err = csel.Parse(x.Loaded(coll.Layout{}, flatFile)); err != nil {
 		t.Fatal(err)
 	}
-	if text := x.Content(deviceName); text != nil {
+	if text := x.Loaded(coll.Layout{}, deviceFile); text != nil {
 		if f.device, err = csel.Parse(text); err != nil {
 			t.Fatal(err)
 		}

@@ -241,7 +241,7 @@ func TestReplayFindsWrongFiles(t *testing.T) {
 	b := known(t)
 	rows := grids(b.cat, 3)
 	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
-	good := string(x.Content(flatName))
+	good := string(x.Loaded(coll.Layout{}, flatFile))
 	tests := []struct{ name, old, new, want string }{
 		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
 		{"unknown algorithm", "MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomials", "no such algorithm"},
@@ -287,8 +287,8 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "bcast.json", x.Content(flatName))
-	golden.Check(t, "bcast.ch4.json", x.Content(deviceName))
+	golden.Check(t, "bcast.json", x.Loaded(coll.Layout{}, flatFile))
+	golden.Check(t, "bcast.ch4.json", x.Loaded(coll.Layout{}, deviceFile))
 	golden.Check(t, "bcast.env", snippet)
 }
 

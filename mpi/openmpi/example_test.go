@@ -30,7 +30,7 @@ func Example() {
 	}
 	x, err := b.Export(plan, "/tuned")
 	fmt.Println(x.Names(), err)
-	fmt.Printf("%s", x.Content("openmpi.rules"))
+	fmt.Printf("%s", x.Loaded(coll.Layout{}, "OMPI_MCA_coll_tuned_dynamic_rules_filename"))
 	// Output:
 	// [openmpi.rules openmpi.env] <nil>
 	// # rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size

@@ -73,7 +73,7 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
 		plan, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
-		back, err := parseJSON(x.Content(newerName))
+		back, err := parseJSON(x.Loaded(coll.Layout{}, fileVariable))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestMaxRequests(t *testing.T) {
 		if version == "6.0.x" {
 			want = `"reqs": 8`
 		}
-		if text := string(x.Content(b.fileName())); !strings.Contains(text, want) {
+		if text := string(x.Loaded(coll.Layout{}, fileVariable)); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", version, want, text)
 		}
 	}

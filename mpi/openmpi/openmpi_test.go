@@ -130,7 +130,7 @@ func TestTwoProcesses(t *testing.T) {
 		rows = append(rows, r)
 	}
 	_, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-	back, err := parse(x.Content(classicName))
+	back, err := parse(x.Loaded(coll.Layout{}, fileVariable))
 	if err != nil {
 		t.Fatal(err)
 	}
