@@ -112,8 +112,8 @@ func FuzzJudge(f *testing.F) {
 	f.Add(world("0 1", 2, 3)+bothEnded, "")
 	f.Add(world("0", 1, 1), "error: \x1b[2J\xff")
 	f.Fuzz(func(t *testing.T, stdout, stderr string) {
-		v := judge(result{Stdout: stdout, Stderr: stderr})
-		shown(t, "verdict", v.Text[:min(len(v.Text), 200)])
+		v := pairingOf(result{Stdout: stdout, Stderr: stderr})
+		shown(t, "pairing", v.Text[:min(len(v.Text), 200)])
 		if v.State == OK && strings.Count(stdout, "tutti-doctor: rank") < 2 {
 			t.Errorf("ok without two processes: %q", stdout)
 		}

@@ -180,7 +180,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 		x.add(c)
 		return
 	}
-	v := judge(x.run(ctx, t.command(x, t.library.probe)))
+	v := pairingOf(x.run(ctx, t.command(x, t.library.probe)))
 	t.state, t.hosts = v.State, v.Hosts
 	x.tried = append(x.tried, t)
 	c.State = v.State
@@ -193,7 +193,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 }
 
 // cureOfLaunch says what mends a launcher that did not start two processes.
-func (x *examiner) cureOfLaunch(t trial, v verdict) string {
+func (x *examiner) cureOfLaunch(t trial, v pairing) string {
 	switch own := t.library.launcher(); {
 	case v.State == OK:
 		return ""

@@ -101,7 +101,7 @@ func TestLive(t *testing.T) {
 			}
 			wrong := trial{args: []string{x.look(tc.launcher), "-n", "2"}, env: launchEnv(familyOf("openmpi").Facts().Launcher)}
 			r := x.run(t.Context(), wrong.command(x, probe))
-			if v := judge(r); !v.OneRank || v.State != Missing {
+			if v := pairingOf(r); !v.OneRank || v.State != Missing {
 				t.Errorf("%s under %s: %+v of\n%s%s", tc.wrapper, tc.launcher, v, r.Stdout, r.Stderr)
 			}
 		}

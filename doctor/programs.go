@@ -110,7 +110,7 @@ func (x *examiner) examineSuite(ctx context.Context, s suite, path string) {
 		c.Details = append(c.Details, p.library.Name+": not tried, since no launcher of it works")
 	default:
 		r := x.run(ctx, start.command(x, append([]string{path}, s.args...)...))
-		c = judgeSuite(c, s, r, p.library.Name)
+		c = suiteCheck(c, s, r, p.library.Name)
 		p.state = c.State
 	}
 	c.Details = append(c.Details, path)
@@ -126,8 +126,8 @@ func orNoMPI(path string) string {
 	return path
 }
 
-// judgeSuite says what came of two processes of the program.
-func judgeSuite(c Check, s suite, r result, library string) Check {
+// suiteCheck says what came of two processes of the program.
+func suiteCheck(c Check, s suite, r result, library string) Check {
 	version, n, measured := s.read(r.Stdout)
 	if version != "" {
 		c.Name = s.title + " " + version

@@ -47,7 +47,7 @@ func (x *examiner) trySrun(ctx context.Context, lib *Library) {
 			x.try(ctx, t, nil)
 			return
 		}
-		v := judge(x.run(ctx, t.command(x, lib.probe)))
+		v := pairingOf(x.run(ctx, t.command(x, lib.probe)))
 		if v.State == OK || i == len(plugins)-1 {
 			x.addSrun(t, v, failed)
 			return
@@ -56,7 +56,7 @@ func (x *examiner) trySrun(ctx context.Context, lib *Library) {
 	}
 }
 
-func (x *examiner) addSrun(t trial, v verdict, failed []string) {
+func (x *examiner) addSrun(t trial, v pairing, failed []string) {
 	t.state, t.hosts = v.State, v.Hosts
 	x.tried = append(x.tried, t)
 	where := ""

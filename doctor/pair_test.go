@@ -46,9 +46,9 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			v := judge(tc.run)
+			v := pairingOf(tc.run)
 			if v.State != tc.state || v.OneRank != tc.oneRank || !strings.Contains(v.Text, tc.text) {
-				t.Errorf("judge = %s, one rank %v, %q, want %s, %v, ...%s...", v.State, v.OneRank, v.Text, tc.state, tc.oneRank, tc.text)
+				t.Errorf("pairingOf = %s, one rank %v, %q, want %s, %v, ...%s...", v.State, v.OneRank, v.Text, tc.state, tc.oneRank, tc.text)
 			}
 		})
 	}
