@@ -2,12 +2,13 @@
 # test: everything that can be tested on this machine
 # bench-method: what strategies cost until the criteria hold, on all recorded data
 # load: many clients of the service at once
+# simulate: the algorithms of the runtime library on up to 512 simulated ranks; hours
 # lint, bench, fuzz: what their names say
 GO ?= go
 export CGO_ENABLED = 0
 LDFLAGS = -s -w
 
-.PHONY: build demo test race lint bench bench-live bench-method load fuzz clean
+.PHONY: build demo test race lint bench bench-live bench-method load simulate fuzz clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
@@ -16,12 +17,13 @@ demo: build
 	rm -rf results/demo
 	./bin/tutti tune -c configs/demo.yaml
 
+# the first packages wait for Slurm and for jobs most of their time
 test:
 	sh scripts/install-test-tools.sh
-	$(GO) test -count=1 -timeout 20m ./...
+	$(GO) test -count=1 -timeout 20m -p 6 ./cmd/tutti ./benchrunner/live ./benchrunner/slurm ./...
 
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 ./campaign ./store ./surrogate/learner ./surrogate/forest ./hpo ./service ./service/api ./service/client ./service/token
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 -p 4 ./surrogate/... ./hpo ./activelearn ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
@@ -41,6 +43,9 @@ bench-method: build
 
 load: build
 	$(GO) run ./cmd/tutti-load --tutti bin/tutti --campaign configs/demo.yaml
+
+simulate:
+	sh scripts/bench-simulated.sh
 
 FUZZTIME ?= 20s
 fuzz:

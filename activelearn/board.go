@@ -38,6 +38,7 @@ type board struct {
 	candidates []coll.Candidate // of the entries
 	means      []float64        // of the entries, log10 seconds
 	noise      float64
+	stakes     stakes
 	weights    []float64 // of the points of the sample
 	weight     float64   // of all of them
 	pairs      []pair
@@ -61,6 +62,7 @@ type layout struct {
 func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	b := &board{
 		noise:   m.Params().Noise,
+		stakes:  stakesOf(r.opt.Allowed),
 		weights: over.weights,
 		started: map[benchrunner.LaunchKey]bool{},
 		least:   math.Inf(1),
@@ -68,10 +70,10 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	for _, w := range over.weights {
 		b.weight += w
 	}
-	if err := b.predict(m, s.Ledger, over.points, r.rows); err != nil {
+	if err := b.predict(m, s.Ledger.Space(), over.points, r); err != nil {
 		return nil, err
 	}
-	b.addPairs()
+	b.addPairs(s.Ledger.Barred())
 	at := pricesOf(s.Ledger.Measurements(), r.paid)
 	b.launch = at.launch
 	waiting := b.addOptions(s.Ledger, over, at, r.opt.Launch)
@@ -80,18 +82,22 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	return b, nil
 }
 
-// predict works out the entries at points of the space. rows are those of all points.
-func (b *board) predict(m *gp.Multi, l *Ledger, sample []int, rows [][]float64) error {
-	sp := l.Space()
+// predict works out the entries at points of the space.
+func (b *board) predict(m *gp.Multi, sp *coll.Space, sample []int, r *regret) error {
+	tasks, most := make([]int, len(sp.Algorithms())), 0
+	for a, alg := range sp.Algorithms() {
+		tasks[a] = r.belief.Task(alg, a)
+		most = max(most, tasks[a])
+	}
 	here := make([][]float64, len(sample))
 	for k, i := range sample {
-		here[k] = rows[i]
+		here[k] = r.rows[i]
 		for _, a := range sp.Feasible(i) {
-			b.entries = append(b.entries, gp.Entry{Row: k, Task: a})
+			b.entries = append(b.entries, gp.Entry{Row: k, Task: tasks[a]})
 			b.candidates = append(b.candidates, coll.Candidate{Point: sp.Points()[i], Algorithm: sp.Algorithms()[a]})
 		}
 	}
-	means := m.Means(here, len(sp.Algorithms()))
+	means := m.Means(here, most+1)
 	for _, e := range b.entries {
 		b.means = append(b.means, means[e.Task][e.Row])
 	}

@@ -29,7 +29,7 @@ func crossed(t *testing.T, alg string, times float64) []coll.Measurement {
 // than 10 % slower than the fastest.
 func wrong(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
-	m, err := r.model(l.Measurements())
+	m, err := r.model(State{Ledger: l})
 	if err != nil {
 		t.Fatal(err)
 	}

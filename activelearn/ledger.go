@@ -24,6 +24,7 @@ type Ledger struct {
 	first        []int    // point index -> its first candidate in status
 	left         []int    // point index -> candidates still free
 	free         int
+	abandoned    int                // candidates given up
 	measurements []coll.Measurement // in the order they came
 	costSeconds  float64
 	nodeSeconds  float64
@@ -178,6 +179,9 @@ func (l *Ledger) move(c coll.Candidate, to status) {
 	if l.status[at] == free && to != free {
 		l.left[point]--
 		l.free--
+	}
+	if l.status[at] != abandoned && to == abandoned {
+		l.abandoned++
 	}
 	l.status[at] = to
 }

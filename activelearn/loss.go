@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"tutti/metrics"
 )
 
 // pair is the algorithm of lowest mean at a point and another one.
@@ -20,13 +22,6 @@ type pair struct {
 // boardPairs are kept, those of greatest loss.
 const boardPairs = 500
 
-// The criteria's usual limits and what counts as a mistake; see loss.
-const (
-	lossSlowdown = 0.03
-	lossMistakes = 0.05
-	lossMistake  = 0.0413927 // log10 1.1
-)
-
 // A Gaussian process underestimates its error where an algorithm behaves differently from
 // some point on, at an eager limit or another number of switches: errors of five
 // deviations are not rare. So in one case of ten its deviations are taken to be four times
@@ -37,13 +32,24 @@ const (
 	tailFactor = 16 // of variances
 )
 
+// stakes say what is lost: the criteria, and by how many decades a mistake is slower.
+type stakes struct {
+	metrics.Allowed
+	mistake float64
+}
+
+func stakesOf(a metrics.Allowed) stakes {
+	a = a.WithDefaults()
+	return stakes{a, math.Log10(1 + a.Threshold)}
+}
+
 // loss is what choosing the first of two algorithms is expected to lose to the second:
 // the time of the first over that of the second, in decades, is normal with mean -gap
 // and the given variance, with tails. It adds up the expected slowdown and the probability
-// of a mistake, more than 10 % slower, each in units of what the criteria allow.
-func loss(gap, variance float64) float64 {
-	return withTails(gap, variance, func(gap, s float64) float64 {
-		return lost(gap, s)/lossSlowdown + distuv.UnitNormal.CDF(-(gap+lossMistake)/s)/lossMistakes
+// of a mistake, each in units of what the criteria allow.
+func (s stakes) loss(gap, variance float64) float64 {
+	return withTails(gap, variance, func(gap, deviation float64) float64 {
+		return lost(gap, deviation)/s.Slowdown + distuv.UnitNormal.CDF(-(gap+s.mistake)/deviation)/s.Mistakes
 	})
 }
 
@@ -74,37 +80,50 @@ func lost(gap, s float64) float64 {
 
 // shrink takes from a pair's variance what an observation explains of it, the square
 // of the covariance with it over its deviation.
-func (p *pair) shrink(step float64) {
+func (p *pair) shrink(step float64, at stakes) {
 	p.variance = max(0, p.variance-step*step)
-	p.loss = p.weight * loss(p.gap, p.variance)
+	p.loss = p.weight * at.loss(p.gap, p.variance)
 }
 
-// addPairs keeps the pairs of greatest loss, and the doubt at each point.
-func (b *board) addPairs() {
+// addPairs keeps the pairs of greatest loss, and the doubt at each point. What must not be
+// selected is in no pair.
+func (b *board) addPairs(barred *Barred) {
 	for first := 0; first < len(b.entries); {
-		best, end := first, first
+		end := first
+		var open []int
 		for ; end < len(b.entries) && b.entries[end].Row == b.entries[first].Row; end++ {
-			if b.means[end] < b.means[best] {
-				best = end
+			if !barred.Has(b.candidates[end]) {
+				open = append(open, end)
 			}
 		}
-		d := doubt{best: best, rival: best}
-		for e := first; e < end; e++ {
-			if e == best {
-				continue
-			}
-			p := pair{best: best, other: e, weight: b.weights[b.entries[first].Row], gap: b.means[e] - b.means[best]}
-			p.variance = b.posterior.Difference(best, e)
-			if v := slowdown(p.gap, p.variance); v > d.slowdown || d.rival == best {
-				d.slowdown, d.rival = v, e
-			}
-			if p.shrink(0); p.loss > 0 {
-				b.pairs = append(b.pairs, p)
-			}
-		}
-		b.doubts = append(b.doubts, d)
+		b.addPoint(first, open)
 		first = end
 	}
 	slices.SortStableFunc(b.pairs, func(p, q pair) int { return cmp.Compare(q.loss, p.loss) })
 	b.pairs = b.pairs[:min(len(b.pairs), boardPairs)]
+}
+
+// addPoint adds the pairs and the doubt of the point whose first entry is given; open are
+// those of its entries that may be selected.
+func (b *board) addPoint(first int, open []int) {
+	if len(open) == 0 {
+		b.doubts = append(b.doubts, doubt{best: first, rival: first})
+		return
+	}
+	best := slices.MinFunc(open, func(d, e int) int { return cmp.Compare(b.means[d], b.means[e]) })
+	d := doubt{best: best, rival: best}
+	for _, e := range open {
+		if e == best {
+			continue
+		}
+		p := pair{best: best, other: e, weight: b.weights[b.entries[first].Row], gap: b.means[e] - b.means[best]}
+		p.variance = b.posterior.Difference(best, e)
+		if v := slowdown(p.gap, p.variance); v > d.slowdown || d.rival == best {
+			d.slowdown, d.rival = v, e
+		}
+		if p.shrink(0, b.stakes); p.loss > 0 {
+			b.pairs = append(b.pairs, p)
+		}
+	}
+	b.doubts = append(b.doubts, d)
 }

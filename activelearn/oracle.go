@@ -34,7 +34,7 @@ func (o *oracle) Ask(s State) ([]coll.Candidate, error) {
 	if len(s.Ledger.Measurements()) == 0 {
 		return o.pay(o.begin(s)), nil
 	}
-	m, err := o.model(s.Ledger.Measurements())
+	m, err := o.model(s)
 	if err != nil {
 		return nil, fmt.Errorf("oracle: %w", err)
 	}
@@ -148,9 +148,9 @@ func (b *board) lost(times, covariance []float64, move float64) float64 {
 			w := math.Exp(-over)
 			weights += w
 			d := times[e] - fastest
-			lost += w * math.Ln10 * d / lossSlowdown
-			if d > lossMistake {
-				lost += w / lossMistakes
+			lost += w * math.Ln10 * d / b.stakes.Slowdown
+			if d > b.stakes.mistake {
+				lost += w / b.stakes.Mistakes
 			}
 		}
 		sum += b.weights[row] * lost / weights

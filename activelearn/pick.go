@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"tutti/coll"
+	"tutti/surrogate/gp"
 )
 
 // leastFall is the part of a variance below which a fall of it is not worth the
@@ -17,27 +18,18 @@ func (b *board) value(waiting []option) {
 		step := b.posterior.Condition(o.entry)
 		for k := range b.pairs {
 			p := &b.pairs[k]
-			p.shrink(step[p.best] - step[p.other])
+			p.shrink(step[p.best]-step[p.other], b.stakes)
 		}
 	}
-	at := make([]int, len(b.entries)) // column of an entry, plus one
-	var cols []int
-	for _, p := range b.pairs {
-		for _, e := range []int{p.best, p.other} {
-			if at[e] == 0 {
-				cols = append(cols, e)
-				at[e] = len(cols)
-			}
-		}
+	between := make([]gp.Pair, len(b.pairs))
+	for k, p := range b.pairs {
+		between[k] = gp.Pair{One: p.best, Other: p.other}
 	}
-	covariances := b.posterior.Covariances(b.optionEntries(), cols)
+	covariances := b.posterior.WithDifferences(b.optionEntries(), between)
 	for i := range b.options {
 		o := &b.options[i]
 		o.variance = b.posterior.Variance(o.entry)
-		o.covariance = make([]float64, len(b.pairs))
-		for k, p := range b.pairs {
-			o.covariance[k] = covariances[i][at[p.best]-1] - covariances[i][at[p.other]-1]
-		}
+		o.covariance = covariances[i]
 		o.worth = b.worth(o)
 	}
 }
@@ -57,7 +49,7 @@ func (b *board) worth(o *option) float64 {
 	for k := range b.pairs {
 		p := &b.pairs[k]
 		if fall := b.fall(o, k); fall > leastFall*p.variance && p.loss > 0 {
-			sum += p.loss - p.weight*loss(p.gap, max(0, p.variance-fall))
+			sum += p.loss - p.weight*b.stakes.loss(p.gap, max(0, p.variance-fall))
 		}
 	}
 	return sum
@@ -124,7 +116,7 @@ func (b *board) take(o *option) {
 	own := make([]float64, len(b.pairs))
 	for k, c := range o.covariance {
 		own[k] = c / deviation
-		b.pairs[k].shrink(own[k])
+		b.pairs[k].shrink(own[k], b.stakes)
 	}
 	before := o.steps
 	for i := range b.options {

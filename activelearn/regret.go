@@ -11,6 +11,7 @@ import (
 	"tutti/preprocess"
 	"tutti/store"
 	"tutti/surrogate/gp"
+	"tutti/surrogate/learner"
 )
 
 // regret measures the candidates that are expected to spare the final selection
@@ -36,8 +37,7 @@ type regret struct {
 	index   map[coll.Algorithm]int // in the space
 	paid    map[coll.Candidate]bool
 	reasons map[coll.Candidate]store.Reason
-	params  *gp.MultiParams // learnt last
-	learned int             // measurements then
+	belief  *learner.Belief // formed last
 }
 
 const (
@@ -47,10 +47,6 @@ const (
 	// They are drawn from the lesser half of the space, which is likely cheap: points
 	// whose nodes, ppn and bytes are on average at most so far from least to greatest.
 	beginWithin = 0.5
-	// Hyper-parameters are learnt again when the measurements have grown so much.
-	regretRelearn = 1.2
-	// The Gaussian process is conditioned on at most so many observations: n³.
-	regretMost = 1200
 	// Points that losses are summed over, drawn anew in each round.
 	regretPoints = 300
 	// Where points have weights, so many more are drawn evenly: a measurement there may
@@ -66,7 +62,7 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if len(s.Ledger.Measurements()) == 0 {
 		return r.pay(r.begin(s)), nil
 	}
-	m, err := r.model(s.Ledger.Measurements())
+	m, err := r.model(s)
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
@@ -170,23 +166,13 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// model conditions the Gaussian process on what is measured. It has no steps, unlike the
-// learner's: one that expects steps everywhere measures every algorithm everywhere. The
-// tails of loss allow for what is unlike its surroundings.
-func (r *regret) model(ms []coll.Measurement) (*gp.Multi, error) {
-	obs := preprocess.Observations(ms, r.index, r.opt.Earlier...).Sample(regretMost)
-	if n := len(ms); r.params == nil || float64(n) >= regretRelearn*float64(r.learned) {
-		m, err := gp.FitMulti(obs, gp.MultiOptions{
-			Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise, Start: r.params, Smooth: true,
-		})
-		if err != nil {
-			return nil, err
-		}
-		p := m.Params()
-		r.params, r.learned = &p, n
-		return m, nil
+// model is the Gaussian process of what is believed, without steps. The tails of loss allow
+// for what is unlike its surroundings.
+func (r *regret) model(s State) (m *gp.Multi, err error) {
+	if r.belief, err = s.believe(r.opt.Earlier); err != nil {
+		return nil, err
 	}
-	return gp.WithMulti(*r.params, obs)
+	return r.belief.Smooth()
 }
 
 // sample returns the points of a round, in order, with their weights. Up to regretPoints

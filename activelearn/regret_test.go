@@ -8,6 +8,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/metrics"
 )
 
 func TestPrices(t *testing.T) {
@@ -69,16 +70,17 @@ func TestPricesOfBoxedRuns(t *testing.T) {
 }
 
 func TestLoss(t *testing.T) {
-	if got := loss(0.1, 0); got != 0 {
+	stakes := stakesOf(metrics.Allowed{})
+	if got := stakes.loss(0.1, 0); got != 0 {
 		t.Errorf("a sure choice loses %g", got)
 	}
-	tie, close, far := loss(0, 0.01*0.01), loss(0, 0.1*0.1), loss(0.5, 0.1*0.1)
+	tie, close, far := stakes.loss(0, 0.01*0.01), stakes.loss(0, 0.1*0.1), stakes.loss(0.5, 0.1*0.1)
 	if !(far < tie && tie < close) {
 		t.Errorf("losses: far apart %g, a tie within 2 %% %g, open %g: want them to rise", far, tie, close)
 	}
 	before := math.Inf(1)
 	for s := 0.3; s > 0.01; s -= 0.01 {
-		now := loss(0.05, s*s)
+		now := stakes.loss(0.05, s*s)
 		if now > before {
 			t.Fatalf("deviation %g: loss rises to %g from %g as it becomes sure", s, now, before)
 		}
@@ -202,11 +204,11 @@ func TestRegretSeesThePending(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := &regret{opt: Options{Seed: 1}.withDefaults()}
+		r := &regret{opt: Options{Seed: 1}.withDefaults("regret")}
 		if err := r.start(l); err != nil {
 			t.Fatal(err)
 		}
-		m, err := r.model(l.Measurements())
+		m, err := r.model(State{Ledger: l})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +288,7 @@ func TestOracleSparesMachineTime(t *testing.T) {
 	}
 	later := 0
 	for seed := range uint64(6) {
-		r := &regret{opt: Options{Seed: seed}.withDefaults()}
+		r := &regret{opt: Options{Seed: seed}.withDefaults("regret")}
 		o := &oracle{regret: regret{opt: r.opt}, truth: truth}
 		without, rounds := spent(r, r)
 		with, _ := spent(o, &o.regret)

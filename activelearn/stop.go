@@ -6,7 +6,8 @@ import (
 	"tutti/metrics"
 )
 
-// StopReason says why a campaign ended. Only Converged means good.
+// StopReason says why a campaign ended. Only Converged means good: the criteria held, or
+// everything was measured and noise alone keeps better from being known.
 type StopReason string
 
 // The closed list of stop reasons.

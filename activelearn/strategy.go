@@ -7,8 +7,10 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/metrics"
 	"tutti/store"
 	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
 )
 
 // State is what a strategy may look at.
@@ -16,6 +18,17 @@ type State struct {
 	Round  int     // 1 for the first
 	Want   int     // candidates wanted; a strategy that measures whole points may give more
 	Ledger *Ledger // who is free, pending, done
+	// Belief is that of the ledger's measurements and of Options.Earlier, for strategies
+	// that Believe; nil: they form it themselves.
+	Belief *learner.Belief
+}
+
+// believe returns the belief of the state, formed now where nobody gave it.
+func (s State) believe(earlier [][]coll.Measurement) (*learner.Belief, error) {
+	if s.Belief != nil {
+		return s.Belief, nil
+	}
+	return learner.Believe(s.Ledger.Measurements(), earlier...)
 }
 
 // Strategy proposes what to measure next.
@@ -36,11 +49,15 @@ type Explainer interface {
 // Options of the strategies.
 type Options struct {
 	Seed    uint64
-	Initial int            // points that uncertainty and jackknife draw first; zero takes 5
-	Forest  forest.Options // of the jackknife's forests; Seed is taken from above
+	Initial int // points measured first; zero takes 3 for regret, else 5
+	// Alike has every strategy begin as regret does, for evaluations.
+	Alike  bool
+	Forest forest.Options // of the jackknife's forests; Seed is taken from above
 	// Truth is what an oracle knows, for evaluations alone; nil otherwise.
 	Truth  map[coll.Candidate]coll.Measurement
 	Launch benchrunner.LaunchModel // which candidates of a batch share a launch
+	// Allowed is what the selection may lose, in whose units regret counts.
+	Allowed metrics.Allowed
 	// Weights say how much each point of the space matters to regret, 0 or more; nil:
 	// all alike. What is chosen at a point of weight 0 is worth nothing, though a
 	// measurement there may tell of others.
@@ -54,8 +71,12 @@ type Options struct {
 // scales, a signal and a noise variance.
 const defaultInitial = 5
 
-func (o Options) withDefaults() Options {
-	if o.Initial == 0 {
+func (o Options) withDefaults(strategy string) Options {
+	switch {
+	case o.Initial > 0:
+	case o.Alike || Believes(strategy):
+		o.Initial = beginPoints
+	default:
 		o.Initial = defaultInitial
 	}
 	o.Forest.Seed = o.Seed
@@ -65,13 +86,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Believes reports whether a strategy asks by a belief.
+func Believes(strategy string) bool { return strategy == "regret" || strategy == "oracle" }
+
 // Names returns the strategies that New knows, but for "oracle", which is no
 // strategy for a machine: it wants to be told the truth.
 func Names() []string { return []string{"random", "uncertainty", "jackknife", "regret"} }
 
 // New returns the strategy called name. The error names what is allowed.
 func New(name string, opt Options) (Strategy, error) {
-	opt = opt.withDefaults()
+	opt = opt.withDefaults(name)
+	if opt.Alike && !Believes(name) {
+		opt.Alike = false
+		then, err := New(name, opt)
+		return &alike{regret{opt: opt}, then}, err
+	}
 	switch name {
 	case "random":
 		return &random{opt: opt}, nil

@@ -265,3 +265,34 @@ func TestNewNamesWhatIsAllowed(t *testing.T) {
 		}
 	}
 }
+
+// Strategies that are compared alone begin with the same batch, and go on by themselves.
+func TestStrategiesBeginAlike(t *testing.T) {
+	var first, second [][]coll.Candidate
+	for _, name := range activelearn.Names() {
+		s, err := activelearn.New(name, activelearn.Options{Seed: 1, Alike: true, Forest: forest.Options{Trees: 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := activelearn.NewLedger(cube(t))
+		first = append(first, ask(t, s, l, 1, 4))
+		for _, c := range first[len(first)-1] {
+			if err := l.Pend(c); err != nil {
+				t.Fatal(err)
+			}
+			m := coll.Measurement{Candidate: c, Seconds: 1e-6 * float64(1+c.Nodes), CostSeconds: 1e-3}
+			if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		second = append(second, ask(t, s, l, 2, 4))
+	}
+	for i, name := range activelearn.Names()[1:] {
+		if !slices.Equal(first[i+1], first[0]) {
+			t.Errorf("%s begins with %v, %s with %v", name, first[i+1], activelearn.Names()[0], first[0])
+		}
+	}
+	if slices.Equal(second[0], second[3]) {
+		t.Errorf("random and regret both go on with %v", second[0])
+	}
+}

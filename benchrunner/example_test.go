@@ -21,17 +21,6 @@ func ExampleCallTime() {
 	// Output: 52s
 }
 
-func ExampleHosts() {
-	fmt.Println(benchrunner.Hosts("n[1-3,07],login"))
-	// Output: [n1 n2 n3 n07 login] <nil>
-}
-
-func ExampleParseTopology() {
-	const said = "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]\nSwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-2] Switches=leaf1\n"
-	fmt.Println(benchrunner.ParseTopology(said))
-	// Output: [[n1 n2]] <nil>
-}
-
 func ExampleSweeps() {
 	cases := []benchrunner.Case{{Candidate: at(2, 16, "ring")}, {Candidate: at(2, 8, "tree")}, {Candidate: at(2, 8, "ring")}}
 	for _, start := range benchrunner.Sweeps(cases, benchrunner.Ascending) {
@@ -104,7 +93,7 @@ func ExampleCommand_Executable() {
 func ExampleOutput_Misplaced() {
 	out := benchrunner.Output{Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4))}
 	fmt.Println(out.Misplaced(coll.Layout{Nodes: 2, PPN: 2}, false))
-	// Output: 4 processes on n1, want 2 on each of 2 nodes
+	// Output: 4 ranks on n1, want 2 on each of 2 nodes
 }
 
 func ExampleOutput_Lines() {

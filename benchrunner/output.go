@@ -70,6 +70,18 @@ func (o Output) LastWords() string {
 	return ""
 }
 
+// FirstWords returns the first line of text on standard error, empty when there is none:
+// what follows it are often the complaints of launchers.
+func (o Output) FirstWords() string {
+	for line := range strings.Lines(string(o.Stderr)) {
+		line = strings.TrimSpace(untagged(strings.TrimSpace(line)))
+		if strings.Trim(line, "-=* ") != "" && !strings.HasPrefix(line, placementMark) {
+			return line
+		}
+	}
+	return ""
+}
+
 var slurmForm = regexp.MustCompile(`^(srun|slurmstepd)(-[^ :]+)?: `)
 
 var refusals = []struct {

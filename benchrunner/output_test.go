@@ -55,6 +55,18 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
+func TestFirstWords(t *testing.T) {
+	for stderr, want := range map[string]string{
+		"": "",
+		"----\n[1,0]<stderr>: prog: error while loading shared libraries: libmpi.so.40\nsrun: error: n1\n": "prog: error while loading shared libraries: libmpi.so.40",
+		"\n  srun: error: execve(): no such file\nmore":                                                    "srun: error: execve(): no such file",
+	} {
+		if got := (benchrunner.Output{Stderr: []byte(stderr)}).FirstWords(); got != want {
+			t.Errorf("FirstWords of %q = %q, want %q", stderr, got, want)
+		}
+	}
+}
+
 func TestRefusal(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"none", "# OSU MPI Broadcast Latency Test v7.4\n", ""},
@@ -86,13 +98,13 @@ func TestMisplaced(t *testing.T) {
 		want    string
 	}{
 		{"as asked", "a a b b", coll.Layout{Nodes: 2, PPN: 2}, false, ""},
-		{"all on one", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, false, "4 processes on a, want 2 on each of 2 nodes"},
-		{"uneven", "a a a b", coll.Layout{Nodes: 2, PPN: 2}, false, "3 processes on a, want 2 on each of 2 nodes"},
-		{"too wide", "a b c d", coll.Layout{Nodes: 2, PPN: 2}, false, "1 processes on a, want 2 on each of 2 nodes"},
-		{"too few", "a b", coll.Layout{Nodes: 2, PPN: 2}, false, "2 processes started, want 4"},
-		{"none", "", coll.Layout{Nodes: 1, PPN: 1}, false, "0 processes started, want 1"},
+		{"all on one", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, false, "4 ranks on a, want 2 on each of 2 nodes"},
+		{"uneven", "a a a b", coll.Layout{Nodes: 2, PPN: 2}, false, "3 ranks on a, want 2 on each of 2 nodes"},
+		{"too wide", "a b c d", coll.Layout{Nodes: 2, PPN: 2}, false, "1 ranks on a, want 2 on each of 2 nodes"},
+		{"too few", "a b", coll.Layout{Nodes: 2, PPN: 2}, false, "2 ranks started, want 4"},
+		{"none", "", coll.Layout{Nodes: 1, PPN: 1}, false, "0 ranks started, want 1"},
 		{"imagined nodes", "a a a a", coll.Layout{Nodes: 2, PPN: 2}, true, ""},
-		{"imagined nodes, too few", "a a", coll.Layout{Nodes: 2, PPN: 2}, true, "2 processes started, want 4"},
+		{"imagined nodes, too few", "a a", coll.Layout{Nodes: 2, PPN: 2}, true, "2 ranks started, want 4"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 func Patience(p coll.Point) time.Duration {
 	ranks := float64(p.Nodes) * float64(p.PPN)
 	volume := float64(p.MsgBytes) * 2 * float64(1+math.Ilogb(max(1, ranks)))
-	if p.Collective.PerProcess() {
+	if p.Collective.PerRank() {
 		volume = float64(p.MsgBytes) * ranks
 	}
 	seconds := volume / 200e6

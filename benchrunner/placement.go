@@ -60,8 +60,8 @@ func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 			total++
 		}
 	}
-	if total != l.Processes() {
-		return fmt.Sprintf("%d processes started, want %d", total, l.Processes())
+	if total != l.Ranks() {
+		return fmt.Sprintf("%d ranks started, want %d", total, l.Ranks())
 	}
 	if oneHost {
 		return ""
@@ -75,9 +75,9 @@ func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 	})
 	switch worst := perHost[hosts[0]]; {
 	case worst != l.PPN:
-		return fmt.Sprintf("%d processes on %s, want %d on each of %d nodes", worst, hosts[0], l.PPN, l.Nodes)
+		return fmt.Sprintf("%d ranks on %s, want %d on each of %d nodes", worst, hosts[0], l.PPN, l.Nodes)
 	case len(hosts) != l.Nodes:
-		return fmt.Sprintf("processes on %d nodes, want %d", len(hosts), l.Nodes)
+		return fmt.Sprintf("ranks on %d nodes, want %d", len(hosts), l.Nodes)
 	}
 	return ""
 }

@@ -11,6 +11,11 @@ import (
 // about the candidates and the same batch may be tried again later.
 var ErrUnavailable = errors.New("machine unavailable")
 
+// ErrNoStart says that no program of a whole job started, and none before it: the
+// machine is not what the campaign takes it for. None of the candidates has a trial for
+// that; the same batch may be tried again once it is mended.
+var ErrNoStart = errors.New("no benchmark started")
+
 // Request asks for one trial.
 type Request struct {
 	coll.Candidate
@@ -40,7 +45,7 @@ type Runner interface {
 	// measured is a failed trial, not an error.
 	//
 	// Run returns early with the error of the log, with ctx.Err() once ctx is
-	// cancelled, or with an error matching ErrUnavailable. Requests without a
+	// cancelled, or with an error matching ErrUnavailable or ErrNoStart. Requests without a
 	// trial by then have not been measured, and asking again is allowed. A runner
 	// whose jobs outlive it logs each job before it is submitted, when it has an
 	// ID and after the trials it carried; asked again with these Jobs, it takes

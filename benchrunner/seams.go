@@ -18,6 +18,7 @@ type Case struct {
 // Start is one start of a parallel program: cases of one layout.
 type Start struct {
 	Layout coll.Layout
+	Order  coll.Order `json:",omitzero"` // of the ranks over the nodes; empty for one node
 	Cases  []Case
 	Dir    string // absolute, its own, seen by every node; what Command writes lies there
 }
@@ -143,6 +144,7 @@ var ErrRejected = errors.New("rejected")
 type Capacity struct {
 	Nodes int           // of one job; zero when unknown
 	PPN   int           // ranks on a node; zero when unknown
+	Bytes int64         // memory of the smallest node; zero when unknown
 	Limit time.Duration // wall time of one job; zero when unlimited
 	Jobs  int           // at the same time; 1 where jobs would disturb each other; zero when unlimited
 	Apart bool          // nodes are machines of their own: starts on different ones may run side by side

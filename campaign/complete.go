@@ -56,10 +56,7 @@ func (r *run) measured(eval *store.Evaluation) (bool, error) {
 func spreadOf(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes float64) {
 	total := 0.0
 	for i, k := range risks {
-		w := 1.0
-		if opt.Weights != nil {
-			w = opt.Weights[i]
-		}
+		w := opt.Weight(i)
 		total += w
 		slowdown += w * w * max(0, k.Square-k.Loss*k.Loss)
 		mistakes += w * w * k.Mistake * (1 - k.Mistake)
@@ -80,20 +77,9 @@ func riskOfFastest(ms []coll.Measurement, opt metrics.Options) learner.Risk {
 		if i != best {
 			rivals = append(rivals, learner.Rival{
 				Gap: math.Log10(m.Seconds / ms[best].Seconds),
-				SD:  math.Sqrt(noiseOf(m) + noiseOf(ms[best])),
+				SD:  math.Sqrt(preprocess.NoiseOf(m) + preprocess.NoiseOf(ms[best])),
 			})
 		}
 	}
 	return learner.RiskOf(rivals, opt)
-}
-
-// noiseOf is the variance of log10 of a measured time: that between jobs, and that of
-// the median within one, whose 95 % interval is 3.92 deviations wide.
-func noiseOf(m coll.Measurement) float64 {
-	v := preprocess.MeasurementNoise
-	if m.Low > 0 && m.High >= m.Low {
-		within := math.Log10(m.High/m.Low) / 3.92
-		v += within * within
-	}
-	return v
 }

@@ -2,9 +2,8 @@ package campaign
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/selection"
 	"tutti/surrogate/learner"
@@ -24,6 +23,7 @@ type Trained struct {
 	Spec    Spec             // of the problem, with its own seed
 	Learner learner.Options  // of the models
 	Models  *learner.Learner // trained on every measurement
+	options options
 	rows    []selection.Row
 	problem Problem
 }
@@ -52,8 +52,8 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{Spec: spec, Learner: final, Models: l, problem: p}
-	if t.rows, err = predictRows(l, p, ms); err != nil {
+	t := &Trained{Spec: spec, Learner: final, Models: l, problem: p, options: newOptions(l, res.Ledger)}
+	if t.rows, err = t.options.rows(p.Space.Points()); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	return t, nil
@@ -61,8 +61,8 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 
 // Conclude leaves to the default what was condemned and fits what the library can be
 // told.
-func (t *Trained) Conclude(condemned selection.Condemned, fit func([]selection.Row) (Selection, error)) (Conclusion, error) {
-	c := Conclusion{Trained: t, Left: condemned.All}
+func (t *Trained) Conclude(condemned selection.Condemned) (Conclusion, error) {
+	c, fit := Conclusion{Trained: t, Left: condemned.All}, t.problem.fit
 	var err error
 	c.Rows, err = selection.PutBack(t.rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
@@ -77,73 +77,36 @@ func (t *Trained) Conclude(condemned selection.Condemned, fit func([]selection.R
 	return c, nil
 }
 
-// concluding is the spec of one problem with what it knows by the end.
-func (s Spec) concluding(p Problem, res Result) Spec {
-	s = s.forProblem(p.Problem)
-	s.Learner.Missing, s.Learner.Earlier = res.Ledger.Missing, p.Earlier
-	return s
+// Barred says which candidates are not selected since they failed.
+func (t *Trained) Barred() *activelearn.Barred { return t.options.barred }
+
+// Even reports whether the library's default stays at a point of the space since nothing
+// was measured to be faster by a difference that could be measured.
+func (c Conclusion) Even(p coll.Point) bool {
+	at, ok := c.problem.Space.Index(p)
+	return ok && c.Selection.Choose(p).IsDefault() && c.options.even(at)
 }
 
-// predictRows returns what can be selected at each point of the space. What was
-// measured at a point stands for its prediction there; what was measured to be slower than the library's default at the point itself cannot.
-func predictRows(l *learner.Learner, p Problem, ms []coll.Measurement) ([]selection.Row, error) {
-	seconds := make(map[coll.Candidate]float64, len(ms))
-	for _, m := range ms {
-		seconds[m.Candidate] = m.Seconds
-	}
-	points := p.Space.Points()
-	predicted, err := l.Predict(points)
-	if err != nil {
-		return nil, err
-	}
-	var rows []selection.Row
-	for i, point := range points {
-		row := selection.Row{Point: point}
-		var scaled []float64
-		byDefault := seconds[coll.Candidate{Point: point, Algorithm: coll.Default}] // zero when not measured
-		for _, a := range p.Space.Feasible(i) {
-			alg := p.Space.Algorithms()[a]
-			if byDefault > 0 && seconds[coll.Candidate{Point: point, Algorithm: alg}] > byDefault {
-				continue
-			}
-			if at, known := slices.BinarySearchFunc(l.Algorithms(), alg, coll.CompareAlgorithms); known {
-				row.Options = append(row.Options, selection.Option{Algorithm: alg})
-				scaled = append(scaled, predicted[at][i])
-			}
-		}
-		if len(scaled) == 0 {
+// Doubts says how uncertain the choice is at each point that leaves one; see
+// learner.Learner.Doubts for the cost, and for models that do not know.
+func (c Conclusion) Doubts() ([]learner.Doubt, error) {
+	var points []coll.Point
+	open := map[coll.Point][]coll.Algorithm{}
+	for _, row := range c.Rows {
+		if len(row.Options) < 2 {
 			continue
 		}
-		relative, err := l.Relative(scaled)
-		if err != nil {
-			return nil, fmt.Errorf("%v: %w", point, err)
+		points = append(points, row.Point)
+		for _, o := range row.Options {
+			open[row.Point] = append(open[row.Point], o.Algorithm)
 		}
-		for k := range row.Options {
-			row.Options[k].Seconds = relative[k]
-		}
-		useMeasured(row, seconds)
-		rows = append(rows, row)
 	}
-	return rows, nil
+	return c.Models.Doubts(points, func(p coll.Point) []coll.Algorithm { return open[p] })
 }
 
-// useMeasured puts measured times in the place of predictions, in the unit of the
-// predictions at the point: the geometric mean of those that are replaced stays.
-func useMeasured(row selection.Row, seconds map[coll.Candidate]float64) {
-	n, shift := 0, 0.0
-	for _, o := range row.Options {
-		if t := seconds[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; t > 0 {
-			n++
-			shift += math.Log(o.Seconds / t)
-		}
-	}
-	if n == 0 {
-		return
-	}
-	unit := math.Exp(shift / float64(n))
-	for k, o := range row.Options {
-		if t := seconds[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; t > 0 {
-			row.Options[k].Seconds = t * unit
-		}
-	}
+// concluding is the spec of one problem with what it knows by the end.
+func (s Spec) concluding(p Problem, res Result) Spec {
+	s = s.forProblem(p)
+	s.Learner.Missing = res.Ledger.Missing
+	return s
 }

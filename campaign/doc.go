@@ -1,7 +1,6 @@
-// Package campaign owns the loop: ask a strategy, measure the batch, tell the
-// models, judge them, until the criteria hold or a limit is reached; then tune
-// the forests and conclude what to select. It is the only package that drives
-// the others.
+// Package campaign owns the loop: ask a strategy, measure the batch, train models and
+// evaluate them, until the criteria hold or a limit is reached; then tune the forests
+// and conclude what to select. It is the only package that drives the others.
 //
 // Everything it does is written to a Log before the next step, and told again
 // from the log's records it repeats the same decisions: an interrupted campaign
@@ -14,5 +13,9 @@
 //	if !res.Stop.Good() {
 //		fmt.Println("not converged:", res.Stop)
 //	}
-//	done, err := campaign.Conclude(spec, problem, res, condemned, fit)
+//	trained, err := campaign.Train(spec, problem, res)
+//	if err != nil {
+//		return err
+//	}
+//	done, err := trained.Conclude(condemned)
 package campaign

@@ -9,8 +9,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// evaluate judges the selection of a round as Spec.Judge says. It reports false
-// while there is nothing to judge by: one point, or one algorithm at each.
+// evaluate says how good the selection of a round is, by the figures of Spec.Judge. It
+// reports false while there are none: with one point, or one algorithm at each.
 func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 	l := r.ledger
 	eval = store.Evaluation{
@@ -51,16 +51,47 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 func (r *run) heldOut() (learner.HeldOut, error) {
 	ms := r.ledger.Measurements()
 	if r.spec.Judge == ByReference {
-		l, err := learner.Fit(ms, r.spec.Learner)
+		l, err := r.fit()
 		if err != nil {
 			return learner.HeldOut{}, err
 		}
-		return l.Compare(r.problem.Truth)
+		held, err := l.Compare(r.problem.Truth)
+		if err == nil && r.spec.Alike {
+			err = r.shipped(&held, l)
+		}
+		return held, err
 	}
 	if r.ledger.PointsMeasured() < 2 {
 		return learner.HeldOut{}, nil
 	}
 	return learner.CrossValidate(ms, r.spec.Folds, r.spec.Seed, r.spec.Learner)
+}
+
+// shipped puts what the selection of a model loses by the truth in the place of what its
+// predictions do. What the truth does not know is as slow as the slowest.
+func (r *run) shipped(held *learner.HeldOut, l *learner.Learner) error {
+	choose, err := r.choose(newOptions(l, r.ledger), r.problem.Space.Points())
+	if err != nil {
+		return err
+	}
+	best, slowest, chosen := map[coll.Point]float64{}, map[coll.Point]float64{}, map[coll.Point]float64{}
+	for _, m := range r.problem.Truth {
+		if t, known := best[m.Point]; !known || m.Seconds < t {
+			best[m.Point] = m.Seconds
+		}
+		slowest[m.Point] = max(slowest[m.Point], m.Seconds)
+		if choose(m.Point) == m.Algorithm {
+			chosen[m.Point] = m.Seconds
+		}
+	}
+	for i, p := range held.Points {
+		took, known := chosen[p]
+		if !known {
+			took = slowest[p]
+		}
+		held.Slowdowns[i] = took / best[p]
+	}
+	return nil
 }
 
 // describe fills in a summary.
@@ -70,7 +101,7 @@ func describe(eval *store.Evaluation, sum metrics.Summary) {
 	eval.P95Slowdown, eval.WorstSlowdown = sum.P95, sum.Worst
 }
 
-// ignoreEmpty is nil when none of the points matters: then there is nothing to judge by.
+// ignoreEmpty is nil when none of the points matters: then there are no figures.
 func ignoreEmpty(err error) error {
 	if errors.Is(err, metrics.ErrEmpty) {
 		return nil

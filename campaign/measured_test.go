@@ -18,7 +18,7 @@ func TestMeasuredStandsForPrediction(t *testing.T) {
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // never holds
 	p := problem(t, replay.Options{Noise: replay.Noise{Sigma: 0.3}, Seed: 5})
 	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-	if err != nil || res.Stop != activelearn.SpaceExhausted {
+	if err != nil || res.Ledger.Left() > 0 {
 		t.Fatalf("Run: stop %q, %v, want everything measured", res.Stop, err)
 	}
 	c := conclude(t, s, p, res)

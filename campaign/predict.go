@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -25,32 +24,61 @@ const (
 
 // models are what was learnt from the first measurements.
 type models struct {
-	choice  *learner.Learner // what is selected
-	process *learner.Learner // how sure it is; the same unless forests choose
-	seen    int              // measurements
+	choice   *learner.Learner // what is selected
+	gaussian *learner.Learner // how sure it is; the same unless forests choose
+	seen     int              // measurements
 }
 
-// learn fits the models to what is measured. Forests are judged by a process beside
-// them, since they do not know how sure they are.
+// learn fits the models to what is measured. Forests do not know how sure they are: a
+// Gaussian process beside them says it.
 func (r *run) learn() (*models, error) {
-	ms := r.ledger.Measurements()
-	choice, err := learner.Fit(ms, r.spec.Learner)
+	choice, err := r.fit()
 	if err != nil {
 		return nil, err
 	}
-	m := &models{choice: choice, process: choice, seen: len(ms)}
-	if k := r.spec.Learner.Model; k != learner.GaussianProcess && k != learner.Stack {
-		opt := r.spec.Learner
+	ms, opt := r.ledger.Measurements(), r.spec.Learner
+	m := &models{choice: choice, gaussian: choice, seen: len(ms)}
+	if !opt.Model.Believes() {
 		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
-		m.process, err = learner.Fit(ms, opt)
+		m.gaussian, err = learner.Fit(ms, opt)
 	}
 	return m, err
 }
 
+// fit fits the configured model to what is measured.
+func (r *run) fit() (*learner.Learner, error) {
+	opt := r.spec.Learner
+	if opt.Model.Believes() {
+		var err error
+		if opt.Belief, err = r.believe(); err != nil {
+			return nil, err
+		}
+	}
+	opt.Before = r.fitted
+	l, err := learner.Fit(r.ledger.Measurements(), opt)
+	if err == nil {
+		r.fitted = l
+	}
+	return l, err
+}
+
+// believe returns the belief of what is measured, the same one until more is.
+func (r *run) believe() (*learner.Belief, error) {
+	ms := r.ledger.Measurements()
+	if r.belief != nil && r.believed == len(ms) {
+		return r.belief, nil
+	}
+	b, err := r.belief.Next(ms, r.problem.Earlier...)
+	if err == nil {
+		r.belief, r.believed = b, len(ms)
+	}
+	return b, err
+}
+
 // predict fills in what the choices of a round are expected to lose over the space. The
-// process is taken at its word but for one factor, by which its deviations have been
-// too small or too great where batches were measured since. It reports false while
-// nothing that can run at a point is known.
+// deviations that the Gaussian process states are multiplied by one factor: by how much
+// they have been too small or too great where batches were measured since. It reports
+// false while nothing is known of any choice.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	now, err := r.learn()
 	if err != nil {
@@ -62,13 +90,14 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	o := newOptions(now.choice, r.ledger)
 	points := r.samplePoints(round)
-	measured := measuredBy(r.ledger.Measurements())
-	choices, err := now.choice.Choices(points, r.can, measured)
-	if err != nil || slices.Contains(choices, coll.Algorithm{}) {
+	choose, err := r.choose(o, points)
+	if err != nil {
 		return false, err
 	}
-	risks, err := now.process.Risks(points, choices, r.can, measured, scale.Root(), r.spec.Metrics)
+	points, choices := now.judged(points, choose, o.open)
+	risks, err := now.gaussian.Risks(points, choices, o.open, o.times(), scale.Root(), r.spec.Metrics)
 	if err != nil {
 		return false, err
 	}
@@ -82,19 +111,41 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	eval.MistakesUpper = min(1, predictedUpper*sum.Mistakes+r.unseen(eval.CandidateShare))
 	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {
-		err = r.problem.Inspect(*eval, func(points []coll.Point) ([]coll.Algorithm, error) {
-			return now.choice.Choices(points, r.can, measured)
-		})
+		err = r.problem.Inspect(*eval, choose)
 	}
 	return err == nil, err
 }
 
-func measuredBy(ms []coll.Measurement) learner.Measured {
-	out := make(learner.Measured, len(ms))
-	for _, m := range ms {
-		out[m.Candidate] = math.Log10(m.Seconds)
+// mergedPoints is the size of a space up to which the judge merges all of it as the files
+// do, every round.
+const mergedPoints = 20_000
+
+// choose returns what the files would select by the options of a round. In a space of more
+// than mergedPoints it knows the points given alone, and merges nothing.
+func (r *run) choose(o options, points []coll.Point) (func(coll.Point) coll.Algorithm, error) {
+	fit, all := fastest, r.problem.Space.Points()
+	if len(all) <= mergedPoints {
+		fit, points = r.problem.fit, all
 	}
-	return out
+	rows, err := o.rows(points)
+	if err != nil {
+		return nil, err
+	}
+	sel, err := fit(rows)
+	return sel.Choose, err
+}
+
+// judged are the points at which something is known of what is chosen, and these choices.
+// Of a default that nobody measures nothing is.
+func (m *models) judged(points []coll.Point, choose func(coll.Point) coll.Algorithm, open func(coll.Point) []coll.Algorithm) (judged []coll.Point, choices []coll.Algorithm) {
+	for _, p := range points {
+		alg := choose(p)
+		_, known := slices.BinarySearchFunc(m.gaussian.Algorithms(), alg, coll.CompareAlgorithms)
+		if known && slices.Contains(open(p), alg) {
+			judged, choices = append(judged, p), append(choices, alg)
+		}
+	}
+	return judged, choices
 }
 
 // unseen bounds the share of candidates that surprise in a way that none did so far:
@@ -111,8 +162,8 @@ func (r *run) unseen(share float64) float64 {
 	return (1 - share) * min(1, unseenUpper/float64(max(1, tried)))
 }
 
-// scale is how wide the errors of the process have been, after the measurements since
-// the models of the round before.
+// scale is how wide the errors of the Gaussian process have been, after the
+// measurements since the models of the round before.
 func (r *run) scale(before *models) (metrics.Scale, error) {
 	var s metrics.Scale
 	if n := len(r.result.Evaluations); n > 0 {
@@ -122,7 +173,7 @@ func (r *run) scale(before *models) (metrics.Scale, error) {
 	if before == nil {
 		return s.Add(nil), nil
 	}
-	errors, err := before.process.Standardised(r.ledger.Measurements()[before.seen:])
+	errors, err := before.gaussian.Standardised(r.ledger.Measurements()[before.seen:])
 	return s.Add(errors), err
 }
 
@@ -140,10 +191,7 @@ func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, erro
 	s.Accuracy, s.Mistakes = 0, 0
 	total := 0.0
 	for i, k := range risks {
-		w := 1.0
-		if opt.Weights != nil {
-			w = opt.Weights[i]
-		}
+		w := opt.Weight(i)
 		total += w
 		s.Accuracy += w * k.Best
 		s.Mistakes += w * k.Mistake
@@ -153,23 +201,17 @@ func summaryOf(risks []learner.Risk, opt metrics.Options) (metrics.Summary, erro
 	return s, nil
 }
 
-// can returns the algorithms that can run at a point of the space.
-func (r *run) can(p coll.Point) []coll.Algorithm {
-	i, _ := r.problem.Space.Index(p)
-	var out []coll.Algorithm
-	for _, a := range r.problem.Space.Feasible(i) {
-		out = append(out, r.problem.Space.Algorithms()[a])
-	}
-	return out
-}
+// judgeStream keeps what the judge draws apart from what the strategy draws in the same
+// round: it must not look where it was just measured. Any odd number would do.
+const judgeStream = 0x9e3779b97f4a7c15
 
 // samplePoints draws points of the space, in order.
 func (r *run) samplePoints(round int) []coll.Point {
 	all := r.problem.Space.Points()
 	if len(all) <= predictedPoints {
-		return all
+		return slices.Clone(all)
 	}
-	at := rand.New(rand.NewPCG(r.spec.Seed, uint64(round))).Perm(len(all))[:predictedPoints]
+	at := rand.New(rand.NewPCG(r.spec.Seed^judgeStream, uint64(round))).Perm(len(all))[:predictedPoints]
 	slices.Sort(at)
 	out := make([]coll.Point, len(at))
 	for k, i := range at {

@@ -12,6 +12,7 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
 // ErrLog is matched by errors about records that the campaign cannot have written.
@@ -30,7 +31,10 @@ type run struct {
 	attempts map[coll.Candidate]int
 	jobs     map[string]bool  // submitted and not ended
 	retry    []coll.Candidate // failed, to be tried again in the next round
-	models   *models          // of the round before, for judge predicted
+	models   *models          // of the round before, for ByPrediction
+	belief   *learner.Belief  // formed last
+	believed int              // measurements that belief is of
+	fitted   *learner.Learner // formed last
 	result   Result
 	began    time.Time
 }
@@ -78,11 +82,10 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	if err := p.validate(spec); err != nil {
 		return nil, err
 	}
-	spec = spec.forProblem(p.Problem)
-	spec.Learner.Earlier = p.Earlier
+	spec = spec.forProblem(p)
 	opt := activelearn.Options{
 		Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest, Launch: spec.Launch,
-		Weights: p.Weights, Earlier: p.Earlier,
+		Weights: p.Weights, Earlier: p.Earlier, Allowed: spec.allowed(), Alike: spec.Alike,
 	}
 	if spec.Strategy == "oracle" && p.Truth != nil {
 		opt.Truth = make(map[coll.Candidate]coll.Measurement, len(p.Truth))
@@ -121,7 +124,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	return r.batch(1, candidates, nil), nil
 }
 
-// loop is ask, measure, tell, judge.
+// loop is ask, measure, evaluate.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
 		_, known := r.past.Round(round)
@@ -129,7 +132,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 			return stop, nil
 		}
 		if stop := r.spent(); stop != "" && !known {
-			if stop == activelearn.SpaceExhausted && r.holds() {
+			if stop == activelearn.SpaceExhausted && (r.whole() || r.holds()) {
 				stop = activelearn.Converged
 			}
 			return stop, nil
@@ -145,7 +148,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if len(r.ledger.Measurements()) == 0 {
 			continue
 		}
-		converged, err := r.judge(round)
+		converged, err := r.converged(round)
 		if err != nil {
 			return "", err
 		}
@@ -168,10 +171,17 @@ func (r *run) spent() activelearn.StopReason {
 	return stop
 }
 
+// whole reports whether the last evaluation is of a space that was measured completely and
+// judged by that: nothing that could be measured is faster than what is selected.
+func (r *run) whole() bool {
+	n := len(r.result.Evaluations)
+	return n > 0 && r.result.Evaluations[n-1].Source == byMeasurement
+}
+
 // holds reports whether the last evaluation meets the criteria.
 func (r *run) holds() bool {
 	n := len(r.result.Evaluations)
-	return n > 0 && r.watch.Holds(judged(r.result.Evaluations[n-1]))
+	return n > 0 && r.watch.Holds(figuresOf(r.result.Evaluations[n-1]))
 }
 
 // ask returns the batch of a round: the one in the log if there is one, since it
@@ -180,11 +190,14 @@ func (r *run) holds() bool {
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	retry := r.retry
 	r.retry = nil
-	fresh, err := r.strategy.Ask(activelearn.State{
-		Round:  round,
-		Want:   r.spec.Batch.Want(len(r.ledger.Measurements())),
-		Ledger: r.ledger,
-	})
+	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(r.ledger.Measurements())), Ledger: r.ledger}
+	if activelearn.Believes(r.spec.Strategy) && len(r.ledger.Measurements()) > 0 {
+		var err error
+		if s.Belief, err = r.believe(); err != nil {
+			return nil, err
+		}
+	}
+	fresh, err := r.strategy.Ask(s)
 	if err != nil {
 		return nil, err
 	}
@@ -313,29 +326,34 @@ func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
 	return false, nil
 }
 
-// judge takes the evaluation of the round that the log has, or makes it.
-func (r *run) judge(round int) (converged bool, err error) {
-	eval, known := r.evaluated(round)
-	if !known {
-		eval, known, err = r.evaluate(round)
-		if err != nil || !known {
-			return false, err
-		}
-		if err := r.append(store.Record{Kind: store.KindEvaluation, Round: round, Evaluation: &eval}); err != nil {
-			return false, err
-		}
-	} else if _, next := r.evaluated(round + 1); !next && r.spec.Judge == ByPrediction {
-		// The next round is judged by what this one's models expected.
-		if r.models, err = r.learn(); err != nil {
-			return false, err
-		}
+// converged evaluates a round and reports whether the criteria have held for long
+// enough.
+func (r *run) converged(round int) (bool, error) {
+	eval, ok, err := r.evaluation(round)
+	if err != nil || !ok {
+		return false, err
 	}
 	r.result.Evaluations = append(r.result.Evaluations, eval)
 	r.tell(PhaseMeasure)
 	if r.spec.Judge == ByPrediction {
-		return r.watch.ObserveAll(judged(eval), eval.CandidateShare), nil
+		return r.watch.ObserveAll(figuresOf(eval), eval.CandidateShare), nil
 	}
-	return r.watch.Observe(judged(eval), eval.CandidateShare), nil
+	return r.watch.Observe(figuresOf(eval), eval.CandidateShare), nil
+}
+
+// evaluation takes the evaluation of a round that the log has, or makes it. It reports
+// false while there are no figures.
+func (r *run) evaluation(round int) (eval store.Evaluation, ok bool, err error) {
+	if eval, ok = r.evaluated(round); ok {
+		if _, next := r.evaluated(round + 1); !next && r.spec.Judge == ByPrediction {
+			r.models, err = r.learn() // the next round is compared with what they expect
+		}
+		return eval, true, err
+	}
+	if eval, ok, err = r.evaluate(round); err != nil || !ok {
+		return eval, false, err
+	}
+	return eval, true, r.append(store.Record{Kind: store.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
 // evaluated returns the evaluation of a round that the log has.
@@ -355,9 +373,9 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// judged are the figures that the criteria are held against: the upper ends of what
-// is predicted.
-func judged(e store.Evaluation) metrics.Summary {
+// figuresOf are the figures that the criteria are held against: where something is
+// predicted, its upper ends.
+func figuresOf(e store.Evaluation) metrics.Summary {
 	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	if e.SlowdownUpper > 0 {
 		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper

@@ -8,6 +8,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/selection"
 	"tutti/store"
 	"tutti/surrogate/learner"
 )
@@ -27,6 +28,10 @@ type Spec struct {
 	Folds    int                     // of the cross-validation
 	Attempts int                     // at a candidate before it is given up
 	HPO      int                     // trials of the hyperparameter study; zero for none
+	// Alike is for evaluations that compare strategies alone: all begin as regret does, and
+	// by reference what would be selected is judged, with measurements in the place of
+	// predictions, not what models predict.
+	Alike bool
 }
 
 // Judge says where the figures come from that the criteria are held against.
@@ -36,14 +41,14 @@ type Judge string
 const (
 	ByReference       Judge = "reference"       // a complete, noise-free set of measurements
 	ByCrossValidation Judge = "cross-validated" // the measurements themselves, held out by point
-	ByPrediction      Judge = "predicted"       // upper ends of what a process of the measurements predicts over the grid
+	ByPrediction      Judge = "predicted"       // upper ends of what a Gaussian process of the measurements predicts over the grid
 )
 
 // Judges returns the known judges.
 func Judges() []Judge { return []Judge{ByReference, ByCrossValidation, ByPrediction} }
 
-// JudgeFor is the judge of a strategy unless another one is asked for: that of the
-// process where the model has one, cross-validation where strategies complete points.
+// JudgeFor is the judge of a strategy unless another one is asked for: prediction where
+// the model has a Gaussian process, cross-validation where strategies complete points.
 func JudgeFor(strategy string) Judge {
 	if ModelFor(strategy) == learner.Stack {
 		return ByPrediction
@@ -80,9 +85,20 @@ type Problem struct {
 	// each, perhaps on another machine or of another release; algorithms are of the space.
 	Earlier      [][]coll.Measurement
 	EarlierNames []string // of the campaigns, for people
-	// Inspect, when not nil, sees each prediction that judge predicted makes and how
-	// the choices that it is about are made. An error ends the run.
-	Inspect func(e store.Evaluation, choose func([]coll.Point) ([]coll.Algorithm, error)) error
+	// Fit, when not nil, merges what can be selected into what the library can be told;
+	// nil: a library that can be told anything.
+	Fit func([]selection.Row) (Selection, error)
+	// Inspect, when not nil, sees each prediction that judge predicted makes and the
+	// choices that it is about. An error ends the run.
+	Inspect func(e store.Evaluation, choose func(coll.Point) coll.Algorithm) error
+}
+
+// fit merges rows as the library wants them.
+func (p Problem) fit(rows []selection.Row) (Selection, error) {
+	if p.Fit == nil {
+		return fastest(rows)
+	}
+	return p.Fit(rows)
 }
 
 // earlierPatience is enough where an earlier campaign has shown what to expect: more
@@ -139,18 +155,30 @@ func problemSeed(seed uint64, p store.Problem) uint64 {
 	return seed ^ h.Sum64()
 }
 
-func (s Spec) forProblem(p store.Problem) Spec {
-	s.Seed = problemSeed(s.Seed, p)
+// allowed is what a selection may lose by the criteria.
+func (s Spec) allowed() metrics.Allowed {
+	return metrics.Allowed{
+		Slowdown: s.Criteria.Slowdown - 1, Mistakes: s.Criteria.Mistakes, Threshold: s.Metrics.MistakeThreshold,
+	}.WithDefaults()
+}
+
+// forProblem is the spec of one problem, with what its models are to know.
+func (s Spec) forProblem(p Problem) Spec {
+	s.Seed = problemSeed(s.Seed, p.Problem)
 	s.Learner.Forest.Seed = s.Seed
 	if s.Learner.Model == "" {
 		s.Learner.Model = ModelFor(s.Strategy)
+	}
+	s.Learner.Earlier, s.Learner.Allowed = p.Earlier, s.allowed()
+	if p.Weights != nil {
+		s.Learner.Weight = p.weight
 	}
 	return s
 }
 
 // ModelFor is the model that learns from what a strategy measures unless another
 // one is asked for. Forests learn little from the single candidates that regret
-// picks for its process.
+// picks for its Gaussian process.
 func ModelFor(strategy string) learner.Model {
 	if strategy == "regret" || strategy == "oracle" {
 		return learner.Stack

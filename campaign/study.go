@@ -22,20 +22,27 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
-// NoStudy is why a model's forests are not studied, "" where they are.
-func NoStudy(m learner.Model) string {
-	if m == learner.GaussianProcess {
-		return "a process has no forests to tune, and learns its own hyperparameters by their likelihood"
+// NoStudy is why the forests of models are not studied, "" where they are.
+func NoStudy(model learner.Model, models *learner.Learner) string {
+	switch {
+	case model == learner.GaussianProcess:
+		return "a Gaussian process has no forests to tune, and learns its own hyperparameters by their likelihood"
+	case model == learner.Stack && models.ForestWeight() == 0:
+		return "the forests have no weight beside the Gaussian process, which learns its own hyperparameters by their likelihood"
 	}
 	return ""
 }
 
 // study tunes the forests of the final model on the measurements only: the
-// objective is the cross-validated average slowdown, the first trial the
-// configured forests, so that the result is never worse than they are there.
+// objective is the cross-validated price of what is lost, see metrics.Allowed, the first
+// trial the configured forests, so that the result is never worse than they are there.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 || NoStudy(r.spec.Learner.Model) != "" {
+	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
+		return s, err
+	}
+	models, err := r.fit()
+	if err != nil || NoStudy(r.spec.Learner.Model, models) != "" {
 		return s, err
 	}
 	_, err = hpo.Forest(ctx, hpo.Spec{
@@ -51,7 +58,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			}
 			return r.append(store.Record{Kind: store.KindHPO, HPO: line})
 		},
-	}, ForestStudy(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner, r.spec.Metrics))
+	}, ForestStudy(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
 	if errors.Is(err, hpo.ErrNoneComplete) {
 		r.warn("hyperparameter study: %v; the configured forests stay", err)
 		return s, nil
@@ -60,15 +67,16 @@ func (r *run) study(ctx context.Context) (Study, error) {
 }
 
 // ForestStudy describes a study of the learner's forests on measurements of two
-// points or more: the score of a fold is the average slowdown there.
+// points or more: the score of a fold is the price of the average slowdown and of the
+// mistakes there, weighted as the options say.
 //
 // The forests of a stack are studied alone, and on the choice among what was measured
 // at a point: what fills a stack seldom measures all of them anywhere.
-func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options, m metrics.Options) hpo.ForestStudy {
+func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(ms, k, seed)
-	judge, criteria := learner.Fold, studiedCriteria(opt)
+	hold, criteria := learner.Fold, studiedCriteria(opt)
 	if opt.Model == learner.Stack {
-		opt.Model, judge = learner.Forest, learner.MeasuredFold
+		opt.Model, hold = learner.Forest, learner.MeasuredFold
 	}
 	return hpo.ForestStudy{
 		Default:  studiedParams(opt.Forest),
@@ -79,15 +87,15 @@ func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options,
 			if err != nil {
 				return 0, err
 			}
-			held, err := judge(ms, folds, fold, with)
+			held, err := hold(ms, folds, fold, with)
 			if err != nil {
 				return 0, err
 			}
-			if len(held.Slowdowns) == 0 {
-				return 1, nil // a fold without a choice loses nothing
+			sum, err := metrics.Average(held.Slowdowns, held.Weigh(opt))
+			if errors.Is(err, metrics.ErrEmpty) {
+				return 1, nil // a fold without a choice, or without weight, loses nothing
 			}
-			sum, err := metrics.Summarize(held.Slowdowns, m)
-			return sum.Slowdown, err
+			return opt.Allowed.Price(sum), err
 		},
 	}
 }
@@ -114,7 +122,7 @@ func ParamsOf(f forest.Options) hpo.ForestParams {
 }
 
 // studiedCriteria leaves out Poisson where targets can be negative: standardised
-// ones, and in a stack times below the fastest that its process expects.
+// ones, and in a stack times below the fastest that its Gaussian process expects.
 func studiedCriteria(opt learner.Options) []string {
 	negative := opt.Scaling == preprocess.Standard || opt.Model == learner.Stack
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {

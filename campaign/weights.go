@@ -13,9 +13,15 @@ func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options
 	}
 	opt.Weights = make([]float64, len(points))
 	for i, point := range points {
-		if at, ok := p.Space.Index(point); ok {
-			opt.Weights[i] = p.Weights[at]
-		}
+		opt.Weights[i] = p.weight(point)
 	}
 	return opt
+}
+
+// weight of a point of a problem with weights, 0 outside its space.
+func (p Problem) weight(point coll.Point) float64 {
+	if at, ok := p.Space.Index(point); ok {
+		return p.Weights[at]
+	}
+	return 0
 }

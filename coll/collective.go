@@ -60,9 +60,9 @@ func (c Collective) Reduces() bool {
 // Sized reports whether the collective moves a message. Only barrier does not.
 func (c Collective) Sized() bool { return c != Barrier }
 
-// PerProcess reports whether MsgBytes is the part of one process rather than
+// PerRank reports whether MsgBytes is the part of one rank rather than
 // the whole message (the convention of the OSU micro-benchmarks).
-func (c Collective) PerProcess() bool {
+func (c Collective) PerRank() bool {
 	switch c {
 	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:
 		return true

@@ -4,7 +4,7 @@
 // to measure (Trial) and what came out of it (Measurement).
 //
 // Times are seconds and sizes are bytes everywhere; parsers convert once, at the
-// border. MsgBytes follows the OSU micro-benchmarks: the part of one process for
+// border. MsgBytes follows the OSU micro-benchmarks: the part of one rank for
 // allgather(v), alltoall(v), gather and scatter, the whole buffer for the rest,
 // zero for barrier.
 //

@@ -23,7 +23,7 @@ func ExampleCandidate() {
 		Point:     coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536},
 		Algorithm: coll.Algorithm{Name: "binomial"},
 	}
-	fmt.Println(c, c.Processes())
+	fmt.Println(c, c.Ranks())
 	// Output: bcast 16x4 64KiB binomial 64
 }
 
@@ -35,7 +35,7 @@ func ExampleNewSpace() {
 	}
 	// Recursive doubling needs a power of two.
 	canRun := func(c coll.Candidate) error {
-		if n := c.Processes(); c.Algorithm.Name == "recursive_doubling" && n&(n-1) != 0 {
+		if n := c.Ranks(); c.Algorithm.Name == "recursive_doubling" && n&(n-1) != 0 {
 			return errors.New("not a power of two")
 		}
 		return nil

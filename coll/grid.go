@@ -41,7 +41,7 @@ func validAxis[T int | int64](name string, values []T, least T) error {
 }
 
 // Points returns the points of a collective, ordered by nodes, ppn and size. A
-// single process needs no collective, so 1x1 is left out; barrier has no sizes
+// single rank needs no collective, so 1x1 is left out; barrier has no sizes
 // and gets one point of zero bytes per layout.
 func (g Grid) Points(c Collective) ([]Point, error) {
 	if err := g.Validate(); err != nil {

@@ -41,6 +41,7 @@ type Job struct {
 	Nodes        int          `json:"nodes"`
 	LimitSeconds float64      `json:"limit_seconds"`         // wall time asked for
 	Outcome      JobOutcome   `json:"outcome,omitzero"`      // of an ended job
+	Stillborn    string       `json:"stillborn,omitzero"`    // of an ended job: why no program of it started, so that its trials are to be run again
 	Spent        Spent        `json:"spent,omitzero"`        // of an ended job
 	Environment  *Environment `json:"environment,omitempty"` // of an ended job that started
 }
@@ -61,7 +62,7 @@ func (s Spent) Held() float64 { return s.Launch + s.Warmup + s.Measure + s.Idle 
 
 // Environment is where the trials of a job ran. What could not be read is empty.
 type Environment struct {
-	Nodes    []string  `json:"nodes"`             // host names as the processes saw them
+	Nodes    []string  `json:"nodes"`             // host names as the ranks saw them
 	Library  string    `json:"library,omitzero"`  // what MPI_Get_library_version says, first line
 	Checksum string    `json:"checksum,omitzero"` // SHA-256 of the MPI library's file
 	Kernel   string    `json:"kernel,omitzero"`

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Layout is how processes are spread: nodes and processes per node.
+// Layout is how ranks are spread: nodes and processes per node.
 type Layout struct {
 	Nodes int `json:"nodes"`
 	PPN   int `json:"ppn"`
 }
 
-// Processes is the communicator size, nodes x ppn.
-func (l Layout) Processes() int { return l.Nodes * l.PPN }
+// Ranks is the communicator size, nodes x ppn.
+func (l Layout) Ranks() int { return l.Nodes * l.PPN }
 
 // String returns nodes x ppn, for example 16x4.
 func (l Layout) String() string { return fmt.Sprintf("%dx%d", l.Nodes, l.PPN) }
@@ -33,8 +33,8 @@ type Point struct {
 // Layout returns the nodes and processes per node of the point.
 func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
 
-// Processes is the communicator size, nodes x ppn.
-func (p Point) Processes() int { return p.Nodes * p.PPN }
+// Ranks is the communicator size, nodes x ppn.
+func (p Point) Ranks() int { return p.Nodes * p.PPN }
 
 // Count is the number of elements of the datatype the benchmarks use, at least
 // one for a message that is not empty.

@@ -37,12 +37,12 @@ func TestParseCollective(t *testing.T) {
 }
 
 // Conventions of the OSU micro-benchmarks: 4-byte elements for reductions, bytes
-// for the rest; a size is one process's part of what is gathered or scattered.
+// for the rest; a size is one rank's part of what is gathered or scattered.
 func TestConventions(t *testing.T) {
 	tests := []struct {
-		collective                 coll.Collective
-		reduces, sized, perProcess bool
-		element                    int64
+		collective              coll.Collective
+		reduces, sized, perRank bool
+		element                 int64
 	}{
 		{coll.Allgather, false, true, true, 1},
 		{coll.Allgatherv, false, true, true, 1},
@@ -64,9 +64,9 @@ func TestConventions(t *testing.T) {
 	}
 	for _, tc := range tests {
 		c := tc.collective
-		if c.Reduces() != tc.reduces || c.Sized() != tc.sized || c.PerProcess() != tc.perProcess || c.ElementBytes() != tc.element {
-			t.Errorf("%s: Reduces, Sized, PerProcess, ElementBytes = %t, %t, %t, %d, want %t, %t, %t, %d",
-				c, c.Reduces(), c.Sized(), c.PerProcess(), c.ElementBytes(), tc.reduces, tc.sized, tc.perProcess, tc.element)
+		if c.Reduces() != tc.reduces || c.Sized() != tc.sized || c.PerRank() != tc.perRank || c.ElementBytes() != tc.element {
+			t.Errorf("%s: Reduces, Sized, PerRank, ElementBytes = %t, %t, %t, %d, want %t, %t, %t, %d",
+				c, c.Reduces(), c.Sized(), c.PerRank(), c.ElementBytes(), tc.reduces, tc.sized, tc.perRank, tc.element)
 		}
 	}
 }
@@ -98,11 +98,11 @@ func TestCount(t *testing.T) {
 
 func TestLayout(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 6, PPN: 36, MsgBytes: 1536}
-	if got := p.Processes(); got != 216 {
-		t.Errorf("%v Processes() = %d, want 216", p, got)
+	if got := p.Ranks(); got != 216 {
+		t.Errorf("%v Ranks() = %d, want 216", p, got)
 	}
-	if l := p.Layout(); l.String() != "6x36" || l.Processes() != 216 {
-		t.Errorf("Layout() = %v of %d processes, want 6x36 of 216", l, l.Processes())
+	if l := p.Layout(); l.String() != "6x36" || l.Ranks() != 216 {
+		t.Errorf("Layout() = %v of %d ranks, want 6x36 of 216", l, l.Ranks())
 	}
 	if got, want := p.String(), "bcast 6x36 1536B"; got != want {
 		t.Errorf("String() = %q, want %q", got, want)

@@ -86,7 +86,7 @@ func TestGridPoints(t *testing.T) {
 			want:       []string{"barrier 1x2 0B", "barrier 2x1 0B", "barrier 2x2 0B"},
 		},
 		{
-			name:       "a single process",
+			name:       "a single rank",
 			grid:       coll.Grid{Nodes: []int{1}, PPN: []int{1}, MsgBytes: []int64{8}},
 			collective: coll.Bcast,
 		},

@@ -9,12 +9,14 @@ import (
 // Measurement is what the samples of a trial said.
 type Measurement struct {
 	Candidate
-	Seconds     float64 `json:"seconds"`      // median time of one call, latest process
+	Seconds     float64 `json:"seconds"`      // median time of one call, latest rank
 	Low         float64 `json:"low,omitzero"` // interval of the median, seconds; zero when unknown
 	High        float64 `json:"high,omitzero"`
 	Samples     int     `json:"samples,omitzero"`    // calls timed; zero when unknown
 	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, launch included
 	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of which this is the time, others ran beside it there; 0: those of the point
+
+	Placement Placement `json:"placement,omitzero"`
 }
 
 // NodeSeconds is the machine time times the nodes that were held for it.

@@ -14,26 +14,44 @@ import (
 // Program is the source of a program, and how it is compiled.
 type Program struct {
 	Name  string
-	Files fs.FS
-	Match string   // pattern of the C files and headers among Files
+	Parts []Part
 	Flags []string // of the compiler
 	Libs  []string // after the files
 }
 
-//go:embed bench pair probe
+// Part is a folder of a program's C files and headers. No two files of a program have
+// one name.
+type Part struct {
+	Files fs.FS
+	Match string // pattern of those that belong to it
+}
+
+//go:embed bench cvar pair pairs probe runtime workload
 var files embed.FS
+
+// Workload is a call of any collective in all its forms, with its data and their
+// check.
+var Workload = Part{files, "workload/*"}
+
+// Control is MPI_T control variables.
+var Control = Part{files, "cvar/*"}
 
 // The programs.
 var (
-	// Bench measures; benchrunner/native speaks to it.
-	Bench = Program{Name: "tutti-native", Files: files, Match: "bench/*", Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm"}}
+	// Bench measures: benchrunner/native asks it for collectives, campaign/discover for
+	// pairs of ranks.
+	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
 	// Pair sums a number over two processes. A text in it tells which library's headers
 	// it was compiled with, so it is not optimised.
-	Pair = Program{Name: "tutti-pair", Files: files, Match: "pair/*"}
+	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
 	// Probe shows which algorithm a library enters.
-	Probe = Program{Name: "tutti-probe", Files: files, Match: "probe/*", Flags: []string{"-O1"}}
+	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
+
+	// Runtime sits between an application and its MPI library. It is a shared object,
+	// to be preloaded or linked.
+	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}}
 )
 
 // BenchFormat is the version of Bench's plan and output.
@@ -45,19 +63,21 @@ type file struct {
 	text []byte
 }
 
-// source returns the files by name.
+// source returns the files, by name within each part.
 func (p Program) source() []file {
-	names, err := fs.Glob(p.Files, p.Match)
-	if err != nil || len(names) == 0 {
-		panic(fmt.Sprintf("csource: %s: no file %s: %v", p.Name, p.Match, err)) // they are embedded
-	}
-	out := make([]file, len(names))
-	for i, name := range names {
-		text, err := fs.ReadFile(p.Files, name)
-		if err != nil {
-			panic(err)
+	var out []file
+	for _, part := range p.Parts {
+		names, err := fs.Glob(part.Files, part.Match)
+		if err != nil || len(names) == 0 {
+			panic(fmt.Sprintf("csource: %s: no file %s: %v", p.Name, part.Match, err)) // they are embedded
 		}
-		out[i] = file{path.Base(name), text}
+		for _, name := range names {
+			text, err := fs.ReadFile(part.Files, name)
+			if err != nil {
+				panic(err)
+			}
+			out = append(out, file{path.Base(name), text})
+		}
 	}
 	return out
 }

@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tutti/csource"
 	"tutti/internal/test/mpitest"
+	"tutti/internal/test/need"
 )
 
 // compiler writes a command that stands for mpicc.
@@ -38,14 +40,14 @@ func TestUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := strings.Join(args, " ")
-	if !strings.HasPrefix(line, "-o prog -std=c99 -O2 clocks.c ") || !strings.HasSuffix(line, " world.c -lm") || strings.Contains(line, ".h") {
+	if !strings.HasPrefix(line, "-o prog -std=c99 -O2 clocks.c ") || !strings.HasSuffix(line, " cvar.c -lm -ldl") || strings.Contains(line, ".h") {
 		t.Errorf("arguments %s", line)
 	}
 	header, err := os.ReadFile(filepath.Join(dir, "source.h"))
 	if want := "#define SOURCE \"" + csource.Bench.Checksum() + "\"\n"; err != nil || string(header) != want {
 		t.Errorf("source.h is %q, %v, want %q", header, err, want)
 	}
-	for _, name := range append(args[4:len(args)-1], "native.h") {
+	for _, name := range append(args[4:len(args)-2], "native.h") {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
@@ -115,17 +117,22 @@ func TestLiveCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-std=c99", "-Ibench", "-o", prog, "testdata/cut.c"}
-	for _, name := range sources {
+	calls, err := filepath.Glob("workload/*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	variables, err := filepath.Glob("cvar/*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-std=c99", "-Ibench", "-Iworkload", "-Icvar", "-o", prog, "testdata/cut.c"}
+	for _, name := range slices.Concat(sources, calls, variables) {
 		if base := filepath.Base(name); base != "main.c" && base != "measure.c" {
 			args = append(args, name)
 		}
 	}
-	if text, err := exec.Command("mpicc.mpich", append(args, "-lm")...).CombinedOutput(); err != nil {
-		if os.Getenv("REQUIRE_MPI") == "1" {
-			t.Fatalf("mpicc.mpich: %v: needs apt-get install mpich libmpich-dev\n%s", err, text)
-		}
-		t.Skipf("mpicc.mpich: %v: needs apt-get install mpich libmpich-dev", err)
+	if text, err := exec.Command("mpicc.mpich", append(args, "-lm", "-ldl")...).CombinedOutput(); err != nil {
+		need.MPI.Missing(t, "mpicc.mpich: %v: needs apt-get install mpich libmpich-dev\n%s", err, text)
 	}
 	for hopeless, want := range map[string]string{
 		"10": "0.5 549 tight, 1 549 tight, 1.5 244 tight, 3 109 tight, 8 15 tight, 15 6 hopeless, 100 6 tight",
@@ -148,7 +155,7 @@ func TestLiveBuild(t *testing.T) {
 			mpitest.BuildProgram(t, tc, csource.Pair) // skips where the library is missing
 			dir := t.TempDir()
 			strict := compiler(t, `exec `+tc.Compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`)
-			for _, p := range []csource.Program{csource.Bench, csource.Pair, csource.Probe} {
+			for _, p := range []csource.Program{csource.Bench, csource.Pair, csource.Probe, csource.Runtime} {
 				if _, err := csource.Build(t.Context(), p, strict, filepath.Join(dir, p.Name)); err != nil {
 					t.Fatal(err)
 				}

@@ -8,8 +8,9 @@
 //	fmt.Println(built.Path, built.Checksum) // tutti-native --version says it, too
 //
 // Each program has a folder: bench measures, pair tells whether a library and its
-// launcher work, probe shows which algorithm a library enters. Folder test has what
-// tests run.
+// launcher work, probe shows which algorithm a library enters, runtime is preloaded
+// into applications. Folder workload has a call of any collective in all its forms, with
+// data and check; folder test has what tests run.
 //
 // One launch of Bench measures many algorithms, collectives and sizes of one layout.
 // It takes the path of a plan (bench/plan.c has its grammar) and rank 0 prints one
@@ -17,6 +18,7 @@
 //
 //	hello    format, checksum of the source, ranks on which nodes, library, clock
 //	begin    a case is being measured
+//	check    which other form of its call is checked, so that a crash can be told
 //	result   its median in seconds, the interval of the median, samples, why it ended
 //	refused  why it cannot be measured; the program goes on with the next case
 //	error    why nothing is measured: wrong plan, wrong world; the exit code is not 0

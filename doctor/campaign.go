@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tutti/mpi/libraries"
 )
 
 // Needs is what one campaign asks of the machine.
@@ -25,6 +27,8 @@ type Needs struct {
 	Bin       string   // folder of Slurm's commands; empty: the PATH
 	Env       []string // NAME=VALUE of every launch
 	Modules   []string // that it loads
+	Setup     []string // lines of bash that it runs behind them
+	Refused   []string // what of its grid cannot be measured, and why
 	Libraries []NeededLibrary
 }
 
@@ -35,7 +39,9 @@ type NeededLibrary struct {
 	Benchmark     string // program built with it, or the folder of several
 	Launcher      string // srun, hydra or mpirun
 	LauncherPath  string
-	PMI           string // of srun
+	LauncherArgs  []string
+	PMI           string   // of srun
+	Env           []string // NAME=VALUE of its launches
 }
 
 // examineNeeds holds a campaign against what was found.
@@ -45,9 +51,13 @@ func (x *examiner) examineNeeds(ctx context.Context) {
 		return
 	}
 	for _, want := range n.Libraries {
-		lib := x.needLibrary(want)
+		lib := x.needLibrary(ctx, want)
 		x.needLauncher(want, lib)
+		x.needRoot(want)
 		x.needBenchmark(want, lib)
+	}
+	if len(n.Refused) > 0 {
+		x.add(need("grid", Warning, "", n.Refused...))
 	}
 	switch n.Scheduler {
 	case "slurm":
@@ -65,7 +75,10 @@ func need(name string, state State, cure string, details ...string) Check {
 }
 
 // needLibrary finds the build that a campaign names; nil when it is not here.
-func (x *examiner) needLibrary(want NeededLibrary) *Library {
+func (x *examiner) needLibrary(ctx context.Context, want NeededLibrary) *Library {
+	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
+		return x.needPreloaded(ctx, want)
+	}
 	name := want.Name + " " + want.Version
 	var found *Library
 	for _, lib := range x.libraries {
@@ -131,6 +144,31 @@ func (t trial) is(want NeededLibrary) bool {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
 	}
 	return !t.slurm && want.Launcher == t.library.launcher().Kind
+}
+
+// needRoot tells of a launcher that starts nothing for root unless it is allowed to.
+func (x *examiner) needRoot(want NeededLibrary) {
+	family := familyOf(want.Name)
+	if family == nil || os.Geteuid() != 0 {
+		return
+	}
+	own := family.Facts().Launcher
+	if want.Launcher != own.Kind || slices.Contains(want.LauncherArgs, "--allow-run-as-root") {
+		return
+	}
+	n := x.options.Needs
+	var absent []string
+	for _, v := range own.RootEnv {
+		name, _, _ := strings.Cut(v, "=")
+		named := slices.ContainsFunc(slices.Concat(n.Env, want.Env, n.Setup), func(s string) bool { return strings.Contains(s, name+"=") })
+		if inherited := n.Scheduler != "slurm" && x.getenv(name) != ""; !named && !inherited {
+			absent = append(absent, v)
+		}
+	}
+	if len(absent) > 0 {
+		x.add(need(want.Name+" as root", Warning, "work as another user, or give the library env: ["+strings.Join(absent, ", ")+"]",
+			want.Launcher+" starts nothing for root unless it is told to"))
+	}
 }
 
 // needBenchmark looks for the program among those that were tried.

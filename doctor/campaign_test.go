@@ -1,7 +1,10 @@
 package doctor
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +39,13 @@ func TestNeedsAreMet(t *testing.T) {
 	if !r.Ready() || len(r.Lacks) > 0 {
 		t.Errorf("ready %v, lacks %v", r.Ready(), r.Lacks)
 	}
+}
+
+// asRoot is Open MPI on the machine, which starts nothing for root unasked.
+func asRoot(m *machine) NeededLibrary {
+	m.compiler("mpicc.openmpi", openMark)
+	m.launcher("mpirun.openmpi", orte, goodWorld)
+	return NeededLibrary{Name: "openmpi", Version: "4.1.4", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "mpirun"}
 }
 
 func TestNeeds(t *testing.T) {
@@ -78,18 +88,54 @@ func TestNeeds(t *testing.T) {
 		{"small job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "2 nodes, the grid 4", "smaller grid"},
 		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", OK, "8 nodes", ""},
 		{"more processes than cores", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1<<20 }, "processors", Warning, "1048576 processes", "fewer"},
+		{"Open MPI as root", nil, func(m *machine, n *Needs) { n.Libraries[0] = asRoot(m) }, "openmpi as root", Warning, "starts nothing for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
+		{"half allowed", nil, func(m *machine, n *Needs) {
+			n.Libraries[0] = asRoot(m)
+			n.Libraries[0].Env = []string{"OMPI_ALLOW_RUN_AS_ROOT=1"}
+		}, "openmpi as root", Warning, "starts nothing for root", "env: [OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
 		{"one process", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1 }, "processors", OK, "1 process on a node", ""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			if strings.HasSuffix(tc.check, " as root") && os.Geteuid() != 0 {
+				t.Skip("not root")
+			}
 			m, n := ready(t, tc.environ...)
 			tc.change(m, n)
 			r := m.examine()
 			wantCheck(t, m.find(r, Campaign, tc.check), tc.state, tc.details, tc.cure)
-			if r.Ready() == (tc.state == Missing) {
+			if !strings.HasSuffix(tc.check, " as root") && r.Ready() == (tc.state == Missing) {
 				t.Errorf("ready %v with a check that is %s", r.Ready(), tc.state)
 			}
 		})
+	}
+}
+
+// What a campaign gives its benchmarks the doctor gives what it tries.
+func TestPrepare(t *testing.T) {
+	m, n := ready(t, "SITE=before")
+	n.Env = []string{"OF_RUNNER=1"}
+	n.Libraries[0].Env = []string{"OF_LIBRARY=1"}
+	n.Setup = []string{"echo noise", "export SITE=after; export 'LINES=a", "b'"}
+	m.launcher("mpiexec.hydra", hydra, `case $OF_RUNNER$OF_LIBRARY$SITE$LINES in "11aftera
+b") ;; *) echo "sees $OF_RUNNER$OF_LIBRARY$SITE" >&2; exit 1;; esac
+`+goodWorld)
+	r := m.examine()
+	wantCheck(t, m.find(r, Campaign, "mpich launcher"), OK, "ok", "")
+	wantCheck(t, m.find(r, Campaign, "set-up"), OK, "work here", "")
+	if got := n.envFor(filepath.Join(m.bin, "bench")); !slices.Equal(got, n.Libraries[0].Env) {
+		t.Errorf("the benchmark is looked into with %q", got)
+	}
+}
+
+func TestPrepareFails(t *testing.T) {
+	for text, want := range map[string]string{
+		"no_such_command; exit 3":                 "no_such_command",
+		"while :; do read line < /dev/zero; done": "do not end here within 1s",
+	} {
+		m, n := ready(t)
+		n.Setup = []string{text}
+		wantCheck(t, m.find(m.examine(), Campaign, "set-up"), Warning, want, "by hand")
 	}
 }

@@ -24,10 +24,11 @@ const (
 	Slurm     Section = "Slurm"
 	Host      Section = "This machine"
 	Campaign  Section = "Campaign file"
+	Network   Section = "Network"
 )
 
 func sections() []Section {
-	return []Section{Libraries, Launchers, Programs, Slurm, Host, Campaign}
+	return []Section{Libraries, Launchers, Programs, Slurm, Host, Campaign, Network}
 }
 
 // Check is what was seen of one thing.

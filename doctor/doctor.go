@@ -63,17 +63,20 @@ func newExaminer(opt Options, root string) *examiner {
 	}
 }
 
-func (x *examiner) examine(ctx context.Context) (*Report, error) {
+// begin finds out in which folder and on what machine it is.
+func (x *examiner) begin(ctx context.Context) error {
 	dir, err := filepath.Abs(x.options.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("doctor: %w", err)
+		return fmt.Errorf("doctor: %w", err)
 	}
 	x.options.Dir = dir
-	if n := x.options.Needs; n != nil {
-		x.environ = append(x.environ, n.Env...)
-		if n.Bin != "" {
-			x.environ = append(x.environ, "PATH="+n.Bin+string(filepath.ListSeparator)+x.getenv("PATH"))
-		}
+	x.prepare(ctx)
+	return nil
+}
+
+func (x *examiner) examine(ctx context.Context) (*Report, error) {
+	if err := x.begin(ctx); err != nil {
+		return nil, err
 	}
 	folders, own := x.options.Needs.named()
 	x.options.Folders, x.own = slices.Concat(folders, x.options.Folders), own

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tutti/internal/test/executable"
 )
 
 // A machine made of scripts: only what a test puts into its folder is on the
@@ -22,18 +24,14 @@ func newMachine(t *testing.T, environ ...string) *machine {
 	bin := t.TempDir()
 	m := &machine{t: t, bin: bin}
 	m.x = newExaminer(Options{Environ: append(environ, "PATH="+bin), Dir: t.TempDir(), Run: true}, t.TempDir())
-	m.x.limits = limits{ask: 300 * time.Millisecond, compile: 300 * time.Millisecond, launch: 500 * time.Millisecond, ping: 300 * time.Millisecond}
+	m.x.limits = limits{ask: time.Second, compile: time.Second, launch: 1500 * time.Millisecond, ping: time.Second}
 	return m
 }
 
 // put adds a program.
 func (m *machine) put(name, body string) {
 	m.t.Helper()
-	path := filepath.Join(m.bin, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(m.bin, name), "#!/bin/sh\n"+body+"\n"); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -154,7 +152,7 @@ func TestWrappers(t *testing.T) {
 		{"no headers of somebody", "mpicc", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "development files"},
 		{"does not link", "mpicc", "echo '/usr/bin/ld: cannot find -lmpi: No such file' >&2; exit 1", "does not link: /usr/bin/ld", "development files"},
 		{"no compiler", "mpicc", "echo 'mpicc: line 1: gcc: command not found' >&2; exit 127", "gcc: command not found", "gcc"},
-		{"hangs", "mpicc", hang, "longer than 300ms", "licence"},
+		{"hangs", "mpicc", hang, "longer than 1s", "licence"},
 		{"makes nothing", "mpicc", "exit 0", "without a program", "by hand"},
 		{"makes something else", "mpicc", `echo hello > "$2"`, "not the program", "by hand"},
 	}

@@ -35,6 +35,9 @@ var fileSystems = map[uint32]struct {
 	0x2fc12fc1: {"zfs", false},
 }
 
+// shareCure is for a folder that other nodes do not see.
+const shareCure = "let output lie on a file system that all nodes see"
+
 // Limits of what is worth a word.
 const (
 	leastSpace = 1 << 30         // bytes; a campaign writes a few MB a job
@@ -98,7 +101,7 @@ func (x *examiner) folder() Check {
 		c = c.with(Warning, "make room, or choose another output folder")
 	}
 	if known && !kind.shared && x.slurm.reachable {
-		c = c.with(Warning, "let output lie on a file system that all nodes see")
+		c = c.with(Warning, shareCure)
 	}
 	return c
 }

@@ -128,7 +128,7 @@ func (x *examiner) examineLaunchers(ctx context.Context) {
 		own := x.of(lib)
 		for _, l := range own {
 			x.try(ctx, trial{
-				library: lib, launcher: l.names[0], env: launchEnv(lib.launcher()),
+				library: lib, launcher: l.names[0], env: x.launchEnv(lib),
 				args: []string{l.path, "-n", "2"},
 			}, x.describeLauncher(l))
 		}
@@ -168,6 +168,11 @@ func launchEnv(l mpi.Launcher) []string {
 		return l.Env
 	}
 	return slices.Concat(l.Env, l.RootEnv)
+}
+
+// launchEnv is that with the variables of the campaign in question.
+func (x *examiner) launchEnv(lib *Library) []string {
+	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
 
 // try starts two processes and adds the check.

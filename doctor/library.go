@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -187,10 +188,14 @@ func (m marker) name() string {
 	return "another MPI"
 }
 
-// familyOf returns the library that a family is called after; nil for others.
+// familyOf returns the library that a family is called after; nil for others, and for
+// one that works above any.
 func familyOf(name string) mpi.Measurable {
 	lib, _ := libraries.Named(name)
-	family, _ := lib.(mpi.Measurable)
+	family, ok := lib.(mpi.Measurable)
+	if !ok || family.Facts().Preload {
+		return nil
+	}
 	return family
 }
 
@@ -211,8 +216,22 @@ func parseMarker(program []byte) (marker, bool) {
 // loadedBy returns the file of the MPI library that a program would load, empty
 // when it loads none (linked statically) or what it needs is not found.
 func (x *examiner) loadedBy(ctx context.Context, prog string) string {
-	r := x.run(ctx, command{args: []string{prog}, env: []string{"LD_TRACE_LOADED_OBJECTS=1"}, dir: x.temp, limit: x.limits.ask})
-	return parseLoaded(r.Stdout)
+	args, env := []string{prog}, append(slices.Clone(x.options.Needs.envFor(prog)), "LD_TRACE_LOADED_OBJECTS=1")
+	if isLibrary(prog) { // it cannot be run: what a program loads with it
+		args, env = []string{"true"}, append(env, "LD_PRELOAD="+prog)
+	}
+	return parseLoaded(x.run(ctx, command{args: args, env: env, dir: x.temp, limit: x.limits.ask}).Stdout)
+}
+
+// isLibrary reports whether a file is a shared library: it names no dynamic loader.
+func isLibrary(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	loader := func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }
+	return f.Type == elf.ET_DYN && !slices.ContainsFunc(f.Progs, loader)
 }
 
 var (

@@ -120,11 +120,8 @@ func (x *examiner) libraryOf(ctx context.Context, path string) *Library {
 
 // tryNative measures one broadcast on two processes.
 func (x *examiner) tryNative(ctx context.Context, c Check, path string, start *trial) Check {
-	nodes := max(1, len(start.hosts))
 	plan := filepath.Join(x.temp, "plan")
-	text := fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nhopeless 0\ncheck yes\ncase 1 bcast 8 same\nend\n",
-		csource.BenchFormat, nodes, pairRanks/nodes)
-	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(plan, []byte(planOf(start, "")), 0o644); err != nil {
 		c.Details = []string{err.Error()}
 		return c
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,7 @@ func TestParseSuites(t *testing.T) {
 	}{
 		{"OSU 5.3", parseOSU, recorded(t, "osu-5.3.txt"), "5.3", 0, true},
 		{"OSU 7.4", parseOSU, recorded(t, "osu-7.4.txt"), "7.4", 0, true},
+		{"OSU of a vendor", parseOSU, strings.Replace(recorded(t, "osu-7.4.txt"), "v7.4", "v7.0-lrbison3", 1), "7.0-lrbison3", 0, true},
 		{"OSU behind tags", parseOSU, recorded(t, "osu-7.4-tagged.txt"), "7.4", 0, true},
 		{"OSU alone", parseOSU, "This test requires at least two processes\n", "", 1, false},
 		{"OSU cut off", parseOSU, "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n", "7.4", 0, false},

@@ -185,9 +185,9 @@ func (x *examiner) others(s suite, path string) []string {
 }
 
 var (
-	osuForm = regexp.MustCompile(`(?m)# OSU MPI\S* .* Test v([0-9][0-9A-Za-z.]{0,15})\s*$`)
+	osuForm = regexp.MustCompile(`(?m)# OSU MPI\S* .* Test v([0-9][0-9A-Za-z.+_-]{0,31})\s*$`)
 	osuRow  = regexp.MustCompile(`(?m)^(?:\[\S+)? *[0-9]+ +[0-9]+\.[0-9]+`)
-	imbForm = regexp.MustCompile(`Intel\(R\) MPI Benchmarks ([0-9][0-9A-Za-z.]{0,15})`)
+	imbForm = regexp.MustCompile(`Intel\(R\) MPI Benchmarks ([0-9][0-9A-Za-z.+_-]{0,31})`)
 	imbSize = regexp.MustCompile(`# #processes = ([0-9]{1,6})`)
 	imbRow  = regexp.MustCompile(`(?m)^ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
 	rpSize  = regexp.MustCompile(`(?m)^#@nprocs=([0-9]{1,6})\s*$`)

@@ -42,7 +42,7 @@ func (x *examiner) trySrun(ctx context.Context, lib *Library) {
 	}
 	var failed []string
 	for i, plugin := range plugins {
-		t := trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: launchEnv(own), drop: inherited, slurm: true}
+		t := trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: x.launchEnv(lib), drop: inherited, slurm: true}
 		if !x.options.Run {
 			x.try(ctx, t, nil)
 			return

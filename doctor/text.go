@@ -42,6 +42,16 @@ func (r *Report) Text(w io.Writer, width int) error {
 	return err
 }
 
+// WriteChecks writes some checks for people, as Text does.
+func WriteChecks(w io.Writer, checks []Check, width int) error {
+	var b strings.Builder
+	for _, c := range checks {
+		writeCheck(&b, c, width)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // writeCheck writes a check: state, name and summary, details below, the cure
 // last, behind an arrow.
 func writeCheck(b *strings.Builder, c Check, width int) {

@@ -68,6 +68,9 @@ func median(values []float64) float64 {
 // TestAgainstOptuna holds the median best value over the recorded seeds against
 // Optuna's own TPE with as many trials.
 func TestAgainstOptuna(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs dozens of studies")
+	}
 	text, err := os.ReadFile("testdata/optuna.json")
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Weight is that of point i.
+func (o Options) Weight(i int) float64 {
+	if o.Weights == nil {
+		return 1
+	}
+	return o.Weights[i]
+}
+
 // Thresholds returns what counts as a mistake and what as a tie, defaults filled in.
 func (o Options) Thresholds() (mistake, tie float64) {
 	o = o.withDefaults()
@@ -112,10 +120,7 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 		if !(v > 0) || math.IsInf(v, 0) {
 			return Summary{}, fmt.Errorf("slowdown %d is %g: %w", i, v, ErrTime)
 		}
-		w := 1.0
-		if opt.Weights != nil {
-			w = opt.Weights[i]
-		}
+		w := opt.Weight(i)
 		if !(w >= 0) || math.IsInf(w, 0) {
 			return Summary{}, fmt.Errorf("weight %d is %g, want zero or more: %w", i, w, ErrShape)
 		}

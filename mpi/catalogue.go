@@ -22,7 +22,7 @@ type Entry struct {
 	Function string        // that the library enters, where its files name that; else empty
 	Params   []string      // parameters that it takes
 	Requires []Requirement // what must hold for the algorithm to run as itself
-	OpSafe   bool          // right for non-commutative operations without a guard
+	OpSafe   bool          // right for every valid call without a guard, operations that do not commute among them
 }
 
 // Has reports whether the entry has the requirement.

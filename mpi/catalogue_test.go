@@ -25,7 +25,7 @@ var releases = mpi.Table(table, mpi.Rules{
 		return nil
 	},
 	Check: func(_ *mpi.Catalogue, c coll.Candidate) error {
-		if k, _ := c.Algorithm.Param("k"); k == "9" && c.Processes() < 9 {
+		if k, _ := c.Algorithm.Param("k"); k == "9" && c.Ranks() < 9 {
 			return fmt.Errorf("k: %w", mpi.ErrInfeasible)
 		}
 		return nil

@@ -5,7 +5,7 @@
 // collective, the parameters they take and what they require of a point. A space
 // built from it never holds a point that an algorithm cannot run. One whose
 // algorithms can be forced is Measurable. A Build is what selection files are made
-// for: a plan is fitted to predictions, exported as files and settings, and replayed
+// for: a selection is fitted to predictions, exported as files and settings, and replayed
 // as the library would follow it before it is written. Facts say how a library is
 // found, started and recognised on a machine.
 //
@@ -13,9 +13,9 @@
 //	f, err := mpi.Force(lib, cat, candidate) // how a benchmark is made to run one algorithm
 //
 //	b, err := lib.Open(cat, "")
-//	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
-//	x, err := b.Export(plan, dir)
-//	if err := b.Replay(x, plan, rows); err != nil {
+//	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+//	x, err := b.Export(sel, dir)
+//	if err := b.Replay(x, sel, rows); err != nil {
 //		return err
 //	}
 //	err = x.Write(dir)

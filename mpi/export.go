@@ -13,7 +13,7 @@ import (
 	"tutti/selection"
 )
 
-// Export is what makes a library follow a plan: files, and the settings that name
+// Export is what makes a library follow a selection: files, and the settings that name
 // them.
 type Export struct {
 	Files   []File

@@ -23,14 +23,18 @@ type Switch struct {
 // Forcing makes a library use one algorithm for one collective: by settings at the
 // start of a program, or by MPI_T control variables while it runs.
 //
+// An algorithm of tutti's own library needs neither: the library, loaded before MPI's, is
+// told its name.
+//
 // Switches act on every call of the collective, those of the program that measures
 // included: what it calls for itself is better made of other calls.
 type Forcing struct {
-	Env      []Var    // at the start of a program that serves this candidate alone
-	Base     []Var    // at the start of a program that serves every candidate with the same Base
-	Switches []Switch // inside such a program, before the calls; all that a neighbour may have changed is set back
-	NewComm  bool     // switches act on communicators made afterwards only
-	Parts    bool     `json:",omitzero"` // the algorithm is made of others: an error inside it may name one of those alone
+	Env      []Var          // at the start of a program that serves this candidate alone
+	Base     []Var          // at the start of a program that serves every candidate with the same Base
+	Switches []Switch       // inside such a program, before the calls; all that a neighbour may have changed is set back
+	NewComm  bool           // switches act on communicators made afterwards only
+	Own      coll.Algorithm `json:",omitzero"` // that tutti's own library inside such a program is told to run
+	Parts    bool           `json:",omitzero"` // the algorithm is made of others: an error inside it may name one of those alone
 }
 
 // Force returns how a release of a library is made to run the candidate. The

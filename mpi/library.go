@@ -36,11 +36,11 @@ type Measurable interface {
 	// accepts. The error matches ErrUnknown or ErrInfeasible.
 	Force(cat *Catalogue, c coll.Candidate) (Forcing, error)
 
-	// Judge holds what the processes of a call entered against the candidate that was
-	// to run. A stack has the functions of one process, outermost first. The error
+	// Obeyed holds what the ranks of a call entered against the candidate that was
+	// to run. A stack has the functions of one rank, outermost first. The error
 	// matches ErrDisobeyed when another algorithm ran; any other error says why that
 	// cannot be told.
-	Judge(cat *Catalogue, c coll.Candidate, stacks [][]string) error
+	Obeyed(cat *Catalogue, c coll.Candidate, stacks [][]string) error
 
 	// Inspect asks an installed build what it has, and holds it against what is known of
 	// the nearest release.
@@ -54,6 +54,8 @@ type Facts struct {
 	Family string // Name of the library whose launchers and tools serve it: its own, unless it is a relative
 	Tried  string // the release that the tests run; empty for none
 	Sight  Sight  // how it shows which algorithm it enters
+
+	Preload bool // it is a file that programs load before the MPI library's
 
 	Files    []string // patterns (see path.Match) of what an export may hold
 	FromFile bool     // selection files are made from the library's own trees
@@ -70,7 +72,7 @@ type Launcher struct {
 	Names   []string       // names that say whose it is
 	Title   string         // for people
 	Answer  *regexp.Regexp // what it says to --version; the group is its release
-	Env     []string       // NAME=VALUE that it needs for a few processes on any machine, one core included
+	Env     []string       // NAME=VALUE that it needs for a few ranks on any machine, one core included
 	RootEnv []string       // what it needs beside that when root starts it
 
 	Srun bool     // Slurm's srun starts programs of the library, too, wherever it was built for that

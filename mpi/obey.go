@@ -16,8 +16,9 @@ type Sight string
 
 // The ways. A library that shows nothing has none.
 const (
-	ByStack Sight = "stack" // the error over a message that is too long names the functions it came from
-	ByTrace Sight = "trace" // the dynamic loader logs which functions are called for the first time
+	ByStack  Sight = "stack" // the error over a message that is too long names the functions it came from
+	ByTrace  Sight = "trace" // the dynamic loader logs which functions are called for the first time
+	ByAsking Sight = "ask"   // it says so itself
 )
 
 // Disobeyed is the error over functions that were entered instead of the one wanted.

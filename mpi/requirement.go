@@ -16,24 +16,23 @@ type Requirement string
 const (
 	PowerOfTwo      Requirement = "pow2"             // communicator size is a power of two
 	Even            Requirement = "even"             // communicator size is even
-	TwoProcesses    Requirement = "size2"            // communicator size is two
-	Parent          Requirement = "parent"           // a node holds two processes or more
-	Hierarchical    Requirement = "hierarchical"     // several nodes, each with two processes or more
-	OneNode         Requirement = "one_node"         // several processes, all on one node
+	TwoRanks        Requirement = "size2"            // communicator size is two
+	Parent          Requirement = "parent"           // a node holds two ranks or more
+	Hierarchical    Requirement = "hierarchical"     // several nodes, each with two ranks or more
+	OneNode         Requirement = "one_node"         // several ranks, all on one node
 	NodeConsecutive Requirement = "node_consecutive" // ranks are consecutive on the nodes
 	CountPowerOfTwo Requirement = "count_ge_pof2"    // count reaches the largest power of two up to the size
 	CountSize       Requirement = "count_ge_size"    // count reaches the communicator size
 	Commutative     Requirement = "commutative"      // commutative operation
 	BuiltinOp       Requirement = "builtin_op"       // predefined operation
-	BlockRegular    Requirement = "block_regular"    // equal receive counts
 	InPlace         Requirement = "inplace"          // MPI_IN_PLACE only
 	NotInPlace      Requirement = "not_inplace"      // never MPI_IN_PLACE
 )
 
 func requirements() []Requirement {
 	return []Requirement{
-		PowerOfTwo, Even, TwoProcesses, Parent, Hierarchical, OneNode, NodeConsecutive,
-		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, BlockRegular, InPlace, NotInPlace,
+		PowerOfTwo, Even, TwoRanks, Parent, Hierarchical, OneNode, NodeConsecutive,
+		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, InPlace, NotInPlace,
 	}
 }
 
@@ -48,13 +47,13 @@ func parseRequirement(s string) (Requirement, error) {
 // benchmarks sum predefined types with a predefined, commutative operation, from
 // separate buffers with equal counts, on ranks that are consecutive on the nodes.
 func (r Requirement) Holds(p coll.Point) bool {
-	n := p.Processes()
+	n := p.Ranks()
 	switch r {
 	case PowerOfTwo:
 		return n == FloorPowerOfTwo(n)
 	case Even:
 		return n%2 == 0
-	case TwoProcesses:
+	case TwoRanks:
 		return n == 2
 	case Parent:
 		return p.PPN >= 2

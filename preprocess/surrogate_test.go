@@ -54,3 +54,19 @@ func TestObservations(t *testing.T) {
 func close(got, want []float64) bool {
 	return slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 }
+
+// Noise is that between jobs, and what the samples of one show.
+func TestNoiseOf(t *testing.T) {
+	m := coll.Measurement{Seconds: 1e-6}
+	if got := preprocess.NoiseOf(m); got != preprocess.MeasurementNoise {
+		t.Errorf("noise %g without an interval, want that between jobs", got)
+	}
+	m.Low, m.High = 1e-6, math.Pow(10, 0.392)*1e-6 // two tenths of a decade to either side
+	want := preprocess.MeasurementNoise + 0.01
+	if got := preprocess.NoiseOf(m); math.Abs(got-want) > 1e-9 {
+		t.Errorf("noise %g, want %g", got, want)
+	}
+	if o := preprocess.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}); math.Abs(o.Extra[0]-0.01) > 1e-9 {
+		t.Errorf("extra noise %g, want 0.01", o.Extra[0])
+	}
+}

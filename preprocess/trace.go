@@ -17,6 +17,8 @@ type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
 	Seconds float64 `json:"seconds,omitzero"` // of all of them together; 0 when the trace has no such column
+
+	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 when the trace has no such columns
 }
 
 // mostCalls bounds the distinct points of a trace: every campaign carries them.
@@ -32,8 +34,8 @@ var (
 // ReadTrace reads what an application called: a CSV file with the columns
 // collective, nodes or processes (of the communicator), ppn, msg_bytes (as in
 // recorded measurements: the whole message, or the part of one process where
-// coll.Collective.PerProcess says so), calls and perhaps seconds, the time of all
-// these calls together. Rows of one point are added up; points come out in order.
+// coll.Collective.PerRank says so), calls and perhaps seconds, the time of all
+// these calls together, and shortest and longest, those of one call of a rank. Rows of one point are added up; points come out in order.
 //
 // Every row must be right: errors name the file and the line, and what is allowed.
 // Other columns are an error, too: one misspelt would change what is tuned for.
@@ -55,7 +57,11 @@ func readTrace(r io.Reader, path string) ([]Calls, error) {
 		if err != nil {
 			return err
 		}
-		all := sum[c.Point]
+		all, known := sum[c.Point]
+		if !known || c.Shortest < all.Shortest {
+			all.Shortest = c.Shortest
+		}
+		all.Longest = max(all.Longest, c.Longest)
 		all.Point = c.Point
 		all.Calls += c.Calls
 		all.Seconds += c.Seconds
@@ -93,7 +99,7 @@ func (s *sheet) requireTrace() error {
 	if len(layouts) != 1 {
 		return fmt.Errorf("%s: header row %s: want one of the columns %s", s.path, shorten(strings.Join(s.header, ",")), strings.Join(traceLayouts, ", "))
 	}
-	known := slices.Concat(traceColumns, traceLayouts, []string{"seconds"})
+	known := slices.Concat(traceColumns, traceLayouts, []string{"seconds", "shortest", "longest"})
 	if more := s.others(known...); len(more) > 0 {
 		return fmt.Errorf("%s: header row: unknown column %s: want %s", s.path, shorten(s.header[more[0]]), strings.Join(known, ", "))
 	}
@@ -135,8 +141,13 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	if c.Calls, err = amount("calls", s.cell(row, "calls")); err != nil {
 		return c, err
 	}
-	if _, ok := s.column["seconds"]; ok {
-		c.Seconds, err = amount("seconds", s.cell(row, "seconds"))
+	for _, to := range []struct {
+		name string
+		at   *float64
+	}{{"seconds", &c.Seconds}, {"shortest", &c.Shortest}, {"longest", &c.Longest}} {
+		if _, ok := s.column[to.name]; ok && err == nil {
+			*to.at, err = amount(to.name, s.cell(row, to.name))
+		}
 	}
 	return c, err
 }

@@ -14,11 +14,11 @@ import (
 
 func TestReadTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.csv")
-	text := "msg_bytes,collective,processes,ppn,calls,seconds\n" +
-		"1024,allreduce,48,32,10,0.5\n" +
-		"1024,allreduce,48,32,5,0.25\n" +
-		"8,bcast,4,8,1,0\n" + // fewer processes than would fit on a node
-		"77,barrier,64,32,3,1e-3\n"
+	text := "msg_bytes,collective,processes,ppn,calls,seconds,shortest,longest\n" +
+		"1024,allreduce,48,32,10,0.5,0.04,0.07\n" +
+		"1024,allreduce,48,32,5,0.25,0.01,0.06\n" +
+		"8,bcast,4,8,1,0,0,0\n" + // fewer processes than would fit on a node
+		"77,barrier,64,32,3,1e-3,0,1e-3\n"
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,8 @@ func TestReadTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Calls{
-		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75},
-		{Point: coll.Point{Collective: coll.Barrier, Nodes: 2, PPN: 32}, Calls: 3, Seconds: 1e-3},
+		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75, Shortest: 0.01, Longest: 0.07},
+		{Point: coll.Point{Collective: coll.Barrier, Nodes: 2, PPN: 32}, Calls: 3, Seconds: 1e-3, Longest: 1e-3},
 		{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 4, MsgBytes: 8}, Calls: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -67,7 +67,9 @@ func TestCallWeights(t *testing.T) {
 		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: bytes}
 	}
 	points := []coll.Point{at(2, 8), at(2, 1024), at(8, 8), at(8, 1024)}
-	call := func(p coll.Point, calls, seconds float64) Calls { return Calls{p, calls, seconds} }
+	call := func(p coll.Point, calls, seconds float64) Calls {
+		return Calls{Point: p, Calls: calls, Seconds: seconds}
+	}
 	other := call(coll.Point{Collective: coll.Reduce, Nodes: 2, PPN: 4, MsgBytes: 8}, 1000, 0)
 	tests := []struct {
 		name  string

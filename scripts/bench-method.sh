@@ -1,24 +1,32 @@
 #!/bin/sh
-# Machine time until the criteria hold: regret beside the other strategies and the
-# clairvoyant limit, on recorded data, under every price of launches. Outcomes are kept
+# Machine time until the criteria hold: regret, with the truth in hand and by its own stop,
+# beside the other strategies with the same model and beginning, the rivals as published and
+# the clairvoyant limit, on recorded data, under every price of launches. Outcomes are kept
 # in OUT and not replayed again; remove it after a change of the strategies or models.
 #
-#   SEEDS    seeds (3); 10 for the figures in docs/METHOD.md
-#   SETS     files of recorded data (all of data/simgrid)
-#   REAL     a folder of more of them
-#   WORKERS  replays side by side (one for each processor)
+#   SEEDS     seeds (3); 10 for the figures in docs/METHOD.md
+#   SETS      files of recorded data (all of data/simgrid)
+#   REAL      a folder of more of them, of real machines
+#   MODEL     of every strategy but the published ones (stack)
+#   LAUNCH    prices of launches (none,candidate,osu,native)
+#   WORKERS   replays side by side (one for each processor)
 set -eu
 cd "$(dirname "$0")/.."
-SEEDS=${SEEDS:-3}
 OUT=${OUT:-results/bench-method.jsonl}
-WORKERS=${WORKERS:-$(getconf _NPROCESSORS_ONLN)}
 
-sets=${SETS:-$(ls data/simgrid/[A-Z]_*.csv)}
+set -- --model "${MODEL:-stack}" --seeds "${SEEDS:-3}" --launch "${LAUNCH:-none,candidate,osu,native}" \
+	--launch-seconds 0.5 --workers "${WORKERS:-$(getconf _NPROCESSORS_ONLN)}" --keep "$OUT" "$@"
+for f in ${SETS:-data/simgrid/[A-Z]_*.csv}; do
+	set -- "$@" --data "$f"
+done
 if [ -n "${REAL:-}" ]; then
-	sets="$sets $(ls "$REAL"/*.csv)"
+	for f in "$REAL"/*.csv; do
+		set -- "$@" --real "$f"
+	done
 fi
 mkdir -p "$(dirname "$OUT")"
 CGO_ENABLED=0 go build -o results/tutti-bench ./cmd/tutti
-exec results/tutti-bench evaluate --data "$(echo $sets | tr ' ' ,)" --versus regret \
-	--strategy random,uncertainty,jackknife,regret,oracle --seeds "$SEEDS" \
-	--launch none,candidate,osu,native --launch-seconds 0.5 --workers "$WORKERS" --keep "$OUT" "$@"
+all=regret,own-stop,random,uncertainty,jackknife,random-published,fact,acclaim,oracle
+results/tutti-bench evaluate --versus regret --strategy $all "$@"
+echo
+exec results/tutti-bench evaluate --versus own-stop --strategy $all "$@"

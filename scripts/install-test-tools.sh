@@ -1,10 +1,9 @@
 #!/bin/sh
 # Installs what the integration tests need, where that is possible: root on Debian
-# or Ubuntu. Elsewhere the tests that lack something skip and say what to install.
-# REQUIRE_MPI=1, REQUIRE_SLURM=1, REQUIRE_BROWSER=1 and REQUIRE_MODULES=1 turn such
-# skips into failures.
+# or Ubuntu. Elsewhere the tests that lack something skip and say what to install;
+# the variables of internal/test/need turn such skips into failures.
 set -eu
-packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev
+packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc g++ gfortran libc6-dev libsimgrid-dev
 slurmctld slurmd slurm-client munge chromium nodejs
 tcl environment-modules"
 missing=""

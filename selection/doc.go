@@ -18,7 +18,7 @@
 //	}
 //	fmt.Println(tree.Summary.Leaves, tree.Summary.WorstLoss)
 //
-// FitPlan is Fit for libraries whose rules know nothing of nodes: layouts that would
+// FitAll is Fit for libraries whose rules know nothing of nodes: layouts that would
 // lose by the rules for everybody get their own. Setup holds the environment that
 // makes a library obey, as a snippet for shells and as an environment module; in a
 // job both find out which layout it is.

@@ -18,9 +18,9 @@ var ErrRow = errors.New("bad row")
 // promises of the package allow.
 //
 // size is the library's own measure of a message, what its rules compare; 0
-// everywhere when its rules know no size. Rows the library cannot tell apart
-// (same layout or Options.ByProcesses, same measure) share the option with the least worst loss among
-// those no slower than the default in any of them.
+// everywhere when its rules know no size. Rows the library cannot tell apart (same
+// layout or Options.ByRanks, same measure) share the option with the least worst loss
+// among those no slower than the default in any of them.
 //
 // Merging is exact at each level, by dynamic programming over cut positions with
 // ties broken by the sum of losses: sizes into bands, neighbouring processes per
@@ -59,7 +59,7 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	}
 	t := &Tree{Collective: rows[0].Point.Collective, Comms: mergeComms(lanes), size: size}
 	for i := range t.Comms {
-		if opt.ByProcesses {
+		if opt.ByRanks {
 			t.Comms[i].PPNs[0].High = math.MaxInt
 		}
 	}
@@ -75,7 +75,7 @@ func check(rows []Row) error {
 		case p.Collective != rows[0].Point.Collective:
 			return fmt.Errorf("selection: %w: %v beside %v: want one collective", ErrRow, p, rows[0].Point)
 		case p.Nodes < 1 || p.PPN < 1 || p.MsgBytes < 0:
-			return fmt.Errorf("selection: %w: %v: want one node or more, one process or more, no negative size", ErrRow, p)
+			return fmt.Errorf("selection: %w: %v: want one node or more, one rank or more, no negative size", ErrRow, p)
 		case i > 0 && p == rows[i-1].Point:
 			return fmt.Errorf("selection: %w: %v is given twice", ErrRow, p)
 		}
@@ -106,22 +106,22 @@ type cell struct {
 
 // lane is one layout: its sizes ascending, and the range they were tuned for.
 type lane struct {
-	processes, ppn int
-	cells          []cell
-	low, high      int64
+	ranks, ppn int
+	cells      []cell
+	low, high  int64
 }
 
-// makeLanes groups rows by layout, or by processes, lanes ordered by processes
+// makeLanes groups rows by layout, or by ranks, lanes ordered by ranks
 // and ppn.
 func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, error) {
 	ppn := func(r Row) int {
-		if opt.ByProcesses {
+		if opt.ByRanks {
 			return 1
 		}
 		return r.Point.PPN
 	}
 	byLane := func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Point.Processes(), b.Point.Processes()), cmp.Compare(ppn(a), ppn(b)))
+		return cmp.Or(cmp.Compare(a.Point.Ranks(), b.Point.Ranks()), cmp.Compare(ppn(a), ppn(b)))
 	}
 	slices.SortStableFunc(rows, byLane)
 	var lanes []lane
@@ -136,7 +136,7 @@ func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, er
 		}
 		slices.SortStableFunc(group, func(a, b Row) int { return cmp.Compare(sizes[a.Point], sizes[b.Point]) })
 		p := group[0].Point
-		l := lane{processes: p.Processes(), ppn: ppn(group[0])}
+		l := lane{ranks: p.Ranks(), ppn: ppn(group[0])}
 		for _, same := range chunk(group, func(a, b Row) bool { return sizes[a.Point] == sizes[b.Point] }) {
 			l.cells = append(l.cells, cell{size: sizes[same[0].Point], open: openChoices(same, opt.MaxLoss)})
 		}

@@ -181,12 +181,12 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// TestByProcesses: layouts with the same number of processes share the least worst
+// TestByRanks: layouts with the same number of ranks share the least worst
 // loss, and any layout of that size is tuned.
-func TestByProcesses(t *testing.T) {
+func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
-	tree, err := selection.Fit(rows, bytesOf, selection.Options{ByProcesses: true})
+	tree, err := selection.Fit(rows, bytesOf, selection.Options{ByRanks: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func randomRows(rng *rand.Rand) []selection.Row {
 }
 
 func TestFitKeepsItsPromises(t *testing.T) {
-	total := func(p coll.Point) int64 { return p.MsgBytes * int64(p.Processes()) }
+	total := func(p coll.Point) int64 { return p.MsgBytes * int64(p.Ranks()) }
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rows := randomRows(rng)

@@ -52,18 +52,18 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 	return parts, best[n]
 }
 
-// mergeComms cuts lanes, ordered by processes, into ranges of communicator size.
+// mergeComms cuts lanes, ordered by ranks, into ranges of communicator size.
 func mergeComms(lanes []lane) []CommRange {
-	sizes := chunk(lanes, func(a, b lane) bool { return a.processes == b.processes })
+	sizes := chunk(lanes, func(a, b lane) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
 		pool := slices.Concat(sizes[first:last]...)
 		return mergePPNs(pool, sizes[first:last])
 	})
 	out := make([]CommRange, len(parts))
 	for i, p := range parts {
-		out[i] = CommRange{Low: sizes[p.first][0].processes, High: sizes[p.last-1][0].processes, PPNs: p.value}
+		out[i] = CommRange{Low: sizes[p.first][0].ranks, High: sizes[p.last-1][0].ranks, PPNs: p.value}
 		if i > 0 {
-			before := sizes[p.first-1][0].processes
+			before := sizes[p.first-1][0].ranks
 			edge := int(midpoint(int64(before), int64(out[i].Low)))
 			out[i-1].High, out[i].Low = edge, edge+1
 		}

@@ -70,7 +70,7 @@ func onlyDefault(r Row) Row {
 }
 
 // nearest returns the row nearest to a point that was not put back, -1 for none.
-// Rows of the point's own layout come first, then those with as many processes,
+// Rows of the point's own layout come first, then those with as many ranks,
 // which some libraries cannot tell apart.
 func nearest(rows []Row, back []bool, p coll.Point) int {
 	best := -1
@@ -83,12 +83,12 @@ func nearest(rows []Row, back []bool, p coll.Point) int {
 }
 
 // CompareNearness orders two points by how near they are to a third: by layout, where
-// another one with as many processes is nearest, then by size. It is 0 for equal
+// another one with as many ranks is nearest, then by size. It is 0 for equal
 // points alone.
 func CompareNearness(to, a, b coll.Point) int {
 	layout := func(p coll.Point) float64 {
 		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)
-		if steps > 0 && p.Processes() == to.Processes() {
+		if steps > 0 && p.Ranks() == to.Ranks() {
 			steps = math.SmallestNonzeroFloat64
 		}
 		return steps

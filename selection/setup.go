@@ -25,6 +25,11 @@ type Setup struct {
 	Remarks  []string  // what the file is for and what was not tried: comments, a line each
 	Settings []Setting // for jobs of every layout that has none of its own
 	Layouts  []LayoutSettings
+	Lists    []string // variables that are lists divided by colons: what one holds already stays, behind the value
+
+	// Order is that of the ranks the settings hold for: a job of Slurm that has another one
+	// is warned. Empty when it is not known.
+	Order coll.Order
 }
 
 // LayoutSettings are all the settings for jobs of one layout.
@@ -70,7 +75,7 @@ func (s Setup) check() error {
 	seen := map[coll.Layout]bool{}
 	for _, l := range s.Layouts {
 		if seen[l.Layout] || l.Layout.Nodes < 1 || l.Layout.PPN < 1 {
-			return fmt.Errorf("%w: layout %s: want each once, with nodes and processes", ErrSetup, l.Layout)
+			return fmt.Errorf("%w: layout %s: want each once, with nodes and ranks", ErrSetup, l.Layout)
 		}
 		seen[l.Layout] = true
 	}
@@ -128,8 +133,9 @@ func (s Setup) Shell() ([]byte, error) {
 	for _, r := range s.Remarks {
 		fmt.Fprintf(&b, "# %s\n", r)
 	}
+	b.WriteString(shellGuard(s.Order))
 	if len(s.Layouts) == 0 {
-		b.Write(exports(s.Settings))
+		b.Write(s.exports(s.Settings))
 		return b.Bytes(), nil
 	}
 	if names := s.partial(); len(names) > 0 {
@@ -138,9 +144,9 @@ func (s Setup) Shell() ([]byte, error) {
 	b.WriteString(shellCase + "\n")
 	for _, l := range s.Layouts {
 		names := spellings(l.Layout)
-		fmt.Fprintf(&b, "'%s'|'%s')\n%s;;\n", names[0], names[1], exports(l.Settings))
+		fmt.Fprintf(&b, "'%s'|'%s')\n%s;;\n", names[0], names[1], s.exports(l.Settings))
 	}
-	fmt.Fprintf(&b, "*)\n%s;;\nesac\n", exports(s.Settings))
+	fmt.Fprintf(&b, "*)\n%s;;\nesac\n", s.exports(s.Settings))
 	return b.Bytes(), nil
 }
 
@@ -169,8 +175,9 @@ func (s Setup) Module(about string) ([]byte, error) {
 		fmt.Fprintf(&b, "# %s\n", strings.TrimRight(r, `\`))
 	}
 	fmt.Fprintf(&b, "module-whatis %s\n", tclWord(about))
+	b.WriteString(moduleGuard(s.Order))
 	if len(s.Layouts) == 0 {
-		b.WriteString(tclSettings(s.Settings, ""))
+		b.WriteString(s.tcl(s.Settings, ""))
 		return []byte(b.String()), nil
 	}
 	fmt.Fprintf(&b, `set tutti_nodes ""
@@ -183,26 +190,34 @@ foreach tutti_name {%[2]s %[3]s} {
 	b.WriteString("switch -exact -- \"${tutti_nodes}x${tutti_ppn}\" {\n")
 	for _, l := range s.Layouts {
 		names := spellings(l.Layout)
-		fmt.Fprintf(&b, "    %s - %s {\n%s    }\n", tclWord(names[0]), tclWord(names[1]), tclSettings(l.Settings, "        "))
+		fmt.Fprintf(&b, "    %s - %s {\n%s    }\n", tclWord(names[0]), tclWord(names[1]), s.tcl(l.Settings, "        "))
 	}
-	fmt.Fprintf(&b, "    default {\n%s    }\n}\n", tclSettings(s.Settings, "        "))
+	fmt.Fprintf(&b, "    default {\n%s    }\n}\n", s.tcl(s.Settings, "        "))
 	return []byte(b.String()), nil
 }
 
 // exports returns settings as lines of a POSIX shell. Values may hold any character
 // but NUL.
-func exports(settings []Setting) []byte {
+func (s Setup) exports(settings []Setting) []byte {
 	var b bytes.Buffer
 	for _, x := range settings {
-		fmt.Fprintf(&b, "export %s='%s'\n", x.Name, strings.ReplaceAll(x.Value, "'", `'\''`))
+		behind := ""
+		if slices.Contains(s.Lists, x.Name) {
+			behind = fmt.Sprintf(`"${%[1]s:+:$%[1]s}"`, x.Name)
+		}
+		fmt.Fprintf(&b, "export %s='%s'%s\n", x.Name, strings.ReplaceAll(x.Value, "'", `'\''`), behind)
 	}
 	return b.Bytes()
 }
 
-func tclSettings(settings []Setting, indent string) string {
+func (s Setup) tcl(settings []Setting, indent string) string {
 	var b strings.Builder
 	for _, x := range settings {
-		fmt.Fprintf(&b, "%ssetenv %s %s\n", indent, x.Name, tclWord(x.Value))
+		command := "setenv"
+		if slices.Contains(s.Lists, x.Name) {
+			command = "prepend-path"
+		}
+		fmt.Fprintf(&b, "%s%s %s %s\n", indent, command, x.Name, tclWord(x.Value))
 	}
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/golden"
+	"tutti/internal/test/need"
 	"tutti/selection"
 )
 
@@ -49,6 +50,52 @@ func TestSetupGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Check(t, "layouts.module", module)
+}
+
+// A job whose ranks are dealt in another order is warned, once, and has its settings; any
+// other job is told nothing.
+func TestSetupWarns(t *testing.T) {
+	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
+	shell, err := s.Shell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := s.Module("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, shell)
+	for _, tc := range []struct {
+		order string // what Slurm says
+		warns int
+	}{{"", 0}, {"block", 0}, {"block:cyclic,Pack", 0}, {"cyclic", 1}, {"plane=4", 1}, {"'; id; '", 1}} {
+		var env []string
+		if tc.order != "" {
+			env = []string{"SLURM_DISTRIBUTION=" + tc.order}
+		}
+		for _, name := range interpreters(t) {
+			cmd := exec.Command(name, "-c", `set -eu; . "$1"; echo "$TUTTI_FILE"`, "sh", path)
+			checkWarning(t, cmd, env, tc.warns)
+		}
+		tcl, err := exec.LookPath("tclsh")
+		if err != nil {
+			continue // tests of modules say that it is missing
+		}
+		script := "proc setenv {name value} { puts $value }\nproc module-whatis {args} {}\nproc module-info {args} { return 1 }\nsource [lindex $argv 0]"
+		checkWarning(t, exec.Command(tcl, write(t, []byte(script)), write(t, module)), env, tc.warns)
+	}
+}
+
+func checkWarning(t *testing.T, cmd *exec.Cmd, env []string, warns int) {
+	t.Helper()
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	want := strings.Repeat("tutti: these settings hold for ranks in block order, this job has another one (SLURM_DISTRIBUTION)\n", warns)
+	if err != nil || string(out) != "/common\n" || stderr.String() != want {
+		t.Errorf("%v %q: %v, settings %q, warning %q; want %q", cmd.Args[0], env, err, out, &stderr, want)
+	}
 }
 
 // interpreters of POSIX shell text on this machine.
@@ -146,10 +193,7 @@ func tclsh(t *testing.T, module []byte, env []string, names ...string) []string 
 	t.Helper()
 	shell, err := exec.LookPath("tclsh")
 	if err != nil {
-		if os.Getenv("REQUIRE_MPI") == "1" {
-			t.Fatal("tclsh is missing: install tcl")
-		}
-		t.Skip("tclsh is missing: install tcl")
+		need.Modules.Missing(t, "%v: needs apt-get install tcl", err)
 	}
 	script := `proc setenv {name value} { set ::env($name) $value }
 proc module-whatis {args} {}
@@ -256,28 +300,24 @@ func ExampleSetup_Shell() {
 // print shell text for "load NAME".
 func moduleCommands(t *testing.T) map[string][]string {
 	out := map[string][]string{}
-	if lmod := "/usr/share/lmod/lmod/libexec/lmod"; exists(lmod) {
+	lmod := "/usr/share/lmod/lmod/libexec/lmod"
+	if _, err := os.Stat(lmod); err == nil {
 		out["Lmod"] = []string{lmod, "sh"}
 	}
-	for _, path := range []string{"/usr/lib/x86_64-linux-gnu/modulecmd.tcl", "/usr/share/Modules/libexec/modulecmd.tcl"} {
-		if exists(path) {
-			out["Environment Modules"] = []string{"tclsh", path, "sh"}
+	for _, pattern := range []string{"/usr/lib/*/modulecmd.tcl", "/usr/share/Modules/libexec/modulecmd.tcl"} {
+		if paths, err := filepath.Glob(pattern); err == nil && len(paths) > 0 {
+			out["Environment Modules"] = []string{"tclsh", paths[0], "sh"}
 		}
 	}
 	if len(out) == 0 {
-		t.Skip("no module system: install lmod or environment-modules")
+		need.Modules.Missing(t, "no module system: needs apt-get install environment-modules")
 	}
 	return out
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // TestRealModules loads hostile values, and a layout, through what users have.
 func TestRealModules(t *testing.T) {
-	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}}
+	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}, Order: coll.Block}
 	own := selection.LayoutSettings{Layout: layout(2, 4)}
 	var names []string
 	for i, v := range hostile {
@@ -301,13 +341,18 @@ func TestRealModules(t *testing.T) {
 			cmd := exec.Command(command[0], append(command[1:], "load", "tutti-test/1")...)
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "MODULEPATH=" + dir}
 			want := append([]string{"everybody"}, strings.Split(strings.Repeat("-", len(hostile)-1), "")...)
+			var said bytes.Buffer
+			cmd.Stderr = &said
 			if job {
-				cmd.Env = append(cmd.Env, "SLURM_JOB_NUM_NODES=2", "SLURM_TASKS_PER_NODE=4(x2)")
+				cmd.Env = append(cmd.Env, "SLURM_DISTRIBUTION=cyclic", "SLURM_JOB_NUM_NODES=2", "SLURM_TASKS_PER_NODE=4(x2)")
 				want = hostile
 			}
 			text, err := cmd.Output()
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
+			}
+			if warned := strings.Contains(said.String(), "ranks in block order"); warned != job {
+				t.Errorf("%s, in a job of another order %t: it says %q", name, job, &said)
 			}
 			// Values with shell syntax must come out of the shell as they went in.
 			got := source(t, "/bin/sh", write(t, text), []string{"LC_ALL=C.UTF-8"}, names...)

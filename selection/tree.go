@@ -23,10 +23,10 @@ type Options struct {
 	// against the best option of a row: 0.01 for one percent.
 	MaxLoss float64
 
-	// ByProcesses is for a library whose rules know the size of a communicator but
-	// nothing of nodes: layouts with the same number of processes are rows it
+	// ByRanks is for a library whose rules know the size of a communicator but
+	// nothing of nodes: layouts with the same number of ranks are rows it
 	// cannot tell apart, and every communicator of that size is in the tuned range.
-	ByProcesses bool
+	ByRanks bool
 }
 
 // Tree selects the algorithm of one collective. It is a plain value: levels in
@@ -40,7 +40,7 @@ type Tree struct {
 	size func(coll.Point) int64
 }
 
-// CommRange holds for communicators of Low to High processes, both included.
+// CommRange holds for communicators of Low to High ranks, both included.
 // Neighbouring ranges leave no gap.
 type CommRange struct {
 	Low  int        `json:"low"`
@@ -80,14 +80,14 @@ func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	if t.size == nil || p.Collective != t.Collective {
 		return coll.Default, false
 	}
-	return t.Lookup(p.Processes(), p.PPN, t.size(p))
+	return t.Lookup(p.Ranks(), p.PPN, t.size(p))
 }
 
-// Lookup is Select for a communicator of the given number of processes, with ppn
+// Lookup is Select for a communicator of the given number of ranks, with ppn
 // of them on each node, and a message size in the measure that Fit was given.
-func (t *Tree) Lookup(processes, ppn int, size int64) (coll.Algorithm, bool) {
+func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	for _, c := range t.Comms {
-		if processes < c.Low || processes > c.High {
+		if ranks < c.Low || ranks > c.High {
 			continue
 		}
 		for _, r := range c.PPNs {

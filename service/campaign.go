@@ -112,7 +112,7 @@ type Scheduled struct {
 	TimeZone string    `json:"time_zone"`
 	Next     time.Time `json:"next,omitzero"`
 	Last     time.Time `json:"last,omitzero"`
-	Verdict  string    `json:"verdict,omitempty"` // why it ran or did not, the last time
+	Decision string    `json:"decision,omitempty"` // why it ran or did not, the last time
 }
 
 // Errors of the service; match them with errors.Is.

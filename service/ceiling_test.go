@@ -271,8 +271,8 @@ func TestScheduleSpends(t *testing.T) {
 	if spent, _, left := secondsOf(n.service); spent != 0 || left != 24 {
 		t.Errorf("%g spent, %g left on the day of the clock, want none: the journal is of another day", spent, left)
 	}
-	verdict := n.night() // the probe takes 16 of 24
-	n.expect(verdict, "there is no campaign: not enough node-hours are left: 0.00222 of today's 0.00667 are left", 1)
+	decision := n.night() // the probe takes 16 of 24
+	n.expect(decision, "there is no campaign: not enough node-hours are left: 0.00222 of today's 0.00667 are left", 1)
 	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
 		t.Errorf("%g node-seconds spent, want the 16 of the probe", spent)
 	}

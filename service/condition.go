@@ -41,9 +41,9 @@ func (s *Service) see(ctx context.Context, b Base) (Seen, error) {
 	return s.opt.Site.See(ctx, b)
 }
 
-// verdict decides whether a scheduled campaign runs, from which campaign it starts,
+// decision says whether a scheduled campaign runs, from which campaign it starts,
 // and why. The cheapest condition that holds is enough.
-func (s *Service) verdict(ctx context.Context, b Base) (run bool, from, reason string) {
+func (s *Service) decision(ctx context.Context, b Base) (run bool, from, reason string) {
 	s.mu.Lock()
 	last, open := s.lastOf(b)
 	s.mu.Unlock()

@@ -56,8 +56,8 @@ func checkRow(t *testing.T, events []service.Event, after int64, journal string)
 // from a service that was started later.
 func TestFeed(t *testing.T) {
 	state := t.TempDir()
-	// 3 lines take about 850 bytes: 3000 times that is more than a row keeps in memory.
-	b := base(t, "b", fakeFile{Trials: 3000})
+	// 3 lines take about 850 bytes: 1500 times that is more than a row keeps in memory.
+	b := base(t, "b", fakeFile{Trials: 1500})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
 	feed, err := s.Feed(id)
@@ -75,7 +75,7 @@ func TestFeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(content) <= 2<<20 {
+	if len(content) <= 1<<20 {
 		t.Fatalf("the journal has %d bytes: all of it is kept in memory", len(content))
 	}
 	for i, events := range seen {
@@ -88,7 +88,7 @@ func TestFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkRow(t, follow(feed, 0, 0), 0, string(content))
-	checkRow(t, follow(feed, 8800, 10), 8800, string(content))
+	checkRow(t, follow(feed, 4300, 10), 4300, string(content))
 	if events, _ := feed.After(1e9, 0); len(events) != 0 {
 		t.Errorf("%d events after the last", len(events))
 	}

@@ -17,10 +17,10 @@ import (
 
 // agenda is what the schedule knows of one base.
 type agenda struct {
-	Last    time.Time `json:"last"`    // looked at
-	Verdict string    `json:"verdict"` // of that
-	Probed  spending  `json:"probed,omitzero"`
-	job     gocron.Job
+	Last     time.Time `json:"last"`     // looked at
+	Decision string    `json:"decision"` // of that
+	Probed   spending  `json:"probed,omitzero"`
+	job      gocron.Job
 }
 
 // crontab joins a schedule in cron syntax with its time zone; the one of the
@@ -80,7 +80,7 @@ func (s *Service) scheduled(b Base) Scheduled {
 	if p.job != nil {
 		next, _ = p.job.NextRun()
 	}
-	return Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Next: next, Last: p.Last, Verdict: p.Verdict}
+	return Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Next: next, Last: p.Last, Decision: p.Decision}
 }
 
 // agenda returns what the schedule knows of a base. It needs the lock.
@@ -199,7 +199,7 @@ func (s *Service) stopSchedule() {
 // conditions hold, and notes why or why not. A service that dies in between makes
 // no second one: the time is the key.
 func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
-	run, from, reason := s.verdict(ctx, b)
+	run, from, reason := s.decision(ctx, b)
 	if ctx.Err() != nil {
 		return // the next service looks again
 	}
@@ -219,14 +219,14 @@ func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.agenda(b)
-	p.Last, p.Verdict = s.clock.Now().UTC(), reason
+	p.Last, p.Decision = s.clock.Now().UTC(), reason
 	err := s.saveSchedule()
 	if err == nil {
 		err = s.events.append(scheduleEvent, s.scheduled(b))
 	}
 	if err != nil {
-		s.log.Error("verdict not kept", "base", b.Name, "error", err)
+		s.log.Error("decision not kept", "base", b.Name, "error", err)
 	}
-	s.log.Info("schedule", "base", b.Name, "verdict", reason)
+	s.log.Info("schedule", "base", b.Name, "decision", reason)
 	s.wake()
 }

@@ -116,7 +116,7 @@ func (n *nightly) night() string {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		s := n.service.Schedule()[0]
 		if !s.Last.Before(next) && s.Next.After(next) {
-			return s.Verdict
+			return s.Decision
 		}
 		if time.Now().After(deadline) {
 			n.Fatalf("nothing happens at %v: %+v", next, s)
@@ -131,13 +131,13 @@ func (n *nightly) done() service.Campaign {
 	return awaitState(n.T, n.service, all[0].ID, service.Done)
 }
 
-func (n *nightly) expect(verdict, want string, campaigns int) {
+func (n *nightly) expect(decision, want string, campaigns int) {
 	n.Helper()
-	if !strings.Contains(verdict, want) {
-		n.Errorf("verdict %q, want %q", verdict, want)
+	if !strings.Contains(decision, want) {
+		n.Errorf("decision %q, want %q", decision, want)
 	}
 	if got := len(n.service.Campaigns()); got != campaigns {
-		n.Errorf("%d campaigns, want %d (verdict %q)", got, campaigns, verdict)
+		n.Errorf("%d campaigns, want %d (decision %q)", got, campaigns, decision)
 	}
 }
 
@@ -156,8 +156,8 @@ func TestSchedule(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 2}, service.When{})
 	last := ""
 	for night := range 3 {
-		verdict := n.night()
-		n.expect(verdict, "campaign ", night+1)
+		decision := n.night()
+		n.expect(decision, "campaign ", night+1)
 		c := n.done()
 		if !strings.HasPrefix(c.Reason, "schedule: ") || c.From != last {
 			t.Errorf("campaign of night %d: reason %q, from %q, want it from %q", night, c.Reason, c.From, last)
@@ -186,22 +186,22 @@ func TestConditions(t *testing.T) {
 		nodes     []string
 		err       error
 		run       bool
-		verdict   string
+		decision  string
 	}{
-		{name: "young", when: service.When{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, verdict: "ended 24h"},
-		{name: "old", when: service.When{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, verdict: "ended 24h"},
-		{name: "same machine", when: service.When{Library: true, Nodes: true}, verdict: "the machine is as it was"},
-		{name: "new checksum", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), run: true, verdict: "the file /opt/libmpich.so has changed"},
-		{name: "new path", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Path = "/new/libmpich.so" }), run: true, verdict: "mpich was /opt/libmpich.so and is /new/libmpich.so"},
-		{name: "new version", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Version = "4.1" }), run: true, verdict: "mpich was version 4.0.2 and is 4.1"},
-		{name: "library does not count", when: service.When{Nodes: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), verdict: "as it was"},
-		{name: "new node", when: service.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, verdict: "of 2 nodes 0 are gone, 1 are new"},
-		{name: "node gone", when: service.When{Nodes: true}, nodes: []string{"n1"}, run: true, verdict: "1 are gone"},
-		{name: "nodes do not count", when: service.When{Library: true}, nodes: []string{"n1"}, verdict: "as it was"},
-		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), verdict: "not known: the service's log says why"},
-		{name: "drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
-		{name: "little drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, verdict: "differ by 2.0 %"},
-		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, verdict: "differ by 20.0 %"},
+		{name: "young", when: service.When{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, decision: "ended 24h"},
+		{name: "old", when: service.When{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, decision: "ended 24h"},
+		{name: "same machine", when: service.When{Library: true, Nodes: true}, decision: "the machine is as it was"},
+		{name: "new checksum", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), run: true, decision: "the file /opt/libmpich.so has changed"},
+		{name: "new path", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Path = "/new/libmpich.so" }), run: true, decision: "mpich was /opt/libmpich.so and is /new/libmpich.so"},
+		{name: "new version", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Version = "4.1" }), run: true, decision: "mpich was version 4.0.2 and is 4.1"},
+		{name: "library does not count", when: service.When{Nodes: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), decision: "as it was"},
+		{name: "new node", when: service.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, decision: "of 2 nodes 0 are gone, 1 are new"},
+		{name: "node gone", when: service.When{Nodes: true}, nodes: []string{"n1"}, run: true, decision: "1 are gone"},
+		{name: "nodes do not count", when: service.When{Library: true}, nodes: []string{"n1"}, decision: "as it was"},
+		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
+		{name: "drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
+		{name: "little drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, decision: "differ by 2.0 %"},
+		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestConditions(t *testing.T) {
 			if tc.run {
 				want = 2
 			}
-			n.expect(n.night(), tc.verdict, want)
+			n.expect(n.night(), tc.decision, want)
 			if c := n.service.Campaigns()[0]; tc.run && c.From != first.ID {
 				t.Errorf("the campaign starts from %q, want %s", c.From, first.ID)
 			}

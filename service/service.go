@@ -182,5 +182,5 @@ func (s *Service) Ready() error {
 }
 
 // Events returns the service's own row: "campaign" with a Campaign whenever the
-// state of one changes, and "schedule" with a Scheduled for every verdict.
+// state of one changes, and "schedule" with a Scheduled for every decision.
 func (s *Service) Events() Feed { return s.events.row }

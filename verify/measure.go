@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"tutti/benchrunner"
@@ -50,7 +52,7 @@ func (s series) shifted(limit float64) []float64 {
 // twoLooks measures the spots of a pass and returns the findings as PutBack.
 func (s *Session) twoLooks(ctx context.Context, pass Pass, machine benchrunner.Runner) (Verdict, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
-	first, err := m.look(ctx, FirstLook, func(_ int, seen series) bool { return s.wantsFirst(seen) })
+	first, err := m.look(ctx, FirstLook, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.wantsFirst(seen) })
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -63,7 +65,7 @@ func (s *Session) twoLooks(ctx context.Context, pass Pass, machine benchrunner.R
 	for _, i := range suspects {
 		lengths[i] = s.rules.secondBlocks(pass.Number, len(suspects), spread(first[i].ratios))
 	}
-	second, err := m.look(ctx, SecondLook, func(i int, seen series) bool { return seen.blocks() < lengths[i] })
+	second, err := m.look(ctx, SecondLook, slices.Max(slices.Collect(maps.Values(lengths))), func(i int, seen series) bool { return seen.blocks() < lengths[i] })
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -154,9 +156,9 @@ func (s *Session) known(round int) block {
 	return b
 }
 
-// look measures blocks of the spots that still want one and returns what was seen
-// at each spot of the pass.
-func (m *measurer) look(ctx context.Context, look Look, wants func(spot int, seen series) bool) ([]series, error) {
+// look measures blocks of the spots that still want one, most of them at most, and
+// returns what was seen at each spot of the pass.
+func (m *measurer) look(ctx context.Context, look Look, most int, wants func(spot int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Spots))
 	for number := 1; ; number++ {
 		var spots []int
@@ -168,7 +170,7 @@ func (m *measurer) look(ctx context.Context, look Look, wants func(spot int, see
 		if len(spots) == 0 {
 			return seen, nil
 		}
-		times, err := m.block(ctx, look, number, spots)
+		times, err := m.block(ctx, Event{Look: look, Block: number, Most: most}, spots)
 		if err != nil {
 			return nil, err
 		}
@@ -193,8 +195,9 @@ func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	}
 }
 
-// block measures some spots in both ways, or takes what the log has of it.
-func (m *measurer) block(ctx context.Context, look Look, number int, spots []int) (map[coll.Candidate]coll.Trial, error) {
+// block measures some spots in both ways, or takes what the log has of it. at says which
+// block of which look it is.
+func (m *measurer) block(ctx context.Context, at Event, spots []int) (map[coll.Candidate]coll.Trial, error) {
 	round := m.next
 	m.next++
 	requests := m.requests(round, spots)
@@ -219,10 +222,11 @@ func (m *measurer) block(ctx context.Context, look Look, number int, spots []int
 		return nil, err
 	}
 	if m.opt.Observe != nil {
-		m.opt.Observe(Event{Library: m.opt.Library, Pass: m.pass.Number, Look: look, Block: number, Spots: len(spots)})
+		at.Library, at.Pass, at.Spots = m.opt.Library, m.pass.Number, len(spots)
+		m.opt.Observe(at)
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: known.jobs}
-	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, look, times}); err != nil {
+	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, at.Look, times}); err != nil {
 		return nil, fmt.Errorf("%s: block %d: %w", m.opt.Library, round, err)
 	}
 	for _, r := range requests {

@@ -94,7 +94,7 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	if len(stacks) == 0 {
 		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastWords(), "no output")))
 	}
-	return p.Library.Judge(p.Catalogue, c, stacks)
+	return p.Library.Obeyed(p.Catalogue, c, stacks)
 }
 
 // readStacks returns what each process entered, or why nothing could be seen.

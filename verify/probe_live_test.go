@@ -21,17 +21,22 @@ import (
 	"tutti/verify"
 )
 
-// start runs one start of the probe as a launcher would.
-func start(t *testing.T, p *verify.Probe, launcher []string, c benchrunner.Case) benchrunner.Outcome {
+// start runs a program on one case as a launcher would.
+func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner.Case) benchrunner.Outcome {
 	t.Helper()
-	s := benchrunner.Start{Layout: c.Layout(), Cases: []benchrunner.Case{c}}
+	s := benchrunner.Start{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
 	command, err := p.Command(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, text := range command.Files {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), p.Allowance(s))
 	defer cancel()
-	args := append(append(launcher[1:len(launcher):len(launcher)], "-n", strconv.Itoa(c.Processes())), command.Args...)
+	args := append(append(launcher[1:len(launcher):len(launcher)], "-n", strconv.Itoa(c.Ranks())), command.Args...)
 	cmd := exec.CommandContext(ctx, launcher[0], args...)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1", fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", c.Nodes))
@@ -49,7 +54,9 @@ func start(t *testing.T, p *verify.Probe, launcher []string, c benchrunner.Case)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
 	began := time.Now()
 	_ = cmd.Run() // what it printed counts
-	out := benchrunner.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Ended: true, Wall: time.Since(began)}
+	out := benchrunner.Output{
+		Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Exit: cmd.ProcessState.ExitCode(), Ended: true, Wall: time.Since(began),
+	}
 	return p.Read(s, out).Outcomes[0]
 }
 
@@ -89,7 +96,7 @@ func TestLiveProbe(t *testing.T) {
 				for _, e := range entries {
 					alg := coll.Algorithm{Name: e.Name}
 					point := coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
-					if e.Has(mpi.TwoProcesses) {
+					if e.Has(mpi.TwoRanks) {
 						point.PPN = 1
 					}
 					cand := coll.Candidate{Point: point, Algorithm: alg}

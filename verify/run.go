@@ -49,6 +49,7 @@ type Event struct {
 	Pass    int
 	Look    Look
 	Block   int // of the look
+	Most    int // blocks that the look has at most
 	Spots   int // measured in the block
 }
 
@@ -114,6 +115,25 @@ func (s *Session) Examine(ctx context.Context, files Files) (ended bool, err err
 	verdict, err := s.pass(ctx, state, files)
 	return verdict.End, err
 }
+
+// Ahead returns the spots of the pass that is next or was begun, none where the
+// verification has ended. It measures and writes nothing. The error matches ErrNothing.
+func (s *Session) Ahead(problems []Problem) ([]Spot, error) {
+	state := s.stateFor(problems)
+	if state.ended() {
+		return nil, nil
+	}
+	pass, begun := state.open()
+	if begun {
+		return pass.Spots, nil
+	}
+	pass, err := s.begin(state, problems)
+	return pass.Spots, err
+}
+
+// Spent is the machine time that the trials of the session have cost, in seconds. It is
+// known after Ahead or Examine.
+func (s *Session) Spent() float64 { return s.spent }
 
 // Condemned returns what was condemned of a collective by now, in all sessions.
 func (s *Session) Condemned(c coll.Collective) selection.Condemned { return CondemnedBy(s.entries, c) }

@@ -75,7 +75,7 @@ func interior(p Problem) []Spot {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.edges, b.edges), cmp.Compare(a.Processes(), b.Processes()))
+		return cmp.Or(cmp.Compare(a.edges, b.edges), cmp.Compare(a.Ranks(), b.Ranks()))
 	})
 	out := make([]Spot, len(all))
 	for i, r := range all {

@@ -6,7 +6,7 @@
 //
 // # What the numbers are
 //
-// Seconds is t_max: the mean over all repetitions of the process whose mean is
+// Seconds is t_max: the mean over all repetitions of the rank whose mean is
 // largest. There is no median and no interval. Mind that IMB prints minimum,
 // maximum and average in this order, other programs do not. IMB lowers the
 // repetitions of large messages; Samples is what it did.

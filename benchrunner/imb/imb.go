@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Path       string // absolute path of IMB-MPI1, as the nodes see it
 	Iterations int    // most repetitions of each size; IMB's own 1000 when zero
-	OneHost    bool   // the nodes of a layout are imagined: all processes are on this host
+	OneHost    bool   // the nodes of a layout are imagined: all ranks are on this host
 }
 
 // Program is IMB-MPI1 as a benchrunner.Program.
@@ -39,17 +39,18 @@ func (*Program) Name() string { return "imb" }
 
 // benchmarks are IMB's names of the collectives it has.
 var benchmarks = map[coll.Collective]string{
-	coll.Allgather:     "Allgather",
-	coll.Allgatherv:    "Allgatherv",
-	coll.Allreduce:     "Allreduce",
-	coll.Alltoall:      "Alltoall",
-	coll.Alltoallv:     "Alltoallv",
-	coll.Barrier:       "Barrier",
-	coll.Bcast:         "Bcast",
-	coll.Gather:        "Gather",
-	coll.Reduce:        "Reduce",
-	coll.ReduceScatter: "Reduce_scatter",
-	coll.Scatter:       "Scatter",
+	coll.Allgather:          "Allgather",
+	coll.Allgatherv:         "Allgatherv",
+	coll.Allreduce:          "Allreduce",
+	coll.Alltoall:           "Alltoall",
+	coll.Alltoallv:          "Alltoallv",
+	coll.Barrier:            "Barrier",
+	coll.Bcast:              "Bcast",
+	coll.Gather:             "Gather",
+	coll.Reduce:             "Reduce",
+	coll.ReduceScatter:      "Reduce_scatter",
+	coll.ReduceScatterBlock: "Reduce_scatter_block",
+	coll.Scatter:            "Scatter",
 }
 
 // Group puts all sizes of a collective and algorithm into one start. A case that
@@ -90,9 +91,9 @@ func (p *Program) Command(s benchrunner.Start) (benchrunner.Command, error) {
 		if i > 0 && !benchrunner.Ascending(s.Cases[i-1], c) {
 			return benchrunner.Command{}, fmt.Errorf("imb: %v cannot follow %v in one start", c.Candidate, s.Cases[i-1].Candidate)
 		}
-		fmt.Fprintln(&lengths, c.MsgBytes)
+		fmt.Fprintln(&lengths, length(c))
 	}
-	args := []string{p.opt.Path, "-npmin", strconv.Itoa(s.Layout.Processes())}
+	args := []string{p.opt.Path, "-npmin", strconv.Itoa(s.Layout.Ranks())}
 	if p.opt.Iterations > 0 {
 		args = append(args, "-iter", strconv.Itoa(p.opt.Iterations))
 	}
@@ -108,13 +109,25 @@ func (p *Program) Command(s benchrunner.Start) (benchrunner.Command, error) {
 // check reports why IMB cannot measure a case.
 func check(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
-	switch {
+	ranks := int64(c.Ranks())
+	switch block := c.Collective == coll.ReduceScatterBlock; {
 	case benchmarks[c.Collective] == "":
 		return fmt.Errorf("imb: %v: IMB has no benchmark of %s", c.Candidate, c.Collective)
+	case block && (c.MsgBytes%ranks != 0 || c.MsgBytes/ranks%element != 0):
+		return fmt.Errorf("imb: %v: IMB measures equal parts of whole elements of %d bytes: %d bytes for %d ranks", c.Candidate, element, c.MsgBytes, ranks)
 	case c.MsgBytes%element != 0:
 		return fmt.Errorf("imb: %v: IMB measures whole elements of %d bytes", c.Candidate, element)
 	case c.MsgBytes > 1<<31-1:
 		return fmt.Errorf("imb: %v: IMB takes lengths up to 2147483647 bytes", c.Candidate)
 	}
 	return nil
+}
+
+// length is what IMB calls the size of a case: of Reduce_scatter_block the part of one
+// rank.
+func length(c benchrunner.Case) int64 {
+	if c.Collective == coll.ReduceScatterBlock {
+		return c.MsgBytes / int64(c.Ranks())
+	}
+	return c.MsgBytes
 }

@@ -58,7 +58,7 @@ func TestSample(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "worlds %d version %q damaged %q\n", l.worlds, l.version, l.damaged)
 	for _, s := range l.sections {
-		fmt.Fprintf(&b, "%s, %d processes\n", s.benchmark, s.processes)
+		fmt.Fprintf(&b, "%s, %d ranks\n", s.benchmark, s.ranks)
 		for _, r := range s.rows {
 			fmt.Fprintf(&b, "%d bytes: min %.4g avg %.4g max %.4g s, %d calls\n", r.bytes, r.min, r.avg, r.max, r.repetitions)
 		}
@@ -89,6 +89,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{"sizes", Options{}, start(coll.Bcast, 2, 2, "binomial", 0, 1, 1000, 4096), "-npmin 4 -msglen /work/1/lengths Bcast", "0\n1\n1000\n4096\n"},
 		{"iterations", Options{Iterations: 50}, start(coll.Allreduce, 3, 2, "ring", 4), "-npmin 6 -iter 50 -msglen /work/1/lengths Allreduce", "4\n"},
+		{"parts", Options{}, start(coll.ReduceScatterBlock, 2, 2, "pairwise", 16, 4096), "-npmin 4 -msglen /work/1/lengths Reduce_scatter_block", "4\n1024\n"},
 		{"barrier", Options{}, start(coll.Barrier, 2, 2, "tree", 0), "-npmin 4 Barrier", ""},
 	}
 	for _, tc := range tests {
@@ -111,6 +112,8 @@ func TestCommand(t *testing.T) {
 		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
 		{start(coll.Scan, 2, 2, "ring", 4), "IMB has no benchmark of scan"},
 		{start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
+		{start(coll.ReduceScatterBlock, 2, 2, "ring", 18), "equal parts of whole elements of 4 bytes: 18 bytes for 4 ranks"},
+		{start(coll.ReduceScatterBlock, 2, 2, "ring", 8), "equal parts"},
 		{start(coll.Bcast, 2, 2, "ring", 1<<31), "up to 2147483647"},
 		{start(coll.Bcast, 2, 2, "ring", 8, 8), "cannot follow"},
 	} {
@@ -170,9 +173,9 @@ An invalid value was supplied for an enum variable.
 		{"crash", whole[:at], benchrunner.Output{Ended: true, Exit: 9}, places + "assert\n", []string{"done", "failed run exit code 9: assert"}},
 		{"too few lines", whole[:at], benchrunner.Output{Ended: true}, places, []string{"done", "failed parse the program ended well"}},
 		{"nothing", "", benchrunner.Output{Ended: true, Exit: 1}, "", []string{"failed launch exit code 1", "failed launch"}},
-		{"other size of the world", strings.ReplaceAll(whole, "#processes = 2", "#processes = 3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 processes, want 2", "failed launch"}},
+		{"other size of the world", strings.ReplaceAll(whole, "#processes = 2", "#processes = 3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 ranks, want 2", "failed launch"}},
 		{"two worlds", whole + whole, benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds", "failed launch"}},
-		{"on one node", whole, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 processes on n1", "failed launch"}},
+		{"on one node", whole, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 ranks on n1", "failed launch"}},
 		{"hang", whole[:at], benchrunner.Output{TimedOut: true}, places, []string{"done 50 calls 5.3e-07", "failed run not done after"}},
 		{"locale commas", strings.Replace(whole, line, strings.ReplaceAll(line, ".", ","), 1), benchrunner.Output{Ended: true}, places, []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}},
 		{"prefixed by Open MPI", "[1,0]<stdout>:" + strings.ReplaceAll(whole, "\n", "\n[1,0]<stdout>:"), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[1,0]<stderr>:tutti"), []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}},
@@ -212,12 +215,12 @@ An invalid value was supplied for an enum variable.
 	}
 }
 
-// Processes that wait in a barrier are of no section that was asked for.
+// Ranks that wait in a barrier are of no section that was asked for.
 func TestReadWaiting(t *testing.T) {
 	text := strings.ReplaceAll(sample(t), "# #processes = 2 \n", "# #processes = 2 \n# ( 2 additional processes waiting in MPI_Barrier)\n")
 	four := strings.Repeat(places, 2)
 	r := program(t, Options{}).Read(start(coll.Bcast, 2, 2, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(four), Ended: true})
-	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || !strings.Contains(o.Error, "a world of 2 processes, want 4") {
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || !strings.Contains(o.Error, "a world of 2 ranks, want 4") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -261,4 +264,19 @@ func Example() {
 	}
 	fmt.Println(strings.Join(cmd.Args[2:], " "))
 	// Output: /opt/imb/IMB-MPI1 -npmin 8 -iter 200 -msglen /work/1/lengths Bcast
+}
+
+// The size that IMB prints of Reduce_scatter_block is the part of one rank.
+func TestReadParts(t *testing.T) {
+	const text = `#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
+# Benchmarking Reduce_scatter_block
+# #processes = 4
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           16         1000         1.00         3.00         2.00
+`
+	s := start(coll.ReduceScatterBlock, 1, 4, "pairwise", 64)
+	r := program(t, Options{OneHost: true}).Read(s, benchrunner.Output{Stdout: []byte(text), Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4)), Ended: true})
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Seconds != 3e-6 || o.Samples != 1000 {
+		t.Errorf("outcome %+v, want 3 us", o)
+	}
 }

@@ -16,10 +16,10 @@ type row struct {
 	excuse        string // why IMB did not measure the size, in its own words
 }
 
-// section is one benchmark with one number of processes.
+// section is one benchmark with one number of ranks.
 type section struct {
 	benchmark string
-	processes int
+	ranks     int
 	rows      []row
 }
 
@@ -34,7 +34,7 @@ type listing struct {
 var (
 	banner    = regexp.MustCompile(`^#\s+Intel\(R\) MPI Benchmarks (\S+), MPI-1 part`)
 	benchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
-	processes = regexp.MustCompile(`^# #processes = ([0-9]+)`)
+	worldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
 )
 
 // parse reads the lines of a listing: sections with a header whose names tell the
@@ -50,10 +50,10 @@ func parse(lines []string) listing {
 		} else if m := benchmark.FindStringSubmatch(line); m != nil {
 			l.sections = append(l.sections, section{benchmark: m[1]})
 			columns = nil
-		} else if m := processes.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
+		} else if m := worldSize.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
 			n, err := strconv.Atoi(m[1])
 			if err == nil {
-				l.sections[len(l.sections)-1].processes = n
+				l.sections[len(l.sections)-1].ranks = n
 			}
 		} else if len(l.sections) > 0 && slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
 			columns = fields

@@ -13,11 +13,11 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
 	var reading benchrunner.Reading
-	rows := l.rows(benchmarks[s.Cases[0].Collective], s.Layout.Processes())
+	rows := l.rows(benchmarks[s.Cases[0].Collective], s.Layout.Ranks())
 	reading.Outcomes = benchrunner.Outcomes(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		var own []row
 		for _, r := range rows {
-			if r.bytes == c.MsgBytes || !c.Collective.Sized() {
+			if r.bytes == length(c) || !c.Collective.Sized() {
 				own = append(own, r)
 			}
 		}
@@ -36,7 +36,7 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 
 // unfit says why nothing of the output can be used; text is empty when it can.
 func (p *Program) unfit(s benchrunner.Start, out benchrunner.Output, l listing) (phase, text string) {
-	want := s.Layout.Processes()
+	want := s.Layout.Ranks()
 	if refusal := out.Refusal(); refusal != "" {
 		return benchrunner.PhaseRun, refusal
 	}
@@ -44,11 +44,11 @@ func (p *Program) unfit(s benchrunner.Start, out benchrunner.Output, l listing) 
 		return "", ""
 	}
 	if l.worlds > 1 {
-		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds, want one of %d processes: the launcher is not the library's", l.worlds, want)
+		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", l.worlds, want)
 	}
 	for _, sec := range l.sections {
-		if sec.processes != want && sec.benchmark == benchmarks[s.Cases[0].Collective] {
-			return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d processes, want %d", sec.processes, want)
+		if sec.ranks != want && sec.benchmark == benchmarks[s.Cases[0].Collective] {
+			return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", sec.ranks, want)
 		}
 	}
 	if misplaced := out.Misplaced(s.Layout, p.opt.OneHost); misplaced != "" {
@@ -57,11 +57,11 @@ func (p *Program) unfit(s benchrunner.Start, out benchrunner.Output, l listing) 
 	return "", ""
 }
 
-// rows returns the lines of a benchmark with a number of processes.
-func (l listing) rows(benchmark string, processes int) []row {
+// rows returns the lines of a benchmark with a number of ranks.
+func (l listing) rows(benchmark string, ranks int) []row {
 	var out []row
 	for _, s := range l.sections {
-		if s.benchmark == benchmark && s.processes == processes {
+		if s.benchmark == benchmark && s.ranks == ranks {
 			out = append(out, s.rows...)
 		}
 	}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,6 +28,8 @@ type Options struct {
 	Path string   // of the launcher as the nodes see it; srun, mpiexec.hydra or mpirun when empty
 	Args []string // of the site, as --overcommit: they stand before those of the layout
 	MPI  string   // srun: value of --mpi, as pmi2 or pmix; Slurm's default when empty
+
+	Order coll.Order // of the ranks over the nodes; block when empty
 }
 
 // launcher is one of them: what it is called and how a layout is said to it.
@@ -80,6 +83,9 @@ func New(name string, o Options) (benchrunner.Launcher, error) {
 	}
 	if strings.HasPrefix(path, "-") {
 		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, path)
+	}
+	if _, err := coll.ParseOrder(string(cmp.Or(o.Order, coll.Block))); err != nil {
+		return nil, fmt.Errorf("launcher %s: %w", name, err)
 	}
 	return &launcher{name: name, path: path, site: slices.Clone(o.Args), layout: k.layout(o), kind: k}, nil
 }
@@ -158,9 +164,9 @@ func srunArgs(o Options) func(coll.Layout, benchrunner.Command) []string {
 	return func(l coll.Layout, _ benchrunner.Command) []string {
 		args := []string{
 			"--nodes=" + strconv.Itoa(l.Nodes),
-			"--ntasks=" + strconv.Itoa(l.Processes()),
+			"--ntasks=" + strconv.Itoa(l.Ranks()),
 			"--ntasks-per-node=" + strconv.Itoa(l.PPN),
-			"--distribution=block",
+			"--distribution=" + string(cmp.Or(o.Order, coll.Block)),
 			"--kill-on-bad-exit=1",
 			"--export=ALL",
 			"--input=none",
@@ -173,17 +179,27 @@ func srunArgs(o Options) func(coll.Layout, benchrunner.Command) []string {
 }
 
 // hydraArgs: hydra passes its whole environment on, unless told otherwise by
-// variables of its own; hence -genvall.
-func hydraArgs(Options) func(coll.Layout, benchrunner.Command) []string {
+// variables of its own; hence -genvall. It deals as many ranks as -ppn says to each node
+// of its job in turn, and begins again with the first: in cyclic order the job must not
+// have more nodes than the layout, or they must be named.
+func hydraArgs(o Options) func(coll.Layout, benchrunner.Command) []string {
 	return func(l coll.Layout, _ benchrunner.Command) []string {
-		return []string{"-genvall", "-n", strconv.Itoa(l.Processes()), "-ppn", strconv.Itoa(l.PPN)}
+		turn := l.PPN
+		if o.Order == coll.Cyclic {
+			turn = 1
+		}
+		return []string{"-genvall", "-n", strconv.Itoa(l.Ranks()), "-ppn", strconv.Itoa(turn)}
 	}
 }
 
 // mpirunArgs: mpirun passes variables of its own (OMPI_...) on and no others.
-func mpirunArgs(Options) func(coll.Layout, benchrunner.Command) []string {
+func mpirunArgs(o Options) func(coll.Layout, benchrunner.Command) []string {
+	by := "slot"
+	if o.Order == coll.Cyclic {
+		by = "node"
+	}
 	return func(l coll.Layout, cmd benchrunner.Command) []string {
-		args := []string{"-n", strconv.Itoa(l.Processes()), "--map-by", fmt.Sprintf("ppr:%d:node", l.PPN), "--rank-by", "slot"}
+		args := []string{"-n", strconv.Itoa(l.Ranks()), "--map-by", fmt.Sprintf("ppr:%d:node", l.PPN), "--rank-by", by}
 		for _, v := range cmd.Env {
 			if !strings.HasPrefix(v.Name, "OMPI_") {
 				args = append(args, "-x", v.Name)

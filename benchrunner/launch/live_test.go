@@ -113,12 +113,17 @@ func TestLiveLocal(t *testing.T) {
 	}
 }
 
-// checkRanks wants the lines of a world with consecutive ranks on the hosts.
-func checkRanks(t *testing.T, stdout string, l coll.Layout, hosts []string) {
+// checkRanks wants the lines of a world with consecutive ranks on the hosts, or in another
+// order.
+func checkRanks(t *testing.T, stdout string, l coll.Layout, hosts []string, order ...coll.Order) {
 	t.Helper()
 	var want, got []string
-	for rank := range l.Processes() {
-		want = append(want, fmt.Sprintf("rank %d of %d on %s, mark m", rank, l.Processes(), hosts[rank/l.PPN]))
+	for rank := range l.Ranks() {
+		node := rank / l.PPN
+		if slices.Contains(order, coll.Cyclic) {
+			node = rank % l.Nodes
+		}
+		want = append(want, fmt.Sprintf("rank %d of %d on %s, mark m", rank, l.Ranks(), hosts[node]))
 	}
 	for line := range strings.Lines(stdout) {
 		if strings.HasPrefix(line, "rank ") {
@@ -215,6 +220,23 @@ func TestLiveSlurm(t *testing.T) {
 			}
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"})
+		})
+		t.Run(tc.name+" in cyclic order", func(t *testing.T) {
+			tc.opt.Order = coll.Cyclic
+			file := filepath.Join(t.TempDir(), "hosts")
+			args, suffix, err := newLauncher(t, tc.launcher, tc.opt).(benchrunner.Placer).On(file, layout, placed(t, tc.prog))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
+			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"}, coll.Cyclic)
+			cyclic := coll.Layout{Nodes: 4, PPN: 2} // the whole job
+			args = newLauncher(t, tc.launcher, tc.opt).Args(cyclic, placed(t, tc.prog))
+			out = runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
+			checkRanks(t, string(out.Stdout), cyclic, []string{"n1", "n2", "n3", "n4"}, coll.Cyclic)
 		})
 	}
 	t.Run("wrong type", func(t *testing.T) { worldsOfOne(t, cluster, layout, placed(t, mpich)) })

@@ -2,9 +2,11 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"tutti/benchrunner"
 	"tutti/coll"
 )
 
@@ -58,6 +60,7 @@ type carried struct {
 	at      state
 	draft   draft   // of a job that is drafted
 	slot    bool    // it counts as one of the jobs that the scheduler takes
+	earlier bool    // an earlier run began it
 	known   bool    // it was submitted a while ago: an answer is wanted at once
 	claimed bool    // a script has claimed its folder
 	ending  ending  // why it is not waited for any more
@@ -67,7 +70,7 @@ type carried struct {
 
 // begun returns a job that an earlier run began. One that was submitted has its slot.
 func (r *run) begun(j coll.Job) *carried {
-	c := &carried{job: job{Job: j}, at: recalled, slot: j.State == coll.JobSubmitted}
+	c := &carried{job: job{Job: j}, at: recalled, earlier: true, slot: j.State == coll.JobSubmitted}
 	if c.slot {
 		r.m.slots.take()
 	}
@@ -77,7 +80,7 @@ func (r *run) begun(j coll.Job) *carried {
 // carry takes a job to its end.
 func (r *run) carry(ctx context.Context, c *carried) error {
 	err := r.walk(ctx, c)
-	if c.slot {
+	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // nobody tries the same before all are told
 		r.m.slots.release()
 	}
 	if err != nil {

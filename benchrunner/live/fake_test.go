@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
+	"tutti/internal/test/executable"
 	"tutti/mpi"
 )
 
@@ -30,6 +30,7 @@ for case in "$@"; do
 	crash) echo "crashed in $number" >&2; kill -SEGV $$ ;;
 	half) printf 'case %s 1' "$number"; exit 0 ;;
 	slow) sleep 0.3 ;;
+	ended) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -TERM $$ ;;
 	nolaunch) echo "no such fabric" >&2; exit 7 ;;
 	esac
 	echo "$TUTTI_START $number" >>"$ledger"
@@ -55,7 +56,7 @@ func newFakeProgram(t testing.TB, dir string) fakeProgram {
 
 func writeFakeProgram(dir string) (fakeProgram, error) {
 	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 500 * time.Millisecond}
-	return p, os.WriteFile(p.path, []byte(fakeText), 0o777)
+	return p, executable.Write(p.path, fakeText)
 }
 
 func (p fakeProgram) Name() string { return "fake" }

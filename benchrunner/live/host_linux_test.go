@@ -10,6 +10,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/test/smalldisk"
 )
 
 // The clock of a node is set while a job runs: what it cost is what it took.
@@ -29,21 +30,6 @@ func TestClockSteps(t *testing.T) {
 			}
 		})
 	}
-}
-
-// small mounts a small file system, where the test may.
-func small(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skip("cannot mount a small file system: ", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }
 
 // fill writes a file that leaves no room.
@@ -71,7 +57,10 @@ func unfill(t *testing.T, dir string) {
 // With no room for the folder of a job, or a quota that is used up, nothing is
 // submitted and nobody is blamed; with room again the batch is measured.
 func TestNoRoomForJob(t *testing.T) {
-	dir := small(t)
+	dir := smalldisk.Mount(t, "256k")
+	if dir == "" {
+		return // the test ran in a namespace of its own
+	}
 	o := options(t, dir, localScheduler(t))
 	b := batchOf(at(1, 1, "a"), at(2, 2, "a"))
 	fill(t, dir)
@@ -108,7 +97,10 @@ func (f filling) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.R
 // With no room for what was made of a job it stays submitted; with room again it is
 // read, not measured again.
 func TestNoRoomForResult(t *testing.T) {
-	dir := small(t)
+	dir := smalldisk.Mount(t, "256k")
+	if dir == "" {
+		return // the test ran in a namespace of its own
+	}
 	o := options(t, dir, localScheduler(t))
 	o.Program = filling{o.Program.(fakeProgram), func() { fill(t, dir) }}
 	b := batchOf(at(1, 1, "a"), at(1, 2, "a"))

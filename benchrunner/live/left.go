@@ -139,13 +139,14 @@ type startFiles struct {
 	begun   bool
 	changed time.Time // when it wrote last
 	run     string    // of the job, when it ended; another one after a requeue
+	hosts   []string  // its nodes, when it ran beside others
 }
 
 // start returns what is there of a start.
 func (f *folder) start(dir string, limit time.Duration) startFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s startFiles
-	s.Stdout, s.Stderr = f.text(in("stdout")), f.text(in("stderr"))
+	s.Stdout, s.Stderr, s.hosts = f.text(in("stdout")), f.text(in("stderr")), f.hosts(in("hosts"))
 	s.changed = f.changed(in("begin"), in("stdout"), in("stderr"), in("end.new"), in("end"))
 	begin := f.changed(in("begin"))
 	end, ended := f.fields(in("end"))

@@ -1,10 +1,12 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +26,13 @@ type Machine struct {
 	fits     atomic.Bool                          // some start does, so the grid is not beyond the machine
 	nodes    atomic.Int64                         // most that a job could have
 	patience time.Duration                        // with a scheduler that is unavailable
+	doubt    atomic.Bool                          // no program has started yet, see Doubt
+
+	wired struct { // what the scheduler says of its switches, asked once
+		sync.Mutex
+		known    bool
+		switches [][]string
+	}
 }
 
 var _ benchrunner.Runner = (*Machine)(nil)
@@ -54,8 +63,9 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	if err != nil {
 		return c, err
 	}
+	c.Bytes = cmp.Or(m.opt.NodeBytes, c.Bytes)
 	m.said.Store(&c)
-	m.slots.setLimit(c.Jobs)
+	m.slots.setLimit(m.jobsAtOnce(c))
 	return c, nil
 }
 
@@ -76,6 +86,7 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 			m.nodes.Store(int64(c.Nodes))
 			return c, nil
 		}
+		m.opt.Notice(fmt.Errorf("%d nodes are up, %d were", c.Nodes, most))
 		if !w.pause(ctx) {
 			return c, ctx.Err()
 		}
@@ -125,6 +136,7 @@ func (m *Machine) patiently(ctx context.Context, f func() error) error {
 		if err == nil || !errors.Is(err, benchrunner.ErrUnavailable) || w.over() {
 			return err
 		}
+		m.opt.Notice(err)
 		if !w.pause(ctx) {
 			return ctx.Err()
 		}
@@ -148,50 +160,11 @@ func (m *Machine) planner(c benchrunner.Capacity, s side) planner {
 		program: m.opt.Program,
 		bounds:  boundsOf(c, m.opt.JobTime, time.Now()),
 		launch:  m.opt.LaunchTime,
+		rank:    m.opt.RankTime,
 		dir:     m.jobDir("check"),
+		order:   m.opt.Order,
 		side:    s,
 	}
-}
-
-// Planned is a job as it would be submitted.
-type Planned struct {
-	Job         coll.Job // intended
-	Starts      []benchrunner.Start
-	Submission  benchrunner.Submission
-	Script      string
-	Command     string  // of the scheduler, for people
-	NodeSeconds float64 // at most
-}
-
-// Plan returns the jobs that Run would submit first, in order; it writes nothing.
-// Requests that cannot be measured are in none of them: Run would log failed
-// trials. Jobs that an earlier run began are left out.
-func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
-	r := m.newRun(batch, nil)
-	drafts, _, err := r.drafts(ctx, r.open())
-	if err == nil && len(drafts) == 0 {
-		err = r.later
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []Planned
-	for i, d := range drafts {
-		j, err := m.render(d, fmt.Sprintf("%s%d", r.prefix, r.number+i+1))
-		if err != nil {
-			return nil, err
-		}
-		p := Planned{
-			Job: j.Job, Submission: m.submission(j), Script: j.script,
-			NodeSeconds: j.LimitSeconds * float64(j.Nodes),
-		}
-		for _, s := range j.starts {
-			p.Starts = append(p.Starts, s.Start)
-		}
-		p.Command = m.opt.Scheduler.Show(p.Submission)
-		out = append(out, p)
-	}
-	return out, nil
 }
 
 // Cancel ends the jobs that have not ended. Running the campaign again reads what

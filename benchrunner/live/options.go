@@ -34,13 +34,21 @@ type Options struct {
 	Env     []mpi.Var // of every start
 
 	LaunchTime time.Duration // for a start to come up and to end, and for the set-up of a job; default 1 min
+	RankTime   time.Duration // and more for each rank of a start, in whole seconds together
+	NodeBytes  int64         // memory of a node for buffers; zero: what the scheduler says
 	Settle     time.Duration // how long files are waited for once a job is over; default 30 s
 	JobTime    time.Duration // most wall time of one job; zero: as much as the scheduler allows
 	Poll       Poll
 
+	// Notice, when not nil, is told what the scheduler says when it is waited for. It may
+	// be called by several goroutines, every few seconds.
+	Notice func(error)
+
 	Parallel      Parallel   // default ParallelNever; without effect where nodes are not machines of their own
 	ParallelNodes int        // most nodes of a job with starts side by side; 0: those of the widest start of a batch, all of an allocation
-	Switches      [][]string // of ParallelSwitch: names of the nodes of each; none: those that the scheduler knows
+	Switches      [][]string // names of the nodes of each; none: those that the scheduler knows
+
+	Order coll.Order // in which the launcher deals ranks to nodes; what is measured is told with it
 }
 
 // Poll bounds how often jobs are looked at: a fiftieth of the time since something
@@ -61,6 +69,10 @@ func (o Options) withDefaults() Options {
 	o.Poll.Min = cmp.Or(o.Poll.Min, 10*time.Millisecond)
 	o.Poll.Max = cmp.Or(o.Poll.Max, 30*time.Second)
 	o.Parallel = cmp.Or(o.Parallel, ParallelNever)
+	o.Order = cmp.Or(o.Order, coll.Block)
+	if o.Notice == nil {
+		o.Notice = func(error) {}
+	}
 	return o
 }
 
@@ -79,15 +91,30 @@ func (o Options) validate() error {
 	for _, d := range []struct {
 		name string
 		time time.Duration
-	}{{"launch time", o.LaunchTime}, {"settle", o.Settle}, {"job time", o.JobTime}, {"shortest poll", o.Poll.Min}, {"longest poll", o.Poll.Max}} {
+	}{{"launch time", o.LaunchTime}, {"launch time of a rank", o.RankTime}, {"settle", o.Settle}, {"job time", o.JobTime}, {"shortest poll", o.Poll.Min}, {"longest poll", o.Poll.Max}} {
 		fault(d.time < 0, "%s %v: want zero or more", d.name, d.time)
 	}
 	fault(o.Poll.Min > o.Poll.Max, "poll: the shortest, %v, is over the longest, %v", o.Poll.Min, o.Poll.Max)
 	for _, m := range o.Modules {
 		fault(m == "" || strings.ContainsAny(m, "\x00\n"), "module %q: want one line without zero bytes", m)
 	}
-	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup), o.checkParallel())
+	_, err := coll.ParseOrder(string(o.Order))
+	faults = append(faults, err, checkVars(o.Env), checkSetup(o.Setup), o.checkSwitches(), o.checkParallel())
 	return errors.Join(faults...)
+}
+
+// checkSwitches wants each node below one switch.
+func (o Options) checkSwitches() error {
+	where := map[string]bool{}
+	for _, names := range o.Switches {
+		for _, n := range names {
+			if !word.MatchString(n) || where[n] {
+				return fmt.Errorf("switches: node %q: want letters, digits and ._-, and each node once", n)
+			}
+			where[n] = true
+		}
+	}
+	return nil
 }
 
 // checkParallel tries the launcher where starts run side by side.
@@ -97,15 +124,6 @@ func (o Options) checkParallel() error {
 	}
 	if o.ParallelNodes < 0 {
 		return fmt.Errorf("parallel: %d nodes: want none or more", o.ParallelNodes)
-	}
-	where := map[string]bool{}
-	for _, names := range o.Switches {
-		for _, n := range names {
-			if !word.MatchString(n) || where[n] {
-				return fmt.Errorf("switches: node %q: want letters, digits and ._-, and each node once", n)
-			}
-			where[n] = true
-		}
 	}
 	if o.Launcher == nil {
 		return nil // told already

@@ -62,13 +62,14 @@ type refusal struct {
 // bounds are what a job may be.
 type bounds struct {
 	nodes, ppn int           // zero when unknown
+	bytes      int64         // memory of a node; zero when unknown
 	limit      time.Duration // zero when unlimited
 	leaving    bool          // the limit is the end of the nodes
 }
 
 // boundsOf joins what the scheduler takes with the longest job wanted.
 func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
-	b := bounds{nodes: c.Nodes, ppn: c.PPN, limit: c.Limit}
+	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
 	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
 		b.limit = jobTime
 	}
@@ -83,8 +84,10 @@ type planner struct {
 	program benchrunner.Program
 	bounds  bounds
 	launch  time.Duration // allowance for a start to come up and to end, and for the set-up of a job
+	rank    time.Duration // and more for each rank of a start
 	dir     string        // any absolute path: Command is tried with it
 	side    side
+	order   coll.Order
 }
 
 // plan deals the cases to jobs and says which cases cannot be measured. The error
@@ -154,7 +157,7 @@ func (p planner) group(layout coll.Layout, all []wanted) ([][]wanted, error) {
 // fit makes a start of the cases, or halves when it is too long or the program
 // cannot be asked for all of them, or says why a single case does not fit.
 func (p planner) fit(layout coll.Layout, cases []wanted) ([]start, []refusal) {
-	s := start{Start: benchrunner.Start{Layout: layout, Dir: p.dir}}
+	s := start{Start: p.start(layout)}
 	for _, c := range cases {
 		s.Cases = append(s.Cases, c.Case)
 		s.Requests = append(s.Requests, c.request)
@@ -178,6 +181,15 @@ func (p planner) fit(layout coll.Layout, cases []wanted) ([]start, []refusal) {
 	return append(fit, fit2...), append(not, not2...)
 }
 
+// start is one without cases.
+func (p planner) start(layout coll.Layout) benchrunner.Start {
+	s := benchrunner.Start{Layout: layout, Dir: p.dir}
+	if layout.Nodes > 1 {
+		s.Order = p.order
+	}
+	return s
+}
+
 // askable parts the cases that the program cannot be asked for one at a time from
 // the others; when it can be asked for all together nobody is bad.
 func (p planner) askable(layout coll.Layout, all start, cases []wanted) (good []wanted, bad []refusal) {
@@ -185,7 +197,8 @@ func (p planner) askable(layout coll.Layout, all start, cases []wanted) (good []
 		return cases, nil
 	}
 	for _, c := range cases {
-		alone := benchrunner.Start{Layout: layout, Dir: p.dir, Cases: []benchrunner.Case{c.Case}}
+		alone := p.start(layout)
+		alone.Cases = []benchrunner.Case{c.Case}
 		if err := p.command(alone); err != nil {
 			bad = append(bad, refusal{request: c.request, reason: err.Error()})
 		} else {
@@ -205,10 +218,13 @@ func (p planner) misfit(s *start) (reason string, later bool) {
 	case b.ppn > 0 && s.Layout.PPN > b.ppn:
 		return fmt.Sprintf("%v needs %d processes per node, a node takes at most %d", s.Layout, s.Layout.PPN, b.ppn), false
 	}
+	if reason := b.tooBig(s.Cases); reason != "" {
+		return reason, false
+	}
 	if err := p.command(s.Start); err != nil {
 		return err.Error(), false
 	}
-	s.Limit = min(p.program.Allowance(s.Start), benchrunner.Longest) + p.launch
+	s.Limit = min(p.program.Allowance(s.Start), benchrunner.Longest) + p.startAllowance(s.Layout)
 	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
 		if b.leaving {
 			return fmt.Sprintf("a job takes up to %v, the nodes go away in %v", round(need), round(b.limit)), true
@@ -216,6 +232,22 @@ func (p planner) misfit(s *start) (reason string, later bool) {
 		return fmt.Sprintf("a job takes up to %v, %v are allowed: allow longer jobs, or less time for a launch or a measurement", round(need), round(b.limit)), false
 	}
 	return "", false
+}
+
+// startAllowance is how long a start may take to come up and to end. The part of the ranks
+// is in whole seconds, so that small starts differ in what they measure alone.
+func (p planner) startAllowance(l coll.Layout) time.Duration {
+	return p.launch + (time.Duration(l.Ranks()) * p.rank).Truncate(time.Second)
+}
+
+// tooBig says which case has buffers that a node has no room for, "" for none.
+func (b bounds) tooBig(cases []benchrunner.Case) string {
+	for _, c := range cases {
+		if need := benchrunner.NodeBytes(c.Point); b.bytes > 0 && need > b.bytes {
+			return fmt.Sprintf("%v: its buffers take %.3g GB on a node, a node has %.3g GB", c.Candidate, float64(need)/1e9, float64(b.bytes)/1e9)
+		}
+	}
+	return ""
 }
 
 func (p planner) command(s benchrunner.Start) error {

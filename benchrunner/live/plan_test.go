@@ -120,6 +120,28 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestStartAllowance: a start may take as long to come up as its ranks make likely.
+func TestStartAllowance(t *testing.T) {
+	p := planner{launch: time.Minute, rank: 5 * time.Millisecond}
+	for _, tc := range []struct {
+		nodes, ppn int
+		want       time.Duration
+	}{
+		{1, 2, time.Minute},
+		{2, 128, time.Minute + time.Second},
+		{512, 128, time.Minute + 327*time.Second},
+	} {
+		if got := p.startAllowance(coll.Layout{Nodes: tc.nodes, PPN: tc.ppn}); got != tc.want {
+			t.Errorf("%dx%d may take %v to start, want %v", tc.nodes, tc.ppn, got, tc.want)
+		}
+	}
+	p.program, p.dir = sized{most: 1}, "/check"
+	jobs, _, err := p.plan([]wanted{caseAt(0, 400, 100, "a")})
+	if want := 2*time.Minute + 4*time.Second + 100*time.Second + grace; err != nil || jobs[0].limit != want {
+		t.Errorf("a job of 800 ranks may take %v, %v, want %v", jobs[0].limit, err, want)
+	}
+}
+
 // Every case is in one start or refused, no job is over its bounds, whatever comes.
 func TestPlanKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -18,6 +18,7 @@ const restarts = 2
 type result struct {
 	Outcome     coll.JobOutcome
 	Reason      string `json:",omitzero"`
+	Stillborn   string `json:",omitzero"` // why no program started, of a machine in doubt; then no request has a trial
 	Spent       coll.Spent
 	Environment *coll.Environment
 	Trials      map[int]coll.Trial // by request
@@ -34,6 +35,7 @@ func (s sight) result(requests []benchrunner.Request, cut func(request int) int,
 	if decided(outcomes) == 0 {
 		s.giveUp(outcomes, r, cut)
 	}
+	r.Stillborn = s.stillborn(outcomes, r)
 	held := s.held()
 	parts := s.parts(outcomes)
 	r.Spent = spent(parts, held, s.queue())
@@ -47,6 +49,7 @@ func (s sight) result(requests []benchrunner.Request, cut func(request int) int,
 			if o.State != benchrunner.OutcomeNotReached {
 				request := st.Requests[k]
 				t := trialOf(requests[request], o, costs[i][k], s.job.Name)
+				t.Placement = s.starts[i].placement
 				if s.beside() {
 					t.HeldNodes = s.job.Nodes
 				}

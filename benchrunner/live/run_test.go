@@ -8,24 +8,26 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/test/executable"
 )
 
 // refusing is a scheduler that accepts some jobs only.
 type refusing struct {
 	benchrunner.Scheduler
-	accepts  int // first ones
+	accepts  int64 // first ones
 	hopeless bool
 	capacity benchrunner.Capacity
 }
 
 func (r *refusing) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
-	if r.accepts--; r.accepts < 0 {
+	if atomic.AddInt64(&r.accepts, -1) < 0 {
 		return "", fmt.Errorf("invalid partition specified: %w", benchrunner.ErrRejected)
 	}
 	if r.hopeless {
@@ -151,7 +153,7 @@ func waitForCase(t *testing.T, dir string) {
 
 // waitFor waits until the one file of a pattern holds text.
 func waitFor(t *testing.T, pattern, text string) {
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(time.Millisecond) {
+	for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(time.Millisecond) {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) != 1 {
 			continue
@@ -239,7 +241,7 @@ func TestDiskFull(t *testing.T) {
 // What the program leaves behind when it is killed does not disturb the next start.
 func TestLeftoversAreEnded(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("setsid is missing: install util-linux")
+		t.Fatalf("%v: needs apt-get install util-linux", err)
 	}
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
@@ -247,7 +249,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	p.most = 1
 	o.Program = p
 	text := "#!/bin/bash\nsetsid -f sleep 1111 " + "</dev/null >/dev/null 2>&1\nexec sleep 1000\n"
-	if err := os.WriteFile(p.path, []byte(text), 0o777); err != nil {
+	if err := executable.Write(p.path, text); err != nil {
 		t.Fatal(err)
 	}
 	runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
@@ -336,5 +338,14 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 	}
 	if after, err := os.ReadFile(p.ledger); err != nil || string(after) != string(before) {
 		t.Errorf("the job run again has measured: %v\n%s\nbefore:\n%s", err, after, before)
+	}
+}
+
+// Who ends a job ends its programs first and the script a moment later: no program is
+// blamed for it.
+func TestProgramEndedBeforeScript(t *testing.T) {
+	log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, "ended")))
+	if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {
+		t.Errorf("%d jobs, trials %s: want three that were cut short", len(log.last()), ends(log))
 	}
 }

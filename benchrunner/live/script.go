@@ -29,7 +29,7 @@ var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 
 type scriptData struct {
 	Name, Dir, Program, Launcher, Binary string
-	Grace                                int
+	Grace, Moment                        int // seconds
 	Modules                              []string
 	Setup                                bool
 	Starts                               []scriptStart
@@ -81,7 +81,7 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	}
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
-		Grace: int(grace.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
+		Grace: int(grace.Seconds()), Moment: int(moment.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
 		Side: sideBySide(j.starts, j.Nodes), Nodes: j.Nodes,
 	}
 	if data.Switches = data.Side && d.switches != nil; data.Switches {

@@ -17,6 +17,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
+	"tutti/internal/test/executable"
 	"tutti/internal/test/golden"
 	"tutti/mpi"
 )
@@ -86,6 +87,9 @@ func calls(t *testing.T, f *syntax.File, name string) [][]string {
 // Whatever words a user, a program or a launcher says, the script says the same words
 // and nothing else.
 func TestScriptKeepsWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes hundreds of scripts")
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	plain := skeleton(parse(t, planOne(t, wordOptions(t, "/plain/folder", []string{"module"}, "value", []string{"program", "x", "y"})).Script))
 	for range 300 {
@@ -170,7 +174,7 @@ func TestWordsArrive(t *testing.T) {
 	o := options(t, dir, localScheduler(t))
 	program := filepath.Join(dir, "print words")
 	text := "#!/bin/bash\nprintf '%s\\0' \"$@\" \"$SITE\" \"$SETUP\" \"$(cat \"$FILE\")\" \"$(pwd)\" >\"$TUTTI_START/../../../words\"\necho case 1 " + itoa(microseconds(at(1, 1, "a"))) + " end\n"
-	if err := os.WriteFile(program, []byte(text), 0o777); err != nil {
+	if err := executable.Write(program, text); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{program}, nasty...)

@@ -60,15 +60,12 @@ func (m *Machine) sideFor(ctx context.Context, c benchrunner.Capacity, widest in
 	if m.opt.Parallel == ParallelAlways {
 		return s, nil
 	}
-	s.switches = m.opt.Switches
-	if mapper, ok := m.opt.Scheduler.(benchrunner.Mapper); ok && len(s.switches) == 0 {
-		err := m.patiently(ctx, func() (err error) {
-			s.switches, err = mapper.Switches(ctx)
-			return err
-		})
-		if err != nil {
-			return side{}, err
-		}
+	err := m.patiently(ctx, func() (err error) {
+		s.switches, err = m.switches(ctx)
+		return err
+	})
+	if err != nil {
+		return side{}, err
 	}
 	if len(s.switches) == 0 {
 		return side{}, fmt.Errorf("%w: parallel %s: %s knows no switches: name the nodes of each, or choose %s or %s",

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
@@ -81,7 +83,7 @@ func TestSideScript(t *testing.T) {
 			want: map[int64]string{1: "n1+n2+n3+n4", 2: "n5+n6", 3: "n7", 4: "n8"},
 		},
 		{
-			name: "switch", nodes: "a1 b1 a2 b2 a3 c1", switches: [][]string{{"a0", "a1", "a2", "a3"}, {"b1", "b2", "b3"}},
+			name: "switch", nodes: "a1 b1 a2 b2 a3 c1", switches: [][]string{{"a0", "a1.site", "a2", "a3"}, {"b1", "b2", "b3.site"}},
 			cases: []coll.Candidate{at(5, 5, "a"), at(3, 1, "slow"), at(2, 2, "slow"), at(1, 3, "slow")}, done: 4,
 			want: map[int64]string{5: "a1+a2+a3+b1+b2", 1: "a1+a2+a3", 2: "b1+b2", 3: "a1"},
 		},
@@ -112,6 +114,27 @@ func TestSideScript(t *testing.T) {
 				t.Errorf("cases ran on %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+// How the ranks of a measurement lay is told with it, as far as it is known.
+func TestPlacement(t *testing.T) {
+	o := sideOptions(t, "a1 b1 a2 b2 a3 c1")
+	o.Parallel, o.Order = live.ParallelSwitch, coll.Cyclic
+	o.Switches = [][]string{{"a0", "a1.site", "a2", "a3"}, {"b1", "b2", "b3"}}
+	want := map[int64]coll.Placement{
+		6: {Order: coll.Cyclic}, // nobody knows where c1 is
+		5: {Order: coll.Cyclic, Switches: 2, Least: 2, Most: 3},
+		3: {Order: coll.Cyclic, Switches: 1, Least: 3, Most: 3},
+		1: {},
+	}
+	log := runBatch(t, machine(t, o), batchOf(at(6, 6, "a"), at(5, 5, "a"), at(3, 3, "a"), at(1, 1, "a")))
+	got := map[int64]coll.Placement{}
+	for _, tr := range log.trials {
+		got[tr.MsgBytes] = tr.Placement
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 

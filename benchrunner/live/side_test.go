@@ -140,7 +140,7 @@ func TestSideFor(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.opt.Scheduler = unwired{}
-			m := &Machine{opt: tc.opt}
+			m := &Machine{opt: tc.opt.withDefaults()}
 			got, err := m.sideFor(t.Context(), tc.c, 4)
 			if fmt.Sprint(got) != fmt.Sprint(tc.want) || tc.wantErr == "" && err != nil {
 				t.Errorf("%+v, %v; want %+v", got, err, tc.want)
@@ -151,7 +151,7 @@ func TestSideFor(t *testing.T) {
 		})
 	}
 	broken := errors.New("no answer")
-	m := &Machine{opt: Options{Parallel: ParallelSwitch, Scheduler: unwired{err: broken}}}
+	m := &Machine{opt: Options{Parallel: ParallelSwitch, Scheduler: unwired{err: broken}}.withDefaults()}
 	if _, err := m.sideFor(t.Context(), apart, 4); !errors.Is(err, broken) {
 		t.Errorf("error %v, want the scheduler's", err)
 	}

@@ -25,6 +25,7 @@ type sight struct {
 type startSight struct {
 	startFiles
 	benchrunner.Reading
+	placement coll.Placement
 }
 
 // see reads the folder of a job that is over.
@@ -44,6 +45,7 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (sight, error) {
 	if s.over == nil {
 		s.excuse()
 	}
+	m.placed(ctx, s)
 	return s, s.understand(m.opt.Program)
 }
 

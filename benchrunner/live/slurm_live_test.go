@@ -22,6 +22,8 @@ import (
 	"tutti/benchrunner/slurm"
 	"tutti/coll"
 	"tutti/csource"
+	"tutti/internal/test/executable"
+	"tutti/internal/test/need"
 	"tutti/internal/test/runnertest"
 	"tutti/internal/test/slurmtest"
 	"tutti/mpi"
@@ -123,7 +125,7 @@ func newBench(t *testing.T, c cluster) bench {
 	p := b.opt.Program.(fakeProgram)
 	p.allowance = 5 * time.Second
 	p.path = filepath.Join(dir, "bench") // proctrack/linuxproc finds no process with a space in its name
-	if err := os.WriteFile(p.path, []byte(clusterText), 0o777); err != nil {
+	if err := executable.Write(p.path, clusterText); err != nil {
 		t.Fatal(err)
 	}
 	b.opt.Program, b.opt.Launcher, b.opt.LaunchTime = clusterProgram{p}, srun(t, "pmi2"), 4*time.Second
@@ -498,11 +500,8 @@ func TestSlurmTakenUp(t *testing.T) {
 // is not believed.
 func TestSlurmWorldsOfOne(t *testing.T) {
 	c := startCluster(t, 2)
-	const install = "%v: needs apt-get install mpich libmpich-dev"
-	if _, err := exec.LookPath("mpiexec.hydra"); err != nil && os.Getenv("REQUIRE_MPI") == "1" {
-		t.Fatalf(install, err)
-	} else if err != nil {
-		t.Skipf(install, err)
+	if _, err := exec.LookPath("mpiexec.hydra"); err != nil {
+		need.MPI.Missing(t, "%v: needs apt-get install mpich libmpich-dev", err)
 	}
 	built, err := csource.Build(t.Context(), csource.Bench, "mpicc.mpich", filepath.Join(t.TempDir(), "native"))
 	if err != nil {

@@ -260,8 +260,15 @@ func (r *run) conclude(ctx context.Context, c *carried) (state, error) {
 		}
 	}
 	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.made.Outcome, c.made.Spent, c.made.Environment
+	c.Stillborn = c.made.Stillborn
 	if err := r.logJob(c.Job); err != nil {
 		return done, err
+	}
+	switch {
+	case c.Stillborn == "" && len(c.made.Trials) > 0:
+		r.m.trust()
+	case c.Stillborn != "" && !c.earlier: // what an earlier run began may have been mended since
+		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.Stillborn)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -282,6 +289,13 @@ func (r *run) result(ctx context.Context, c *carried) (result, error) {
 		owed += r.owed[request]
 	}
 	res := s.result(r.batch.Requests, func(request int) int { return r.cut[request] }, owed)
+	if res.Stillborn != "" {
+		if r.m.doubt.Load() {
+			res.Trials = map[int]coll.Trial{}
+		} else {
+			res.Stillborn = ""
+		}
+	}
 	r.mu.Unlock()
 	if err := writeJSON(filepath.Join(r.m.jobDir(c.Name), resultFile), res); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return res, fmt.Errorf("job %s: %w", c.Name, err)

@@ -52,6 +52,9 @@ func timedOut(jobs map[string]benchrunner.Submission) map[string]benchrunner.Sta
 // A thousand jobs that wait are one question in five seconds at most, however often
 // one of them moves on; the first questions come quickly, and the end is noticed.
 func TestThousandJobsWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("watches a thousand jobs for hours of fake time")
+	}
 	for lasts, busy := range map[time.Duration]bool{2 * time.Hour: false, 10 * time.Minute: true} {
 		t.Run(fmt.Sprintf("busy %t", busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -235,7 +238,8 @@ func (u upAndDown) Capacity(context.Context) (benchrunner.Capacity, error) {
 func TestNodesComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		m := &Machine{opt: Options{Poll: poll}, patience: patience}
+		told := 0
+		m := &Machine{opt: Options{Poll: poll, Notice: func(error) { told++ }}, patience: patience}
 		m.opt.Scheduler = upAndDown{nodes: func() int {
 			switch at := time.Since(began); {
 			case at < time.Minute, at >= 5*time.Minute && at < time.Hour:
@@ -259,5 +263,8 @@ func TestNodesComeBack(t *testing.T) {
 		time.Sleep(time.Hour)
 		ask(4, 2, patience-time.Minute, patience)
 		ask(4, 2, 0, 0)
+		if told < 10 {
+			t.Errorf("told %d times that nodes are waited for", told)
+		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/topology/slurm"
 )
 
 //go:embed run.sh
@@ -101,7 +102,7 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switches of allocation %s: %w", s.allocation.id, err)
 	}
-	return benchrunner.ParseTopology(out)
+	return slurm.LeafSwitches(out)
 }
 
 // Show returns the command as a person would type it.

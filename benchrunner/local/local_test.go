@@ -243,6 +243,7 @@ func TestFilesDenied(t *testing.T) {
 				if err := os.Remove(filepath.Join(sub.Dir, "exit")); err != nil {
 					t.Fatal(err)
 				}
+				over(t, s, id, sub) // its process lives a moment longer than it takes to say so
 			}
 			path := filepath.Join(sub.Dir, name)
 			_ = os.Remove(path) // it may not be there

@@ -1,4 +1,4 @@
-// Package native runs tutti's own benchmark program (package tutti/native) as a
+// Package native runs tutti's own benchmark program (package tutti/csource) as a
 // benchrunner.Program: one start measures many algorithms, collectives and sizes of
 // a layout.
 //

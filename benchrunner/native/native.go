@@ -186,6 +186,9 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 		comm = "new"
 	}
 	line := fmt.Appendf(nil, "case %d %s %d %s", number, c.Collective, bytes, comm)
+	if c.Own != (coll.Algorithm{}) {
+		line = fmt.Appendf(line, " run=%s", c.Own)
+	}
 	for _, s := range c.Switches {
 		if err := checkSwitch(s); err != nil {
 			return nil, err

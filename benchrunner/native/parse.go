@@ -22,6 +22,7 @@ type event struct {
 	Hosts      int      `json:"hosts"`
 	Domains    int      `json:"domains"`
 	Nodes      []node   `json:"nodes"`
+	Order      string   `json:"order"` // block, cyclic, any or mixed
 	Args       []string `json:"args"`
 	Library    string   `json:"library"`
 	Clock      string   `json:"clock"`
@@ -29,6 +30,7 @@ type event struct {
 	Latency    float64  `json:"latency"`
 
 	Case     *int     `json:"case"`
+	Form     string   `json:"form"`
 	Bytes    int64    `json:"bytes"`
 	Median   *float64 `json:"median"`
 	Low      float64  `json:"low"`
@@ -52,6 +54,9 @@ type event struct {
 	Error string `json:"error"` // the program found its own line to be wrong
 }
 
+// anyOrder says that ranks lie as all orders have them.
+const anyOrder = "any"
+
 type node struct {
 	Host   string `json:"host"`
 	Domain int    `json:"domain"`
@@ -62,6 +67,7 @@ type node struct {
 type said struct {
 	begun   bool
 	at      float64 // when it began, seconds after the program
+	form    string  // of the call that is checked, if it is not the one that is timed
 	later   bool    // something that comes after it was said, too
 	results []event // results and refusals
 }
@@ -127,18 +133,21 @@ func (l *listing) add(e event, last *int) error {
 	case "end":
 		l.ended = true
 		l.pass(last, len(l.cases))
-	case "begin", "result", "refused":
+	case "begin", "check", "result", "refused":
 		if e.Case == nil || *e.Case < 0 || *e.Case >= len(l.cases) {
 			return fmt.Errorf("no such case")
 		}
 		c := &l.cases[*e.Case]
-		if e.Event == "begin" {
+		switch e.Event {
+		case "begin":
 			l.pass(last, *e.Case)
 			*last = *e.Case
 			c.begun, c.at = true, e.At
-			return nil
+		case "check":
+			c.form = e.Form
+		default:
+			c.results = append(c.results, e)
 		}
-		c.results = append(c.results, e)
 	default:
 		return fmt.Errorf("unknown event %q", e.Event)
 	}
@@ -194,7 +203,7 @@ func (e event) checkManner(c benchrunner.Case) error {
 		return fmt.Errorf("stop %q", e.Stop)
 	case !slices.Contains([]string{"clock", "barrier"}, e.Sync):
 		return fmt.Errorf("sync %q", e.Sync)
-	case !slices.Contains([]string{verifiedNot, verifiedStack, verifiedEnum}, e.Verified):
+	case !slices.Contains([]string{verifiedNot, verifiedStack, verifiedEnum, verifiedOwn}, e.Verified):
 		return fmt.Errorf("verified %q", e.Verified)
 	case e.Bytes < 0 || !c.Collective.Sized() && e.Bytes != 0:
 		return fmt.Errorf("%d bytes", e.Bytes)
@@ -213,6 +222,7 @@ const (
 	verifiedNot   = "no"
 	verifiedStack = "error stack" // functions of MPICH, outermost first
 	verifiedEnum  = "enumeration" // the name Open MPI gives to the number
+	verifiedOwn   = "libtutti"    // what libtutti says, as its table has it
 )
 
 // contradicts says in what the algorithm that was seen differs from the case's;
@@ -222,7 +232,7 @@ func (e event) contradicts(c benchrunner.Case) string {
 	switch {
 	case e.Verified == verifiedNot || c.Algorithm.IsDefault():
 		return ""
-	case e.Verified == verifiedEnum && e.Seen == want:
+	case e.Verified == verifiedEnum && e.Seen == want, e.Verified == verifiedOwn && e.Seen == c.Own.String():
 		return ""
 	case e.Verified == verifiedStack:
 		outermost, _, _ := strings.Cut(e.Seen, " ")
@@ -238,24 +248,26 @@ func (e event) contradicts(c benchrunner.Case) string {
 	return fmt.Sprintf("the library ran %s instead", e.Seen)
 }
 
-// world says in what the processes differ from the layout; empty when they do not.
+// world says in what the ranks differ from the layout; empty when they do not.
 func (l listing) world(s benchrunner.Start) string {
 	if len(l.errors) > 0 {
 		return l.errors[0]
 	}
 	if len(l.hellos) > 1 {
-		return fmt.Sprintf("%d worlds, want one of %d processes: the launcher is not the library's", len(l.hellos), s.Layout.Processes())
+		return fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", len(l.hellos), s.Layout.Ranks())
 	}
 	for _, h := range l.hellos {
 		switch {
 		case h.Format != csource.BenchFormat:
 			return fmt.Sprintf("the program speaks format %d, want %d: build it again", h.Format, csource.BenchFormat)
-		case h.Ranks != s.Layout.Processes() || len(h.Nodes) != s.Layout.Nodes:
-			return fmt.Sprintf("%d processes on %d nodes, want %v", h.Ranks, len(h.Nodes), s.Layout)
+		case h.Ranks != s.Layout.Ranks() || len(h.Nodes) != s.Layout.Nodes:
+			return fmt.Sprintf("%d ranks on %d nodes, want %v", h.Ranks, len(h.Nodes), s.Layout)
+		case h.Order != "" && h.Order != anyOrder && s.Order != "" && h.Order != string(s.Order):
+			return fmt.Sprintf("ranks in %s order over the nodes, want %s: runner.order of the campaign says which", h.Order, s.Order)
 		}
 		for _, n := range h.Nodes {
 			if n.Ranks != s.Layout.PPN {
-				return fmt.Sprintf("%d processes on %s, want %d on each of %d nodes", n.Ranks, n.Host, s.Layout.PPN, s.Layout.Nodes)
+				return fmt.Sprintf("%d ranks on %s, want %d on each of %d nodes", n.Ranks, n.Host, s.Layout.PPN, s.Layout.Nodes)
 			}
 		}
 	}

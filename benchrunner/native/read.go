@@ -78,6 +78,9 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 		if l.hung {
 			o.Error = fmt.Sprintf("hung: not done after %.0f s", p.hang().Seconds())
 		}
+		if c.form != "" {
+			o.Error = fmt.Sprintf("a call %s: %s", c.form, o.Error)
+		}
 		if spent := out.Wall.Seconds() - c.at; spent > 0 {
 			o.CostSeconds = spent
 			r.MeasureSeconds += spent
@@ -86,7 +89,7 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 }
 
 // starts warns when some cases began at agreed times and others after a barrier:
-// times of the latter contain the time in which processes leave it.
+// times of the latter contain the time in which ranks leave it.
 func (l listing) starts() []string {
 	barriers, all := 0, 0
 	for _, c := range l.cases {

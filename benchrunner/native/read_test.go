@@ -19,6 +19,9 @@ const (
 	end   = `{"event":"end","cases":3,"at":1}` + "\n"
 )
 
+func form(i int, name string) string {
+	return fmt.Sprintf(`{"event":"check","case":%d,"form":%q}`, i, name) + "\n"
+}
 func begin(i int) string { return fmt.Sprintf(`{"event":"begin","case":%d,"at":0.5}`, i) + "\n" }
 
 // result is a line about a case; more are further keys, or others for these.
@@ -31,7 +34,9 @@ func whole(i int) string { return begin(i) + result(i, "") }
 
 // three are the cases of the tests of Read.
 func three() benchrunner.Start {
-	return start(one(coll.Bcast, 64, "library_default"), one(coll.Bcast, 64, "ring"), one(coll.Bcast, 64, "binomial"))
+	s := start(one(coll.Bcast, 64, "library_default"), one(coll.Bcast, 64, "ring"), one(coll.Bcast, 64, "binomial"))
+	s.Order = coll.Cyclic
+	return s
 }
 
 // short writes outcomes as a line each.
@@ -72,6 +77,10 @@ func TestRead(t *testing.T) {
 		{"noise before a line", strings.ReplaceAll(all, `{"event"`, `noise{"event"`), ended, done + done + done},
 		{"lost begin", hello + result(0, "") + whole(1) + whole(2) + end, ended, done + done + done},
 		{"crash", hello + whole(0) + begin(1), crashed, done + "failed run: exit code 9: Assertion failed cost 1.5\nnot reached\n"},
+		{"crash in another form", hello + whole(0) + begin(1) + form(1, "in place"), crashed,
+			done + "failed run: a call in place: exit code 9: Assertion failed cost 1.5\nnot reached\n"},
+		{"crash behind it", hello + whole(0) + begin(1) + form(1, "in place") + form(1, ""), crashed,
+			done + "failed run: exit code 9: Assertion failed cost 1.5\nnot reached\n"},
 		{"hang", hello + whole(0) + begin(1), timedOut, done + "failed run: not done after 90 s cost 89.5\nnot reached\n"},
 		{"hang seen by the program", hello + whole(0) + begin(1) + `{"event":"hang"}` + "\n", crashed, done + "failed run: hung: not done after 15 s cost 1.5\nnot reached\n"},
 		{"job lost", hello + whole(0) + begin(1), lost, done + "not reached\nnot reached\n"},
@@ -87,9 +96,11 @@ func TestRead(t *testing.T) {
 		{"hung at the start", hello, timedOut, failed("not done after 90 s")},
 		{"job lost at the start", hello, lost, "not reached\nnot reached\nnot reached\n"},
 		{"worlds of one", strings.Repeat(`{"event":"hello","format":1,"ranks":1}`+"\n"+`{"event":"error","why":"a world of one rank"}`+"\n", 2), ended, failed("a world of one rank")},
-		{"two worlds", hello + hello + whole(0), ended, failed("2 worlds, want one of 2 processes: the launcher is not the library's")},
-		{"other nodes", strings.Replace(all, `,{"host":"b","domain":1,"ranks":1}`, "", 1), ended, failed("2 processes on 1 nodes, want 2x1")},
-		{"other ppn", strings.Replace(all, `"domain":0,"ranks":1`, `"domain":0,"ranks":2`, 1), ended, failed("2 processes on a, want 1 on each of 2 nodes")},
+		{"two worlds", hello + hello + whole(0), ended, failed("2 worlds, want one of 2 ranks: the launcher is not the library's")},
+		{"other nodes", strings.Replace(all, `,{"host":"b","domain":1,"ranks":1}`, "", 1), ended, failed("2 ranks on 1 nodes, want 2x1")},
+		{"another order", strings.Replace(all, `"library"`, `"order":"block","library"`, 1), ended, failed("ranks in block order over the nodes, want cyclic: runner.order of the campaign says which")},
+		{"any order", strings.Replace(all, `"library"`, `"order":"any","library"`, 1), ended, done + done + done},
+		{"other ppn", strings.Replace(all, `"domain":0,"ranks":1`, `"domain":0,"ranks":2`, 1), ended, failed("2 ranks on a, want 1 on each of 2 nodes")},
 		{"other format", strings.Replace(all, `"format":1`, `"format":2`, 1), ended, failed("the program speaks format 2, want 1: build it again")},
 	}
 	for _, tc := range tests {
@@ -180,7 +191,7 @@ func TestReadAlgorithm(t *testing.T) {
 	}
 }
 
-// TestReadRecorded reads outputs of real runs: two processes of MPICH 4.0.2 and
+// TestReadRecorded reads outputs of real runs: two ranks of MPICH 4.0.2 and
 // Open MPI 4.1.4, plan beside.
 func TestReadRecorded(t *testing.T) {
 	for _, name := range []string{"mpich", "openmpi"} {

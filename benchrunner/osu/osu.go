@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/version"
 )
 
 // Options say how the programs are called. Zero values leave a number to OSU.
@@ -17,9 +17,9 @@ type Options struct {
 	Version    string // as 7.4; empty when unknown: what only some releases can is not used
 	Iterations int    // timed calls of each size; OSU: 1000 up to 8 KiB, 100 above
 	Warmup     int    // calls before them; OSU: 200 up to 8 KiB, 10 above
-	MemLimit   int64  // bytes of one process; OSU: 512 MiB, larger sizes are left out
+	MemLimit   int64  // bytes of one rank; OSU: 512 MiB, larger sizes are left out
 	Tail       bool   // median of the calls, from 7.3 on
-	OneHost    bool   // the nodes of a layout are imagined: all processes are on this host
+	OneHost    bool   // the nodes of a layout are imagined: all ranks are on this host
 }
 
 // Program is the OSU Micro-Benchmarks as a benchrunner.Program.
@@ -77,14 +77,11 @@ func HasTail(version string) bool {
 }
 
 func parseRelease(s string) (release, error) {
-	major, rest, _ := strings.Cut(s, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	a, err1 := strconv.Atoi(major)
-	b, err2 := strconv.Atoi(minor)
-	if err1 != nil || err2 != nil || a < 0 || b < 0 {
+	n := version.Numbers(s)
+	if len(n) < 2 {
 		return release{}, fmt.Errorf("osu: version %q: want a version as 7.4 or 5.6.2", s)
 	}
-	return release{a, b}, nil
+	return release{n[0], n[1]}, nil
 }
 
 // Name returns osu.
@@ -186,8 +183,8 @@ func (p *Program) check(c benchrunner.Case) error {
 	switch {
 	case titles[c.Collective] == "":
 		return fmt.Errorf("osu: %v: OSU has no program for %s", c.Candidate, c.Collective)
-	case c.Processes() < 2:
-		return fmt.Errorf("osu: %v: OSU measures two processes or more", c.Candidate)
+	case c.Ranks() < 2:
+		return fmt.Errorf("osu: %v: OSU measures two ranks or more", c.Candidate)
 	case !c.Collective.Sized():
 		return nil
 	case c.MsgBytes < element:

@@ -108,7 +108,7 @@ func TestCommandRefuses(t *testing.T) {
 	}{
 		{"no case", Options{}, start(coll.Bcast, 2, 2, "ring"), "start without a case"},
 		{"no program", Options{}, start(coll.Scan, 2, 2, "ring", 4), "OSU has no program for scan"},
-		{"one process", Options{}, start(coll.Barrier, 1, 1, "tree", 0), "two processes or more"},
+		{"one rank", Options{}, start(coll.Barrier, 1, 1, "tree", 0), "two ranks or more"},
 		{"nothing", Options{}, start(coll.Bcast, 2, 2, "ring", 0), "OSU begins at 1 bytes"},
 		{"below the datatype", Options{}, start(coll.Allreduce, 2, 2, "ring", 2), "OSU begins at 4 bytes"},
 		{"half an element", Options{}, start(coll.Allreduce, 2, 2, "ring", 10), "whole elements of 4 bytes"},
@@ -170,7 +170,7 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// places is what the processes of a start say of themselves.
+// places is what the ranks of a start say of themselves.
 func places(hosts ...string) string {
 	var b strings.Builder
 	for _, h := range hosts {
@@ -234,15 +234,15 @@ func TestRead(t *testing.T) {
 		{name: "interleaved", stdout: full + four + eight[:20] + "n1: warning: xyz\n" + eight[20:] + sixteen, stderr: good, ended: true,
 			want: []string{"done 2e-06", "failed parse", "done 4e-06"}},
 		{name: "worlds of one", stderr: strings.Repeat(alone+"\n", 4) + good, exit: 1, ended: true,
-			want: []string{"failed launch worlds of one process, want one of 4", "failed launch", "failed launch"}},
+			want: []string{"failed launch worlds of one rank, want one of 4", "failed launch", "failed launch"}},
 		{name: "two worlds", stdout: full + four + full + four + eight + eight + sixteen + sixteen, stderr: good, ended: true,
 			want: []string{"failed launch 2 worlds", "failed launch", "failed launch"}},
 		{name: "all on the first node", stdout: full + four + eight + sixteen, stderr: places("n1", "n1", "n1", "n1"), ended: true,
-			want: []string{"failed launch 4 processes on n1, want 2 on each of 2 nodes", "failed launch", "failed launch"}},
+			want: []string{"failed launch 4 ranks on n1, want 2 on each of 2 nodes", "failed launch", "failed launch"}},
 		{name: "other ppn", stdout: full + four + eight + sixteen, stderr: places("n1", "n2", "n3", "n4"), ended: true,
-			want: []string{"failed launch 1 processes on n1", "failed launch", "failed launch"}},
-		{name: "fewer processes", stdout: full + four + eight + sixteen, stderr: places("n1", "n1"), ended: true,
-			want: []string{"failed launch 2 processes started, want 4", "failed launch", "failed launch"}},
+			want: []string{"failed launch 1 ranks on n1", "failed launch", "failed launch"}},
+		{name: "fewer ranks", stdout: full + four + eight + sixteen, stderr: places("n1", "n1"), ended: true,
+			want: []string{"failed launch 2 ranks started, want 4", "failed launch", "failed launch"}},
 		{name: "silent fallback of Open MPI", stdout: sample("osu-7.4_ompi_bad_algorithm_id.txt"), stderr: good, ended: true,
 			want: []string{"failed run Open MPI has no value 99 for coll_tuned_bcast_algorithm and ran its own choice", "failed run", "failed run"}},
 		{name: "fallback of MPICH", stdout: full + four + eight + sixteen,
@@ -335,7 +335,7 @@ func Example() {
 }
 
 func TestHasTail(t *testing.T) {
-	for version, want := range map[string]bool{"": false, "seven": false, "5.9": false, "7.2": false, "7.3": true, "7.10": true, "8.0": true} {
+	for version, want := range map[string]bool{"": false, "seven": false, "5.9": false, "7.2": false, "7.3": true, "7.10": true, "8.0": true, "7.4-lrbison3": true, "7.0-lrbison3": false} {
 		if got := HasTail(version); got != want {
 			t.Errorf("HasTail(%q) = %t, want %t", version, got, want)
 		}

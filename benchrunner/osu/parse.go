@@ -11,7 +11,7 @@ import (
 type row struct {
 	bytes         int64 // zero for a barrier
 	avg, min, max float64
-	median        float64 // over the calls, of the mean over the processes
+	median        float64 // over the calls, of the mean over the ranks
 	iterations    int
 	wrong         bool // the check of the data failed
 }

@@ -9,7 +9,7 @@ import (
 	"tutti/coll"
 )
 
-// alone is what OSU says on standard error to a world of one process.
+// alone is what OSU says on standard error to a world of one rank.
 const alone = "This test requires at least two processes"
 
 // Read makes outcomes of a listing.
@@ -47,11 +47,11 @@ func (p *Program) unfit(s benchrunner.Start, out benchrunner.Output, l listing, 
 	case refusal != "":
 		return benchrunner.PhaseRun, refusal
 	case strings.Contains(string(out.Stderr)+string(out.Stdout), alone):
-		return benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one process, want one of %d: the launcher is not the library's", s.Layout.Processes())
+		return benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one rank, want one of %d: the launcher is not the library's", s.Layout.Ranks())
 	case err != nil:
 		return benchrunner.PhaseParse, err.Error()
 	case l.headers > 1:
-		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds, want one of %d processes: the launcher is not the library's", l.headers, s.Layout.Processes())
+		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", l.headers, s.Layout.Ranks())
 	case misplaced != "":
 		return benchrunner.PhaseLaunch, misplaced
 	case l.headers == 1 && l.title != want:

@@ -7,7 +7,7 @@
 //
 // # What the numbers are
 //
-// ReproMPI prints the time of every call, of the process that took longest.
+// ReproMPI prints the time of every call, of the rank that took longest.
 // Seconds is their median, Low and High the interval of order statistics that
 // holds the median with 95 %. With Summary it prints its own medians and there is
 // no interval: less to write for many repetitions. Calls that the window
@@ -18,6 +18,6 @@
 // synchronisation.
 //
 // Reductions sum MPI_FLOAT, all others move MPI_BYTE. ReproMPI counts the bytes of
-// reduce_scatter and reduce_scatter_block for each process, we count the whole
+// reduce_scatter and reduce_scatter_block for each rank, we count the whole
 // vector.
 package reprompi

@@ -16,7 +16,7 @@ type key struct {
 
 // result is what was printed for a key.
 type result struct {
-	seconds []float64 // of each valid call, latest process; raw listings
+	seconds []float64 // of each valid call, latest rank; raw listings
 	median  float64   // of a summary
 	valid   int       // calls of a summary
 	invalid int       // calls that the synchronisation threw away
@@ -24,8 +24,8 @@ type result struct {
 
 // listing is what was printed. Sizes of the datatype turn counts into bytes.
 type listing struct {
-	worlds    int // how often the number of processes came
-	processes int
+	worlds    int // how often the number of ranks came
+	ranks     int
 	typeBytes int64
 	inBytes   bool // the column of sizes has bytes
 	columns   bool // a header of results came
@@ -81,7 +81,7 @@ func (l *listing) setting(text string) error {
 			return fmt.Errorf("@nprocs=%s: want a number", value)
 		}
 		l.worlds++
-		l.processes = n
+		l.ranks = n
 	case "datatype_size_bytes":
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 1 || n > 1<<20 {
@@ -100,14 +100,14 @@ func (l *listing) bytes(count int64) int64 {
 	return count * l.typeBytes
 }
 
-// spanKey is one call of a verbose listing, span what its processes took.
+// spanKey is one call of a verbose listing, span what its ranks took.
 type spanKey struct {
 	key
 	nrep int
 }
 type span struct {
-	longest   float64
-	processes int
+	longest float64
+	ranks   int
 }
 
 // row reads one line of results; it is not ok when a field is missing, too much or
@@ -156,7 +156,7 @@ func (l *listing) row(columns, fields []string, spans map[spanKey]*span) bool {
 	return verbose(k, values, spans)
 }
 
-// verbose keeps the time of one process in one call, by its own clock.
+// verbose keeps the time of one rank in one call, by its own clock.
 func verbose(k key, values map[string]float64, spans map[spanKey]*span) bool {
 	begin, ok1 := values["loc_tstart_sec"]
 	end, ok2 := values["loc_tend_sec"]
@@ -170,11 +170,11 @@ func verbose(k key, values map[string]float64, spans map[spanKey]*span) bool {
 		spans[sk] = s
 	}
 	s.longest = max(s.longest, end-begin)
-	s.processes++
+	s.ranks++
 	return true
 }
 
-// join makes calls of what a verbose listing has of each process.
+// join makes calls of what a verbose listing has of each rank.
 func (l *listing) join(spans map[spanKey]*span) {
 	keys := make([]spanKey, 0, len(spans))
 	for k := range spans {
@@ -182,7 +182,7 @@ func (l *listing) join(spans map[spanKey]*span) {
 	}
 	slices.SortFunc(keys, func(a, b spanKey) int { return a.nrep - b.nrep })
 	for _, k := range keys {
-		if s := spans[k]; l.processes == 0 || s.processes == l.processes {
+		if s := spans[k]; l.ranks == 0 || s.ranks == l.ranks {
 			l.results[k.key].seconds = append(l.results[k.key].seconds, s.longest)
 		}
 	}

@@ -38,7 +38,7 @@ func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.
 
 // unfit says why nothing of the output can be used; text is empty when it can.
 func (p *Program) unfit(s benchrunner.Start, out benchrunner.Output, l listing, err error) (phase, text string) {
-	refusal, want := out.Refusal(), s.Layout.Processes()
+	refusal, want := out.Refusal(), s.Layout.Ranks()
 	misplaced := ""
 	if l.worlds > 0 { // before that the program may not have come to start
 		misplaced = out.Misplaced(s.Layout, p.opt.OneHost)
@@ -48,10 +48,10 @@ func (p *Program) unfit(s benchrunner.Start, out benchrunner.Output, l listing, 
 		return benchrunner.PhaseRun, refusal
 	case err != nil:
 		return benchrunner.PhaseParse, err.Error()
-	case l.worlds > 1 || l.worlds == 1 && l.processes == 1 && want > 1:
-		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds of %d processes, want one of %d: the launcher is not the library's", max(l.worlds, want), l.processes, want)
-	case l.worlds == 1 && l.processes != want:
-		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d processes, want %d", l.processes, want)
+	case l.worlds > 1 || l.worlds == 1 && l.ranks == 1 && want > 1:
+		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds of %d ranks, want one of %d: the launcher is not the library's", max(l.worlds, want), l.ranks, want)
+	case l.worlds == 1 && l.ranks != want:
+		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", l.ranks, want)
 	case misplaced != "":
 		return benchrunner.PhaseLaunch, misplaced
 	}

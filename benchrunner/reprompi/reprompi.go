@@ -16,7 +16,7 @@ type Options struct {
 	Path        string // absolute path of mpibenchmark, as the nodes see it
 	Repetitions int    // timed calls of each size; 100 when zero
 	Summary     bool   // medians only, without an interval
-	OneHost     bool   // the nodes of a layout are imagined: all processes are on this host
+	OneHost     bool   // the nodes of a layout are imagined: all ranks are on this host
 }
 
 // Program is ReproMPI as a benchrunner.Program.
@@ -110,10 +110,10 @@ func sizeOf(c benchrunner.Case) (int64, error) {
 	case !c.Collective.Sized():
 		return 1, nil // the list of sizes must not be empty
 	case c.Collective == coll.ReduceScatter || c.Collective == coll.ReduceScatterBlock:
-		if size%int64(c.Processes()) != 0 {
-			return 0, fmt.Errorf("reprompi: %v: ReproMPI measures equal parts: %d bytes for %d processes", c.Candidate, size, c.Processes())
+		if size%int64(c.Ranks()) != 0 {
+			return 0, fmt.Errorf("reprompi: %v: ReproMPI measures equal parts: %d bytes for %d ranks", c.Candidate, size, c.Ranks())
 		}
-		size /= int64(c.Processes())
+		size /= int64(c.Ranks())
 	}
 	switch {
 	case size < element:

@@ -46,7 +46,7 @@ func program(t *testing.T, opt Options) *Program {
 
 func render(l listing) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "worlds %d processes %d datatype %d bytes\n", l.worlds, l.processes, l.typeBytes)
+	fmt.Fprintf(&b, "worlds %d ranks %d datatype %d bytes\n", l.worlds, l.ranks, l.typeBytes)
 	keys := slices.SortedFunc(maps.Keys(l.results), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.count, b.count))
 	})
@@ -109,7 +109,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{"sizes", Options{}, start(coll.Bcast, 2, 2, "binomial", 1, 1000, 4096), "--calls-list=MPI_Bcast --msizes-list=1,1000,4096 --nrep=100"},
 		{"reduction", Options{Repetitions: 30}, start(coll.Allreduce, 2, 2, "ring", 4, 8), "--calls-list=MPI_Allreduce --msizes-list=4,8 --nrep=30 --datatype=MPI_FLOAT --operation=MPI_SUM"},
-		{"parts of processes", Options{}, start(coll.ReduceScatter, 2, 2, "ring", 64), "--calls-list=MPI_Reduce_scatter --msizes-list=16 --nrep=100 --datatype=MPI_FLOAT --operation=MPI_SUM"},
+		{"parts of ranks", Options{}, start(coll.ReduceScatter, 2, 2, "ring", 64), "--calls-list=MPI_Reduce_scatter --msizes-list=16 --nrep=100 --datatype=MPI_FLOAT --operation=MPI_SUM"},
 		{"barrier, summary", Options{Summary: true}, start(coll.Barrier, 2, 2, "tree", 0), "--calls-list=MPI_Barrier --msizes-list=1 --nrep=100 --summary=median"},
 	}
 	for _, tc := range tests {
@@ -202,10 +202,10 @@ An invalid value was supplied for an enum variable.
 		{"crash", raw[:strings.Index(raw, "MPI_Bcast          1         1024")], benchrunner.Output{Ended: true, Exit: 9}, places + "assert\n", []string{"done 5 calls", "failed run exit code 9: assert"}},
 		{"hang", raw[:strings.Index(raw, "MPI_Bcast          0         1024")], benchrunner.Output{TimedOut: true}, places, []string{"done 5 calls", "failed run not done after"}},
 		{"nothing", "", benchrunner.Output{Ended: true, Exit: 1}, "", []string{"failed launch exit code 1", "failed launch"}},
-		{"other size of the world", strings.ReplaceAll(raw, "nprocs=2", "nprocs=3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 processes, want 2", "failed launch"}},
-		{"worlds of one", strings.Repeat(strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), 2), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 processes", "failed launch"}},
-		{"one world of one", strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 processes", "failed launch"}},
-		{"on one node", raw, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 processes on n1, want 1 on each of 2 nodes", "failed launch"}},
+		{"other size of the world", strings.ReplaceAll(raw, "nprocs=2", "nprocs=3"), benchrunner.Output{Ended: true}, places, []string{"failed launch a world of 3 ranks, want 2", "failed launch"}},
+		{"worlds of one", strings.Repeat(strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), 2), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 ranks", "failed launch"}},
+		{"one world of one", strings.ReplaceAll(raw, "nprocs=2", "nprocs=1"), benchrunner.Output{Ended: true}, places, []string{"failed launch 2 worlds of 1 ranks", "failed launch"}},
+		{"on one node", raw, benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "n2", "n1"), []string{"failed launch 2 ranks on n1, want 1 on each of 2 nodes", "failed launch"}},
 		{"predictions", sample(t, "reprompi-1.0.1_np2_pred.txt"), benchrunner.Output{Ended: true}, places, []string{"failed parse a listing of mpibenchPredNreps", "failed parse"}},
 		{"prefixed by Open MPI", "[1,0]<stdout>:" + strings.ReplaceAll(raw, "\n", "\n[1,0]<stdout>:"), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[1,0]<stderr>:tutti"), []string{"done 5 calls 2.8e-07", "done 5 calls"}},
 		{"prefixed by MPICH", "[0] " + strings.ReplaceAll(raw, "\n", "\n[0] "), benchrunner.Output{Ended: true}, strings.ReplaceAll(places, "tutti", "[0] tutti"), []string{"done 5 calls 2.8e-07", "done 5 calls"}},

@@ -7,28 +7,38 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
+	"tutti/topology/slurm"
 )
 
 // node is a line of sinfo --Node.
 type node struct {
 	name     string
 	cpus     int
+	bytes    int64 // of memory; zero where Slurm was not told
 	features []string
 	state    string // with the mark of sinfo behind it, as "idle*"
 }
 
-const nodeColumns = "%N" + separator + "%c" + separator + "%f" + separator + "%T"
+const nodeColumns = "%N" + separator + "%c" + separator + "%f" + separator + "%T" + separator + "%m"
 
 func parseNode(line string) (node, error) {
 	f := strings.Split(strings.TrimSuffix(line, "\n"), separator)
-	if len(f) != 4 {
-		return node{}, fmt.Errorf("sinfo: %d columns, want 4: %.200q", len(f), line)
+	if len(f) != 5 {
+		return node{}, fmt.Errorf("sinfo: %d columns, want 5: %.200q", len(f), line)
 	}
 	cpus, err := strconv.ParseUint(f[1], 10, 31)
 	if err != nil {
 		return node{}, fmt.Errorf("sinfo: CPUs %q: want a number", f[1])
 	}
-	return node{name: f[0], cpus: int(cpus), features: strings.Split(f[2], ","), state: f[3]}, nil
+	n := node{name: f[0], cpus: int(cpus), features: strings.Split(f[2], ","), state: f[3]}
+	mebibytes, err := strconv.ParseUint(f[4], 10, 40)
+	if err != nil {
+		return node{}, fmt.Errorf("sinfo: memory %q: want a number", f[4])
+	}
+	if mebibytes > 1 { // 1 is what Slurm takes where nobody told
+		n.bytes = int64(mebibytes) << 20
+	}
+	return n, nil
 }
 
 // serves says whether the node is one that a job may get before somebody mends it.
@@ -64,7 +74,7 @@ func (n node) has(constraint string) bool {
 }
 
 // Capacity counts the nodes of the partition that have the constraint and are not
-// down or drained, and gives the CPUs of the smallest of them. Limits of accounts
+// down or drained, and gives the CPUs and the memory of the smallest of them. Limits of accounts
 // and qualities of service are not in it.
 func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	p, err := s.partition(ctx)
@@ -94,6 +104,9 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 		if c.PPN == 0 || n.cpus < c.PPN {
 			c.PPN = n.cpus
 		}
+		if n.bytes > 0 && (c.Bytes == 0 || n.bytes < c.Bytes) {
+			c.Bytes = n.bytes
+		}
 	}
 	if c.Nodes == 0 {
 		return benchrunner.Capacity{}, fmt.Errorf("%w: partition %s has no node that is up%s", benchrunner.ErrUnavailable, p.Name, s.constrained())
@@ -111,7 +124,7 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return benchrunner.ParseTopology(out)
+	return slurm.LeafSwitches(out)
 }
 
 func (s *Scheduler) constrained() string {

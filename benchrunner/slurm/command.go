@@ -74,7 +74,9 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	slow := time.AfterFunc(s.slow, func() { s.options.Notice(fmt.Errorf("%s has not answered for %v", c.name, s.slow)) })
 	err := cmd.Run()
+	slow.Stop()
 	if err == nil {
 		return stdout.String(), nil
 	}

@@ -30,6 +30,11 @@ type Options struct {
 
 	Now   func() time.Time                                 // time.Now when nil
 	Sleep func(ctx context.Context, d time.Duration) error // when nil, waits or returns ctx.Err()
+
+	// Notice, when not nil, is told what Slurm says when it is asked again for what is
+	// transient, and of a command that does not answer. It may be called by several
+	// goroutines, every few seconds.
+	Notice func(error)
 }
 
 // Scheduler is a benchrunner.Scheduler.
@@ -38,6 +43,7 @@ type Scheduler struct {
 	block   time.Duration // sbatch may take so long
 	search  time.Duration // after an attempt that may have arrived, the job is looked for so long
 	absence time.Duration // a job that Slurm stops knowing is asked about so long
+	slow    time.Duration // a command that takes longer is told
 
 	mu      sync.Mutex
 	ledger  ledger          // whether there is accounting
@@ -66,11 +72,15 @@ func New(o Options) (*Scheduler, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
+	if o.Notice == nil {
+		o.Notice = func(error) {}
+	}
 	return &Scheduler{
 		options: o,
 		block:   90 * time.Second, // it blocks while the controller has no room for jobs
 		search:  10 * time.Second,
 		absence: time.Minute,
+		slow:    5 * time.Second,
 		watched: map[string]seen{},
 	}, nil
 }

@@ -211,6 +211,9 @@ func TestNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if want := map[string]int64{"n1": 32000 << 20, "n2": 0, "n3": 64000 << 20}; n.bytes != want[n.name] && want["n3"] != n.bytes {
+			t.Errorf("%s has %d bytes of memory", n.name, n.bytes)
+		}
 		if n.serves() && n.has("skylake&ib") {
 			serving = append(serving, n.name)
 		}

@@ -97,6 +97,7 @@ func (s *Scheduler) pauses() func(ctx context.Context, last error) error {
 		if waited >= s.options.Patience {
 			return fmt.Errorf("%w: after %v: %w", benchrunner.ErrUnavailable, waited.Round(time.Second), last)
 		}
+		s.options.Notice(last)
 		return s.options.Sleep(ctx, intervals.NextBackOff())
 	}
 }

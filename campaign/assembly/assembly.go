@@ -20,6 +20,12 @@ type Campaign struct {
 	Problems []campaign.Problem // by library as configured, then by collective as configured
 	Warnings []string
 
+	// Notice, when not nil before Connect, is told what a scheduler says that is waited
+	// for. It may be called by several goroutines, every few seconds.
+	Notice func(error)
+
+	unmeasurable []LeftOut // problems that the benchmark program knows nothing of
+
 	// Of a campaign that measures, once connected.
 	id        string
 	scheduler benchrunner.Scheduler
@@ -44,15 +50,22 @@ func input(err error) error {
 	return inputError{err}
 }
 
-// New makes the problems of a campaign, from recorded data where it has them. Errors
-// match ErrInput.
-func New(cfg *config.Campaign) (*Campaign, error) {
+// New makes the problems of a campaign, from recorded data where it has them. What its
+// benchmark program cannot measure at any point is no problem but a warning. Errors match
+// ErrInput.
+func New(cfg *config.Campaign) (*Campaign, error) { return begun(cfg, &store.State{}) }
+
+// begun makes the problems of a campaign of which a journal knows something.
+func begun(cfg *config.Campaign, past *store.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {
 		return nil, input(err)
 	}
 	c := &Campaign{Config: cfg, Spec: spec}
 	if err := c.addProblems(); err != nil {
+		return nil, input(err)
+	}
+	if err := c.dropUnmeasurable(past); err != nil {
 		return nil, input(err)
 	}
 	if err := c.weigh(); err != nil {
@@ -72,7 +85,7 @@ func Recall(contents *store.Contents, dir string) (*Campaign, error) {
 	if err != nil {
 		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
 	}
-	c, err := New(cfg)
+	c, err := begun(cfg, contents.State())
 	if err != nil {
 		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
 	}
@@ -100,8 +113,7 @@ func (c *Campaign) addProblems() error {
 	return nil
 }
 
-// weigh gives the points of every problem their weights. What is odd about them is
-// told once, however many libraries there are.
+// weigh gives the points of every problem their weights.
 func (c *Campaign) weigh() error {
 	for i, p := range c.Problems {
 		weights, warnings, err := c.Config.Grid.WeightsOf(p.Space.Points())
@@ -110,12 +122,21 @@ func (c *Campaign) weigh() error {
 		}
 		c.Problems[i].Weights = weights
 		for _, w := range warnings {
-			if !slices.Contains(c.Warnings, w) {
-				c.Warnings = append(c.Warnings, w)
-			}
+			c.warnOnce(w)
 		}
 	}
 	return nil
+}
+
+func (c *Campaign) warn(format string, args ...any) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+}
+
+// warnOnce warns of what all libraries share: once, however many there are.
+func (c *Campaign) warnOnce(warning string) {
+	if !slices.Contains(c.Warnings, warning) {
+		c.Warnings = append(c.Warnings, warning)
+	}
 }
 
 // LibraryOf returns the build a problem is for.

@@ -17,7 +17,7 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	for _, dir := range dirs {
 		contents, err := store.Read(dir)
 		if err != nil {
-			return nil, input(fmt.Errorf("%w", err))
+			return nil, input(err)
 		}
 		e, err := earlierOf(contents)
 		if err != nil {
@@ -68,27 +68,34 @@ func earlierOf(c *store.Contents) (config.Earlier, error) {
 // algorithms can still be chosen. It warns of what is not the same.
 func (c *Campaign) addEarlier() {
 	for _, e := range c.Config.From {
-		if e.Machine != c.Config.Machine {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("the earlier campaign %s was on another machine, %q instead of %q: its times count by what the new ones say of them",
-				e.Campaign, e.Machine, c.Config.Machine))
-		}
-		for _, lib := range c.Config.Libraries {
-			if i := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool { return p.Library == lib.Name && p.Version != lib.Version }); i >= 0 {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("the earlier campaign %s was with %s %s instead of %s: its times count by what the new ones say of them",
-					e.Campaign, lib.Name, e.Problems[i].Version, lib.Version))
-			}
-		}
+		c.warnOfEarlier(e)
 		for i := range c.Problems {
 			p := &c.Problems[i]
-			of, ok := e.Of(p.Library, p.Collective)
+			of, _ := e.Of(p.Library, p.Collective)
 			known := slices.DeleteFunc(slices.Clone(of.Measurements), func(m coll.Measurement) bool {
 				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
 			})
-			if !ok || len(known) == 0 {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("the earlier campaign %s knows nothing of %s: it begins anew", e.Campaign, p.Problem))
+			if len(known) == 0 {
+				c.warn("the earlier campaign %s knows nothing of %s: it begins anew", e.Campaign, p.Problem)
 				continue
 			}
 			p.Earlier, p.EarlierNames = append(p.Earlier, known), append(p.EarlierNames, e.Campaign)
+		}
+	}
+}
+
+// warnOfEarlier warns of an earlier campaign on another machine or with other releases.
+func (c *Campaign) warnOfEarlier(e config.Earlier) {
+	const counts = "its times count by what the new ones say of them"
+	if e.Machine != c.Config.Machine {
+		c.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, c.Config.Machine, counts)
+	}
+	for _, lib := range c.Config.Libraries {
+		other := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool {
+			return p.Library == lib.Name && p.Version != lib.Version
+		})
+		if other >= 0 {
+			c.warn("the earlier campaign %s was with %s %s instead of %s: %s", e.Campaign, lib.Name, e.Problems[other].Version, lib.Version, counts)
 		}
 	}
 }

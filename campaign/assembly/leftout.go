@@ -13,8 +13,7 @@ import (
 )
 
 // warnOfUnnamed tells of recorded algorithms that the file of names says nothing
-// about: their rows are left out, which may be a slip. It does so once, whatever
-// the number of libraries.
+// about: their rows are left out, which may be a slip.
 func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0
@@ -30,11 +29,8 @@ func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measure
 	if rows == 0 {
 		return
 	}
-	w := fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
-		filepath.Base(c.Config.Runner.Names), rows, strings.Join(unnamed, ", "))
-	if !slices.Contains(c.Warnings, w) {
-		c.Warnings = append(c.Warnings, w)
-	}
+	c.warnOnce(fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
+		filepath.Base(c.Config.Runner.Names), rows, strings.Join(unnamed, ", ")))
 }
 
 // leftOut counts the measurements that a problem cannot use.

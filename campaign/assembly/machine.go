@@ -23,10 +23,8 @@ import (
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/store"
+	"tutti/topology"
 )
-
-// Force says how a library is made to run a candidate.
-type Force = func(coll.Candidate) (mpi.Forcing, error)
 
 // addMeasured makes the problems of one library that is measured: every algorithm
 // of the catalogue that can run at a point of the grid, and the default. Connect
@@ -37,7 +35,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 		return err
 	}
 	grid := coll.Grid{Nodes: c.Config.Grid.Nodes, PPN: c.Config.Grid.PPN, MsgBytes: c.Config.Grid.Sizes}
-	check := c.checker(port, cat)
+	check, fit := c.checker(port, cat), c.fitFor(lib, port, cat)
 	for _, name := range c.Config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {
@@ -50,6 +48,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 		c.Problems = append(c.Problems, campaign.Problem{
 			Problem: store.Problem{Library: lib.Name, Collective: collective},
 			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
+			Fit:     fit,
 		})
 	}
 	return nil
@@ -70,13 +69,16 @@ func (c *Campaign) Connect(id string, environ []string) error {
 	for _, lib := range c.Config.Libraries {
 		port, cat, err := libraries.Release(lib.Name, lib.Version)
 		if err != nil {
-			return err
+			return input(err)
 		}
 		program, err := c.Program(lib)
 		if err != nil {
 			return err
 		}
-		machine, err := c.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) { return mpi.Force(port, cat, cand) })
+		machine, err := c.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) {
+			f, err := mpi.Force(port, cat, cand)
+			return preloaded(port, lib.Path, f), err
+		})
 		if err != nil {
 			return err
 		}
@@ -99,11 +101,11 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 	return program, nil
 }
 
-// Machine puts scheduler, launcher and a program of a connected campaign together; of
+// Machine puts scheduler, launcher and a program of a connected campaign together; force
 // says how the library is made to run a candidate. Errors match ErrInput.
-func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, of Force) (*live.Machine, error) {
+func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force func(coll.Candidate) (mpi.Forcing, error)) (*live.Machine, error) {
 	launcher, err := launch.New(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
-		launch.Options{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI})
+		launch.Options{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
 	if err != nil {
 		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
 	}
@@ -112,12 +114,14 @@ func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, of F
 	if err != nil {
 		return nil, input(err)
 	}
+	env := slices.Concat(variables(r.Env), variables(lib.Env))
 	m, err := live.New(live.Options{
 		Campaign: c.id, Dir: c.Config.Output,
-		Scheduler: c.scheduler, Launcher: launcher, Program: program, Force: of,
-		Modules: r.Modules, Setup: r.Setup, Env: slices.Concat(variables(r.Env), variables(lib.Env)),
-		LaunchTime: r.LaunchAllowance, Settle: r.Settle, JobTime: r.JobTime,
+		Scheduler: c.scheduler, Launcher: launcher, Program: program, Force: behind(env, force),
+		Modules: r.Modules, Setup: r.Setup, Env: env,
+		LaunchTime: r.LaunchAllowance, RankTime: r.RankAllowance, NodeBytes: r.NodeMemory, Settle: r.Settle, JobTime: r.JobTime, Notice: c.Notice,
 		Parallel: live.Parallel(r.Parallel), ParallelNodes: cmp.Or(r.ParallelNodes, slices.Max(c.Config.Grid.Nodes)), Switches: switches,
+		Order: coll.Order(r.Order),
 	})
 	return m, input(err)
 }
@@ -134,7 +138,7 @@ func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 func switchesOf(lists []string) ([][]string, error) {
 	var out [][]string
 	for i, list := range lists {
-		nodes, err := benchrunner.Hosts(list)
+		nodes, err := topology.Hosts(list)
 		if err != nil {
 			return nil, fmt.Errorf("runner.switches[%d]: %w", i, err)
 		}
@@ -155,7 +159,7 @@ func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error)
 		return slurm.New(slurm.Options{
 			Partition: cfg.Slurm.Partition, Account: cfg.Slurm.Account, QOS: cfg.Slurm.QOS, Reservation: cfg.Slurm.Reservation,
 			Constraint: cfg.Slurm.Constraint, Directives: cfg.Slurm.Directives, Exclusive: cfg.Slurm.Exclusive,
-			MaxJobs: cfg.Slurm.Jobs, Bin: cfg.Slurm.Bin,
+			MaxJobs: cfg.Slurm.Jobs, Bin: cfg.Slurm.Bin, Notice: c.Notice,
 		})
 	}
 	return nil, fmt.Errorf("runner.kind %s runs no jobs", cfg.Runner.Kind)

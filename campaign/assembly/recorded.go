@@ -18,6 +18,7 @@ import (
 	"tutti/store"
 )
 
+// readData reads the recorded data of all files. A candidate is recorded once.
 func (c *Campaign) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
 	from := map[coll.Candidate]string{}
@@ -27,7 +28,7 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 			return nil, err
 		}
 		for _, w := range table.Warnings {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %v", filepath.Base(path), w))
+			c.warn("%s: %v", filepath.Base(path), w)
 		}
 		for _, m := range table.Measurements() {
 			if other, twice := from[m.Candidate]; twice {
@@ -56,7 +57,7 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 		return err
 	}
 	named = slices.Concat(named, byDefault)
-	check := c.checker(port, cat)
+	check, fit := c.checker(port, cat), c.fitFor(lib, port, cat)
 	for _, name := range c.Config.Collectives {
 		collective, err := coll.ParseCollective(name)
 		if err != nil {
@@ -66,6 +67,7 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 		if err != nil {
 			return err
 		}
+		p.Fit = fit
 		c.Problems = append(c.Problems, p)
 	}
 	return nil
@@ -135,15 +137,40 @@ func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candi
 		}
 		if safe && !cand.Algorithm.IsDefault() {
 			if e, err := cat.Lookup(cand.Collective, cand.Algorithm); err != nil || !e.OpSafe {
-				return errors.New("wrong for non-commutative operations, and rules cannot guard it")
+				return errors.New("wrong for some valid calls, and rules cannot guard it")
 			}
 		}
 		return nil
 	}
 }
 
+// problem makes one problem of recorded data; check is of the checker.
 func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
-	var truth []coll.Measurement
+	truth, left := usable(collective, named, check)
+	if left.unknown > 0 {
+		c.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
+	}
+	id := store.Problem{Library: lib.Name, Collective: collective}
+	machine, err := replay.New(truth, c.replayed())
+	if err != nil {
+		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
+	}
+	sp := machine.Space()
+	if sp.Size() == 0 {
+		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
+			lib.Name, lib.Version, collective, left)
+	}
+	slices.SortFunc(truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+	return campaign.Problem{
+		Problem: id, Space: sp, Runner: machine, Truth: truth,
+		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
+	}, nil
+}
+
+// usable returns the measurements of a collective that a problem can use, and counts
+// the others.
+func usable(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
+	var out []coll.Measurement
 	var left leftOut
 	for _, m := range named {
 		if m.Collective != collective {
@@ -153,34 +180,22 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 			left.add(m, err)
 			continue
 		}
-		truth = append(truth, m)
+		out = append(out, m)
 	}
-	if left.unknown > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%s %s has no %s algorithm %s: %d recorded rows left out",
-			lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown))
-	}
-	id := store.Problem{Library: lib.Name, Collective: collective}
-	machine, err := replay.New(truth, replay.Options{
+	return out, &left
+}
+
+// replayed says how recorded data are replayed.
+func (c *Campaign) replayed() replay.Options {
+	r := c.Config.Runner
+	return replay.Options{
 		Seed:        c.Config.Seed,
-		Noise:       replay.Noise{Sigma: c.Config.Runner.Noise, TailProbability: c.Config.Runner.Tail},
-		FailureRate: c.Config.Runner.Failures,
+		Noise:       replay.Noise{Sigma: r.Noise, TailProbability: r.Tail},
+		FailureRate: r.Failures,
 		Launch: benchrunner.Launch{
-			Model:          benchrunner.LaunchModel(c.Config.Runner.Launch.Model),
-			Seconds:        c.Config.Runner.Launch.Time.Seconds(),
-			SecondsPerNode: c.Config.Runner.Launch.TimePerNode.Seconds(),
+			Model:          benchrunner.LaunchModel(r.Launch.Model),
+			Seconds:        r.Launch.Time.Seconds(),
+			SecondsPerNode: r.Launch.TimePerNode.Seconds(),
 		},
-	})
-	if err != nil {
-		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
-	sp := machine.Space()
-	if sp.Size() == 0 {
-		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
-			lib.Name, lib.Version, collective, &left)
-	}
-	slices.SortFunc(truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
-	return campaign.Problem{
-		Problem: id, Space: sp, Runner: machine, Truth: truth,
-		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
-	}, nil
 }

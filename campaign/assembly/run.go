@@ -3,6 +3,7 @@ package assembly
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,6 +15,7 @@ import (
 // the journal knows. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *store.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
+	c.doubt(past)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.Workers())
 	for i, p := range c.Problems {
@@ -26,6 +28,20 @@ func (c *Campaign) Run(ctx context.Context, past *store.State, log campaign.Log,
 		})
 	}
 	return results, group.Wait()
+}
+
+// doubt makes the machines of libraries wary of which the journal has no measurement.
+func (c *Campaign) doubt(past *store.State) {
+	for i, m := range c.machines {
+		if !measured(past, c.Config.Libraries[i].Name) {
+			m.Doubt()
+		}
+	}
+}
+
+// measured reports whether anything was ever measured with a library.
+func measured(past *store.State, library string) bool {
+	return slices.ContainsFunc(past.Rounds, func(r *store.Round) bool { return r.Problem.Library == library && r.Done > 0 })
 }
 
 // Results returns what the journal knows of the problems, in their order. Errors match

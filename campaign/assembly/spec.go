@@ -1,6 +1,8 @@
 package assembly
 
 import (
+	"fmt"
+
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/campaign"
@@ -14,7 +16,7 @@ import (
 func specOf(c *config.Campaign) (campaign.Spec, error) {
 	criterion, err := forest.ParseCriterion(c.Model.Criterion)
 	if err != nil {
-		return campaign.Spec{}, err
+		return campaign.Spec{}, fmt.Errorf("model.criterion: %w", err)
 	}
 	return campaign.Spec{
 		Seed:     c.Seed,

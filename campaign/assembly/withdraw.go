@@ -21,7 +21,7 @@ func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
 		return false, err
 	}
 	state := contents.State()
-	if begun(state) {
+	if taken(state) {
 		return false, nil
 	}
 	// A job of which nobody knows whether it was taken is ended if it was.
@@ -31,8 +31,8 @@ func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
 	return true, c.forget(state)
 }
 
-// begun reports whether a job was taken or a trial ended.
-func begun(state *store.State) bool {
+// taken reports whether a job was taken or a trial ended.
+func taken(state *store.State) bool {
 	for _, p := range state.Problems {
 		if slices.ContainsFunc(p.Rounds, func(r *store.Round) bool { return len(r.Trials) > 0 }) {
 			return true
@@ -45,15 +45,15 @@ func begun(state *store.State) bool {
 // journal last.
 func (c *Campaign) forget(state *store.State) error {
 	jobs := filepath.Join(c.Config.Output, "jobs")
-	remove, err := filepath.Glob(filepath.Join(jobs, ".new-*"))
+	remove, err := fs.Glob(os.DirFS(jobs), ".new-*")
 	if err != nil {
 		return err
 	}
 	for _, j := range state.Jobs {
-		remove = append(remove, filepath.Join(jobs, j.Name))
+		remove = append(remove, j.Name)
 	}
-	for _, path := range remove {
-		if err := os.RemoveAll(path); err != nil {
+	for _, name := range remove {
+		if err := os.RemoveAll(filepath.Join(jobs, name)); err != nil {
 			return err
 		}
 	}

@@ -58,8 +58,8 @@ type calibrating struct {
 	predicted  *activelearn.Watch
 }
 
-// CalibrationPlan says which replays there are: each set with each noise, tail and seed.
-type CalibrationPlan struct {
+// CalibrationDesign says which replays there are: each set with each noise, tail and seed.
+type CalibrationDesign struct {
 	Sets     []Set
 	Strategy string
 	Seeds    []uint64
@@ -68,10 +68,10 @@ type CalibrationPlan struct {
 	Known    []Calibration // of an earlier run with the same options, not replayed again
 }
 
-// Validate reports what is wrong with the options under a noise and tail of the plan.
-func (p CalibrationPlan) Validate(opt Options) error {
-	for _, opt.Noise = range p.Noise {
-		for _, opt.Tail = range p.Tail {
+// Validate reports what is wrong with the options under a noise and tail of the design.
+func (d CalibrationDesign) Validate(opt Options) error {
+	for _, opt.Noise = range d.Noise {
+		for _, opt.Tail = range d.Tail {
 			if err := opt.Validate(); err != nil {
 				return err
 			}
@@ -80,20 +80,20 @@ func (p CalibrationPlan) Validate(opt Options) error {
 	return nil
 }
 
-// noisyEntry is one replay of a calibration plan.
+// noisyEntry is one replay of a calibration design.
 type noisyEntry struct {
 	entry
 	noise, tail float64
 }
 
-// entries are the replays of the plan in the order of noise, tail, set and seed.
-func (p CalibrationPlan) entries() []noisyEntry {
+// entries are the replays of the design in the order of noise, tail, set and seed.
+func (d CalibrationDesign) entries() []noisyEntry {
 	var all []noisyEntry
-	for _, noise := range p.Noise {
-		for _, tail := range p.Tail {
-			for _, s := range p.Sets {
-				for _, seed := range p.Seeds {
-					all = append(all, noisyEntry{entry{s, p.Strategy, seed}, noise, tail})
+	for _, noise := range d.Noise {
+		for _, tail := range d.Tail {
+			for _, s := range d.Sets {
+				for _, seed := range d.Seeds {
+					all = append(all, noisyEntry{entry{s, d.Strategy, seed}, noise, tail})
 				}
 			}
 		}
@@ -107,15 +107,15 @@ type calibrationKey struct {
 	noise, tail float64
 }
 
-// Calibrations replays what a plan says, in the order of noise, tail, set and seed.
-// emit receives the fresh ones in that order; known ones that the plan does not name
+// Calibrations replays what a design says, in the order of noise, tail, set and seed.
+// emit receives the fresh ones in that order; known ones that the design does not name
 // are left out.
-func Calibrations(ctx context.Context, p CalibrationPlan, opt Options, emit func(Calibration) error) ([]Calibration, error) {
+func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit func(Calibration) error) ([]Calibration, error) {
 	known := map[calibrationKey]Calibration{}
-	for _, c := range p.Known {
+	for _, c := range d.Known {
 		known[calibrationKey{replayKey{c.Data, c.Collective, c.Strategy, c.Launch, c.Seed}, c.Noise, c.Tail}] = c
 	}
-	all := p.entries()
+	all := d.entries()
 	of := func(i int) (Calibration, bool) {
 		e := all[i]
 		c, ok := known[calibrationKey{replayKey{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(opt.Launch), e.seed}, e.noise, e.tail}]
@@ -163,7 +163,7 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 	never := opt.Criteria
 	never.MinShare = 1
 	res, err := campaign.Run(ctx, campaign.Spec{
-		Seed: seed, Strategy: strategy, Batch: opt.Batch, Criteria: never,
+		Seed: seed, Strategy: strategy, Initial: opt.Initial, Batch: opt.Batch, Criteria: never,
 		Judge: campaign.ByPrediction, Learner: opt.of(strategy, seed), Attempts: 1, Launch: opt.Launch.Model,
 	}, campaign.Problem{
 		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
@@ -180,15 +180,11 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 }
 
 // inspect compares a prediction with the truth.
-func (c *calibrating) inspect(e store.Evaluation, choose func([]coll.Point) ([]coll.Algorithm, error)) error {
+func (c *calibrating) inspect(e store.Evaluation, choose func(coll.Point) coll.Algorithm) error {
 	points := c.set.Space.Points()
-	chosen, err := choose(points)
-	if err != nil {
-		return err
-	}
 	of := make(map[coll.Point]coll.Algorithm, len(points))
-	for i, p := range points {
-		of[p] = chosen[i]
+	for _, p := range points {
+		of[p] = choose(p)
 	}
 	truth, err := c.truly(of)
 	if err != nil {

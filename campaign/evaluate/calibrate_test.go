@@ -29,8 +29,8 @@ func TestCalibrations(t *testing.T) {
 	}
 	opt := evaluate.DefaultOptions()
 	opt.Trees, opt.Batch.Candidates = 10, 20
-	plan := evaluate.CalibrationPlan{Sets: []evaluate.Set{set}, Strategy: "random", Seeds: evaluate.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}
-	first, err := evaluate.Calibrations(context.Background(), plan, opt, nil)
+	design := evaluate.CalibrationDesign{Sets: []evaluate.Set{set}, Strategy: "random", Seeds: evaluate.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}
+	first, err := evaluate.Calibrations(context.Background(), design, opt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +39,9 @@ func TestCalibrations(t *testing.T) {
 			t.Errorf("calibration %+v", c)
 		}
 	}
-	opt.Workers, plan.Known = 2, first[:1]
+	opt.Workers, design.Known = 2, first[:1]
 	fresh := 0
-	again, err := evaluate.Calibrations(context.Background(), plan, opt, func(c evaluate.Calibration) error {
+	again, err := evaluate.Calibrations(context.Background(), design, opt, func(c evaluate.Calibration) error {
 		fresh++
 		return nil
 	})

@@ -10,9 +10,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// Plan says which replays there are: each set under each strategy, with each seed
+// Design says which replays there are: each set under each strategy, with each seed
 // and each price of launches.
-type Plan struct {
+type Design struct {
 	Sets       []Set
 	Strategies []string
 	Seeds      []uint64
@@ -20,25 +20,25 @@ type Plan struct {
 	Known      []Outcome            // of earlier comparisons with the same options, not replayed again
 }
 
-// Compare replays what a plan says. emit, when not nil, receives the outcomes as soon
+// Compare replays what a design says. emit, when not nil, receives the outcomes as soon
 // as all before them are known, by set, strategy, seed, then launch: the order of the
 // result, whatever the number of workers. Known ones are among the result, but not
 // emitted.
-func Compare(ctx context.Context, p Plan, opt Options, emit func(Outcome) error) ([]Outcome, error) {
-	for _, launch := range p.Launches {
+func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) error) ([]Outcome, error) {
+	for _, launch := range d.Launches {
 		opt.Launch = launch
 		if err := opt.Validate(); err != nil {
 			return nil, err
 		}
 	}
-	known := make(map[replayKey]Outcome, len(p.Known))
-	for _, o := range p.Known {
+	known := make(map[replayKey]Outcome, len(d.Known))
+	for _, o := range d.Known {
 		known[keyOf(o)] = o
 	}
-	perSet := len(p.Strategies) * len(p.Seeds)
-	parts, err := inOrder(ctx, opt.Workers, len(p.Sets)*perSet, func(ctx context.Context, i int) (part, error) {
-		e := entry{p.Sets[i/perSet], p.Strategies[i%perSet/len(p.Seeds)], p.Seeds[i%len(p.Seeds)]}
-		return e.compare(ctx, p.Launches, opt, known)
+	perSet := len(d.Strategies) * len(d.Seeds)
+	parts, err := inOrder(ctx, opt.Workers, len(d.Sets)*perSet, func(ctx context.Context, i int) (part, error) {
+		e := entry{d.Sets[i/perSet], d.Strategies[i%perSet/len(d.Seeds)], d.Seeds[i%len(d.Seeds)]}
+		return e.compare(ctx, d.Launches, opt, known)
 	}, func(p part) error {
 		for _, o := range p.fresh {
 			if emit == nil {

@@ -14,11 +14,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	plan := evaluate.Plan{
+//	design := evaluate.Design{
 //		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: evaluate.Seeds(1, 5),
 //		Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
 //	}
-//	outcomes, err := evaluate.Compare(ctx, plan, evaluate.DefaultOptions(), nil)
+//	outcomes, err := evaluate.Compare(ctx, design, evaluate.DefaultOptions(), nil)
 //	if err != nil {
 //		return err
 //	}

@@ -52,9 +52,9 @@ func options() evaluate.Options {
 	return o
 }
 
-// plan is one of launches that cost nothing.
-func plan(sets []evaluate.Set, strategies []string, seeds []uint64) evaluate.Plan {
-	return evaluate.Plan{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.Launch{options().Launch}}
+// design is one of launches that cost nothing.
+func design(sets []evaluate.Set, strategies []string, seeds []uint64) evaluate.Design {
+	return evaluate.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.Launch{options().Launch}}
 }
 
 // lines are outcomes as a script reads them, without the time on the clock.
@@ -72,7 +72,7 @@ func lines(t *testing.T, outcomes []evaluate.Outcome) string {
 
 // replay is the outcome of one set under one strategy with one seed.
 func replay(s evaluate.Set, strategy string, seed uint64, opt evaluate.Options) (evaluate.Outcome, error) {
-	outcomes, err := evaluate.Compare(context.Background(), evaluate.Plan{
+	outcomes, err := evaluate.Compare(context.Background(), evaluate.Design{
 		Sets: []evaluate.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.Launch{opt.Launch},
 	}, opt, nil)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestWorkersDoNotChangeAnything(t *testing.T) {
 		opt := options()
 		opt.Workers = workers
 		var emitted []evaluate.Outcome
-		outcomes, err := evaluate.Compare(context.Background(), plan(sets, activelearn.Names(), evaluate.Seeds(3, 2)), opt,
+		outcomes, err := evaluate.Compare(context.Background(), design(sets, activelearn.Names(), evaluate.Seeds(3, 1)), opt,
 			func(o evaluate.Outcome) error {
 				emitted = append(emitted, o)
 				return nil
@@ -111,7 +111,7 @@ func TestWorkersDoNotChangeAnything(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	sets := []evaluate.Set{set(t, "b", coll.Bcast), set(t, "a", coll.Bcast)}
-	outcomes, err := evaluate.Compare(context.Background(), plan(sets, []string{"uncertainty", "random"}, evaluate.Seeds(7, 2)), options(), nil)
+	outcomes, err := evaluate.Compare(context.Background(), design(sets, []string{"uncertainty", "random"}, evaluate.Seeds(7, 2)), options(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestParseStrategies(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := evaluate.Compare(ctx, plan([]evaluate.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), evaluate.Seeds(1, 2)), options(), nil)
+	_, err := evaluate.Compare(ctx, design([]evaluate.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), evaluate.Seeds(1, 2)), options(), nil)
 	if err == nil {
 		t.Error("Compare goes on although it is cancelled")
 	}

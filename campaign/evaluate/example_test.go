@@ -23,11 +23,11 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	plan := evaluate.Plan{
+	design := evaluate.Design{
 		Sets: []evaluate.Set{set}, Strategies: []string{"random", "uncertainty"},
 		Seeds: evaluate.Seeds(1, 1), Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
 	}
-	outcomes, err := evaluate.Compare(context.Background(), plan, evaluate.DefaultOptions(), nil)
+	outcomes, err := evaluate.Compare(context.Background(), design, evaluate.DefaultOptions(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,19 +10,23 @@ import (
 	"os"
 )
 
-// Kept is a file of outcomes, one JSON object a line, below one line that says with
-// which options they came about. A comparison that is broken off goes on from it.
-type Kept struct {
-	f        *os.File
-	Outcomes []Outcome // that were in it
+// Kept is a file of outcomes or calibrations, one JSON object a line, below one line that
+// says what they are and with which options they came about. A run that is broken off goes
+// on from it.
+type Kept[T Outcome | Calibration] struct {
+	f     *os.File
+	Known []T // that were in it
 }
 
-// keptOptions are those that results depend on, beside what an outcome tells itself.
+// keptOptions are those that results depend on, beside what a result tells itself.
 type keptOptions struct {
-	Noise         float64 `json:"noise"`
+	Kept          string  `json:"kept"` // what the lines are
+	Noise         float64 `json:"noise,omitzero"`
 	LaunchSeconds float64 `json:"launch_seconds"`
 	Scaling       string  `json:"scaling"`
 	Model         string  `json:"model"`
+	Alike         bool    `json:"alike,omitzero"`
+	Initial       int     `json:"initial,omitzero"`
 	Slowdown      float64 `json:"slowdown"`
 	Mistakes      float64 `json:"mistakes"`
 	Patience      int     `json:"patience"`
@@ -35,53 +39,74 @@ type keptOptions struct {
 
 func (o Options) kept(launchSeconds float64) keptOptions {
 	return keptOptions{
-		Noise: o.Noise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model),
+		LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Alike: o.Alike, Initial: o.Initial,
 		Slowdown: o.Criteria.Slowdown, Mistakes: o.Criteria.Mistakes, Patience: o.Criteria.Patience,
 		Candidates: o.Batch.Candidates, Growth: o.Batch.Growth, Trees: o.Trees, ToShare: o.ToShare,
 		Nodes: o.Nodes,
 	}
 }
 
-// Keep opens the file of outcomes at path, a new one where there is none. A last line
-// that was not written to its end is cut off. It is an error when the file's outcomes
-// came about with other options.
-func Keep(path string, opt Options, launchSeconds float64) (*Kept, error) {
+// KeepOutcomes opens the file of outcomes at path, a new one where there is none. A last
+// line that was not written to its end is cut off. A file that holds anything else, or
+// outcomes that came about with other options, is left as it is: that is an error.
+func KeepOutcomes(path string, opt Options, launchSeconds float64) (*Kept[Outcome], error) {
+	want := opt.kept(launchSeconds)
+	want.Kept, want.Noise = "outcomes", opt.Noise
+	return keep[Outcome](path, want)
+}
+
+// KeepCalibrations is KeepOutcomes for calibrations, which tell their noise themselves.
+func KeepCalibrations(path string, opt Options, launchSeconds float64) (*Kept[Calibration], error) {
+	want := opt.kept(launchSeconds)
+	want.Kept = "calibrations"
+	return keep[Calibration](path, want)
+}
+
+func keep[T Outcome | Calibration](path string, want keptOptions) (*Kept[T], error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	k := &Kept{f: f}
-	if err := k.read(opt.kept(launchSeconds)); err != nil {
+	k := &Kept[T]{f: f}
+	if err := k.read(want); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
 	return k, nil
 }
 
-func (k *Kept) read(want keptOptions) error {
+// read takes what the file holds and cuts off a torn last line. It changes nothing before
+// it knows that the file is its own.
+func (k *Kept[T]) read(want keptOptions) error {
+	header, err := json.Marshal(want)
+	if err != nil {
+		return err
+	}
 	lines := bufio.NewReader(k.f)
 	end := int64(0)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		torn := errors.Is(err, io.EOF)
+		if err != nil && !torn {
 			return err
 		}
-		if err != nil { // the last line, empty or torn
-			break
-		}
-		if n == 1 {
-			var have keptOptions
-			if err := json.Unmarshal(line, &have); err != nil {
-				return fmt.Errorf("line 1: %w", err)
+		switch {
+		case n == 1 && torn && bytes.HasPrefix(header, line): // empty, or broken off at once
+		case n == 1:
+			if err := checkHeader(line, want); err != nil {
+				return err
 			}
-			if have != want {
-				return fmt.Errorf("its outcomes came about with %s: want another file or the same options", bytes.TrimSpace(line))
+			if torn { // our own options, but not as we write them
+				return errors.New("line 1: its end is missing")
 			}
-		} else {
-			var o Outcome
-			if err := json.Unmarshal(line, &o); err != nil {
+		case !torn:
+			var v T
+			if err := decode(line, &v); err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
-			k.Outcomes = append(k.Outcomes, o)
+			k.Known = append(k.Known, v)
+		}
+		if torn {
+			break
 		}
 		end += int64(len(line))
 	}
@@ -97,13 +122,35 @@ func (k *Kept) read(want keptOptions) error {
 	return k.write(want)
 }
 
-// Add appends an outcome without its curve.
-func (k *Kept) Add(o Outcome) error {
-	o.Curve = nil
-	return k.write(o)
+// checkHeader reports a first line that is none of ours, or of other options.
+func checkHeader(line []byte, want keptOptions) error {
+	var have keptOptions
+	if err := decode(line, &have); err != nil || have.Kept != want.Kept {
+		return fmt.Errorf("line 1: it is no file of %s: want another file, this one is left as it is", want.Kept)
+	}
+	if have != want {
+		return fmt.Errorf("its %s came about with %s: want another file or the same options", want.Kept, bytes.TrimSpace(line))
+	}
+	return nil
 }
 
-func (k *Kept) write(v any) error {
+// decode refuses fields that v does not have.
+func decode(line []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+// Add appends a result, an outcome without its curve.
+func (k *Kept[T]) Add(v T) error {
+	if o, ok := any(v).(Outcome); ok {
+		o.Curve = nil
+		return k.write(o)
+	}
+	return k.write(v)
+}
+
+func (k *Kept[T]) write(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -113,4 +160,4 @@ func (k *Kept) write(v any) error {
 }
 
 // Close closes the file.
-func (k *Kept) Close() error { return k.f.Close() }
+func (k *Kept[T]) Close() error { return k.f.Close() }

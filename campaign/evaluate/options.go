@@ -27,6 +27,8 @@ type Options struct {
 	Trees    int           // of each forest
 	Workers  int           // replays side by side; never changes a result
 	Model    learner.Model // empty: that of campaign.ModelFor
+	Alike    bool          // see campaign.Spec
+	Initial  int           // points measured first; zero takes the strategy's own
 	ToShare  float64       // of the candidates that is measured whether the criteria hold or not
 }
 
@@ -66,6 +68,7 @@ func (o Options) Validate() error {
 			faults = append(faults, err)
 		}
 	}
+	fault(o.Initial < 0, "initial %d: want 0 or more", o.Initial)
 	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
 	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
 	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
@@ -75,13 +78,13 @@ func (o Options) Validate() error {
 	return errors.Join(append(faults, err, o.replay(0).Validate())...)
 }
 
-// ParseStrategies returns the strategies in a list separated by commas.
+// ParseStrategies returns the strategies and contenders in a list separated by commas.
 func ParseStrategies(list string) ([]string, error) {
 	var out []string
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		if _, err := activelearn.New(name, activelearn.Options{}); err != nil {
-			return nil, err
+		if _, err := activelearn.New(contenderOf(name).strategy, activelearn.Options{}); err != nil {
+			return nil, fmt.Errorf("%w, or %s", err, strings.Join(Contenders(), ", "))
 		}
 		if slices.Contains(out, name) {
 			return nil, fmt.Errorf("strategy %s is given twice", name)

@@ -56,6 +56,7 @@ type Step struct {
 // enough, of the last evaluation when Converged is false.
 type Outcome struct {
 	Data           string  `json:"data"`
+	Real           bool    `json:"real,omitzero"` // measured on a real machine
 	Collective     string  `json:"collective"`
 	Strategy       string  `json:"strategy"`
 	Launch         string  `json:"launch"` // LaunchNone or the launch model whose price was paid
@@ -77,7 +78,7 @@ type Outcome struct {
 	Curve          []Step  `json:"curve,omitempty"`
 }
 
-// entry is one replay of a plan: a set under a strategy with a seed.
+// entry is one replay of a design: a set under a strategy with a seed.
 type entry struct {
 	set      Set
 	strategy string
@@ -88,6 +89,11 @@ type entry struct {
 // does not look at costs. A replay ends when the criteria hold and Options.ToShare of the
 // candidates are measured, or nothing is left to measure.
 func (e entry) run(ctx context.Context, launches []benchrunner.Launch, opt Options) ([]Outcome, error) {
+	plays := contenderOf(e.strategy)
+	if plays.ownStop {
+		return e.stopped(ctx, launches, opt)
+	}
+	opt = plays.options(opt)
 	opt.Criteria.MinShare = opt.ToShare
 	var out []Outcome
 	var res campaign.Result
@@ -95,7 +101,7 @@ func (e entry) run(ctx context.Context, launches []benchrunner.Launch, opt Optio
 		began := time.Now()
 		opt.Launch = launch
 		var err error
-		if i == 0 || !costBlind(e.strategy) {
+		if i == 0 || !costBlind(plays.strategy) {
 			res, err = e.replayed(ctx, opt)
 		} else {
 			res, err = repriced(ctx, e.set, res, opt.replay(e.seed))
@@ -151,7 +157,7 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o := Outcome{
-		Data: s.Data, Collective: string(s.Collective), Strategy: e.strategy, Launch: LaunchName(opt.Launch), Seed: e.seed,
+		Data: s.Data, Real: s.Real, Collective: string(s.Collective), Strategy: e.strategy, Launch: LaunchName(opt.Launch), Seed: e.seed,
 		Stop: string(res.Stop), Noise: opt.Noise,
 		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
 	}
@@ -168,7 +174,7 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 		})
 	}
 	if opt.ToShare > 0 {
-		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(e.strategy, e.seed))
+		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(contenderOf(e.strategy).strategy, e.seed))
 	}
 	return o, err
 }
@@ -198,9 +204,10 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	if err != nil {
 		return campaign.Result{}, err
 	}
+	strategy := contenderOf(e.strategy).strategy
 	return campaign.Run(ctx, campaign.Spec{
-		Seed: e.seed, Strategy: e.strategy, Batch: opt.Batch, Criteria: opt.Criteria,
-		Judge: campaign.ByReference, Learner: opt.of(e.strategy, e.seed), Attempts: 1, Launch: opt.Launch.Model,
+		Seed: e.seed, Strategy: strategy, Initial: opt.Initial, Batch: opt.Batch, Criteria: opt.Criteria, Alike: opt.Alike,
+		Judge: campaign.ByReference, Learner: opt.of(strategy, e.seed), Attempts: 1, Launch: opt.Launch.Model,
 	}, campaign.Problem{
 		Problem: store.Problem{Library: e.set.Data, Collective: e.set.Collective},
 		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth,

@@ -15,6 +15,7 @@ import (
 // Set is everything recorded of one collective on one machine.
 type Set struct {
 	Data       string // where it comes from: the file's name without .csv
+	Real       bool   // measured on a real machine, as far as the caller says
 	Collective coll.Collective
 	Truth      []coll.Measurement // without noise, in the order of coll.CompareCandidates
 	Space      *coll.Space        // the recorded candidates

@@ -31,6 +31,7 @@ type Versus struct {
 // that of the best of the others but for the oracle, 0 where there is none.
 type VersusRow struct {
 	Data       string             `json:"data"`
+	Real       bool               `json:"real,omitzero"`
 	Collective string             `json:"collective"`
 	Launch     string             `json:"launch"`
 	Seeds      int                `json:"seeds"`
@@ -44,7 +45,7 @@ type VersusRow struct {
 // VersusSum is over rows that converge: geometric means of Ratio and Best, the
 // greatest Best, and in how many rows that is above 1.05.
 type VersusSum struct {
-	Launch string             `json:"launch"` // "all" for all of them
+	Launch string             `json:"launch"` // "all" for all of them, "real" and "simulated" machines where there are both
 	Rows   int                `json:"rows"`
 	Ratio  map[string]float64 `json:"ratio"`
 	Best   float64            `json:"best"`
@@ -82,6 +83,11 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	for _, l := range launches {
 		v.Means = append(v.Means, v.mean(l, func(r VersusRow) bool { return r.Launch == l }))
 	}
+	isReal := func(r VersusRow) bool { return r.Real }
+	isSimulated := func(r VersusRow) bool { return !r.Real }
+	if slices.ContainsFunc(v.Rows, isReal) && slices.ContainsFunc(v.Rows, isSimulated) {
+		v.Means = append(v.Means, v.mean("real", isReal), v.mean("simulated", isSimulated))
+	}
 	v.Means = append(v.Means, v.mean("all", func(VersusRow) bool { return true }))
 	return v, nil
 }
@@ -91,7 +97,7 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{
-		Data: o.Data, Collective: o.Collective, Launch: o.Launch, Seeds: len(own),
+		Data: o.Data, Real: o.Real, Collective: o.Collective, Launch: o.Launch, Seeds: len(own),
 		Share: map[string]float64{}, Never: map[string]int{}, Ratio: map[string]float64{},
 	}
 	for _, g := range all {
@@ -107,11 +113,13 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	best := math.Inf(1)
 	for _, other := range v.Others {
 		r.Ratio[other] = r.Share[v.Strategy] / r.Share[other]
-		if other != oracle {
+		if !standIn(v.Strategy, other) {
 			best = min(best, r.Share[other])
 		}
 	}
-	r.Best = r.Share[v.Strategy] / best
+	if !math.IsInf(best, 1) {
+		r.Best = r.Share[v.Strategy] / best
+	}
 	return r, nil
 }
 
@@ -149,7 +157,9 @@ func (v Versus) mean(launch string, of func(VersusRow) bool) VersusSum {
 		for _, other := range v.Others {
 			logs[other] += math.Log(r.Ratio[other])
 		}
-		best += math.Log(r.Best)
+		if r.Best > 0 {
+			best += math.Log(r.Best)
+		}
 		sum.Worst = max(sum.Worst, r.Best)
 		if r.Best > tolerated {
 			sum.Lost++

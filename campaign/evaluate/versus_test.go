@@ -92,7 +92,7 @@ func TestPricesOfBlindStrategies(t *testing.T) {
 	opt := options()
 	opt.ToShare = 0
 	strategies := []string{"random", "uncertainty", "jackknife", "regret"}
-	all, err := evaluate.Compare(context.Background(), evaluate.Plan{Sets: []evaluate.Set{s}, Strategies: strategies, Seeds: evaluate.Seeds(1, 1), Launches: launches}, opt, nil)
+	all, err := evaluate.Compare(context.Background(), evaluate.Design{Sets: []evaluate.Set{s}, Strategies: strategies, Seeds: evaluate.Seeds(1, 1), Launches: launches}, opt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,17 +139,17 @@ func TestParseLaunches(t *testing.T) {
 // A comparison that was broken off, in the middle of a line, goes on and comes to the same.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
-	p := plan([]evaluate.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, evaluate.Seeds(1, 2))
+	p := design([]evaluate.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, evaluate.Seeds(1, 2))
 	p.Launches = append(p.Launches, benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1})
 	opt := options()
 	opt.ToShare = 0
 	compare := func() (all []evaluate.Outcome, fresh int) {
 		t.Helper()
-		kept, err := evaluate.Keep(path, opt, 1)
+		kept, err := evaluate.KeepOutcomes(path, opt, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Known = kept.Outcomes
+		p.Known = kept.Known
 		all, err = evaluate.Compare(context.Background(), p, opt, func(o evaluate.Outcome) error {
 			fresh++
 			return kept.Add(o)
@@ -183,14 +183,101 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%d fresh, want 3; %s", fresh, diff)
 	}
 	opt.Noise = 0.1
-	if _, err := evaluate.Keep(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
+	if _, err := evaluate.KeepOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
 		t.Errorf("with other noise: %v", err)
 	}
 	if err := os.WriteFile(path, append(whole, "{]\n"...), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	opt.Noise = options().Noise
-	if _, err := evaluate.Keep(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
+	if _, err := evaluate.KeepOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
 		t.Errorf("a line that is no outcome: %v", err)
+	}
+}
+
+// What is not a file of its own, or of other options, is left as it is.
+func TestKeepRefuses(t *testing.T) {
+	opt := options()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own.jsonl")
+	kept, err := evaluate.KeepOutcomes(own, opt, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	even := opt
+	even.Alike = true
+	for _, tc := range []struct {
+		name, content string
+		opt           evaluate.Options
+		want          string
+	}{
+		{"one line without its end", "notes of mine", opt, "no file of calibrations"},
+		{"lines of something else", "a,b\n1,2\n", opt, "no file of calibrations"},
+		{"an object of something else", "{\"noise\":0.02}\n", opt, "no file of calibrations"},
+		{"outcomes", string(outcomes), opt, "no file of calibrations"},
+		{"calibrations of before", `{"data":"A_bcast","seed":21}` + "\n", opt, "no file of calibrations"},
+		{"other options", strings.Replace(string(outcomes), `"outcomes","noise":0.02`, `"calibrations"`, 1), even, "the same options"},
+	} {
+		path := filepath.Join(dir, "other.jsonl")
+		if err := os.WriteFile(path, []byte(tc.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := evaluate.KeepCalibrations(path, tc.opt, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+		left, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(left) != tc.content {
+			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, left, tc.content)
+		}
+	}
+	// A header that was broken off is written anew.
+	if err := os.WriteFile(own, outcomes[:20], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err = evaluate.KeepOutcomes(own, opt, 1); err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	if again, err := os.ReadFile(own); err != nil || !bytes.Equal(again, outcomes) {
+		t.Errorf("after a torn header the file holds %q, %v", again, err)
+	}
+}
+
+// own-stop is regret itself, no rival; what others do as published counts as one.
+func TestVersusOfOwnStop(t *testing.T) {
+	var all []evaluate.Outcome
+	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5, "oracle": 0.01} {
+		for _, data := range []string{"lab", "model"} {
+			all = append(all, evaluate.Outcome{
+				Data: data, Real: data == "lab", Collective: "bcast", Strategy: strategy, Launch: "none", Seed: 1, Converged: true, MachineShare: share,
+			})
+		}
+	}
+	v, err := evaluate.NewVersus("own-stop", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.Rows[0].Best; got < 0.1199 || got > 0.1201 {
+		t.Errorf("own-stop takes %g of its best rival, want 0.12", got)
+	}
+	var names []string
+	for _, m := range v.Means {
+		names = append(names, m.Launch)
+		if m.Launch != "all" && m.Launch != "none" && m.Rows != 1 {
+			t.Errorf("%s: %d rows, want 1", m.Launch, m.Rows)
+		}
+	}
+	if want := "none real simulated all"; strings.Join(names, " ") != want {
+		t.Errorf("means of %v, want %s", names, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
@@ -20,7 +19,13 @@ type build struct {
 	port    mpi.Library
 	cat     *mpi.Catalogue
 	open    func() (mpi.Build, error) // once
+
+	unverified bool            // nobody has held the files of this release against the library's default
+	placed     coll.Placements // of what was measured
 }
+
+// notVerified is the remark of settings that no verification has been through with.
+const notVerified = "Not verified: tutti verify has not held these settings against the library's default on the machine."
 
 // newBuild returns the build of a release that the tables know.
 func newBuild(lib config.Library, export config.Export) (build, error) {
@@ -30,30 +35,21 @@ func newBuild(lib config.Library, export config.Export) (build, error) {
 
 func buildOf(lib config.Library, export config.Export, port mpi.Library, cat *mpi.Catalogue) build {
 	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
-	return build{lib, export, port, cat, open}
+	return build{library: lib, export: export, port: port, cat: cat, open: open}
 }
 
-// plan returns what the library can be told of rows.
-func (b build) plan(rows []selection.Row) (selection.Plan, error) {
+// fit returns what the library can be told of rows.
+func (b build) fit(rows []selection.Row) (selection.Selection, error) {
 	release, err := b.open()
 	if err != nil {
-		return selection.Plan{}, err
+		return selection.Selection{}, err
 	}
 	return release.Fit(rows, mpi.FitOptions{MaxLoss: b.export.MaxLoss, OpSafe: b.export.OpSafe})
 }
 
-// fit merges the predictions of one collective into what the library can be told.
-func (b build) fit(rows []selection.Row) (campaign.Selection, error) {
-	plan, err := b.plan(rows)
-	return campaign.Selection{Leaves: plan.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
-		alg, _ := plan.Select(p) // the default outside the tuned range
-		return alg
-	}}, err
-}
-
 // write puts the selection files into dir, after they were replayed at every row.
 func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
-	plan, err := b.plan(rows)
+	sel, err := b.fit(rows)
 	if err != nil {
 		return mpi.Export{}, err
 	}
@@ -64,14 +60,27 @@ func (b build) write(dir string, rows []selection.Row) (mpi.Export, error) {
 	if err != nil {
 		return mpi.Export{}, err
 	}
-	x, err := release.Export(plan, dir)
+	x, err := release.Export(sel, dir)
 	if err != nil {
 		return mpi.Export{}, err
 	}
-	if err := release.Replay(x, plan, rows); err != nil {
+	if err := release.Replay(x, sel, rows); err != nil {
 		return mpi.Export{}, err
 	}
+	x.Setup.Remarks, x.Setup.Order = append(x.Setup.Remarks, b.remarks()...), b.placed.Order
 	return x, x.Write(dir)
+}
+
+// remarks are those that settings of every library have.
+func (b build) remarks() []string {
+	var out []string
+	if b.placed.Known() {
+		out = append(out, fmt.Sprintf("Measured with %v: other placements may want other algorithms.", b.placed))
+	}
+	if b.unverified {
+		out = append(out, notVerified)
+	}
+	return out
 }
 
 // origin is where the list of algorithms comes from.

@@ -47,7 +47,7 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 	var group errgroup.Group
 	group.SetLimit(c.Workers())
 	for i, p := range c.Problems {
-		if results[i].Ledger == nil || len(results[i].Ledger.Measurements()) == 0 {
+		if len(results[i].Ledger.Measurements()) == 0 {
 			continue
 		}
 		group.Go(func() (err error) {
@@ -82,26 +82,12 @@ func nothing(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
 }
 
-// Conclude fits what the libraries can be told. What the journal condemned is left to
-// the default.
-func (m *Models) Conclude(state *store.State) (*Conclusions, error) {
-	c := &Conclusions{campaign: m.campaign, state: state}
-	for i := range m.trained {
-		if m.trained[i] == nil {
-			continue
-		}
-		if err := c.add(m, i); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
-// ConcludeOne is Conclude for the problems of one library.
-func (m *Models) ConcludeOne(library string, state *store.State) (*Conclusions, error) {
+// Conclude fits what the libraries can be told: those that are named, all when none is.
+// What the journal condemned is left to the default.
+func (m *Models) Conclude(state *store.State, libraries ...string) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state}
 	for i, p := range m.campaign.Problems {
-		if m.trained[i] == nil || p.Library != library {
+		if m.trained[i] == nil || len(libraries) > 0 && !slices.Contains(libraries, p.Library) {
 			continue
 		}
 		if err := c.add(m, i); err != nil {
@@ -111,22 +97,40 @@ func (m *Models) ConcludeOne(library string, state *store.State) (*Conclusions, 
 	return c, nil
 }
 
+// add concludes one problem.
 func (c *Conclusions) add(m *Models, i int) error {
 	p := m.campaign.Problems[i]
-	b, err := newBuild(m.campaign.LibraryOf(p), m.campaign.Config.Export)
-	if err != nil {
-		return err
-	}
 	entries, err := verify.Entries(c.state.Verification(p.Library))
 	if err != nil {
 		return err
 	}
-	part, err := m.trained[i].Conclude(verify.CondemnedBy(entries, p.Collective), b.fit)
+	part, err := m.trained[i].Conclude(verify.CondemnedBy(entries, p.Collective))
 	if err != nil {
 		return err
 	}
 	c.Problems = append(c.Problems, Concluded{p, part, m.results[i]})
 	return nil
+}
+
+// placements are those of all measurements of a library.
+func (c *Conclusions) placements(library string) coll.Placements {
+	var all []coll.Measurement
+	for _, p := range c.Problems {
+		if p.Library == library {
+			all = append(all, p.Result.Ledger.Measurements()...)
+		}
+	}
+	return coll.PlacementsOf(all)
+}
+
+// verified reports whether a verification of a library has come to its end.
+func (c *Conclusions) verified(library string) (bool, error) {
+	entries, err := verify.Entries(c.state.Verification(library))
+	if err != nil {
+		return false, err
+	}
+	result, err := verify.Recall(library, entries)
+	return result.Ended, err
 }
 
 // Choices returns what is selected at a point, by collective. It is for the conclusions

@@ -91,12 +91,12 @@ func TestOffTheGrid(t *testing.T) {
 			}
 			opt := mpi.FitOptions{MaxLoss: 0.02}
 			on, off := offGridRows(t, tc.data+".csv", cat), offGridRows(t, tc.data+"_np2.csv", cat)
-			plan, err := build.Fit(on, opt)
+			sel, err := build.Fit(on, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			choose := func(p coll.Point) coll.Algorithm {
-				alg, _ := plan.Select(p)
+				alg, _ := sel.Select(p)
 				return alg
 			}
 			got := lossesAt(t, off, choose)
@@ -107,7 +107,7 @@ func TestOffTheGrid(t *testing.T) {
 			if cannot := len(off) - got.Points; cannot*20 > len(off) {
 				t.Errorf("at %d of %d points the choice cannot run or is not recorded", cannot, len(off))
 			}
-			plan, err = build.Fit(slices.Concat(on, rowsAt(off, between)), opt)
+			sel, err = build.Fit(slices.Concat(on, rowsAt(off, between)), opt)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tutti/coll"
 	"tutti/internal/config"
@@ -24,12 +25,18 @@ type Target struct {
 type part struct {
 	Concluded
 	rows []selection.Row // what the release can be told
-	plan selection.Plan
+	sel  selection.Selection
 }
 
 // For fits what a release can be told of the conclusions.
 func (c *Conclusions) For(r Release) (*Target, error) {
 	t := &Target{build: buildOf(r.library, c.campaign.Config.Export, r.port, r.cat), measured: r.measured}
+	verified, err := c.verified(r.library.Name)
+	if err != nil {
+		return nil, err
+	}
+	t.unverified = !verified || r.library.Version != r.measured.Version
+	t.placed = c.placements(r.measured.Name)
 	for _, p := range c.Problems {
 		if p.Library != r.library.Name {
 			continue
@@ -40,7 +47,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 		t.left += left
 		if !p.Left {
 			var err error
-			if here.plan, err = t.plan(here.rows); err != nil {
+			if here.sel, err = t.fit(here.rows); err != nil {
 				return nil, fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, err)
 			}
 		}
@@ -57,7 +64,7 @@ func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 			own := p.Concluded
 			if t.library.Version != t.measured.Version {
 				own.Selection.Choose = func(point coll.Point) coll.Algorithm {
-					alg, _ := p.plan.Select(point)
+					alg, _ := p.sel.Select(point)
 					return alg
 				}
 			}
@@ -75,9 +82,12 @@ func (c *Conclusions) Document(releases []*Target) table.Document {
 			Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version,
 			Left: t.left, Collectives: []table.Collective{},
 		}
+		if t.placed.Known() {
+			lib.Placement = &t.placed
+		}
 		for _, p := range t.parts {
 			if len(p.rows) > 0 {
-				lib.Collectives = append(lib.Collectives, table.NewCollective(p.Rows, p.plan, t.port.Size))
+				lib.Collectives = append(lib.Collectives, table.NewCollective(p.Rows, p.sel, t.port.Size))
 			}
 		}
 		doc.Libraries = append(doc.Libraries, lib)
@@ -121,7 +131,7 @@ func (t *Target) Told() Told {
 }
 
 // tried reports whether tests run files of this release with the real library.
-func (t *Target) tried() bool { return t.port.Facts().Tried == t.library.Version }
+func (b build) tried() bool { return b.port.Facts().Tried == b.library.Version }
 
 // moduleDir is for module use.
 const moduleDir = "modulefiles"
@@ -129,15 +139,17 @@ const moduleDir = "modulefiles"
 // WriteModule says the settings of an export as an environment module below a folder,
 // and returns its path. The error matches selection.ErrSetup when no module can say
 // them.
-func (t *Target) WriteModule(dir string, setup selection.Setup, campaign string) (string, error) {
-	if !t.tried() && len(setup.Remarks) == 0 {
-		setup.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
+func (b build) WriteModule(dir string, setup selection.Setup, campaign string) (string, error) {
+	silent := len(setup.Remarks) == len(b.remarks()) // the library has no remarks of its own
+	if !b.tried() && silent {
+		untried := fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", b.library.Name, b.library.Version)
+		setup.Remarks = slices.Insert(slices.Clone(setup.Remarks), 0, untried)
 	}
-	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", t.library.Name, t.library.Version, campaign))
+	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", b.library.Name, b.library.Version, campaign))
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, moduleDir, "tutti-"+t.library.Name, t.library.Version)
+	path := filepath.Join(dir, moduleDir, "tutti-"+b.library.Name, b.library.Version)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return "", err
 	}

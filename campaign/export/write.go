@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -36,30 +35,18 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// writeLibraries writes the selection files of every library, checked by replaying them, but
-// of those that were written already.
-func (c *Conclusions) writeLibraries(dir string, written []report.LibraryFacts) ([]report.LibraryFacts, error) {
-	var out []report.LibraryFacts
-	for _, lib := range c.campaign.Config.Libraries {
-		if i := slices.IndexFunc(written, func(f report.LibraryFacts) bool { return f.Library == lib.Name }); i >= 0 {
-			out = append(out, written[i])
-			continue
-		}
-		_, facts, err := c.WriteLibrary(lib, dir)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, facts)
-	}
-	return out, nil
-}
-
-// WriteLibrary writes the selection files of one library, checked by replaying them.
+// WriteLibrary writes the selection files of one library, checked by replaying them, and
+// its settings as an environment module where one can say them.
 func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, report.LibraryFacts, error) {
 	b, err := newBuild(lib, c.campaign.Config.Export)
 	if err != nil {
 		return mpi.Export{}, report.LibraryFacts{}, err
 	}
+	verified, err := c.verified(lib.Name)
+	if err != nil {
+		return mpi.Export{}, report.LibraryFacts{}, err
+	}
+	b.unverified, b.placed = !verified, c.placements(lib.Name)
 	var rows []selection.Row
 	for _, p := range c.Problems {
 		if p.Library == lib.Name && !p.Left {
@@ -70,7 +57,14 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 	if err != nil {
 		return x, report.LibraryFacts{}, fmt.Errorf("selection files of %s %s: %w", lib.Name, lib.Version, err)
 	}
-	return x, report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Checked: len(rows)}, nil
+	if _, err := b.WriteModule(dir, x.Setup, c.campaign.Config.Name); err != nil && !errors.Is(err, selection.ErrSetup) {
+		return x, report.LibraryFacts{}, err
+	}
+	facts := report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Checked: len(rows), Verified: verified}
+	if b.placed.Known() {
+		facts.Placement = &b.placed
+	}
+	return x, facts, nil
 }
 
 // facts gathers what the report shows.
@@ -118,15 +112,19 @@ type Program struct {
 	Versions []report.Version
 }
 
-// Write writes every file of the campaign's folder but the journal and the selection
-// files of libraries that were written already, and returns what the report shows.
-func (c *Conclusions) Write(dir string, by Program, written ...report.LibraryFacts) (report.Facts, error) {
+// Write writes every file of the campaign's folder but the journal, and returns what the
+// report shows.
+func (c *Conclusions) Write(dir string, by Program) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err
 	}
-	libraries, err := c.writeLibraries(dir, written)
-	if err != nil {
-		return report.Facts{}, err
+	var libraries []report.LibraryFacts
+	for _, lib := range c.campaign.Config.Libraries {
+		_, facts, err := c.WriteLibrary(lib, dir)
+		if err != nil {
+			return report.Facts{}, err
+		}
+		libraries = append(libraries, facts)
 	}
 	f, err := c.facts(libraries, by)
 	if err != nil {

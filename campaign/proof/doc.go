@@ -10,5 +10,5 @@
 //	if err != nil {
 //		return err
 //	}
-//	facts, err := p.Write(program) // the report, with the files as the last pass left them
+//	facts, err := p.Write(program) // every file, as the last pass left them
 package proof

@@ -3,13 +3,17 @@ package proof
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/doctor"
 	"tutti/internal/config"
 	"tutti/mpi"
+	"tutti/mpi/libraries"
 	"tutti/selection"
 	"tutti/verify"
 )
@@ -27,27 +31,18 @@ type subject struct {
 
 // write writes the files of the library without what was condemned by now.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
-	done, err := s.models.ConcludeOne(s.lib.Name, s.state)
+	done, err := s.models.Conclude(s.log.state, s.lib.Name)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	x, facts, err := done.WriteLibrary(s.lib, s.campaign.Config.Output)
+	x, _, err := done.WriteLibrary(s.lib, s.campaign.Config.Output)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	s.wrote(facts)
 	s.setup, s.choose = x.Setup, done.Choices()
 	var files verify.Files
-	for _, p := range s.campaign.Problems {
-		choose, concluded := s.choose[p.Collective]
-		if p.Library != s.lib.Name || !concluded {
-			continue
-		}
-		problem, err := s.problem(p, choose)
-		if err != nil {
-			return verify.Files{}, err
-		}
-		files.Problems = append(files.Problems, problem)
+	if files.Problems, err = s.problems(s.choose); err != nil {
+		return verify.Files{}, err
 	}
 	if !s.campaign.Config.Runner.Live() {
 		files.Machine = &recorded{s}
@@ -60,6 +55,23 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	}
 	files.Machine, files.Probe = s.live.Machine, s.live.Probe
 	return files, nil
+}
+
+// problems are the collectives of the library for which something is selected.
+func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Algorithm) ([]verify.Problem, error) {
+	var out []verify.Problem
+	for _, p := range s.campaign.Problems {
+		choose, concluded := choices[p.Collective]
+		if p.Library != s.lib.Name || !concluded {
+			continue
+		}
+		problem, err := s.problem(p, choose)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, problem)
+	}
+	return out, nil
 }
 
 // problem is one collective: the points at which the default can be measured, too.
@@ -116,7 +128,7 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 		return nil, err
 	}
 	f := &verify.Files{Machine: machine}
-	compiler := s.compiler()
+	compiler := s.compiler(ctx)
 	if compiler == "" {
 		s.opt.Warn(fmt.Sprintf("%s: no compiler for the probe of obedience: give --mpicc %s=COMMAND", s.lib.Name, s.lib.Name))
 		return f, nil
@@ -131,7 +143,7 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 }
 
 // compiler is the one given, else the library's own where it is found.
-func (s *subject) compiler() string {
+func (s *subject) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
 		return command
 	}
@@ -139,10 +151,26 @@ func (s *subject) compiler() string {
 	if s.lib.LauncherPath != "" {
 		beside = filepath.Join(filepath.Dir(s.lib.LauncherPath), "mpicc")
 	}
-	for _, name := range []string{s.port.Facts().Install.Compilers[0], beside} {
+	for _, name := range []string{s.builtWith(ctx).Install.Compilers[0], beside} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
 	}
 	return ""
+}
+
+// builtWith are the facts of the library that programs of the campaign load: the
+// benchmark's where the campaign's own works above any.
+func (s *subject) builtWith(ctx context.Context) mpi.Facts {
+	own := s.port.Facts()
+	if !own.Preload {
+		return own
+	}
+	loads := doctor.Loaded(ctx, s.lib.Benchmark, os.Environ()).Version
+	for _, l := range libraries.All() {
+		if f := l.Facts(); strings.HasPrefix(loads, f.Title+" ") {
+			return f
+		}
+	}
+	return own
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"tutti/campaign/assembly"
@@ -19,8 +18,8 @@ import (
 
 // Options say how the files of a campaign are proved.
 type Options struct {
-	Rules       verify.Rules // Seed is the campaign's
-	MachineTime time.Duration
+	Rules       verify.Rules  // Seed is the campaign's
+	MachineTime time.Duration // of a library; 0: as much as its campaign took, leastBudget at least
 	WallTime    time.Duration
 	Again       bool
 	Compilers   map[string]string  // by library: what compiles the probe of obedience; the library's own where none is given
@@ -28,15 +27,30 @@ type Options struct {
 	Warn        func(string)       // of what is left out
 }
 
-// Proof proves the libraries of a campaign, one after another. It writes the log of
-// its verifications.
+// Proof proves the libraries of a campaign, one after another.
 type Proof struct {
 	campaign *assembly.Campaign
-	journal  *store.Journal
-	state    *store.State // of the journal, growing
+	log      log
 	opt      Options
 	models   *export.Models
-	written  []report.LibraryFacts // by the last pass over each library
+}
+
+// log writes the steps of verifications into a journal.
+type log struct {
+	journal *store.Journal
+	state   *store.State // of the journal, growing
+}
+
+// Append implements verify.Log.
+func (l log) Append(e verify.Entry) error {
+	r, err := e.Record()
+	if err == nil {
+		err = l.journal.Append(r)
+	}
+	if err == nil {
+		l.state.Add(r)
+	}
+	return err
 }
 
 // ErrRecordedOnly is matched when a library cannot be measured, and so not verified.
@@ -53,7 +67,7 @@ func New(ctx context.Context, c *assembly.Campaign, journal *store.Journal, stat
 		return nil, err
 	}
 	opt.Rules.Seed = c.Config.Seed
-	p := &Proof{campaign: c, journal: journal, state: state, opt: opt}
+	p := &Proof{campaign: c, log: log{journal, state}, opt: opt}
 	p.models, err = export.Train(ctx, c, results)
 	return p, err
 }
@@ -63,22 +77,10 @@ func New(ctx context.Context, c *assembly.Campaign, journal *store.Journal, stat
 // assembly.ErrInput, or are those of verify.Session.Examine, each with the result so
 // far.
 func (p *Proof) Library(ctx context.Context, lib config.Library) (verify.Result, error) {
-	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	s, session, err := p.open(lib)
 	if err != nil {
 		return verify.Result{}, err
 	}
-	m, ok := port.(mpi.Measurable)
-	if !ok {
-		return verify.Result{}, fmt.Errorf("%s: %w", lib.Name, ErrRecordedOnly)
-	}
-	session, err := verify.Open(verify.Options{
-		Library: lib.Name, Rules: p.opt.Rules, MachineTime: p.opt.MachineTime, WallTime: p.opt.WallTime,
-		Again: p.opt.Again, Observe: p.opt.Observe,
-	}, p.state.Verification(lib.Name), p)
-	if err != nil {
-		return verify.Result{}, fmt.Errorf("journal of %s: %w", p.campaign.Config.Output, err)
-	}
-	s := &subject{Proof: p, lib: lib, port: m, cat: cat}
 	for ended := false; !ended && err == nil; {
 		var files verify.Files
 		if files, err = s.write(ctx); err == nil {
@@ -89,29 +91,31 @@ func (p *Proof) Library(ctx context.Context, lib config.Library) (verify.Result,
 	return result, errors.Join(err, recallErr)
 }
 
-// Append writes an entry of a verification to the journal.
-func (p *Proof) Append(e verify.Entry) error {
-	r, err := e.Record()
-	if err == nil {
-		err = p.journal.Append(r)
+// open returns a library as what is proved, and its verification as the journal has it.
+func (p *Proof) open(lib config.Library) (*subject, *verify.Session, error) {
+	port, cat, err := libraries.Release(lib.Name, lib.Version)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		p.state.Add(r)
+	m, ok := port.(mpi.Measurable)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: %w", lib.Name, ErrRecordedOnly)
 	}
-	return err
+	session, err := verify.Open(verify.Options{
+		Library: lib.Name, Rules: p.opt.Rules, MachineTime: p.Budget(lib), WallTime: p.opt.WallTime,
+		Again: p.opt.Again, Observe: p.opt.Observe,
+	}, p.log.state.Verification(lib.Name), p.log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("journal of %s: %w", p.campaign.Config.Output, err)
+	}
+	return &subject{Proof: p, lib: lib, port: m, cat: cat}, session, nil
 }
 
-// wrote remembers what the report says of a library's files.
-func (p *Proof) wrote(f report.LibraryFacts) {
-	p.written = append(slices.DeleteFunc(p.written, func(o report.LibraryFacts) bool { return o.Library == f.Library }), f)
-}
-
-// Write writes the report and every other file of the campaign's folder, but the
-// selection files that the verifications have written.
+// Write writes every file of the campaign's folder and returns what the report shows.
 func (p *Proof) Write(by export.Program) (report.Facts, error) {
-	done, err := p.models.Conclude(p.state)
+	done, err := p.models.Conclude(p.log.state)
 	if err != nil {
 		return report.Facts{}, err
 	}
-	return done.Write(p.campaign.Config.Output, by, p.written...)
+	return done.Write(p.campaign.Config.Output, by)
 }

@@ -31,24 +31,17 @@ type change struct {
 	shift       float64 // log10 of its time over the expected one
 }
 
-// compare says what new measurements tell of an earlier campaign: a process of its
-// measurements says what to expect of each, with covariances, and the factor of a
-// group is the generalised least-squares mean of what they differ by.
+// compare says what new measurements tell of an earlier campaign: a Gaussian process
+// of its measurements says what to expect of each, with covariances, and the factor of
+// a group is the generalised least-squares mean of what they differ by.
 func compare(name string, earlier, now []coll.Measurement) (ComparedFacts, error) {
 	f := ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	then := make(map[coll.Candidate]bool, len(earlier))
-	index := map[coll.Algorithm]int{}
-	var algorithms []coll.Algorithm
 	for _, m := range earlier {
 		then[m.Candidate] = true
-		algorithms = append(algorithms, m.Algorithm)
 	}
-	slices.SortFunc(algorithms, coll.CompareAlgorithms)
-	algorithms = slices.Compact(algorithms)
-	for a, alg := range algorithms {
-		index[alg] = a
-	}
-	var known []coll.Measurement
+	algorithms, index := algorithmsOf(earlier)
+	var known []coll.Measurement // of algorithms that the earlier campaign measured
 	for _, m := range now {
 		if then[m.Candidate] {
 			f.Again++
@@ -77,8 +70,23 @@ func compare(name string, earlier, now []coll.Measurement) (ComparedFacts, error
 	return f, nil
 }
 
-// expect compares measurements with what a process of earlier ones predicts. spread
-// holds the covariances of the shifts, noise included.
+// algorithmsOf returns the algorithms of measurements, sorted, and the place of each.
+func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]int) {
+	var all []coll.Algorithm
+	for _, m := range ms {
+		all = append(all, m.Algorithm)
+	}
+	slices.SortFunc(all, coll.CompareAlgorithms)
+	all = slices.Compact(all)
+	index := make(map[coll.Algorithm]int, len(all))
+	for i, alg := range all {
+		index[alg] = i
+	}
+	return all, index
+}
+
+// expect compares measurements with what a Gaussian process of earlier ones predicts.
+// spread holds the covariances of the shifts, noise included.
 func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, spread *mat.SymDense, err error) {
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
@@ -144,18 +152,27 @@ func changeOf(name string, changes []change, spread *mat.SymDense, groups int, b
 		return f
 	}
 	shift := mat.Dot(&weights, shifts) / precision
-	// Differences that the group has within itself widen the interval (Birge's ratio).
-	var left, solved mat.VecDense
+	var left mat.VecDense
 	left.AddScaledVec(shifts, -shift, ones)
-	scale := 1.0
-	if len(at) > 1 && root.SolveVecTo(&solved, &left) == nil {
-		scale = math.Sqrt(max(1, mat.Dot(&left, &solved)/float64(len(at)-1)))
-	}
 	z := distuv.UnitNormal.Quantile(1 - changeAlpha/float64(2*groups))
-	half := z * scale / math.Sqrt(precision)
+	half := z * birgeRatio(&root, &left) / math.Sqrt(precision)
 	f.Factor = &Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
 	f.Changed = f.Factor.Low > 1+changeNoise || f.Factor.High < 1/(1+changeNoise)
 	return f
+}
+
+// birgeRatio is the factor, 1 or more, by which differences within a group widen the
+// interval of its mean. root is of their covariances.
+//
+// Source: Birge, The calculation of errors by the method of least squares, Physical
+// Review 40 (1932).
+func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
+	var solved mat.VecDense
+	n := differences.Len()
+	if n < 2 || root.SolveVecTo(&solved, differences) != nil {
+		return 1
+	}
+	return math.Sqrt(max(1, mat.Dot(differences, &solved)/float64(n-1)))
 }
 
 // changedAlone are the algorithms that changed otherwise than most.

@@ -1,5 +1,11 @@
 package report
 
+import (
+	"strings"
+
+	"tutti/coll"
+)
+
 // Facts is everything a report shows, as plain values: report.json is its JSON
 // form and report.html a drawing of it. It holds no wall-clock time, so that an
 // interrupted campaign and an uninterrupted one give the same bytes.
@@ -41,6 +47,21 @@ type LibraryFacts struct {
 	Origin  string   `json:"origin"` // where the list of algorithms comes from: the installed library or the catalogue
 	Files   []string `json:"files"`
 	Checked int      `json:"checked"` // grid points replayed through the written files
+
+	Verified bool `json:"verified"` // a verification on the machine has come to its end
+
+	Placement *coll.Placements `json:"placement,omitempty"` // of what was measured; null when unknown
+}
+
+// Unverified names the libraries that no verification was ended for, as "mpich, openmpi".
+func (f Facts) Unverified() string {
+	var names []string
+	for _, l := range f.Libraries {
+		if !l.Verified {
+			names = append(names, l.Library)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // Version is a component and its version.
@@ -66,7 +87,7 @@ type ProblemFacts struct {
 	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // cost of measuring everything; zero when unknown
 
 	Curve      []CurvePoint     `json:"curve"`
-	Scores     []Score          `json:"scores"` // tuned, default and best single algorithm
+	Scores     []Score          `json:"scores"` // of the tuned selection, then of the library's default
 	Algorithms []AlgorithmFacts `json:"algorithms"`
 	Cells      []Cell           `json:"cells"`
 	HPO        []HPOTrial       `json:"hpo"`
@@ -76,8 +97,9 @@ type ProblemFacts struct {
 	Warnings   []string         `json:"warnings"`
 
 	// What not every campaign has.
-	Model    string          `json:"model,omitempty"`    // that is shipped: forest, process or stack
+	Model    string          `json:"model,omitempty"`    // that is shipped: forest, process (a Gaussian process) or stack
 	Ties     *int            `json:"ties,omitempty"`     // cells with a tie; null when nobody looked
+	Even     int             `json:"even,omitempty"`     // cells that are even
 	NoStudy  string          `json:"no_study,omitempty"` // why there was no hyperparameter study
 	Weighted *WeightFacts    `json:"weighted,omitempty"` // null when all points count alike
 	Reasons  []RoundReasons  `json:"reasons,omitempty"`  // by round
@@ -147,14 +169,14 @@ type CurvePoint struct {
 	Mistakes       float64 `json:"mistakes"`
 	P95            float64 `json:"p95_slowdown"`
 	Worst          float64 `json:"worst_slowdown"`
-	// Upper ends by which predictions are judged; zero where the figures are none.
+	// Upper ends, which the criteria are held against; zero where nothing is predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
 // Score says how good a way of choosing is, over all points where it is known.
 type Score struct {
-	Name         string   `json:"name"`   // "tuned", "default", or an algorithm's name
+	Name         string   `json:"name"`   // "tuned" or "default"
 	Source       string   `json:"source"` // "measured": against recorded times of every algorithm; "predicted": against the model
 	Points       int      `json:"points"`
 	Slowdown     float64  `json:"slowdown"`
@@ -173,9 +195,10 @@ type Score struct {
 // AlgorithmFacts is how well one algorithm is known and how often it was chosen.
 type AlgorithmFacts struct {
 	Name     string   `json:"name"`
-	Measured int      `json:"measured"` // trials done
-	Selected int      `json:"selected"` // grid points where the selection takes it
-	R2       *float64 `json:"r2"`       // held-out predictions, scaled units; null when too few points
+	Measured int      `json:"measured"`         // trials done
+	Selected int      `json:"selected"`         // grid points where the selection takes it
+	Barred   int      `json:"barred,omitempty"` // grid points where it must not be selected, since it failed
+	R2       *float64 `json:"r2"`               // held-out predictions, scaled units; null when too few points
 	Parity   []Parity `json:"parity"`
 }
 
@@ -193,6 +216,7 @@ type Cell struct {
 	Measured        int      `json:"measured"` // algorithms measured here
 	Selected        string   `json:"selected"`
 	Tie             string   `json:"tie,omitempty"`    // an algorithm that is as fast as the selected one, as far as measurements tell
+	Even            bool     `json:"even,omitempty"`   // the default stays: what was measured to be faster is so by no difference that could be measured
 	Best            string   `json:"best,omitempty"`   // fastest recorded; empty when unknown
 	TunedSlowdown   *float64 `json:"tuned_slowdown"`   // against the best recorded, else the best predicted
 	DefaultSlowdown *float64 `json:"default_slowdown"` // null where the default is unknown
@@ -202,7 +226,7 @@ type Cell struct {
 type HPOTrial struct {
 	Number int      `json:"number"`
 	State  string   `json:"state"` // complete, pruned or failed
-	Value  *float64 `json:"value"` // cross-validated slowdown; null when failed
+	Value  *float64 `json:"value"` // cross-validated slowdown, mistakes added as the criteria weigh them; null when failed
 	Best   *float64 `json:"best"`  // best complete value so far
 	Params []Param  `json:"params"`
 }

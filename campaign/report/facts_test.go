@@ -64,8 +64,6 @@ func syntheticProblem(r *rand.Rand, nodes, sizes, ppns int) ProblemFacts {
 			Accuracy: 0.81, Mistakes: 0.021, MistakesLow: 0.012, MistakesHigh: 0.031, P95: 1.08, Worst: 1.41, Slower: &slower, SlowerWorst: &worst},
 		{Name: "default", Source: "measured", Points: points, Slowdown: 1.47, SlowdownLow: 1.41, SlowdownHigh: 1.53,
 			Accuracy: 0.33, Mistakes: 0.44, MistakesLow: 0.4, MistakesHigh: 0.47, P95: 3.1, Worst: 11.2},
-		{Name: "binomial", Source: "measured", Points: points, Slowdown: 1.62, SlowdownLow: 1.5, SlowdownHigh: 1.7,
-			Accuracy: 0.2, Mistakes: 0.5, MistakesLow: 0.46, MistakesHigh: 0.54, P95: 4.2, Worst: 14},
 	}
 	p.Cells = syntheticCells(r, nodes, sizes, ppns)
 	p.Algorithms = syntheticKnowledge(r, p.Cells)

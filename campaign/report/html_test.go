@@ -29,7 +29,7 @@ func TestHTMLSections(t *testing.T) {
 		"<h3>Convergence</h3>", "<h3>Hyperparameters of the forests</h3>",
 		"Selected algorithm at each point", "Slowdown at each point, tuned and default",
 		"What was measured where", "Held-out predictions against measurements",
-		"1.012 [1.009, 1.016]", "best single: binomial", "2, worst 1.080",
+		"1.012 [1.009, 1.016]", "1.470 [1.410, 1.530]", "2, worst 1.080",
 		"1 node was drained during the campaign", "the interval of the slowdown is wide",
 		"mpich.json", "go1.26.0", "machine time (min)", "mistakes (% of points)", "nodes (number)", "message size",
 		"wanted 1.03", "default 1.470", "prefers-color-scheme:dark", "@media print",

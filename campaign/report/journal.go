@@ -27,7 +27,9 @@ func AddJournal(f *Facts, state *store.State, libraries []string, attempts int) 
 			return err
 		}
 		if res.Sessions > 0 {
-			f.Verification = append(f.Verification, verificationFacts(res))
+			v := verificationFacts(res)
+			v.Elsewhere = elsewhere(f.placement(lib), state.Verification(lib))
+			f.Verification = append(f.Verification, v)
 		}
 	}
 	for i := range f.Problems {

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -72,5 +74,81 @@ func TestAddJournal(t *testing.T) {
 	}
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
 		t.Errorf("a journal without such records (-want +got):\n%s", d)
+	}
+}
+
+// Each round tells its most worthwhile candidates, most first; what was only tried again
+// has no reason.
+func TestAddJournalReasons(t *testing.T) {
+	bcast := store.Problem{Library: "mpich", Collective: coll.Bcast}
+	batch := store.Record{Kind: store.KindBatch, Problem: bcast, Round: 2}
+	for i := range 8 {
+		batch.Batch = append(batch.Batch, coll.Candidate{
+			Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8 << i}, Algorithm: coll.Algorithm{Name: "ring"},
+		})
+		why := store.Reason{Doubt: 0.1, Spares: float64(i) / 100, Seconds: 2, Rival: coll.Algorithm{Name: "tree"}}
+		if i == 3 {
+			why = store.Reason{} // tried again
+		}
+		batch.Reasons = append(batch.Reasons, why)
+	}
+	first := store.Record{Kind: store.KindBatch, Problem: bcast, Round: 1, Batch: batch.Batch[:2]}
+	f := report.Facts{Problems: []report.ProblemFacts{{Library: "mpich", Collective: "bcast"}, {Library: "openmpi", Collective: "bcast"}}}
+	if err := report.AddJournal(&f, store.Fold([]store.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
+		t.Fatalf("reasons of %d rounds and of a problem that has not begun: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
+	}
+	got := f.Problems[0].Reasons[0]
+	if got.Round != 2 || got.Candidates != 8 || math.Abs(got.Spares-0.25) > 1e-12 || got.Seconds != 14 || len(got.Top) != 5 {
+		t.Errorf("round %+v", got)
+	}
+	for i, want := range []int64{8 << 7, 8 << 6, 8 << 5, 8 << 4, 8 << 2} {
+		if r := got.Top[i]; r.MsgBytes != want || r.Algorithm != "ring" || r.Rival != "tree" {
+			t.Errorf("reason %d is %+v, want one for %d bytes", i, r, want)
+		}
+	}
+}
+
+// Verifications stand in the order of the libraries; entries of nobody are refused.
+func TestAddJournalVerifications(t *testing.T) {
+	ofPass := func(library string) store.Record {
+		r, err := verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	state := store.Fold([]store.Record{ofPass("openmpi"), ofPass("mpich")})
+	var f report.Facts
+	if err := report.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Verification) != 2 || f.Verification[0].Library != "mpich" || f.Verification[1].Library != "openmpi" || f.Verification[0].Ended {
+		t.Errorf("verifications %+v", f.Verification)
+	}
+	state.Verification("mpich").Steps[0].Pass = []byte(`{"number":"x"}`)
+	if err := report.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
+		t.Errorf("AddJournal: %v, want %v", err, verify.ErrEntry)
+	}
+}
+
+// A candidate that is measured after all was not given up; nor one that failed less often.
+func TestAddJournalExcluded(t *testing.T) {
+	bcast := store.Problem{Library: "mpich", Collective: coll.Bcast}
+	trial := func(alg string, attempt int, state coll.TrialState) store.Record {
+		return store.Record{Kind: store.KindTrial, Problem: bcast, Round: attempt, Trial: &coll.Trial{
+			Measurement: coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: alg}}},
+			Attempt:     attempt, State: state, Phase: "run", Error: alg + " crashed",
+		}}
+	}
+	var f report.Facts
+	err := report.AddJournal(&f, store.Fold([]store.Record{
+		trial("once", 1, coll.TrialFailed), trial("once", 2, coll.TrialDone),
+		trial("often", 1, coll.TrialFailed), trial("often", 2, coll.TrialFailed),
+	}), nil, 2)
+	if err != nil || len(f.Excluded) != 1 || f.Excluded[0].Algorithm != "often" || f.Excluded[0].Error != "often crashed" {
+		t.Errorf("excluded %+v, %v", f.Excluded, err)
 	}
 }

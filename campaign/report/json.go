@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,24 +25,6 @@ func WriteJSON(w io.Writer, f Facts) error {
 	return nil
 }
 
-// ReadJSON reads what WriteJSON writes. A field that Facts does not have is an
-// error, and so is anything but white space after the facts.
-func ReadJSON(r io.Reader) (Facts, error) {
-	dec := json.NewDecoder(r)
-	dec.DisallowUnknownFields()
-	var f Facts
-	if err := dec.Decode(&f); err != nil {
-		return Facts{}, fmt.Errorf("report as JSON: %w", err)
-	}
-	switch _, err := dec.Token(); {
-	case err == nil:
-		return Facts{}, errors.New("report as JSON: more text after the facts")
-	case !errors.Is(err, io.EOF):
-		return Facts{}, fmt.Errorf("report as JSON: after the facts: %w", err)
-	}
-	return f, nil
-}
-
 // withoutNil returns f with every nil slice replaced by an empty one. It shares
 // the elements with f but changes none of them.
 func withoutNil(f Facts) Facts {
@@ -52,26 +33,8 @@ func withoutNil(f Facts) Facts {
 		f.Libraries[i].Files = orEmpty(f.Libraries[i].Files)
 	}
 	f.Problems = copied(f.Problems)
-	for i := range f.Problems {
-		p := &f.Problems[i]
-		p.Curve, p.Scores, p.Cells = orEmpty(p.Curve), orEmpty(p.Scores), orEmpty(p.Cells)
-		p.Forest, p.Warnings = orEmpty(p.Forest), orEmpty(p.Warnings)
-		p.Algorithms = copied(p.Algorithms)
-		for j := range p.Algorithms {
-			p.Algorithms[j].Parity = orEmpty(p.Algorithms[j].Parity)
-		}
-		p.Reasons = slices.Clone(p.Reasons) // absent when there are none, as are comparisons
-		for j := range p.Reasons {
-			p.Reasons[j].Top = orEmpty(p.Reasons[j].Top)
-		}
-		p.Compared = slices.Clone(p.Compared)
-		for j := range p.Compared {
-			p.Compared[j].Algorithms, p.Compared[j].Sizes = orEmpty(p.Compared[j].Algorithms), orEmpty(p.Compared[j].Sizes)
-		}
-		p.HPO = copied(p.HPO)
-		for j := range p.HPO {
-			p.HPO[j].Params = orEmpty(p.HPO[j].Params)
-		}
+	for i, p := range f.Problems {
+		f.Problems[i] = p.withoutNil()
 	}
 	f.Versions, f.Warnings = orEmpty(f.Versions), orEmpty(f.Warnings)
 	f.Verification = slices.Clone(f.Verification) // absent when there is none, as are the others
@@ -88,6 +51,28 @@ func withoutNil(f Facts) Facts {
 		f.Environments[i].Nodes = orEmpty(f.Environments[i].Nodes)
 	}
 	return f
+}
+
+func (p ProblemFacts) withoutNil() ProblemFacts {
+	p.Curve, p.Scores, p.Cells = orEmpty(p.Curve), orEmpty(p.Scores), orEmpty(p.Cells)
+	p.Forest, p.Warnings = orEmpty(p.Forest), orEmpty(p.Warnings)
+	p.Algorithms = copied(p.Algorithms)
+	for i := range p.Algorithms {
+		p.Algorithms[i].Parity = orEmpty(p.Algorithms[i].Parity)
+	}
+	p.Reasons = slices.Clone(p.Reasons) // absent when there are none, as are comparisons
+	for i := range p.Reasons {
+		p.Reasons[i].Top = orEmpty(p.Reasons[i].Top)
+	}
+	p.Compared = slices.Clone(p.Compared)
+	for i := range p.Compared {
+		p.Compared[i].Algorithms, p.Compared[i].Sizes = orEmpty(p.Compared[i].Algorithms), orEmpty(p.Compared[i].Sizes)
+	}
+	p.HPO = copied(p.HPO)
+	for i := range p.HPO {
+		p.HPO[i].Params = orEmpty(p.HPO[i].Params)
+	}
+	return p
 }
 
 func copied[T any](s []T) []T { return orEmpty(slices.Clone(s)) }

@@ -68,34 +68,39 @@ func (g guides) on(at scale) guides {
 // of them would touch.
 const maxMarks = 40
 
+// series is a figure of each evaluation, and what it may be at most.
+type series struct{ values, most []float64 }
+
+// add adds an evaluation; upper is zero where nothing is predicted.
+func (s *series) add(value, upper float64) {
+	s.values, s.most = append(s.values, value), append(s.most, max(value, upper))
+}
+
 // convergence draws slowdown and mistakes against machine time, one above the
 // other. It needs at least one evaluation.
 func (s *sheet) convergence(p ProblemFacts, c Criteria) (template.HTML, error) {
 	unit := timeUnit(p.Curve[len(p.Curve)-1].MachineSeconds)
-	var times, slowdowns, mistakes, most, mostMistakes []float64
-	predicted := false
+	var times []float64
+	var slowdowns, mistakes series
 	for _, e := range p.Curve {
 		times = append(times, e.MachineSeconds/unit.seconds)
-		slowdowns = append(slowdowns, e.Slowdown)
-		mistakes = append(mistakes, 100*e.Mistakes)
-		most = append(most, max(e.Slowdown, e.SlowdownUpper))
-		mostMistakes = append(mostMistakes, 100*max(e.Mistakes, e.MistakesUpper))
-		predicted = predicted || e.SlowdownUpper > 0
+		slowdowns.add(e.Slowdown, e.SlowdownUpper)
+		mistakes.add(100*e.Mistakes, 100*e.MistakesUpper)
 	}
 	above, below := criteria(p, c)
 	upper := newPlot("", "average slowdown (ratio)")
 	lower := newPlot("machine time ("+unit.name+")", "mistakes (% of points)")
-	setSlowdowns(&upper.Y, append(above.values(), append(most, append(slowdowns, 1)...)...))
-	_, high := bounds(append(below.values(), mostMistakes...))
+	setSlowdowns(&upper.Y, slices.Concat(above.values(), slowdowns.most, slowdowns.values, []float64{1}))
+	_, high := bounds(append(below.values(), mistakes.most...))
 	setLinear(&lower.Y, 0, max(1.1*high, 1), 4)
 	for _, panel := range []struct {
 		*plot.Plot
 		guides
-		values, most []float64
-		at           scale
-	}{{upper, above, slowdowns, most, excess}, {lower, below, mistakes, mostMistakes, linear}} {
+		series
+		at scale
+	}{{upper, above, slowdowns, excess}, {lower, below, mistakes, linear}} {
 		along := setTimes(&panel.X, times)
-		if predicted {
+		if p.Predicted() {
 			line, err := plotter.NewLine(mapped(times, along, panel.most, panel.at))
 			if err != nil {
 				return "", fmt.Errorf("convergence: %w", err)
@@ -103,7 +108,7 @@ func (s *sheet) convergence(p ProblemFacts, c Criteria) (template.HTML, error) {
 			line.LineStyle = thinLine
 			panel.Add(line)
 		}
-		xys := mapped(times, along, panel.values, panel.at)
+		xys := mapped(times, along, panel.series.values, panel.at)
 		if err := addCurve(panel.Plot, xys, p.Curve); err != nil {
 			return "", err
 		}
@@ -198,7 +203,7 @@ func (s *sheet) study(p ProblemFacts) (template.HTML, error) {
 			pruned = append(pruned, at)
 		}
 	}
-	plt := newPlot("trial (number)", "cross-validated slowdown (ratio)")
+	plt := newPlot("trial (number)", "cross-validated loss (ratio)")
 	setSlowdowns(&plt.Y, values)
 	for i := range failed {
 		failed[i].Y = plt.Y.Min

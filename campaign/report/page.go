@@ -29,7 +29,6 @@ type problemView struct {
 	ID          string // of the section in the page
 	Good        bool   // converged
 	Fields      []field
-	Scores      []scoreView
 	Convergence template.HTML
 	Study       template.HTML
 	Selected    []panel
@@ -40,11 +39,6 @@ type problemView struct {
 	Trials      []trialView
 	Reasons     []reasonsView
 	Compared    []comparedView
-}
-
-type scoreView struct {
-	Score
-	Title string // tuned, default or the best single algorithm
 }
 
 // swatch is one step of a scale: its CSS variable and what it stands for.
@@ -89,9 +83,14 @@ func newPage(f Facts) (page, error) {
 		v.Verified = append(v.Verified, view)
 	}
 	v.Times, v.Places = machineTimes(f), environmentViews(f)
-	v.Style = template.CSS(":root{"+variables(false)+"}\n"+
-		"@media screen and (prefers-color-scheme:dark){:root{"+variables(true)+"}}\n"+pageStyle) + s.css()
+	v.Style = pageCSS() + s.css()
 	return v, nil
+}
+
+// pageCSS is the style of every page, in both themes.
+func pageCSS() template.CSS {
+	return template.CSS(":root{" + variables(false) + "}\n" +
+		"@media screen and (prefers-color-scheme:dark){:root{" + variables(true) + "}}\n" + pageStyle)
 }
 
 // totals adds up all problems.
@@ -139,13 +138,6 @@ func newProblem(s *sheet, p ProblemFacts, c Criteria) (problemView, error) {
 		v.Fields = append(v.Fields, field{"leaves of the selection tree", strconv.Itoa(p.Leaves)},
 			field{"loss by the tree", formatShare(p.TreeLoss)})
 	}
-	for _, score := range p.Scores {
-		title := score.Name
-		if title != "tuned" && title != "default" {
-			title = "best single: " + title
-		}
-		v.Scores = append(v.Scores, scoreView{score, title})
-	}
 	v.Fields = append(v.Fields, known(p)...)
 	v.Trials, v.Reasons, v.Compared = trialViews(p.HPO), reasonsViews(p.Reasons), comparedViews(p.Compared)
 	if err := v.drawLines(s, c); err != nil {
@@ -165,6 +157,9 @@ func known(p ProblemFacts) []field {
 	}
 	if p.Ties != nil {
 		out = append(out, field{"ties", formatOf(*p.Ties, p.Points)})
+	}
+	if p.Even > 0 {
+		out = append(out, field{"no difference from the default that could be measured", formatOf(p.Even, p.Points)})
 	}
 	if w := p.Weighted; w != nil {
 		out = append(out, field{"points that count", formatOf(w.Points, p.Points)},

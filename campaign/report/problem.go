@@ -1,11 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
 
@@ -13,12 +14,9 @@ import (
 // concluded from it. It costs a cross-validation, Spec.Folds fits.
 func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (ProblemFacts, error) {
 	l := res.Ledger
-	var held learner.HeldOut // none from a single point
-	if l.PointsMeasured() > 1 {
-		var err error
-		if held, err = learner.CrossValidate(l.Measurements(), c.Spec.Folds, c.Spec.Seed, c.Learner); err != nil {
-			return ProblemFacts{}, err
-		}
+	held, err := heldOut(l, c)
+	if err != nil {
+		return ProblemFacts{}, err
 	}
 	f := ProblemFacts{
 		Library: p.Library, Collective: string(p.Collective),
@@ -32,10 +30,12 @@ func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 		Forest:     forestFacts(campaign.ParamsOf(c.Learner.Forest)),
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
+		Model:    string(c.Learner.Model),
+		Weighted: weightFacts(p),
 	}
-	f.Model, f.Weighted = string(c.Learner.Model), weightFacts(p)
-	if c.Spec.HPO > 0 {
-		f.NoStudy = campaign.NoStudy(c.Learner.Model)
+	f.Warnings = append(slices.Clip(f.Warnings), barredInWords(f.Algorithms)...)
+	if c.Spec.HPO > 0 && len(res.Study.Trials) == 0 {
+		f.NoStudy = campaign.NoStudy(c.Learner.Model, c.Models)
 	}
 	for i, earlier := range p.Earlier {
 		compared, err := compare(p.EarlierNames[i], earlier, l.Measurements())
@@ -44,9 +44,13 @@ func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 		}
 		f.Compared = append(f.Compared, compared)
 	}
-	known := truthOf(p, res)
+	known := knowledgeOf(p, res)
 	f.Cells = cells(known, c)
-	var err error
+	for _, cell := range f.Cells {
+		if cell.Even {
+			f.Even++
+		}
+	}
 	if f.Scores, err = scores(p, known, c, held); err != nil {
 		return f, err
 	}
@@ -56,47 +60,13 @@ func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 	return f, addTies(&f, c, len(l.Measurements()))
 }
 
-// knowledge is the times that choices are compared by: the recorded truth, or
-// what was measured.
-type knowledge struct {
-	seconds  map[coll.Candidate]float64
-	fastest  map[coll.Point]coll.Measurement // without the default, unless it is all there is
-	measured map[coll.Point]int
-	complete bool // all there is to know: the recorded truth, or every candidate measured
-}
-
-func truthOf(p campaign.Problem, res campaign.Result) knowledge {
-	k := knowledge{
-		seconds:  map[coll.Candidate]float64{},
-		fastest:  map[coll.Point]coll.Measurement{},
-		measured: map[coll.Point]int{},
-		complete: p.Truth != nil || res.Ledger.Left() == 0,
+// heldOut compares predictions with what was measured, fold by fold; nothing of a
+// single point.
+func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.HeldOut, error) {
+	if l.PointsMeasured() < 2 {
+		return learner.HeldOut{}, nil
 	}
-	for _, m := range res.Ledger.Measurements() {
-		k.measured[m.Point]++
-	}
-	ms := p.Truth
-	if ms == nil {
-		ms = res.Ledger.Measurements()
-	}
-	for _, m := range ms {
-		k.seconds[m.Candidate] = m.Seconds
-		best, ok := k.fastest[m.Point]
-		if !ok || m.Seconds < best.Seconds || m.Seconds == best.Seconds && best.Algorithm.IsDefault() {
-			k.fastest[m.Point] = m
-		}
-	}
-	return k
-}
-
-// slowdown compares a choice at a point with the fastest known there.
-func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
-	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
-	if !ok {
-		return 0, false
-	}
-	s, err := metrics.Slowdown(chosen, k.fastest[p].Seconds)
-	return s, err == nil
+	return learner.CrossValidate(l.Measurements(), c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
 // cells describe every grid point: slowdowns where everything is known, predicted
@@ -108,7 +78,7 @@ func cells(k knowledge, c campaign.Conclusion) []Cell {
 		cell := Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
 			Measured: k.measured[row.Point],
-			Selected: alg.String(),
+			Selected: alg.String(), Even: c.Even(row.Point),
 		}
 		of := func(a coll.Algorithm) *float64 {
 			if s, ok := k.slowdown(row.Point, a); ok && k.complete {
@@ -141,57 +111,6 @@ func worstLoss(c campaign.Conclusion) float64 {
 	return worst
 }
 
-// scores says how good the tuned selection and the default are: against all there
-// is to know, or else held out and on the measured points.
-func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]Score, error) {
-	source := "measured"
-	var tuned, byDefault []float64
-	var tunedAt, defaultAt []coll.Point
-	slower, worst, compared := 0, 0.0, false
-	if !k.complete {
-		tuned, tunedAt, source = held.Slowdowns, held.Points, string(campaign.ByCrossValidation)
-	}
-	for _, point := range p.Space.Points() {
-		d, defaultKnown := k.slowdown(point, coll.Default)
-		if defaultKnown {
-			byDefault, defaultAt = append(byDefault, d), append(defaultAt, point)
-		}
-		if !k.complete {
-			continue
-		}
-		t, ok := k.slowdown(point, c.Selection.Choose(point))
-		if !ok {
-			continue
-		}
-		tuned, tunedAt = append(tuned, t), append(tunedAt, point)
-		if defaultKnown {
-			compared = true
-			worst = max(worst, t/d)
-			if t/d > 1+metrics.DefaultTieTolerance {
-				slower++
-			}
-		}
-	}
-	var out []Score
-	s, err := score("tuned", source, tuned, tunedAt, p, c.Spec)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil {
-		if compared {
-			s.Slower, s.SlowerWorst = &slower, &worst
-		}
-		out = append(out, *s)
-	}
-	if s, err = score("default", "measured", byDefault, defaultAt, p, c.Spec); err != nil {
-		return nil, err
-	}
-	if s != nil {
-		out = append(out, *s)
-	}
-	return out, nil
-}
-
 func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.HeldOut) []AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
 	for _, m := range res.Ledger.Measurements() {
@@ -200,9 +119,15 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	for _, row := range c.Rows {
 		selected[c.Selection.Choose(row.Point)]++
 	}
+	barred := map[coll.Algorithm]int{}
+	for _, candidate := range p.Space.Candidates() {
+		if c.Barred().Has(candidate) {
+			barred[candidate.Algorithm]++
+		}
+	}
 	var out []AlgorithmFacts
 	for _, alg := range p.Space.Algorithms() {
-		f := AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg]}
+		f := AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Barred: barred[alg]}
 		if r2, err := held.R2(alg); err == nil {
 			f.R2 = &r2
 		}
@@ -212,6 +137,17 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 			}
 		}
 		out = append(out, f)
+	}
+	return out
+}
+
+// barredInWords says which algorithms are not selected somewhere since they failed.
+func barredInWords(algorithms []AlgorithmFacts) []string {
+	var out []string
+	for _, a := range algorithms {
+		if a.Barred > 0 {
+			out = append(out, fmt.Sprintf("%s is not selected at %d points: it was given up there, or failed wherever it was tried in the layout or range of sizes", a.Name, a.Barred))
+		}
 	}
 	return out
 }

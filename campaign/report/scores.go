@@ -7,10 +7,39 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
-// predictedScore is what the last evaluation predicts, with the upper ends. Of how much
-// better it may be nothing is said.
+// scores says how good the tuned selection and the default are: against all there
+// is to know, or else held out and on the measured points.
+func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]Score, error) {
+	points, choose := p.Space.Points(), c.Selection.Choose
+	tuned := scored{"tuned", string(campaign.ByCrossValidation), held.Points, held.Slowdowns}
+	if k.complete {
+		tuned.source = "measured"
+		tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
+	}
+	byDefault := scored{name: "default", source: "measured"}
+	byDefault.points, byDefault.slowdowns = k.slowdowns(points, func(coll.Point) coll.Algorithm { return coll.Default })
+	var out []Score
+	for _, one := range []scored{tuned, byDefault} {
+		s, err := one.score(p, c.Spec)
+		switch {
+		case errors.Is(err, metrics.ErrEmpty): // none of the points matters
+			continue
+		case err != nil:
+			return nil, err
+		case one.name == tuned.name && k.complete:
+			s.Slower, s.SlowerWorst = k.slower(points, choose)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// predictedScore returns the figures of the last evaluation, and whether they are
+// predicted. Their intervals begin with the best there can be: a prediction has upper
+// ends alone.
 func predictedScore(evaluations []store.Evaluation) (Score, bool) {
 	if len(evaluations) == 0 {
 		return Score{}, false
@@ -26,24 +55,29 @@ func predictedScore(evaluations []store.Evaluation) (Score, bool) {
 // bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
 const bootstrapResamples = 1000
 
-// score condenses slowdowns at points with intervals; nil for none that matters.
-func score(name, source string, slowdowns []float64, points []coll.Point, p campaign.Problem, spec campaign.Spec) (*Score, error) {
-	opt := p.Weigh(spec.Metrics, points)
-	sum, err := metrics.Summarize(slowdowns, opt)
-	if errors.Is(err, metrics.ErrEmpty) {
-		return nil, nil
-	}
+// scored is a way of choosing with its slowdowns where they are known.
+type scored struct {
+	name, source string
+	points       []coll.Point
+	slowdowns    []float64
+}
+
+// score condenses the slowdowns, with intervals. The error matches metrics.ErrEmpty
+// when there is none that matters.
+func (w scored) score(p campaign.Problem, spec campaign.Spec) (Score, error) {
+	opt := p.Weigh(spec.Metrics, w.points)
+	sum, err := metrics.Summarize(w.slowdowns, opt)
 	if err != nil {
-		return nil, err
+		return Score{}, err
 	}
-	s := &Score{
-		Name: name, Source: source, Points: sum.Points,
+	s := Score{
+		Name: w.name, Source: w.source, Points: sum.Points,
 		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
 	}
-	if s.SlowdownLow, s.SlowdownHigh, err = resampled(slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
-		return nil, err
+	if s.SlowdownLow, s.SlowdownHigh, err = resampled(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
+		return s, err
 	}
-	s.MistakesLow, s.MistakesHigh, err = resampled(slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
+	s.MistakesLow, s.MistakesHigh, err = resampled(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
 	return s, err
 }
 

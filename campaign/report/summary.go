@@ -5,33 +5,7 @@ import (
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
-
-// SummaryRow is one problem in one line. Tuned and Default are nil when they
-// were not scored.
-type SummaryRow struct {
-	Library, Collective string
-	Stop                string  // stop reason; "" while running
-	Measured            float64 // share of the candidates; 0 when there are none
-	MachineSeconds      float64
-	Tuned, Default      *Score
-}
-
-// Summary returns one row per problem, in the order of f.
-func Summary(f Facts) []SummaryRow {
-	rows := make([]SummaryRow, len(f.Problems))
-	for i, p := range f.Problems {
-		rows[i] = SummaryRow{
-			Library: p.Library, Collective: p.Collective, Stop: p.Stop, MachineSeconds: p.MachineSeconds,
-			Tuned: scoreOf(p, "tuned"), Default: scoreOf(p, "default"),
-		}
-		if p.Candidates > 0 {
-			rows[i].Measured = float64(p.Trials-p.Failed) / float64(p.Candidates)
-		}
-	}
-	return rows
-}
 
 // scoreOf returns a copy of the score with that name, nil when there is none.
 func scoreOf(p ProblemFacts, name string) *Score {
@@ -43,8 +17,8 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
-// WriteSummary writes the rows of Summary as a text table without colours:
-// measured is the share of the candidates, tuned and default are average
+// WriteSummary writes a text table without colours, a row for each problem, in the
+// order of f: measured is the share of the candidates, tuned and default are average
 // slowdowns, mistakes are those of the tuned selection.
 //
 // It returns an error naming the field when a figure is NaN or infinite.
@@ -52,22 +26,17 @@ func WriteSummary(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row{
-		"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes",
-	})
-	columns := make([]table.ColumnConfig, 0, 5)
-	for number := 4; number <= 8; number++ { // the columns of figures
-		columns = append(columns, table.ColumnConfig{Number: number, Align: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	for _, r := range Summary(f) {
+	t := newTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
+	for _, p := range f.Problems {
+		measured := 0.0 // when there are no candidates
+		if p.Candidates > 0 {
+			measured = float64(p.Trials-p.Failed) / float64(p.Candidates)
+		}
+		tuned, byDefault := scoreOf(p, "tuned"), scoreOf(p, "default")
 		t.AppendRow(table.Row{
-			r.Library, r.Collective, stopWords(r.Stop), formatShare(r.Measured), formatSeconds(r.MachineSeconds),
-			scoreText(r.Tuned, Score.slowdownText), scoreText(r.Default, Score.slowdownText),
-			scoreText(r.Tuned, Score.mistakesText),
+			p.Library, p.Collective, stopWords(p.Stop), formatShare(measured), formatSeconds(p.MachineSeconds),
+			scoreText(tuned, Score.slowdownText), scoreText(byDefault, Score.slowdownText),
+			scoreText(tuned, Score.mistakesText),
 		})
 	}
 	if _, err := fmt.Fprintln(w, t.Render()); err != nil {

@@ -16,33 +16,32 @@ func addTies(f *ProblemFacts, c campaign.Conclusion, measurements int) error {
 	if f.Model != string(learner.GaussianProcess) && f.Model != string(learner.Stack) {
 		return nil
 	}
-	can := make(map[coll.Point][]coll.Algorithm, len(c.Rows))
-	var points []coll.Point
 	work := 0.0
 	for _, row := range c.Rows {
-		for _, o := range row.Options {
-			can[row.Point] = append(can[row.Point], o.Algorithm)
-		}
-		points = append(points, row.Point)
 		work += float64(len(row.Options)) * float64(measurements*measurements)
 	}
 	if work > tieWork {
 		return nil
 	}
-	doubts, err := c.Models.Doubts(points, func(p coll.Point) []coll.Algorithm { return can[p] })
+	doubts, err := c.Doubts()
 	if err != nil {
 		return err
 	}
+	cells := make(map[coll.Point]*Cell, len(c.Rows))
+	for i, row := range c.Rows {
+		cells[row.Point] = &f.Cells[i]
+	}
 	ties := 0
-	for i, d := range doubts {
+	for _, d := range doubts {
 		if !d.Tie {
 			continue
 		}
-		switch f.Cells[i].Selected {
+		cell := cells[d.Point]
+		switch cell.Selected {
 		case d.Choice.String():
-			f.Cells[i].Tie = d.Rival.String()
+			cell.Tie = d.Rival.String()
 		case d.Rival.String():
-			f.Cells[i].Tie = d.Choice.String()
+			cell.Tie = d.Choice.String()
 		default:
 			continue
 		}

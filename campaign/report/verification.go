@@ -16,6 +16,10 @@ type VerificationFacts struct {
 	PutBack        []CondemnedPoint     `json:"put_back"`  // found slower and left to the default
 	Slower         []CondemnedPoint     `json:"slower"`    // slower still, with nothing left to put back
 	Obedience      []ObedienceFacts     `json:"obedience"` // empty when nobody looked
+
+	// Elsewhere says, in words, where ranks lay otherwise than when the library was tuned,
+	// by number of nodes: what was verified does not hold for the placement that was tuned.
+	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
 // VerifiedCollective is how much faster one collective became.

@@ -71,22 +71,20 @@ func formatPart(x float64) string {
 // comparedView is a comparison with an earlier campaign in words.
 type comparedView struct {
 	ComparedFacts
-	Verdict           string
+	Words             string
 	Algorithms, Sizes []changeView
 }
 
 type changeView struct {
-	Name, Factor, Verdict string
-	Measured              int
-	Changed               bool
+	Name, Factor, Words string
+	Measured            int
+	Changed             bool
 }
 
 func comparedViews(all []ComparedFacts) []comparedView {
 	var out []comparedView
 	for _, c := range all {
-		v := comparedView{ComparedFacts: c, Algorithms: changeViews(c.Algorithms), Sizes: changeViews(c.Sizes)}
-		v.Verdict = verdict(c)
-		out = append(out, v)
+		out = append(out, comparedView{c, changesInWords(c), changeViews(c.Algorithms), changeViews(c.Sizes)})
 	}
 	return out
 }
@@ -94,33 +92,33 @@ func comparedViews(all []ComparedFacts) []comparedView {
 func changeViews(changes []ChangeFacts) []changeView {
 	var out []changeView
 	for _, c := range changes {
-		v := changeView{Name: c.Name, Factor: c.Factor.text(), Measured: c.Measured, Changed: c.Changed, Verdict: "no change beyond noise"}
+		v := changeView{Name: c.Name, Factor: c.Factor.text(), Measured: c.Measured, Changed: c.Changed, Words: "no change beyond noise"}
 		switch {
 		case c.Factor == nil:
-			v.Verdict = "not measured"
+			v.Words = "not measured"
 		case c.Changed:
-			v.Verdict = changeWords(c.Factor.Value)
+			v.Words = factorInWords(c.Factor.Value)
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-// changeWords says what a factor of times means: 2 is twice as slow.
-func changeWords(factor float64) string {
+// factorInWords says what a factor of times means: 2 is twice as slow.
+func factorInWords(factor float64) string {
 	if factor > 1 {
 		return formatShare(factor-1) + " slower"
 	}
 	return formatShare(1-factor) + " less time"
 }
 
-// verdict sums up a comparison.
-func verdict(c ComparedFacts) string {
+// changesInWords sums up a comparison.
+func changesInWords(c ComparedFacts) string {
 	var changed []string
 	for _, group := range [][]ChangeFacts{c.Algorithms, c.Sizes} {
 		for _, g := range group {
 			if g.Changed {
-				changed = append(changed, fmt.Sprintf("%s (%s)", g.Name, changeWords(g.Factor.Value)))
+				changed = append(changed, fmt.Sprintf("%s (%s)", g.Name, factorInWords(g.Factor.Value)))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func decidedFacts() Facts {
 		p.Curve[i].SlowdownUpper, p.Curve[i].MistakesUpper = 1+2*(p.Curve[i].Slowdown-1), 1.5*p.Curve[i].Mistakes
 	}
 	ties := 1
-	p.Model, p.Ties, p.NoStudy, p.HPO = "process", &ties, "a process has no forests to tune", nil
+	p.Model, p.Ties, p.NoStudy, p.HPO = "process", &ties, "a Gaussian process has no forests to tune", nil
 	p.Cells[0].Tie = "linear"
 	p.Weighted = &WeightFacts{Points: 5, Half: 2, Greatest: 3.25, Where: "allreduce 4x2 64KiB"}
 	for round := range 3 {
@@ -66,17 +66,17 @@ func TestReasonSentence(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
+func TestChangesInWords(t *testing.T) {
 	views := comparedViews(decidedFacts().Problems[0].Compared)
-	if want := "Changed: binomial (101 % slower), 8B to 1KiB (20 % less time)."; views[0].Verdict != want {
-		t.Errorf("verdict %q, want %q", views[0].Verdict, want)
+	if want := "Changed: binomial (101 % slower), 8B to 1KiB (20 % less time)."; views[0].Words != want {
+		t.Errorf("got %q, want %q", views[0].Words, want)
 	}
-	if want := "Nothing changed beyond noise as far as it was measured again."; views[1].Verdict != want {
-		t.Errorf("verdict %q, want %q", views[1].Verdict, want)
+	if want := "Nothing changed beyond noise as far as it was measured again."; views[1].Words != want {
+		t.Errorf("got %q, want %q", views[1].Words, want)
 	}
 	var got []string
 	for _, c := range views[0].Algorithms {
-		got = append(got, c.Factor+" "+c.Verdict)
+		got = append(got, c.Factor+" "+c.Words)
 	}
 	want := "2.010 [1.930, 2.100] 101 % slower; 1.004 [0.980, 1.030] no change beyond noise; – not measured"
 	if strings.Join(got, "; ") != want {
@@ -100,7 +100,7 @@ func TestDecidedPage(t *testing.T) {
 		"Compared with the earlier campaign monday",
 		"Changed: binomial (101 % slower)",
 		"<dt>model</dt><dd>process</dd>", "<dt>ties</dt><dd>1 of ", "<dt>half of the weight</dt><dd>in 2 points</dd>",
-		"No hyperparameter study: a process has no forests to tune.",
+		"No hyperparameter study: a Gaussian process has no forests to tune.",
 		"Thin line: the upper end", "slowdown at most", "behind a letter: a tie",
 	} {
 		if strings.Count(page, want) != 1 && want != "Choosing between binomial and linear at 4x2, 64KiB, is expected to cost 7.0 %" {
@@ -117,12 +117,8 @@ func TestDecidedPage(t *testing.T) {
 	if err := WriteJSON(&js, decidedFacts()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadJSON(bytes.NewReader(js.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
 	want, _ := json.Marshal(withoutNil(decidedFacts()))
-	if again, _ := json.Marshal(got); !bytes.Equal(again, want) {
+	if again, _ := json.Marshal(readJSON(t, js.Bytes())); !bytes.Equal(again, want) {
 		t.Errorf("after reading: %s\nwant %s", again, want)
 	}
 }

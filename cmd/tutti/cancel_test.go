@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/test/campaigntest"
 	"tutti/store"
 )
 
@@ -17,7 +18,7 @@ func TestCancelNothing(t *testing.T) {
 	mustTutti(t, codeUsage, "cancel")
 	mustTutti(t, codeUsage, "cancel", dir, dir)
 	mustTutti(t, codeInput, "cancel", dir)
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"))
 	out := filepath.Join(dir, "out")
 	before := contentsOf(t, out, append(finalFiles, store.FileName)...)
@@ -35,7 +36,7 @@ func TestCancelLocal(t *testing.T) {
 		t.Skip("runs jobs")
 	}
 	dir := t.TempDir()
-	fakeCampaign(t, dir, "fake.yaml")
+	campaigntest.Fake(t, dir, "local")
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.3")
 	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
@@ -54,7 +55,7 @@ func TestCancelLocal(t *testing.T) {
 		quiet(t, dir)
 	}
 	fakePace(t, dir, "")
-	mustEnd(t, dir, []exitCode{codeNotConverged}, "resume", "out")
+	mustEnd(t, dir, []exitCode{codeDone}, "resume", "out")
 	checkJournal(t, out).checkLedger(t, dir, true)
 	if stdout, _ := mustTutti(t, codeDone, "cancel", out); stdout != "no jobs in the queue\n" {
 		t.Errorf("stdout %q", stdout)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +22,8 @@ where the predictions said so, and what was spent beside the first moment at whi
 it was true, and the moment at which it had been true for as long as asked.
 
 --keep writes each replay into a file as it ends; what the file holds is not replayed
-again and is part of the table.`,
+again and is part of the table. A FILE of anything else, or of other options, is left
+as it is.`,
 		Example: indent(
 			"tutti evaluate calibrate --data data/simgrid/C_bcast.csv --seeds 3",
 			"tutti evaluate calibrate --data a.csv,b.csv --noise 0.01,0.02,0.05 --tail 0,0.02 --keep c.jsonl"),
@@ -50,6 +49,9 @@ again and is part of the table.`,
 			return usageError(cmd, fmt.Errorf("--seeds %d: want 1 or more", *seeds))
 		}
 		strategies, err := evaluate.ParseStrategies(*strategy)
+		if err == nil && slices.Contains(evaluate.Contenders(), *strategy) {
+			err = fmt.Errorf("--strategy %s: want a strategy", *strategy)
+		}
 		var launches []benchrunner.Launch
 		if err == nil {
 			launches, err = evaluate.ParseLaunches(*launch, *seconds)
@@ -61,72 +63,46 @@ again and is part of the table.`,
 			return usageError(cmd, err)
 		}
 		opt.Launch = launches[0]
-		plan := evaluate.CalibrationPlan{Strategy: strategies[0], Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
-		if err := plan.Validate(opt); err != nil {
+		design := evaluate.CalibrationDesign{Strategy: strategies[0], Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
+		if err := design.Validate(opt); err != nil {
 			return usageError(cmd, err)
 		}
 		var warnings []string
-		if plan.Sets, warnings, err = evaluate.Load(*data); err != nil {
+		if design.Sets, warnings, err = evaluate.Load(*data); err != nil {
 			return withCode(codeInput, err)
 		}
 		for _, w := range warnings {
 			fmt.Fprintln(a.stderr, "warning:", w)
 		}
-		return a.calibrate(cmd, plan, opt, *keep)
+		return a.calibrate(cmd, design, opt, *keep)
 	}
 	return cmd
 }
 
-// calibrate replays the plan and prints the table.
-func (a *app) calibrate(cmd *cobra.Command, plan evaluate.CalibrationPlan, opt evaluate.Options, keep string) error {
+// calibrate replays the design and prints the table.
+func (a *app) calibrate(cmd *cobra.Command, design evaluate.CalibrationDesign, opt evaluate.Options, keep string) error {
 	emit := func(c evaluate.Calibration) error {
 		fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)
 		return nil
 	}
 	if keep != "" {
-		known, err := knownCalibrations(keep)
+		kept, err := evaluate.KeepCalibrations(keep, opt, opt.Launch.Seconds)
 		if err != nil {
-			return withOutputCode(err)
+			return withOutputCode(withCode(codeInput, err))
 		}
-		plan.Known = known
-		file, err := os.OpenFile(keep, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-		if err != nil {
-			return withOutputCode(err)
-		}
-		defer file.Close() // every line is written at once
-		lines, tell := json.NewEncoder(file), emit
+		defer kept.Close() // every line is written at once
+		design.Known = kept.Known
+		tell := emit
 		emit = func(c evaluate.Calibration) error {
-			if err := lines.Encode(c); err != nil {
+			if err := kept.Add(c); err != nil {
 				return withOutputCode(err)
 			}
 			return tell(c)
 		}
 	}
-	all, err := evaluate.Calibrations(cmd.Context(), plan, opt, emit)
+	all, err := evaluate.Calibrations(cmd.Context(), design, opt, emit)
 	if err != nil {
 		return err
 	}
 	return evaluate.WriteCalibration(a.stdout, all)
-}
-
-// knownCalibrations reads what an earlier run kept, nothing when there is no file.
-func knownCalibrations(path string) ([]evaluate.Calibration, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var out []evaluate.Calibration
-	scanner := bufio.NewScanner(file)
-	for scanner.Scan() {
-		var c evaluate.Calibration
-		if err := json.Unmarshal(scanner.Bytes(), &c); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, len(out)+1, err)
-		}
-		out = append(out, c)
-	}
-	return out, scanner.Err()
 }

@@ -36,6 +36,7 @@ work on is stopped first, with Ctrl-C.`,
 				fmt.Fprintln(a.stdout, "no jobs in the queue")
 				return nil
 			}
+			a.watchWaits(c)
 			if err := c.Connect(contents.Header.ID, a.environ); err != nil {
 				return err
 			}

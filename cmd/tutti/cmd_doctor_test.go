@@ -12,6 +12,7 @@ import (
 
 	"tutti/doctor"
 	"tutti/internal/config"
+	"tutti/internal/test/campaigntest"
 )
 
 // The helper tutti gives no environment: nothing is on the PATH.
@@ -53,7 +54,7 @@ func TestDoctorRefuses(t *testing.T) {
 // A replay asks nothing of the machine.
 func TestDoctorOfReplay(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	t.Chdir(dir)
 	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "small.yaml"); strings.Contains(stdout, "Campaign file") {
 		t.Errorf("checks of the campaign in\n%s", stdout)
@@ -97,7 +98,7 @@ func TestNeedsOf(t *testing.T) {
 	if got := nearestFolder(c.Output); filepath.Base(got) != filepath.Base(dir) {
 		t.Errorf("nearest folder of %s is %s, want %s", c.Output, got, dir)
 	}
-	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "c.yaml"); !strings.Contains(stdout, "Campaign file\n  missing  mpich 4.0.2") {
+	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "c.yaml"); !strings.Contains(stdout, "  missing  mpich 4.0.2") {
 		t.Errorf("no checks of the campaign in\n%s", stdout)
 	}
 }

@@ -35,6 +35,7 @@ that was tuned: tutti serve tunes again under "when: drift".`,
 			return err
 		}
 		a.warn(contents.Warnings)
+		a.watchWaits(c)
 		p, err := drift.Measure(cmd.Context(), c, results, *number, a.environ)
 		if err != nil {
 			return withOutputCode(err)

@@ -19,11 +19,13 @@ import (
 	"tutti/campaign/evaluate"
 	"tutti/campaign/export"
 	"tutti/preprocess"
+	"tutti/surrogate/learner"
 )
 
 // evaluation is what the flags of tutti evaluate say.
 type evaluation struct {
 	data       []string
+	real       []string // of data: measured on real machines
 	strategies []string
 	figure     string
 	versus     string
@@ -55,7 +57,15 @@ means. Seeds that never converge count as measuring everything. Under --launch e
 start of a parallel program costs --launch-seconds: one for each candidate, one for
 each layout and algorithm (osu), or one for each layout (native). With --parallel the
 machine time of a round is that of packing its starts on so many nodes. --keep writes
-outcomes into a file as they come, from which a run that was broken off goes on.
+outcomes into a file as they come, from which a run that was broken off goes on; a file
+of anything else, or of other options, is left as it is.
+
+With --model strategies differ in what they measure alone: every one has that model and
+begins as regret does, and what would be selected is held against the truth, with
+measurements in the place of predictions. Beside them --strategy takes rivals as they were
+published (fact, acclaim, random-published: forests, their own beginning, the choice
+predicted) and own-stop: regret until it stops by its own predictions. One that stops while
+the criteria do not hold counts as never converged.
 
 The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 		Example: indent(
@@ -75,7 +85,7 @@ The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 		if err := checkOutput(cmd, e.output); err != nil {
 			return err
 		}
-		sets, warnings, err := evaluate.Load(e.data)
+		sets, warnings, err := e.load()
 		if err != nil {
 			return withCode(codeInput, err)
 		}
@@ -93,13 +103,16 @@ The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 // evaluationFlags adds the flags; what it returns reads them.
 func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	e := evaluation{opt: evaluate.DefaultOptions()}
-	flags := cmd.Flags()
+	flags, o := cmd.Flags(), &e.opt
 	flags.StringSliceVar(&e.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
-	strategies := flags.String("strategy", strings.Join(activelearn.Names(), ","), "strategies, separated by commas")
+	strategies := flags.String("strategy", strings.Join(activelearn.Names(), ","), "strategies, or "+strings.Join(evaluate.Contenders(), ", ")+", separated by commas")
+	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up apart")
+	model := flags.String("model", "", "one model for every strategy: "+modelNames()+"; also the same beginning, and what would be selected is judged")
+	flags.IntVar(&o.Initial, "initial", 0, "points measured first; 0: the strategy's own")
+	_ = flags.MarkHidden("initial") // for studies of the method
 	flags.StringVar(&e.figure, "figure", "", "draw "+strings.Join(evaluate.FigureNames(), ", ")+" instead")
 	seeds := flags.Int("seeds", 5, "number of seeds")
 	first := flags.Uint64("first-seed", 1, "first of the seeds")
-	o := &e.opt
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times")
 	flags.StringVar(&e.versus, "versus", "", "one table of this `strategy` beside the others")
 	flags.StringVar(&e.keep, "keep", "", "with --versus: `FILE` of outcomes, to go on from")
@@ -121,7 +134,8 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	return func() (evaluation, error) {
 		e.output = *output
 		o.Scaling = preprocess.Scaling(*scaling)
-		if len(e.data) == 0 {
+		o.Model, o.Alike = learner.Model(*model), *model != ""
+		if len(e.data)+len(e.real) == 0 {
 			return e, errors.New("--data FILE is missing")
 		}
 		if *seeds < 1 {
@@ -166,7 +180,7 @@ func (e evaluation) agree(given func(flag string) bool) error {
 	if len(e.launches) > 1 {
 		return errors.New("--launch: a figure is of one")
 	}
-	for _, name := range []string{"strategy", "preprocess", "curves", "curve-dir", "output"} {
+	for _, name := range []string{"strategy", "model", "preprocess", "curves", "curve-dir", "output"} {
 		if given(name) {
 			return fmt.Errorf("--%s does not go with --figure", name)
 		}
@@ -192,15 +206,15 @@ func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warni
 	for _, w := range warnings {
 		fmt.Fprintln(a.stderr, "warning:", w)
 	}
-	plan := e.plan(sets)
+	design := e.design(sets)
 	emit := a.progress
 	if e.keep != "" {
-		kept, err := evaluate.Keep(e.keep, e.opt, e.seconds)
+		kept, err := evaluate.KeepOutcomes(e.keep, e.opt, e.seconds)
 		if err != nil {
 			return withOutputCode(withCode(codeInput, err)) // a folder that takes no file, or what the file holds
 		}
 		defer kept.Close() // every line is written at once
-		plan.Known = kept.Outcomes
+		design.Known = kept.Known
 		emit = func(o evaluate.Outcome) error {
 			if err := kept.Add(o); err != nil {
 				return withOutputCode(err)
@@ -208,7 +222,7 @@ func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warni
 			return a.progress(o)
 		}
 	}
-	outcomes, err := evaluate.Compare(ctx, plan, e.opt, emit)
+	outcomes, err := evaluate.Compare(ctx, design, e.opt, emit)
 	if err != nil {
 		return err
 	}
@@ -222,8 +236,28 @@ func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warni
 	return v.WriteText(a.stdout)
 }
 
-func (e evaluation) plan(sets []evaluate.Set) evaluate.Plan {
-	return evaluate.Plan{Sets: sets, Strategies: e.strategies, Seeds: e.seeds, Launches: e.launches}
+// load reads the recorded data, those of real machines last.
+func (e evaluation) load() ([]evaluate.Set, []string, error) {
+	sets, warnings, err := evaluate.Load(append(slices.Clone(e.data), e.real...))
+	for i, s := range sets {
+		sets[i].Real = slices.ContainsFunc(e.real, func(path string) bool {
+			return strings.TrimSuffix(filepath.Base(path), ".csv") == s.Data
+		})
+	}
+	return sets, warnings, err
+}
+
+// modelNames are those that --model takes.
+func modelNames() string {
+	var names []string
+	for _, m := range learner.Models() {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (e evaluation) design(sets []evaluate.Set) evaluate.Design {
+	return evaluate.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seeds, Launches: e.launches}
 }
 
 // progress tells a reader that a replay is done.
@@ -252,7 +286,7 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 			fmt.Fprintln(a.stderr, "warning:", w)
 		}
 	}
-	outcomes, err := evaluate.Compare(ctx, e.plan(sets), e.opt, emit)
+	outcomes, err := evaluate.Compare(ctx, e.design(sets), e.opt, emit)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -20,7 +21,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Write the report and the selection of a campaign from its journal",
 		Long: `report trains the final models on what the journal holds and writes report.html,
 report.json, curve.csv and the selection files into the folder of the campaign, as
-they would be if measuring ended now. It works while the campaign runs, too.`,
+they would be if measuring ended now. It works while the campaign runs, too. Where
+nothing has been measured it says why and writes nothing.`,
 		Example: indent("tutti report results/demo", "tutti report results/demo --output json"),
 		Args:    oneFolder,
 	}
@@ -35,6 +37,9 @@ they would be if measuring ended now. It works while the campaign runs, too.`,
 		}
 		a.warn(contents.Warnings)
 		facts, err := writeResults(cmd.Context(), c, results, contents.State(), args[0])
+		if errors.Is(err, export.ErrNothing) {
+			return a.tellNothing(nothingOf(contents, again(c)), *output)
+		}
 		if err != nil {
 			return err
 		}

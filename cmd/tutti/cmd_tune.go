@@ -36,6 +36,9 @@ curve and the selection files.
 day, of another release or of another machine. It is kept in the new journal. What
 the new measurements contradict is measured again; the report shows what changed.
 
+Before a campaign that measures, tune looks whether its benchmarks, their libraries and
+its launchers are here, and says what is missing; --unchecked begins all the same.
+
 Keys of the file can be overridden by variables (TUTTI_STOP_SLOWDOWN=1.02) and above
 them by flags.`,
 		Example: indent(
@@ -49,8 +52,10 @@ them by flags.`,
 	file := flags.StringP("config", "c", "", "campaign `FILE` (required; tutti init writes one)")
 	set := flags.StringArray("set", nil, "`KEY=VALUE` for any key of the campaign file")
 	from := flags.StringArray("from", nil, "`FOLDER` of an earlier campaign to start from: what still holds is not measured again (repeatable)")
-	dry := flags.Bool("dry-run", false, "print the jobs of the first round, their scripts and what they cost at most; submit nothing")
+	dry := flags.Bool("dry-run", false, "print the jobs of the first round and what they cost; submit nothing")
+	scripts := flags.Bool("scripts", false, "with --dry-run: print the commands and scripts of the jobs, too")
 	yes := flags.Bool("yes", false, "do not ask, whatever the campaign may cost")
+	unchecked := flags.Bool("unchecked", false, "begin whatever the machine seems to lack")
 	output := outputFlag(cmd)
 	bound := bindFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -71,7 +76,10 @@ them by flags.`,
 			return fmt.Errorf("--from: %w", err)
 		}
 		if *dry {
-			return a.dryTune(cmd, c, *output)
+			return a.dryTune(cmd, c, *scripts, *output)
+		}
+		if err := a.glance(cmd.Context(), c); err != nil && !*unchecked {
+			return err
 		}
 		return a.tune(cmd.Context(), c, *yes, *output)
 	}
@@ -122,7 +130,7 @@ func nearPath(path string) string {
 }
 
 // dryTune tells what a campaign that measures would submit first.
-func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, output string) error {
+func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, scripts bool, output string) error {
 	if !c.Runner.Live() {
 		return usageError(cmd, fmt.Errorf("--dry-run: runner.kind %s submits nothing", c.Runner.Kind))
 	}
@@ -130,6 +138,7 @@ func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, output string) err
 	if err != nil {
 		return err
 	}
+	a.watchWaits(b)
 	if err := b.Connect("dry-run", a.environ); err != nil {
 		return err
 	}
@@ -137,7 +146,7 @@ func (a *app) dryTune(cmd *cobra.Command, c *config.Campaign, output string) err
 	if err != nil {
 		return err
 	}
-	return a.tellDryRun(d, output)
+	return a.tellDryRun(d, scripts, output)
 }
 
 // tune starts a new campaign.
@@ -147,6 +156,7 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output str
 		return err
 	}
 	id := store.NewID()
+	a.watchWaits(b)
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}
@@ -169,9 +179,10 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output str
 
 func (a *app) resumeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "resume FOLDER",
-		Short:   "Go on with an interrupted campaign",
-		Long:    `resume goes on where the journal of a campaign ends, and ends with the same files as a campaign that was never interrupted.`,
+		Use:   "resume FOLDER",
+		Short: "Go on with an interrupted campaign",
+		Long: `resume goes on where the journal of a campaign ends, and ends with the same files as a campaign that was never interrupted.
+It asks nothing: what a campaign may cost was agreed to when it was begun.`,
 		Example: indent("tutti resume results/demo"),
 		Args:    oneFolder,
 	}
@@ -186,6 +197,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		}
 		c, err := assembly.Recall(contents, args[0])
 		if err == nil {
+			a.watchWaits(c)
 			err = c.Connect(contents.Header.ID, a.environ)
 		}
 		if err == nil {
@@ -231,6 +243,8 @@ func (a *app) runAndFinish(ctx context.Context, s session) (err error) {
 		return err
 	case errors.Is(err, benchrunner.ErrRejected):
 		return withdraw(ctx, s, err)
+	case errors.Is(err, benchrunner.ErrNoStart):
+		return fmt.Errorf("%w\nno attempt was counted; mend it, then go on with: %s", err, s.goOn)
 	case err != nil:
 		return fmt.Errorf("%w\nwhat was measured is kept; go on with: %s", err, s.goOn)
 	}
@@ -260,8 +274,10 @@ func withdraw(ctx context.Context, s session, cause error) error {
 
 func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, s.campaign)
+	a.waits.showOn(show.line)
 	results, err := s.campaign.Run(ctx, s.past, s.journal, show.observe)
 	show.stop()
+	a.waits.showOn(a.showLine)
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
@@ -306,6 +322,9 @@ func (a *app) tell(f report.Facts, output, dir string) error {
 		if !activelearn.StopReason(p.Stop).Good() {
 			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.Stop)
 		}
+	}
+	if names := f.Unverified(); names != "" {
+		fmt.Fprintf(a.stdout, "not verified: %s; hold the files against the default on the machine: tutti verify %s\n", names, shellWord(dir))
 	}
 	_, err := fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
 	return err

@@ -33,6 +33,8 @@ type verifyOptions struct {
 	wallTime    time.Duration
 	again       bool
 	compilers   []string // LIBRARY=COMMAND
+	dry         bool
+	yes         bool
 	output      string
 }
 
@@ -47,11 +49,21 @@ slower beyond noise is left to the library's default, the files are written anew
 these points and their neighbours are looked at again until nothing is left. A probe
 shows whether the library obeys its file.
 
+It may take as much machine time of each library as the campaign did, 10 minutes at
+least, unless --machine-time says otherwise. What it is expected to take is told first,
+by what the launches and measurements of the campaign took; more than runner.confirm is
+asked about. --dry-run tells it and starts nothing.
+
 Every step is in the journal. An interrupted verification goes on when it is run
 again; one that has ended is told again unless the files select differently now. A
-campaign of recorded data is verified against the data.`,
+campaign of recorded data is verified against the data.
+
+What is measured on another placement than was tuned, as on more switches, is told: it
+says nothing of the placement that was tuned, and the exit code is as without. Ranks in
+another order than runner.order are refused: their benchmarks fail.`,
 		Example: indent(
 			"tutti verify results/demo",
+			"tutti verify results/night --dry-run",
 			"tutti verify results/night --machine-time 2h --mpicc mpich=/opt/mpich/bin/mpicc"),
 		Args: oneFolder,
 	}
@@ -64,9 +76,11 @@ campaign of recorded data is verified against the data.`,
 	flags.IntVar(&o.rules.MaxBlocks, "max-blocks", o.rules.MaxBlocks, "blocks of a first look at most; it ends when the interval of the ratio is narrow")
 	flags.Float64Var(&o.rules.Tolerance, "tolerance", o.rules.Tolerance, "slower means by more than this share")
 	flags.Float64Var(&o.rules.Alpha, "alpha", o.rules.Alpha, "probability of a false alarm at one point or more of a library")
-	flags.DurationVar(&o.machineTime, "machine-time", 0, "end a library's verification after so much machine time")
+	flags.DurationVar(&o.machineTime, "machine-time", 0, "end a library's verification after so much machine time; 0: what the campaign took for it, 10m at least")
 	flags.DurationVar(&o.wallTime, "wall-time", 0, "end before a block that would begin later than this")
 	flags.BoolVar(&o.again, "again", false, "begin anew where a verification has ended")
+	flags.BoolVar(&o.dry, "dry-run", false, "print what the verification is expected to take; start nothing")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask, whatever the verification may cost")
 	flags.StringArrayVar(&o.compilers, "mpicc", nil, "`LIBRARY=COMMAND` that compiles the probe of obedience")
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -97,6 +111,10 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	if err != nil {
 		return err
 	}
+	a.watchWaits(c)
+	if o.dry && !c.Config.Runner.Live() {
+		return withCode(codeUsage, fmt.Errorf("--dry-run: runner.kind %s starts nothing", c.Config.Runner.Kind))
+	}
 	if err := c.Connect(contents.Header.ID, a.environ); err != nil {
 		return err
 	}
@@ -106,24 +124,37 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	}
 	p, err := proof.New(ctx, c, journal, contents.State(), proof.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.again, Compilers: compilers(o.compilers),
-		Observe: a.observeVerification, Warn: func(text string) { a.warn([]string{text}) },
+		Observe: newVerifyProgress(a.stderr).observe, Warn: func(text string) { a.warn([]string{text}) },
 	})
 	if err != nil {
 		return err
 	}
-	proved := true
-	for _, lib := range chosen {
-		ok, err := a.verifyLibrary(ctx, p, lib, folderWord(c))
+	if c.Config.Runner.Live() {
+		estimates, err := prices(p, chosen)
 		if err != nil {
 			return err
 		}
-		proved = proved && ok
+		if o.dry {
+			return a.tellPrices(estimates, o.output)
+		}
+		if err := a.confirmVerify(c, estimates, o.yes); err != nil {
+			return err
+		}
+	}
+	return a.prove(ctx, p, chosen, o.output, c)
+}
+
+// prove verifies libraries, writes the files anew and tells what came of it.
+func (a *app) prove(ctx context.Context, p *proof.Proof, chosen []config.Library, output string, c *assembly.Campaign) error {
+	proved, err := a.verifyAll(ctx, p, chosen, folderWord(c))
+	if err != nil {
+		return err
 	}
 	facts, err := p.Write(program())
 	if err != nil {
 		return withOutputCode(err)
 	}
-	if o.output == "json" {
+	if output == "json" {
 		err = report.WriteJSON(a.stdout, facts)
 	} else {
 		err = a.tellVerification(facts, nearPath(c.Config.Output))
@@ -132,6 +163,19 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 		return errNotProved
 	}
 	return err
+}
+
+// verifyAll verifies libraries one after another and reports whether all were proved.
+func (a *app) verifyAll(ctx context.Context, p *proof.Proof, chosen []config.Library, folder string) (proved bool, err error) {
+	proved = true
+	for _, lib := range chosen {
+		ok, err := a.verifyLibrary(ctx, p, lib, folder)
+		if err != nil {
+			return false, err
+		}
+		proved = proved && ok
+	}
+	return proved, nil
 }
 
 // verifyLibrary verifies one library and reports whether it was proved; one that cannot
@@ -146,6 +190,10 @@ func (a *app) verifyLibrary(ctx context.Context, p *proof.Proof, lib config.Libr
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Go on with:\n  tutti verify %s\n", folder)
 		return false, errCancelled
 	case errors.Is(err, verify.ErrBudget):
+		spent := time.Duration(result.MachineSeconds * float64(time.Second))
+		if budget := p.Budget(lib); budget > 0 && spent >= budget {
+			folder += fmt.Sprintf(" --machine-time %v", (2*spent).Round(time.Second)+time.Second)
+		}
 		fmt.Fprintf(a.stderr, "tutti: %v; go on with: tutti verify %s\n", err, folder)
 	case errors.Is(err, benchrunner.ErrUnavailable):
 		return false, fmt.Errorf("%w\nwhat was measured is kept; go on with: tutti verify %s", err, folder)
@@ -192,14 +240,6 @@ func oneLibrary(c *assembly.Campaign, name string) ([]config.Library, error) {
 	return c.Config.Libraries, nil
 }
 
-func (a *app) observeVerification(e verify.Event) {
-	look := "first look"
-	if e.Look == verify.SecondLook {
-		look = "second look"
-	}
-	fmt.Fprintf(a.stderr, "%s: pass %d, %s, block %d: %d points\n", e.Library, e.Pass, look, e.Block, e.Spots)
-}
-
 // tellVerification prints what was found and what is left open.
 func (a *app) tellVerification(f report.Facts, dir string) error {
 	if err := report.WriteVerification(a.stdout, f); err != nil {
@@ -220,6 +260,9 @@ func (a *app) tellVerification(f report.Facts, dir string) error {
 		}
 		if len(open) == 0 {
 			open = append(open, lib.Library+": nothing is slower than the default")
+		}
+		for _, text := range lib.Elsewhere {
+			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
 		}
 		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))
 	}

@@ -2,26 +2,27 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/campaign/report"
+	"tutti/internal/test/campaigntest"
 )
 
 // bcastCampaign tunes bcast for Open MPI and MPICH on a part of the recorded data
-// and returns the folder; one selected algorithm is slower than the default.
+// and returns the folder. The few trees of its forests select some algorithms that are
+// slower than the default.
 func bcastCampaign(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	args := []string{"tune", "-c", filepath.Join(dir, "small.yaml")}
 	for _, set := range []string{
 		"collectives=bcast", "runner.data=data/A_bcast.csv", "runner.defaults=data/defaults.csv", "runner.recorded=A",
-		"grid.nodes=4,8,16", "grid.ppn=1,2",
+		"grid.nodes=4,8,16", "grid.ppn=1,2", "model.kind=forest", "seed=5", "seed=4", "seed=3", "seed=2",
 	} {
 		args = append(args, "--set", set)
 	}
@@ -53,10 +54,7 @@ func TestVerify(t *testing.T) {
 	if before["openmpi.rules"] == after["openmpi.rules"] || before[export.SelectionCSV] == after[export.SelectionCSV] || before["mpich.json"] != after["mpich.json"] {
 		t.Error("want other rules for Open MPI and the same file for MPICH")
 	}
-	var f report.Facts
-	if err := json.Unmarshal(readFile(t, filepath.Join(out, export.ReportJSON)), &f); err != nil {
-		t.Fatal(err)
-	}
+	f := reportOf(t, out)
 	if len(f.Verification) != 1 || len(f.Verification[0].PutBack) == 0 {
 		t.Fatalf("the report has %+v", f.Verification)
 	}
@@ -93,41 +91,12 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyGoesOn: cut anywhere, the journal of a verification leads to the same
-// files.
-func TestVerifyGoesOn(t *testing.T) {
-	out := bcastCampaign(t)
-	first := journalLines(t, out)
-	args := []string{"--library", "openmpi", "--points", "10"}
-	mustTutti(t, codeDone, append([]string{"verify", out}, args...)...)
-	want := contentsOf(t, out, append(provedFiles, export.ReportJSON)...)
-	lines := bytes.SplitAfter(readFile(t, filepath.Join(out, "journal.jsonl")), []byte("\n"))
-	cuts := 6
-	if testing.Short() {
-		cuts = 2
-	}
-	for i := range cuts {
-		at := first + 1 + i*(len(lines)-first-2)/cuts
-		text := bytes.Join(lines[:at], nil)
-		dir := damaged(t, append(text, lines[at][:len(lines[at])/2]...)) // torn
-		mustTutti(t, codeDone, append([]string{"verify", dir}, args...)...)
-		for name, content := range want {
-			if name == "openmpi.env" { // names the folder
-				continue
-			}
-			if got := string(readFile(t, filepath.Join(dir, name))); got != content {
-				t.Errorf("cut after %d of %d lines: %s differs", at, len(lines), name)
-			}
-		}
-	}
-}
-
 // TestVerifyEnds: a budget that ends first has its exit code, and so has each thing
 // that cannot be asked for.
 func TestVerifyEnds(t *testing.T) {
-	out := bcastCampaign(t)
+	out := reference(t, "--set", "runner.defaults=data/defaults.csv", "--set", "runner.recorded=C")
 	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
-	if !strings.Contains(stdout, "mpich: the verification has not ended") || !strings.Contains(stderr, "go on with: tutti verify") {
+	if !strings.Contains(stdout, "mpich: the verification has not ended") || !regexp.MustCompile(`go on with: tutti verify \S+ --machine-time [1-9]\S*s\n`).MatchString(stderr) {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 	mustTutti(t, codeDone, "verify", out, "--library", "mpich", "--points", "5", "--output", "json")
@@ -139,10 +108,7 @@ func TestVerifyEnds(t *testing.T) {
 	mustTutti(t, codeInput, "verify", t.TempDir())
 
 	// Without times of the default there is nothing to compare with.
-	dir := t.TempDir()
-	smallCampaign(t, dir)
-	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"))
-	if _, stderr := mustTutti(t, codeInput, "verify", filepath.Join(dir, "out")); !strings.Contains(stderr, "default") {
+	if _, stderr := mustTutti(t, codeInput, "verify", reference(t)); !strings.Contains(stderr, "default") {
 		t.Errorf("%s", stderr)
 	}
 }
@@ -150,7 +116,7 @@ func TestVerifyEnds(t *testing.T) {
 // TestVerifyBusy: a campaign that somebody works on is left alone.
 func TestVerifyBusy(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	out := filepath.Join(dir, "out")
 	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000")
 	endWhen(t, first, os.Interrupt, func() bool {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tutti/internal/test/campaigntest"
 )
 
 // TestDamagedJournal puts a byte that no JSON has anywhere into the journal: the
@@ -39,12 +41,9 @@ func TestDamagedJournal(t *testing.T) {
 func TestChangedJournal(t *testing.T) {
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	refused := 0
-	rounds := 100
-	if testing.Short() {
-		rounds = 25
-	}
+	const rounds = 25
 	for seed := range rounds {
-		changed, how := change(journal, rand.New(rand.NewPCG(uint64(seed), 11)))
+		changed, how := campaigntest.Change(journal, rand.New(rand.NewPCG(uint64(seed), 11)))
 		out := damaged(t, changed)
 		for _, verb := range []string{"status", "report", "resume"} {
 			code, _, stderr := tutti(verb, out)
@@ -63,39 +62,4 @@ func TestChangedJournal(t *testing.T) {
 	if refused < rounds/2 {
 		t.Errorf("%d of %d changed journals were refused, want at least half", refused, rounds)
 	}
-}
-
-// change returns the journal with something changed, and what that was.
-func change(journal []byte, rng *rand.Rand) (out []byte, how string) {
-	out = slices.Clone(journal)
-	at := rng.IntN(len(out))
-	switch rng.IntN(7) {
-	case 0:
-		bit := byte(1) << rng.IntN(8)
-		out[at] ^= bit
-		return out, fmt.Sprintf("byte %d with bits %08b turned", at, bit)
-	case 1:
-		out[at] = byte(rng.IntN(256))
-		return out, fmt.Sprintf("byte %d is now %d", at, out[at])
-	case 2:
-		end := min(len(out), at+1+rng.IntN(20))
-		return slices.Delete(out, at, end), fmt.Sprintf("bytes %d to %d deleted", at, end)
-	case 3:
-		return slices.Insert(out, at, byte(rng.IntN(256))), fmt.Sprintf("a byte more at %d", at)
-	case 4:
-		digits := []byte("0123456789-.eE")
-		for k := at; k < len(out); k++ {
-			if out[k] >= '0' && out[k] <= '9' {
-				out[k] = digits[rng.IntN(len(digits))]
-				return out, fmt.Sprintf("digit at %d is now %c", k, out[k])
-			}
-		}
-		return out[:at], fmt.Sprintf("cut at %d", at)
-	}
-	lines := bytes.SplitAfter(out, []byte("\n"))
-	i := rng.IntN(len(lines) - 1)
-	if rng.IntN(2) == 0 {
-		return slices.Concat(slices.Delete(lines, i, i+1)...), fmt.Sprintf("line %d deleted", i+1)
-	}
-	return slices.Concat(slices.Insert(lines, i, lines[i])...), fmt.Sprintf("line %d twice", i+1)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tutti/internal/test/campaigntest"
 	"tutti/internal/test/smalldisk"
 )
 
@@ -23,7 +24,7 @@ func TestFullDisk(t *testing.T) {
 	study := []string{"--set", "hpo.trials=80"} // for a journal of more than 64 KiB
 	want := reference(t, study...)
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	out := filepath.Join(disk, "out")
 	_, stderr := mustTutti(t, codeOutput, append([]string{"tune", "-c", filepath.Join(dir, "small.yaml"), "--results", out}, study...)...)
 	for _, part := range []string{"append to " + out, "no space left on device", "what was measured is kept; go on with: tutti resume " + out} {
@@ -64,7 +65,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	file, out := filepath.Join(dir, "small.yaml"), filepath.Join(disk, "out")
 	mustTutti(t, codeDone, "tune", "-c", file, "--results", out)
 	smalldisk.Remount(t, disk, syscall.MS_RDONLY, "")
@@ -85,7 +86,7 @@ func TestReadOnlyFolder(t *testing.T) {
 // another user has to try for it.
 func TestForbiddenFolder(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	locked := filepath.Join(dir, "locked")
 	if err := os.Mkdir(locked, 0o555); err != nil {
 		t.Fatal(err)

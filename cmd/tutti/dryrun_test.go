@@ -13,6 +13,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"tutti/campaign/assembly"
+	"tutti/internal/test/campaigntest"
 	"tutti/internal/test/golden"
 )
 
@@ -24,7 +25,7 @@ func TestLiveScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/live",
 		Setup: func(env *testscript.Env) error {
-			fakeCampaign(t, env.WorkDir, "fake.yaml")
+			campaigntest.Fake(t, env.WorkDir, "local")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
@@ -60,10 +61,10 @@ func brief(text string) string {
 // TestDryRun: what would be done is told in full, and nothing is done.
 func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
-	fakeCampaign(t, dir, "fake.yaml")
+	campaigntest.Fake(t, dir, "local")
 	file := filepath.Join(dir, "small.yaml")
 	before := everything(t, dir)
-	stdout, stderr := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run")
+	stdout, stderr := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts")
 	golden.Check(t, filepath.Join("live", "dry-run.golden"), []byte(brief(strings.ReplaceAll(stdout, dir, "/DIR"))))
 	if stderr != "" {
 		t.Errorf("stderr %q", stderr)
@@ -71,14 +72,14 @@ func TestDryRun(t *testing.T) {
 	if after := everything(t, dir); !slices.Equal(before, after) {
 		t.Errorf("before: %q\nafter: %q", before, after)
 	}
-	if again, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--yes"); again != stdout {
+	if again, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts", "--yes"); again != stdout {
 		t.Error("a second time it tells something else")
 	}
 }
 
 func TestDryRunJSON(t *testing.T) {
 	dir := t.TempDir()
-	fakeCampaign(t, dir, "fake.yaml")
+	campaigntest.Fake(t, dir, "local")
 	file := filepath.Join(dir, "small.yaml")
 	stdout, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--output", "json")
 	var d assembly.Forecast
@@ -87,7 +88,7 @@ func TestDryRunJSON(t *testing.T) {
 	if err := decoder.Decode(&d); err != nil {
 		t.Fatal(err)
 	}
-	text, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run")
+	text, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts")
 	sum, problems := 0.0, map[string]bool{}
 	for _, j := range d.Jobs {
 		sum += j.NodeHours
@@ -115,13 +116,13 @@ func TestDryRunJSON(t *testing.T) {
 
 func TestDryRunRefuses(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	_, stderr := mustTutti(t, codeUsage, "tune", "-c", filepath.Join(dir, "small.yaml"), "--dry-run")
 	if !strings.Contains(stderr, "runner.kind replay submits nothing") {
 		t.Errorf("stderr %q", stderr)
 	}
 	live := t.TempDir()
-	fakeCampaign(t, live, "fake.yaml")
+	campaigntest.Fake(t, live, "local")
 	_, stderr = mustTutti(t, codeInput, "tune", "-c", filepath.Join(live, "small.yaml"), "--dry-run", "--set", "grid.ppn=7,9")
 	if !strings.Contains(stderr, "needs 7 processes per node, a node takes at most 3") {
 		t.Errorf("stderr %q", stderr)

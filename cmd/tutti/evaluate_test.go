@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tutti/internal/test/campaigntest"
 )
 
 // TestEvaluateKeep goes on from a file of outcomes; one that is broken is refused.
 func TestEvaluateKeep(t *testing.T) {
 	dir := t.TempDir()
 	keep := filepath.Join(dir, "o.jsonl")
-	args := []string{"evaluate", "--data", filepath.Join(recordedData(t), "C_alltoall.csv"), "--versus", "random", "--strategy", "random,uncertainty", "--seeds", "1", "--keep", keep}
+	args := []string{"evaluate", "--data", filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv"), "--versus", "random", "--strategy", "random,uncertainty", "--seeds", "1", "--keep", keep}
 	first, told := mustTutti(t, codeDone, args...)
 	again, quiet := mustTutti(t, codeDone, args...)
 	if first != again || !strings.Contains(told, "seed 1") || quiet != "" {
@@ -26,4 +28,18 @@ func TestEvaluateKeep(t *testing.T) {
 	}
 	args[len(args)-1] = filepath.Join(dir, "none", "o.jsonl")
 	mustTutti(t, codeOutput, args...)
+}
+
+// A file that calibrate did not write is left as it is.
+func TestCalibrateKeepRefuses(t *testing.T) {
+	keep := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(keep, []byte("notes of mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv")
+	_, stderr := mustTutti(t, codeInput, "evaluate", "calibrate", "--data", data, "--keep", keep)
+	if !strings.Contains(stderr, "no file of calibrations") || string(readFile(t, keep)) != "notes of mine" {
+		t.Errorf("%s; the file holds %q", stderr, readFile(t, keep))
+	}
+	mustTutti(t, codeUsage, "evaluate", "calibrate", "--data", data, "--strategy", "fact")
 }

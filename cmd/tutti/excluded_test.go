@@ -1,26 +1,21 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"tutti/campaign/export"
-	"tutti/campaign/report"
+	"tutti/internal/test/campaigntest"
 )
 
 // TestExcludedInTheReport looks for the candidates that were given up: each is told
 // with its last error, and none of them is counted as measured.
 func TestExcludedInTheReport(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--strategy", "random",
 		"--set", "runner.failures=0.5", "--set", "stop.mistakes=1", "--set", "stop.slowdown=9", "--set", "hpo.trials=0")
-	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(dir, "out", export.ReportJSON))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := reportOf(t, filepath.Join(dir, "out"))
 	if len(f.Excluded) == 0 {
 		t.Fatal("half of the benchmarks fail, but none is given up")
 	}

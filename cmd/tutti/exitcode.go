@@ -58,15 +58,16 @@ func withCode(code exitCode, err error) error {
 	return &codedError{code, err}
 }
 
-// These, and errNotProved, end tune, resume, hpo and verify after everything has been told; there is nothing
+// These, and errNotProved, end tune, resume, hpo, verify and run after everything has been told; there is nothing
 // left to say.
 var (
 	errNotConverged = errors.New("not converged")
 	errCancelled    = errors.New("cancelled")
+	errProgram      = errors.New("the program failed") // run; its exit code is ours
 )
 
 func errorIsShown(err error) bool {
-	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady)
+	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) || errors.Is(err, errProgram)
 }
 
 // codeOf is the one place where errors become exit codes.
@@ -79,7 +80,7 @@ func codeOf(err error) exitCode {
 		return coded.code
 	case errors.Is(err, errNotConverged):
 		return codeNotConverged
-	case errors.Is(err, errNotReady):
+	case errors.Is(err, errNotReady), errors.Is(err, benchrunner.ErrNoStart):
 		return codeNotReady
 	case errors.Is(err, errNotProved):
 		return codeNotProved

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tutti/campaign/export"
+	"tutti/internal/test/campaigntest"
 )
 
 // finalFiles are those a campaign must end with byte for byte, whatever happened
@@ -25,7 +26,7 @@ var finalFiles = []string{export.ReportJSON, export.ReportHTML, export.CurveCSV,
 func reference(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, append([]string{"tune", "-c", filepath.Join(dir, "small.yaml")}, args...)...)
 	return filepath.Join(dir, "out")
 }
@@ -93,42 +94,6 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	}
 }
 
-// TestKill kills a campaign at random moments, before its journal exists, while it
-// measures, tunes forests and writes its results, and resumes it each time.
-func TestKill(t *testing.T) {
-	want := reference(t)
-	total := journalLines(t, want)
-	campaigns := 6
-	if testing.Short() {
-		campaigns = 1
-	}
-	rng := rand.New(rand.NewPCG(20, 26))
-	killed := 0
-	for range campaigns {
-		dir := t.TempDir()
-		smallCampaign(t, dir)
-		for kill := range 10 {
-			// Evenly over the journal; the last ones while results are written.
-			lines := total * kill / 7
-			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
-			if endsKilled(t, dir, lines, delay) {
-				killed++
-			}
-		}
-		last, output := process(t, dir, verb(t, dir)...)
-		if code := codeOfProcess(t, last.Wait()); code != codeDone {
-			t.Fatalf("exit code %d after the kills\n%s", code, output)
-		}
-		compareFinal(t, want, filepath.Join(dir, "out"))
-		if _, err := os.Stat(filepath.Join(dir, "out", "journal.lock")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the lock is still there: %v", err)
-		}
-	}
-	if killed < 5*campaigns {
-		t.Errorf("only %d processes were killed before they ended, want %d", killed, 5*campaigns)
-	}
-}
-
 // verb goes on where there is a journal and starts where there is none.
 func verb(t *testing.T, dir string) []string {
 	t.Helper()
@@ -160,7 +125,7 @@ func TestTorn(t *testing.T) {
 	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
 	header := bytes.IndexByte(journal, '\n') + 1
 	rng := rand.New(rand.NewPCG(7, 7))
-	for range 12 {
+	for range 6 {
 		end := header + rng.IntN(len(journal)-header)
 		out := damaged(t, journal[:end])
 		_, stderr := mustTutti(t, codeDone, "resume", out)
@@ -185,7 +150,7 @@ func TestInterrupt(t *testing.T) {
 	want := reference(t)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		dir := t.TempDir()
-		smallCampaign(t, dir)
+		campaigntest.Small(t, dir)
 		out := filepath.Join(dir, "out")
 		cmd, output := process(t, dir, "tune", "-c", "small.yaml")
 		if code := endWhen(t, cmd, s, func() bool { return journalLines(t, out) > 30 }); code != codeCancelled {
@@ -204,7 +169,7 @@ func TestInterrupt(t *testing.T) {
 
 func TestCancelledBeforeItBegan(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
@@ -218,7 +183,7 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 // TestBusy starts a second tutti while the first is at work.
 func TestBusy(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	out := filepath.Join(dir, "out")
 	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000")
 	code := endWhen(t, first, os.Interrupt, func() bool {

@@ -3,12 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"tutti/campaign/export"
+	"tutti/campaign/report"
+	"tutti/internal/test/campaigntest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -17,32 +21,6 @@ import (
 // binary that runs main.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
-}
-
-// recordedData is the folder of the recorded measurements.
-func recordedData(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.Abs("../../data/simgrid")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// smallCampaign puts small.yaml and the recorded data into a folder; the campaign
-// takes a fraction of a second and converges.
-func smallCampaign(t testing.TB, dir string) {
-	t.Helper()
-	content, err := os.ReadFile("testdata/small.yaml")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "small.yaml"), content, 0o666)
-	}
-	if err == nil {
-		err = os.Symlink(recordedData(t), filepath.Join(dir, "data"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // tutti runs a command line inside the test.
@@ -60,6 +38,16 @@ func mustTutti(t *testing.T, want exitCode, args ...string) (stdout, stderr stri
 		t.Fatalf("tutti %q: exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
 	}
 	return stdout, stderr
+}
+
+// reportOf reads the report of a campaign's folder.
+func reportOf(t testing.TB, out string) report.Facts {
+	t.Helper()
+	var f report.Facts
+	if err := json.Unmarshal(readFile(t, filepath.Join(out, export.ReportJSON)), &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // codeOfProcess returns the exit code of a process that ended, -1 for a signal.
@@ -80,7 +68,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			smallCampaign(t, env.WorkDir)
+			campaigntest.Small(t, env.WorkDir)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},

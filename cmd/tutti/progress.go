@@ -58,6 +58,17 @@ func (d *progressDisplay) observe(e campaign.Event) {
 	fmt.Fprintln(d.out, line(e))
 }
 
+// line shows something beside the problems: below the table, or as a line.
+func (d *progressDisplay) line(text string) {
+	if d.screen != nil {
+		d.screen.tell(text)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fmt.Fprintln(d.out, text)
+}
+
 // stop draws the last state.
 func (d *progressDisplay) stop() {
 	if d.screen != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tutti/campaign/report"
+	"tutti/internal/test/campaigntest"
 )
 
 // notRun are the commands of the README that no test here runs: they build, or
@@ -38,7 +39,7 @@ func TestREADME(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "data"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(recordedData(t), filepath.Join(dir, "data", "simgrid")); err != nil {
+	if err := os.Symlink(campaigntest.Recorded(t), filepath.Join(dir, "data", "simgrid")); err != nil {
 		t.Fatal(err)
 	}
 	commands := consoles(string(readme))

@@ -18,12 +18,14 @@ type app struct {
 	stdin   *os.File
 	stdout  io.Writer
 	stderr  io.Writer
+	waits   *waits // of the scheduler
 }
 
 // Main runs one command line and returns the exit code.
 func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	out := &stickyWriter{to: stdout}
 	a := &app{environ: environ, stdin: os.Stdin, stdout: out, stderr: stderr}
+	a.waits = newWaits("the scheduler", a.showLine)
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -72,9 +74,9 @@ Exit codes:
 		return usageError(cmd, err)
 	})
 	root.AddCommand(
-		a.initCommand(), a.doctorCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
-		a.verifyCommand(), a.driftCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(), a.serveCommand(),
-		a.remoteCommand(), a.tokenCommand(), a.versionCommand(),
+		a.initCommand(), a.doctorCommand(), a.quickCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
+		a.verifyCommand(), a.driftCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(),
+		a.runtimeCommand(), a.runCommand(), a.traceCommand(), a.serveCommand(), a.remoteCommand(), a.tokenCommand(), a.topologyCommand(), a.onlineCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

@@ -14,6 +14,7 @@ import (
 
 	"tutti/campaign"
 	"tutti/internal/config"
+	"tutti/internal/test/campaigntest"
 	"tutti/store"
 )
 
@@ -114,7 +115,7 @@ func (failingWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestUnwritableStandardOutput(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", dir+"/small.yaml")
 	for _, args := range []string{
 		"version", "version --output json", "help", "init -", "status OUT", "status OUT --output json", "report OUT",

@@ -25,6 +25,8 @@ type screen struct {
 	mu    sync.Mutex
 	last  map[store.Problem]campaign.Event
 	drawn int // lines above the cursor that the next drawing replaces
+	told  string
+	since time.Time // when it was told
 
 	quit, done chan struct{}
 }
@@ -52,6 +54,16 @@ func (s *screen) observe(e campaign.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last[e.Problem] = e
+}
+
+// toldFor is how long a line stays below the table: until the next of its kind is due.
+const toldFor = sameInterval + newsInterval
+
+// tell shows a line below the table for a while.
+func (s *screen) tell(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told, s.since = line, s.now()
 }
 
 // run redraws until stop.
@@ -87,11 +99,12 @@ func (s *screen) draw(final bool) {
 		width, height = 80, 24
 	}
 	lines := s.lines(width)
-	if room := height - 2; !final && len(lines) > room { // one for the footer, one for the cursor
-		lines = s.fit(lines, room)
-	}
 	if !final {
-		lines = append(lines, s.footer())
+		below := s.below()
+		if room := height - len(below) - 1; len(lines) > room { // one for the cursor
+			lines = s.fit(lines, room)
+		}
+		lines = append(lines, below...)
 	}
 	var b strings.Builder
 	if s.drawn > 0 {
@@ -138,6 +151,14 @@ func (s *screen) standing(p store.Problem) string {
 		return "ended"
 	}
 	return "running"
+}
+
+// below is what stands below the table: what was told, and the footer.
+func (s *screen) below() []string {
+	if s.told != "" && s.now().Sub(s.since) < toldFor {
+		return []string{s.told, s.footer()}
+	}
+	return []string{s.footer()}
 }
 
 func (s *screen) footer() string {

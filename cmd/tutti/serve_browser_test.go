@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/coll"
+	"tutti/internal/test/campaigntest"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/pagetest"
 	"tutti/mpi"
@@ -28,7 +29,7 @@ import (
 func startServe(t *testing.T) (home string) {
 	t.Helper()
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	file := filepath.Join(dir, "service.yaml")
 	text := "state: state\nlisten: 127.0.0.1:0\nbases:\n  - name: small\n    file: small.yaml\n"
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
@@ -137,7 +138,7 @@ func replayFiles(t *testing.T, ctx context.Context) {
 		}
 	}
 	_, table := pagetest.Download(t, ctx, ".files a[download='selection.csv']")
-	rows := selectedRows(t, table, "mpich")
+	rows := campaigntest.Selected(t, table, "mpich")
 	selected := map[coll.Algorithm]bool{}
 	for _, r := range rows {
 		selected[r.Options[0].Algorithm] = true
@@ -177,12 +178,12 @@ func loadFile(t *testing.T, file []byte) {
 			t.Fatal(err)
 		}
 		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
-		mpitest.Right(t, mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64", "4096"), 2)
+		mpitest.Right(t, mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
 		// That the library read it is seen when it is no tree at all.
 		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if out := mpitest.Run(t, env, "mpirun.mpich", "-n", "2", prog, "check", "64"); strings.Count(out, "right ") == 23 {
+		if out := mpitest.Run(t, env, "mpirun.mpich", "-n", "2", prog, "check", "64"); mpitest.AllRight(out) {
 			t.Errorf("the library runs with a file that is no tree, so it did not read the other:\n%s", out)
 		}
 	})

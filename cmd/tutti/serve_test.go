@@ -17,20 +17,21 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/test/campaigntest"
 	"tutti/service"
 )
 
 // smallService puts a service over small.yaml into a folder.
 func smallService(t *testing.T, dir, more string) {
 	t.Helper()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	serviceFile(t, dir, more)
 }
 
 // fakeService puts a service over the campaign that measures nothing into a folder.
 func fakeService(t *testing.T, dir, more string) {
 	t.Helper()
-	fakeCampaign(t, dir, "fake.yaml")
+	campaigntest.Fake(t, dir, "local")
 	serviceFile(t, dir, more)
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/test/campaigntest"
 	"tutti/store"
 )
 
@@ -52,7 +55,7 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 	killed, campaigns := 0, 0
 	for ; killed < kills; campaigns++ {
 		dir := t.TempDir()
-		smallCampaign(t, dir)
+		campaigntest.Small(t, dir)
 		const lives = 10
 		for life := 0; life < lives && killed < kills; life++ {
 			// Evenly over the journal; the last ones while results are written.
@@ -66,6 +69,9 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 			t.Fatalf("exit code %d after the kills\n%s", code, output)
 		}
 		compareFinal(t, want, filepath.Join(dir, "out"))
+		if _, err := os.Stat(filepath.Join(dir, "out", "journal.lock")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the lock is still there: %v", err)
+		}
 		if diff := cmp.Diff(facts, trialsOf(t, filepath.Join(dir, "out"))); diff != "" {
 			t.Fatalf("campaign %d, after %d kills (-undisturbed +killed):\n%s", campaigns+1, killed, diff)
 		}
@@ -105,7 +111,7 @@ func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
 func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	t.Helper()
 	dir := t.TempDir()
-	fakeCampaign(t, dir, "fake.yaml")
+	campaigntest.Fake(t, dir, "local")
 	out := filepath.Join(dir, "out")
 	for {
 		life := time.Hour
@@ -119,7 +125,7 @@ func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 		case -1:
 			*kills--
 			continue
-		case codeNotConverged: // everything is measured
+		case codeDone: // everything is measured
 		default:
 			t.Fatalf("exit code %d\n%s", code, output)
 		}

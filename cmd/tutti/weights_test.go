@@ -8,24 +8,21 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/campaign/report"
+	"tutti/internal/test/campaigntest"
 )
 
 // TestTrace tunes for an application that calls allreduce with one size only: where
 // is measured and how it is judged follow it, and the report says so.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
-	smallCampaign(t, dir)
+	campaigntest.Small(t, dir)
 	trace := "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"
 	if err := os.WriteFile(filepath.Join(dir, "app.csv"), []byte(trace), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "grid.trace=app.csv", "--set", "hpo.trials=0")
 	out := filepath.Join(dir, "out")
-	f, err := report.ReadJSON(bytes.NewReader(readFile(t, filepath.Join(out, export.ReportJSON))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := reportOf(t, out)
 	for _, p := range f.Problems {
 		if p.Weighted == nil || p.Weighted.Points != 2 || p.Weighted.Where != "allreduce 32x1 64KiB" {
 			t.Errorf("%s: weights %+v, want two points and most at 32 nodes", p.Library, p.Weighted)

@@ -10,6 +10,7 @@ enum { ROUNDS = 10 }; /* the shortest round trip of ten is within 10 % of the sh
 #define AGE_LEAST 0.1
 #define AGE_MOST 10.0
 #define RATE_MOST 1e-3 /* a clock that drifts more has been set */
+#define DRIFT 1e-4     /* quartz keeps within 100 millionths */
 
 typedef struct {
     double offset, error;
@@ -47,19 +48,21 @@ static reply peer_side(const control *c, int master)
 }
 
 /* Clocks of one node are compared once. They are one clock unless they differ by
- * more than the estimate can be wrong. */
-static void within_nodes(clocks *k, const control *c, const world *w)
+ * more than the estimate can be wrong. The result is by how much that is. */
+static double within_nodes(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
     k->relative = 0;
     if (c->rank != leader) {
         reply r = peer_side(c, leader);
-        k->relative = fabs(r.offset) > r.error ? r.offset : 0;
-        return;
+        int one = fabs(r.offset) <= r.error;
+        k->relative = one ? 0 : r.offset;
+        return one ? 0 : r.error;
     }
     for (int r = leader + 1; r < c->size; r++)
         if (w->node[r] == w->node[c->rank])
             master_side(c, r);
+    return 0;
 }
 
 /* A leader learns its offset to rank 0; rank 0 how good the last line was. */
@@ -74,7 +77,7 @@ static void between_nodes(clocks *k, const control *c, const world *w)
     }
     if (c->rank == 0) {
         int first = k->at == 0;
-        k->error = worst;
+        k->error = k->within + worst;
         k->at = seconds();
         if (!first && miss > 2 * worst)
             k->age = fmax(AGE_LEAST, k->age / 2);
@@ -113,12 +116,11 @@ static void hand_down(clocks *k, const control *c, const world *w)
 
 void clocks_start(clocks *k, const control *c, const world *w)
 {
-    clocks fresh = {0, 0, 0, 0, 0, 0, AGE_FIRST};
+    clocks fresh = {.age = AGE_FIRST};
     *k = fresh;
-    within_nodes(k, c, w);
-    double apart = k->relative != 0;
-    control_max(c, &apart, 1);
-    k->shared = w->nodes == 1 && apart == 0;
+    k->within = within_nodes(k, c, w);
+    control_max(c, &k->within, 1);
+    k->shared = w->nodes == 1 && k->within == 0;
     control_bcast(c, &k->shared, (int)sizeof k->shared);
     clocks_estimate(k, c, w);
 }
@@ -137,6 +139,11 @@ double seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double clocks_doubt(const clocks *k)
+{
+    return k->shared ? 0 : 2 * (k->error + DRIFT * (seconds() - k->at));
 }
 
 double clocks_now(const clocks *k)

@@ -21,14 +21,14 @@ static void complete(MPI_Request *r)
             sched_yield();
 }
 
-static void give(const control *c, const void *buf, int bytes, int to, int tag)
+void control_give(const control *c, const void *buf, int bytes, int to, int tag)
 {
     MPI_Request r;
     MPI_Isend(buf, bytes, MPI_BYTE, to, tag, c->comm, &r);
     complete(&r);
 }
 
-static void take(const control *c, void *buf, int bytes, int from, int tag)
+void control_take(const control *c, void *buf, int bytes, int from, int tag)
 {
     MPI_Request r;
     MPI_Irecv(buf, bytes, MPI_BYTE, from, tag, c->comm, &r);
@@ -40,12 +40,12 @@ void control_bcast(const control *c, void *buf, int bytes)
     int bit = 1;
     for (; bit < c->size; bit <<= 1)
         if (c->rank & bit) {
-            take(c, buf, bytes, c->rank - bit, TAG_BCAST);
+            control_take(c, buf, bytes, c->rank - bit, TAG_BCAST);
             break;
         }
     for (bit >>= 1; bit > 0; bit >>= 1)
         if (c->rank + bit < c->size)
-            give(c, buf, bytes, c->rank + bit, TAG_BCAST);
+            control_give(c, buf, bytes, c->rank + bit, TAG_BCAST);
 }
 
 void control_max(const control *c, double *values, int n)
@@ -58,12 +58,12 @@ void control_max(const control *c, double *values, int n)
     }
     for (int bit = 1; bit < c->size; bit <<= 1) {
         if (c->rank & bit) {
-            give(c, values, bytes, c->rank - bit, TAG_MAX);
+            control_give(c, values, bytes, c->rank - bit, TAG_MAX);
             break;
         }
         if (c->rank + bit >= c->size)
             continue;
-        take(c, other, bytes, c->rank + bit, TAG_MAX);
+        control_take(c, other, bytes, c->rank + bit, TAG_MAX);
         for (int i = 0; i < n; i++)
             if (other[i] > values[i])
                 values[i] = other[i];
@@ -77,7 +77,7 @@ void control_barrier(const control *c)
     for (int step = 1; step < c->size; step <<= 1) {
         MPI_Request r;
         MPI_Isend(&out, 1, MPI_BYTE, (c->rank + step) % c->size, TAG_BARRIER, c->comm, &r);
-        take(c, &in, 1, (c->rank - step + c->size) % c->size, TAG_BARRIER);
+        control_take(c, &in, 1, (c->rank - step + c->size) % c->size, TAG_BARRIER);
         complete(&r);
     }
 }
@@ -87,12 +87,12 @@ int control_agree(const control *c, fault *f)
     fault other;
     for (int bit = 1; bit < c->size; bit <<= 1) {
         if (c->rank & bit) {
-            give(c, f, (int)sizeof *f, c->rank - bit, TAG_FAULT);
+            control_give(c, f, (int)sizeof *f, c->rank - bit, TAG_FAULT);
             break;
         }
         if (c->rank + bit >= c->size)
             continue;
-        take(c, &other, (int)sizeof other, c->rank + bit, TAG_FAULT);
+        control_take(c, &other, (int)sizeof other, c->rank + bit, TAG_FAULT);
         if (f->rank < 0 && other.rank >= 0)
             *f = other; /* ranks of a subtree are higher than those before it */
     }
@@ -106,12 +106,12 @@ void fault_none(fault *f)
     f->rank = -1;
 }
 
-void fault_set(fault *f, int rank, const char *form, ...)
+void fault_set(fault *f, int rank, const char *format, ...)
 {
     va_list args;
     f->rank = rank;
-    va_start(args, form);
-    vsnprintf(f->why, sizeof f->why, form, args);
+    va_start(args, format);
+    vsnprintf(f->why, sizeof f->why, format, args);
     va_end(args);
 }
 

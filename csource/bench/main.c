@@ -1,4 +1,5 @@
 #include "native.h"
+#include "pairs.h"
 #include "source.h" /* SOURCE: checksum of these files, written by who builds them */
 
 #include <signal.h>
@@ -11,6 +12,20 @@
 enum { DONE = 0, WRONG_PLAN = 2, WRONG_WORLD = 3, HANG = 4 };
 enum { FINALIZE_SECONDS = 10 };
 enum { LATER = 2 }; /* seconds after rank 0 that the others give up: the launcher kills it when one leaves */
+
+/* How ranks are dealt to the nodes, which are numbered by their first rank: "block",
+ * "cyclic", "any" where these are the same, or "mixed". */
+static const char *order(const world *w, int ranks)
+{
+    int block = 1, cyclic = 1;
+    for (int r = 0; r < ranks; r++) {
+        block &= r == 0 || w->node[r] >= w->node[r - 1];
+        cyclic &= w->node[r] == r % w->nodes;
+    }
+    if (block)
+        return cyclic ? "any" : "block";
+    return cyclic ? "cyclic" : "mixed";
+}
 
 static void hello(const session *s, int argc, char **argv)
 {
@@ -29,7 +44,9 @@ static void hello(const session *s, int argc, char **argv)
         line_quoted(&l, p->host);
         line_raw(&l, ",\"domain\":%d,\"ranks\":%d}", p->domain, w->ranks[i]);
     }
-    line_raw(&l, "],\"args\":[");
+    line_raw(&l, "]");
+    line_string(&l, "order", order(w, s->ctl.size));
+    line_raw(&l, ",\"args\":[");
     for (int i = 0; i < argc; i++) {
         line_raw(&l, i ? "," : "");
         line_quoted(&l, argv[i]);
@@ -53,47 +70,40 @@ static void complain(const session *s, const char *why)
     line_end(&l);
 }
 
-/* Rank 0 reads the plan, every rank parses it. */
-static int take_plan(session *s, const char *path)
+/* The text of the plan, which rank 0 reads; NULL with the reason on rank 0. */
+static char *share_plan(const session *s, const char *path, char *why)
 {
-    char why[WHY] = "", *text = NULL;
+    char *text = NULL;
     int bytes = 0;
     if (s->ctl.rank == 0)
         text = plan_load(path, &bytes, why);
     control_bcast(&s->ctl, &bytes, (int)sizeof bytes);
-    if (bytes == 0) {
-        complain(s, why);
-        return -1;
-    }
+    if (bytes == 0)
+        return NULL;
     if (s->ctl.rank != 0 && (text = malloc((size_t)bytes)) == NULL)
         MPI_Abort(s->ctl.comm, 1);
     control_bcast(&s->ctl, text, bytes);
-    int bad = plan_parse(&s->plan, path, text, why);
-    if (bad)
-        complain(s, why);
-    free(text);
-    return bad;
+    return text;
 }
 
-static int right_world(const session *s)
+static int right_world(const session *s, int nodes, int ppn)
 {
-    const plan *p = &s->plan;
     const world *w = &s->world;
     char why[WHY];
-    if (s->ctl.size == 1 && p->nodes * p->ppn != 1) {
-        snprintf(why, sizeof why, "a world of one rank instead of %d: does the launcher belong to this MPI library?", p->nodes * p->ppn);
+    if (s->ctl.size == 1 && nodes * ppn != 1) {
+        snprintf(why, sizeof why, "a world of one rank instead of %d: does the launcher belong to this MPI library?", nodes * ppn);
         complain(s, why);
         return 0;
     }
     int even = 1;
     for (int i = 0; i < w->nodes; i++)
-        even &= w->ranks[i] == p->ppn;
-    if (even && w->nodes == p->nodes)
+        even &= w->ranks[i] == ppn;
+    if (even && w->nodes == nodes)
         return 1;
     int used = snprintf(why, sizeof why, "the world is %d ranks on %d nodes (", s->ctl.size, w->nodes);
     for (int i = 0; i < w->nodes && used < WHY - 100; i++)
         used += snprintf(why + used, sizeof why - (size_t)used, "%s%d", i ? "+" : "", w->ranks[i]);
-    snprintf(why + used, sizeof why - (size_t)used, "), the plan wants %d nodes of %d", p->nodes, p->ppn);
+    snprintf(why + used, sizeof why - (size_t)used, "), the plan wants %d nodes of %d", nodes, ppn);
     complain(s, why);
     return 0;
 }
@@ -150,10 +160,8 @@ static void hung(int signal)
     _exit(HANG);
 }
 
-static void measure_all(session *s)
+static void measure_cases(session *s)
 {
-    speaks = s->ctl.rank == 0;
-    signal(SIGALRM, hung);
     for (int i = 0; i < s->plan.ncases; i++) {
         line l;
         if (s->ctl.rank == 0) {
@@ -166,13 +174,41 @@ static void measure_all(session *s)
         measure_case(s, &s->plan.cases[i]);
         alarm(0);
     }
-    if (s->ctl.rank == 0) {
-        line l;
-        line_begin(&l, "end");
-        line_integer(&l, "cases", s->plan.ncases);
-        line_number(&l, "at", seconds() - s->origin);
-        line_end(&l);
+}
+
+static void tell_end(const session *s)
+{
+    line l;
+    if (s->ctl.rank != 0)
+        return;
+    line_begin(&l, "end");
+    line_integer(&l, "cases", s->plan.ncases);
+    line_number(&l, "at", seconds() - s->origin);
+    line_end(&l);
+}
+
+/* Measures what the plan wants, cases or pairs. */
+static int measure(session *s, const char *path)
+{
+    pairs_plan pairs;
+    char why[WHY] = "", *text = share_plan(s, path, why);
+    int of_pairs = text != NULL && pairs_asked(text);
+    if (text == NULL || (of_pairs ? pairs_parse(&pairs, &s->world, path, text, why) : plan_parse(&s->plan, path, text, why))) {
+        complain(s, why);
+        free(text);
+        return WRONG_PLAN;
     }
+    free(text);
+    if (!right_world(s, of_pairs ? pairs.nodes : s->plan.nodes, of_pairs ? pairs.ppn : s->plan.ppn))
+        return WRONG_WORLD;
+    speaks = s->ctl.rank == 0;
+    signal(SIGALRM, hung);
+    if (of_pairs)
+        pairs_measure(s, &pairs);
+    else
+        measure_cases(s);
+    tell_end(s);
+    return DONE;
 }
 
 enum { CRASHES = 5 };
@@ -207,7 +243,7 @@ static void give_up(int signal)
 }
 
 /* MPI_Finalize hangs now and then when MPICH's UCX speaks TCP, less so after a
- * pause, in which connections settle. All has been said by then: a process that
+ * pause, in which connections come to rest. All has been said by then: a process that
  * hangs leaves by itself. A wrong world may be one of several: when the first one
  * leaves, srun ends the others and drops what they said last, so all wait longer. */
 static void leave(session *s, int code)
@@ -227,7 +263,7 @@ static void leave(session *s, int code)
 int main(int argc, char **argv)
 {
     static session s;
-    int code = DONE;
+    int code;
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("tutti-native %d %s\n", FORMAT, SOURCE);
         return DONE;
@@ -241,12 +277,7 @@ int main(int argc, char **argv)
     start(&s);
     if (s.ctl.rank == 0)
         hello(&s, argc, argv);
-    if (take_plan(&s, argv[1]))
-        code = WRONG_PLAN;
-    else if (!right_world(&s))
-        code = WRONG_WORLD;
-    else
-        measure_all(&s);
+    code = measure(&s, argv[1]);
     leave(&s, code);
     return code;
 }

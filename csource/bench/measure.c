@@ -23,6 +23,7 @@ enum {
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
 #define WARMUP_SHARE 0.25 /* of the slice */
+#define OTHERS_BYTES (1 << 20) /* buffers of a process up to which other forms of a call have the case's size */
 
 typedef struct best {
     collective what;
@@ -36,6 +37,8 @@ typedef struct known {
     int n;
     char seen[WHY];
 } known;
+
+static const form plain = {0, 0, 0, 0, BUILTIN}; /* the call that is timed */
 
 typedef struct {
     int calls; /* 0: done, -1: a call failed */
@@ -97,6 +100,8 @@ static int prepare(task *t)
         return 1;
     if (switches_enum(c->switches, c->nswitches, c->what, t->seen, why))
         fail(t, why);
+    else if (own_force(c->what, c->own, why))
+        fail(t, why);
     if (agree(t, "switch"))
         return 1;
     if (t->seen[0])
@@ -107,27 +112,27 @@ static int prepare(task *t)
 
 /* Half of a node's memory is the most that the buffers of a case may take there:
  * a process that the system kills for its memory takes all others along. */
-static int fits(task *t, int count)
+static int fits(task *t, form f, int count)
 {
 #ifdef _SC_PHYS_PAGES
     const world *w = &t->s->world;
     int rank = t->s->ctl.rank;
     double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double need = (double)workload_bytes(t->c->what, count, rank, t->s->ctl.size) * w->ranks[w->node[rank]];
+    double need = (double)workload_bytes(t->c->what, f, count, rank, t->s->ctl.size) * w->ranks[w->node[rank]];
     if (have > 0 && need > have / MEMORY_SHARE)
         fault_set(&t->fault, rank, "buffers of a node take %.3g bytes, half its memory is %.3g", need, have / MEMORY_SHARE);
 #else
-    (void)count;
+    (void)f, (void)count;
 #endif
     return agree(t, "memory");
 }
 
-static int make(task *t, workload *w, int count)
+static int make(task *t, workload *w, form f, int count)
 {
     char why[WHY] = "";
-    if (fits(t, count))
+    if (fits(t, f, count))
         return 1;
-    if (workload_make(w, t->c->what, t->c->bytes, count, t->comm, why))
+    if (workload_make(w, t->c->what, f, count, t->comm, why))
         fail(t, why);
     return agree(t, "memory");
 }
@@ -148,12 +153,13 @@ static int check_barrier(task *t)
     if (agree(t, "call"))
         return 1;
     control_max(c, v, 2);
-    if (c->rank == 0 && -v[1] < v[0] - 2 * t->s->clocks.error - 1e-6)
+    if (c->rank == 0 && -v[1] < v[0] - clocks_doubt(&t->s->clocks) - 1e-6)
         fault_set(&t->fault, 0, "wrong: a rank left the barrier %g s before the last came", v[0] + v[1]);
     return agree(t, "data");
 }
 
-static int check_once(task *t, workload *w, int salt)
+/* One call, and whether it left what MPI promises. */
+static int check_call(task *t, workload *w, int salt)
 {
     char why[WHY] = "";
     workload_fill(w, salt);
@@ -167,23 +173,76 @@ static int check_once(task *t, workload *w, int salt)
     return agree(t, "data");
 }
 
+static int check_form(task *t, form f, int count)
+{
+    workload w;
+    if (make(t, &w, f, count))
+        return 1;
+    int bad = check_call(t, &w, 1 + t->c->number % 100);
+    workload_free(&w);
+    return bad;
+}
+
+/* Other calls of the collective that programs make. The one that is timed leaves
+ * them to the same algorithm, which may be right for itself alone. */
+static const struct {
+    const char *name;
+    form f;
+    int elsewhere, empty; /* the last rank is the root, no elements */
+} others[] = {
+    {"in place", {0, 1, 0, 0, BUILTIN}, 0, 0},
+    {"with another root", {0, 0, 0, 0, BUILTIN}, 1, 0},
+    {"without elements", {0, 0, 0, 0, BUILTIN}, 0, 1},
+    {"of a derived type", {0, 0, 1, 0, OWN}, 0, 0},
+};
+
+/* Rank 0 says which is next, so that it is known of one that crashes or hangs;
+ * empty: none any more. */
+static void announce(const task *t, const char *name)
+{
+    line l;
+    if (t->s->ctl.rank != 0)
+        return;
+    line_begin(&l, "check");
+    line_integer(&l, "case", t->c->number);
+    line_string(&l, "form", name);
+    line_end(&l);
+}
+
+static int check_others(task *t, int count)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        form f = others[i].f;
+        f.root = others[i].elsewhere ? t->s->ctl.size - 1 : 0;
+        f.op = collective_reduces(t->c->what) ? f.op : BUILTIN;
+        if (!form_exists(f, t->c->what) || (others[i].elsewhere && f.root == 0))
+            continue;
+        announce(t, others[i].name);
+        if (!check_form(t, f, others[i].empty ? 0 : count))
+            continue;
+        char why[WHY];
+        snprintf(why, sizeof why, "a call %s: %.900s", others[i].name, t->fault.why);
+        strcpy(t->fault.why, why);
+        return 1;
+    }
+    announce(t, "");
+    return 0;
+}
+
 /* A few elements first: three for every rank, enough for algorithms that demand
- * as many as there are ranks. */
+ * as many as there are ranks. So do other forms where the case has large buffers;
+ * those of rank 0 are the largest. */
 static int check(task *t, int count)
 {
-    workload few;
-    int small = 3 * t->s->ctl.size;
+    int size = t->s->ctl.size, small = 3 * size;
     if (t->c->what == BARRIER)
         return check_barrier(t);
-    if (small < count) {
-        if (make(t, &few, small))
-            return 1;
-        int bad = check_once(t, &few, 1 + t->c->number % 100);
-        workload_free(&few);
-        if (bad)
-            return 1;
-    }
-    return check_once(t, &t->w, 2 + t->c->number % 100);
+    if (small < count && check_form(t, plain, small))
+        return 1;
+    if (check_call(t, &t->w, 2 + t->c->number % 100))
+        return 1;
+    int large = workload_bytes(t->c->what, plain, count, 0, size) > OTHERS_BYTES;
+    return check_others(t, large && small < count ? small : count);
 }
 
 static known *remembered(session *s, const plan_case *c)
@@ -213,12 +272,25 @@ static int chosen(const plan_case *c)
     return 0;
 }
 
+/* The last call is one that is timed. */
+static int see_own(task *t)
+{
+    char why[WHY];
+    if (!own_obeyed(t->c->own, why))
+        fail(t, why);
+    t->how = "libtutti";
+    snprintf(t->seen, sizeof t->seen, "%s", t->c->own);
+    return agree(t, "algorithm");
+}
+
 /* One probe for each algorithm of a collective, whatever the sizes. */
 static int see(task *t)
 {
     session *s = t->s;
     MPI_Comm lost; /* not freed: messages nobody took must not meet another communicator */
     known *k = remembered(s, t->c);
+    if (t->c->own != NULL)
+        return see_own(t);
     if (!probe_possible(t->c->what, s->library) || !chosen(t->c) || s->ctl.size < 2)
         return 0;
     if (k == NULL) {
@@ -532,7 +604,7 @@ void measure_case(session *s, const plan_case *c)
     t.best = best_of(s, c);
     t.slack = 2 * s->latency;
     fault_none(&t.fault);
-    int bad = room(&t) || prepare(&t) || make(&t, &t.w, count) || (s->plan.check && check(&t, count)) ||
+    int bad = room(&t) || prepare(&t) || make(&t, &t.w, plain, count) || (s->plan.check && check(&t, count)) ||
               warm_up(&t) || see(&t) || measure(&t);
     if (s->ctl.rank == 0) {
         if (!bad)

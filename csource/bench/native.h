@@ -7,15 +7,9 @@
 #ifndef TUTTI_NATIVE_H
 #define TUTTI_NATIVE_H
 
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-
-#include <mpi.h>
-#include <stddef.h>
+#include "workload.h"
 
 #define FORMAT 1        /* of the plan and of the output */
-#define WHY 1024        /* bytes of a reason, its end included */
 #define MAX_NAME 128    /* bytes of a variable's name, its end included */
 #define MAX_SWITCHES 64 /* of one case */
 
@@ -32,12 +26,14 @@ typedef struct {
     char why[WHY];
 } fault;
 
+void control_give(const control *c, const void *buf, int bytes, int to, int tag);
+void control_take(const control *c, void *buf, int bytes, int from, int tag);
 void control_bcast(const control *c, void *buf, int bytes);  /* from rank 0 */
 void control_max(const control *c, double *values, int n);   /* each largest, on rank 0 */
 void control_barrier(const control *c);                      /* dissemination */
 int control_agree(const control *c, fault *f);               /* everybody has the fault of the lowest rank; 1 if any */
 void fault_none(fault *f);
-void fault_set(fault *f, int rank, const char *form, ...);
+void fault_set(fault *f, int rank, const char *format, ...);
 void fault_mpi(fault *f, int rank, const char *what, int error);
 
 /* world.c: which ranks share a node. */
@@ -64,44 +60,16 @@ typedef struct {
     double offset, rate; /* global = local + offset + rate * (local - at) */
     double at;           /* local time of the estimate */
     double relative;     /* this rank's clock against its leader's */
-    double error;        /* rank 0: half the shortest round trip of the worst leader */
+    double within;       /* rank 0: half the shortest round trip of the worst rank to its leader */
+    double error;        /* rank 0: that, and the one of the worst leader */
     double age;          /* rank 0: seconds an estimate is good for */
 } clocks;
 
 void clocks_start(clocks *k, const control *c, const world *w);
 void clocks_estimate(clocks *k, const control *c, const world *w);
 double clocks_now(const clocks *k); /* seconds of rank 0's clock */
+double clocks_doubt(const clocks *k); /* rank 0: seconds that two ranks' times can be apart */
 double seconds(void);               /* of this node's clock */
-
-/* collectives.c: the operations, their data and its check. */
-
-typedef enum {
-    ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
-    GATHER, REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, SCATTER, COLLECTIVES
-} collective;
-
-typedef struct {
-    collective what;
-    long bytes; /* as the plan says */
-    int count;  /* elements: of one process where bytes are per process, else of the message */
-    int rank, size;
-    MPI_Comm comm;
-    char *send, *recv;
-    size_t send_bytes, recv_bytes;
-    int *counts, *displs; /* of each rank */
-} workload;
-
-const char *collective_name(collective what);
-int collective_find(const char *name); /* -1: none */
-int collective_count(collective what, long bytes);
-int collective_reduces(collective what);
-size_t workload_bytes(collective what, int count, int rank, int size);
-int workload_make(workload *w, collective what, long bytes, int count, MPI_Comm comm, char *why);
-void workload_free(workload *w);
-void workload_fill(workload *w, int salt);
-int workload_call(const workload *w);
-int workload_right(const workload *w, int salt, char *why);
-long workload_moved(const workload *w); /* bytes in the plan's convention, after rounding */
 
 /* switches.c: MPI_T control variables. */
 
@@ -114,6 +82,11 @@ int switches_start(char *why);
 int switches_apply(const setting *s, int n, char *why); /* and all others back to their first values */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why);
 
+/* own.c: algorithms of libtutti. */
+
+int own_force(collective what, const char *algorithm, char *why);
+int own_obeyed(const char *algorithm, char *why);
+
 /* plan.c: what to measure. */
 
 typedef struct {
@@ -121,6 +94,7 @@ typedef struct {
     collective what;
     long bytes;
     int new_comm;
+    char *own; /* algorithm of libtutti; NULL: the MPI library's */
     setting *switches;
     int nswitches;
 } plan_case;
@@ -184,7 +158,7 @@ void line_begin(line *l, const char *event);
 void line_string(line *l, const char *key, const char *value);
 void line_number(line *l, const char *key, double value);
 void line_integer(line *l, const char *key, long value);
-void line_raw(line *l, const char *form, ...);
+void line_raw(line *l, const char *format, ...);
 void line_quoted(line *l, const char *value);
 void line_end(line *l);
 

@@ -22,12 +22,12 @@ static void put(line *l, const char *text, size_t n)
     l->used += n;
 }
 
-void line_raw(line *l, const char *form, ...)
+void line_raw(line *l, const char *format, ...)
 {
     char text[256];
     va_list args;
-    va_start(args, form);
-    int n = vsnprintf(text, sizeof text, form, args);
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     put(l, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }

@@ -23,10 +23,10 @@
  *     hopeless X       factor beyond the best known median that ends a case; 0: never
  *     check yes|no     whether the data is checked
  * and the cases, numbers ascending:
- *     case NUMBER COLLECTIVE BYTES same|new [VARIABLE=INTEGER ...]
+ *     case NUMBER COLLECTIVE BYTES same|new [run=ALGORITHM] [VARIABLE=INTEGER ...]
  * BYTES is the part of one process for allgather, allgatherv, alltoall, alltoallv,
  * gather and scatter, and the whole message otherwise. new makes a communicator
- * after the variables are written. */
+ * after the variables are written. run names an algorithm of libtutti. */
 
 #define SPACE " \t\r"
 #define SETTINGS 0x3ff /* a bit for each */
@@ -78,6 +78,14 @@ static int read_switch(reader *r, char *word, setting *s)
     return 0;
 }
 
+/* Text in memory of its own; NULL: there is none. */
+static char *copy_of(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    return copy == NULL ? NULL : memcpy(copy, text, n);
+}
+
 static int read_case(reader *r, char **rest)
 {
     plan *p = r->p;
@@ -100,6 +108,11 @@ static int read_case(reader *r, char **rest)
         return refuse(r, "communicator", word, "same or new");
     c.new_comm = strcmp(word, "new") == 0;
     while ((word = strtok_r(NULL, SPACE, rest)) != NULL) {
+        if (c.nswitches == 0 && c.own == NULL && strncmp(word, "run=", 4) == 0) {
+            if ((c.own = copy_of(word + 4)) == NULL)
+                return refuse(r, "case", "", "memory");
+            continue;
+        }
         if (c.nswitches == MAX_SWITCHES)
             return refuse(r, "variable", word, "at most 64 of them");
         if (read_switch(r, word, &list[c.nswitches++]))
@@ -171,8 +184,8 @@ static int read_line(reader *r, char *text)
     if (r->ended)
         return refuse(r, "unexpected", word, "nothing after end");
     if (!r->begun) {
-        char *form = strtok_r(NULL, SPACE, &rest);
-        if (strcmp(word, "tutti-native-plan") != 0 || form == NULL || strcmp(form, "1") != 0)
+        char *format = strtok_r(NULL, SPACE, &rest);
+        if (strcmp(word, "tutti-native-plan") != 0 || format == NULL || strcmp(format, "1") != 0)
             return refuse(r, "first statement", word, "tutti-native-plan 1");
         r->begun = 1;
     } else if (strcmp(word, "case") == 0) {

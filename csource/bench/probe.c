@@ -15,11 +15,11 @@
  * that nobody took stay on the communicator, which therefore serves one probe. */
 int probe_possible(collective what, const char *library)
 {
-    const char *form = "MPICH Version:";
-    const char *at = strstr(library, form);
+    const char *format = "MPICH Version:";
+    const char *at = strstr(library, format);
     if (at == NULL || what == BARRIER)
         return 0;
-    at += strlen(form);
+    at += strlen(format);
     at += strspn(at, " \t");
     return strncmp(at, "4.0", 3) == 0 && (at[3] == '.' || at[3] == '\n' || at[3] == 0);
 }
@@ -46,6 +46,7 @@ static void algorithms(const char *stack, char *seen)
  * when there was nothing to see. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
+    const form plain = {0, 0, 0, 0, BUILTIN};
     workload w;
     fault f;
     char text[MPI_MAX_ERROR_STRING + 1], why[WHY];
@@ -55,7 +56,7 @@ void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
     int brief = to_root ? 0 : c->size - 1; /* who gets more than it says */
     int count = c->rank == brief ? few : factor * few;
     fault_none(&f);
-    if (workload_make(&w, what, count, count, comm, why) == 0) {
+    if (workload_make(&w, what, plain, count, comm, why) == 0) {
         workload_fill(&w, 0);
         int error = workload_call(&w);
         if (error != MPI_SUCCESS && MPI_Error_string(error, text, &length) == MPI_SUCCESS)

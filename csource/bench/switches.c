@@ -1,5 +1,7 @@
 #include "native.h"
 
+#include "cvar.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,79 +9,16 @@
 /* A control variable that was touched once, with the value it had then. */
 typedef struct {
     char name[MAX_NAME];
-    MPI_T_cvar_handle handle;
-    MPI_Datatype type;
-    MPI_T_enum items;
+    cvar cvar;
     long long first;
 } variable;
 
 static variable *touched;
 static int ntouched;
 
-typedef union {
-    int i;
-    unsigned u;
-    unsigned long ul;
-    unsigned long long ull;
-    unsigned char b;
-    char room[64];
-} any;
-
-/* Both return MPI_ERR_TYPE for a variable that is no whole number. */
-static int fetch(const variable *v, long long *value)
-{
-    any a;
-    memset(&a, 0, sizeof a);
-    int error = MPI_T_cvar_read(v->handle, &a);
-    if (v->type == MPI_INT)
-        *value = a.i;
-    else if (v->type == MPI_UNSIGNED)
-        *value = a.u;
-    else if (v->type == MPI_UNSIGNED_LONG)
-        *value = (long long)a.ul;
-    else if (v->type == MPI_UNSIGNED_LONG_LONG)
-        *value = (long long)a.ull;
-    else if (v->type == MPI_C_BOOL)
-        *value = a.b;
-    else
-        return MPI_ERR_TYPE;
-    return error;
-}
-
-static int store(const variable *v, long long value)
-{
-    any a;
-    memset(&a, 0, sizeof a);
-    if (v->type == MPI_INT)
-        a.i = (int)value;
-    else if (v->type == MPI_UNSIGNED)
-        a.u = (unsigned)value;
-    else if (v->type == MPI_UNSIGNED_LONG)
-        a.ul = (unsigned long)value;
-    else if (v->type == MPI_UNSIGNED_LONG_LONG)
-        a.ull = (unsigned long long)value;
-    else if (v->type == MPI_C_BOOL)
-        a.b = (unsigned char)value;
-    else
-        return MPI_ERR_TYPE;
-    return MPI_T_cvar_write(v->handle, &a);
-}
-
-static const char *words(int error)
-{
-    switch (error) {
-    case MPI_T_ERR_CVAR_SET_NOT_NOW: return "cannot be set now";
-    case MPI_T_ERR_CVAR_SET_NEVER: return "can never be set";
-    case MPI_T_ERR_INVALID_NAME: return "no such control variable";
-    case MPI_T_ERR_INVALID_HANDLE: return "handle is invalid";
-    case MPI_ERR_TYPE: return "is no whole number";
-    }
-    return "refused by the library";
-}
-
 int switches_start(char *why)
 {
-    int provided, error = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    int error = cvar_start();
     if (error != MPI_SUCCESS)
         snprintf(why, WHY, "MPI_T_init_thread: error %d", error);
     return error != MPI_SUCCESS;
@@ -88,23 +27,18 @@ int switches_start(char *why)
 /* Index into touched, opened when it is new; -1 with the reason. */
 static int find(const char *name, char *why)
 {
-    int index, count, verbosity, bind, scope, length = 0, described = 0;
     for (int i = 0; i < ntouched; i++)
         if (strcmp(touched[i].name, name) == 0)
             return i;
     variable v;
     memset(&v, 0, sizeof v);
     snprintf(v.name, sizeof v.name, "%s", name);
-    int error = MPI_T_cvar_get_index(v.name, &index);
+    int error = cvar_open(&v.cvar, v.name);
     if (error == MPI_SUCCESS)
-        error = MPI_T_cvar_get_info(index, NULL, &length, &verbosity, &v.type, &v.items, NULL, &described, &bind, &scope);
-    if (error == MPI_SUCCESS)
-        error = bind == MPI_T_BIND_NO_OBJECT ? MPI_T_cvar_handle_alloc(index, NULL, &v.handle, &count) : MPI_ERR_TYPE;
-    if (error == MPI_SUCCESS)
-        error = count == 1 ? fetch(&v, &v.first) : MPI_ERR_TYPE;
+        error = cvar_fetch(&v.cvar, &v.first);
     variable *more = realloc(touched, ((size_t)ntouched + 1) * sizeof *more);
     if (error != MPI_SUCCESS || more == NULL) {
-        snprintf(why, WHY, "%s: %s (error %d)", name, words(error), error);
+        snprintf(why, WHY, "%s: %s (error %d)", name, cvar_words(error), error);
         if (more != NULL)
             touched = more;
         return -1;
@@ -119,13 +53,13 @@ static int find(const char *name, char *why)
 static int set(const variable *v, long long value, char *why)
 {
     long long back = value - 1;
-    if (fetch(v, &back) == MPI_SUCCESS && back == value)
+    if (cvar_fetch(&v->cvar, &back) == MPI_SUCCESS && back == value)
         return 0;
-    int error = store(v, value);
+    int error = cvar_store(&v->cvar, value);
     if (error == MPI_SUCCESS)
-        error = fetch(v, &back);
+        error = cvar_fetch(&v->cvar, &back);
     if (error != MPI_SUCCESS)
-        snprintf(why, WHY, "%s=%lld: %s (error %d)", v->name, value, words(error), error);
+        snprintf(why, WHY, "%s=%lld: %s (error %d)", v->name, value, cvar_words(error), error);
     else if (back != value)
         snprintf(why, WHY, "%s=%lld: reads back as %lld", v->name, value, back);
     return error != MPI_SUCCESS || back != value;
@@ -134,12 +68,12 @@ static int set(const variable *v, long long value, char *why)
 static int item_name(const variable *v, int value, char *name)
 {
     int n = 0, length = 0;
-    if (MPI_T_enum_get_info(v->items, &n, NULL, &length) != MPI_SUCCESS)
+    if (MPI_T_enum_get_info(v->cvar.items, &n, NULL, &length) != MPI_SUCCESS)
         return -1;
     for (int i = 0; i < n; i++) {
         int number;
         length = MAX_NAME;
-        if (MPI_T_enum_get_item(v->items, i, &number, name, &length) == MPI_SUCCESS && number == value)
+        if (MPI_T_enum_get_item(v->cvar.items, i, &number, name, &length) == MPI_SUCCESS && number == value)
             return 0;
     }
     name[0] = 0;
@@ -161,7 +95,7 @@ int switches_apply(const setting *s, int n, char *why)
         int i = find(s[k].name, why);
         if (i < 0)
             return -1;
-        if (touched[i].items != MPI_T_ENUM_NULL && item_name(&touched[i], s[k].value, name)) {
+        if (touched[i].cvar.items != MPI_T_ENUM_NULL && item_name(&touched[i], s[k].value, name)) {
             snprintf(why, WHY, "%s=%d: not in the variable's enumeration", s[k].name, s[k].value);
             return -1;
         }
@@ -176,7 +110,7 @@ static int dynamic_rules(char *why)
 {
     long long on = 0;
     int i = find("coll_tuned_use_dynamic_rules", why);
-    if (i < 0 || fetch(&touched[i], &on) != MPI_SUCCESS)
+    if (i < 0 || cvar_fetch(&touched[i].cvar, &on) != MPI_SUCCESS)
         return -1;
     if (!on)
         snprintf(why, WHY, "coll_tuned_use_dynamic_rules is off: the library would ignore the algorithm");
@@ -198,7 +132,7 @@ int switches_enum(const setting *s, int n, collective what, char *name, char *wh
         int i = find(s[k].name, why);
         if (i < 0)
             return -1;
-        if (strcmp(s[k].name, wanted) == 0 && touched[i].items != MPI_T_ENUM_NULL)
+        if (strcmp(s[k].name, wanted) == 0 && touched[i].cvar.items != MPI_T_ENUM_NULL)
             item_name(&touched[i], s[k].value, name);
     }
     return 0;

@@ -5,12 +5,14 @@
  *                                  functions the library was in
  *   probe trace COLLECTIVE BYTES   Open MPI: the dynamic loader of the first process
  *                                  logs which functions of the component are called
+ *   probe ask COLLECTIVE BYTES     libtutti: after a few calls it says what served them
  *
  * Prints lines "saw NAME NAME ...", outermost first, or one "unseen REASON", each on
  * a line of its own whatever another process has left unended. A message that nobody
  * sends any more cannot hang it: it ends after 20 seconds.
  */
 #define _DEFAULT_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -176,10 +178,29 @@ static void trace(const char *what, long bytes, const char *log)
     fflush(stdout);
 }
 
+/* What libtutti says of the calls: it makes a communicator of its own at the fourth. */
+static void ask(const char *what, long bytes)
+{
+    enum { CALLS = 5 };
+    const char *(*ran)(void) = NULL;
+    void *all = dlopen(NULL, RTLD_NOW);
+    int element = reduces(what) ? 4 : 1, parts = strstr(what, "reduce_scatter") != NULL ? size : 1;
+    long count = bytes / element / parts;
+    for (int i = 0; i < CALLS; i++)
+        call(what, (int)(count > 0 ? count : 1));
+    if (all != NULL)
+        *(void **)&ran = dlsym(all, "tutti_ran");
+    if (ran == NULL)
+        unseen("libtutti.so is not loaded");
+    else if (rank == 0)
+        printf("\nsaw %s\n", ran() != NULL ? ran() : "library_default");
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fprintf(stderr, "usage: probe stack|trace COLLECTIVE BYTES\n");
+        fprintf(stderr, "usage: probe stack|trace|ask COLLECTIVE BYTES\n");
         return 2;
     }
     char log[512];
@@ -200,6 +221,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (tracing)
         trace(argv[2], atol(argv[3]), log);
+    else if (!strcmp(argv[1], "ask"))
+        ask(argv[2], atol(argv[3]));
     else
         stack(argv[2], atol(argv[3]));
     MPI_Finalize();

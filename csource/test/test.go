@@ -12,14 +12,39 @@ import (
 //go:embed src
 var files embed.FS
 
+// CallsFortran is the text of Calls in Fortran: as it is it includes mpif.h, and with
+// MODULE or F08 defined it uses that module.
+//
+//go:embed src/calls.F90
+var CallsFortran []byte
+
 // The programs. Each says at its beginning what it is called with.
 var (
-	Collectives = program("collectives") // makes every collective and checks the data
-	Forced      = program("forced")      // reads and writes control variables
-	OSU         = program("osu_bcast")   // prints what OSU's program prints
-	World       = program("world")       // says which process it is, hangs or fails
+	Brief       = program("brief")                         // communicators come and go
+	Calls       = program("calls")                         // makes every collective, with known sizes
+	Collectives = program("collectives", csource.Workload) // makes every collective in all forms and checks the data
+	Forced      = program("forced")                        // reads and writes control variables
+	Sizes       = program("sizes")                         // broadcasts of many sizes
+	Fuzz        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data
+	OSU         = program("osu_bcast")                     // prints what OSU's program prints
+	World       = program("world")                         // says which rank it is, hangs or fails
 )
 
-func program(name string) csource.Program {
-	return csource.Program{Name: name, Files: files, Match: "src/" + name + ".c", Flags: []string{"-O1"}}
+// Yield is no program: preloaded into those of Debian's MPICH it lets ranks that find
+// nothing to do give way, since they may outnumber the cores.
+var Yield = csource.Program{
+	Name: "ucx-yield.so", Flags: []string{"-O2", "-shared", "-fPIC"},
+	Parts: []csource.Part{{Files: files, Match: "src/ucx-yield.c"}},
+}
+
+// Distance is no program, either: preloaded into those on virtual nodes it makes some of
+// them farther from one another than others.
+var Distance = csource.Program{
+	Name: "distance.so", Flags: []string{"-O2", "-shared", "-fPIC"},
+	Parts: []csource.Part{{Files: files, Match: "src/distance.c"}},
+}
+
+func program(name string, more ...csource.Part) csource.Program {
+	own := csource.Part{Files: files, Match: "src/" + name + ".c"}
+	return csource.Program{Name: name, Parts: append([]csource.Part{own}, more...), Flags: []string{"-O1"}}
 }

@@ -1,11 +1,15 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tutti/campaign"
+	"tutti/coll"
+	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
@@ -87,6 +91,12 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 		key := fmt.Sprintf("libraries[%d]", i)
 		if lib.Benchmark == "" {
 			fault(key, fmt.Errorf("%s: benchmark is missing: want the program built with this library (tutti native build), or the folder of several", lib.Name))
+		}
+		if port, ok := libraries.Named(lib.Name); ok && port.Facts().Preload && (lib.Path == "" || strings.ContainsAny(lib.Path, " :")) {
+			fault(key, fmt.Errorf("%s: path %q: want that of the file that tutti runtime build has made, without blanks and colons", lib.Name, lib.Path))
+		}
+		if c.Runner.Kind == Allocation && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)) == "hydra" {
+			fault(key, fmt.Errorf("launcher hydra deals ranks to all nodes of an allocation: runner.order %s wants srun there", coll.Cyclic))
 		}
 		if lib.Launcher == "srun" && c.Runner.Kind == Local {
 			fault(key, fmt.Errorf("launcher srun needs Slurm, but runner.kind is local: want hydra or mpirun"))

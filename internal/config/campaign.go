@@ -12,6 +12,7 @@ import (
 type Campaign struct {
 	Name        string    `json:"name"`
 	Machine     string    `json:"machine"`
+	Site        string    `json:"site,omitempty"` // profile that the file named; what it says is in the other fields
 	Seed        uint64    `json:"seed"`
 	Output      string    `json:"output"`
 	Workers     int       `json:"workers"`
@@ -71,12 +72,16 @@ type Runner struct {
 	Setup           []string      `json:"setup,omitempty"` // lines of shell
 	Env             []string      `json:"env,omitempty"`   // NAME=VALUE for every launch
 	LaunchAllowance time.Duration `json:"launch_allowance,omitempty"`
+	RankAllowance   time.Duration `json:"rank_allowance,omitempty"` // 0 in journals of earlier releases
 	Settle          time.Duration `json:"settle,omitempty"`
 	JobTime         time.Duration `json:"job_time,omitempty"`
-	Confirm         float64       `json:"confirm,omitempty"` // node-hours
+	Confirm         float64       `json:"confirm,omitempty"`     // node-hours
+	NodeMemory      int64         `json:"node_memory,omitempty"` // bytes; 0: what the scheduler says
 	Parallel        string        `json:"parallel,omitempty"`
 	ParallelNodes   int           `json:"parallel_nodes,omitempty"`
-	Switches        []string      `json:"switches,omitempty"` // hostlists, as n[1-16]
+	Switches        []string      `json:"switches,omitempty"` // hostlists, as n[1-16]; those of Topology when it is named
+	Topology        string        `json:"topology,omitempty"` // file of the tree, needed once
+	Order           string        `json:"order,omitempty"`    // of ranks over nodes; empty in journals of earlier releases: block
 }
 
 // Live reports whether benchmarks are really run.

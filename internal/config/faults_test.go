@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	sections  = "name, machine, seed, output, workers, attempts, libraries, collectives, grid, runner, benchmark, slurm, strategy, model, stop, hpo, export"
+	sections  = "name, machine, site, seed, output, workers, attempts, libraries, collectives, grid, runner, benchmark, slurm, strategy, model, stop, hpo, export"
 	inMpich   = "mpich 4.0.2, mpich 4.1.2, mpich 4.2.3, mpich 4.3.2, mpich 5.0.1"
-	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x, intel 2019, mvapich2 2.3"
+	inOpenMPI = "openmpi 4.1.4, openmpi 5.0.9, openmpi 6.0.x, intel 2019, mvapich2 2.3, libtutti 1, libtutti 1+mpich-4.0.2, libtutti 1+openmpi-4.1.4"
 )
 
 // faultsOf loads a file that is wrong and returns its faults, with c.yaml for the

@@ -30,7 +30,8 @@ func fields() []field {
 	return []field{
 		{"name", "name of the campaign: letters, digits, ._-", nil, text(func(c *Campaign) *string { return &c.Name }, isName)},
 		{"machine", "what the report calls the machine", "", text(func(c *Campaign) *string { return &c.Machine }, anything)},
-		{"seed", "seed of everything random: the same seed gives the same campaign", 1, seed},
+		{"site", "profile of the site, a file with machine, runner.* and slurm.* as here, and libraries by name (path, launcher, env and so on): it says what this file leaves out; none: nothing", "", text(func(c *Campaign) *string { return &c.Site }, anything)},
+		{"seed", "seed of everything random: with replay the same seed gives the same campaign; on a machine, times differ from run to run", 1, seed},
 		{"output", "folder of the journal, the report and the selection files", nil, text(func(c *Campaign) *string { return &c.Output }, notEmpty)},
 		{"workers", "problems tuned at the same time; 0: one for each processor", 0, whole(func(c *Campaign) *int { return &c.Workers }, 0, 4096)},
 		{"attempts", "attempts at a benchmark before it is given up", 2, whole(func(c *Campaign) *int { return &c.Attempts }, 1, 100)},
@@ -59,12 +60,16 @@ func fields() []field {
 		{"runner.setup", "lines of bash to run before the benchmarks, after the modules", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Setup }, 0, isPrintable)},
 		{"runner.env", "variables of every launch, NAME=VALUE", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Env }, 0, isVariable)},
 		{"runner.launch_allowance", "time a launch may take to start and to end", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.LaunchAllowance })},
+		{"runner.rank_allowance", "and more for each of its ranks: 5ms are 5.5 minutes for 512 nodes of 128 ranks", "5ms", duration(func(c *Campaign) *time.Duration { return &c.Runner.RankAllowance })},
 		{"runner.settle", "time to wait for the files of a job that has ended", "60s", duration(func(c *Campaign) *time.Duration { return &c.Runner.Settle })},
 		{"runner.job_time", "most time to ask for in one job; 0s: what the scheduler allows", "1h", duration(func(c *Campaign) *time.Duration { return &c.Runner.JobTime })},
-		{"runner.confirm", "node-hours that the campaign may take at most; above them tutti asks before it submits", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
+		{"runner.confirm", "node-hours that the campaign is expected to take; above them tutti asks before it submits. What it may take at most counts every limit used up, which does not happen, so that it would always ask", 10.0, number(func(c *Campaign) *float64 { return &c.Runner.Confirm }, 0, 1e9)},
+		{"runner.node_memory", "memory of a node that buffers may take, as 48GiB; benchmarks that need more are left out; 0B: what Slurm says", "0B", size(func(c *Campaign) *int64 { return &c.Runner.NodeMemory })},
 		{"runner.parallel", "slurm, allocation: benchmarks side by side on disjoint nodes of one job: never, switch (those that share no switch), always", Never, text(func(c *Campaign) *string { return &c.Runner.Parallel }, oneOf(Never, Switch, Always))},
 		{"runner.parallel_nodes", "most nodes of such a job; 0: the largest of grid.nodes", 0, whole(func(c *Campaign) *int { return &c.Runner.ParallelNodes }, 0, 1<<20)},
-		{"runner.switches", "nodes of each switch, as n[1-16]; none: what Slurm knows of the topology", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Switches }, 0, isPrintable)},
+		{"runner.topology", "file that says which nodes share a switch: topology.json of tutti topology discover, topology.conf, topology.yaml, .txt of scontrol show topology; none: what Slurm knows", "", text(func(c *Campaign) *string { return &c.Runner.Topology }, anything)},
+		{"runner.switches", "in the place of runner.topology: nodes of each switch, as n[1-16]", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Switches }, 0, isPrintable)},
+		{"runner.order", "how ranks are dealt to nodes: block (the first ranks on the first node), cyclic (one to each node in turn); what is selected holds for jobs that do the same", string(coll.Block), text(func(c *Campaign) *string { return &c.Runner.Order }, oneOf(words(coll.Orders())...))},
 
 		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
 		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median is taken instead of the mean; none: not known", "", text(func(c *Campaign) *string { return &c.Benchmark.Version }, isPrintable)},
@@ -114,7 +119,7 @@ func fields() []field {
 		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 30, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
 
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
-		{"export.op_safe", "leave out algorithms that are wrong for non-commutative operations where the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},
+		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, of operations that do not commute or types with gaps, where the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},
 	}
 }
 

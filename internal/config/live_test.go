@@ -1,7 +1,11 @@
 package config_test
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +17,7 @@ import (
 // liveDefaults enters what a file that only replays leaves at its default.
 func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
-	c.Runner.Parallel = config.Never
+	c.Runner.RankAllowance, c.Runner.Parallel, c.Runner.Order = 5*time.Millisecond, config.Never, "block"
 	c.Benchmark = config.Benchmark{
 		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, Hopeless: 10, Check: true,
 	}
@@ -43,12 +47,14 @@ runner:
   setup: ["ulimit -l unlimited"]
   env: [OMP_NUM_THREADS=1]
   launch_allowance: 30s
+  rank_allowance: 20ms
   settle: 2m
   job_time: 0s
   confirm: 0.5
   parallel: switch
   parallel_nodes: 6
   switches: ["n[1-4]", "n[5-8]"]
+  order: cyclic
 benchmark:
   program: osu
   version: "7.4"
@@ -87,8 +93,8 @@ func TestLoadOfALiveCampaign(t *testing.T) {
 	wantRunner := config.Runner{
 		Kind: "slurm", Launch: config.Launch{Model: "osu"},
 		PPN: 3, Modules: []string{"gcc/12", "mpich"}, Setup: []string{"ulimit -l unlimited"}, Env: []string{"OMP_NUM_THREADS=1"},
-		LaunchAllowance: 30 * time.Second, Settle: 2 * time.Minute, Confirm: 0.5,
-		Parallel: config.Switch, ParallelNodes: 6, Switches: []string{"n[1-4]", "n[5-8]"},
+		LaunchAllowance: 30 * time.Second, RankAllowance: 20 * time.Millisecond, Settle: 2 * time.Minute, Confirm: 0.5,
+		Parallel: config.Switch, ParallelNodes: 6, Switches: []string{"n[1-4]", "n[5-8]"}, Order: "cyclic",
 	}
 	wantBenchmark := config.Benchmark{
 		Program: "osu", Version: "7.4", Warmup: 3, Iterations: 200, MinSamples: 7, MaxSamples: 70, Precision: 0.1, Slice: 3 * time.Second,
@@ -130,6 +136,12 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"launcher is not there", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher_path: none}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0].launcher_path: stat none: no such file or directory"},
 		{"srun without Slurm", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher: srun}]\n" + grid + "runner: {kind: local}", "c.yaml:4: libraries[0]: launcher srun needs Slurm, but runner.kind is local: want hydra or mpirun"},
 		{"unknown launcher", "libraries: [{name: mpich, version: 4.1.2, launcher: aprun}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: launcher: "aprun": want one of srun, hydra, mpirun`},
+		{"unknown order", mpich + grid + "runner: {kind: slurm, order: random}", `c.yaml:6: runner.order: "random": want one of block, cyclic`},
+		{"cyclic order by hydra", strings.Replace(mpich, "a.csv", "a.csv, launcher: hydra", 1) + grid + "runner: {kind: allocation, order: cyclic}", "c.yaml:4: libraries[0]: launcher hydra deals ranks to all nodes of an allocation: runner.order cyclic wants srun there"},
+		{"no topology", mpich + grid + "runner: {kind: slurm, topology: none.conf}", "c.yaml:6: runner.topology: open none.conf: no such file or directory"},
+		{"unknown topology", mpich + grid + "runner: {kind: slurm, topology: libmpich.so}", "c.yaml:6: runner.topology: libmpich.so: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv"},
+		{"topology that is none", mpich + grid + "runner: {kind: slurm, topology: a.csv}", "c.yaml:6: runner.topology: a.csv:1: not a measured pair: header []: want the columns [\"a\" \"b\" \"seconds\"]"},
+		{"switches twice", mpich + grid + "runner: {kind: slurm, topology: topology.conf, switches: [n1]}", "c.yaml:6: runner.topology: runner.switches says which nodes share a switch, too: want one of them"},
 		{"no variable", mpich + grid + "runner: {kind: slurm, env: [\"2=x\"]}", `c.yaml:6: runner.env[0]: "2=x": want NAME=VALUE`},
 		{"no variable of a library", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, env: [x]}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: env[0]: "x": want NAME=VALUE`},
 		{"line in a line", mpich + grid + "runner: {kind: slurm, setup: [\"a\\nb\"]}", `c.yaml:6: runner.setup[0]: "a\nb": holds a character that cannot be printed`},
@@ -141,5 +153,29 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The tree is read once: the switches are in the journal.
+func TestLoadOfATopology(t *testing.T) {
+	path := write(t, strings.Replace(live, `switches: ["n[1-4]", "n[5-8]"]`, "topology: topology.conf", 1))
+	got, err := config.Load(path, config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"n[1-3,5]", "n[4,6-8]"}
+	if d := cmp.Diff(want, got.Runner.Switches); d != "" {
+		t.Errorf("switches (-want +got):\n%s", d)
+	}
+	spec, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(filepath.Dir(path), "topology.conf")); err != nil {
+		t.Fatal(err)
+	}
+	again, err := config.Recall(spec, t.TempDir())
+	if err != nil || !slices.Equal(again.Runner.Switches, want) {
+		t.Errorf("recalled: %v, %v", again, err)
 	}
 }

@@ -63,10 +63,12 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
 	if l.read(content) {
 		l.layer(layers)
+		l.site(dir)
 		l.decode(c, fields())
 		c.resolve(dir, l.fault)
 		c.follow()
 		c.readTrace(l.fault)
+		c.readTopology(l.fault)
 		c.agree(l.fault)
 	}
 	return c
@@ -308,8 +310,10 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 			}
 		}
 	}
+	absolute(&c.Site, false, "site") // was read
 	absolute(&c.Output, false, "output")
 	absolute(&c.Grid.Trace, false, "") // read below, once
+	absolute(&c.Runner.Topology, false, "")
 	for i := range c.Runner.Data {
 		absolute(&c.Runner.Data[i], true, fmt.Sprintf("runner.data[%d]", i))
 	}

@@ -30,7 +30,8 @@ func write(t testing.TB, content string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"c.yaml": content, "a.csv": "", "b.csv": "", "names.csv": "", "defaults.csv": "", "libmpich.so": "",
-		"trace.csv": "collective,processes,ppn,msg_bytes,calls\nbcast,42,7,64,2\nbcast,42,7,64,1\n"} {
+		"topology.conf": "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n",
+		"trace.csv":     "collective,processes,ppn,msg_bytes,calls\nbcast,42,7,64,2\nbcast,42,7,64,1\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,9 +28,19 @@ func examples(kind string) map[string]string {
 	e["libraries"] = "\n  - name: mpich\n    version: \"4.0.2\"\n    benchmark: tutti-native-mpich"
 	e["grid.nodes"], e["grid.ppn"], e["grid.sizes"] = "[1, 2, 4, 8]", "[1, 2, 4, 8]", "[8B, 64B, 512B, 4KiB, 32KiB, 256KiB, 1MiB]"
 	if kind == Local {
-		e["grid.nodes"], e["grid.ppn"] = "[1]", "[2, 4, 8]"
+		e["grid.nodes"], e["grid.ppn"] = "[1]", localPPN(runtime.NumCPU())
 	}
 	return e
+}
+
+// localPPN are processes on a machine of so many cores: powers of two and all of them,
+// 2 at least, since one alone talks to nobody.
+func localPPN(cores int) string {
+	var out []string
+	for n := 2; n < cores && len(out) < 3; n *= 2 {
+		out = append(out, strconv.Itoa(n))
+	}
+	return "[" + strings.Join(append(out, strconv.Itoa(max(2, cores))), ", ") + "]"
 }
 
 // serves reports whether a key means anything to a kind of runner.
@@ -41,7 +53,7 @@ func serves(key, kind string) bool {
 		return kind == Replay
 	case key == "runner.ppn":
 		return kind == Local
-	case slices.Contains([]string{"runner.parallel", "runner.parallel_nodes", "runner.switches"}, key):
+	case slices.Contains([]string{"runner.parallel", "runner.parallel_nodes", "runner.topology", "runner.switches", "runner.order"}, key):
 		return kind == SlurmJobs || kind == Allocation
 	case section == "slurm":
 		return kind == SlurmJobs

@@ -180,3 +180,11 @@ func wholes(at func(*Campaign) *[]int) reader {
 func sizes(at func(*Campaign) *[]int64) reader {
 	return items(at, 0, func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
 }
+
+// size reads one.
+func size(at func(*Campaign) *int64) reader {
+	return func(c *Campaign, v any) (err error) {
+		*at(c), err = coll.ParseBytes(fmt.Sprint(v))
+		return err
+	}
+}

@@ -39,7 +39,7 @@ func Meanings() []Meaning {
 		{Cancelled, "cancelled; tutti resume goes on"},
 		{Busy, "another tutti is at work on the campaign, or the folder holds one already"},
 		{Output, "results could not be written: full disk, read-only folder"},
-		{NotReady, "doctor: something is missing without which no campaign can run"},
+		{NotReady, "something is missing without which no campaign can run (doctor), or this one cannot (tune, resume)"},
 		{NotProved, "verify: not proved: something slower than the default is left, a library did not obey, or the budget ended first"},
 	}
 }

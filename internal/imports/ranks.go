@@ -5,6 +5,7 @@ package imports
 var ranks = map[string]int{
 	"coll":             0,
 	"internal/binfile": 0,
+	"internal/robust":  0,
 	"internal/version": 0,
 
 	"internal/exitcode": 0,
@@ -18,6 +19,17 @@ var ranks = map[string]int{
 	"surrogate/forest": 1,
 	"surrogate/gp":     1,
 
+	"topology":          1,
+	"topology/cluster":  1,
+	"topology/hwloc":    1,
+	"topology/mpich":    1,
+	"topology/plogp":    1,
+	"topology/schedule": 1,
+	"topology/slurm":    1,
+	"topology/suspect":  1,
+	"topology/measured": 2,
+	"topology/files":    3,
+
 	"csource/test": 2,
 	"preprocess":   2,
 	"mpi":          2,
@@ -25,6 +37,7 @@ var ranks = map[string]int{
 	"mpi/openmpi":  2,
 	"mpi/intel":    2,
 	"mpi/mvapich":  2,
+	"mpi/libtutti": 2,
 
 	"mpi/libraries":        3,
 	"benchrunner":          3,
@@ -54,6 +67,8 @@ var ranks = map[string]int{
 	"service/page":      6,
 	"service/token":     6,
 
+	"campaign/online": 7,
+
 	"internal/config":  7,
 	"internal/imports": 7,
 
@@ -62,17 +77,21 @@ var ranks = map[string]int{
 	"campaign/drift":  9,
 	"campaign/export": 9,
 
-	"campaign/proof": 10,
-	"service/views":  10,
+	"campaign/proof":    10,
+	"campaign/discover": 10,
+	"service/views":     10,
 
 	"cmd/tutti":      11,
 	"cmd/tutti-load": 11,
 
 	// for tests alone
+	"internal/test/campaigntest":   12,
 	"internal/test/fault":          12,
 	"internal/test/golden":         12,
 	"internal/test/mpilibrarytest": 12,
 	"internal/test/mpitest":        12,
+	"internal/test/executable":     11,
+	"internal/test/need":           11,
 	"internal/test/pagetest":       12,
 	"internal/test/runnertest":     12,
 	"internal/test/slurmtest":      12,
@@ -92,6 +111,7 @@ var reserved = []struct {
 	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
 	{pattern: "tutti/csource/test", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},

@@ -19,9 +19,9 @@ func variable(c coll.Collective) string { return "I_MPI_ADJUST_" + strings.ToUpp
 // rule takes an algorithm for messages and communicators in a range, bounds
 // included.
 type rule struct {
-	Algorithm                   int // 0 leaves the decision to the library
-	LowBytes, HighBytes         int64
-	LowProcesses, HighProcesses int
+	Algorithm           int // 0 leaves the decision to the library
+	LowBytes, HighBytes int64
+	LowRanks, HighRanks int
 }
 
 // rules is the value of one variable; the first rule that holds decides.
@@ -29,9 +29,9 @@ type rules []rule
 
 // find returns the algorithm for a communicator and a measure of message size, 0 where
 // the library decides.
-func (r rules) find(processes int, size int64) int {
+func (r rules) find(ranks int, size int64) int {
 	for _, x := range r {
-		if size >= x.LowBytes && size <= x.HighBytes && processes >= x.LowProcesses && processes <= x.HighProcesses {
+		if size >= x.LowBytes && size <= x.HighBytes && ranks >= x.LowRanks && ranks <= x.HighRanks {
 			return x.Algorithm
 		}
 	}
@@ -48,7 +48,7 @@ func (r rules) String() string {
 			order = append(order, x.Algorithm)
 		}
 		conditions[x.Algorithm] = append(conditions[x.Algorithm],
-			fmt.Sprintf("%d-%d@%d-%d", x.LowBytes, x.HighBytes, x.LowProcesses, x.HighProcesses))
+			fmt.Sprintf("%d-%d@%d-%d", x.LowBytes, x.HighBytes, x.LowRanks, x.HighRanks))
 	}
 	var parts []string
 	for _, id := range order {
@@ -68,7 +68,7 @@ func parse(value string) (rules, error) {
 			return nil, fmt.Errorf("%w: %q: algorithm: %w", errSyntax, value, err)
 		}
 		if !given {
-			out = append(out, rule{Algorithm: int(id), HighBytes: math.MaxInt64, HighProcesses: math.MaxInt32})
+			out = append(out, rule{Algorithm: int(id), HighBytes: math.MaxInt64, HighRanks: math.MaxInt32})
 			continue
 		}
 		for _, text := range strings.Split(conditions, ",") {
@@ -84,18 +84,18 @@ func parse(value string) (rules, error) {
 }
 
 func parseCondition(text string) (rule, error) {
-	x := rule{HighProcesses: math.MaxInt32}
-	sizes, processes, given := strings.Cut(text, "@")
+	x := rule{HighRanks: math.MaxInt32}
+	sizes, ranks, given := strings.Cut(text, "@")
 	var err error
 	if x.LowBytes, x.HighBytes, err = parseRange(sizes, math.MaxInt64); err != nil {
 		return x, fmt.Errorf("message size: %w", err)
 	}
 	if given {
-		low, high, err := parseRange(processes, math.MaxInt32)
+		low, high, err := parseRange(ranks, math.MaxInt32)
 		if err != nil {
-			return x, fmt.Errorf("processes: %w", err)
+			return x, fmt.Errorf("ranks: %w", err)
 		}
-		x.LowProcesses, x.HighProcesses = int(low), int(high)
+		x.LowRanks, x.HighRanks = int(low), int(high)
 	}
 	return x, nil
 }
@@ -126,8 +126,8 @@ func sized(c coll.Collective) bool { return c.Sized() && c != coll.Alltoallv }
 func (library) Size(p coll.Point) int64 { return size(p) }
 
 // size is the measure of message size that the conditions compare: bytes of the
-// buffer for bcast, reductions and scans, bytes of one process for allgather, gather
-// and scatter, bytes to one process for alltoall, bytes of all processes for
+// buffer for bcast, reductions and scans, bytes of one rank for allgather, gather
+// and scatter, bytes to one rank for alltoall, bytes of all ranks for
 // allgatherv and reduce_scatter. It is 0 for barrier and
 // alltoallv, which have none. Sizes are C ints: larger ones measure as the largest.
 //
@@ -138,7 +138,7 @@ func size(p coll.Point) int64 {
 	}
 	bytes := p.Count() * p.Collective.ElementBytes()
 	if p.Collective == coll.Allgatherv { // of a reduce_scatter, MsgBytes is all of it
-		bytes *= int64(p.Processes())
+		bytes *= int64(p.Ranks())
 	}
 	return min(bytes, math.MaxInt32)
 }

@@ -19,30 +19,30 @@ type build struct{ cat *mpi.Catalogue }
 func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
 
 // Fit implements mpi.Build.
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe {
 		var err error
 		if rows, err = b.cat.Safe(rows); err != nil {
-			return selection.Plan{}, fmt.Errorf("intel: %w", err)
+			return selection.Selection{}, fmt.Errorf("intel: %w", err)
 		}
 	}
-	return selection.FitPlan(rows, size, opt.MaxLoss)
+	return selection.FitAll(rows, size, opt.MaxLoss)
 }
 
 // Export implements mpi.Build.
-func (b build) Export(plan selection.Plan, _ string) (mpi.Export, error) {
+func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 	s := selection.Setup{Remarks: []string{
 		"Settings of Intel MPI " + b.cat.Version + ".",
 		"Written from its documentation and replayed at every tuned point, but not tried on a real Intel MPI.",
 	}}
-	if len(plan.Layouts) > 0 {
+	if len(sel.Layouts) > 0 {
 		s.Remarks = append(s.Remarks, "Some layouts have settings of their own: to be read in a job, where Slurm says which it is.")
 	}
 	var err error
-	if s.Settings, err = b.settings(plan.Trees); err != nil {
+	if s.Settings, err = b.settings(sel.Trees); err != nil {
 		return mpi.Export{}, err
 	}
-	for _, l := range plan.Layouts {
+	for _, l := range sel.Layouts {
 		own, err := b.settings(l.Trees)
 		if err != nil {
 			return mpi.Export{}, err
@@ -71,7 +71,7 @@ func (b build) rules(t *selection.Tree) (rules, error) {
 	var out rules
 	for _, c := range t.Comms {
 		if len(c.PPNs) != 1 {
-			return nil, fmt.Errorf("intel %s: conditions know no processes per node: fit the plan by processes", t.Collective)
+			return nil, fmt.Errorf("intel %s: conditions know no processes per node: fit the selection by ranks", t.Collective)
 		}
 		next := int64(0)
 		for _, band := range c.PPNs[0].Bands {
@@ -84,7 +84,7 @@ func (b build) rules(t *selection.Tree) (rules, error) {
 			if err != nil {
 				return nil, err
 			}
-			x := rule{Algorithm: id, LowBytes: low, HighBytes: band.UpTo, LowProcesses: c.Low, HighProcesses: c.High}
+			x := rule{Algorithm: id, LowBytes: low, HighBytes: band.UpTo, LowRanks: c.Low, HighRanks: c.High}
 			if !sized(t.Collective) {
 				x.HighBytes = math.MaxInt32
 			}
@@ -104,15 +104,15 @@ func (b build) number(c coll.Collective, alg coll.Algorithm) (int, error) {
 }
 
 // Replay implements mpi.Build: at every row, the algorithm reached must be the one that
-// the plan chose for the layout.
-func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
+// the selection chose for the layout.
+func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	for _, r := range rows {
 		p := r.Point
 		got, err := reach(x.Setup, p)
 		if err != nil {
 			return err
 		}
-		alg, _ := plan.Select(p)
+		alg, _ := sel.Select(p)
 		want, err := b.number(p.Collective, alg)
 		if err != nil {
 			return fmt.Errorf("intel: %v: %w", p, err)
@@ -135,7 +135,7 @@ func reach(s selection.Setup, p coll.Point) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("intel: %s: %w", x.Name, err)
 		}
-		return rules.find(p.Processes(), size(p)), nil
+		return rules.find(p.Ranks(), size(p)), nil
 	}
 	return 0, nil
 }

@@ -22,14 +22,14 @@ func known(t testing.TB) build {
 	return build{mpilibrarytest.Release(t, Library, "2019")}
 }
 
-// TestBoundaries replays around every bound of processes and sizes, where a rule that
+// TestBoundaries replays around every bound of ranks and sizes, where a rule that
 // reaches too far or not far enough shows.
 func TestBoundaries(t *testing.T) {
 	b := known(t)
 	for seed := range uint64(4) {
-		plan, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
 		checked := 0
-		for _, tree := range plan.Trees {
+		for _, tree := range sel.Trees {
 			var rules rules
 			for _, s := range x.Setup.Settings {
 				if s.Name == variable(tree.Collective) {
@@ -64,7 +64,7 @@ func boundaries(t *testing.T, b build, tree *selection.Tree, rules rules) int {
 						t.Fatal(err)
 					}
 					if got := rules.find(n, bytes); got != want {
-						t.Fatalf("%s, %d processes, %d B: algorithm %d, want %d", tree.Collective, n, bytes, got, want)
+						t.Fatalf("%s, %d ranks, %d B: algorithm %d, want %d", tree.Collective, n, bytes, got, want)
 					}
 					checked++
 				}
@@ -74,7 +74,7 @@ func boundaries(t *testing.T, b build, tree *selection.Tree, rules rules) int {
 	return checked
 }
 
-// small are three layouts, two of which have as many processes and disagree.
+// small are three layouts, two of which have as many ranks and disagree.
 func small() []selection.Row {
 	var rows []selection.Row
 	add := func(l coll.Layout, size int64, binomial, ring, byDefault float64) {
@@ -109,24 +109,24 @@ func TestExportRefuses(t *testing.T) {
 	rows := small()
 	rows[0].Options[0].Algorithm.Name = "smp"
 	b := known(t)
-	plan, err := b.Fit(rows, mpi.FitOptions{})
+	sel, err := b.Fit(rows, mpi.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Export(plan, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
+	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
 }
 
 func TestReplayFindsWrongSettings(t *testing.T) {
 	b := known(t)
-	plan, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{})
+	sel, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{})
 	x.Setup.Settings[0].Value = strings.Replace(x.Setup.Settings[0].Value, "1:", "2:", 1)
-	if err := b.Replay(x, plan, small()); err == nil || !strings.Contains(err.Error(), "want 1 for binomial") {
+	if err := b.Replay(x, sel, small()); err == nil || !strings.Contains(err.Error(), "want 1 for binomial") {
 		t.Errorf("Replay = %v", err)
 	}
 	x.Setup.Settings[0].Value = "1:x"
-	if err := b.Replay(x, plan, small()); !errors.Is(err, errSyntax) {
+	if err := b.Replay(x, sel, small()); !errors.Is(err, errSyntax) {
 		t.Errorf("Replay = %v, want errSyntax", err)
 	}
 }
@@ -138,15 +138,15 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		processes int
-		size      int64
-		want      int
+		ranks int
+		size  int64
+		want  int
 	}{
 		{1, 0, 4}, {1, 100, 4}, {2, 101, 1}, {8, 3200, 1}, {9, 3200, 3}, {5, 3201, 2}, {4, 3201, 3}, {5, 5001, 4}, {5, 10001, 3}, {math.MaxInt32, math.MaxInt64, 3},
 	}
 	for _, tc := range tests {
-		if got := rules.find(tc.processes, tc.size); got != tc.want {
-			t.Errorf("find(%d, %d) = %d, want %d", tc.processes, tc.size, got, tc.want)
+		if got := rules.find(tc.ranks, tc.size); got != tc.want {
+			t.Errorf("find(%d, %d) = %d, want %d", tc.ranks, tc.size, got, tc.want)
 		}
 	}
 }
@@ -194,8 +194,8 @@ func TestSize(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	all := rules{
-		{Algorithm: 1, HighBytes: 9, LowProcesses: 2, HighProcesses: 4}, {Algorithm: 3, LowBytes: 10, HighBytes: 20, LowProcesses: 2, HighProcesses: 4},
-		{Algorithm: 1, HighBytes: 5, LowProcesses: 5, HighProcesses: 9},
+		{Algorithm: 1, HighBytes: 9, LowRanks: 2, HighRanks: 4}, {Algorithm: 3, LowBytes: 10, HighBytes: 20, LowRanks: 2, HighRanks: 4},
+		{Algorithm: 1, HighBytes: 5, LowRanks: 5, HighRanks: 9},
 	}
 	const want = "1:0-9@2-4,0-5@5-9;3:10-20@2-4"
 	if got := all.String(); got != want {

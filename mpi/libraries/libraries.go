@@ -17,14 +17,18 @@ import (
 
 	"tutti/mpi"
 	"tutti/mpi/intel"
+	"tutti/mpi/libtutti"
 	"tutti/mpi/mpich"
 	"tutti/mpi/mvapich"
 	"tutti/mpi/openmpi"
 )
 
+// ours works above the libraries whose algorithms it can switch.
+var ours = libtutti.Above(mpich.Library, openmpi.Library)
+
 // All returns every library, those that can be measured first, relatives last.
 func All() []mpi.Library {
-	return []mpi.Library{mpich.Library, openmpi.Library, intel.Library, mvapich.Library}
+	return []mpi.Library{mpich.Library, openmpi.Library, intel.Library, mvapich.Library, ours}
 }
 
 // Named returns the library of that name, and false when there is none.

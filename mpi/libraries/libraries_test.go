@@ -24,7 +24,7 @@ func TestAll(t *testing.T) {
 		"mpich 4.0.2 4.1.2 4.2.3 4.3.2 5.0.1, measurable",
 		"openmpi 4.1.4 5.0.9 6.0.x, measurable",
 		"intel 2019",
-		"mvapich2 2.3",
+		"mvapich2 2.3", "libtutti 1 1+mpich-4.0.2 1+openmpi-4.1.4, measurable",
 	}
 	var got []string
 	for _, l := range libraries.All() {

@@ -11,7 +11,7 @@ import (
 
 // Parameters of a composition: the algorithm of a part of it.
 const (
-	interPart = "inter" // among the first processes of the nodes
+	interPart = "inter" // among the first ranks of the nodes
 	nodePart  = "node"  // within each node
 )
 
@@ -73,7 +73,7 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error
 	return nil
 }
 
-// partPoint is the point that a part of a composition runs at: one process on each
+// partPoint is the point that a part of a composition runs at: one rank on each
 // node, or one node.
 func partPoint(p coll.Point, part string) coll.Point {
 	if part == interPart {

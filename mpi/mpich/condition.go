@@ -114,11 +114,11 @@ func (c condition) compares(call signature, resolved bool) (bool, error) {
 func (c condition) named(call signature) (bool, error) {
 	switch c.name + c.op + c.value {
 	case "comm_size=pow2":
-		return call.Processes == mpi.FloorPowerOfTwo(call.Processes), nil
+		return call.Ranks == mpi.FloorPowerOfTwo(call.Ranks), nil
 	case "comm_size=node_comm_size":
 		return call.Nodes == 1 && call.Hierarchy == parentKind, nil
 	case "count<pow2":
-		return call.Count < int64(mpi.FloorPowerOfTwo(call.Processes)), nil
+		return call.Count < int64(mpi.FloorPowerOfTwo(call.Ranks)), nil
 	}
 	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
 }
@@ -127,9 +127,9 @@ func (c condition) named(call signature) (bool, error) {
 func (c condition) measure(call signature) (n, limit int64, err error) {
 	switch {
 	case c.name == "comm_size":
-		return int64(call.Processes), c.limit, nil
-	case c.name == "comm_avg_ppn": // processes against limit times nodes
-		return int64(call.Processes), c.limit * int64(call.Nodes), nil
+		return int64(call.Ranks), c.limit, nil
+	case c.name == "comm_avg_ppn": // ranks against limit times nodes
+		return int64(call.Ranks), c.limit * int64(call.Nodes), nil
 	case c.name == "avg_msg_size" && sizeKey(call.Collective) == "avg_msg_size":
 		return call.AvgBytes, c.limit, nil
 	case c.name == "total_msg_size" && sizeKey(call.Collective) != "":

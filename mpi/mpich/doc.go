@@ -7,11 +7,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+//	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
 //	if err != nil {
 //		return err
 //	}
-//	x, err := b.Export(plan, dir) // dir/mpich.json, dir/mpich.ch4.json and dir/mpich.env
+//	x, err := b.Export(sel, dir) // dir/mpich.json, dir/mpich.ch4.json and dir/mpich.env
 //
 // A file replaces a whole tree and MPICH checks nothing that it chooses by the
 // file. Export therefore starts from the complete trees of the library the files
@@ -34,7 +34,7 @@
 //   - a composition has the algorithm between nodes that it was measured with.
 //
 // Parts share their algorithms, see Fit. A communicator with as many nodes as a
-// tuned one, but with another number of processes on each, has the algorithm
+// tuned one, but with another number of ranks on each, has the algorithm
 // between nodes of the tuned one wherever the library splits it.
 //
 // From 5.0 on conditions do not tell the communicators of parts from those of

@@ -27,15 +27,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	x, err := b.Export(plan, "/tuned")
-	fmt.Println(cat.Version, plan.Leaves(), x.Names(), err)
+	x, err := b.Export(sel, "/tuned")
+	fmt.Println(cat.Version, sel.Leaves(), x.Names(), err)
 	fmt.Println(x.Setup.Settings[0].Name, x.Setup.Settings[0].Value)
-	fmt.Println(b.Replay(x, plan, rows))
+	fmt.Println(b.Replay(x, sel, rows))
 	// Output:
 	// 4.0.2 2 [mpich.json mpich.ch4.json mpich.env] <nil>
 	// MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE /tuned/mpich.json

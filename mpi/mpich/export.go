@@ -46,19 +46,19 @@ func (library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	return build{lib, cat}, nil
 }
 
-// Export implements mpi.Build by merging the plan into the complete trees of the
+// Export implements mpi.Build by merging the selection into the complete trees of the
 // library.
 //
 // Communicator sizes are asked before processes per node, these before message
-// sizes; outside the tuned range and where the plan says coll.Default stands a copy
+// sizes; outside the tuned range and where the selection says coll.Default stands a copy
 // of the library's own subtree, the device's in the device's tree, so that the
 // library does there what it does as shipped. Every algorithm is guarded by what
 // the catalogue says it requires.
-func (b build) Export(plan selection.Plan, dir string) (mpi.Export, error) {
+func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
-		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every process opens the files from its own directory", dir)
+		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
 	}
-	trees, off, err := b.merge(plan)
+	trees, off, err := b.merge(sel)
 	if err != nil {
 		return mpi.Export{}, err
 	}
@@ -78,18 +78,18 @@ func (b build) Export(plan selection.Plan, dir string) (mpi.Export, error) {
 	return x, nil
 }
 
-// merge returns the trees with the plan in them, the device's only where it changes,
+// merge returns the trees with the selection in them, the device's only where it changes,
 // and the collectives that the device has to leave alone.
-func (b build) merge(plan selection.Plan) (out files, off []coll.Collective, err error) {
+func (b build) merge(sel selection.Selection) (out files, off []coll.Collective, err error) {
 	out.flat = b.lib.Tree
 	device := b.lib.Device
-	for _, tree := range plan.Trees {
+	for _, tree := range sel.Trees {
 		if len(tree.Comms) == 0 {
 			continue
 		}
 		c := tree.Collective
 		x := &exporter{build: b, collective: c}
-		subtree, err := x.algorithms(tree, selection.TreeOf(plan.Inter, c))
+		subtree, err := x.algorithms(tree, selection.TreeOf(sel.Inter, c))
 		if err != nil {
 			return files{}, nil, err
 		}

@@ -15,36 +15,36 @@ import (
 //
 // The files cannot say everything. A part of a composition asks the library with
 // a communicator of its own, which knows the number of nodes and the message size
-// but not how many processes each node has. So all points with the same nodes and
+// but not how many ranks each node has. So all points with the same nodes and
 // size share the algorithm between nodes, the library's default among them when it
 // is a composition there: of the algorithms that leave every point an option no
 // slower than its default, the one with the least summed loss is taken, and points
 // keep the options that run as measured under it. Parts within nodes serve several
 // collectives, bcast's are parts of allreduce, barrier and scan as well: they stay
 // the library's own, and an option that wants another one is dropped.
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
-	var plan selection.Plan
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
 		kept, between := b.share(same)
 		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: opt.MaxLoss})
 		if err != nil {
-			return selection.Plan{}, err
+			return selection.Selection{}, err
 		}
-		plan.Trees = append(plan.Trees, tree)
+		sel.Trees = append(sel.Trees, tree)
 		if !slices.ContainsFunc(between, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
 			continue
 		}
 		if tree, err = selection.Fit(between, size, selection.Options{}); err != nil {
-			return selection.Plan{}, err
+			return selection.Selection{}, err
 		}
-		plan.Inter = append(plan.Inter, tree)
+		sel.Inter = append(sel.Inter, tree)
 	}
-	return plan, nil
+	return sel, nil
 }
 
 // share chooses the algorithms between nodes. It returns the rows of one collective
 // with the options that run as measured under them, and a row for each choice, with
-// one process on each node.
+// one rank on each node.
 func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
 		own := b.own(cell[0].Point)

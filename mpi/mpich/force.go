@@ -21,17 +21,18 @@ type fallback struct {
 }
 
 // By default the call fails. Some algorithms call the same collective again for a
-// part of the work, or small calls of it that programs make beside the measured
-// ones break what the algorithm requires of a message; for these the library may
-// choose by itself, or MPICH aborts. The measured call itself is safe: a point
-// that breaks a requirement is refused before anything runs.
+// part of the work, or other calls of it that programs make beside the measured
+// ones, small or in place, break what the algorithm requires; for these the library
+// may choose by itself, as it does by the files of an export, or MPICH aborts. The
+// measured call itself is safe: a point that breaks a requirement is refused before
+// anything runs.
 var (
 	fallbackError  = fallback{"error", 0}
 	fallbackSilent = fallback{"silent", 2}
 )
 
 func fallbackOf(e mpi.Entry) fallback {
-	if e.Has(mpi.Parent) || e.Has(mpi.CountPowerOfTwo) {
+	if e.Has(mpi.Parent) || e.Has(mpi.CountPowerOfTwo) || e.Has(mpi.NotInPlace) {
 		return fallbackSilent
 	}
 	return fallbackError

@@ -92,8 +92,8 @@ func functions(t *testing.T) []string {
 }
 
 // TestLiveCompositions: the composition and its parts are what runs, on 4
-// processes of 2 simulated nodes. Rank 0 is the first process of its node, rank 1
-// is not; the library deals the processes out in blocks.
+// ranks of 2 simulated nodes. Rank 0 is the first rank of its node, rank 1
+// is not; the library deals the ranks out in blocks.
 func TestLiveCompositions(t *testing.T) {
 	prog := mpitest.BuildTraced(t, functions(t))
 	cat := release(t, "4.0.2")
@@ -112,7 +112,6 @@ func TestLiveCompositions(t *testing.T) {
 			"Reduce_reduce_scatter_gather Allreduce_recursive_doubling Bcast_binomial", "Reduce_reduce_scatter_gather Bcast_binomial"},
 		{coll.Allreduce, 4096, "alpha(inter=reduce_scatter_allgather)",
 			"Reduce_reduce_scatter_gather Allreduce_reduce_scatter_allgather Bcast_binomial", "Reduce_reduce_scatter_gather Bcast_binomial"},
-		{coll.Reduce, 4096, "alpha(inter=binomial)", "Reduce_reduce_scatter_gather Reduce_binomial", "Reduce_reduce_scatter_gather"},
 		{coll.Reduce, 4096, "beta(inter=binomial)", "Reduce_binomial Reduce_reduce_scatter_gather", "Reduce_reduce_scatter_gather"},
 		{coll.Barrier, 0, "alpha", "Barrier_dissemination Barrier_dissemination Bcast_binomial", "Barrier_dissemination Bcast_binomial"},
 		{coll.Barrier, 0, "beta", "Barrier_smp Barrier_dissemination Barrier_dissemination Bcast_binomial", "Barrier_smp Barrier_dissemination Bcast_binomial"},
@@ -126,7 +125,7 @@ func TestLiveCompositions(t *testing.T) {
 			continue
 		}
 		env := append(settings(t, f.Env), "MPIR_CVAR_NUM_CLIQUES=2", "MPIR_CVAR_CLIQUES_BY_BLOCK=1")
-		out := mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "call", string(tc.collective), fmt.Sprint(tc.bytes))
+		out := mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "call", fmt.Sprint(tc.bytes), string(tc.collective))
 		for rank, want := range []string{tc.first, tc.next} {
 			got := strings.Join(mpitest.Ran(out, rank), " ")
 			got = strings.NewReplacer("MPIR_", "", "_intra", "").Replace(got)
@@ -134,7 +133,7 @@ func TestLiveCompositions(t *testing.T) {
 				t.Errorf("%v: rank %d ran %s, want %s", c, rank, got, want)
 			}
 		}
-		if !strings.Contains(out, "right "+string(tc.collective)) {
+		if !mpitest.AllRight(out) {
 			t.Errorf("%v: not right:\n%s", c, out)
 		}
 	}

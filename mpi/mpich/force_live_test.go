@@ -51,7 +51,7 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// together runs the program on four processes of two made-up nodes.
+// together runs the program on four ranks of two made-up nodes.
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)
@@ -70,7 +70,7 @@ func TestLiveSwitch(t *testing.T) {
 	}
 	args := append([]string{"call", "mismatch", "64"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
 	out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)
-	// The last process has a buffer of 48 bytes: its errors are one for each group.
+	// The last rank has a buffer of 48 bytes: its errors are one for each group.
 	var stacks []string
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "failed ") && strings.Contains(line, "count=48") {
@@ -115,6 +115,6 @@ func TestLiveRefusal(t *testing.T) {
 	args := append([]string{"call", "allgather", "4096"}, mpilibrarytest.Groups(t, Library, cat, []coll.Candidate{c})...)
 	out := mpitest.Run(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, cat, c).Base), "mpiexec.hydra", append([]string{"-n", "3", prog}, args...)...)
 	if !strings.Contains(out, "User set collective algorithm is not usable") || strings.Contains(out, "called") {
-		t.Errorf("recursive doubling of 3 processes:\n%s", out)
+		t.Errorf("recursive doubling of 3 ranks:\n%s", out)
 	}
 }

@@ -38,7 +38,6 @@ var guards = []struct {
 	{mpi.PowerOfTwo, "comm_size=pow2", "comm_size=any"},
 	{mpi.Commutative, "is_commutative=yes", "is_commutative=no"},
 	{mpi.BuiltinOp, "is_op_built_in=yes", "is_op_built_in=no"},
-	{mpi.BlockRegular, "is_block_regular=yes", "is_block_regular=no"},
 	{mpi.CountPowerOfTwo, "count=any", "count<pow2"},
 }
 

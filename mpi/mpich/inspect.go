@@ -71,7 +71,7 @@ func compare(cat *mpi.Catalogue, lib csel.Library) (absent, unlisted []string, l
 		}
 	}
 	for _, name := range names {
-		if !known[name] && ofCatalogue(name) {
+		if !known[name] && !slices.Contains(leftOut, name) && ofCatalogue(name) {
 			unlisted = append(unlisted, name)
 		}
 	}
@@ -79,7 +79,7 @@ func compare(cat *mpi.Catalogue, lib csel.Library) (absent, unlisted []string, l
 }
 
 // ofCatalogue reports whether a leaf is an algorithm of a collective that the
-// catalogue covers, between the processes of one communicator. An automatic
+// catalogue covers, between the ranks of one communicator. An automatic
 // choice and a nonblocking call in disguise are no algorithms.
 func ofCatalogue(leaf string) bool {
 	if strings.HasSuffix(leaf, "_auto") || strings.HasSuffix(leaf, "_nb") {

@@ -3,6 +3,7 @@ package mpich
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,18 @@ func TestInspect(t *testing.T) {
 	}
 	if got := Library.Inspect(t.Context(), mpi.Installed{Version: "4.0.2"}); !cmp.Equal(got, mpi.Inspection{}) {
 		t.Errorf("without a file: %+v, want nothing", got)
+	}
+}
+
+// TestLeftOut: what the catalogue leaves out on purpose is not told as unknown.
+func TestLeftOut(t *testing.T) {
+	b := known(t)
+	if _, unlisted, _ := compare(b.cat, b.lib); len(unlisted) > 0 {
+		t.Errorf("unlisted in 4.0.2: %v", unlisted)
+	}
+	for _, name := range leftOut {
+		if !slices.Contains(slices.Concat(b.lib.Leaves, b.lib.Compositions), name) {
+			t.Errorf("%s is no leaf of 4.0.2", name)
+		}
 	}
 }

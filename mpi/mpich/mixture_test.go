@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"tutti/coll"
@@ -78,9 +77,9 @@ func TestProjection(t *testing.T) {
 			for _, p := range tc.points {
 				rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: p.nodes, PPN: p.ppn, MsgBytes: 1024}, p.list))
 			}
-			plan, _ := mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
+			sel, _ := mpilibrarytest.Told(t, known(t), rows, mpi.FitOptions{})
 			for i, p := range tc.points {
-				if got, _ := plan.Select(rows[i].Point); got.String() != p.want {
+				if got, _ := sel.Select(rows[i].Point); got.String() != p.want {
 					t.Errorf("%v: %v, want %s", rows[i].Point, got, p.want)
 				}
 			}
@@ -95,13 +94,13 @@ func TestCompositionsAreSelected(t *testing.T) {
 	compositions, altered := 0, 0
 	for seed := range uint64(4) {
 		rows := grids(b.cat, seed)
-		plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
 		for _, r := range rows {
-			alg, _ := plan.Select(r.Point)
+			alg, _ := sel.Select(r.Point)
 			if e, err := b.cat.Lookup(r.Point.Collective, alg); err == nil && e.Has(mpi.Hierarchical) {
 				compositions++
 			}
-			if tree := selection.TreeOf(plan.Inter, r.Point.Collective); tree != nil && r.Point.PPN > 1 {
+			if tree := selection.TreeOf(sel.Inter, r.Point.Collective); tree != nil && r.Point.PPN > 1 {
 				if between, _ := tree.Lookup(r.Point.Nodes, 1, size(r.Point)); !between.IsDefault() {
 					altered++
 				}
@@ -117,16 +116,16 @@ func TestCompositionsAreSelected(t *testing.T) {
 // communicators of parts.
 func TestPartsStay(t *testing.T) {
 	b := known(t)
-	var plan selection.Plan
+	var sel selection.Selection
 	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast, coll.Reduce, coll.Scan} {
 		name := map[coll.Collective]string{coll.Bcast: "scatter_ring_allgather", coll.Reduce: "binomial"}[c]
-		plan.Trees = append(plan.Trees, always(c, cmp.Or(name, "recursive_doubling")))
+		sel.Trees = append(sel.Trees, always(c, cmp.Or(name, "recursive_doubling")))
 	}
-	trees, _, err := b.merge(plan)
+	trees, _, err := b.merge(sel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tree := range plan.Trees {
+	for _, tree := range sel.Trees {
 		for _, n := range []int{2, 5, 8, 64} {
 			for _, where := range []hierarchy{nodeKind, rootsKind} {
 				call := signatureAt(coll.Point{Collective: tree.Collective, Nodes: n, PPN: 1, MsgBytes: 65536})
@@ -155,8 +154,8 @@ func TestWithoutDevice(t *testing.T) {
 		build build
 		row   selection.Row
 	}{"no device": {bare, composed}, "5.0": {build{b.lib, release(t, "5.0.1")}, flat}} { // 5.0 has no composition to be refused
-		plan, x := mpilibrarytest.Told(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
-		if alg, _ := plan.Select(p); alg.Name != "scatter_ring_allgather" {
+		sel, x := mpilibrarytest.Told(t, tc.build, []selection.Row{tc.row}, mpi.FitOptions{})
+		if alg, _ := sel.Select(p); alg.Name != "scatter_ring_allgather" {
 			t.Errorf("%s: %v selected, want the flat one", name, alg)
 		}
 		want := []selection.Setting{
@@ -209,18 +208,18 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 func TestLiveMixture(t *testing.T) {
 	b := known(t)
 	prog := mpitest.BuildTraced(t, functions(t))
-	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 8}, {Nodes: 2, PPN: 4}, {Nodes: 4, PPN: 2}})
-	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-	env := mpilibrarytest.Sourced(t, b, plan)
+	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 4}, {Nodes: 2, PPN: 2}, {Nodes: 2, PPN: 3}})
+	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	env := mpilibrarytest.Sourced(t, b, sel)
 	kinds := map[string]int{}
 	for _, r := range rows {
-		alg, _ := plan.Select(r.Point)
+		alg, _ := sel.Select(r.Point)
 		out := trace(t, prog, env, r.Point)
 		want := toEnter(t, b, x, r.Point)
 		if got := entered(out, 0); !slices.Equal(got, want) {
 			t.Errorf("%v %v: rank 0 entered %v, want %v", r.Point, alg, got, want)
 		}
-		if !strings.Contains(out, "right "+string(r.Point.Collective)) {
+		if !mpitest.AllRight(out) {
 			t.Errorf("%v %v: not right:\n%s", r.Point, alg, out)
 		}
 		e, _ := b.cat.Lookup(r.Point.Collective, alg)
@@ -228,7 +227,7 @@ func TestLiveMixture(t *testing.T) {
 		case alg.IsDefault():
 			kinds["default"]++
 			shipped := trace(t, prog, nil, r.Point)
-			for rank := range r.Point.Processes() {
+			for rank := range r.Point.Ranks() {
 				if got, want := mpitest.Ran(out, rank), mpitest.Ran(shipped, rank); !slices.Equal(got, want) {
 					t.Errorf("%v: rank %d entered %v, without files %v", r.Point, rank, got, want)
 				}
@@ -247,7 +246,7 @@ func TestLiveMixture(t *testing.T) {
 	}
 }
 
-// toEnter returns the functions that the first process of a node enters in the
+// toEnter returns the functions that the first rank of a node enters in the
 // library with the files, each once, alphabetical.
 func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 	t.Helper()
@@ -279,7 +278,7 @@ func toEnter(t *testing.T, b build, x mpi.Export, p coll.Point) []string {
 func trace(t *testing.T, prog string, env []string, p coll.Point) string {
 	t.Helper()
 	return launch(t, append(slices.Clone(env), "MPIR_CVAR_CLIQUES_BY_BLOCK=1"), p.Layout(), prog,
-		"call", string(p.Collective), fmt.Sprint(max(p.MsgBytes, 4)))
+		"call", fmt.Sprint(max(p.MsgBytes, 4)), string(p.Collective))
 }
 
 // entered returns the different functions that a rank entered, alphabetical.

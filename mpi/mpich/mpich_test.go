@@ -80,11 +80,11 @@ func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 // file must say what the tree says, guarded.
 func TestExportBetweenGridPoints(t *testing.T) {
 	b := known(t)
-	plan, x := mpilibrarytest.Told(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
+	sel, x := mpilibrarytest.Told(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
 	var rows []selection.Row
 	rng := rand.New(rand.NewPCG(8, 0))
 	for range 5000 {
-		tree := plan.Trees[rng.IntN(len(plan.Trees))]
+		tree := sel.Trees[rng.IntN(len(sel.Trees))]
 		p := coll.Point{Collective: tree.Collective, Nodes: 1 + rng.IntN(14), PPN: 1 + rng.IntN(10)}
 		if p.Collective.Sized() {
 			p.MsgBytes = int64(math.Exp2(rng.Float64() * 23))
@@ -94,7 +94,7 @@ func TestExportBetweenGridPoints(t *testing.T) {
 			continue // the guard steps in, see TestGuards
 		}
 		between := coll.Default
-		if inter := selection.TreeOf(plan.Inter, p.Collective); inter != nil {
+		if inter := selection.TreeOf(sel.Inter, p.Collective); inter != nil {
 			between, _ = inter.Lookup(p.Nodes, 1, size(p))
 		}
 		if e, _ := b.cat.Lookup(p.Collective, alg); !between.IsDefault() || e.Has(mpi.Hierarchical) {
@@ -102,7 +102,7 @@ func TestExportBetweenGridPoints(t *testing.T) {
 		}
 		rows = append(rows, selection.Row{Point: p})
 	}
-	if err := b.Replay(x, plan, rows); err != nil {
+	if err := b.Replay(x, sel, rows); err != nil {
 		t.Error(err)
 	}
 }
@@ -115,7 +115,6 @@ func TestGuards(t *testing.T) {
 	with := func(c signature, change func(*signature)) signature { change(&c); return c }
 	userOp := func(c *signature) { c.BuiltinOp = false }
 	ordered := func(c *signature) { c.BuiltinOp, c.Commutative = false, false }
-	uneven := func(c *signature) { c.BlockRegular = false }
 	tests := []struct {
 		collective coll.Collective
 		algorithm  string
@@ -134,9 +133,6 @@ func TestGuards(t *testing.T) {
 		{coll.Bcast, "smp", at(coll.Bcast, 4, 2, 8), "MPIR_Bcast_intra_smp"},
 		{coll.Bcast, "smp", at(coll.Bcast, 8, 1, 8), "MPIR_Bcast_intra_binomial"},
 		{coll.Reduce, "reduce_scatter_gather", with(at(coll.Reduce, 8, 1, 64), ordered), "MPIR_Reduce_intra_binomial"},
-		{coll.ReduceScatter, "noncommutative", at(coll.ReduceScatter, 8, 1, 64), "MPIR_Reduce_scatter_intra_noncommutative"},
-		{coll.ReduceScatter, "noncommutative", with(at(coll.ReduceScatter, 8, 1, 64), uneven), "MPIR_Reduce_scatter_intra_recursive_doubling"},
-		{coll.ReduceScatter, "noncommutative", at(coll.ReduceScatter, 6, 1, 64), "MPIR_Reduce_scatter_intra_recursive_doubling"},
 		{coll.ReduceScatterBlock, "pairwise", with(at(coll.ReduceScatterBlock, 6, 1, 64), ordered), "MPIR_Reduce_scatter_block_intra_recursive_doubling"},
 		{coll.Scan, "smp", at(coll.Scan, 4, 2, 8), "MPIR_Scan_intra_smp"},
 		{coll.Scan, "smp", at(coll.Scan, 8, 1, 8), "MPIR_Scan_intra_recursive_doubling"},
@@ -144,7 +140,7 @@ func TestGuards(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(fmt.Sprint(tc.collective, " ", tc.algorithm, " ", tc.want), func(t *testing.T) {
-			trees, _, err := b.merge(selection.Plan{Trees: []*selection.Tree{always(tc.collective, tc.algorithm)}})
+			trees, _, err := b.merge(selection.Selection{Trees: []*selection.Tree{always(tc.collective, tc.algorithm)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,13 +178,13 @@ func TestExportRefuses(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := tc.build.Export(selection.Plan{Trees: []*selection.Tree{tc.tree}}, "/dir")
+			_, err := tc.build.Export(selection.Selection{Trees: []*selection.Tree{tc.tree}}, "/dir")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
 		})
 	}
-	if _, err := b.Export(selection.Plan{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
+	if _, err := b.Export(selection.Selection{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
 		t.Errorf("relative path: %v", err)
 	}
 }
@@ -222,7 +218,7 @@ func TestOpen(t *testing.T) {
 func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
-	trees, _, err := b.merge(selection.Plan{Trees: []*selection.Tree{always(coll.Barrier, "smp"), always(coll.Bcast, "tree(is_non_blocking=1,k=3,tree_type=0)")}})
+	trees, _, err := b.merge(selection.Selection{Trees: []*selection.Tree{always(coll.Barrier, "smp"), always(coll.Bcast, "tree(is_non_blocking=1,k=3,tree_type=0)")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +236,7 @@ func TestNewerRelease(t *testing.T) {
 func TestReplayFindsWrongFiles(t *testing.T) {
 	b := known(t)
 	rows := grids(b.cat, 3)
-	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 	good := string(x.Loaded(coll.Layout{}, flatFile))
 	tests := []struct{ name, old, new, want string }{
 		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
@@ -253,7 +249,7 @@ func TestReplayFindsWrongFiles(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			x.Files[0].Content = []byte(strings.ReplaceAll(good, tc.old, tc.new))
-			err := b.Replay(x, plan, rows)
+			err := b.Replay(x, sel, rows)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error = %v, want one with %q", err, tc.want)
 			}
@@ -275,11 +271,11 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	b := known(t)
-	plan, err := b.Fit(rows, mpi.FitOptions{})
+	sel, err := b.Fit(rows, mpi.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := b.Export(plan, "/home/me/my runs")
+	x, err := b.Export(sel, "/home/me/my runs")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,13 @@ import (
 	"tutti/selection"
 )
 
-// Replay implements mpi.Build. At every row the call must enter what the plan asks
+// Replay implements mpi.Build. At every row the call must enter what the selection asks
 // for, or all that it enters in the library as shipped where it asks for the default;
 // and no variation of the call (in place, another operation, uneven counts, one
 // element, scattered ranks, a part of a composition) may reach an algorithm that
 // cannot serve it.
-func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
-	v := replayer{build: b, plan: plan}
+func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
+	v := replayer{build: b, sel: sel}
 	var err error
 	if v.files.flat, err = csel.Parse(x.Loaded(coll.Layout{}, flatFile)); err != nil {
 		return fmt.Errorf("mpich: %w", err)
@@ -45,7 +45,7 @@ func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) e
 type replayer struct {
 	build
 	files files
-	plan  selection.Plan
+	sel   selection.Selection
 }
 
 // trees are the files that a call of a collective sees: without one for the
@@ -61,7 +61,7 @@ func (v replayer) trees(c coll.Collective) files {
 }
 
 func (v replayer) point(p coll.Point) error {
-	alg, _ := v.plan.Select(p)
+	alg, _ := v.sel.Select(p)
 	want, err := v.want(p, alg)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (v replayer) call(call signature) error {
 func (c signature) meets(r mpi.Requirement) bool {
 	switch r {
 	case mpi.PowerOfTwo:
-		return c.Processes == mpi.FloorPowerOfTwo(c.Processes)
+		return c.Ranks == mpi.FloorPowerOfTwo(c.Ranks)
 	case mpi.Parent, mpi.Hierarchical: // one node is right for compositions, too
 		return c.Hierarchy == parentKind
 	case mpi.OneNode:
@@ -201,13 +201,11 @@ func (c signature) meets(r mpi.Requirement) bool {
 	case mpi.NodeConsecutive:
 		return c.NodeConsecutive
 	case mpi.CountPowerOfTwo:
-		return c.Count >= int64(mpi.FloorPowerOfTwo(c.Processes))
+		return c.Count >= int64(mpi.FloorPowerOfTwo(c.Ranks))
 	case mpi.Commutative:
 		return c.Commutative || c.Collective == coll.Scan // MPICH's own tree does not ask there
 	case mpi.BuiltinOp:
 		return c.BuiltinOp
-	case mpi.BlockRegular:
-		return c.BlockRegular
 	case mpi.InPlace:
 		return c.InPlace
 	case mpi.NotInPlace:

@@ -69,14 +69,14 @@ func part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false
 	if where == rootsKind {
-		out.Processes = call.Nodes
+		out.Ranks = call.Nodes
 	} else {
-		out.Processes, out.Nodes = max(1, call.Processes/call.Nodes), 1
+		out.Ranks, out.Nodes = max(1, call.Ranks/call.Nodes), 1
 	}
 	if call.Collective == coll.Barrier {
-		out.AvgBytes, out.Count = 1, 1 // what releases the processes of a node
+		out.AvgBytes, out.Count = 1, 1 // what releases the ranks of a node
 	}
-	out.TotalBytes = out.AvgBytes * int64(out.Processes)
+	out.TotalBytes = out.AvgBytes * int64(out.Ranks)
 	return out
 }
 

@@ -9,8 +9,8 @@ import (
 // hierarchy is what a communicator is to the nodes, as MPICH sees it.
 type hierarchy string
 
-// The kinds of communicators. parentKind has a node with two processes or more; its
-// parts are rootsKind and nodeKind; flatKind has one process on each node.
+// The kinds of communicators. parentKind has a node with two ranks or more; its
+// parts are rootsKind and nodeKind; flatKind has one rank on each node.
 const (
 	parentKind hierarchy = "parent"
 	rootsKind  hierarchy = "node_roots"
@@ -20,31 +20,31 @@ const (
 
 // signature is what MPICH looks at when it selects.
 type signature struct {
-	Collective       coll.Collective
-	Processes, Nodes int
-	Hierarchy        hierarchy
-	NodeConsecutive  bool  // ranks consecutive on the nodes of a parentKind
-	AvgBytes         int64 // avg_msg_size
-	TotalBytes       int64 // total_msg_size
-	Count            int64
-	Commutative      bool
-	BuiltinOp        bool
-	InPlace          bool // send buffer
-	BlockRegular     bool // equal receive counts
-	MultiThreaded    bool
+	Collective      coll.Collective
+	Ranks, Nodes    int
+	Hierarchy       hierarchy
+	NodeConsecutive bool  // ranks consecutive on the nodes of a parentKind
+	AvgBytes        int64 // avg_msg_size
+	TotalBytes      int64 // total_msg_size
+	Count           int64
+	Commutative     bool
+	BuiltinOp       bool
+	InPlace         bool // send buffer
+	BlockRegular    bool // equal receive counts
+	MultiThreaded   bool
 }
 
 // signatureAt is the call of a benchmark at a point: separate buffers, equal counts, a
 // predefined commutative operation, ranks consecutive on the nodes.
 func signatureAt(p coll.Point) signature {
 	c := signature{
-		Collective: p.Collective, Processes: p.Processes(), Nodes: p.Nodes, Hierarchy: flatKind,
+		Collective: p.Collective, Ranks: p.Ranks(), Nodes: p.Nodes, Hierarchy: flatKind,
 		Count: p.Count(), Commutative: true, BuiltinOp: true, BlockRegular: true,
 	}
 	if p.PPN > 1 {
 		c.Hierarchy, c.NodeConsecutive = parentKind, true
 	}
-	n := int64(c.Processes)
+	n := int64(c.Ranks)
 	c.AvgBytes = p.Count() * p.Collective.ElementBytes()
 	c.TotalBytes = c.AvgBytes * n
 	switch p.Collective {
@@ -76,8 +76,8 @@ func sizeKey(c coll.Collective) string {
 func (library) Size(p coll.Point) int64 { return size(p) }
 
 // size is the measure of message size that the rules compare: bytes of the buffer for
-// bcast, allreduce and reduce, bytes to one process for alltoall, bytes of all
-// processes for the rest, elements of all processes for gather and scatter, 0 for
+// bcast, allreduce and reduce, bytes to one rank for alltoall, bytes of all
+// ranks for the rest, elements of all ranks for gather and scatter, 0 for
 // barrier, scan and exscan.
 //
 // Thresholds are C ints. Larger sizes cannot be told apart and measure as the

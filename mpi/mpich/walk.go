@@ -14,7 +14,7 @@ import (
 func reach(o csel.Object, call signature) (coll.Algorithm, error) {
 	m, ok, err := walk(o, call)
 	if err == nil && !ok {
-		err = fmt.Errorf("%s on %d processes: no alternative holds, MPICH would abort", call.Collective, call.Processes)
+		err = fmt.Errorf("%s on %d ranks: no alternative holds, MPICH would abort", call.Collective, call.Ranks)
 	}
 	if err != nil {
 		return coll.Algorithm{}, err

@@ -6,19 +6,19 @@
 //	if err != nil {
 //		return err
 //	}
-//	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+//	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
 //	if err != nil {
 //		return err
 //	}
-//	x, err := b.Export(plan, dir) // dir/mvapich2.env
+//	x, err := b.Export(sel, dir) // dir/mvapich2.env
 //
 // A variable is for one collective and has the number of an algorithm for each
 // range of message size:
 //
 //	MV2_INTER_BCAST_TUNING='1:0-1024,8:1025-+'
 //
-// It knows neither processes nor nodes, and it replaces the library's own table
-// whole: no range can be left to the library. Fit therefore plans for each layout
+// It knows neither ranks nor nodes, and it replaces the library's own table
+// whole: no range can be left to the library. Fit therefore selects for each layout
 // on its own and sets a variable only where, at every tuned size, some algorithm
 // is predicted to be no slower than MaxLoss beyond the best, the library's own
 // choice included. Jobs of other layouts keep the library's tables.

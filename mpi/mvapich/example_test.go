@@ -9,7 +9,7 @@ import (
 	"tutti/selection"
 )
 
-// A broadcast of eight processes that is faster with another algorithm.
+// A broadcast of eight ranks that is faster with another algorithm.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},
@@ -23,12 +23,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	x, err := b.Export(plan, "/tuned")
+	x, err := b.Export(sel, "/tuned")
 	fmt.Println(x.Names(), err)
 	fmt.Println(x.Setup.For(coll.Layout{Nodes: 4, PPN: 2}))
 	// Output:

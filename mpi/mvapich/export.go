@@ -19,33 +19,33 @@ type build struct{ cat *mpi.Catalogue }
 // Open implements mpi.Library.
 func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
 
-// Fit implements mpi.Build for every layout on its own: a plan without trees for
+// Fit implements mpi.Build for every layout on its own: a selection without trees for
 // everybody. What MaxLoss allows here is a slowdown against the best option of a row, the library's
 // default included; a collective that would exceed it at any size of a layout keeps
 // the library's table there.
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
-	var plan selection.Plan
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+	var sel selection.Selection
 	for _, l := range layouts(rows) {
-		own := selection.LayoutPlan{Layout: l}
+		own := selection.LayoutTrees{Layout: l}
 		here := slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return r.Point.Layout() != l })
 		for _, same := range selection.ByCollective(here) {
 			narrowed, ok := replaceable(same, opt.MaxLoss)
 			if !ok {
 				continue
 			}
-			t, err := selection.Fit(narrowed, size, selection.Options{MaxLoss: opt.MaxLoss, ByProcesses: true})
+			t, err := selection.Fit(narrowed, size, selection.Options{MaxLoss: opt.MaxLoss, ByRanks: true})
 			if err != nil {
-				return selection.Plan{}, fmt.Errorf("mvapich2: %w", err)
+				return selection.Selection{}, fmt.Errorf("mvapich2: %w", err)
 			}
 			if whole(t, narrowed) {
 				own.Trees = append(own.Trees, t)
 			}
 		}
 		if len(own.Trees) > 0 {
-			plan.Layouts = append(plan.Layouts, own)
+			sel.Layouts = append(sel.Layouts, own)
 		}
 	}
-	return plan, nil
+	return sel, nil
 }
 
 func layouts(rows []selection.Row) []coll.Layout {
@@ -91,13 +91,13 @@ func whole(t *selection.Tree, rows []selection.Row) bool {
 
 // Export implements mpi.Build. Beyond the tuned sizes of a layout the nearest range
 // goes on.
-func (b build) Export(plan selection.Plan, _ string) (mpi.Export, error) {
+func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 	s := selection.Setup{Remarks: []string{
 		"Settings of MVAPICH2 " + b.cat.Version + " for jobs of the layouts below: to be read in a job, where Slurm says which it is.",
 		"They hold for every communicator of the job. Written from the library's source and replayed at every tuned point,",
 		"but not tried on a real MVAPICH2.",
 	}}
-	for _, l := range plan.Layouts {
+	for _, l := range sel.Layouts {
 		own := selection.LayoutSettings{Layout: l.Layout}
 		for _, t := range l.Trees {
 			name, ok := variable(t.Collective)
@@ -118,13 +118,13 @@ func (b build) Export(plan selection.Plan, _ string) (mpi.Export, error) {
 // ranges returns the value of the variable of a tree's collective.
 func (b build) ranges(t *selection.Tree) (ranges, error) {
 	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
-		return nil, fmt.Errorf("mvapich2 %s: ranges know no processes: fit the plan for each layout", t.Collective)
+		return nil, fmt.Errorf("mvapich2 %s: ranges know no ranks: fit the selection for each layout", t.Collective)
 	}
 	var out ranges
 	for _, band := range t.Comms[0].PPNs[0].Bands {
 		if band.Algorithm.IsDefault() {
 			if len(out) > 0 {
-				return nil, fmt.Errorf("mvapich2 %s: no range can be left to the library: fit the plan for each layout", t.Collective)
+				return nil, fmt.Errorf("mvapich2 %s: no range can be left to the library: fit the selection for each layout", t.Collective)
 			}
 			continue // sizes below the tuned ones: the first range begins at 0
 		}
@@ -142,15 +142,15 @@ func (b build) ranges(t *selection.Tree) (ranges, error) {
 }
 
 // Replay implements mpi.Build: at every row, the algorithm reached must be the one that
-// the plan chose for the layout.
-func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
+// the selection chose for the layout.
+func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	for _, r := range rows {
 		p := r.Point
 		got, decided, err := reach(x.Setup, p)
 		if err != nil {
 			return err
 		}
-		alg, _ := plan.Select(p)
+		alg, _ := sel.Select(p)
 		if alg.IsDefault() {
 			if decided {
 				return fmt.Errorf("mvapich2: %v: the settings reach algorithm %d: want the library's choice", p, got)

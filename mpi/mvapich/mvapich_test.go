@@ -28,10 +28,10 @@ func TestFitKeepsItsBound(t *testing.T) {
 	b := known(t)
 	for seed := range uint64(4) {
 		rows := mpilibrarytest.Rows(b.cat, seed, 0.6)
-		plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+		sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 		set := 0
 		for _, r := range rows {
-			alg, ok := plan.Select(r.Point)
+			alg, ok := sel.Select(r.Point)
 			if !ok || alg.IsDefault() {
 				continue
 			}
@@ -43,14 +43,14 @@ func TestFitKeepsItsBound(t *testing.T) {
 		if set == 0 {
 			t.Errorf("seed %d: nothing is set", seed)
 		}
-		neighbours(t, b, x.Setup, plan)
+		neighbours(t, b, x.Setup, sel)
 	}
 }
 
 // neighbours replays around every end of a range, and beyond the tuned sizes.
-func neighbours(t *testing.T, b build, s selection.Setup, plan selection.Plan) {
+func neighbours(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
 	t.Helper()
-	for _, l := range plan.Layouts {
+	for _, l := range sel.Layouts {
 		for i, tree := range l.Trees {
 			ranges, err := parse(s.For(l.Layout)[i].Value)
 			if err != nil {
@@ -59,7 +59,7 @@ func neighbours(t *testing.T, b build, s selection.Setup, plan selection.Plan) {
 			bands := tree.Comms[0].PPNs[0].Bands
 			for _, band := range bands {
 				for _, bytes := range []int64{0, band.UpTo - 1, band.UpTo, band.UpTo + 1, math.MaxInt32 - 1} {
-					alg, ok := tree.Lookup(l.Layout.Processes(), 1, bytes)
+					alg, ok := tree.Lookup(l.Layout.Ranks(), 1, bytes)
 					if !ok { // above: the last band goes on
 						alg = bands[len(bands)-1].Algorithm
 					}
@@ -128,9 +128,9 @@ func TestFitLeaves(t *testing.T) {
 		{"there is no variable", scans, 9},
 		{"two sizes of a float are one to the library, and want different algorithms", sizes, 0.02},
 	} {
-		plan, err := b.Fit(tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
-		if err != nil || len(plan.Layouts) != 0 {
-			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, plan.Layouts, err)
+		sel, err := b.Fit(tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
+		if err != nil || len(sel.Layouts) != 0 {
+			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, sel.Layouts, err)
 		}
 	}
 }
@@ -139,33 +139,33 @@ func TestExportRefuses(t *testing.T) {
 	b := known(t)
 	rows := small()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02})
+	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Export(plan, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
+	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
-	common, err := selection.FitPlan(small(), size, 0)
+	common, err := selection.FitAll(small(), size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	common.Layouts = []selection.LayoutPlan{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
+	common.Layouts = []selection.LayoutTrees{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
 	if _, err := b.Export(common, "/dir"); err == nil || !strings.Contains(err.Error(), "for each layout") {
-		t.Errorf("a plan of another kind: %v", err)
+		t.Errorf("a selection of another kind: %v", err)
 	}
 }
 
 func TestReplayFindsWrongSettings(t *testing.T) {
 	b := known(t)
 	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
-		plan, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{MaxLoss: 0.02})
+		sel, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{MaxLoss: 0.02})
 		x.Setup.Layouts[0].Settings[0].Value = value
-		if err := b.Replay(x, plan, small()); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
+		if err := b.Replay(x, sel, small()); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
 			t.Errorf("%s: Replay = %v", value, err)
 		}
 		x.Setup.Layouts[0].Layout.Nodes = 4
-		if err := b.Replay(x, plan, small()); err == nil {
+		if err := b.Replay(x, sel, small()); err == nil {
 			t.Errorf("%s for another layout: no error", value)
 		}
 	}

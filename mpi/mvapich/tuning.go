@@ -139,13 +139,13 @@ func parseNumber(text string) (int64, error) {
 func (library) Size(p coll.Point) int64 { return size(p) }
 
 // size is the measure of message size that the ranges compare: bytes of the buffer, or
-// of one process for allgather, alltoall and scatter, and of all processes for
+// of one rank for allgather, alltoall and scatter, and of all ranks for
 // allgatherv. Sizes are C ints: larger ones measure as the
 // largest but one, which no range begins above.
 func size(p coll.Point) int64 {
 	bytes := p.Count() * p.Collective.ElementBytes()
 	if p.Collective == coll.Allgatherv {
-		bytes *= int64(p.Processes())
+		bytes *= int64(p.Ranks())
 	}
 	return min(bytes, math.MaxInt32-1)
 }

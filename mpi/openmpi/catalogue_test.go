@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What gives wrong results for non-commutative operations without a guard.
+// What gives wrong results for operations that do not commute, or types with gaps.
 func TestOpSafety(t *testing.T) {
 	want := []string{
 		"allreduce ring", "allreduce segmented_ring",

@@ -7,20 +7,20 @@
 //	if err != nil {
 //		return err
 //	}
-//	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
+//	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
 //	if err != nil {
 //		return err
 //	}
-//	x, err := b.Export(plan, dir) // dir/openmpi.rules, dir/openmpi.env, dir/layouts/2x4.rules ...
+//	x, err := b.Export(sel, dir) // dir/openmpi.rules, dir/openmpi.env, dir/layouts/2x4.rules ...
 //
 // Rules know a collective, the size of a communicator and a message size. They do
-// not know nodes, operations or buffers in place. A plan therefore merges layouts
-// with the same number of processes into the choice with the least worst loss and
+// not know nodes, operations or buffers in place. A selection therefore merges layouts
+// with the same number of ranks into the choice with the least worst loss and
 // has a file of its own for each layout that would lose by it, to be chosen when a
 // job starts; OpSafe leaves out algorithms that compute nonsense for operations that
 // do not commute.
 //
-// From 6.0 on a rule can ask for communicators with one process on each node or
+// From 6.0 on a rule can ask for communicators with one rank on each node or
 // within one node. Such layouts need no file of their own then: their blocks stand
 // before those for everybody.
 //

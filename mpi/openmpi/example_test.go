@@ -9,7 +9,7 @@ import (
 	"tutti/selection"
 )
 
-// A barrier of four processes that is faster with another algorithm.
+// A barrier of four ranks that is faster with another algorithm.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Barrier, Nodes: 4, PPN: 1},
@@ -23,12 +23,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	plan, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
+	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	x, err := b.Export(plan, "/tuned")
+	x, err := b.Export(sel, "/tuned")
 	fmt.Println(x.Names(), err)
 	fmt.Printf("%s", x.Loaded(coll.Layout{}, "OMPI_MCA_coll_tuned_dynamic_rules_filename"))
 	// Output:

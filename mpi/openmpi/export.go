@@ -67,25 +67,25 @@ type layoutRules struct {
 // Export implements mpi.Build: in the classic format before 6.0, in JSON from there
 // on, where a classic block covers other communicator sizes. The error matches
 // errVersion when a rule limits requests and the release cannot.
-func (b build) Export(plan selection.Plan, dir string) (mpi.Export, error) {
+func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
-		return mpi.Export{}, fmt.Errorf("openmpi: folder %s: want an absolute path, every process opens the rules from its own directory", dir)
+		return mpi.Export{}, fmt.Errorf("openmpi: folder %s: want an absolute path, every rank opens the rules from its own directory", dir)
 	}
-	rules, err := b.bundle(plan)
+	rules, err := b.bundle(sel)
 	if err != nil {
 		return mpi.Export{}, err
 	}
 	return b.files(rules, dir), nil
 }
 
-// bundle returns the rules that say a plan.
-func (b build) bundle(plan selection.Plan) (bundle, error) {
+// bundle returns the rules that say a selection.
+func (b build) bundle(sel selection.Selection) (bundle, error) {
 	var out bundle
 	var err error
-	if out.rules, err = exportAll(plan.Trees, b.cat); err != nil {
+	if out.rules, err = exportAll(sel.Trees, b.cat); err != nil {
 		return bundle{}, err
 	}
-	for _, l := range plan.Layouts {
+	for _, l := range sel.Layouts {
 		rules, err := exportAll(l.Trees, b.cat)
 		if err != nil {
 			return bundle{}, err
@@ -186,7 +186,7 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	}
 	for _, c := range t.Comms {
 		if len(c.PPNs) != 1 {
-			return nil, fmt.Errorf("openmpi %s: rules know no processes per node: fit the tree by processes", t.Collective)
+			return nil, fmt.Errorf("openmpi %s: rules know no processes per node: fit the tree by ranks", t.Collective)
 		}
 		for _, low := range starts(c) {
 			rules, err := exportBands(t.Collective, c.PPNs[0].Bands, low, cat)
@@ -204,7 +204,7 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	return blocks, nil
 }
 
-// starts returns where blocks of a range begin. Two processes stand alone: some
+// starts returns where blocks of a range begin. Two ranks stand alone: some
 // algorithms abort on any other number.
 func starts(c selection.CommRange) []int {
 	out := []int{c.Low}
@@ -217,12 +217,12 @@ func starts(c selection.CommRange) []int {
 }
 
 // exportBands returns the rules for communicators of at least the given number of
-// processes, 2 meaning exactly 2.
-func exportBands(c coll.Collective, bands []selection.Band, processes int, cat *mpi.Catalogue) ([]rule, error) {
+// ranks, 2 meaning exactly 2.
+func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.Catalogue) ([]rule, error) {
 	var out []rule
 	from := int64(0)
 	for _, b := range bands {
-		r, err := ruleOf(c, b.Algorithm, processes, cat)
+		r, err := ruleOf(c, b.Algorithm, ranks, cat)
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +241,7 @@ func exportBands(c coll.Collective, bands []selection.Band, processes int, cat *
 }
 
 // ruleOf returns the rule for an algorithm, without a size.
-func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *mpi.Catalogue) (rule, error) {
+func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue) (rule, error) {
 	if alg.IsDefault() {
 		return rule{}, nil
 	}
@@ -249,7 +249,7 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, processes int, cat *mpi.Catal
 	if err != nil {
 		return rule{}, err
 	}
-	if entry.Has(mpi.TwoProcesses) && processes != 2 {
+	if entry.Has(mpi.TwoRanks) && ranks != 2 {
 		return rule{}, nil
 	}
 	r := rule{Algorithm: entry.ID}

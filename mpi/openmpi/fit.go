@@ -8,16 +8,16 @@ import (
 )
 
 // Fit implements mpi.Build.
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Plan, error) {
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe {
 		var err error
 		if rows, err = b.cat.Safe(rows); err != nil {
-			return selection.Plan{}, fmt.Errorf("openmpi: %w", err)
+			return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 		}
 	}
-	plan, err := selection.FitPlan(rows, size, opt.MaxLoss)
+	sel, err := selection.FitAll(rows, size, opt.MaxLoss)
 	if err != nil {
-		return selection.Plan{}, fmt.Errorf("openmpi: %w", err)
+		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 	}
-	return plan, nil
+	return sel, nil
 }

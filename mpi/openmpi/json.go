@@ -14,7 +14,7 @@ import (
 	"tutti/coll"
 )
 
-// spread is how the processes of a communicator lie on nodes, as rules of 6.0 ask.
+// spread is how the ranks of a communicator lie on nodes, as rules of 6.0 ask.
 type spread string
 
 // The spreads that rules can ask for.
@@ -44,7 +44,7 @@ type jsonCollective struct {
 	Blocks     []jsonBlock
 }
 
-// jsonBlock holds for communicators of Low to High processes, both included, with
+// jsonBlock holds for communicators of Low to High ranks, both included, with
 // the spread; the first block that holds decides, rules or not.
 type jsonBlock struct {
 	Low, High int
@@ -66,7 +66,7 @@ type jsonRule struct {
 const ignore = "ignore"
 
 // Bytes returns the rules as a file, the same for the same rules. Upper bounds
-// that exclude nothing are left out: "inf" as a number of processes is read as -1.
+// that exclude nothing are left out: "inf" as a number of ranks is read as -1.
 func (r jsonRules) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString("{\n \"rule_file_version\": 3,\n \"module\": \"tuned\",\n \"collectives\": {")
@@ -116,14 +116,14 @@ func (x jsonRule) write(b *strings.Builder) {
 
 // toJSON says classic rules in the newer form, where a block and a rule end where
 // the next one begins. names gives the name of an algorithm's number. The rules of
-// layouts with one process on each node, or with one node, come first: they hold
-// for communicators of just that many processes.
+// layouts with one rank on each node, or with one node, come first: they hold
+// for communicators of just that many ranks.
 func toJSON(rules classicRules, spread []layoutRules, name func(coll.Collective, int) string) jsonRules {
 	var out jsonRules
 	for _, c := range rules {
 		j := jsonCollective{Collective: c.Collective}
 		for _, l := range spread {
-			n := l.layout.Processes()
+			n := l.layout.Ranks()
 			own, common := l.rules.block(c.Collective, n), rules.block(c.Collective, n)
 			if slices.Equal(own, common) {
 				continue
@@ -138,9 +138,9 @@ func toJSON(rules classicRules, spread []layoutRules, name func(coll.Collective,
 			j.Blocks = append(j.Blocks, b)
 		}
 		for i, block := range c.Blocks {
-			b := jsonBlock{Low: block.Processes, High: math.MaxInt32, Spread: anySpread, Rules: rulesToJSON(c.Collective, block.Rules, name)}
+			b := jsonBlock{Low: block.Ranks, High: math.MaxInt32, Spread: anySpread, Rules: rulesToJSON(c.Collective, block.Rules, name)}
 			if i+1 < len(c.Blocks) {
-				b.High = c.Blocks[i+1].Processes - 1
+				b.High = c.Blocks[i+1].Ranks - 1
 			}
 			if len(b.Rules) > 0 {
 				j.Blocks = append(j.Blocks, b)
@@ -175,7 +175,7 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 //
 // Stricter than Open MPI, which takes its own decision without a word where it
 // understands nothing, parseJSON wants known keys, known collectives, each once,
-// bounds in order, and a number of processes as a number.
+// bounds in order, and a number of ranks as a number.
 func parseJSON(text []byte) (jsonRules, error) {
 	var doc struct {
 		Version     int             `json:"rule_file_version"`
@@ -320,7 +320,7 @@ func (r jsonRules) Find(c coll.Collective, l coll.Layout, size int64) (jsonRule,
 			continue
 		}
 		for _, b := range rules.Blocks {
-			if n := l.Processes(); n < b.Low || n > b.High || !b.Spread.holds(l) {
+			if n := l.Ranks(); n < b.Low || n > b.High || !b.Spread.holds(l) {
 				continue
 			}
 			for _, x := range b.Rules {

@@ -17,7 +17,7 @@ import (
 	"tutti/selection"
 )
 
-// spreadRows are three layouts of twelve processes that want different algorithms,
+// spreadRows are three layouts of twelve ranks that want different algorithms,
 // two of which rules of 6.0 can tell from all others.
 func spreadRows() []selection.Row {
 	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
@@ -36,14 +36,14 @@ func spreadRows() []selection.Row {
 func TestJSONGolden(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := spreadRows()
-	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 	if d := cmp.Diff([]string{"openmpi.json", "openmpi.env", "layouts/2x6.json"}, x.Names()); d != "" {
 		t.Error(d)
 	}
 	for _, f := range x.Files {
 		golden.Check(t, "newer."+path.Base(f.Name), f.Content)
 	}
-	x, err := b.Export(plan, "/dir")
+	x, err := b.Export(sel, "/dir")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,21 +72,21 @@ func around(numbers ...int64) []int64 {
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
-		plan, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
 		back, err := parseJSON(x.Loaded(coll.Layout{}, fileVariable))
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules, err := b.bundle(plan)
+		rules, err := b.bundle(sel)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checked := 0
 		for _, c := range rules.rules {
 			for _, block := range c.Blocks {
-				for _, n := range around(int64(block.Processes)) {
+				for _, n := range around(int64(block.Ranks)) {
 					for _, l := range []coll.Layout{{Nodes: int(n), PPN: 1}, {Nodes: 1, PPN: int(n)}, {Nodes: int(n) / 2, PPN: 2}} {
-						if l.Processes() < 1 {
+						if l.Ranks() < 1 {
 							continue
 						}
 						checked += sameRules(t, rules, back, c.Collective, l)
@@ -117,7 +117,7 @@ func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l co
 		for _, block := range x.Blocks {
 			for _, r := range block.Rules {
 				for _, size := range around(r.Size) {
-					want, _ := rules.Find(c, l.Processes(), size)
+					want, _ := rules.Find(c, l.Ranks(), size)
 					got, decided := back.Find(c, l, size)
 					if decided != (want.Algorithm != 0) || got.SegSize != want.SegSize || decided && got.Algorithm == "" {
 						t.Fatalf("%s %s %d B: %+v, %t, want %+v", c, l, size, got, decided, want)
@@ -144,7 +144,7 @@ func TestParseJSONRefuses(t *testing.T) {
 		{"unknown collective", file(`{"reducescatter":[]}`), "unknown collective"},
 		{"twice", file(`{"bcast":[],"bcast":[]}`), "given twice"},
 		{"no rules", file(`{"bcast":[{"comm_size_min":1}]}`), "no rules"},
-		{"inf processes", file(`{"bcast":[{"comm_size_max":"inf","rules":[]}]}`), "cannot unmarshal"},
+		{"inf ranks", file(`{"bcast":[{"comm_size_max":"inf","rules":[]}]}`), "cannot unmarshal"},
 		{"spread", file(`{"bcast":[{"comm_rank_distribution":"two-per-node","rules":[]}]}`), "two-per-node"},
 		{"order", file(`{"bcast":[{"comm_size_min":4,"comm_size_max":3,"rules":[]}]}`), "ascending"},
 		{"sizes", file(`{"bcast":[{"rules":[{"msg_size_min":4,"msg_size_max":3,"alg":1}]}]}`), "ascending"},
@@ -189,13 +189,13 @@ func TestJSONFirstMatch(t *testing.T) {
 func TestReplayFindsWrongJSON(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := spreadRows()
-	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-	rules, err := b.bundle(plan)
+	sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rules, err := b.bundle(sel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules.spread = nil // the layouts fall to the rules for everybody
-	if err := b.Replay(b.files(rules, "/dir"), plan, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("Replay = %v", err)
 	}
 }
@@ -204,8 +204,8 @@ func TestReplayFindsWrongJSON(t *testing.T) {
 // refuse it.
 func TestSecondVersion(t *testing.T) {
 	rules := classicRules{{Collective: coll.Alltoall, Blocks: []classicBlock{
-		{Processes: 1, Rules: []rule{{}}},
-		{Processes: 4, Rules: []rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
+		{Ranks: 1, Rules: []rule{{}}},
+		{Ranks: 4, Rules: []rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
 	text := rules.Bytes()
 	golden.Check(t, "second.rules", text)
 	back, err := parse(text)
@@ -262,11 +262,11 @@ func TestMaxRequests(t *testing.T) {
 		}
 		b := build{release(t, known).As(version)}
 		if version == "5.0.6" {
-			plan, err := b.Fit(rows, mpi.FitOptions{})
+			sel, err := b.Fit(rows, mpi.FitOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.Export(plan, "/dir"); !errors.Is(err, errVersion) {
+			if _, err := b.Export(sel, "/dir"); !errors.Is(err, errVersion) {
 				t.Errorf("5.0.6: %v, want errVersion", err)
 			}
 			continue

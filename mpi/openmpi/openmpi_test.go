@@ -21,7 +21,7 @@ import (
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
-		plan, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.FitOptions{MaxLoss: 0.1})
 		rng := rand.New(rand.NewPCG(10, 0))
 		var rows []selection.Row
 		for range 5000 {
@@ -31,7 +31,7 @@ func TestBetweenGridPoints(t *testing.T) {
 			}
 			rows = append(rows, selection.Row{Point: p})
 		}
-		if err := b.Replay(x, plan, rows); err != nil {
+		if err := b.Replay(x, sel, rows); err != nil {
 			t.Errorf("%s: %v", version, err)
 		}
 	}
@@ -61,11 +61,11 @@ func TestGolden(t *testing.T) {
 		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
 	}
 	b := build{release(t, "4.1.4")}
-	plan, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 	for _, f := range x.Files {
 		golden.Check(t, path.Base(f.Name), f.Content)
 	}
-	x, err := b.Export(plan, "/home/me/my runs")
+	x, err := b.Export(sel, "/home/me/my runs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 12, PPN: 1}, Loss: 0.5},
 	}
-	if d := cmp.Diff(want, plan.Conflicts); d != "" {
+	if d := cmp.Diff(want, sel.Conflicts); d != "" {
 		t.Error(d)
 	}
 }
@@ -100,25 +100,25 @@ func TestExportRefuses(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
 		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
-		plan, err := b.Fit(rows, mpi.FitOptions{})
+		sel, err := b.Fit(rows, mpi.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Export(plan, "/dir"); err == nil {
+		if _, err := b.Export(sel, "/dir"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if _, err := b.Fit(rows, mpi.FitOptions{OpSafe: true}); err == nil && name != "pipeline(segsize=many)" {
 			t.Errorf("%s: OpSafe finds no error", name)
 		}
 	}
-	if _, err := b.Export(selection.Plan{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
+	if _, err := b.Export(selection.Selection{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
 		t.Errorf("relative path: %v", err)
 	}
 }
 
-// TestTwoProcesses: an algorithm for two processes alone is never ruled for more,
+// TestTwoRanks: an algorithm for two ranks alone is never ruled for more,
 // though the next grid size is far away.
-func TestTwoProcesses(t *testing.T) {
+func TestTwoRanks(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	var rows []selection.Row
 	for _, n := range []int{2, 18} { // the boundary is at 6
@@ -136,7 +136,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
 		if got, _ := back.Find(coll.Barrier, n, 0); got.Algorithm != want {
-			t.Errorf("%d processes: algorithm %d, want %d", n, got.Algorithm, want)
+			t.Errorf("%d ranks: algorithm %d, want %d", n, got.Algorithm, want)
 		}
 	}
 }
@@ -144,17 +144,17 @@ func TestTwoProcesses(t *testing.T) {
 func TestReplayFindsWrongRules(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	rows := mpilibrarytest.Rows(b.cat, 1, 0)
-	plan, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-	rules, err := b.bundle(plan)
+	sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
+	rules, err := b.bundle(sel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules.rules[0].Blocks[1].Rules[0].Algorithm++
-	if err := b.Replay(b.files(rules, "/dir"), plan, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
+	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
 		t.Errorf("changed algorithm: %v", err)
 	}
 	rules.rules[0].Blocks[1].Rules[0].Size = 1
-	if err := b.Replay(b.files(rules, "/dir"), plan, rows); !errors.Is(err, errSyntax) {
+	if err := b.Replay(b.files(rules, "/dir"), sel, rows); !errors.Is(err, errSyntax) {
 		t.Errorf("first size 1: %v, want ErrSyntax", err)
 	}
 }
@@ -168,15 +168,15 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		processes int
-		size      int64
-		want      int
+		ranks int
+		size  int64
+		want  int
 	}{
 		{2, 0, 1}, {4, 999, 1}, {4, 1000, 2}, {7, 1 << 40, 2}, {8, 1, 6}, {1000, 1, 6},
 	}
 	for _, tc := range tests {
-		if got, ok := rules.Find(coll.Bcast, tc.processes, tc.size); !ok || got.Algorithm != tc.want {
-			t.Errorf("Find(%d, %d) = %v, %t, want %d", tc.processes, tc.size, got, ok, tc.want)
+		if got, ok := rules.Find(coll.Bcast, tc.ranks, tc.size); !ok || got.Algorithm != tc.want {
+			t.Errorf("Find(%d, %d) = %v, %t, want %d", tc.ranks, tc.size, got, ok, tc.want)
 		}
 	}
 	if _, ok := rules.Find(coll.Reduce, 4, 0); ok {

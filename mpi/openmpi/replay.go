@@ -9,8 +9,8 @@ import (
 )
 
 // Replay implements mpi.Build: at every row, the rule reached must be the one of the
-// algorithm that the plan chose for the layout.
-func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) error {
+// algorithm that the selection chose for the layout.
+func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	common, err := b.reader(x.Loaded(coll.Layout{}, fileVariable))
 	if err != nil {
 		return fmt.Errorf("openmpi: %s: %w", b.fileName(), err)
@@ -23,8 +23,8 @@ func (b build) Replay(x mpi.Export, plan selection.Plan, rows []selection.Row) e
 	}
 	for _, r := range rows {
 		p := r.Point
-		alg, _ := plan.Select(p)
-		want, err := ruleOf(p.Collective, alg, p.Processes(), b.cat)
+		alg, _ := sel.Select(p)
+		want, err := ruleOf(p.Collective, alg, p.Ranks(), b.cat)
 		if err != nil {
 			return fmt.Errorf("openmpi: %v: %w", p, err)
 		}
@@ -57,7 +57,7 @@ func (b build) reader(text []byte) (reader, error) {
 		return nil, err
 	}
 	return func(p coll.Point) rule {
-		r, _ := back.Find(p.Collective, p.Processes(), compared(p))
+		r, _ := back.Find(p.Collective, p.Ranks(), compared(p))
 		r.Size = 0
 		return r
 	}, nil

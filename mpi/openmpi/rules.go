@@ -20,11 +20,11 @@ type classicCollective struct {
 	Blocks     []classicBlock
 }
 
-// classicBlock holds for communicators of that many processes or more, up to the next
+// classicBlock holds for communicators of that many ranks or more, up to the next
 // block; the first one for smaller communicators, too.
 type classicBlock struct {
-	Processes int
-	Rules     []rule
+	Ranks int
+	Rules []rule
 }
 
 // rule holds for messages of that size or more, up to the next rule.
@@ -80,7 +80,7 @@ func (r classicRules) Bytes() []byte {
 		fmt.Fprintf(&b, "%d # %s\n", c.id(), c.Collective)
 		fmt.Fprintf(&b, "%d # communicator sizes\n", len(c.Blocks))
 		for _, block := range c.Blocks {
-			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Processes, len(block.Rules))
+			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Ranks, len(block.Rules))
 			for _, x := range block.Rules {
 				fmt.Fprintf(&b, "  %d %d %d %d", x.Size, x.Algorithm, x.FanInOut, x.SegSize)
 				if x.MaxRequests != 0 {
@@ -229,8 +229,8 @@ func (s *scanner) collective(before classicRules) (classicCollective, error) {
 	for i := int64(0); err == nil && i < n; i++ {
 		var b classicBlock
 		b, err = s.block()
-		if err == nil && i > 0 && b.Processes <= c.Blocks[i-1].Processes {
-			err = s.fail("communicator size %d after %d: want ascending order", b.Processes, c.Blocks[i-1].Processes)
+		if err == nil && i > 0 && b.Ranks <= c.Blocks[i-1].Ranks {
+			err = s.fail("communicator size %d after %d: want ascending order", b.Ranks, c.Blocks[i-1].Ranks)
 		}
 		c.Blocks = append(c.Blocks, b)
 	}
@@ -242,7 +242,7 @@ func (s *scanner) block() (classicBlock, error) {
 	if err != nil {
 		return classicBlock{}, err
 	}
-	b := classicBlock{Processes: int(size)}
+	b := classicBlock{Ranks: int(size)}
 	n, err := s.number("number of message sizes", math.MaxInt32)
 	for i := int64(0); err == nil && i < n; i++ {
 		var r rule
@@ -294,9 +294,9 @@ func (s *scanner) digitFollows() bool {
 // Find returns the rule that Open MPI follows on a communicator, and false when it
 // has none: the last block and rule that are not too large, where the first block
 // counts for smaller communicators, too.
-func (r classicRules) Find(c coll.Collective, processes int, size int64) (rule, bool) {
+func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool) {
 	found, ok := rule{}, false
-	for _, x := range r.block(c, processes) {
+	for _, x := range r.block(c, ranks) {
 		if x.Size <= size {
 			found, ok = x, true
 		}
@@ -305,14 +305,14 @@ func (r classicRules) Find(c coll.Collective, processes int, size int64) (rule, 
 }
 
 // block returns the rules of the block that governs a communicator, nil for none.
-func (r classicRules) block(c coll.Collective, processes int) []rule {
+func (r classicRules) block(c coll.Collective, ranks int) []rule {
 	for _, rules := range r {
 		if rules.Collective != c || len(rules.Blocks) == 0 {
 			continue
 		}
 		block := rules.Blocks[0]
 		for _, b := range rules.Blocks {
-			if b.Processes <= processes {
+			if b.Ranks <= ranks {
 				block = b
 			}
 		}
@@ -326,13 +326,13 @@ func compared(p coll.Point) int64 {
 	bytes := p.Count() * p.Collective.ElementBytes()
 	switch p.Collective {
 	case coll.Allgather, coll.Alltoall, coll.Gather, coll.Scatter:
-		return bytes * int64(p.Processes())
+		return bytes * int64(p.Ranks())
 	case coll.Scan, coll.Exscan: // the count is forgotten
-		return p.Collective.ElementBytes() * int64(p.Processes())
+		return p.Collective.ElementBytes() * int64(p.Ranks())
 	case coll.Alltoallv, coll.Barrier:
 		return 0
 	}
-	return bytes // allgatherv: the mean over processes; reductions: the whole buffer
+	return bytes // allgatherv: the mean over ranks; reductions: the whole buffer
 }
 
 // sized reports whether the rules of a collective can tell messages apart.
@@ -347,10 +347,10 @@ func sized(c coll.Collective) bool {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size is the measure of message size that coll/tuned compares: bytes of all processes for allgather, alltoall, gather and scatter, bytes
+// size is the measure of message size that coll/tuned compares: bytes of all ranks for allgather, alltoall, gather and scatter, bytes
 // of the buffer for the rest. It is 0 for barrier and alltoallv, where none is
 // compared, and for scan and exscan, where the size of one element times the
-// processes is: that says nothing of the message, so one rule serves all.
+// ranks is: that says nothing of the message, so one rule serves all.
 func size(p coll.Point) int64 {
 	if !sized(p.Collective) {
 		return 0

@@ -34,6 +34,8 @@ type Library struct {
 	Measured    string       `json:"measured_version"`
 	Left        int          `json:"left"` // points left to the library: the release lacks what is fast there
 	Collectives []Collective `json:"collectives"`
+
+	Placement *coll.Placements `json:"placement,omitempty"` // that it holds for; null when unknown
 }
 
 // Collective has the points of one collective, in order, and its trees.
@@ -62,17 +64,17 @@ type Point struct {
 	Default   *float64       `json:"default_slowdown"` // of the library's own choice
 }
 
-// NewCollective gathers the rows of one collective with what a plan selects there.
-func NewCollective(rows []selection.Row, plan selection.Plan, size func(coll.Point) int64) Collective {
+// NewCollective gathers the rows of one collective with what a selection selects there.
+func NewCollective(rows []selection.Row, sel selection.Selection, size func(coll.Point) int64) Collective {
 	c := Collective{Collective: rows[0].Point.Collective, Layouts: []Layout{}}
-	c.Tree = selection.TreeOf(plan.Trees, c.Collective)
-	for _, l := range plan.Layouts {
+	c.Tree = selection.TreeOf(sel.Trees, c.Collective)
+	for _, l := range sel.Layouts {
 		if t := selection.TreeOf(l.Trees, c.Collective); t != nil {
 			c.Layouts = append(c.Layouts, Layout{l.Layout, t})
 		}
 	}
 	for _, r := range rows {
-		alg, _ := plan.Select(r.Point)
+		alg, _ := sel.Select(r.Point)
 		c.Points = append(c.Points, Point{
 			Nodes: r.Point.Nodes, PPN: r.Point.PPN, MsgBytes: r.Point.MsgBytes, Size: size(r.Point),
 			Algorithm: alg, Slowdown: slowdown(r, alg), Default: slowdown(r, coll.Default),
@@ -102,7 +104,7 @@ func (c Collective) Select(l coll.Layout, size int64) coll.Algorithm {
 	if t == nil {
 		return coll.Default
 	}
-	alg, _ := t.Lookup(l.Processes(), l.PPN, size)
+	alg, _ := t.Lookup(l.Ranks(), l.PPN, size)
 	return alg
 }
 
@@ -152,7 +154,7 @@ func (c Collective) check() error {
 	for _, p := range c.Points {
 		l := coll.Layout{Nodes: p.Nodes, PPN: p.PPN}
 		if p.Nodes < 1 || p.PPN < 1 || p.Nodes > math.MaxInt32 || p.PPN > math.MaxInt32 || p.MsgBytes < 0 || p.Size < 0 {
-			return fmt.Errorf("point %s %d B: want nodes, processes and sizes", l, p.MsgBytes)
+			return fmt.Errorf("point %s %d B: want nodes, ranks and sizes", l, p.MsgBytes)
 		}
 		if got := c.Select(l, p.Size); got != p.Algorithm {
 			return fmt.Errorf("point %s %d B: the trees select %v: want %v", l, p.MsgBytes, got, p.Algorithm)

@@ -15,7 +15,7 @@ import (
 
 func bytesOf(p coll.Point) int64 { return p.MsgBytes }
 
-// document has two layouts of as many processes that disagree.
+// document has two layouts of as many ranks that disagree.
 func document(t testing.TB) table.Document {
 	t.Helper()
 	var rows []selection.Row
@@ -32,16 +32,16 @@ func document(t testing.TB) table.Document {
 	add(6, 1, 64, 1, 2)
 	add(6, 1, 4096, 1, 0)
 	add(7, 1, 64, 1, 2)
-	plan, err := selection.FitPlan(rows, bytesOf, 0.01)
+	sel, err := selection.FitAll(rows, bytesOf, 0.01)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Layouts) == 0 {
+	if len(sel.Layouts) == 0 {
 		t.Fatal("the layouts agree")
 	}
 	return table.Document{Campaign: "test", Machine: "none", Libraries: []table.Library{{
 		Library: "openmpi", Version: "4.1.4", Measured: "4.1.4",
-		Collectives: []table.Collective{table.NewCollective(rows, plan, bytesOf)},
+		Collectives: []table.Collective{table.NewCollective(rows, sel, bytesOf)},
 	}}}
 }
 

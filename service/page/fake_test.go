@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,8 @@ type fake struct {
 	row       *row
 	asked     []service.Request
 	keys      map[string]string
-	refuse    error // what Create answers instead
+	refuse    error        // what Create answers instead
+	broken    atomic.Int32 // answers about what was learnt that fail
 }
 
 // played is one campaign of the fake.
@@ -220,7 +222,7 @@ func (f *fake) Bases() []service.Base {
 }
 
 func (f *fake) Schedule() []service.Scheduled {
-	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Verdict: "ran: age 31 d"}}
+	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Decision: "ran: age 31 d"}}
 }
 
 func (f *fake) NodeHours() service.NodeHours {
@@ -230,6 +232,9 @@ func (f *fake) NodeHours() service.NodeHours {
 func (f *fake) Problems(string) ([]store.Problem, error) { return problems, nil }
 
 func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service.Selection, error) {
+	if f.broken.Add(-1) >= 0 {
+		return service.Selection{}, errors.New("not now")
+	}
 	c, err := f.find(id)
 	if err != nil {
 		return service.Selection{}, err
@@ -241,6 +246,9 @@ func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service
 }
 
 func (f *fake) Predictions(_ context.Context, id string, p store.Problem) ([]service.Prediction, error) {
+	if f.broken.Add(-1) >= 0 {
+		return nil, errors.New("not now")
+	}
 	c, err := f.find(id)
 	if err != nil {
 		return nil, err

@@ -39,9 +39,8 @@ func TestStartAndWatch(t *testing.T) {
 	if late := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); late == early || !strings.Contains(late, "4 of 4") {
 		t.Errorf("figures while it ran %q, at the end %q", early, late)
 	}
-	if got := pagetest.Eval[[]string](t, ctx, `[...document.querySelectorAll(".dense tbody tr")].map((r) => r.cells[6].textContent)`); strings.Join(got, " ") != "converged converged converged converged" {
-		t.Errorf("states of the problems: %q", got)
-	}
+	// The page draws what it has taken in a moment later.
+	pagetest.Until(t, ctx, `[...document.querySelectorAll(".dense tbody tr")].map((r) => r.cells[6].textContent).join(" ") === "converged converged converged converged"`)
 	want := service.Request{Base: "night", Name: "from the page"}
 	if len(f.asked) != 1 || f.asked[0].Base != want.Base || f.asked[0].Name != want.Name || fmt.Sprint(f.asked[0].Set) != "map[collectives:bcast stop.machine_time:90m]" {
 		t.Errorf("asked for %+v", f.asked)
@@ -91,6 +90,18 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAnswersFail: what could not be read for a moment is asked for again, though the
+// campaign says nothing more.
+func TestAnswersFail(t *testing.T) {
+	f := newFake(t, time.Hour)
+	f.broken.Store(2)
+	f.add("c1", "first", service.Running, 1.3, 500)
+	home := serve(t, f, nil)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
+	pagetest.Until(t, ctx, drawn)
 }
 
 func TestKeyboard(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tutti/internal/test/pagetest"
+	"tutti/internal/test/need"
 )
 
 // TestModules checks the grammar of every module and runs the tests of those that touch
@@ -15,10 +15,7 @@ import (
 func TestModules(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		if os.Getenv(pagetest.Require) == "1" {
-			t.Fatalf("%v: needs apt-get install nodejs", err)
-		}
-		t.Skipf("%v: needs apt-get install nodejs", err)
+		need.Browser.Missing(t, "%v: needs apt-get install nodejs", err)
 	}
 	names, err := filepath.Glob("assets/*.js")
 	if err != nil || len(names) == 0 {

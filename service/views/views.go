@@ -62,14 +62,21 @@ func (Journals) Learnt(ctx context.Context, dir string, id store.Problem) (servi
 func oneProblem(contents *store.Contents, dir string, id store.Problem) (*assembly.Campaign, error) {
 	cfg, err := config.Recall(contents.Header.Spec, dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("journal of %s: %w", dir, err)
 	}
 	cfg.Libraries = slices.DeleteFunc(cfg.Libraries, func(l config.Library) bool { return l.Name != id.Library })
 	cfg.Collectives = slices.DeleteFunc(cfg.Collectives, func(name string) bool { return name != string(id.Collective) })
 	if len(cfg.Libraries) != 1 || len(cfg.Collectives) != 1 {
 		return nil, fmt.Errorf("%w: %s", service.ErrNoProblem, id)
 	}
-	return assembly.New(cfg)
+	c, err := assembly.New(cfg)
+	if errors.Is(err, assembly.ErrUnmeasurable) {
+		return nil, fmt.Errorf("%w: %s: %w", service.ErrNoProblem, id, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
+	}
+	return c, nil
 }
 
 // learntOf puts the predictions of each point into seconds where something was
@@ -175,14 +182,7 @@ func usualChoices(p export.Concluded) map[coll.Point]string {
 
 // doubtsOf asks models that know how sure they are; none for others.
 func doubtsOf(p export.Concluded) map[coll.Point]learner.Doubt {
-	feasible := map[coll.Point][]coll.Algorithm{}
-	points := p.Space.Points()
-	for i, point := range points {
-		for _, a := range p.Space.Feasible(i) {
-			feasible[point] = append(feasible[point], p.Space.Algorithms()[a])
-		}
-	}
-	doubts, err := p.Models.Doubts(points, func(p coll.Point) []coll.Algorithm { return feasible[p] })
+	doubts, err := p.Doubts()
 	if err != nil {
 		return nil // forests do not tell
 	}

@@ -121,6 +121,9 @@ func predict(t *testing.T, f *forest.Forest, x [][]float64) []float64 {
 
 // A forest is as good as scikit-learn's: mean R² over ten seeds within 0.01 on held-out rows.
 func TestForestsMatchScikitLearn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("grows hundreds of forests")
+	}
 	rec := loadRecorded(t)
 	x, micros := broadcastRows(t, rec.Order)
 	for _, want := range rec.Forests {

@@ -80,6 +80,9 @@ func bruteForce(f *Forest, votes []float64) float64 {
 
 // With many trees the estimate is the spread of forests grown on fresh training sets.
 func TestVarianceIsTheSpreadOfForests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("grows hundreds of forests")
+	}
 	q := [][]float64{{1, 1}, {2, 3}, {3.5, 0.5}}
 	const repeats = 60
 	var estimate, mean, square float64

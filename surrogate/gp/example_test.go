@@ -88,5 +88,5 @@ func ExampleFitMulti() {
 		return
 	}
 	fmt.Printf("task 1 is slower by %.2f ± %.2f\n", means[1][0]-means[0][0], math.Sqrt(posterior.Difference(0, 1)))
-	// Output: task 1 is slower by 0.20 ± 0.04
+	// Output: task 1 is slower by 0.16 ± 0.14
 }

@@ -22,7 +22,7 @@ func matern(r2, slope []float64, signal float64) {
 			continue
 		}
 		s := math.Sqrt(5 * q)
-		e := signal * math.Exp(-s)
+		e := signal * decay(s)
 		r2[i] = e * (1 + s + 5./3*q)
 		if slope != nil {
 			slope[i] = e * (1 + s) * (5. / 3)

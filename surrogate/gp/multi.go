@@ -37,20 +37,30 @@ import (
 type Multi struct {
 	params MultiParams
 	obs    Observations
-	f      factor
-	z      []float64 // L⁻¹(y - mean)
+	rows   scaledRows // of obs
+	parts  *parts
 	alpha  []float64 // K⁻¹(y - mean)
 }
 
 // Observations of tasks at rows: number j is Y[j], of task Task[j] at row At[j] of
 // X, from source Source[j]. The rows of X are distinct; tasks and sources count from
-// 0. A nil Source means 0 for all.
+// 0. A nil Source means 0 for all. Extra is the variance of the noise of Y[j] beyond that of
+// every observation, nil for none.
 type Observations struct {
 	X      [][]float64
 	At     []int
 	Task   []int
 	Source []int
 	Y      []float64
+	Extra  []float64
+}
+
+// extra noise of observation j.
+func (o Observations) extra(j int) float64 {
+	if o.Extra == nil {
+		return 0
+	}
+	return o.Extra[j]
 }
 
 // source of observation j.
@@ -72,7 +82,7 @@ type MultiParams struct {
 	Mean         float64
 	CommonLength []float64 // of c
 	OwnLength    []float64 // of each g_a
-	StepLength   []float64 // of the steps in each g_a; nil: it has none. They are not learnt
+	StepLength   []float64 // of the steps in each g_a; nil: it has none. They are not learnt, nor is the rest with them
 	Common       float64   // of c
 	Own          float64   // of each g_a
 	Level        float64   // of o_a
@@ -96,13 +106,26 @@ func (o Observations) validate() error {
 	if o.Source != nil && len(o.Source) != len(o.Y) {
 		return fmt.Errorf("%w: %d targets from %d sources", ErrShape, len(o.Y), len(o.Source))
 	}
-	for j, v := range o.Y {
-		if o.source(j) < 0 {
-			return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
+	if o.Extra != nil && len(o.Extra) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets with %d variances", ErrShape, len(o.Y), len(o.Extra))
+	}
+	for j := range o.Y {
+		if err := o.validateOne(j); err != nil {
+			return err
 		}
-		if !finite(v) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0 {
-			return fmt.Errorf("%w: observation %d: %g of task %d at row %d of %d", ErrValue, j, v, o.Task[j], o.At[j], len(o.X))
-		}
+	}
+	return nil
+}
+
+// validateOne is validate for observation j of lists as long as one another.
+func (o Observations) validateOne(j int) error {
+	switch e := o.extra(j); {
+	case !(e >= 0) || math.IsInf(e, 0):
+		return fmt.Errorf("%w: observation %d has the variance %g", ErrValue, j, e)
+	case o.source(j) < 0:
+		return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
+	case !finite(o.Y[j]) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0:
+		return fmt.Errorf("%w: observation %d: %g of task %d at row %d of %d", ErrValue, j, o.Y[j], o.Task[j], o.At[j], len(o.X))
 	}
 	return nil
 }
@@ -128,7 +151,7 @@ func (p MultiParams) validate(dim int) error {
 // WithMulti returns the model with given hyper-parameters conditioned on the
 // observations, which it keeps. It returns an error matching ErrShape or ErrValue
 // for bad arguments and ErrFactor for a covariance that cannot be factored.
-// O(n³/3) operations for n observations.
+// O(u²·n) operations for n observations at u rows.
 func WithMulti(p MultiParams, obs Observations) (*Multi, error) {
 	if err := obs.validate(); err != nil {
 		return nil, err
@@ -136,24 +159,15 @@ func WithMulti(p MultiParams, obs Observations) (*Multi, error) {
 	if err := p.validate(len(obs.X[0])); err != nil {
 		return nil, err
 	}
-	m := &Multi{params: p, obs: obs}
-	k := newKinship(len(obs.X))
-	k.relate(p, obs.X)
-	_, ok := m.f.build(len(obs.Y), p.variance(), func(i int, row []float64) {
-		k.fill(p, obs, i, row)
-		row[i] += p.Noise
-	})
+	t, ok := newParts(p, obs)
 	if !ok {
 		return nil, fmt.Errorf("%w: %d observations", ErrFactor, len(obs.Y))
 	}
-	m.z = make([]float64, len(obs.Y))
-	for j, y := range obs.Y {
-		m.z[j] = y - p.Mean
+	y := make([]float64, len(obs.Y))
+	for j, v := range obs.Y {
+		y[j] = v - p.Mean
 	}
-	m.f.solveRow(m.z)
-	m.alpha = append([]float64(nil), m.z...)
-	m.f.solveBack(m.alpha)
-	return m, nil
+	return &Multi{params: p, obs: obs, rows: p.scaled(obs.X), parts: t, alpha: t.solve(y)}, nil
 }
 
 // Params returns the hyper-parameters; the caller must not change them.
@@ -162,61 +176,24 @@ func (m *Multi) Params() MultiParams { return m.params }
 // variance of the function at a row.
 func (p MultiParams) variance() float64 { return p.Common + p.Own + p.Level + p.Shared + p.Rough }
 
-// covariances of any two tasks at x and at each of rows, and what comes on top when
-// the tasks are the same, of source 0.
-func (p MultiParams) covariances(x []float64, rows [][]float64, common, own []float64) {
-	for u, row := range rows {
-		qc, qo := p.distances(x, row)
-		common[u] = p.Common * matern52(qc)
-		own[u] = p.Own*p.stepped(matern52(qo), p.step(x, row)) + p.Level
-		if qc == 0 {
-			common[u] += p.Shared
-			own[u] += p.Rough
-		}
-	}
-}
-
-// distances are squared, in the length scales of c and of g.
-func (p MultiParams) distances(a, b []float64) (common, own float64) {
-	for d, v := range a {
-		t := v - b[d]
-		t *= t
-		common += t / (p.CommonLength[d] * p.CommonLength[d])
-		own += t / (p.OwnLength[d] * p.OwnLength[d])
-	}
-	return common, own
-}
-
-// fill writes the covariances of task a of source 0 at a row, given those of the row,
-// with the first len(row) observations.
-func (m *Multi) fill(row []float64, a int, common, own []float64) {
-	for j := range row {
-		u := m.obs.At[j]
-		row[j] = common[u]
-		if m.obs.Task[j] == a {
-			row[j] += own[u]
-		}
-	}
-}
-
 // Means returns the posterior mean of tasks 0 to tasks-1 at each row, tasks×rows.
 // A task without observations has the mean of what is common. O(rows·n) operations.
 func (m *Multi) Means(rows [][]float64, tasks int) [][]float64 {
-	u := len(m.obs.X)
-	common, own, weight := make([]float64, u), make([]float64, u), make([]float64, u)
+	weight := make([]float64, len(m.obs.X))
+	here := newKin(len(m.obs.X), len(m.obs.X[0]))
 	for j, a := range m.alpha {
 		weight[m.obs.At[j]] += a
 	}
 	out := newRows(tasks, len(rows))
 	for i, x := range rows {
-		m.params.covariances(x, m.obs.X, common, own)
-		c := m.params.Mean + dot(common, weight)
+		here.covary(m.params, x, m.rows)
+		c := m.params.Mean + dot(here.common, weight)
 		for a := range out {
 			out[a][i] = c
 		}
 		for j, v := range m.alpha {
 			if a := m.obs.Task[j]; a < tasks {
-				out[a][i] += own[m.obs.At[j]] * v
+				out[a][i] += here.own[m.obs.At[j]] * v
 			}
 		}
 	}
@@ -236,7 +213,9 @@ func (m *Multi) HeldOut(folds []int) ([]float64, error) {
 		return nil, fmt.Errorf("%w: %d folds for %d observations", ErrShape, len(folds), n)
 	}
 	root := newRows(n, n)
-	m.f.inverseRoot(root)
+	if err := m.inverseRoot(root); err != nil {
+		return nil, err
+	}
 	var members [][]int
 	for j, k := range folds {
 		if k < 0 {
@@ -270,6 +249,22 @@ func (m *Multi) HeldOut(folds []int) ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// inverseRoot fills root with L⁻ᵀ, L being the factor of the whole covariance.
+func (m *Multi) inverseRoot(root [][]float64) error {
+	k := newKinship(len(m.obs.X))
+	k.relate(m.params, m.obs.X)
+	var f factor
+	_, ok := f.build(len(m.obs.Y), m.params.variance(), func(i int, row []float64) {
+		k.fill(m.params, m.obs, i, row)
+		row[i] += m.params.Noise + m.obs.extra(i)
+	})
+	if !ok {
+		return fmt.Errorf("%w: %d observations", ErrFactor, len(m.obs.Y))
+	}
+	f.inverseRoot(root)
+	return nil
 }
 
 // solveBack replaces b by L⁻ᵀb. O(n²) operations.

@@ -2,62 +2,124 @@ package gp
 
 import "math"
 
+// scaledRows are rows in the length scales of c, of g and of g's steps, the last nil where
+// there are none.
+type scaledRows struct{ common, own, steps columns }
+
+func (p MultiParams) scaled(rows [][]float64) scaledRows {
+	s := scaledRows{common: newColumns(rows, p.CommonLength), own: newColumns(rows, p.OwnLength)}
+	if p.StepLength != nil {
+		s.steps = newColumns(rows, p.StepLength)
+	}
+	return s
+}
+
+// kin is how one row is related to others: correlations of c and of g, or covariances.
+type kin struct {
+	common, own []float64
+	x, steps    []float64 // scratch
+}
+
+func newKin(n, columns int) kin {
+	all := make([]float64, 3*n+columns)
+	return kin{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
+}
+
+// first returns r for the first n rows.
+func (r kin) first(n int) kin {
+	return kin{r.common[:n], r.own[:n], r.x, r.steps[:n]}
+}
+
+// correlate sets r to the correlations of x with the first len(r.common) of rows; slopes,
+// where they are not nil, to those of matern: without steps alone.
+func (r kin) correlate(p MultiParams, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
+	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
+	matern(r.common, commonSlope, 1)
+	rows.own.distances(r.own, scaledRow(r.x, x, p.OwnLength))
+	matern(r.own, ownSlope, 1)
+	if rows.steps == nil {
+		return
+	}
+	rows.steps.paths(r.steps, scaledRow(r.x, x, p.StepLength))
+	for j, path := range r.steps {
+		r.own[j] = (1-stepShare)*r.own[j] + stepShare*decay(path)
+	}
+}
+
+// covary sets r to the covariances of any two tasks at x and at each of rows, and what
+// comes on top when the tasks are the same, of source 0.
+func (r kin) covary(p MultiParams, x []float64, rows scaledRows) {
+	r.correlate(p, x, rows, nil, nil)
+	for j := range r.common {
+		// Only rows that are equal, or as good as, have the correlation 1.
+		if r.common[j] == 1 && r.own[j] == 1 {
+			r.common[j], r.own[j] = p.Common+p.Shared, p.Own+p.Level+p.Rough
+			continue
+		}
+		r.common[j] *= p.Common
+		r.own[j] = p.Own*r.own[j] + p.Level
+	}
+}
+
+// scaledRow writes x over the length scales to dst, which it returns.
+func scaledRow(dst, x, length []float64) []float64 {
+	for d, v := range x {
+		dst[d] = v / length[d]
+	}
+	return dst
+}
+
+// paths writes to dst the sums of the absolute differences of the scaled row x from the
+// first len(dst) rows.
+func (c columns) paths(dst, x []float64) {
+	clear(dst)
+	for d, col := range c {
+		xd := x[d]
+		for j, v := range col[:len(dst)] {
+			dst[j] += math.Abs(xd - v)
+		}
+	}
+}
+
 // kinship holds the correlations of every two rows, in the lower triangle with the
-// diagonal, and their slopes by the logarithms of length scales, see slope52.
+// diagonal, and their slopes by the logarithms of length scales, see matern.
 type kinship struct {
 	common, own           [][]float64 // of c, of g
-	commonSlope, ownSlope [][]float64 // nil unless asked for
-	step                  [][]float64 // of the steps in g; nil before the first relate
+	commonSlope, ownSlope [][]float64 // nil unless asked for, without steps alone
 }
 
 // newKinship makes room for n rows.
 func newKinship(n int) *kinship {
-	k := &kinship{common: make([][]float64, n), own: make([][]float64, n)}
-	for i := range n {
-		k.common[i], k.own[i] = make([]float64, i+1), make([]float64, i+1)
-	}
-	return k
+	return &kinship{common: triangle(n), own: triangle(n)}
 }
 
 // withSlopes makes room for slopes, too.
 func (k *kinship) withSlopes() *kinship {
-	n := len(k.common)
-	k.commonSlope, k.ownSlope = make([][]float64, n), make([][]float64, n)
-	for i := range n {
-		k.commonSlope[i], k.ownSlope[i] = make([]float64, i+1), make([]float64, i+1)
-	}
+	k.commonSlope, k.ownSlope = triangle(len(k.common)), triangle(len(k.common))
 	return k
+}
+
+// triangle is a lower one of n rows with the diagonal.
+func triangle(n int) [][]float64 {
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, i+1)
+	}
+	return out
 }
 
 // relate works out the correlations of rows. O(len(rows)²) exponentials.
 func (k *kinship) relate(p MultiParams, rows [][]float64) {
-	if k.step == nil {
-		k.steps(p, rows)
-	}
+	scaled, r := p.scaled(rows), newKin(len(rows), len(rows[0]))
 	for i, x := range rows {
-		c, o, step := k.common[i], k.own[i], k.step[i]
-		for j, row := range rows[:i] {
-			qc, qo := p.distances(x, row)
-			if k.commonSlope == nil {
-				c[j], o[j] = matern52(qc), p.stepped(matern52(qo), step[j])
-				continue
-			}
-			c[j], k.commonSlope[i][j] = slope52(qc)
-			smooth, slope := slope52(qo)
-			o[j], k.ownSlope[i][j] = p.stepped(smooth, step[j]), p.stepped(slope, 0)
+		here := r.first(i)
+		here.common, here.own = k.common[i][:i], k.own[i][:i]
+		if k.commonSlope == nil {
+			here.correlate(p, x, scaled, nil, nil)
+		} else {
+			here.correlate(p, x, scaled, k.commonSlope[i], k.ownSlope[i])
 		}
-		c[i], o[i] = 1, 1
-	}
-}
-
-// steps works out what no learnt length scale changes.
-func (k *kinship) steps(p MultiParams, rows [][]float64) {
-	k.step = make([][]float64, len(rows))
-	for i, x := range rows {
-		k.step[i] = make([]float64, i)
-		for j, row := range rows[:i] {
-			k.step[i][j] = p.step(x, row)
-		}
+		k.common[i][i], k.own[i][i] = 1, 1
 	}
 }
 
@@ -66,24 +128,10 @@ func (k *kinship) fill(p MultiParams, obs Observations, i int, row []float64) {
 	ui, ai, si := obs.At[i], obs.Task[i], obs.source(i)
 	for j := range row[:i+1] {
 		uj := obs.At[j]
-		c, o := k.common[max(ui, uj)][min(ui, uj)], 0.0
-		v := p.Common * c
-		same := obs.Task[j] == ai
-		if same {
-			o = k.own[max(ui, uj)][min(ui, uj)]
-			v += p.Own*o + p.Level
-		}
-		if ui == uj {
-			v += p.Shared
-			if same {
-				v += p.Rough
-			}
-		}
-		if si != 0 && obs.Source[j] == si {
-			v += p.Change*c + p.ChangeLevel
-			if same {
-				v += p.ChangeOwn*o + p.ChangeOwnLevel
-			}
+		changed := si != 0 && obs.Source[j] == si
+		v := p.shared(k.common[max(ui, uj)][min(ui, uj)], ui == uj, changed)
+		if obs.Task[j] == ai {
+			v += p.apart(k.own[max(ui, uj)][min(ui, uj)], ui == uj, changed)
 		}
 		row[j] = v
 	}
@@ -92,40 +140,8 @@ func (k *kinship) fill(p MultiParams, obs Observations, i int, row []float64) {
 // stepShare is the part of each g_a's variance that goes by steps: libraries change
 // protocols and algorithms their course at thresholds. Our choice; on recorded machines
 // 0.3 to 0.7 lose less than none.
+//
+// The correlation of steps is exp(-Σ|a_d - b_d|/length_d): that of functions constant
+// between cuts that fall at random, which forests come close to (Balog and others, The
+// Mondrian Kernel, UAI 2016).
 const stepShare = 0.5
-
-// step is the correlation of steps, exp(-Σ|a_d - b_d|/length_d): that of functions
-// constant between cuts that fall at random, which forests come close to (Balog and
-// others, The Mondrian Kernel, UAI 2016).
-func (p MultiParams) step(a, b []float64) float64 {
-	if p.StepLength == nil {
-		return 0
-	}
-	sum := 0.0
-	for d, v := range a {
-		sum += math.Abs(v-b[d]) / p.StepLength[d]
-	}
-	return math.Exp(-sum)
-}
-
-// stepped mixes the correlations of the smooth part of g_a and of its steps.
-func (p MultiParams) stepped(smooth, step float64) float64 {
-	if p.StepLength == nil {
-		return smooth
-	}
-	return (1-stepShare)*smooth + stepShare*step
-}
-
-// matern52 is the correlation at squared distance q; see matern.
-func matern52(q float64) float64 {
-	s := math.Sqrt(5 * q)
-	return (1 + s + 5./3*q) * math.Exp(-s)
-}
-
-// slope52 returns matern52 and the factor s for which its derivative with respect to
-// the logarithm of a length scale is s·((a_d - b_d)/length_d)².
-func slope52(q float64) (value, slope float64) {
-	s := math.Sqrt(5 * q)
-	e := math.Exp(-s)
-	return (1 + s + 5./3*q) * e, 5. / 3 * (1 + s) * e
-}

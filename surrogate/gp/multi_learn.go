@@ -10,7 +10,6 @@ import (
 type MultiOptions struct {
 	Length []float64    // of steps, and centres of the priors of the other length scales, in the columns' units
 	Noise  float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
-	Smooth bool         // no steps
 	Start  *MultiParams // where the search begins; nil: at the centres of the priors
 }
 
@@ -39,40 +38,47 @@ const (
 	multiLengthSD  = 1.0 // of the logarithm of a length scale: a factor of 2.7
 	multiLengthMax = 4.0 // and at most so much from the centre
 	multiEvals     = 40  // of the likelihood
-	multiFirst     = 80  // observations that a search without a start begins with: steps are cheap there
+	multiFirst     = 80  // observations that a search without a start begins with: evaluations are cheap there
 	multiRows      = 240 // observations to learn from: more move the parameters little and cost n³
 )
 
-// FitMulti learns the hyper-parameters from the observations, from an even sample of
-// rows where there are more than 240, and returns the model conditioned on all.
-//
-// The mean is that of the targets; the rest maximises the log marginal likelihood plus
-// log-normal priors. The result depends on the arguments only. Errors are those of
-// WithMulti.
+// FitMulti returns the model with the hyper-parameters of LearnMulti conditioned on all
+// observations.
 func FitMulti(obs Observations, opt MultiOptions) (*Multi, error) {
-	if err := obs.validate(); err != nil {
+	p, err := LearnMulti(obs, opt)
+	if err != nil {
 		return nil, err
 	}
+	return WithMulti(p, obs)
+}
+
+// LearnMulti learns the hyper-parameters from the observations, from an even sample of
+// rows where there are more than 240.
+//
+// The mean is that of the targets; the rest maximises the log marginal likelihood of a
+// model without steps, plus log-normal priors: steps explain so much by themselves that
+// with them less is learnt of what is smooth. The result depends on the arguments only.
+// Errors are those of WithMulti.
+func LearnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
+	if err := obs.validate(); err != nil {
+		return MultiParams{}, err
+	}
 	if len(opt.Length) != len(obs.X[0]) {
-		return nil, fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(opt.Length), len(obs.X[0]))
+		return MultiParams{}, fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(opt.Length), len(obs.X[0]))
 	}
 	for _, v := range append([]float64{opt.Noise + math.SmallestNonzeroFloat64}, opt.Length...) {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%w: length scales %g, noise %g", ErrValue, opt.Length, opt.Noise)
+			return MultiParams{}, fmt.Errorf("%w: length scales %g, noise %g", ErrValue, opt.Length, opt.Noise)
 		}
 	}
 	if opt.Start == nil && len(obs.Y) > 2*multiFirst {
 		p, err := learnMulti(obs.Sample(multiFirst), opt)
 		if err != nil {
-			return nil, err
+			return MultiParams{}, err
 		}
 		opt.Start = &p
 	}
-	p, err := learnMulti(obs.Sample(multiRows), opt)
-	if err != nil {
-		return nil, err
-	}
-	return WithMulti(p, obs)
+	return learnMulti(obs.Sample(multiRows), opt)
 }
 
 func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
@@ -86,22 +92,14 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	if opt.Start != nil {
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}
-	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, step: opt.steps()}
+	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, unit: unit}
 	best, err := learn(l, b, [][]float64{start}, tolerance{evals: multiEvals, gradient: 1e-3, absolute: 1e-2, iterations: 2})
 	if err != nil {
 		return MultiParams{}, err
 	}
 	p := multiParams(b.inside(best), len(opt.Length), unit)
-	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.steps()
+	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.Length
 	return p, nil
-}
-
-// steps are the lengths of steps, see MultiParams.
-func (o MultiOptions) steps() []float64 {
-	if o.Smooth {
-		return nil
-	}
-	return o.Length
 }
 
 // belief about theta, see multiParams.
@@ -179,6 +177,9 @@ func (o Observations) Sample(most int) Observations {
 			out.Source = append(out.Source, o.Source[j])
 		}
 		out.Y = append(out.Y, o.Y[j])
+		if o.Extra != nil {
+			out.Extra = append(out.Extra, o.Extra[j])
+		}
 	}
 	return out
 }

@@ -9,7 +9,7 @@ type multiLikelihood struct {
 	obs   Observations
 	y     []float64
 	noise float64
-	step  []float64 // lengths, see MultiParams
+	unit  float64 // of the extra noise: what the targets' variance of 1 stands for
 
 	theta  []float64 // of the state below; nil before the first evaluation
 	loglik float64
@@ -42,7 +42,7 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 	l.k.relate(p, l.obs.X)
 	_, ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
 		l.k.fill(p, l.obs, i, row)
-		row[i] += l.noise
+		row[i] += l.noise + l.obs.extra(i)/l.unit
 	})
 	if !ok {
 		return l.loglik
@@ -56,11 +56,9 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-// params are those of theta where the targets have variance 1.
+// params are those of theta where the targets have variance 1; without steps.
 func (l *multiLikelihood) params(theta []float64) MultiParams {
-	p := multiParams(theta, len(l.obs.X[0]), 1)
-	p.StepLength = l.step
-	return p
+	return multiParams(theta, len(l.obs.X[0]), 1)
 }
 
 // gradient sets grad to the derivatives at theta; to zero where value is -Inf. O(2n³/3)

@@ -11,113 +11,206 @@ type Entry struct{ Row, Task int }
 // Posterior holds what the covariances between entries follow from, given the
 // observations of a Multi and entries that are asked for and not yet observed. It
 // is not safe for concurrent use.
+//
+// With the symbols of parts, let a row have the covariances g with the groups and a task at
+// it the own covariances o with the observations of the task. What is common there is known
+// but for its own covariance less α·α, α = R⁻¹g, if all that is common at the groups were
+// known; what the task has of its own but for its own covariance less β·β, β = L⁻¹o, if
+// that were; and that it is not adds γ·γ, γ = M⁻¹(α - T·β), M being the factor of B.
 type Posterior struct {
-	m       *Multi
-	rows    [][]float64
-	entries []Entry
-	v       [][]float64 // of each entry L⁻¹k, first for the observations, then for the pending
+	m        *Multi
+	rows     [][]float64
+	scaled   scaledRows // rows
+	entries  []Entry
+	alpha    [][]float64 // of each row
+	beta     [][]float64 // of each entry
+	gamma    [][]float64
+	variance []float64   // of each entry
+	steps    [][]float64 // of each entry: covariances with the pending over their deviations
 }
 
-// spareEntries is the room for pending entries before rows must move.
-const spareEntries = 64
-
 // Posterior prepares entries, tasks at rows. It keeps rows and entries.
-// O(len(entries)·n²) operations, O(len(entries)·n) numbers.
+// O(len(entries)·u²) operations and O(len(entries)·u) numbers for observations at u rows.
 func (m *Multi) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
 	}
-	n, u := len(m.obs.Y), len(m.obs.X)
-	p := &Posterior{m: m, rows: rows, entries: entries, v: newRows(len(entries), n+spareEntries)}
-	common, own := make([]float64, u), make([]float64, u)
+	u := len(m.parts.row)
+	p := &Posterior{
+		m: m, rows: rows, scaled: m.params.scaled(rows), entries: entries,
+		alpha: newRows(len(rows), u), beta: make([][]float64, len(entries)), gamma: newRows(len(entries), u),
+		variance: make([]float64, len(entries)), steps: make([][]float64, len(entries)),
+	}
+	of := make([][]int, len(m.parts.tasks)) // entries of each task
+	here := newKin(len(m.obs.X), len(m.obs.X[0]))
 	last := -1
 	for i, e := range entries {
 		if e.Row < 0 || e.Row >= len(rows) || e.Task < 0 {
 			return nil, fmt.Errorf("%w: task %d at row %d of %d", ErrShape, e.Task, e.Row, len(rows))
 		}
-		p.v[i] = p.v[i][:n]
 		if e.Row != last {
-			m.params.covariances(rows[e.Row], m.obs.X, common, own)
+			here.covary(m.params, rows[e.Row], m.rows)
+			for k, v := range m.parts.row {
+				p.alpha[e.Row][k] = here.common[v]
+			}
 			last = e.Row
 		}
-		m.fill(p.v[i], e.Task, common, own)
+		if e.Task < len(of) {
+			of[e.Task] = append(of[e.Task], i)
+			for _, j := range m.parts.tasks[e.Task] {
+				p.beta[i] = append(p.beta[i], here.own[m.obs.At[j]])
+			}
+		}
 	}
-	m.f.solve(p.v, 0)
+	m.parts.common.solve(p.alpha, 0)
+	p.condition(of)
 	return p, nil
 }
 
-// Variance of the function at entry i.
-func (p *Posterior) Variance(i int) float64 {
-	return max(0, p.m.params.variance()-dot(p.v[i], p.v[i]))
+// condition works out beta, gamma and the variances; of are the entries of each task.
+func (p *Posterior) condition(of [][]int) {
+	for i, e := range p.entries {
+		copy(p.gamma[i], p.alpha[e.Row])
+	}
+	for a, some := range of {
+		beta := make([][]float64, len(some))
+		for k, i := range some {
+			beta[k] = p.beta[i]
+		}
+		if len(p.m.parts.tasks[a]) == 0 || len(some) == 0 {
+			continue
+		}
+		p.m.parts.own[a].solve(beta, 0)
+		for k, row := range products(beta, p.m.parts.mixedOf(a)) {
+			gamma := p.gamma[some[k]]
+			for g, v := range row {
+				gamma[g] -= v
+			}
+		}
+	}
+	p.m.parts.joint.solve(p.gamma, 0)
+	for i := range p.entries {
+		p.variance[i] = max(0, p.Covariance(i, i))
+	}
 }
 
-// Covariance of the function at entries i and j. O(n) operations.
+// Variance of the function at entry i.
+func (p *Posterior) Variance(i int) float64 { return p.variance[i] }
+
+// Covariance of the function at entries i and j. O(u) operations.
 func (p *Posterior) Covariance(i, j int) float64 {
 	a, b := p.entries[i], p.entries[j]
-	var common, own [1]float64
-	p.m.params.covariances(p.rows[a.Row], p.rows[b.Row:b.Row+1], common[:], own[:])
-	prior := common[0]
+	v := p.prior(i, j) - dot(p.alpha[a.Row], p.alpha[b.Row]) + dot(p.gamma[i], p.gamma[j]) - dot(p.steps[i], p.steps[j])
 	if a.Task == b.Task {
-		prior += own[0]
+		v -= dot(p.beta[i], p.beta[j])
 	}
-	return prior - dot(p.v[i], p.v[j])
+	return v
+}
+
+// prior is the covariance of two entries before any observation.
+func (p *Posterior) prior(i, j int) float64 {
+	a, b := p.entries[i], p.entries[j]
+	common, own := p.m.params.Common+p.m.params.Shared, p.m.params.Own+p.m.params.Level+p.m.params.Rough
+	if a.Row != b.Row {
+		here := newKin(1, len(p.rows[a.Row]))
+		here.covary(p.m.params, p.rows[a.Row], p.m.params.scaled(p.rows[b.Row:b.Row+1]))
+		common, own = here.common[0], here.own[0]
+	}
+	if a.Task == b.Task {
+		return common + own
+	}
+	return common
 }
 
 // Covariances returns those of each of the entries named by rows with each of those
-// named by cols, len(rows)×len(cols). O(len(rows)·len(cols)·n) operations at the speed
+// named by cols, len(rows)×len(cols). O(len(rows)·len(cols)·u) operations at the speed
 // of block products.
 func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
-	out := newRows(len(rows), len(cols))
-	a, b := make([][]float64, 0, blockLen), make([][]float64, 0, blockLen)
-	var c block
-	for first := 0; first < len(rows); first += blockLen {
-		a = a[:0]
-		for _, i := range rows[first:min(first+blockLen, len(rows))] {
-			a = append(a, p.v[i])
-		}
-		for left := 0; left < len(cols); left += blockLen {
-			b = b[:0]
-			for _, j := range cols[left:min(left+blockLen, len(cols))] {
-				b = append(b, p.v[j])
-			}
-			c.mul(a, b, 0, len(a[0]))
-			for i := range a {
-				for j := range b {
-					out[first+i][left+j] = -c[i*blockLen+j]
-				}
-			}
-		}
-	}
-	p.addPrior(out, rows, cols)
-	return out
-}
-
-// addPrior adds the covariances before any observation.
-func (p *Posterior) addPrior(out [][]float64, rows, cols []int) {
-	at := make([]int, len(p.rows)) // in near, plus one
-	var near [][]float64
-	for _, j := range cols {
-		if u := p.entries[j].Row; at[u] == 0 {
-			near = append(near, p.rows[u])
-			at[u] = len(near)
-		}
-	}
-	common, own := make([]float64, len(near)), make([]float64, len(near))
+	out := products(p.gammas(rows), p.gammas(cols))
+	from, ofRow := p.alphas(rows)
+	to, ofCol := p.alphas(cols)
+	known := products(from, to)
+	here := newKin(len(p.rows), len(p.rows[0]))
 	last := -1
 	for k, i := range rows {
 		e := p.entries[i]
 		if e.Row != last {
-			p.m.params.covariances(p.rows[e.Row], near, common, own)
+			here.covary(p.m.params, p.rows[e.Row], p.scaled)
 			last = e.Row
 		}
 		for l, j := range cols {
 			f := p.entries[j]
-			out[k][l] += common[at[f.Row]-1]
+			out[k][l] += here.common[f.Row] - known[ofRow[k]][ofCol[l]]
 			if e.Task == f.Task {
-				out[k][l] += own[at[f.Row]-1]
+				out[k][l] += here.own[f.Row] - dot(p.beta[i], p.beta[j])
+			}
+			for s, v := range p.steps[i] {
+				out[k][l] -= v * p.steps[j][s]
 			}
 		}
 	}
+	return out
+}
+
+// Pair is two entries at one row.
+type Pair struct{ One, Other int }
+
+// WithDifferences returns the covariances of each of the entries named by rows with one
+// entry of each pair less the other: what is common to all tasks at a row drops out.
+// O(len(rows)·len(pairs)·u) operations at the speed of block products.
+func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
+	gamma := newRows(len(pairs), len(p.m.parts.row))
+	for k, pair := range pairs {
+		for g, v := range p.gamma[pair.One] {
+			gamma[k][g] = v - p.gamma[pair.Other][g]
+		}
+	}
+	out := products(p.gammas(rows), gamma)
+	here := newKin(len(p.rows), len(p.rows[0]))
+	last := -1
+	for k, i := range rows {
+		e := p.entries[i]
+		if e.Row != last {
+			here.covary(p.m.params, p.rows[e.Row], p.scaled)
+			last = e.Row
+		}
+		for l, pair := range pairs {
+			own := here.own[p.entries[pair.One].Row]
+			if p.entries[pair.One].Task == e.Task {
+				out[k][l] += own - dot(p.beta[i], p.beta[pair.One])
+			}
+			if p.entries[pair.Other].Task == e.Task {
+				out[k][l] -= own - dot(p.beta[i], p.beta[pair.Other])
+			}
+			for s, v := range p.steps[i] {
+				out[k][l] -= v * (p.steps[pair.One][s] - p.steps[pair.Other][s])
+			}
+		}
+	}
+	return out
+}
+
+// gammas are those of some entries.
+func (p *Posterior) gammas(some []int) [][]float64 {
+	out := make([][]float64, len(some))
+	for k, i := range some {
+		out[k] = p.gamma[i]
+	}
+	return out
+}
+
+// alphas are those of the rows of some entries, each once, and which is of each entry.
+func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
+	at := make([]int, len(p.rows)) // in alpha, plus one
+	for _, i := range some {
+		u := p.entries[i].Row
+		if at[u] == 0 {
+			alpha = append(alpha, p.alpha[u])
+			at[u] = len(alpha)
+		}
+		of = append(of, at[u]-1)
+	}
+	return alpha, of
 }
 
 // Difference is the variance of entry i minus entry j.
@@ -128,15 +221,18 @@ func (p *Posterior) Difference(i, j int) float64 {
 // Condition counts entry i as one more noisy observation from now on; its value
 // changes no covariance. It returns the covariance of each entry with that
 // observation over the observation's deviation: variances fall by the square of
-// it. O(len(entries)·n) operations.
+// it. O(len(entries)·u) operations.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
-	step := make([]float64, len(p.entries))
-	for j := range p.entries {
-		step[j] = p.Covariance(j, i) / deviation
+	all := make([]int, len(p.entries))
+	for j := range all {
+		all[j] = j
 	}
-	for j, s := range step {
-		p.v[j] = append(p.v[j], s)
+	step := p.Covariances([]int{i}, all)[0]
+	for j := range step {
+		step[j] /= deviation
+		p.steps[j] = append(p.steps[j], step[j])
+		p.variance[j] = max(0, p.variance[j]-step[j]*step[j])
 	}
 	return step
 }

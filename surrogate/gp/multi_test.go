@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -40,14 +41,12 @@ func TestMultiGradient(t *testing.T) {
 		name  string
 		obs   Observations
 		theta []float64
-		step  []float64
 	}{
-		{"one source", alone, theta, nil},
-		{"three sources", several, append(theta, -3, -2.5, -2, -3.5), nil},
-		{"steps", alone, theta, relatedOptions.Length},
+		{"one source", alone, theta},
+		{"three sources", several, append(theta, -3, -2.5, -2, -3.5)},
 	} {
 		grad := make([]float64, len(tc.theta))
-		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3, step: tc.step} }
+		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3, unit: 1} }
 		fresh().gradient(tc.theta, grad)
 		for k := range tc.theta {
 			const h = 1e-5
@@ -255,22 +254,19 @@ func TestMultiSteps(t *testing.T) {
 		Common: 1, Own: 2, Level: 0.5, Noise: 1e-4,
 	}
 	near, far := []float64{0.04, 0.06}, []float64{400, 600}
-	common, own := make([]float64, 3), make([]float64, 3)
-	p.covariances([]float64{0, 0}, [][]float64{{0, 0}, near, far}, common, own)
-	for i, want := range []float64{2.5, 0.5 + matern52(0.0002) + math.Exp(-0.02), 0.5} {
-		if math.Abs(own[i]-want) > 1e-12 {
-			t.Errorf("own covariance %d = %g, want %g", i, own[i], want)
+	here := newKin(3, 2)
+	here.covary(p, []float64{0, 0}, p.scaled([][]float64{{0, 0}, near, far}))
+	smooth := []float64{0.0002}
+	matern(smooth, nil, 1)
+	for i, want := range []float64{2.5, 0.5 + smooth[0] + math.Exp(-0.02), 0.5} {
+		if math.Abs(here.own[i]-want) > 1e-12 {
+			t.Errorf("own covariance %d = %g, want %g", i, here.own[i], want)
 		}
 	}
 	k := newKinship(2)
 	k.relate(p, [][]float64{{0, 0}, near})
-	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-own[1]) > 1e-12 {
-		t.Errorf("covariance of two rows %g, want %g", got, own[1])
-	}
-	smooth := relatedOptions
-	smooth.Smooth = true
-	if m, err := FitMulti(related(4, 2), smooth); err != nil || m.Params().StepLength != nil {
-		t.Errorf("smooth: %v, steps of %v", err, m.Params().StepLength)
+	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-here.own[1]) > 1e-12 {
+		t.Errorf("covariance of two rows %g, want %g", got, here.own[1])
 	}
 	p.StepLength = []float64{4}
 	if _, err := WithMulti(p, related(3, 2)); !errors.Is(err, ErrShape) && !errors.Is(err, ErrValue) {
@@ -296,6 +292,8 @@ func TestMultiErrors(t *testing.T) {
 		{"not a number", func(o *Observations, _ *MultiOptions) { o.Y[0] = math.NaN() }, ErrValue},
 		{"no such row", func(o *Observations, _ *MultiOptions) { o.At[0] = 9 }, ErrValue},
 		{"two lengths", func(_ *Observations, opt *MultiOptions) { opt.Length = opt.Length[:2] }, ErrShape},
+		{"one variance too few", func(o *Observations, _ *MultiOptions) { o.Extra = make([]float64, len(o.Y)-1) }, ErrShape},
+		{"negative variance", func(o *Observations, _ *MultiOptions) { o.Extra = make([]float64, len(o.Y)); o.Extra[1] = -1 }, ErrValue},
 		{"one source too few", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)-1) }, ErrShape},
 		{"negative source", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)); o.Source[2] = -1 }, ErrValue},
 		{"negative noise", func(_ *Observations, opt *MultiOptions) { opt.Noise = -1 }, ErrValue},
@@ -331,5 +329,29 @@ func TestMultiExtremes(t *testing.T) {
 				t.Errorf("%d observations: mean %g", len(o.Y), row[0])
 			}
 		}
+	}
+}
+
+// An observation that is known to be doubtful moves the model less, and what is learnt of
+// the others is not disturbed by it.
+func TestExtraNoise(t *testing.T) {
+	good := related(30, 3)
+	wrong := good
+	wrong.Y = slices.Clone(good.Y)
+	wrong.Y[7] += 2
+	doubted := wrong
+	doubted.Extra = make([]float64, len(good.Y))
+	doubted.Extra[7] = 100
+	at := good.X[good.At[7]]
+	mean := func(o Observations) float64 {
+		m, err := FitMulti(o, relatedOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Means([][]float64{at}, 3)[good.Task[7]][0]
+	}
+	right, trusting, doubting := mean(good), mean(wrong), mean(doubted)
+	if off := math.Abs(doubting - right); off > math.Abs(trusting-right)/3 {
+		t.Errorf("mean %g with the wrong observation doubted, %g with it trusted, want %g", doubting, trusting, right)
 	}
 }

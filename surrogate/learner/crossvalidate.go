@@ -22,6 +22,15 @@ type HeldOut struct {
 	Pairs     []Pair       // by point, then by algorithm
 }
 
+// Weigh returns options by which each of Points counts as it matters.
+func (h HeldOut) Weigh(opt Options) metrics.Options {
+	m := metrics.Options{MistakeThreshold: opt.Allowed.Threshold}
+	for _, p := range h.Points {
+		m.Weights = append(m.Weights, opt.weight(p))
+	}
+	return m
+}
+
 // FoldsOf deals the points of the measurements into k folds: all measurements of
 // one point share a fold. It returns the fold of each measurement. k is cut down
 // to the number of points.

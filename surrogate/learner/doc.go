@@ -5,7 +5,8 @@
 //   - [Forest]: one random forest for each algorithm, trained on the measurements of that
 //     algorithm (Hunold et al., CLUSTER 2020; Wilkins et al., "FACT", ExaMPI 2021);
 //   - [GaussianProcess]: one Gaussian process of all algorithms together, so that one
-//     algorithm measured at a point tells of the others there, see [tutti/surrogate/gp.Multi];
+//     algorithm measured at a point tells of the others there, see [tutti/surrogate/gp.Multi]
+//     and [Belief];
 //   - [Stack]: both, weighted by what chooses best on held-out points (Wolpert, Stacked
 //     Generalization, Neural Networks 5, 1992). It is what campaigns use by default.
 //

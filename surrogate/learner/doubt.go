@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/coll"
-	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
 )
@@ -22,15 +21,13 @@ type Doubt struct {
 	Rival    coll.Algorithm // the zero Algorithm where there is no other
 	Gap      float64        // log10 of rival over choice as predicted, 0 or more
 	PMistake float64        // probability that the choice is a significant mistake beside the rival
-	Tie      bool           // single measurements cannot tell the two apart, and a mistake is not likely
+	Tie      bool           // single measurements cannot tell the two apart, and a mistake is less likely than is allowed
 }
 
 const (
 	// A tie has a Gap below so many deviations of the difference of two measurements,
 	// each off by preprocess.MeasurementNoise.
 	tieDeviations = 2
-	// A tie is a mistake with less than this probability.
-	tieMistake = 0.05
 	// So many points have their posterior in memory at once.
 	doubtBlock = 128
 )
@@ -112,15 +109,15 @@ func (b beliefs) doubt(p coll.Point, first, end int) Doubt {
 			continue
 		}
 		gap, sd := b.gap(best, e)
-		loss, mistake := expected(gap, sd)
+		loss, mistake := expected(gap, sd, b.l.allowed.Threshold)
 		// The last term picks the nearest of rivals that cost nothing.
-		if weight := loss + mistake - 1e-6*gap; weight > most {
+		if weight := b.l.allowed.Loss(loss, mistake) - 1e-6*gap; weight > most {
 			most = weight
 			d.Rival, d.Gap, d.PMistake = b.l.algorithms[b.entries[e].Task], gap, mistake
 		}
 	}
 	noise := tieDeviations * math.Sqrt(2*preprocess.MeasurementNoise)
-	d.Tie = d.Rival != (coll.Algorithm{}) && d.Gap < noise && d.PMistake < tieMistake
+	d.Tie = d.Rival != (coll.Algorithm{}) && d.Gap < noise && d.PMistake < b.l.allowed.Mistakes
 	return d
 }
 
@@ -141,15 +138,15 @@ func (b beliefs) gap(best, rival int) (gap, sd float64) {
 
 // expected returns what choosing an algorithm costs beside a rival that is slower by gap
 // decades, normal with deviation sd: the expected slowdown over the faster of both, minus
-// one, and the probability of a significant mistake.
+// one, and the probability of being slower by more than the threshold.
 //
 // With x the natural logarithm of choice over rival, normal with mean -m and deviation s,
 // the first is E[max(eˣ, 1)] - 1 = e^(s²/2-m)·Φ((s²-m)/s) - Φ(-m/s), as in RiskOf.
-func expected(gap, sd float64) (loss, mistake float64) {
+func expected(gap, sd, threshold float64) (loss, mistake float64) {
 	if sd == 0 {
 		return 0, 0
 	}
 	m, s := gap*math.Ln10, sd*math.Ln10
 	loss = math.Exp(s*s/2-m)*distuv.UnitNormal.CDF((s*s-m)/s) - distuv.UnitNormal.CDF(-m/s)
-	return max(0, loss), distuv.UnitNormal.CDF(-(m + math.Log1p(metrics.DefaultMistakeThreshold)) / s)
+	return max(0, loss), distuv.UnitNormal.CDF(-(m + math.Log1p(threshold)) / s)
 }

@@ -3,47 +3,28 @@ package learner
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"tutti/coll"
 	"tutti/preprocess"
-	"tutti/surrogate/gp"
 )
 
-// gaussianMost is how many measurements a Gaussian process is conditioned on, an even
-// sample of the points where there are more: its cost grows with the cube.
-const gaussianMost = 1500
-
-// fitGaussian conditions a Gaussian process of all algorithms on the measurements and
-// on those of earlier campaigns; for Stack it adds forests.
+// fitGaussian takes the belief of the measurements; for Stack it adds forests.
 func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
 	if opt.Scaling != preprocess.AlgorithmLog10 {
 		return nil, fmt.Errorf("model %s with scaling %s: want %s", opt.Model, opt.Scaling, preprocess.AlgorithmLog10)
 	}
-	l := &Learner{scaler: scaler}
-	for _, known := range append([][]coll.Measurement{ms}, opt.Earlier...) {
-		for _, m := range known {
-			l.algorithms = append(l.algorithms, m.Algorithm)
+	b := opt.Belief
+	if b == nil {
+		var err error
+		if b, err = Believe(ms, opt.Earlier...); err != nil {
+			return nil, err
 		}
 	}
-	slices.SortFunc(l.algorithms, coll.CompareAlgorithms)
-	l.algorithms = slices.Compact(l.algorithms)
-	index := make(map[coll.Algorithm]int, len(l.algorithms))
-	for a, alg := range l.algorithms {
-		index[alg] = a
-	}
-	obs := preprocess.Observations(ms, index, opt.Earlier...)
-	var err error
-	l.gaussian, err = gp.FitMulti(obs.Sample(gaussianMost), gp.MultiOptions{
-		Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("surrogate of %d measurements: %w", len(ms), err)
-	}
+	l := &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process}
 	if opt.Model == Stack {
-		err = l.stack(ms, obs, opt)
+		return l, l.stack(ms, b, opt)
 	}
-	return l, err
+	return l, nil
 }
 
 // predictGaussian returns predictions of the Gaussian process, and of the forests as far

@@ -89,10 +89,11 @@ func TestGaussianProcessIsDeterministic(t *testing.T) {
 	}
 }
 
-// The order of the measurements moves the predictions of a Gaussian process by no more
-// than rounding. Forests draw bootstrap samples by row, so theirs depend on it.
+// The order of few measurements moves the predictions of a Gaussian process by no more
+// than rounding: of more, hyperparameters are learnt from the first. Forests draw bootstrap
+// samples by row, so theirs depend on it.
 func TestGaussianProcessKnowsNoOrder(t *testing.T) {
-	train := few(t, 20)
+	train := few(t, 20)[:32]
 	want := predictions(t, train, learner.GaussianProcess)
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/gp"
@@ -24,6 +25,25 @@ type Options struct {
 	// chosen. A Gaussian process learns what they are worth from the present ones;
 	// forests do not look at them.
 	Earlier [][]coll.Measurement
+	// Belief is that of the measurements and of Earlier; nil: Fit forms it.
+	Belief *Belief
+	// Before, where not nil, was fitted by the same options to the first of the
+	// measurements: the weights of a stack are taken from it where they would come out
+	// the same.
+	Before *Learner
+	// Allowed is what the selection may lose: in its units the forests of a stack are
+	// weighted and doubts are compared.
+	Allowed metrics.Allowed
+	// Weight says how much a point matters, 0 or more. Nil: all alike.
+	Weight func(coll.Point) float64
+}
+
+// weight of a point.
+func (o Options) weight(p coll.Point) float64 {
+	if o.Weight == nil {
+		return 1
+	}
+	return o.Weight(p)
 }
 
 // Learner predicts every algorithm it has measurements of. It is safe for
@@ -35,6 +55,8 @@ type Learner struct {
 	rows       [][]int   // of each forest: indices of its measurements
 	gaussian   *gp.Multi // nil when forests predict alone
 	weight     float64   // of the forests beside the Gaussian process
+	weighed    int       // measurements that weight is learnt from
+	allowed    metrics.Allowed
 }
 
 // Fit trains the model of the options on measurements of one collective. It returns an
@@ -61,7 +83,7 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Model == GaussianProcess || opt.Model == Stack {
+	if opt.Model.Believes() {
 		return fitGaussian(ms, scaler, opt)
 	}
 	l, err := train(ms, scaler.Apply(ms), opt.Forest)
@@ -111,6 +133,14 @@ func mix(seed uint64, alg coll.Algorithm) uint64 {
 // Algorithms returns what the learner can predict, in order; the caller must not
 // change it.
 func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
+
+// ForestWeight is what forests weigh in predictions, from 0 to 1: 1 where they predict alone.
+func (l *Learner) ForestWeight() float64 {
+	if l.gaussian == nil {
+		return 1
+	}
+	return l.weight
+}
 
 // Predict returns the prediction of each algorithm at each point in scaled units,
 // one row for each of Algorithms. Lower is faster.

@@ -106,6 +106,9 @@ func TestSeed(t *testing.T) {
 // Every scaling goes from measurements to a choice. On a dense grid the choice is
 // good, and no number on the way is not finite.
 func TestScalings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns a dense grid with every scaling")
+	}
 	points := dense(t)
 	ms := synthetic.Measurements(points)
 	const bound = 1.02 // measured: 1.0016 with algorithm_log10, the best, to 1.0050

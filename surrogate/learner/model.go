@@ -17,6 +17,9 @@ const (
 	Stack           Model = "stack"   // both, weighted by what chooses best on held-out points
 )
 
+// Believes reports whether a model rests on a Belief.
+func (m Model) Believes() bool { return m == GaussianProcess || m == Stack }
+
 // Models returns the known models.
 func Models() []Model { return []Model{Forest, GaussianProcess, Stack} }
 

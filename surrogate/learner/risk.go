@@ -29,7 +29,7 @@ const riskMost = 9
 
 // Risks returns what each choice is expected to lose at its point beside the other
 // algorithms that can run there; see RiskOf. Times are those measured, which are off by
-// preprocess.MeasurementNoise alone, and else those that the Gaussian process predicts,
+// their own noise alone, and else those that the Gaussian process predicts,
 // with scale times its deviations. Forests are not asked, even if they have a weight: the
 // choices need not be this learner's own.
 //
@@ -79,17 +79,17 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 		return nil, err
 	}
 	values := make([]float64, len(entries)) // log10 seconds
-	seen := make([]bool, len(entries))
+	noise := make([]float64, len(entries))  // of those measured, 0 for the others
 	for i, e := range entries {
-		c := coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}
-		if values[i], seen[i] = measured[c]; !seen[i] {
-			values[i] = means[e.Task][e.Row]
+		values[i] = means[e.Task][e.Row]
+		if m, seen := measured[coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}]; seen {
+			values[i], noise[i] = m.Log, m.Noise
 		}
 	}
 	out := make([][]Rival, len(points))
 	for i, e := range entries {
 		if best := chosen[e.Row]; i != best {
-			out[e.Row] = append(out[e.Row], Rival{Gap: values[i] - values[best], SD: math.Sqrt(spread(posterior, seen, best, i, scale))})
+			out[e.Row] = append(out[e.Row], Rival{Gap: values[i] - values[best], SD: math.Sqrt(spread(posterior, noise, best, i, scale))})
 		}
 	}
 	return out, nil
@@ -97,23 +97,17 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 
 // spread is the variance of the difference of two entries: that of the predicted ones,
 // scaled, and the noise of the measured ones.
-func spread(p *gp.Posterior, seen []bool, a, b int, scale float64) float64 {
+func spread(p *gp.Posterior, noise []float64, a, b int, scale float64) float64 {
 	v := 0.0
 	switch {
-	case !seen[a] && !seen[b]:
+	case noise[a] == 0 && noise[b] == 0:
 		v = p.Difference(a, b)
-	case !seen[a]:
+	case noise[a] == 0:
 		v = p.Variance(a)
-	case !seen[b]:
+	case noise[b] == 0:
 		v = p.Variance(b)
 	}
-	v *= scale * scale
-	for _, e := range []int{a, b} {
-		if seen[e] {
-			v += preprocess.MeasurementNoise
-		}
-	}
-	return v
+	return v*scale*scale + noise[a] + noise[b]
 }
 
 // Standardised returns, for measurements that the Gaussian process has not seen, the
@@ -125,11 +119,11 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 	}
 	var points []coll.Point
 	var entries []gp.Entry
-	var seconds []float64
+	var known []coll.Measurement
 	for _, m := range ms {
-		if a, known := slices.BinarySearchFunc(l.algorithms, m.Algorithm, coll.CompareAlgorithms); known {
+		if a, ok := slices.BinarySearchFunc(l.algorithms, m.Algorithm, coll.CompareAlgorithms); ok {
 			entries = append(entries, gp.Entry{Row: len(points), Task: a})
-			points, seconds = append(points, m.Point), append(seconds, m.Seconds)
+			points, known = append(points, m.Point), append(known, m)
 		}
 	}
 	if len(points) == 0 {
@@ -143,7 +137,7 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 	}
 	out := make([]float64, len(points))
 	for i, e := range entries {
-		out[i] = (math.Log10(seconds[i]) - means[e.Task][i]) / math.Sqrt(posterior.Variance(i)+preprocess.MeasurementNoise)
+		out[i] = (math.Log10(known[i].Seconds) - means[e.Task][i]) / math.Sqrt(posterior.Variance(i)+preprocess.NoiseOf(known[i]))
 	}
 	return out, nil
 }

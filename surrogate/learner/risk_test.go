@@ -1,8 +1,10 @@
 package learner_test
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tutti/coll"
@@ -56,9 +58,13 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	can := func(coll.Point) []coll.Algorithm { return l.Algorithms() }
-	choices, err := l.Choices(points, can, nil)
+	doubts, err := l.Doubts(points, can)
 	if err != nil {
 		t.Fatal(err)
+	}
+	choices := make([]coll.Algorithm, len(points))
+	for i, d := range doubts {
+		choices[i] = d.Choice
 	}
 	risks, err := l.Risks(points, choices, can, nil, 1, metrics.Options{})
 	if err != nil {
@@ -99,5 +105,32 @@ func TestRiskOfRivals(t *testing.T) {
 	}
 	if wild := learner.RiskOf([]learner.Rival{{Gap: -1, SD: 1000}}, metrics.Options{}); wild.Loss != 9 || wild.Square != 81 || !(wild.Mistake > 0.4) {
 		t.Errorf("a wild rival: %+v", wild)
+	}
+}
+
+// A measurement whose samples scattered leaves more risk than one whose samples agreed.
+func TestRisksKnowTheNoise(t *testing.T) {
+	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
+	ms := synthetic.Measurements([]coll.Point{point})
+	l, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	can := func(coll.Point) []coll.Algorithm { return l.Algorithms() }
+	fastest := slices.MinFunc(ms, func(a, b coll.Measurement) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	risk := func(wide float64) float64 {
+		measured := learner.Measured{}
+		for _, m := range ms {
+			m.Low, m.High = m.Seconds/wide, m.Seconds*wide
+			measured[m.Candidate] = learner.Time{Log: math.Log10(m.Seconds), Noise: preprocess.NoiseOf(m)}
+		}
+		risks, err := l.Risks([]coll.Point{point}, []coll.Algorithm{fastest.Algorithm}, can, measured, 1, metrics.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return risks[0].Loss
+	}
+	if narrow, wide := risk(1.001), risk(3); wide < 10*narrow+0.01 {
+		t.Errorf("loss %g with intervals of a factor of three, %g with narrow ones", wide, narrow)
 	}
 }

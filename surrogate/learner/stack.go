@@ -10,9 +10,6 @@ import (
 
 const (
 	stackFolds = 10
-	// The criteria's usual limits, by which losses and mistakes are weighed.
-	stackSlowdown = 0.03
-	stackMistakes = 0.05
 	// Forests have a weight only if they are better by so many standard errors.
 	stackErrors = 2.0
 )
@@ -22,31 +19,66 @@ const (
 var stackWeights = []float64{0, 0.25, 0.5, 0.75, 1}
 
 // stack adds forests, trained on times relative to the fastest one that the Gaussian
-// process predicts at the point, and weights them. The weight is the one whose choices
-// among what was measured at each point lose least, the least of equal ones. What both
-// predict there is predicted without the point: by the Gaussian process from other folds,
-// by each forest out of bag.
+// process predicts at the point, where they have a weight; see weigh.
 //
 // Source: Wolpert, Stacked Generalization, Neural Networks 5 (1992).
-func (l *Learner) stack(ms []coll.Measurement, obs gp.Observations, opt Options) error {
+func (l *Learner) stack(ms []coll.Measurement, b *Belief, opt Options) error {
+	l.weighed = learntFrom(len(ms))
+	if before := opt.Before; before != nil && before.weighed == l.weighed {
+		l.weight = before.weight
+	} else if err := l.weigh(ms[:l.weighed], b, opt); err != nil {
+		return err
+	}
+	if l.weight == 0 {
+		return nil
+	}
+	forests, err := l.beside(ms, b.obs, opt)
+	if err != nil {
+		return err
+	}
+	l.forests, l.rows = forests.forests, forests.rows
+	return nil
+}
+
+// beside grows forests of all algorithms beside the Gaussian process, of which obs are the
+// observations that begin with the measurements.
+func (l *Learner) beside(ms []coll.Measurement, obs gp.Observations, opt Options) (*Learner, error) {
 	here := l.gaussian.Means(obs.X, len(l.algorithms))
 	targets := make([]float64, len(ms))
 	for j := range targets {
 		targets[j] = obs.Y[j] - fastest(here, obs.At[j])
 	}
-	forests, err := train(ms, targets, opt.Forest)
+	return train(ms, targets, opt.Forest)
+}
+
+// weigh weights the forests by the first measurements of a belief. The weight is the one
+// whose choices among what was measured at each point lose least, the least of equal ones.
+// What both predict there is predicted without the point: by the Gaussian process from
+// other folds, by each forest out of bag.
+func (l *Learner) weigh(ms []coll.Measurement, b *Belief, opt Options) error {
+	obs, of := b.observations(ms, opt.Earlier), l
+	if len(obs.Y) < len(b.obs.Y) {
+		gaussian, err := gp.WithMulti(b.params, obs.Sample(beliefMost))
+		if err != nil {
+			return err
+		}
+		of = &Learner{algorithms: l.algorithms, gaussian: gaussian}
+	}
+	forests, err := of.beside(ms, obs, opt)
 	if err != nil {
 		return err
 	}
 	if len(forests.algorithms) < len(l.algorithms) {
 		return nil // the others are known from earlier alone
 	}
-	sets, err := l.heldOut(obs, forests.outOfBag(len(ms)), opt.Forest.Seed)
+	points, err := of.heldOut(obs, forests.outOfBag(len(ms)), opt.Forest.Seed)
 	if err != nil {
 		return err
 	}
-	l.weight = weightOf(sets)
-	l.forests, l.rows = forests.forests, forests.rows
+	for j, m := range ms {
+		points[obs.At[j]].weight = opt.weight(m.Point)
+	}
+	l.weight = weightOf(points, l.allowed)
 	return nil
 }
 
@@ -69,9 +101,15 @@ func (l *Learner) outOfBag(n int) []float64 {
 // held is a measurement with what was predicted for it without it, all in decades.
 type held struct{ measured, gaussian, forest float64 }
 
-// heldOut gathers the measurements of each point that both kinds of models predict.
-func (l *Learner) heldOut(obs gp.Observations, forest []float64, seed uint64) ([][]held, error) {
-	seen := obs.Sample(gaussianMost)
+// heldPoint is a point with what is known there.
+type heldPoint struct {
+	weight float64
+	known  []held
+}
+
+// heldOut gathers the measurements of each row that both kinds of models predict.
+func (l *Learner) heldOut(obs gp.Observations, forest []float64, seed uint64) ([]heldPoint, error) {
+	seen := obs.Sample(beliefMost)
 	folds := make([]int, len(seen.Y))
 	of := deal(len(seen.X), stackFolds, seed)
 	for j, u := range seen.At {
@@ -84,23 +122,24 @@ func (l *Learner) heldOut(obs gp.Observations, forest []float64, seed uint64) ([
 	if err != nil {
 		return nil, err
 	}
-	sets := make([][]held, len(seen.X))
-	for j, k := range obs.Sampled(gaussianMost) {
+	points := make([]heldPoint, len(obs.X))
+	for j, k := range obs.Sampled(beliefMost) {
 		if k < len(forest) && !math.IsNaN(forest[k]) {
-			sets[seen.At[j]] = append(sets[seen.At[j]], held{seen.Y[j], gaussian[j], forest[k]})
+			p := &points[obs.At[k]]
+			p.known = append(p.known, held{seen.Y[j], gaussian[j], forest[k]})
 		}
 	}
-	return sets, nil
+	return points, nil
 }
 
 // weightOf is the weight of the forests that loses least on held-out points. What it
 // spares beside the Gaussian process alone must exceed stackErrors standard errors of it.
-func weightOf(sets [][]held) float64 {
-	alone := lossesOf(sets, 0)
+func weightOf(points []heldPoint, allowed metrics.Allowed) float64 {
+	alone := lossesOf(points, 0, allowed)
 	weight, most := 0.0, 0.0
 	for _, w := range stackWeights[1:] {
 		sum, squares := 0.0, 0.0
-		for i, lost := range lossesOf(sets, w) {
+		for i, lost := range lossesOf(points, w, allowed) {
 			d := alone[i] - lost
 			sum += d
 			squares += d * d
@@ -112,11 +151,12 @@ func weightOf(sets [][]held) float64 {
 	return weight
 }
 
-// lossesOf is what the choice loses at each point, slowdown and mistakes in units of
-// what the criteria allow, when the forests have weight w.
-func lossesOf(sets [][]held, w float64) []float64 {
-	out := make([]float64, len(sets))
-	for i, here := range sets {
+// lossesOf is what the choice loses at each point, in units of what is allowed and by the
+// point's weight, when the forests have weight w.
+func lossesOf(points []heldPoint, w float64, allowed metrics.Allowed) []float64 {
+	out := make([]float64, len(points))
+	for i, p := range points {
+		here := p.known
 		if len(here) < 2 {
 			continue
 		}
@@ -130,11 +170,7 @@ func lossesOf(sets [][]held, w float64) []float64 {
 				lowest, chosen = v, h.measured
 			}
 		}
-		lost := math.Pow(10, chosen-best) - 1
-		out[i] = lost / stackSlowdown
-		if lost > metrics.DefaultMistakeThreshold {
-			out[i] += 1 / stackMistakes
-		}
+		out[i] = p.weight * allowed.LossOf(math.Pow(10, chosen-best)-1)
 	}
 	return out
 }

@@ -65,6 +65,7 @@ tutti_start() {
 	began=$tutti_now
 	(cd "$folder" && export TUTTI_START=$PWD && exec timeout -k 10 "$limit" "$@") </dev/null >"$folder/stdout" 2>"$folder/stderr"
 	code=$?
+	if [ "$code" -eq 143 ]; then sleep 2; fi # who ends a job ends this script a moment after its programs
 	if [ "$code" -ne 0 ]; then # what the launcher left behind on this node
 		for found in $(grep -lzxF -- "TUTTI_START=$PWD/$folder" /proc/[0-9]*/environ 2>/dev/null); do
 			found=${found#/proc/}
@@ -119,15 +120,16 @@ tutti_side() {
 }
 
 # Prints the nodes of the job, a line for those of each switch that a line of the file
-# switches names and one for all others, with their number before them.
+# switches names and one for all others, with their number before them. A name with a
+# domain is that without.
 tutti_switches() {
 	local -A switch
 	local line host number=0 group=()
 	while read -r line; do
-		for host in $line; do switch[$host]=$number; done
+		for host in $line; do switch[$host]=$number switch[${host%%.*}]=$number; done
 		number=$((number + 1))
 	done <switches
-	for host in $(tutti_hosts); do group[${switch[$host]:-$number}]+=" $host"; done
+	for host in $(tutti_hosts); do group[${switch[$host]:-${switch[${host%%.*}]:-$number}}]+=" $host"; done
 	for line in "${group[@]}"; do
 		set -- $line
 		echo "$# $line"

@@ -11,6 +11,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"tutti/benchrunner"
+	"tutti/internal/test/executable"
 )
 
 // record is fault.json in the folder of a job: its runs at the inner scheduler. Runs
@@ -99,7 +100,7 @@ func (r record) prepare(sub benchrunner.Submission, kind Kind, delay time.Durati
 		files[filepath.Join(bin, "timeout")] = "#!/bin/bash\nPATH=${PATH#*:}\n" + body
 	}
 	for path, text := range files {
-		if err := os.WriteFile(path, []byte(text), 0o777); err != nil {
+		if err := executable.Write(path, text); err != nil {
 			return in, err
 		}
 	}

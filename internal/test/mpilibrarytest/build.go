@@ -3,9 +3,11 @@ package mpilibrarytest
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,20 +44,20 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds: whatever the rows, files lead where the plan does, at every row, and the
-// plan keeps its promises.
+// testBuilds: whatever the rows, files lead where the selection does, at every row, and the
+// selection keeps its promises.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
 			t.Run(b.cat.Version+" "+f.name, func(t *testing.T) {
 				rows := f.rows(b.cat, uint64(i))
-				plan, _ := Told(t, b.build, rows, mpi.FitOptions{})
-				testPromises(t, plan, rows, 0)
+				sel, _ := Told(t, b.build, rows, mpi.FitOptions{})
+				testPromises(t, sel, rows, 0)
 				opt := mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}
-				plan, x := Told(t, b.build, rows, opt)
-				testPromises(t, plan, rows, opt.MaxLoss)
+				sel, x := Told(t, b.build, rows, opt)
+				testPromises(t, sel, rows, opt.MaxLoss)
 				if !lib.Facts().Guards {
-					testSafety(t, b.cat, plan, rows)
+					testSafety(t, b.cat, sel, rows)
 				}
 				testSame(t, b.build, x, rows, opt)
 			})
@@ -66,10 +68,10 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 // testPromises: nothing is selected that is predicted to be slower than the default,
 // or not predicted at all. A library that can leave no size to itself may lose as much
 // as merging may.
-func testPromises(t *testing.T, plan selection.Plan, rows []selection.Row, maxLoss float64) {
+func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, maxLoss float64) {
 	t.Helper()
 	for _, r := range rows {
-		alg, _ := plan.Select(r.Point)
+		alg, _ := sel.Select(r.Point)
 		if alg.IsDefault() {
 			continue
 		}
@@ -82,10 +84,10 @@ func testPromises(t *testing.T, plan selection.Plan, rows []selection.Row, maxLo
 }
 
 // testSafety: nothing is selected that is wrong for an operation that does not commute.
-func testSafety(t *testing.T, cat *mpi.Catalogue, plan selection.Plan, rows []selection.Row) {
+func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows []selection.Row) {
 	t.Helper()
 	for _, r := range rows {
-		alg, _ := plan.Select(r.Point)
+		alg, _ := sel.Select(r.Point)
 		if e, err := cat.Lookup(r.Point.Collective, alg); err == nil && !e.OpSafe {
 			t.Errorf("%v: %v is selected, which is not safe", r.Point, alg)
 		}
@@ -105,19 +107,21 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 
 // testWriting: one export after another is written into the same folder. Nothing of
 // an earlier one is left, the settings name what is there, and the snippet sets for a
-// shell what the settings say, in jobs of every layout and outside of any.
+// shell what the settings say, in jobs of every layout and outside of any. The patterns
+// of the facts match every file, and each matches one.
 func testWriting(t *testing.T, lib mpi.Library) {
+	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
-			plan, err := b.build.Fit(f.rows(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
+			sel, err := b.build.Fit(f.rows(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, err := b.build.Export(plan, dir)
+			x, err := b.build.Export(sel, dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,9 +133,35 @@ func testWriting(t *testing.T, lib mpi.Library) {
 			if d := cmp.Diff(want, filesIn(t, dir)); d != "" {
 				t.Errorf("%s %s (-names +files):\n%s", b.cat.Version, f.name, d)
 			}
+			for _, name := range want {
+				written[name] = true
+			}
 			testNamed(t, x, dir)
 			testSourcing(t, x, filepath.Join(dir, x.Snippet))
 		}
+	}
+	testPatterns(t, lib.Facts().Files, slices.Sorted(maps.Keys(written)))
+}
+
+// testPatterns: each name is matched by a pattern, and each pattern matches a name.
+func testPatterns(t *testing.T, patterns, names []string) {
+	t.Helper()
+	idle := slices.Clone(patterns)
+	for _, name := range names {
+		matches := func(pattern string) bool {
+			ok, err := path.Match(pattern, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ok
+		}
+		if !slices.ContainsFunc(patterns, matches) {
+			t.Errorf("%s is written, but no file of %q", name, patterns)
+		}
+		idle = slices.DeleteFunc(idle, matches)
+	}
+	if len(idle) > 0 {
+		t.Errorf("no file of %q is written", idle)
 	}
 }
 
@@ -219,10 +249,10 @@ func testPorting(t *testing.T, lib mpi.Library) {
 			if len(both) != len(rows) || from == to.cat && left > 0 {
 				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)
 			}
-			plan, _ := Told(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
+			sel, _ := Told(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
 			for _, r := range rows {
 				c := coll.Candidate{Point: r.Point}
-				c.Algorithm, _ = plan.Select(r.Point)
+				c.Algorithm, _ = sel.Select(r.Point)
 				if !to.cat.Carries(c, from.Version) {
 					t.Errorf("%s for %s: %v is selected, which that release has not", from.Version, to.cat.Version, c)
 				}
@@ -231,32 +261,32 @@ func testPorting(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// Told fits rows and exports the plan. The files must lead where the plan does.
-func Told(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Plan, mpi.Export) {
+// Told fits rows and exports the selection. The files must lead where the selection does.
+func Told(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
-	plan, err := b.Fit(rows, opt)
+	sel, err := b.Fit(rows, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := b.Export(plan, Dir)
+	x, err := b.Export(sel, Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Replay(x, plan, rows); err != nil {
+	if err := b.Replay(x, sel, rows); err != nil {
 		t.Fatal(err)
 	}
-	return plan, x
+	return sel, x
 }
 
-// Sourced writes a plan into a folder of its own and returns the settings of the
+// Sourced writes a selection into a folder of its own and returns the settings of the
 // snippet as a shell understands it outside of any job, as NAME=VALUE.
-func Sourced(t testing.TB, b mpi.Build, plan selection.Plan) []string {
+func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	x, err := b.Export(plan, dir)
+	x, err := b.Export(sel, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 		t.Errorf("%s %v: switches %v, its neighbours have %v", cat.Version, c, switches, before)
 	}
 	shared[start] = switches
-	for _, way := range []string{fmt.Sprint("settings ", f.Env), fmt.Sprint("switches ", start, f.Switches)} {
+	for _, way := range []string{fmt.Sprint("settings ", f.Env), fmt.Sprint("switches ", start, f.Switches, f.Own)} {
 		if other, ok := same[way]; ok {
 			t.Errorf("%s %v: forced as %v is: %s", cat.Version, c, other, way)
 		}

@@ -21,10 +21,9 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
-)
 
-// Require set to 1 in the environment makes a missing browser a failure.
-const Require = "REQUIRE_BROWSER"
+	"tutti/internal/test/need"
+)
 
 // patience is how long Do and Until wait: far more than a page takes, even on a machine
 // that does much else.
@@ -49,10 +48,7 @@ func Browse(t *testing.T, home string) context.Context {
 	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		if os.Getenv(Require) == "1" {
-			t.Fatal("needs apt-get install chromium: ", err)
-		}
-		t.Skip("needs apt-get install chromium: ", err)
+		need.Browser.Missing(t, "%v: needs apt-get install chromium", err)
 	}
 	running, err := start(path)
 	if err != nil {

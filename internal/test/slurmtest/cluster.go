@@ -2,8 +2,6 @@ package slurmtest
 
 import (
 	"bytes"
-	_ "embed"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,10 +10,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-//go:embed testdata/ucx-yield.c
-var shimSource []byte
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/need"
+)
 
 // Options say what cluster a test needs.
 type Options struct {
@@ -153,17 +152,15 @@ func (c *Cluster) command(args ...string) *exec.Cmd {
 }
 
 // Shim returns the path of a library to be preloaded into programs of Debian's MPICH
-// where they talk TCP between nodes; see testdata/ucx-yield.c.
+// where they talk TCP between nodes; see test.Yield.
 func (c *Cluster) Shim() string {
 	c.t.Helper()
-	lib := filepath.Join(c.Dir, "ucx-yield.so")
+	lib := filepath.Join(c.Dir, test.Yield.Name)
 	if _, err := os.Stat(lib); err == nil {
 		return lib
 	}
-	cmd := exec.Command("gcc", "-O2", "-shared", "-fPIC", "-x", "c", "-o", lib, "-")
-	cmd.Stdin = bytes.NewReader(shimSource)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		lack(c.t, fmt.Sprintf("gcc: %v: needs apt-get install gcc libc6-dev\n%s", err, out))
+	if _, err := csource.Build(c.t.Context(), test.Yield, "gcc", lib); err != nil {
+		need.Slurm.Missing(c.t, "%v: needs apt-get install gcc libc6-dev", err)
 	}
 	return lib
 }

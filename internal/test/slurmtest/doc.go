@@ -5,6 +5,7 @@
 //	cluster.Run("sbatch", "-N2", "--wrap", "srun hostname")
 //	cluster.Freeze() // slurmctld stands still: clients time out
 //
-// One cluster is up at a time on a machine; a test that starts another waits.
+// One cluster is up at a time on a machine, since tasks of two disturb each other; a test
+// that starts another waits.
 // Coming up takes half a second.
 package slurmtest

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tutti/internal/test/need"
 	"tutti/internal/test/slurmtest"
 )
 
@@ -97,7 +98,7 @@ func TestLeftover(t *testing.T) {
 	cmd.Env = append(os.Environ(), "SLURMTEST_ABANDON=1")
 	out, err := cmd.CombinedOutput()
 	if strings.Contains(string(out), "SKIP") {
-		t.Skip("no Slurm here")
+		need.Slurm.Missing(t, "no Slurm here:\n%s", out)
 	}
 	if err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("the test that kills itself: %v\n%s", err, out)

@@ -11,10 +11,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// Require set to 1 in the environment makes a missing Slurm a failure.
-const Require = "REQUIRE_SLURM"
+	"tutti/internal/test/need"
+)
 
 // The places of the cluster and its lock are the same for every process of the
 // machine: that keeps clusters from being up together, and lets the next test clear
@@ -32,7 +31,7 @@ func Start(t testing.TB, o Options) *Cluster {
 		t.Skip("starts a Slurm")
 	}
 	if reason := missing(); reason != "" {
-		lack(t, reason)
+		need.Slurm.Missing(t, "%s", reason)
 	}
 	if o.Nodes == 0 {
 		o.Nodes = 2
@@ -88,14 +87,6 @@ func missing() string {
 		return fmt.Sprintf("virtual nodes of Slurm: unshare: %v: needs the right to make namespaces", err)
 	}
 	return ""
-}
-
-func lack(t testing.TB, reason string) {
-	t.Helper()
-	if os.Getenv(Require) == "1" {
-		t.Fatal(reason)
-	}
-	t.Skip(reason)
 }
 
 // script finds scripts/slurm-test-cluster above the folder of the test.

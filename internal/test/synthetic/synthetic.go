@@ -10,7 +10,7 @@ import (
 // paid by each of the steps(p) messages, Gap by each byte that volume(p) moves.
 type model struct {
 	algorithm     coll.Algorithm
-	steps, volume func(processes float64) float64
+	steps, volume func(ranks float64) float64
 }
 
 // Latency in seconds and gap in seconds per byte of the made-up machine; ppn
@@ -31,7 +31,7 @@ var models = []model{
 		steps:     func(p float64) float64 { return 2 * math.Log2(p) },
 		volume:    func(p float64) float64 { return 2 * (p - 1) / p },
 	},
-	{ // a ring: as many messages as processes, one buffer in all
+	{ // a ring: as many messages as ranks, one buffer in all
 		algorithm: mustAlgorithm("ring"),
 		steps:     func(p float64) float64 { return p },
 		volume:    func(p float64) float64 { return (p - 1) / p },
@@ -63,7 +63,7 @@ func Algorithms() []coll.Algorithm {
 
 // seconds is the time of an algorithm at a point; points have 2 processes or more.
 func (m model) seconds(p coll.Point) float64 {
-	n := float64(p.Processes())
+	n := float64(p.Ranks())
 	latency := Latency * (1 + 0.1*math.Log2(float64(p.PPN)))
 	return latency*m.steps(n) + Gap*float64(p.MsgBytes)*m.volume(n)
 }

@@ -115,7 +115,7 @@ function scheduleNode(entries) {
       el('small', {
         text: [
           next ? `next ${clock(next)}, ${age(next, Date.now())}` : 'no next run',
-          last ? `last ${clock(last)}` : '', s.verdict ?? '',
+          last ? `last ${clock(last)}` : '', s.decision ?? '',
         ].filter(Boolean).join(' · '),
       }));
   });

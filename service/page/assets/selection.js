@@ -25,6 +25,7 @@ export function selectionPanel(id) {
   let next = new Set();
   let predictions = { of: '', list: null };
   let looked = '';
+  let gone = false;
 
   const load = throttle(async () => {
     const asked = problem;
@@ -36,7 +37,9 @@ export function selectionPanel(id) {
     } catch (error) {
       if (asked !== problem) return;
       selection = null;
-      status.textContent = error.status === 404 || error.status === 409 ? 'Nothing is learnt of this problem yet.' : error.message;
+      const early = error.status === 404 || error.status === 409;
+      status.textContent = early ? 'Nothing is learnt of this problem yet.' : error.message;
+      if (!early && !gone) load(); // again, in a while
     }
     draw();
   }, refresh);
@@ -106,7 +109,11 @@ export function selectionPanel(id) {
       predictions.list = answer.predictions;
       const p = selection?.choices.find((c) => pointKey(c) === looked);
       if (p) drawDetail(p);
-    }).catch(() => { predictions.list = []; });
+    }).catch(() => {
+      if (predictions.of !== of) return;
+      predictions = { of: '', list: [] };
+      if (!gone) load(); // asks for them again, in a while
+    });
   };
 
   function drawDetail(c) {
@@ -148,7 +155,10 @@ export function selectionPanel(id) {
       }
       load();
     },
-    destroy: () => load.cancel(),
+    destroy: () => {
+      gone = true;
+      load.cancel();
+    },
   };
 }
 

@@ -1,0 +1,98 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/internal/test/executable"
+)
+
+// A machine in doubt that starts nothing is asked once. When it was mended, everything
+// is measured in its first attempt, and what the first job took is paid.
+func TestDoubt(t *testing.T) {
+	dir := t.TempDir()
+	o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Nodes: 8, PPN: 2}})
+	b := batchOf(at(1, 1, "nolaunch"), at(1, 2, "nolaunch"), at(2, 3, "nolaunch"), at(4, 4, "nolaunch"))
+	m := machine(t, o)
+	m.Doubt()
+	log := &memory{}
+	err := m.Run(context.Background(), b, log)
+	if !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(err.Error(), "exit code 7") || !strings.Contains(err.Error(), "no such fabric") {
+		t.Errorf("Run = %v, want %v, the exit code and what the program said", err, benchrunner.ErrNoStart)
+	}
+	jobs := log.last()
+	if len(log.trials) != 0 || len(jobs) != 1 || jobs[0].State != coll.JobEnded || !strings.Contains(err.Error(), jobs[0].Stillborn) {
+		t.Fatalf("trials %+v, jobs %+v: want no trial, and one job that ended stillborn", log.trials, jobs)
+	}
+
+	program := o.Program.(fakeProgram).path
+	if err := executable.Write(program, strings.Replace(fakeText, "exit 7", ":", 1)); err != nil {
+		t.Fatal(err)
+	}
+	b.Jobs = jobs
+	m = machine(t, o)
+	m.Doubt()
+	log = runBatch(t, m, b)
+	log.jobs = append(log.jobs, jobs[0]) // the trials pay for it, too
+	if done := checkTrials(t, log, 4); done != 4 {
+		t.Errorf("%d of 4 measured: %+v", done, log.trials)
+	}
+}
+
+// Once a program has started, what does not start is a failed trial.
+func TestDoubtEnds(t *testing.T) {
+	m := machine(t, options(t, t.TempDir(), localScheduler(t)))
+	m.Doubt()
+	log := runBatch(t, m, batchOf(at(1, 1, "a")))
+	again := batchOf(at(1, 2, "nolaunch"))
+	again.Round = 2
+	if err := m.Run(context.Background(), again, log); err != nil {
+		t.Fatal(err)
+	}
+	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "launch", "no such fabric") {
+		t.Errorf("trials %+v, want one measured and one that did not start", log.trials)
+	}
+}
+
+// vanishing is a scheduler whose jobs leave no trace.
+type vanishing struct {
+	benchrunner.Scheduler
+	outcome coll.JobOutcome
+}
+
+func (v vanishing) Submit(context.Context, benchrunner.Submission) (string, error) { return "7", nil }
+
+func (v vanishing) Status(context.Context, map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+	return map[string]benchrunner.Status{"7": {Phase: benchrunner.JobOver, Outcome: v.outcome, Reason: "in Slurm's words"}}, nil
+}
+
+func (v vanishing) Cancel(context.Context, string, benchrunner.Submission) error { return nil }
+
+// A job of which nothing can be seen may have run where its folder is not. One that an
+// operator or a node ended says nothing.
+func TestDoubtVanished(t *testing.T) {
+	for outcome, want := range map[coll.JobOutcome]string{
+		coll.JobFailed: "failed, in Slurm's words", coll.JobCompleted: "do the nodes see its folder?",
+		coll.JobCancelled: "", coll.JobNodeFail: "",
+	} {
+		t.Run(string(outcome), func(t *testing.T) {
+			m := machine(t, options(t, t.TempDir(), vanishing{localScheduler(t), outcome}))
+			m.Doubt()
+			log := &memory{}
+			err := m.Run(context.Background(), batchOf(at(1, 1, "a"), at(1, 2, "a")), log)
+			if want == "" {
+				if err != nil || !failed(log, "launch", "cut short, too") {
+					t.Errorf("Run = %v, trials %+v, want them failed after three jobs", err, log.trials)
+				}
+				return
+			}
+			if !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(err.Error(), want) || len(log.trials) > 0 {
+				t.Errorf("Run = %v, %d trials, want %v: ... %s", err, len(log.trials), benchrunner.ErrNoStart, want)
+			}
+		})
+	}
+}

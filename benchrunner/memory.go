@@ -1,0 +1,30 @@
+package benchrunner
+
+import (
+	"math"
+
+	"tutti/coll"
+)
+
+// NodeBytes is the memory that the buffers of one call take on its fullest node, in
+// bytes, at least: what each rank sends and receives. It is at most math.MaxInt64.
+func NodeBytes(p coll.Point) int64 {
+	part, ppn, ranks := float64(p.MsgBytes), float64(p.PPN), float64(p.Layout().Ranks())
+	bytes := 2 * part * ppn
+	switch p.Collective {
+	case coll.Alltoall, coll.Alltoallv:
+		bytes = 2 * part * ranks * ppn
+	case coll.Allgather, coll.Allgatherv:
+		bytes = part * (ranks + 1) * ppn
+	case coll.Gather, coll.Scatter: // the root has those of all
+		bytes = part * (ranks + ppn)
+	case coll.Bcast:
+		bytes = part * ppn
+	case coll.Barrier:
+		return 0
+	}
+	if bytes >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(bytes)
+}

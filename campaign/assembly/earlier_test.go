@@ -1,0 +1,206 @@
+package assembly_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/internal/test/campaigntest"
+	"tutti/store"
+)
+
+// ran is the folder of a small campaign that has ended.
+func ran(t testing.TB, set ...string) string {
+	t.Helper()
+	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
+}
+
+// Earlier campaigns give every problem what they measured of it.
+func TestEarlier(t *testing.T) {
+	first, second := ran(t), ran(t, "seed=9", "name=second")
+	from, err := assembly.Earlier([]string{first, second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := small(t, nil)
+	cfg.From = from
+	c, err := assembly.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := store.Read(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range c.Problems {
+		if !slices.Equal(p.EarlierNames, []string{"small", "second"}) || len(p.Earlier) != 2 {
+			t.Fatalf("%s has %d campaigns, %q", p.Problem, len(p.Earlier), p.EarlierNames)
+		}
+		if want := contents.State().Problem(p.Problem).Measurements(); !slices.Equal(p.Earlier[0], want) {
+			t.Errorf("%s has %d measurements of the first, want its %d", p.Problem, len(p.Earlier[0]), len(want))
+		}
+	}
+}
+
+// What is not the same as in an earlier campaign is told, and algorithms that cannot be
+// chosen any more are left out.
+func TestEarlierOfAnotherMachine(t *testing.T) {
+	from, err := assembly.Earlier([]string{ran(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := coll.Algorithm{Name: "gone"}
+	ms := from[0].Problems[1].Measurements
+	ms[0].Algorithm = gone
+	cfg := small(t, nil, "machine=hilltop",
+		"collectives=allreduce,alltoall", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv")
+	cfg.From, cfg.Libraries[1].Version = from, "5.0.9"
+	c, err := assembly.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const counts = "its times count by what the new ones say of them"
+	for _, want := range []string{
+		`the earlier campaign small was on another machine, "" instead of "hilltop": ` + counts,
+		"the earlier campaign small was with openmpi 4.1.4 instead of 5.0.9: " + counts,
+		"the earlier campaign small knows nothing of mpich alltoall: it begins anew",
+		"the earlier campaign small knows nothing of openmpi alltoall: it begins anew",
+	} {
+		if !slices.Contains(c.Warnings, want) {
+			t.Errorf("warnings %q lack %q", c.Warnings, want)
+		}
+	}
+	for _, p := range c.Problems {
+		if known := len(p.Earlier) > 0; known != (p.Collective == coll.Allreduce) {
+			t.Errorf("%s begins from an earlier campaign: %t", p.Problem, known)
+		}
+	}
+	if got := c.Problems[2].Earlier[0]; len(got) != len(ms)-1 || slices.ContainsFunc(got, func(m coll.Measurement) bool { return m.Algorithm == gone }) {
+		t.Errorf("%s has %d measurements, want %d without those of %s", c.Problems[2].Problem, len(got), len(ms)-1, gone)
+	}
+}
+
+func mustRead(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Folders that are no campaign to start from are refused by their name.
+func TestEarlierFaults(t *testing.T) {
+	first := ran(t)
+	journal := mustRead(t, filepath.Join(first, store.FileName))
+	header, _, _ := strings.Cut(journal, "\n")
+	folder := func(journal string) string {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{store.FileName: journal})
+		return dir
+	}
+	empty, broken := folder(header+"\n"), folder(strings.Replace(journal, `"machine":""`, `"machine":7`, 1))
+	for _, tc := range []struct {
+		name string
+		from []string
+		want string
+	}{
+		{"no folder", []string{filepath.Join(first, "none")}, "no journal in " + filepath.Join(first, "none")},
+		{"nothing measured", []string{empty}, empty + ": nothing was measured there"},
+		{"twice", []string{first, first}, first + " is the same campaign as " + first + ": want each once"},
+		{"not a campaign", []string{broken}, "journal of " + broken + ": header: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := assembly.Earlier(tc.from)
+			if !errors.Is(err, assembly.ErrInput) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Earlier = %d campaigns, %v, want bad input with %q", len(got), err, tc.want)
+			}
+		})
+	}
+}
+
+// A campaign from earlier ones goes on when those are gone: its journal has all of them.
+func TestEarlierIsKept(t *testing.T) {
+	first := ran(t)
+	from, err := assembly.Earlier([]string{first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := small(t, nil, "seed=5")
+	cfg.From = from
+	dir := campaigntest.Run(t, cfg)
+	if err := os.RemoveAll(first); err != nil {
+		t.Fatal(err)
+	}
+	c, _, _, err := assembly.Reread(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := from[0].Problems[0].Measurements; !slices.Equal(c.Problems[0].Earlier[0], want) {
+		t.Errorf("%d measurements of the earlier campaign, want its %d", len(c.Problems[0].Earlier[0]), len(want))
+	}
+}
+
+// slowAlgorithm copies recorded data with one algorithm twice as slow.
+func slowAlgorithm(t *testing.T, file, algorithm string) string {
+	t.Helper()
+	text, _, _ := recorded(t, file)
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, ",") // collective,algorithm,nodes,ppn,msg_bytes,time_us,...
+		if us, err := strconv.ParseFloat(cells[5], 64); err == nil && cells[1] == algorithm {
+			cells[5] = fmt.Sprint(2 * us)
+		}
+		out.WriteString(strings.Join(cells, ","))
+	}
+	return out.String()
+}
+
+// On recorded data a campaign from an earlier one spends little where the machine is as it
+// was, and ends with a good selection where one algorithm became slower.
+func TestEarlierSpares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs whole campaigns")
+	}
+	const file = `name: bcast
+output: out
+libraries: [{name: openmpi, version: "4.1.4"}]
+collectives: [bcast]
+grid: {nodes: [2, 8, 32], ppn: [1, 4], sizes: [16, 1KiB, 8KiB, 64KiB, 256KiB, 1MiB]}
+runner: {data: [in.csv], names: data/names.csv, noise: 0.02}
+hpo: {trials: 0}
+`
+	same, _, _ := recorded(t, "A_bcast.csv")
+	tune := func(seed, data string, from []config.Earlier) campaign.Result {
+		t.Helper()
+		cfg := small(t, map[string]string{"small.yaml": file, "in.csv": data}, "seed="+seed)
+		cfg.From = from
+		_, results := reread(t, campaigntest.Run(t, cfg))
+		if stop := results[0].Stop; !stop.Good() {
+			t.Errorf("stopped: %s", stop)
+		}
+		return results[0]
+	}
+	first := tune("1", same, nil)
+	from := []config.Earlier{{Campaign: "first", Problems: []config.EarlierProblem{
+		{Library: "openmpi", Version: "4.1.4", Collective: coll.Bcast, Measurements: first.Ledger.Measurements()},
+	}}}
+	whole := first.Ledger.CostSeconds()
+	if again := tune("2", same, from).Ledger.CostSeconds(); again > whole/4 {
+		t.Errorf("as it was: %.3g s after %.3g s", again, whole)
+	}
+	if slow := tune("3", slowAlgorithm(t, "A_bcast.csv", "NTSL"), from).Ledger.CostSeconds(); slow > whole {
+		t.Errorf("one algorithm is slower: %.3g s after %.3g s", slow, whole)
+	} else {
+		t.Logf("first %.3g s, one algorithm slower %.3g s", whole, slow)
+	}
+}

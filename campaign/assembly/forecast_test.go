@@ -1,0 +1,95 @@
+package assembly_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// TestForecast: every job is told with its limit, its command and a script that a shell
+// can read, and its node-hours add up.
+func TestForecast(t *testing.T) {
+	c := connected(t)
+	f, err := c.Forecast(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, problems := 0.0, map[string]bool{}
+	for _, j := range f.Jobs {
+		sum += j.NodeHours
+		problems[j.Problem] = true
+		if j.Nodes != 1 || j.PPN < 2 || j.PPN > 3 || j.Starts < 1 || math.Abs(j.NodeHours-j.Limit/3600) > 1e-9 {
+			t.Errorf("%s: %d nodes, %d processes each, %d starts, %g s, %g node-hours", j.Name, j.Nodes, j.PPN, j.Starts, j.Limit, j.NodeHours)
+		}
+		if j.Candidates != len(j.Carries) || j.Candidates == 0 || !strings.HasPrefix(j.Carries[0], strings.Fields(j.Problem)[1]+" ") {
+			t.Errorf("%s of %s: %d candidates, carries %q", j.Name, j.Problem, j.Candidates, j.Carries)
+		}
+		if !strings.Contains(j.Command, j.Name) {
+			t.Errorf("%s: command %s", j.Name, j.Command)
+		}
+		if _, err := syntax.NewParser().Parse(strings.NewReader(j.Script), j.Name); err != nil {
+			t.Errorf("%s: %v", j.Name, err)
+		}
+	}
+	if len(problems) != 2 || math.Abs(sum-f.RoundNodeHours) > 1e-9 || f.NodeHours <= f.RoundNodeHours {
+		t.Errorf("%v, %g node-hours of jobs, %g of the round, %g of all", problems, sum, f.RoundNodeHours, f.NodeHours)
+	}
+}
+
+// A budget is the most that a campaign can take: of node-hours, or of machine time on
+// all nodes of the grid.
+func TestHours(t *testing.T) {
+	all, err := connected(t).Hours(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		set  string
+		want float64
+	}{
+		{"stop.node_hours=0.25", 0.25},
+		{"stop.node_hours=1e6", all.Most},
+		{"stop.machine_time=6m", 0.1},
+	} {
+		if got, err := connected(t, tc.set).Hours(t.Context()); err != nil || math.Abs(got.Most-tc.want) > 1e-9 || got.Expected <= 0 || got.Expected > got.Most {
+			t.Errorf("%s: %+v, %v, want %g of %g at most", tc.set, got, err, tc.want, all.Most)
+		}
+	}
+}
+
+// What the machine cannot run is told with the problem that wants it.
+func TestForecastTooLarge(t *testing.T) {
+	c := connected(t, "grid.ppn=7,9")
+	_, err := c.Forecast(t.Context())
+	const want = "openmpi allreduce: "
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "needs 7 processes per node, a node takes at most 3") {
+		t.Errorf("Forecast: %v, want an error of %q", err, want)
+	}
+	if _, err := c.Hours(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("Hours: %v, want an error of %q", err, want)
+	}
+}
+
+// What cannot be measured is known before anything is: buffers that a node has no room
+// for, and what the program cannot do.
+func TestLeftOut(t *testing.T) {
+	h, err := connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, l := range h.LeftOut {
+		fmt.Fprintln(&all, l)
+		if l.Candidates < 1 || l.Candidates >= l.Of {
+			t.Errorf("%+v", l)
+		}
+	}
+	for _, want := range []string{"candidates cannot be measured: osu: OSU begins at 4 bytes", "openmpi alltoall: ", "its buffers take 9.22e-06 GB on a node, a node has 1.7e-06 GB"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no %q in\n%s", want, all.String())
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package assembly_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"tutti/benchrunner/live"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/internal/test/campaigntest"
+)
+
+// fake makes a campaign that runs jobs, changed before it is assembled.
+func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...string) *assembly.Campaign {
+	t.Helper()
+	cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), scheduler), set...)
+	if change != nil {
+		change(cfg)
+	}
+	c, err := assembly.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// connected is a fake campaign that could begin.
+func connected(t testing.TB, set ...string) *assembly.Campaign {
+	t.Helper()
+	c := fake(t, "local", nil, set...)
+	if err := c.Connect("k7x2m4qa", nil); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// commands is a folder of Slurm's commands that leave a file where they are run.
+func commands(t *testing.T) (dir, called string) {
+	t.Helper()
+	dir, called = t.TempDir(), filepath.Join(t.TempDir(), "called")
+	for _, name := range []string{"sbatch", "squeue", "scancel", "sacct", "scontrol", "sinfo", "srun"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+" >>"+called+"\nexit 1\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, called
+}
+
+// Connecting gives all problems of a library one machine and starts nothing.
+func TestConnect(t *testing.T) {
+	slurm, called := commands(t)
+	for _, tc := range []struct {
+		name, scheduler string
+		set             []string
+		environ         []string
+	}{
+		{name: "local", scheduler: "local"},
+		{name: "allocation", scheduler: "local", set: []string{"runner.kind=allocation"}, environ: []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}},
+		{name: "slurm", scheduler: "slurm", set: []string{"slurm.bin=" + slurm}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := fake(t, tc.scheduler, nil, tc.set...)
+			if err := c.Connect("k7x2m4qa", tc.environ); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range c.Problems {
+				if _, ok := p.Runner.(*live.Machine); !ok || p.Runner != c.Problems[0].Runner {
+					t.Errorf("%s is measured by %T %[2]v, want the machine of the library", p.Problem, p.Runner)
+				}
+			}
+			if _, err := os.Stat(c.Config.Output); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the folder is there: %v", err)
+			}
+		})
+	}
+	if ran, err := os.ReadFile(called); err == nil {
+		t.Errorf("commands were run: %s", ran)
+	}
+}
+
+// Recorded data are a machine already, which has no jobs to cancel.
+func TestConnectRecorded(t *testing.T) {
+	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
+	before := c.Problems[0].Runner
+	if err := c.Connect("k7x2m4qa", nil); err != nil || c.Problems[0].Runner != before {
+		t.Errorf("Connect = %v, another runner: %t", err, c.Problems[0].Runner != before)
+	}
+	if err := c.Cancel(t.Context(), []coll.Job{{Name: "a", State: coll.JobSubmitted}}); err != nil {
+		t.Errorf("Cancel = %v", err)
+	}
+}
+
+// What does not fit together is bad input, and says of what.
+func TestConnectFaults(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		set    []string
+		change func(*config.Campaign)
+		want   string
+	}{
+		{"outside an allocation", []string{"runner.kind=allocation"}, nil, `SLURM_JOB_ID is not set: run tutti in a batch job or under salloc`},
+		{"argument of the layout", nil, func(c *config.Campaign) { c.Libraries[0].LauncherArgs = []string{"-np"} }, `^library openmpi: .*-np`},
+		{"PMI of mpirun", nil, func(c *config.Campaign) { c.Libraries[0].PMI = "pmi2" }, `^library openmpi: `},
+		{"no launcher", nil, func(c *config.Campaign) { c.Libraries[0].Launcher = "aprun" }, `^library openmpi: launcher "aprun": want one of srun, hydra, mpirun$`},
+		{"switches", nil, func(c *config.Campaign) { c.Runner.Switches = []string{"n[1-2]", "n[3-"} }, `^runner.switches\[1\]: `},
+		{"old OSU", nil, func(c *config.Campaign) { c.Benchmark.Version = "4.1" }, `^library openmpi: osu: version 4.1: want 5.0 or newer$`},
+		{"OSU elsewhere", nil, func(c *config.Campaign) { c.Libraries[0].Benchmark = "osu" }, `^library openmpi: osu: folder "osu"`},
+		{"native elsewhere", []string{"benchmark.program=native"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: native: program "bench": want an absolute path$`},
+		{"ReproMPI elsewhere", []string{"benchmark.program=reprompi"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: reprompi: path "bench"`},
+		{"IMB elsewhere", []string{"benchmark.program=imb"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: imb: path "bench"`},
+		{"environment", nil, func(c *config.Campaign) { c.Runner.Env = []string{"A B=1"} }, `"A B"`},
+		{"unknown release", nil, func(c *config.Campaign) { c.Libraries[0].Version = "9.9" }, `9.9`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), tc.set...)
+			c, err := assembly.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.change != nil {
+				tc.change(cfg)
+			}
+			if err := c.Connect("k7x2m4qa", nil); !errors.Is(err, assembly.ErrInput) || !regexp.MustCompile(tc.want).MatchString(err.Error()) {
+				t.Errorf("error %v, want bad input like %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A campaign that measures has every algorithm of the catalogue that can run at a point.
+func TestMeasuredProblems(t *testing.T) {
+	c := fake(t, "local", nil)
+	for _, p := range c.Problems {
+		if p.Truth != nil || p.Runner != nil || p.ExhaustiveSeconds != 0 {
+			t.Errorf("%s knows times before anything ran: %+v", p.Problem, p)
+		}
+		for i, point := range p.Space.Points() {
+			if n := len(p.Space.Feasible(i)); n < 4 {
+				t.Errorf("%v: %d algorithms", point, n)
+			}
+		}
+	}
+	if len(c.Problems) != 2 || len(c.Problems[0].Space.Points()) != 6 {
+		t.Errorf("%d problems, %d points", len(c.Problems), len(c.Problems[0].Space.Points()))
+	}
+}
+
+// Jobs of a campaign that was never connected are nobody's to cancel.
+func TestCancelUnconnected(t *testing.T) {
+	c := fake(t, "local", nil)
+	if err := c.Cancel(context.Background(), []coll.Job{{Name: "a", State: coll.JobSubmitted}}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,255 @@
+package assembly_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/internal/test/campaigntest"
+)
+
+// equalAlgorithms lets differences be of algorithms, which have no exported fields.
+var equalAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
+
+// write puts files into a folder, by name.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// recorded is the text of a file of recorded data, its header line and the rows.
+func recorded(t testing.TB, name string) (text, header, rows string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(campaigntest.Recorded(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = string(content)
+	header, rows, _ = strings.Cut(text, "\n")
+	return text, header, rows
+}
+
+// small is the small campaign with keys set, beside files of a test.
+func small(t testing.TB, files map[string]string, set ...string) *config.Campaign {
+	t.Helper()
+	dir := t.TempDir()
+	file := campaigntest.Small(t, dir)
+	write(t, dir, files)
+	return campaigntest.Load(t, file, set...)
+}
+
+// on is the small campaign on other recorded data.
+func on(t testing.TB, text string) *config.Campaign {
+	t.Helper()
+	return small(t, map[string]string{"in.csv": text}, "runner.data=in.csv")
+}
+
+func row(rows string, i int) string { return strings.SplitAfter(rows, "\n")[i] }
+
+// Recorded data in the wild: what is the same but for its looks makes the same problems.
+func TestSameRecordedData(t *testing.T) {
+	clean, header, rows := recorded(t, "C_allreduce.csv")
+	want, err := assembly.New(on(t, clean))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(rows, "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	for _, tc := range []struct{ name, text string }{
+		{"other order of rows", header + "\n" + strings.Join(lines, "")},
+		{"Windows line ends", strings.ReplaceAll(clean, "\n", "\r\n")},
+		{"byte order mark", "\ufeff" + clean},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := assembly.New(on(t, tc.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(want.Warnings, got.Warnings) {
+				t.Errorf("warnings %q, want %q", got.Warnings, want.Warnings)
+			}
+			for i, p := range got.Problems {
+				w := want.Problems[i]
+				if diff := cmp.Diff(w.Truth, p.Truth, equalAlgorithms); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", p.Problem, diff)
+				}
+				if !slices.Equal(w.Space.Candidates(), p.Space.Candidates()) || w.ExhaustiveSeconds != p.ExhaustiveSeconds {
+					t.Errorf("%s: %d candidates of %g s, want %d of %g s", p.Problem,
+						p.Space.Size(), p.ExhaustiveSeconds, w.Space.Size(), w.ExhaustiveSeconds)
+				}
+			}
+		})
+	}
+}
+
+// Rows that cannot be used are left out with a warning that names file, line and cause.
+func TestRecordedWarnings(t *testing.T) {
+	clean, _, rows := recorded(t, "C_allreduce.csv")
+	with := func(row string) string { return clean + row + "\n" }
+	for _, tc := range []struct{ name, text, want string }{
+		{"torn in the middle", strings.Replace(clean, row(rows, 7), "allreduce,lr,4\n", 1), `^in.csv: 1 x torn, first at line 9: .*3 fields, want 9`},
+		{"torn at the end", clean + "allreduce,lr", `^in.csv: 1 x torn, first at line 476`},
+		{"rows twice", clean + row(rows, 0) + row(rows, 1), `^in.csv: 2 x repeated candidate, first at line 476: .* is at line 2 too`},
+		{"negative time", with("allreduce,rdb,4,1,16,-5,1,1,1"), `^in.csv: 1 x impossible time, first at line 476: .*want a positive finite number`},
+		{"no time at all", with("allreduce,rdb,4,1,16,0,1,1,1"), `^in.csv: 1 x impossible time`},
+		{"not a number", with("allreduce,rdb,4,1,16,NaN,1,1,1"), `^in.csv: 1 x impossible time`},
+		{"endless", with("allreduce,rdb,4,1,16,Inf,1,1,1") + "allreduce,rdb,4,1,16,-Inf,1,1,1\n", `^in.csv: 2 x impossible time`},
+		{"time with a unit", with("allreduce,rdb,4,1,16,5 ms,1,1,1"), `^in.csv: 1 x bad number, .*want microseconds without a unit`},
+		{"half a node", with("allreduce,rdb,4.5,1,16,5,1,1,1"), `^in.csv: 1 x bad number, .*nodes "4.5"`},
+		{"unknown collective", with("allredcue,rdb,4,1,16,5,1,1,1"), `^in.csv: 1 x unknown collective, .*"allredcue": want one of`},
+		{"unknown algorithm", with("allreduce,rbd,4,1,16,5,1,1,1"), `^names.csv: 1 recorded rows left out, no row names their algorithms: allreduce rbd$`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, err := assembly.New(on(t, tc.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Of the clean data one is known, too: MPICH has no ring.
+			others := slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool {
+				return strings.HasPrefix(w, "mpich 4.0.2 has no allreduce algorithm ring: ")
+			})
+			if len(others) != 1 || !regexp.MustCompile(tc.want).MatchString(others[0]) {
+				t.Errorf("warnings %q, want one like %q", others, tc.want)
+			}
+		})
+	}
+}
+
+// openMPIAlone is a campaign for a library whose rules cannot tell operations apart.
+const openMPIAlone = `name: small
+output: out
+libraries: [{name: openmpi, version: "4.1.4"}]
+collectives: [allreduce]
+runner: {data: [in.csv], names: data/names.csv}
+`
+
+// What a user wrote and nobody can use is refused in words that say where it stands.
+func TestRecordedFaults(t *testing.T) {
+	clean, header, rows := recorded(t, "C_allreduce.csv")
+	in := func(text string) map[string]string { return map[string]string{"in.csv": text} }
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		set   []string
+		want  string
+	}{
+		{"time in another unit", in(strings.Replace(clean, "time_us", "time_ms", 1)), nil, `in.csv: .*"time_ms": want the time in microseconds as time_us`},
+		{"two units", in(strings.Replace(clean, "avg_us", "time_s", 1)), nil, `in.csv: .*"time_s": want the time in microseconds`},
+		{"no rows", in(header + "\n"), nil, `in.csv: a header row and no data rows`},
+		{"no usable row", in(header + "\nallreduce,rdb,4,1,16,0,1,1,1\n"), nil, `in.csv: none of 1 rows is usable`},
+		{"empty", in(""), nil, `in.csv: empty, want a header row`},
+		{"no header", in(rows), nil, `in.csv: header row: column "385.2450" is there twice`},
+		{"binary", in("\x7fELF\x00\x00"), nil, `in.csv: binary, want CSV text`},
+		{
+			"recorded in two files", map[string]string{"in.csv": clean, "more.csv": header + "\n" + row(rows, 3)},
+			[]string{"runner.data=in.csv,more.csv"}, `^allreduce .* is recorded in .*/in.csv and in .*/more.csv$`,
+		},
+		{
+			"names of another library", map[string]string{"in.csv": clean, "names.csv": "collective,recorded,library,algorithm\nallreduce,rdb,openmpi,recursive_doubling\n"},
+			[]string{"runner.names=names.csv"}, `names.csv: no row for the library "mpich": it has openmpi$`,
+		},
+		{
+			"names torn", map[string]string{"in.csv": clean, "names.csv": "collective,recorded\n"},
+			[]string{"runner.names=names.csv"}, `names.csv: `,
+		},
+		{
+			"defaults of another library", map[string]string{"in.csv": clean, "defaults.csv": "machine,collective,nodes,ppn,msg_bytes,openmpi\nC,allreduce,4,1,16,rdb\n"},
+			[]string{"runner.defaults=defaults.csv", "runner.recorded=C"}, `defaults.csv: no row for the library "mpich": it has openmpi$`,
+		},
+		{
+			"defaults of another machine", in(clean),
+			[]string{"runner.defaults=data/defaults.csv", "runner.recorded=Z"}, `defaults.csv: no row for the machine "Z": it has A, C`,
+		},
+		{"grid elsewhere", in(clean), []string{"grid.nodes=7"}, `^mpich 4.0.2 allreduce: no recorded measurement lies on the grid and can run there: \d+ rows outside the grid, 0 that cannot run there, `},
+		{"another collective", in(clean), []string{"collectives=bcast"}, `^mpich 4.0.2 bcast: no recorded measurement .*: no row is about this collective$`},
+		{"names of nobody", in(clean), []string{"runner.names="}, `: 0 rows outside the grid, 0 that cannot run there, \d+ of algorithms it does not have \(lr, rab, `},
+		{"wrong for some operations", map[string]string{"in.csv": header + "\n" + row(rows, 0), "small.yaml": openMPIAlone}, nil, `: 0 rows outside the grid, 1 that cannot run there, 0 of algorithms it does not have$`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			set := append([]string{"runner.data=in.csv"}, tc.set...)
+			_, err := assembly.New(small(t, tc.files, set...))
+			if !errors.Is(err, assembly.ErrInput) || !regexp.MustCompile(tc.want).MatchString(err.Error()) {
+				t.Errorf("error %v, want bad input like %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A file that is no table is refused before it is read.
+func TestHugeFile(t *testing.T) {
+	cfg := on(t, "")
+	if err := os.Truncate(cfg.Runner.Data[0], 2<<30); err != nil {
+		t.Fatal("no sparse files: ", err)
+	}
+	began := time.Now()
+	if _, err := assembly.New(cfg); !errors.Is(err, assembly.ErrInput) || !strings.Contains(err.Error(), "in.csv: larger than 256MiB") {
+		t.Errorf("error %v, want one about the size of the file", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// Recorded data serve each library under its own names, with its own choices as the
+// default, at the points of the grid.
+func TestNamesAndDefaults(t *testing.T) {
+	c, err := assembly.New(small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		problem    string
+		algorithms []string
+	}{
+		{"mpich allreduce", []string{"library_default", "recursive_doubling", "reduce_scatter_allgather"}},
+		{"openmpi allreduce", []string{"library_default", "nonoverlapping", "rabenseifner", "recursive_doubling"}},
+	} {
+		p := c.Problems[i]
+		var names []string
+		for _, a := range p.Space.Algorithms() {
+			names = append(names, a.String())
+		}
+		slices.Sort(names)
+		if p.Problem.String() != want.problem || !slices.Equal(names, want.algorithms) {
+			t.Errorf("problem %d is %s with %q, want %s with %q", i, p.Problem, names, want.problem, want.algorithms)
+		}
+		if n := len(p.Space.Points()); n != 4 {
+			t.Errorf("%s: %d points, want 4", p.Problem, n)
+		}
+		checkDefaults(t, p.Truth)
+	}
+}
+
+// checkDefaults wants a time of the default at each point, which an algorithm has, too.
+func checkDefaults(t *testing.T, truth []coll.Measurement) {
+	t.Helper()
+	times, byDefault := map[coll.Point][]float64{}, map[coll.Point]float64{}
+	for _, m := range truth {
+		if m.Algorithm.IsDefault() {
+			byDefault[m.Point] = m.Seconds
+		} else {
+			times[m.Point] = append(times[m.Point], m.Seconds)
+		}
+	}
+	for p, all := range times {
+		if !slices.Contains(all, byDefault[p]) {
+			t.Errorf("%v: the default takes %g s, want one of %v", p, byDefault[p], all)
+		}
+	}
+}

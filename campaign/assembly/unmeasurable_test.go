@@ -1,0 +1,79 @@
+package assembly_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/internal/test/campaigntest"
+	"tutti/store"
+)
+
+// journalOf is a journal of a campaign that has begun with some problems.
+func journalOf(t *testing.T, cfg *config.Campaign, begun ...store.Problem) *store.Contents {
+	t.Helper()
+	spec, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := &store.Contents{Header: store.Header{Spec: spec}}
+	for _, p := range begun {
+		contents.Records = append(contents.Records, store.Record{Kind: store.KindStop, Problem: p, Stop: "space exhausted"})
+	}
+	return contents
+}
+
+// A collective that the program does not have is no problem of a new campaign and one of
+// the journal that begun with it.
+func TestUnmeasurable(t *testing.T) {
+	scan := store.Problem{Library: "openmpi", Collective: coll.Scan}
+	const reason = "openmpi scan: "
+	cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce,scan,exscan")
+	for _, tc := range []struct {
+		name string
+		make func() (*assembly.Campaign, error)
+		want []coll.Collective
+	}{
+		{"new", func() (*assembly.Campaign, error) { return assembly.New(cfg) }, []coll.Collective{coll.Allreduce}},
+		{"journal without it", func() (*assembly.Campaign, error) {
+			return assembly.Recall(journalOf(t, cfg), cfg.Output)
+		}, []coll.Collective{coll.Allreduce}},
+		{"journal with it", func() (*assembly.Campaign, error) {
+			return assembly.Recall(journalOf(t, cfg, scan), cfg.Output)
+		}, []coll.Collective{coll.Allreduce, coll.Scan}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, err := tc.make()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []coll.Collective
+			for _, p := range c.Problems {
+				got = append(got, p.Collective)
+			}
+			if len(got) != len(tc.want) || got[0] != tc.want[0] || got[len(got)-1] != tc.want[len(tc.want)-1] {
+				t.Errorf("problems %v, want %v", got, tc.want)
+			}
+			told := strings.Join(c.Warnings, "\n")
+			if strings.Contains(told, reason) != (len(got) == 1) || !strings.Contains(told, "openmpi exscan: 18 of 18 candidates cannot be measured: osu: OSU has no program for exscan") {
+				t.Errorf("warnings:\n%s", told)
+			}
+			if err := c.Connect("id", nil); err != nil {
+				t.Fatal(err)
+			}
+			h, err := c.Hours(t.Context())
+			if err != nil || len(h.LeftOut) != 2 || !h.LeftOut[0].Whole() || !h.LeftOut[1].Whole() {
+				t.Errorf("left out %v, %v, want scan and exscan", h.LeftOut, err)
+			}
+		})
+	}
+	cfg.Collectives = []string{"scan", "exscan"}
+	_, err := assembly.New(cfg)
+	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, assembly.ErrUnmeasurable) || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "openmpi exscan: ") {
+		t.Errorf("%v, want an error that names both", err)
+	}
+}

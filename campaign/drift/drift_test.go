@@ -1,0 +1,159 @@
+package drift_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/drift"
+	"tutti/coll"
+	"tutti/internal/test/campaigntest"
+	"tutti/store"
+)
+
+// made is a campaign on made-up data that has ended, whose machine has become slower by a
+// factor since.
+func made(t testing.TB, factor float64) string {
+	t.Helper()
+	dir, m := t.TempDir(), campaigntest.MadeOpenMPI
+	out := campaigntest.Run(t, campaigntest.Load(t, m.Put(t, dir)))
+	m.Factor = func(coll.Candidate) float64 { return factor }
+	m.Record(t, dir)
+	return out
+}
+
+func reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
+	t.Helper()
+	c, results, _, err := assembly.Reread(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, results
+}
+
+// A machine is as it was but for its noise, of 1 %, or slower by what it became slower;
+// the campaign is left as it is.
+func TestMeasure(t *testing.T) {
+	for _, factor := range []float64{1, 1.5, 0.5} {
+		dir := made(t, factor)
+		journal := filepath.Join(dir, store.FileName)
+		before, err := os.ReadFile(journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, results := reread(t, dir)
+		p, err := drift.Measure(t.Context(), c, results, 20, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Candidates != 20 || p.Failed != 0 {
+			t.Errorf("factor %g: %d measured again, %d failed, want 20", factor, p.Candidates, p.Failed)
+		}
+		if math.Abs(p.Ratio/factor-1) > 0.02 || math.Abs(p.Change-math.Abs(factor-1)) > 0.03 || p.Change == 0 {
+			t.Errorf("factor %g: %+v", factor, p)
+		}
+		if after, err := os.ReadFile(journal); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("factor %g: the journal has changed: %v", factor, err)
+		}
+	}
+}
+
+// Every problem is measured again, however few candidates are asked for; what nothing was
+// measured of is passed over.
+func TestMeasureEveryProblem(t *testing.T) {
+	c, results := reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
+	if p, err := drift.Measure(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
+		t.Errorf("of two problems: %+v, %v, want one candidate of each", p, err)
+	}
+	none, err := c.Results(&store.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results[0] = none[0]
+	if p, err := drift.Measure(t.Context(), c, results, 6, nil); err != nil || p.Candidates != 3 {
+		t.Errorf("of one problem: %+v, %v, want half of the candidates", p, err)
+	}
+	if _, err := drift.Measure(t.Context(), c, none, 6, nil); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 0 failed") {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// runner fails every trial, or every one after the first, or altogether.
+type runner struct {
+	benchrunner.Runner
+	keep int
+	err  error
+}
+
+func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	if r.err != nil {
+		return r.err
+	}
+	n := 0
+	return r.Runner.Run(ctx, b, benchrunner.TrialLog(func(t coll.Trial) error {
+		if n++; n > r.keep {
+			t.State, t.Seconds, t.Error = coll.TrialFailed, 0, "crashed"
+		}
+		return log.Trial(t)
+	}))
+}
+
+// Failures are counted; where nothing else is left, or the machine is not there, it is an
+// error with the first cause.
+func TestMeasureFails(t *testing.T) {
+	dir := made(t, 1)
+	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {
+		c, results := reread(t, dir)
+		c.Problems[0].Runner = runner{c.Problems[0].Runner, keep, fails}
+		return c, results
+	}
+	c, results := with(3, nil)
+	if p, err := drift.Measure(t.Context(), c, results, 10, nil); err != nil || p.Candidates != 3 || p.Failed != 7 {
+		t.Errorf("seven of ten fail: %+v, %v", p, err)
+	}
+	c, results = with(0, nil)
+	if _, err := drift.Measure(t.Context(), c, results, 10, nil); err == nil || err.Error() != "nothing could be measured again: 10 failed: crashed" {
+		t.Errorf("all fail: %v", err)
+	}
+	c, results = with(0, benchrunner.ErrUnavailable)
+	if _, err := drift.Measure(t.Context(), c, results, 10, nil); !errors.Is(err, benchrunner.ErrUnavailable) {
+		t.Errorf("no machine: %v, want %v", err, benchrunner.ErrUnavailable)
+	}
+}
+
+// A campaign that measures is measured again in a folder below its own, which is gone
+// afterwards, whatever came of it.
+func TestMeasureLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs jobs")
+	}
+	dir := t.TempDir()
+	out := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, dir, "local"), "collectives=allreduce"))
+	gone := func() {
+		t.Helper()
+		if left, err := filepath.Glob(filepath.Join(out, "drift-*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %q, %v", left, err)
+		}
+	}
+	c, results := reread(t, out)
+	if p, err := drift.Measure(t.Context(), c, results, 4, os.Environ()); err != nil || p.Candidates != 4 || p.Change != 0 || p.Ratio != 1 {
+		t.Errorf("a machine whose times never change: %+v, %v", p, err)
+	}
+	gone()
+	if err := os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho out of order >&2\nexit 1\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c, results = reread(t, out)
+	if _, err := drift.Measure(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
+		t.Errorf("a launcher that is out of order: %v", err)
+	}
+	gone()
+}

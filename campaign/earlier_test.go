@@ -1,0 +1,106 @@
+package campaign_test
+
+import (
+	"context"
+	"testing"
+
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/campaign/report"
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+)
+
+// changedMachine is the machine of problem with times multiplied by what factor says.
+func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float64) campaign.Problem {
+	t.Helper()
+	g := coll.Grid{Nodes: []int{2, 4, 8, 16}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144, 1 << 20}}
+	points, err := g.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := synthetic.Measurements(points)
+	for i, m := range truth {
+		truth[i].Seconds *= factor(m.Candidate)
+		truth[i].CostSeconds *= factor(m.Candidate)
+	}
+	machine, err := replay.New(truth, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := problem(t, replay.Options{})
+	p.Space, p.Runner, p.Truth = machine.Space(), machine, truth
+	return p
+}
+
+// A machine that was tuned before is tuned again: as it was, or where one algorithm or the
+// network became slower. What is as it was costs little, and what changed is found.
+func TestEarlierCampaign(t *testing.T) {
+	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
+		t.Helper()
+		p := changedMachine(t, seed, factor)
+		if earlier != nil {
+			p.Earlier, p.EarlierNames = [][]coll.Measurement{earlier}, []string{"first"}
+		}
+		s := spec("regret")
+		s.HPO, s.Judge, s.Seed = 0, campaign.JudgeFor("regret"), seed
+		res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := facts(t, s, p, res)
+		t.Logf("stop %s, %.3g s, slowdown %.4f, mistakes %.3f", res.Stop, f.MachineSeconds, f.Scores[0].Slowdown, f.Scores[0].Mistakes)
+		return res, f
+	}
+	alike := func(coll.Candidate) float64 { return 1 }
+	first, firstFacts := run(1, alike, nil)
+	for _, tc := range []struct {
+		name   string
+		factor func(coll.Candidate) float64
+		most   float64 // of the machine time of the first
+		found  func(report.ComparedFacts) bool
+	}{
+		{"nothing changed", alike, 0.1, func(c report.ComparedFacts) bool {
+			for _, g := range append(c.Algorithms, c.Sizes...) {
+				if g.Changed {
+					return false
+				}
+			}
+			return true
+		}},
+		{"one algorithm is twice as slow", func(c coll.Candidate) float64 {
+			if c.Algorithm.Name == "halving" {
+				return 2
+			}
+			return 1
+		}, 2, func(c report.ComparedFacts) bool {
+			for _, g := range c.Algorithms {
+				if g.Changed != (g.Name == "halving") {
+					return false
+				}
+			}
+			return true
+		}},
+		{"the network is slower for large messages", func(c coll.Candidate) float64 {
+			if c.MsgBytes >= 32768 {
+				return 1.5
+			}
+			return 1
+		}, 2, func(c report.ComparedFacts) bool {
+			return c.Sizes[len(c.Sizes)-1].Changed && !c.Sizes[0].Changed
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, f := run(2, tc.factor, first.Ledger.Measurements())
+			if f.MachineSeconds > tc.most*firstFacts.MachineSeconds {
+				t.Errorf("%.3g s after %.3g s", f.MachineSeconds, firstFacts.MachineSeconds)
+			}
+			if !tc.found(f.Compared[0]) {
+				t.Errorf("the comparison says %+v", f.Compared[0])
+			}
+			if s := f.Scores[0]; s.Slowdown > 1.03 || s.Mistakes > 0.05 { // the criteria
+				t.Errorf("slowdown %.4f, mistakes %.3f: want at most 1.03 and 0.05", s.Slowdown, s.Mistakes)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package evaluate_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/campaign/evaluate"
+	"tutti/coll"
+	"tutti/surrogate/learner"
+)
+
+// A rival as published is what its strategy is without a model for all, whatever model the
+// others have; own-stop is the replay that judges itself.
+func TestContenders(t *testing.T) {
+	s, opt := set(t, "one", coll.Bcast), options()
+	opt.ToShare = 0
+	plain, err := replay(s, "uncertainty", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Model, opt.Alike = learner.GaussianProcess, true
+	names := []string{"fact", "uncertainty", "own-stop"}
+	all, err := evaluate.Compare(context.Background(), design([]evaluate.Set{s}, names, evaluate.Seeds(1, 1)), opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Strategy = "fact"
+	if diff := cmp.Diff(lines(t, []evaluate.Outcome{plain}), lines(t, all[:1])); diff != "" {
+		t.Error(diff)
+	}
+	plain.Strategy = "uncertainty"
+	if lines(t, []evaluate.Outcome{plain}) == lines(t, all[1:2]) {
+		t.Error("the model and the beginning change nothing")
+	}
+	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	c, err := evaluate.Calibrate(context.Background(), s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all[2]; got.MachineSeconds != c.StopSeconds || got.Converged != (c.Stopped && c.Good) || got.Slowdown != c.Slowdown {
+		t.Errorf("own-stop %+v, calibration %+v", got, c)
+	}
+	if _, err := evaluate.ParseStrategies("regret,fact,own-stop,acclaim,random-published"); err != nil {
+		t.Error(err)
+	}
+	if _, err := evaluate.ParseStrategies("nobody"); err == nil || !strings.Contains(err.Error(), "own-stop") {
+		t.Errorf("an unknown name: %v", err)
+	}
+	for _, name := range evaluate.Contenders() {
+		if _, err := activelearn.New(name, activelearn.Options{}); err == nil {
+			t.Errorf("%s is a strategy and a contender", name)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package campaign_test
+
+import (
+	"context"
+	"fmt"
+
+	"tutti/activelearn"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+	"tutti/preprocess"
+	"tutti/selection"
+	"tutti/store"
+	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
+)
+
+// A machine whose times are known is tuned from some of them.
+func Example() {
+	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 1 << 10, 64 << 10, 1 << 20}}
+	points, err := grid.Points(coll.Bcast)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	truth := synthetic.Measurements(points)
+	machine, err := replay.New(truth, replay.Options{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	problem := campaign.Problem{
+		Problem: store.Problem{Library: "mpich", Collective: coll.Bcast},
+		Space:   machine.Space(), Runner: machine, Truth: truth,
+	}
+	spec := campaign.Spec{
+		Seed: 1, Strategy: "regret", Judge: campaign.ByPrediction, Folds: 5, Attempts: 1,
+		Batch:    campaign.Batch{Candidates: 8},
+		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2},
+		Learner:  learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Stack, Forest: forest.Options{Trees: 30}},
+	}
+	res, err := campaign.Run(context.Background(), spec, problem, nil, nil, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	trained, err := campaign.Train(spec, problem, res)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done, err := trained.Conclude(selection.Condemned{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Stop, len(res.Ledger.Measurements()) < machine.Space().Size())
+	small := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8}
+	large := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1 << 20}
+	fmt.Println(done.Selection.Choose(small), done.Selection.Choose(large))
+	// Output:
+	// converged true
+	// tree ring
+}

@@ -1,0 +1,200 @@
+package export_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/coll"
+	"tutti/internal/test/campaigntest"
+	"tutti/selection"
+	"tutti/store"
+	"tutti/verify"
+)
+
+// made is the folder of a campaign on made-up data that has ended.
+func made(t testing.TB, m campaigntest.Made, set ...string) string {
+	t.Helper()
+	return campaigntest.Run(t, campaigntest.Load(t, m.Put(t, t.TempDir()), set...))
+}
+
+// small is the folder of a small campaign on recorded data that has ended.
+func small(t testing.TB, set ...string) string {
+	t.Helper()
+	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
+}
+
+// trained is a campaign of a folder with its models, and what the journal knows.
+func trained(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *store.State) {
+	t.Helper()
+	c, results, contents, err := assembly.Reread(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := export.Train(t.Context(), c, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, models, contents.State()
+}
+
+func conclude(t testing.TB, m *export.Models, state *store.State, libraries ...string) *export.Conclusions {
+	t.Helper()
+	done, err := m.Conclude(state, libraries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// concluded is the campaign of a folder with what is concluded from it.
+func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusions) {
+	t.Helper()
+	c, models, state := trained(t, dir)
+	return c, conclude(t, models, state)
+}
+
+// verdict adds to a state how a pass of a verification ended.
+func verdict(t *testing.T, state *store.State, library string, v verify.Verdict) {
+	t.Helper()
+	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Verdict: &v}} {
+		e.Library, e.Session = library, 1
+		r, err := e.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		state.Add(r)
+	}
+}
+
+// Without a measurement there is nothing to train on; where all failed it is told.
+func TestTrainNothing(t *testing.T) {
+	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
+	results, err := c.Results(&store.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := export.Train(t.Context(), c, results); err != export.ErrNothing {
+		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
+	}
+
+	c, results, _, err = assembly.Reread(small(t, "runner.failures=1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = export.Train(t.Context(), c, results)
+	if !errors.Is(err, export.ErrNothing) || !strings.Contains(err.Error(), " trials failed; allreduce ") || !strings.HasSuffix(err.Error(), "simulated failure") {
+		t.Errorf("where all failed: %v, want %v, how many trials failed and why", err, export.ErrNothing)
+	}
+}
+
+// A library of which nothing was measured is left out of the conclusions.
+func TestConcludeWithoutOne(t *testing.T) {
+	c, results, contents, err := assembly.Reread(small(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := c.Results(&store.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results[0] = none[0]
+	models, err := export.Train(t.Context(), c, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := conclude(t, models, contents.State())
+	if len(done.Problems) != 1 || done.Problems[0].Library != "openmpi" {
+		t.Errorf("concluded %d problems, want openmpi's alone", len(done.Problems))
+	}
+}
+
+func TestTrainCancelled(t *testing.T) {
+	c, results, _, err := assembly.Reread(small(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := export.Train(ctx, c, results); !errors.Is(err, context.Canceled) {
+		t.Errorf("Train: %v, want %v", err, context.Canceled)
+	}
+}
+
+// Models are trained once, however often is concluded from them, and the libraries that
+// are named are concluded alone.
+func TestConcludeTrainsNothing(t *testing.T) {
+	_, models, state := trained(t, small(t))
+	all, again := conclude(t, models, state), conclude(t, models, state)
+	for i, p := range all.Problems {
+		if p.Trained != again.Problems[i].Trained {
+			t.Errorf("%s was trained twice", p.Problem.Problem)
+		}
+	}
+	one := conclude(t, models, state, "openmpi")
+	if len(one.Problems) != 1 || one.Problems[0].Trained != all.Problems[1].Trained {
+		t.Errorf("concluded %d problems, want openmpi's alone", len(one.Problems))
+	}
+}
+
+// What a verification condemned is left to the default, as long as the journal says so;
+// other points keep their algorithms.
+func TestConcludeCondemned(t *testing.T) {
+	_, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
+	before := conclude(t, models, state).Problems[0]
+	at := slices.IndexFunc(before.Rows, func(r selection.Row) bool { return !before.Selection.Choose(r.Point).IsDefault() })
+	spot := verify.Spot{Point: before.Rows[at].Point, Choice: before.Selection.Choose(before.Rows[at].Point), Why: verify.OnGrid}
+	verdict(t, state, "openmpi", verify.Verdict{Number: 1, PutBack: []verify.Finding{{Spot: spot, Reason: verify.Slower}}})
+
+	after := conclude(t, models, state)
+	choose := after.Choices()[coll.Bcast]
+	changed := 0
+	for _, r := range before.Rows {
+		was, is := before.Selection.Choose(r.Point), choose(r.Point)
+		if r.Point == spot.Point && !is.IsDefault() {
+			t.Errorf("%v was condemned and has %v", r.Point, is)
+		}
+		if was != is {
+			changed++
+		}
+	}
+	if changed == 0 || changed > 3 { // a rule may answer for neighbours, too
+		t.Errorf("%d points changed, want the condemned one and few others", changed)
+	}
+}
+
+// A collective that was left to the library has no rules at all.
+func TestConcludeLeft(t *testing.T) {
+	c, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
+	verdict(t, state, "openmpi", verify.Verdict{Number: 1, Left: []coll.Collective{coll.Bcast}, End: true})
+	done := conclude(t, models, state)
+	for _, r := range done.Problems[0].Rows {
+		if alg := done.Problems[0].Selection.Choose(r.Point); !alg.IsDefault() {
+			t.Errorf("%v has %v", r.Point, alg)
+		}
+	}
+	x, facts, err := done.WriteLibrary(c.Config.Libraries[0], t.TempDir())
+	if err != nil || facts.Checked != 0 {
+		t.Errorf("%d points were replayed, %v, want none", facts.Checked, err)
+	}
+	for _, f := range x.Files {
+		if filepath.Ext(f.Name) == ".rules" && strings.Contains(string(f.Content), "bcast") {
+			t.Errorf("%s:\n%s", f.Name, f.Content)
+		}
+	}
+}
+
+// Entries that no verification has written are refused.
+func TestConcludeForeignEntries(t *testing.T) {
+	_, models, state := trained(t, made(t, campaigntest.MadeOpenMPI))
+	verdict(t, state, "openmpi", verify.Verdict{})
+	state.Verification("openmpi").Steps[1].Verdict = []byte(`{"number":"x"}`)
+	if _, err := models.Conclude(state); !errors.Is(err, verify.ErrEntry) {
+		t.Errorf("Conclude: %v, want %v", err, verify.ErrEntry)
+	}
+}

@@ -1,0 +1,108 @@
+package export_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/internal/config"
+	"tutti/store"
+)
+
+// models are trained on what a small campaign of recorded data has measured.
+func models() (*assembly.Campaign, *export.Models, error) {
+	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := assembly.New(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	results, err := c.Run(context.Background(), &store.State{}, nil, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := export.Train(context.Background(), c, results)
+	return c, m, err
+}
+
+// The files of a campaign: the report, the selection, and what the libraries load.
+func ExampleTrain() {
+	_, m, err := models()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done, err := m.Conclude(&store.State{}) // of the journal, with what verifications condemned
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	facts, err := done.Write(dir, export.Program{Version: "v1.2.0"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(facts.Problems[0].Stop, facts.Libraries[0].Library, facts.Libraries[0].Version)
+	for _, f := range files {
+		fmt.Println(filepath.Base(f))
+	}
+	// Output:
+	// converged mpich 4.0.2
+	// curve.csv
+	// modulefiles
+	// mpich.env
+	// mpich.json
+	// report.html
+	// report.json
+	// selection.csv
+}
+
+// What a release is told. MPICH's files are made from its own tree: of releases other than
+// those whose tree is known, the library itself is needed.
+func ExampleReleases() {
+	c, m, err := models()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done, err := m.Conclude(&store.State{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = export.Releases(c, []string{"mpich=4.2.3"})
+	fmt.Println(err)
+	releases, err := export.Releases(c, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range releases {
+		target, err := done.For(r)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		told := target.Told()
+		fmt.Println(told.Library, told.Version, "is told of", told.Points, "points,", told.Left, "are left to it")
+	}
+	// Output:
+	// --for mpich=4.2.3: mpich 4.2.3: no built-in selection tree known without the library: give the path of its libmpich.so, as in --for mpich=4.2.3:PATH
+	// mpich 4.0.2 is told of 72 points, 0 are left to it
+}

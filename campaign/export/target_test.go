@@ -1,0 +1,297 @@
+package export_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/campaign/export"
+	"tutti/coll"
+	"tutti/internal/test/campaigntest"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+	"tutti/selection"
+	"tutti/selection/table"
+)
+
+// targets are the releases given, told of the conclusions of a folder.
+func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
+	t.Helper()
+	c, done := concluded(t, dir)
+	releases, err := export.Releases(c, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*export.Target
+	for _, r := range releases {
+		target, err := done.For(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, target)
+	}
+	return done, out
+}
+
+func csvOf(t *testing.T, c *export.Conclusions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.WriteSelection(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Another release is told only what it has: points that need more are left to it, and
+// everything that is written says so.
+func TestOtherReleases(t *testing.T) {
+	dir := small(t, "collectives=allgather", "runner.data=data/C_allgather.csv")
+	for _, tc := range []struct {
+		release, file string
+		tried, lacks  bool
+	}{
+		{"openmpi", "openmpi.rules", true, false},
+		{"openmpi=5.0.7", "openmpi.rules", false, false},
+		{"openmpi=6.0.1", "openmpi.json", false, true}, // no bruck
+	} {
+		t.Run(tc.release, func(t *testing.T) {
+			done, of := targets(t, dir, tc.release)
+			target, out := of[0], t.TempDir()
+			x, origin, err := target.Write(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := target.Told()
+			if told.Measured != "4.1.4" || told.Tried != tc.tried || told.Points != len(done.Problems[1].Rows) || (told.Left > 0) != tc.lacks {
+				t.Errorf("told %+v of %d rows", told, len(done.Problems[1].Rows))
+			}
+			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, told.Version) {
+				t.Errorf("files %q from the %s, want %s", x.Names(), origin, tc.file)
+			}
+			env := string(mustRead(t, filepath.Join(out, "openmpi.env")))
+			if strings.Contains(env, "not tried on a real Open MPI "+told.Version) == tc.tried {
+				t.Errorf("the settings say wrongly whether they were tried:\n%s", env)
+			}
+			if n := strings.Count(string(csvOf(t, done.Selecting(of))), ",bruck,"); (n == 0) != tc.lacks {
+				t.Errorf("bruck is selected at %d points", n)
+			}
+		})
+	}
+}
+
+// A document that is written and read back leads to what is selected at every point.
+func TestDocumentReplays(t *testing.T) {
+	done, of := targets(t, small(t))
+	text, err := done.Document(of).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := table.Parse(text)
+	if err != nil || doc.Campaign != "small" || len(doc.Libraries) != 2 {
+		t.Fatalf("document of %q with %d libraries, %v", doc.Campaign, len(doc.Libraries), err)
+	}
+	for i, lib := range doc.Libraries {
+		p := done.Problems[i]
+		if lib.Library != p.Library || len(lib.Collectives) != 1 || len(lib.Collectives[0].Points) != len(p.Rows) {
+			t.Fatalf("%s has %d collectives, want the rows of %s", lib.Library, len(lib.Collectives), p.Problem.Problem)
+		}
+		for k, at := range lib.Collectives[0].Points {
+			want := p.Selection.Choose(p.Rows[k].Point)
+			got := lib.Collectives[0].Select(coll.Layout{Nodes: at.Nodes, PPN: at.PPN}, at.Size)
+			if got != want || at.Algorithm != want {
+				t.Errorf("%v: the document has %v and leads to %v, want %v", p.Rows[k].Point, at.Algorithm, got, want)
+			}
+		}
+	}
+}
+
+// Libraries that are not here are told by settings: what a shell reads of them in a job
+// of each layout leads to what is selected.
+func TestSettingsAreFollowed(t *testing.T) {
+	for _, tc := range []struct {
+		campaigntest.Made
+		file string
+	}{{campaigntest.MadeIntel, "intel.env"}, {campaigntest.MadeMVAPICH, "mvapich2.env"}} {
+		t.Run(tc.Library, func(t *testing.T) {
+			done, of := targets(t, made(t, tc.Made))
+			out := t.TempDir()
+			x, _, err := of[0].Write(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			snippet := filepath.Join(out, tc.file)
+			if !strings.Contains(string(mustRead(t, snippet)), "not tried on a real") {
+				t.Error("the settings do not say that they were not tried")
+			}
+			followed(t, tc.Made, campaigntest.Selected(t, csvOf(t, done), tc.Library), snippet)
+			module, err := of[0].WriteModule(out, x.Setup, "made")
+			if err != nil || module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
+				t.Fatalf("module %s, %v", module, err)
+			}
+			if text := string(mustRead(t, module)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
+				t.Errorf("module:\n%s", text)
+			}
+		})
+	}
+}
+
+// followed replays what a shell reads from a snippet in a job of each layout.
+func followed(t *testing.T, m campaigntest.Made, rows []selection.Row, snippet string) {
+	t.Helper()
+	lib, cat, err := libraries.Release(m.Library, m.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := lib.Open(cat, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x mpi.Export
+	tuned := 0
+	for _, r := range rows {
+		l := r.Point.Layout()
+		if !slices.ContainsFunc(x.Setup.Layouts, func(s selection.LayoutSettings) bool { return s.Layout == l }) {
+			x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l, Settings: sourced(t, snippet, l)})
+		}
+		if !r.Options[0].Algorithm.IsDefault() {
+			tuned++
+		}
+	}
+	sel, err := build.Fit(rows, mpi.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if alg, _ := sel.Select(r.Point); alg != r.Options[0].Algorithm {
+			t.Fatalf("%v: the selection says %v, want %v", r.Point, alg, r.Options[0].Algorithm)
+		}
+	}
+	if err := build.Replay(x, sel, rows); err != nil {
+		t.Error(err)
+	}
+	if tuned < 20 {
+		t.Errorf("only %d of %d points are tuned", tuned, len(rows))
+	}
+}
+
+// sourced returns what a snippet sets in a job of a layout.
+func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
+	t.Helper()
+	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
+	cmd.Env = []string{fmt.Sprintf("SLURM_JOB_NUM_NODES=%d", l.Nodes), fmt.Sprintf("SLURM_NTASKS_PER_NODE=%d", l.PPN)}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var set []selection.Setting
+	for _, v := range strings.Split(string(out), "\x00") {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			set = append(set, selection.Setting{Name: name, Value: value})
+		}
+	}
+	return set
+}
+
+// TestHostileFolders: whatever the folder is called, the snippet leads a shell to the
+// file that was checked.
+func TestHostileFolders(t *testing.T) {
+	_, of := targets(t, small(t), "openmpi=6.0.0", "mpich")
+	for _, name := range []string{"a b", "it's", `"q"`, "$HOME", "`id`", "$(id)", "[exec id]", "{", "#x", "é"} {
+		dir := filepath.Join(t.TempDir(), name)
+		for i, want := range []struct{ snippet, variable, file string }{
+			{"openmpi.env", "OMPI_MCA_coll_tuned_dynamic_rules_filename", "openmpi.json"},
+			{"mpich.env", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "mpich.json"},
+		} {
+			writeTo(t, of[i], dir)
+			cmd := exec.Command("sh", "-euc", `. "$1"; eval "cat \"\$$2\""`, "sh", filepath.Join(dir, want.snippet), want.variable)
+			got, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, want.snippet, err)
+			}
+			if !bytes.Equal(got, mustRead(t, filepath.Join(dir, want.file))) {
+				t.Errorf("%s: %s leads to\n%s", name, want.snippet, got)
+			}
+		}
+	}
+}
+
+// A folder that no module can name gets none, and the error says why.
+func TestNoModule(t *testing.T) {
+	_, of := targets(t, small(t), "openmpi")
+	dir := filepath.Join(t.TempDir(), "josé")
+	x := writeTo(t, of[0], dir)
+	if _, err := of[0].WriteModule(dir, x.Setup, "small"); !errors.Is(err, selection.ErrSetup) || !strings.Contains(err.Error(), "printable ASCII") {
+		t.Errorf("WriteModule: %v, want %v", err, selection.ErrSetup)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "modulefiles")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder of modules is there: %v", err)
+	}
+}
+
+// writeTo writes the files of a release into a folder that need not be there.
+func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	x, _, err := of.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func mustRead(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// Everything that is exported says for which placement it holds; where it is not known,
+// nothing.
+func TestPlacementIsSaid(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		dir := made(t, campaigntest.MadeOpenMPI)
+		if known {
+			place(t, filepath.Join(dir, "journal.jsonl"))
+		}
+		done, of := targets(t, dir, "openmpi")
+		out := t.TempDir()
+		x, _, err := of[0].Write(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		module, err := of[0].WriteModule(out, x.Setup, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := written(t, dir, dir)
+		for _, path := range []string{filepath.Join(out, "openmpi.env"), module, filepath.Join(dir, export.ReportHTML)} {
+			if strings.Contains(string(mustRead(t, path)), "Measured with ranks in cyclic order") != known {
+				t.Errorf("known %t: %s:\n%s", known, path, mustRead(t, path))
+			}
+		}
+		own := done.Document(of).Libraries[0].Placement
+		if (own != nil) != known || (facts.Libraries[0].Placement != nil) != known || known && own.Order != coll.Cyclic {
+			t.Errorf("known %t: the table has %+v, the report %+v", known, own, facts.Libraries[0].Placement)
+		}
+	}
+}
+
+// place makes the trials of a journal ones whose ranks lay in cyclic order.
+func place(t *testing.T, journal string) {
+	t.Helper()
+	text := bytes.ReplaceAll(mustRead(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
+	if err := os.WriteFile(journal, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,117 @@
+package export_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/campaign/export"
+	"tutti/campaign/report"
+	"tutti/internal/test/campaigntest"
+)
+
+var by = export.Program{Version: "v1", Versions: []report.Version{{Name: "go", Version: "go1"}}}
+
+// contents are the files of a folder but the journal, by name.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "journal.jsonl" {
+			out[strings.TrimPrefix(path, dir+"/")] = strings.ReplaceAll(string(mustRead(t, path)), dir, "DIR")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func written(t *testing.T, dir, to string) report.Facts {
+	t.Helper()
+	_, done := concluded(t, dir)
+	facts, err := done.Write(to, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facts
+}
+
+// The same journal gives the same files, wherever they are written and with however
+// many workers.
+func TestWriteSame(t *testing.T) {
+	one, many := small(t, "workers=1"), small(t, "workers=4")
+	facts := written(t, one, one)
+	want := contents(t, one)
+	for _, name := range []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV, "mpich.json", "mpich.env", "openmpi.rules", "openmpi.env"} {
+		if want[name] == "" {
+			t.Errorf("%s is not written", name)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "new", "folder")
+	written(t, many, to)
+	if diff := cmp.Diff(want, contents(t, to)); diff != "" {
+		t.Errorf("another time (-first +second):\n%s", diff)
+	}
+	if facts.Tutti != "v1" || facts.Versions[0].Name != "go" || len(facts.Problems) != 2 || !slices.ContainsFunc(facts.Warnings, func(w string) bool { return strings.Contains(w, "has no allreduce algorithm ring") }) {
+		t.Errorf("facts %+v", facts)
+	}
+}
+
+// The table of selections holds every point, with what the models expect of the choice.
+func TestWriteSelection(t *testing.T) {
+	dir := made(t, campaigntest.MadeOpenMPI)
+	_, done := concluded(t, dir)
+	rows := campaigntest.Selected(t, csvOf(t, done), "openmpi")
+	if len(rows) != len(done.Problems[0].Rows) {
+		t.Fatalf("%d rows, want %d", len(rows), len(done.Problems[0].Rows))
+	}
+	for i, r := range rows {
+		if p := done.Problems[0].Rows[i].Point; r.Point != p || r.Options[0].Algorithm != done.Problems[0].Selection.Choose(p) {
+			t.Errorf("row %d has %v at %v, want what is selected at %v", i, r.Options[0].Algorithm, r.Point, p)
+		}
+	}
+}
+
+// A file is whole or not there, and errors name it.
+func TestWriteFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	broken := errors.New("no figures")
+	err := export.WriteFile(path, func(w io.Writer) error {
+		_, _ = io.WriteString(w, "half")
+		return broken
+	})
+	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("WriteFile: %v, want %v with the name of the file", err, broken)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a file is there: %v", err)
+	}
+	whole := func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }
+	if err := export.WriteFile(path, whole); err != nil || string(mustRead(t, path)) != "whole" {
+		t.Errorf("WriteFile: %v", err)
+	}
+	none := filepath.Join(t.TempDir(), "none", "x.csv")
+	if err := export.WriteFile(none, whole); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), none) {
+		t.Errorf("WriteFile: %v, want one that names %s", err, none)
+	}
+}
+
+// A folder that cannot be made is told by its name.
+func TestWriteNowhere(t *testing.T) {
+	dir := made(t, campaigntest.MadeOpenMPI)
+	_, done := concluded(t, dir)
+	below := filepath.Join(dir, "journal.jsonl", "below")
+	if _, err := done.Write(below, by); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "journal.jsonl") {
+		t.Errorf("Write: %v, want one that names %s", err, below)
+	}
+}

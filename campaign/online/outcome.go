@@ -1,0 +1,91 @@
+package online
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"tutti/campaign/evaluate"
+	"tutti/preprocess"
+)
+
+// WriteText writes a table with a line for each outcome: the first and the last run, what
+// was held to be best before the first and after the second, and what all runs lost.
+func WriteText(w io.Writer, outcomes []Outcome) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "application\tpolicy\tfirst/default\tlast/default\tworst/default\tlast/best\ttuned/best before\tafter 2\texplored first\tlast\talarms\tregret, s\tof iota's or star's")
+	rivals := leastRegret(outcomes)
+	for _, o := range outcomes {
+		first, last := o.Runs[0], o.Runs[len(o.Runs)-1]
+		worst, alarms := 0.0, 0
+		for _, r := range o.Runs {
+			worst = max(worst, r.OverDefault())
+			alarms += len(r.Alarms)
+		}
+		second := o.Runs[min(1, len(o.Runs)-1)]
+		beside := "-"
+		if rival, known := rivals[o.Problem]; known {
+			beside = fmt.Sprintf("%.3f", last.Regret/rival)
+		}
+		fmt.Fprintf(columns, "%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f %%\t%.1f %%\t%d\t%.4g\t%s\n", o.Problem, o.Policy,
+			first.OverDefault(), last.OverDefault(), worst, last.OverBest(), o.Start, second.Tuned, 100*first.ExploredShare(), 100*last.ExploredShare(), alarms, last.Regret, beside)
+	}
+	return columns.Flush()
+}
+
+// leastRegret returns what the better of IOTA and STAR lost with each application.
+func leastRegret(outcomes []Outcome) map[string]float64 {
+	least := map[string]float64{}
+	for _, o := range outcomes {
+		if o.Policy != PolicyIOTA && o.Policy != PolicyStar {
+			continue
+		}
+		lost := o.Runs[len(o.Runs)-1].Regret
+		if before, known := least[o.Problem]; lost > 0 && (!known || lost < before) {
+			least[o.Problem] = lost
+		}
+	}
+	return least
+}
+
+// WriteKnown writes what the policy was told as measurements, for Simulate's earlier.
+func (o Outcome) WriteKnown(w io.Writer) error { return preprocess.WriteTable(w, o.Known) }
+
+// Draw returns a figure of outcomes, averaged over their applications: each run beside the
+// default and beside the best, what all runs so far lost and how many calls were made to
+// learn. Losses are in runs of the best choices.
+func Draw(outcomes []Outcome) evaluate.Figure {
+	charts := []evaluate.Chart{
+		{X: "run", Y: "time / that of the default", Ideal: 1},
+		{X: "run", Y: "time / that of the best", Ideal: 1},
+		{X: "run", Y: "lost so far, in runs of the best"},
+		{X: "run", Y: "calls that explore, %"},
+	}
+	var names []string
+	runs := map[string][][]Run{}
+	for _, o := range outcomes {
+		if _, known := runs[o.Policy]; !known {
+			names = append(names, o.Policy)
+		}
+		runs[o.Policy] = append(runs[o.Policy], o.Runs)
+	}
+	for _, name := range names {
+		lines := make([][]float64, len(charts))
+		for k := range runs[name][0] {
+			var sum [4]float64
+			for _, of := range runs[name] {
+				r := of[k]
+				for i, v := range []float64{r.OverDefault(), r.OverBest(), r.Regret / r.Best, 100 * r.ExploredShare()} {
+					sum[i] += v / float64(len(runs[name]))
+				}
+			}
+			for i, v := range sum {
+				lines[i] = append(lines[i], v)
+			}
+		}
+		for i := range charts {
+			charts[i].Lines = append(charts[i].Lines, evaluate.Line{Name: name, Y: lines[i]})
+		}
+	}
+	return evaluate.NewFigure("online", "Learning while applications run", charts)
+}

@@ -1,0 +1,55 @@
+package proof
+
+import (
+	"math"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/store"
+	"tutti/verify"
+)
+
+// TestPrice: a block costs what its starts and cases cost in jobs of as many nodes.
+func TestPrice(t *testing.T) {
+	at := func(nodes int, bytes int64) coll.Point {
+		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes}
+	}
+	problem := store.Problem{Library: "mpich", Collective: coll.Bcast}
+	var state store.State
+	batch := []coll.Candidate{{Point: at(2, 8)}, {Point: at(2, 16)}, {Point: at(4, 8)}}
+	state.Add(store.Record{Kind: store.KindBatch, Problem: problem, Round: 1, Batch: batch})
+	for _, j := range []coll.Job{
+		{Name: "two", Nodes: 2, Carries: []int{0, 1}, Spent: coll.Spent{Queue: 100, Launch: 2, Idle: 1, Warmup: 1, Measure: 3}},
+		{Name: "four", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 5, Measure: 7}},
+		{Name: "dead", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 900}, Stillborn: "nothing started"},
+	} {
+		j.State = coll.JobEnded
+		state.Add(store.Record{Kind: store.KindJob, Problem: problem, Round: 1, Job: &j})
+	}
+	prices := pricesOf(&state, "mpich", benchrunner.LaunchNative)
+	for _, tc := range []struct {
+		name   string
+		points []coll.Point
+		nodes  int
+		want   float64 // seconds of a block
+	}{
+		{"two starts of two nodes with two cases each", []coll.Point{at(2, 8), at(2, 64)}, 2, 2*3 + 4*2},
+		{"four nodes", []coll.Point{at(4, 8)}, 4, 2*5 + 2*7},
+		{"a number of nodes that no job had: all jobs", []coll.Point{at(8, 8)}, 8, 2*4 + 2*11.0/3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var spots []verify.Spot
+			for _, p := range tc.points {
+				spots = append(spots, verify.Spot{Point: p})
+			}
+			block := startsOf(spots, benchrunner.LaunchNative)[tc.nodes]
+			if got := prices.of(tc.nodes).seconds(block); math.Abs(got-tc.want) > 1e-12 {
+				t.Errorf("a block takes %g s, want %g", got, tc.want)
+			}
+		})
+	}
+	if got := pricesOf(&state, "openmpi", benchrunner.LaunchNative).of(2).seconds(usage{starts: 1, cases: 1}); got != 0 {
+		t.Errorf("a library without jobs has a price: %g s", got)
+	}
+}

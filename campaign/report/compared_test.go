@@ -1,0 +1,159 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+)
+
+// noisy are the times of the synthetic machine, each with 2 % of noise, multiplied by what
+// factor says.
+func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []coll.Measurement {
+	t.Helper()
+	points, err := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	ms := synthetic.Measurements(points)
+	for i, m := range ms {
+		ms[i].Seconds *= math.Exp(0.02*rng.NormFloat64()) * factor(m.Candidate)
+	}
+	return ms
+}
+
+// some keeps one measurement of so many; there are four of each point.
+func some(ms []coll.Measurement, every int) []coll.Measurement {
+	var out []coll.Measurement
+	for i := 0; i < len(ms); i += every {
+		out = append(out, ms[i])
+	}
+	return out
+}
+
+func alike(coll.Candidate) float64 { return 1 }
+
+// What changed since an earlier campaign is found by algorithm and by message size, with
+// its factor, and nothing else is.
+func TestCompare(t *testing.T) {
+	earlier := noisy(t, 1, alike)
+	for _, tc := range []struct {
+		name       string
+		factor     func(coll.Candidate) float64
+		algorithms []string // that changed
+		sizes      bool     // whether the largest did, and the smallest did not
+		by         float64
+	}{
+		{name: "nothing", factor: alike},
+		{name: "one algorithm", factor: func(c coll.Candidate) float64 {
+			if c.Algorithm.Name == "ring" {
+				return 2
+			}
+			return 1
+		}, algorithms: []string{"ring"}, by: 2},
+		{name: "large messages", factor: func(c coll.Candidate) float64 {
+			if c.MsgBytes >= 32768 {
+				return 1.5
+			}
+			return 1
+		}, sizes: true, by: 1.5},
+		{name: "everything", factor: func(coll.Candidate) float64 { return 0.5 }, algorithms: []string{"halving", "linear", "ring", "tree"}, by: 0.5},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f, err := compare("first", earlier, some(noisy(t, 2, tc.factor), 3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.sizes {
+				if first, last := f.Sizes[0], f.Sizes[len(f.Sizes)-1]; first.Changed || !last.Changed || math.Abs(last.Factor.Value/tc.by-1) > 0.1 {
+					t.Errorf("sizes: %+v %+v to %+v %+v, want the last changed by %g", first, first.Factor, last, last.Factor, tc.by)
+				}
+				return
+			}
+			var changed []string
+			for _, a := range f.Algorithms {
+				if !a.Changed {
+					continue
+				}
+				changed = append(changed, a.Name)
+				if a.Factor.Low > 1.05*tc.by || a.Factor.High < tc.by/1.05 {
+					t.Errorf("%s changed by %+v, want %g", a.Name, a.Factor, tc.by)
+				}
+			}
+			if !slices.Equal(changed, tc.algorithms) {
+				t.Errorf("changed: %q, want %q", changed, tc.algorithms)
+			}
+		})
+	}
+}
+
+// What is new is counted beside what was measured again, and an algorithm that the earlier
+// campaign knows nothing of is not compared.
+func TestCompareCounts(t *testing.T) {
+	all := noisy(t, 1, alike)
+	isTree := func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }
+	earlier := slices.DeleteFunc(slices.Clone(all), isTree)[:40]
+	f, err := compare("first", earlier, all[:60])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Campaign != "first" || f.Earlier != 40 || f.Again+f.Fresh != 60 || f.Again == 0 || f.Fresh == 0 {
+		t.Errorf("%d measured again and %d new of 60, after %d", f.Again, f.Fresh, f.Earlier)
+	}
+	if slices.ContainsFunc(f.Algorithms, func(c ChangeFacts) bool { return c.Name == "tree" }) {
+		t.Errorf("a tree is compared with nothing: %+v", f.Algorithms)
+	}
+	measured := 0
+	for _, a := range f.Algorithms {
+		measured += a.Measured
+	}
+	if trees := len(slices.DeleteFunc(slices.Clone(all[:60]), func(m coll.Measurement) bool { return !isTree(m) })); measured != 60-trees {
+		t.Errorf("%d measurements are compared, want %d", measured, 60-trees)
+	}
+}
+
+// Where nothing was measured again there is no factor.
+func TestCompareNothing(t *testing.T) {
+	f, err := compare("first", noisy(t, 1, alike), nil)
+	if err != nil || len(f.Algorithms) != 4 || len(f.Sizes) != 0 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	for _, a := range f.Algorithms {
+		if a.Factor != nil || a.Measured != 0 || a.Changed {
+			t.Errorf("%+v", a)
+		}
+	}
+	if none, err := compare("none", nil, noisy(t, 1, alike)); err != nil || none.Again != 0 || len(none.Algorithms) != 0 {
+		t.Errorf("with nothing: %+v, %v", none, err)
+	}
+}
+
+// Bands hold about as many sizes each and leave none out.
+func TestSizeBands(t *testing.T) {
+	for _, tc := range []struct {
+		sizes []int64
+		want  string
+	}{
+		{nil, ""},
+		{[]int64{8}, "8B"},
+		{[]int64{1024, 8, 8}, "8B, 1KiB"},
+		{[]int64{1, 2, 4, 8, 16, 32, 64, 128}, "1B, 2B, 4B to 8B, 16B, 32B, 64B to 128B"},
+	} {
+		var changes []change
+		for _, s := range tc.sizes {
+			changes = append(changes, change{measurement: coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: s}}}})
+		}
+		var names []string
+		for _, b := range sizeBands(changes) {
+			names = append(names, b.name)
+		}
+		if got := strings.Join(names, ", "); got != tc.want {
+			t.Errorf("%v: bands %s, want %s", tc.sizes, got, tc.want)
+		}
+	}
+}

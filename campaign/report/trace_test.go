@@ -1,0 +1,66 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/preprocess"
+)
+
+func tracedCalls() []preprocess.Calls {
+	at := func(c coll.Collective, ppn int, bytes int64) coll.Point {
+		return coll.Point{Collective: c, Nodes: 2, PPN: ppn, MsgBytes: bytes}
+	}
+	return []preprocess.Calls{
+		{Point: at(coll.Barrier, 4, 0), Calls: 10, Seconds: 1},
+		{Point: at(coll.Bcast, 4, 1024), Calls: 100, Seconds: 2, Shortest: 0.01, Longest: 0.5},
+		{Point: at(coll.Bcast, 2, 8), Calls: 50, Seconds: 1, Shortest: 0.001, Longest: 0.1},
+	}
+}
+
+func TestWriteTrace(t *testing.T) {
+	var b strings.Builder
+	if err := WriteTrace(&b, tracedCalls(), 2); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"bcast", "150", "75", "bcast", "2x4", "1KiB", "100", "50", "and 1 more points"}
+	text := b.String()
+	for _, w := range want {
+		at := strings.Index(text, w)
+		if at < 0 {
+			t.Fatalf("no %q where it is looked for:\n%s", w, b.String())
+		}
+		text = text[at+len(w):]
+	}
+}
+
+// A trace of an earlier release, or by another tool, has calls alone.
+func TestWriteTraceWithoutTimes(t *testing.T) {
+	calls := tracedCalls()
+	for i := range calls {
+		calls[i].Seconds, calls[i].Shortest, calls[i].Longest = 0, 0, 0
+	}
+	var b strings.Builder
+	if err := WriteTrace(&b, calls, 9); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), formatShare(150.0/160)) || strings.Contains(b.String(), "NaN") {
+		t.Errorf("want shares of calls:\n%s", b.String())
+	}
+}
+
+func TestWriteTraceHTML(t *testing.T) {
+	var b strings.Builder
+	if err := WriteTraceHTML(&b, "a<b>.csv", tracedCalls()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", "<td>2x2</td>", "--paper:"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if strings.Contains(b.String(), "ZgotmplZ") || strings.Contains(b.String(), "<script") {
+		t.Error("the page has what it must not have")
+	}
+}

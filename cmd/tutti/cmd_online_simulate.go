@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tutti/campaign/export"
+	"tutti/campaign/online"
+	"tutti/coll"
+	"tutti/preprocess"
+)
+
+// replays is what the flags of tutti online simulate say.
+type replays struct {
+	traces   []string
+	data     []string
+	defaults string
+	recorded string
+	library  string
+	from     []string
+	exclude  []string
+	policies []string
+	opt      online.Options
+	output   string
+	picture  string
+	keep     string
+}
+
+func (a *app) onlineSimulateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "simulate --trace FILE --data FILE",
+		Short: "Replay applications over recorded times under policies that learn",
+		Long: `simulate replays what applications call (the traces of tutti run) over recorded
+times, run after run, under policies that choose the algorithm of each call and learn
+from its time:
+
+  iota     drawn by performance vectors 1/t of forests that are trained between runs
+  share    the best known, but for a share of calls that are drawn so (--explore)
+  star     in each run: every algorithm a few times (--tries), then the best, watched
+  tutti    expected time less what knowing more is worth, within an account of time
+  oracle   the fastest algorithm at every call
+  default  the library as shipped, which the data call library_default or --defaults tells
+
+Each call counts at the nearest recorded point of its collective. Policies see the same
+calls with the same noise. --from gives them measurements of another application or
+machine to begin with; --keep writes what the last policy was told.
+
+The results depend on files and flags alone.`,
+		Example: indent(
+			"tutti online simulate --trace app.csv --data recorded.csv",
+			"tutti online simulate --trace app.csv --data c.csv --defaults defaults.csv --recorded C --policy star,tutti --runs 8 --output json",
+			"tutti online simulate --trace app.csv --data c.csv --slow 'ring@250-400*2' --policy star,tutti"),
+		Args: noArgs,
+	}
+	parse := replayFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := parse()
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		if err := checkOutput(cmd, r.output); err != nil {
+			return err
+		}
+		return a.simulate(cmd.Context(), r)
+	}
+	return cmd
+}
+
+// replayFlags adds the flags; what it returns reads them.
+func replayFlags(cmd *cobra.Command) func() (replays, error) {
+	r := replays{opt: online.DefaultOptions()}
+	flags, o := cmd.Flags(), &r.opt
+	flags.StringSliceVar(&r.traces, "trace", nil, "trace `FILE`s, one for each application (required)")
+	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s of one machine, repeated or separated by commas (required)")
+	flags.StringVar(&r.defaults, "defaults", "", "`FILE` of what the library chooses, in recorded names")
+	flags.StringVar(&r.recorded, "recorded", "", "with --defaults: the `machine` there")
+	flags.StringVar(&r.library, "library", "mpich", "with --defaults: the `library` there")
+	flags.StringSliceVar(&r.from, "from", nil, "`FILE`s of measurements made elsewhere, each a source of its own")
+	flags.StringSliceVar(&r.exclude, "exclude", nil, "`algorithms` that no policy may call")
+	policies := flags.String("policy", strings.Join(online.Policies(), ","), "policies, separated by commas")
+	flags.IntVar(&o.Runs, "runs", o.Runs, "runs of each application")
+	flags.IntVar(&o.Iterations, "iterations", o.Iterations, "iterations of a run, over which its calls are spread")
+	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of each call")
+	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of calls, noise and draws")
+	flags.IntVar(&o.Tries, "tries", o.Tries, "star: calls of each algorithm")
+	flags.Float64Var(&o.Explore, "explore", o.Explore, "share: of calls that explore")
+	flags.IntVar(&o.Explored, "explored", o.Explored, "iota, share: calls of a class that explore in a run, at most")
+	flags.Float64Var(&o.Over, "over", o.Over, "tutti: share of the default's time that learning may cost")
+	slow := flags.StringSlice("slow", nil, "`ALGORITHM@FROM-TO*FACTOR`: slower in these iterations of each run")
+	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")
+	flags.StringVar(&r.keep, "keep", "", "`FILE` for what the last policy was told by the last application")
+	output := outputFlag(cmd)
+	return func() (replays, error) {
+		r.output = *output
+		var err error
+		if r.policies, err = online.ParsePolicies(*policies); err != nil {
+			return r, err
+		}
+		for _, text := range *slow {
+			s, err := parseSlow(text)
+			if err != nil {
+				return r, err
+			}
+			o.Slow = append(o.Slow, s)
+		}
+		switch {
+		case len(r.traces) == 0:
+			return r, errors.New("--trace FILE is missing")
+		case len(r.data) == 0:
+			return r, errors.New("--data FILE is missing")
+		case (r.defaults == "") != (r.recorded == ""):
+			return r, errors.New("--defaults goes with --recorded")
+		}
+		return r, o.Validate()
+	}
+}
+
+// parseSlow reads ALGORITHM@FROM-TO*FACTOR.
+func parseSlow(text string) (online.Slow, error) {
+	fault := fmt.Errorf("--slow %s: want ALGORITHM@FROM-TO*FACTOR, as ring@250-400*2", text)
+	name, rest, ok := strings.Cut(text, "@")
+	span, times, ok2 := strings.Cut(rest, "*")
+	low, high, ok3 := strings.Cut(span, "-")
+	from, err1 := strconv.Atoi(low)
+	to, err2 := strconv.Atoi(high)
+	factor, err3 := strconv.ParseFloat(times, 64)
+	if !ok || !ok2 || !ok3 || errors.Join(err1, err2, err3) != nil {
+		return online.Slow{}, fault
+	}
+	algorithm, err := coll.ParseAlgorithm(name)
+	if err != nil {
+		return online.Slow{}, errors.Join(fault, err)
+	}
+	return online.Slow{Algorithm: algorithm, From: from, To: to, Factor: factor}, nil
+}
+
+// simulate replays every application under every policy.
+func (a *app) simulate(ctx context.Context, r replays) error {
+	problems, earlier, err := r.read()
+	if err != nil {
+		return withCode(codeInput, err)
+	}
+	var outcomes []online.Outcome
+	for _, p := range problems {
+		if p.Left > 0 {
+			fmt.Fprintf(a.stderr, "warning: %s: no recorded times for %.1f %% of the calls\n", p.Name, 100*p.Left)
+		}
+		for _, policy := range r.policies {
+			o, err := online.Simulate(ctx, p, policy, earlier, r.opt)
+			if err != nil {
+				return err
+			}
+			outcomes = append(outcomes, o)
+			fmt.Fprintf(a.stderr, "%s %s\n", p.Name, policy)
+		}
+	}
+	if r.keep != "" {
+		if err := export.WriteFile(r.keep, outcomes[len(outcomes)-1].WriteKnown); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	if r.picture != "" {
+		if err := export.WriteFile(r.picture, online.Draw(outcomes).WritePNG); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	if r.output == "json" {
+		lines := json.NewEncoder(a.stdout)
+		for _, o := range outcomes {
+			if err := lines.Encode(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return online.WriteText(a.stdout, outcomes)
+}
+
+// read returns the applications on the recorded machine, and what was measured elsewhere.
+func (r replays) read() ([]online.Problem, [][]coll.Measurement, error) {
+	var recorded []coll.Measurement
+	for _, path := range r.data {
+		t, err := preprocess.ReadTable(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		recorded = append(recorded, t.Measurements()...)
+	}
+	if r.defaults != "" {
+		d, err := preprocess.ReadDefaults(r.defaults)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !slices.Contains(d.Machines(), r.recorded) || !slices.Contains(d.Libraries(), r.library) {
+			return nil, nil, fmt.Errorf("%s: nothing of machine %q and library %q: it has %s and %s", r.defaults, r.recorded, r.library,
+				strings.Join(d.Machines(), ", "), strings.Join(d.Libraries(), ", "))
+		}
+		recorded = append(recorded, d.Rows(recorded, r.recorded, r.library)...)
+	}
+	var earlier [][]coll.Measurement
+	for _, path := range r.from {
+		t, err := preprocess.ReadTable(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		earlier = append(earlier, t.Measurements())
+	}
+	var excluded []coll.Algorithm
+	for _, name := range r.exclude {
+		algorithm, err := coll.ParseAlgorithm(name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--exclude: %w", err)
+		}
+		excluded = append(excluded, algorithm)
+	}
+	var problems []online.Problem
+	for _, path := range r.traces {
+		trace, err := preprocess.ReadTrace(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		p, err := online.NewProblem(name, trace, recorded, excluded)
+		if err != nil {
+			return nil, nil, err
+		}
+		problems = append(problems, p)
+	}
+	return problems, earlier, nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/campaigntest"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi/libtutti"
+)
+
+// runInside runs a command line with this process's environment.
+func runInside(t *testing.T, args ...string) (code exitCode, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = exitCode(Main(t.Context(), args, os.Environ(), &out, &errs))
+	return code, out.String(), errs.String()
+}
+
+// TestRun: the program has the library and the absolute path of its trace, and its
+// exit code is tutti's.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	library := filepath.Join(dir, "libtutti.so")
+	if err := os.WriteFile(library, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	blank := filepath.Join(dir, "lib tutti.so")
+	if err := os.WriteFile(blank, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"good": libtutti.Table{}.Bytes(), "bad": []byte("tutti-table 1\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	t.Setenv("LD_PRELOAD", "")
+	// The shell sees a preloaded file that is no library: the loader says so and goes on.
+	script := `echo "$LD_PRELOAD $TUTTI_TRACE"; exit 7`
+	tests := []struct {
+		name string
+		args []string
+		code exitCode
+		want string // in all that is said
+	}{
+		{"ends with 7", []string{"--trace", "t.csv", "--", "sh", "-c", script}, 7, library + " " + dir + "/t.csv"},
+		{"options of the program", []string{"--trace", "t.csv", "sh", "-c", "exit 0"}, codeDone, ""},
+		{"killed", []string{"--trace", "t.csv", "--", "sh", "-c", "kill -9 $$"}, 128 + 9, ""},
+		{"no program", []string{"--trace", "t.csv"}, codeUsage, "want the program"},
+		{"no such program", []string{"--trace", "t.csv", "--", "./none"}, codeInput, "./none"},
+		{"nothing to do", []string{"--", "true"}, codeUsage, "want --trace"},
+		{"table", []string{"--table", "good", "--", "sh", "-c", `echo "$TUTTI_TABLE"`}, codeDone, dir + "/good"},
+		{"no table", []string{"--table", "none", "--", "true"}, codeInput, "none"},
+		{"bad table", []string{"--table", "bad", "--", "true"}, codeInput, "checksum"},
+		{"no library", []string{"--trace", "t.csv", "--library", "none.so", "--", "true"}, codeInput, "tutti runtime build"},
+		{"blank", []string{"--trace", "t.csv", "--library", blank, "--", "true"}, codeInput, "blank"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			code, stdout, stderr := runInside(t, append([]string{"run"}, tc.args...)...)
+			if code != tc.code || !strings.Contains(stdout+stderr, tc.want) {
+				t.Errorf("exit code %d, want %d with %q:\n%s%s", code, tc.code, tc.want, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestLiveRun: the trace of an application is what a campaign is tuned for.
+func TestLiveRun(t *testing.T) {
+	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	program := mpitest.BuildProgram(t, tc, test.Calls)
+	dir := t.TempDir()
+	campaigntest.Small(t, dir)
+	library, trace := filepath.Join(dir, csource.Runtime.Name), filepath.Join(dir, "app.csv")
+	if code, _, stderr := runInside(t, "runtime", "build", "--mpicc", tc.Compiler, "-o", library); code != codeDone {
+		t.Fatalf("runtime build: exit code %d: %s", code, stderr)
+	}
+	code, stdout, stderr := runInside(t, "run", "--trace", trace, "--library", library, "--", tc.Launcher, "-n", "4", program, "3")
+	if code != 3 {
+		t.Fatalf("run: exit code %d, want the program's 3\n%s%s", code, stdout, stderr)
+	}
+	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "grid.trace=app.csv", "--set", "hpo.trials=0")
+	for _, p := range reportOf(t, filepath.Join(dir, "out")).Problems {
+		if p.Weighted == nil || p.Weighted.Points == 0 {
+			t.Errorf("%s %s: weights %+v, want those of the trace", p.Library, p.Collective, p.Weighted)
+		}
+	}
+}
+
+func TestRuntimeShow(t *testing.T) {
+	table := libtutti.Table{Rules: []libtutti.Rule{
+		{Collective: coll.Allgather, Ranks: libtutti.Range{Low: 2, High: 16}, PPN: libtutti.Range{Low: 1, High: 1},
+			Bytes: libtutti.Range{High: 1024}, Algorithm: coll.Algorithm{Name: "bruck"}},
+		{Collective: coll.Barrier, Ranks: libtutti.Range{Low: 8, High: 8}, PPN: libtutti.Range{Low: 1, High: 4}, Algorithm: coll.Algorithm{Name: "linear"}},
+	}}
+	path := filepath.Join(t.TempDir(), "tutti.table")
+	if err := os.WriteFile(path, table.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const want = `collective  ranks    per node  bytes       algorithm
+allgather   2 to 16  1         0B to 1KiB  bruck
+barrier     8        1 to 4    0B          linear
+`
+	if stdout, _ := mustTutti(t, codeDone, "runtime", "show", path); stdout != want {
+		t.Errorf("shown\n%swant\n%s", stdout, want)
+	}
+	if _, stderr := mustTutti(t, codeInput, "runtime", "show", os.DevNull); !strings.Contains(stderr, "not a table") {
+		t.Errorf("of no table: %s", stderr)
+	}
+}

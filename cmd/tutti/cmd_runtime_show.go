@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tutti/coll"
+	"tutti/mpi/libtutti"
+)
+
+func (a *app) runtimeShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show TABLE",
+		Short:   "Say what a table selects where",
+		Long:    "Reads a table as the library in an application does, and says what it selects.",
+		Example: indent("tutti runtime show tuned/tutti.table"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError(cmd, errors.New("want one table"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, err := readTable(args[0])
+			if err != nil {
+				return err
+			}
+			return showTable(a.stdout, t)
+		},
+	}
+}
+
+// readTable reads a table of the library inside applications.
+func readTable(path string) (libtutti.Table, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return libtutti.Table{}, err
+	}
+	t, err := libtutti.Parse(text)
+	if err != nil {
+		return libtutti.Table{}, withCode(codeInput, fmt.Errorf("%s: %w", path, err))
+	}
+	return t, nil
+}
+
+func showTable(w io.Writer, t libtutti.Table) error {
+	if t.For != "" {
+		fmt.Fprintf(w, "for %s alone\n", t.For)
+	}
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "collective\tranks\tper node\tbytes\talgorithm")
+	for _, r := range t.Rules {
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\n", r.Collective, between(r.Ranks, number), between(r.PPN, number), between(r.Bytes, coll.FormatBytes), r.Algorithm)
+	}
+	return columns.Flush()
+}
+
+func number(n int64) string { return fmt.Sprint(n) }
+
+func between(r libtutti.Range, format func(int64) string) string {
+	if r.Low == r.High {
+		return format(r.Low)
+	}
+	return format(r.Low) + " to " + format(r.High)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tutti/campaign/export"
+	"tutti/campaign/report"
+	"tutti/preprocess"
+)
+
+func (a *app) traceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "trace",
+		Short:   "Show what a traced application calls",
+		Example: indent("tutti trace show trace.csv"),
+		Args:    noVerb("show"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.traceShowCommand())
+	return cmd
+}
+
+func (a *app) traceShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show FILE",
+		Short: "Show where the collective time of an application goes",
+		Long: `Shows a trace that "tutti run --trace" has written: the time in each collective,
+then the layouts and sizes with the most of it, which grid.trace of a campaign
+gives the most weight.`,
+		Example: indent("tutti trace show trace.csv", "tutti trace show trace.csv --html trace.html"),
+		Args:    cobra.ExactArgs(1),
+	}
+	page := cmd.Flags().String("html", "", "write one HTML page instead")
+	most := cmd.Flags().Int("points", 20, "how many layouts and sizes are shown")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *most < 1 {
+			return usageError(cmd, fmt.Errorf("--points %d: want 1 or more", *most))
+		}
+		calls, err := preprocess.ReadTrace(args[0])
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		if *page == "" {
+			return report.WriteTrace(a.stdout, calls, *most)
+		}
+		err = export.WriteFile(*page, func(w io.Writer) error { return report.WriteTraceHTML(w, filepath.Base(args[0]), calls) })
+		return withOutputCode(err)
+	}
+	return cmd
+}

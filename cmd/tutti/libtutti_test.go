@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
+	"tutti/internal/test/need"
+	"tutti/mpi/libtutti"
+)
+
+// TestLocalLibtutti tunes our own library above the MPICH of this machine, runs an
+// application with what was written, and has it verified.
+func TestLocalLibtutti(t *testing.T) {
+	dir := t.TempDir()
+	tools := mpitest.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install}
+	launcher, err := exec.LookPath(tools.Launcher)
+	if err != nil {
+		need.MPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
+	}
+	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", mpitest.BuildProgram(t, tools, test.Yield), "LAUNCHER", launcher)
+	mustEnd(t, dir, []exitCode{codeDone}, "runtime", "build", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
+	mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
+	own := 0
+	for _, r := range checkJournal(t, filepath.Join(dir, "out")).trials {
+		if r.Trial.State == coll.TrialFailed {
+			t.Errorf("%v failed: %s: %s", r.Trial.Candidate, r.Trial.Phase, r.Trial.Error)
+		}
+		if !r.Trial.Algorithm.IsDefault() {
+			own++
+		}
+	}
+	if own == 0 {
+		t.Error("no algorithm of the library was measured")
+	}
+	verifyTable(t, dir)
+
+	mustTutti(t, codeDone, "export", filepath.Join(dir, "out"), "--dir", filepath.Join(dir, "tuned"))
+	program := mpitest.Build(t, tools)
+	said := mpitest.Run(t, nil, "bash", "-euc", `. "$1/libtutti.env"; exec mpiexec.hydra -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), program)
+	mpitest.Right(t, said)
+	if strings.Contains(said, "tutti:") {
+		t.Errorf("the library complains:\n%s", said)
+	}
+}
+
+// verifyTable has the table verified: the library must say that it follows it, where it
+// selects anything.
+func verifyTable(t *testing.T, dir string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "out", "tutti.table"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := libtutti.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Rules) > 0 {
+		verifyInTime(t, dir, "libtutti", "8s")
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/campaigntest"
+)
+
+// TestNoStart: a campaign whose programs do not start ends after one job, without a
+// trial. Its folder can be reported, and once the fault is mended, gone on with.
+func TestNoStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs jobs")
+	}
+	dir := t.TempDir()
+	file := campaigntest.Fake(t, dir, "local")
+	out := filepath.Join(dir, "out")
+	launcher := filepath.Join(dir, "mpirun")
+	good := readFile(t, launcher)
+	const broken = "#!/bin/sh\necho 'osu_bcast: error while loading shared libraries: libmpi.so.40' >&2\necho 'mpirun: ended' >&2\nexit 127\n"
+	if err := os.WriteFile(launcher, []byte(broken), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for round := 1; round <= 2; round++ {
+		args := []string{"tune", "-c", file}
+		if round == 2 {
+			args = []string{"resume", out}
+		}
+		_, stderr := mustTutti(t, codeNotReady, args...)
+		for _, want := range []string{"no benchmark started: job tutti-", "exit code 127: mpirun: ended", "first it said: osu_bcast: error while loading", "go on with: tutti resume "} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%v: no %q in %q", args, want, stderr)
+			}
+		}
+		jobs, trials := countRecords(t, out)
+		if jobs != round || trials != 0 {
+			t.Errorf("%v: %d jobs and %d trials, want %d and none", args, jobs, trials, round)
+		}
+	}
+	stdout, _ := mustTutti(t, codeDone, "report", out)
+	if !strings.Contains(stdout, "nothing has been measured in 2 jobs") || strings.Count(stdout, "error while loading") != 2 {
+		t.Errorf("report: %q", stdout)
+	}
+	stdout, _ = mustTutti(t, codeDone, "report", out, "--output", "json")
+	var n nothing
+	if err := json.Unmarshal([]byte(stdout), &n); err != nil || len(n.Stillborn) != 2 || n.Failed != 0 {
+		t.Errorf("report --output json: %v, %+v", err, n)
+	}
+
+	if err := os.WriteFile(launcher, good, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	mustTutti(t, codeDone, "resume", out)
+	l := checkJournal(t, out)
+	l.checkLedger(t, dir, false)
+	l.checkReport(t, out)
+}
+
+// countRecords counts the jobs of a journal that began, and the trials.
+func countRecords(t *testing.T, out string) (jobs, trials int) {
+	t.Helper()
+	for _, r := range recordsOf(t, out) {
+		switch {
+		case r.Job != nil && r.Job.State == coll.JobIntended:
+			jobs++
+		case r.Trial != nil:
+			trials++
+		}
+	}
+	return jobs, trials
+}
+
+// TestGlance: what tune sees to be missing it says before anything is written.
+func TestGlance(t *testing.T) {
+	dir := t.TempDir()
+	file := campaigntest.Fake(t, dir, "local")
+	if err := os.RemoveAll(filepath.Join(dir, "osu")); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr := mustTutti(t, codeNotReady, "tune", "-c", file)
+	if !strings.Contains(stderr, "missing  openmpi benchmark  no OSU program in") || !strings.Contains(stderr, "--unchecked") {
+		t.Errorf("stderr %q", stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("the campaign was begun")
+	}
+	if testing.Short() {
+		return
+	}
+	if _, stderr = mustTutti(t, codeNotReady, "tune", "-c", file, "--unchecked"); !strings.Contains(stderr, "no benchmark started") {
+		t.Errorf("stderr %q", stderr)
+	}
+}

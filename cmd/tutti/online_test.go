@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/internal/test/campaigntest"
+)
+
+// onlineArgs replays the application of calls of 64 KiB.
+func onlineArgs(t *testing.T, more ...string) []string {
+	t.Helper()
+	trace := filepath.Join(t.TempDir(), "app.csv")
+	text := "collective,nodes,ppn,msg_bytes,calls,seconds\nallreduce,16,1,65536,200,1.5\nallreduce,16,1,8,100,0.1\n"
+	if err := os.WriteFile(trace, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := campaigntest.Recorded(t)
+	return append([]string{
+		"online", "simulate", "--trace", trace, "--data", filepath.Join(data, "C_allreduce.csv"),
+		"--defaults", filepath.Join(data, "defaults.csv"), "--recorded", "C", "--runs", "2", "--iterations", "50",
+	}, more...)
+}
+
+func TestOnlineSimulate(t *testing.T) {
+	dir := t.TempDir()
+	picture, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept)...)
+	for _, want := range []string{"application", "app          star", "app          tutti"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if _, err := png.Decode(bytes.NewReader(readFile(t, picture))); err != nil {
+		t.Errorf("picture: %v", err)
+	}
+	again, _ := mustTutti(t, codeDone, onlineArgs(t, "--policy", "iota,tutti", "--from", kept, "--output", "json")...)
+	lines := strings.Split(strings.TrimSpace(again), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines, want one for each policy:\n%s", len(lines), again)
+	}
+	var o struct {
+		Policy string
+		Runs   []struct{ Seconds, Best_seconds, Tuned_over_best float64 }
+	}
+	if err := json.Unmarshal([]byte(lines[1]), &o); err != nil {
+		t.Fatal(err)
+	}
+	if o.Policy != "tutti" || len(o.Runs) != 2 || o.Runs[0].Seconds < o.Runs[0].Best_seconds || o.Runs[1].Tuned_over_best > 1.02 {
+		t.Errorf("what was known did not help: %+v", o)
+	}
+}
+
+func TestOnlineSimulateRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		more []string
+		code exitCode
+		want string
+	}{
+		{"no such policy", []string{"--policy", "best"}, codeUsage, `policy "best": want one of iota, share`},
+		{"slow without a span", []string{"--slow", "lr*2"}, codeUsage, "want ALGORITHM@FROM-TO*FACTOR"},
+		{"slow of nothing", []string{"--slow", "lr@5-5*2"}, codeUsage, "iterations 5 to 5"},
+		{"noise", []string{"--noise", "-1"}, codeUsage, "noise -1: want a number from 0 to 1"},
+		{"another machine", []string{"--recorded", "Z"}, codeInput, `nothing of machine "Z" and library "mpich": it has A, C`},
+		{"no such file", []string{"--from", "none.csv"}, codeInput, "none.csv"},
+		{"everything excluded", []string{"--exclude", "library_default"}, codeInput, "no call has a place"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, stderr := mustTutti(t, tc.code, onlineArgs(t, tc.more...)...); !strings.Contains(stderr, tc.want) {
+				t.Errorf("%s\nwant %s", stderr, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/campaign/assembly"
+	"tutti/doctor"
+	"tutti/internal/config"
+	"tutti/internal/test/need"
+	"tutti/mpi"
+)
+
+func TestCounts(t *testing.T) {
+	for _, tc := range []struct {
+		most         int
+		nodes, ranks []int
+	}{
+		{1, []int{1}, []int{2}},
+		{2, []int{1, 2}, []int{2}},
+		{6, []int{1, 2, 4, 6}, []int{2, 3, 6}},
+		{128, []int{1, 2, 4, 8, 16, 32, 64, 128}, []int{32, 64, 128}},
+	} {
+		if got := nodeCounts(tc.most); !slices.Equal(got, tc.nodes) {
+			t.Errorf("%d nodes: %v, want %v", tc.most, got, tc.nodes)
+		}
+		if got := rankCounts(tc.most); !slices.Equal(got, tc.ranks) {
+			t.Errorf("%d cores: %v, want %v", tc.most, got, tc.ranks)
+		}
+	}
+}
+
+// TestQuickFile: the file says what was found, and is one that tune reads.
+func TestQuickFile(t *testing.T) {
+	dir := t.TempDir()
+	library := filepath.Join(dir, "libmpi.so: with # a colon")
+	if err := os.WriteFile(library, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	with := doctor.Launchable{
+		Library:  doctor.Library{Family: "openmpi", Catalogue: "4.1.4", File: mpi.Identity{Path: library}},
+		Launcher: "srun", PMI: "pmix", Env: []string{"A=1", "B=yes"},
+	}
+	o := quickOptions{collectives: []string{"bcast", "scan"}, wallTime: 90 * time.Second}
+	text, err := newQuickFile("hpc", assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 8}, with, o).text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, quickName)
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(file, config.Layers{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	lib := c.Libraries[0]
+	if lib.Path != library || lib.Benchmark != filepath.Join(dir, "tutti-native-openmpi") || lib.Launcher != "srun" || lib.PMI != "pmix" || !slices.Equal(lib.Env, with.Env) {
+		t.Errorf("library %+v", lib)
+	}
+	if c.Output != dir || c.Machine != "hpc" || c.Runner.Kind != config.Allocation || c.Stop.WallTime != 90*time.Second ||
+		!slices.Equal(c.Grid.Nodes, []int{1, 2, 3}) || !slices.Equal(c.Grid.PPN, []int{2, 4, 8}) || !slices.Equal(c.Collectives, o.collectives) {
+		t.Errorf("campaign %+v", c)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	of := func(family, launcher string) doctor.Launchable {
+		return doctor.Launchable{Library: doctor.Library{Family: family}, Launcher: launcher}
+	}
+	found := []doctor.Launchable{of("mpich", "srun"), of("mpich", "hydra"), of("openmpi", "mpirun")}
+	for name, want := range map[string]string{"": "srun", "mpich": "srun", "openmpi": "mpirun"} {
+		if got, err := choose(found, name); err != nil || got.Launcher != want {
+			t.Errorf("%q: %+v, %v, want %s", name, got, err, want)
+		}
+	}
+	if _, err := choose(found, "intel"); err == nil || !strings.HasSuffix(err.Error(), "what works here is mpich, openmpi") {
+		t.Errorf("a library that is not here: %v", err)
+	}
+	if _, err := choose(nil, "mpich"); err == nil || !strings.Contains(err.Error(), "tutti doctor") {
+		t.Errorf("nothing is here: %v", err)
+	}
+}
+
+// TestLiveQuick: one command tunes the MPI library of this machine; its folder is one
+// that the other verbs know.
+func TestLiveQuick(t *testing.T) {
+	dir := t.TempDir()
+	if code, out := mustEnd(t, dir, []exitCode{codeDone, codeNotReady}, "quick", "q", "--dry-run"); code == codeNotReady {
+		need.MPI.Missing(t, "%s: needs apt-get install mpich libmpich-dev", out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "q")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a dry run leaves a folder: %v", err)
+	}
+	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--time", "5s")
+	if !strings.Contains(out, "in jobs: . q/") {
+		t.Errorf("does not say how the files are loaded:\n%s", out)
+	}
+	for _, name := range []string{quickName, "report.html", "selection.csv"} {
+		if _, err := os.Stat(filepath.Join(dir, "q", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	mustEnd(t, dir, finished, "resume", "q")
+	mustEnd(t, dir, []exitCode{codeDone}, "verify", "q", "--dry-run")
+	if _, out := mustEnd(t, dir, []exitCode{codeOutput}, "quick", "q"); !strings.Contains(out, "go on with `tutti resume q`") {
+		t.Errorf("a second time:\n%s", out)
+	}
+}
+
+func TestQuickUsage(t *testing.T) {
+	mustTutti(t, codeUsage, "quick")
+	mustTutti(t, codeUsage, "quick", "q", "--time", "0s")
+}

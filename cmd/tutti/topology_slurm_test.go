@@ -1,0 +1,147 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/campaign/discover"
+	"tutti/coll"
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
+	"tutti/internal/test/slurmtest"
+	"tutti/store"
+)
+
+// wired is eight virtual nodes below two switches of four. The file of the cluster has
+// one wrong line: it says n4 and n5 the other way round.
+const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n"
+
+// networkCampaign writes the campaign of such a cluster and returns its folder; env is of
+// test.Distance.
+func networkCampaign(t *testing.T, c *slurmtest.Cluster, kind string, env ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	chain := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	for _, p := range []csource.Program{csource.Bench, test.Distance} {
+		binary := readFile(t, mpitest.BuildProgram(t, chain, p))
+		if err := os.WriteFile(filepath.Join(dir, p.Name), binary, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	preload := "LD_PRELOAD=" + c.Shim() + ":" + filepath.Join(dir, test.Distance.Name)
+	text := strings.NewReplacer("KIND", kind, "ENV", strings.Join(append(env, preload, "DISTANCE_LEAF=4"), ", ")).Replace(`name: network
+output: out
+libraries: [{name: mpich, version: "4.0.2", benchmark: tutti-native, launcher: srun, pmi: pmi2, env: [ENV]}]
+collectives: [bcast]
+grid: {nodes: [8], ppn: [1], sizes: [8, 1KiB]}
+runner: {kind: KIND, launch_allowance: 20s, settle: 10s, parallel: switch}
+benchmark: {program: native, slice: 50ms, max_samples: 100}
+`)
+	if kind == "slurm" {
+		text += "slurm: {exclusive: false, jobs: 1}\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestSlurmTopology measures a cluster, finds the line of its topology.conf that is
+// wrong, and hands the right one to a campaign.
+func TestSlurmTopology(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Options{Nodes: 8, Topology: wired})
+	t.Setenv("SLURM_CONF", c.Conf)
+	dir := networkCampaign(t, c, "slurm", "DISTANCE_TIMES=6")
+	done := []exitCode{codeDone}
+	_, out := mustEnd(t, dir, done, "topology", "discover", "-c", "c.yaml", "--seconds", "6", "--bytes", "256")
+	if !strings.Contains(out, "2 switches of 4 nodes") {
+		t.Fatalf("discover:\n%s", out)
+	}
+	measured := filepath.Join("out", "topology", discover.TreeFile)
+	_, out = mustEnd(t, dir, done, "topology", "compare", filepath.Join(filepath.Dir(c.Conf), "topology.conf"), measured)
+	if !strings.HasPrefix(out, "6 of 8 nodes as declared\n") || !strings.Contains(out, "n4") || !strings.Contains(out, "n5") {
+		t.Errorf("compare:\n%s", out)
+	}
+	_, out = mustEnd(t, dir, done, "topology", "export", measured, "--format", "switches")
+	if strings.TrimSpace(out) != `["n[1-4]","n[5-8]"]` {
+		t.Errorf("export: %s", out)
+	}
+	useTopology(t, dir, measured)
+}
+
+// useTopology tunes with starts side by side below the switches that were measured, and
+// with ranks in cyclic order: every measurement says so, and what is exported.
+func useTopology(t *testing.T, dir, measured string) {
+	t.Helper()
+	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "parallel: switch", "parallel: switch, parallel_nodes: 8, order: cyclic, topology: "+measured, 1)
+	text = strings.Replace(text, "nodes: [8]", "nodes: [2, 4]", 1)
+	text = strings.Replace(text, "ppn: [1]", "ppn: [2]", 1)
+	text += "stop: {wall_time: 2s}\nhpo: {trials: 0}\nmodel: {trees: 5}\n"
+	if err := os.WriteFile(filepath.Join(dir, "use.yaml"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--results", "used")
+	files, err := filepath.Glob(filepath.Join(dir, "used", "jobs", "*", "switches"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no job was told its switches: %v", err)
+	}
+	if got := string(readFile(t, files[0])); got != "n1 n2 n3 n4\nn5 n6 n7 n8\n" {
+		t.Errorf("a job was told the switches %q", got)
+	}
+	checkPlaced(t, filepath.Join(dir, "used"), coll.Cyclic)
+	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--results", "other", "--from", "used", "--set", "runner.order=block")
+	checkPlaced(t, filepath.Join(dir, "other"), coll.Block)
+}
+
+// checkPlaced wants all measurements of a campaign below one switch each, and settings that
+// say their order.
+func checkPlaced(t *testing.T, dir string, order coll.Order) {
+	t.Helper()
+	contents, err := store.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for _, r := range contents.Records {
+		if r.Trial == nil || r.Trial.State != coll.TrialDone {
+			continue
+		}
+		known++
+		want := coll.Placement{Order: order, Switches: 1, Least: r.Trial.Ranks(), Most: r.Trial.Ranks()}
+		if got := r.Trial.Placement; got != want {
+			t.Errorf("%v lay in %v, want %v", r.Trial.Candidate, got, want)
+		}
+	}
+	env := string(readFile(t, filepath.Join(dir, "mpich.env")))
+	if want := "# Measured with ranks in " + string(order) + " order, 2 on a node; "; known == 0 || !strings.Contains(env, want) {
+		t.Errorf("%d measured; the settings do not say %q:\n%s", known, want, env)
+	}
+}
+
+// TestSlurmNetwork finds the one slow node of a cluster.
+func TestSlurmNetwork(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Options{Nodes: 8})
+	t.Setenv("SLURM_CONF", c.Conf)
+	dir := networkCampaign(t, c, "slurm", "DISTANCE_SLOW=6")
+	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "DISTANCE_LEAF=4", "DISTANCE_LEAF=8", 1)
+	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, out := mustEnd(t, dir, []exitCode{codeDone}, "doctor", "--network", "-c", "c.yaml")
+	if !strings.Contains(out, "node n6") || strings.Count(out, "times as long as usual") == 0 || !strings.Contains(out, "by chance") {
+		t.Errorf("doctor:\n%s", out)
+	}
+	for _, n := range []string{"n1", "n2", "n3", "n4", "n5", "n7", "n8"} {
+		if strings.Contains(out, "node "+n+" ") {
+			t.Errorf("%s is blamed:\n%s", n, out)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "out", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	t.Log(out)
+}

@@ -1,0 +1,47 @@
+#include "native.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Two functions of libtutti.so, which is loaded before the MPI library where its
+ * algorithms are measured; csource/runtime/tutti.h has them. */
+static int (*force)(const char *what, const char *algorithm, char *why, size_t room);
+static const char *(*ran)(void);
+
+static int forced;
+
+static void find(void)
+{
+    void *all = dlopen(NULL, RTLD_NOW);
+    if (all == NULL)
+        return;
+    *(void **)&force = dlsym(all, "tutti_force");
+    *(void **)&ran = dlsym(all, "tutti_ran");
+}
+
+/* From now on calls are served by an algorithm of libtutti; by none without a name.
+ * Collective over the world. */
+int own_force(collective what, const char *algorithm, char *why)
+{
+    if (algorithm == NULL && !forced)
+        return 0;
+    if (force == NULL)
+        find();
+    if (force == NULL || ran == NULL) {
+        snprintf(why, WHY, "libtutti.so is not loaded: want its path in LD_PRELOAD");
+        return -1;
+    }
+    forced = algorithm != NULL;
+    return force(forced ? collective_name(what) : NULL, algorithm, why, WHY);
+}
+
+/* Whether this rank's last call was served by it. */
+int own_obeyed(const char *algorithm, char *why)
+{
+    const char *name = ran();
+    if (name != NULL && strcmp(name, algorithm) == 0)
+        return 1;
+    snprintf(why, WHY, "libtutti left the call to %.100s", name == NULL ? "the MPI library" : name);
+    return 0;
+}

@@ -1,0 +1,111 @@
+package csource_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
+)
+
+// mixed are tables that switch algorithms of the MPI library beside those of our own,
+// after the names of what they switch, what shows that one ran, and the settings that
+// they want.
+var mixed = map[string]struct {
+	table, sight, shows string
+	env                 []string
+}{
+	"mpicc.mpich": {
+		table: `for MPICH Version: 4.0.2
+algorithm bcast mpich.scatter_ring_allgather - same MPIR_CVAR_COLLECTIVE_FALLBACK=2 MPIR_CVAR_BCAST_DEVICE_COLLECTIVE=0 MPIR_CVAR_BCAST_INTRA_ALGORITHM=5
+algorithm allgather mpich.recursive_doubling pow2 same MPIR_CVAR_COLLECTIVE_FALLBACK=2 MPIR_CVAR_ALLGATHER_DEVICE_COLLECTIVE=0 MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM=3
+algorithm allreduce mpich.reduce_scatter_allgather count_ge_pof2,builtin_op same MPIR_CVAR_COLLECTIVE_FALLBACK=2 MPIR_CVAR_ALLREDUCE_DEVICE_COLLECTIVE=0 MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=4
+allgather ranks 1-64 ppn 1-64 bytes 0-1048576 mpich.recursive_doubling
+allreduce ranks 1-64 ppn 1-64 bytes 0-1048576 mpich.reduce_scatter_allgather
+bcast ranks 1-64 ppn 1-64 bytes 0-100 binomial
+bcast ranks 1-64 ppn 1-64 bytes 101-1048576 mpich.scatter_ring_allgather
+`,
+		sight: "stack", shows: "MPIR_Bcast_intra_scatter_ring_allgather",
+	},
+	"mpicc.openmpi": {
+		table: `for Open MPI v4.1.4
+algorithm bcast openmpi.pipeline(segsize=1024) - new coll_tuned_use_dynamic_rules=1 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=1024
+algorithm allreduce openmpi.ring commutative,count_ge_size,builtin_op new coll_tuned_use_dynamic_rules=1 coll_tuned_allreduce_algorithm=4
+allreduce ranks 1-64 ppn 1-64 bytes 0-1048576 openmpi.ring
+bcast ranks 1-64 ppn 1-64 bytes 0-100 binomial
+bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
+`,
+		sight: "ask", shows: "saw openmpi.pipeline(segsize=1024)",
+		env: []string{"OMPI_MCA_coll_tuned_use_dynamic_rules=1"},
+	},
+}
+
+// TestLiveMixed: calls served by algorithms of the MPI library among those of our own give
+// right data, the library is seen to run what it is told, and a table for another build,
+// or one whose variables cannot be written, selects nothing.
+func TestLiveMixed(t *testing.T) {
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+			probe := mpitest.BuildProgram(t, m.Toolchain, csource.Probe)
+			way := mixed[m.Compiler]
+			table := sealed("tutti-table 1\n" + way.table)
+			env := append(following(t, m, table, library), way.env...)
+			mpitest.Right(t, mpitest.Run(t, env, m.Launcher, "-n", "4", mpitest.BuildProgram(t, m.Toolchain, test.Collectives), "check", "100"))
+			if said := mpitest.Run(t, env, m.Launcher, "-n", "3", probe, way.sight, "bcast", "1000"); !strings.Contains(said, way.shows) {
+				t.Errorf("want %q:\n%s", way.shows, said)
+			}
+			refused := map[string]string{
+				"another build":    strings.Replace(table, "for ", "for My ", 1),
+				"unknown variable": strings.Replace(table, "INTRA_ALGORITHM=5", "INTRA_ALGORITHMS=5", 1),
+			}
+			wants := map[string]string{"another build": ": tuned for My ", "unknown variable": "no such control variable: nothing is selected"}
+			if m.Compiler == "mpicc.openmpi" {
+				// the variable is there, and can be read only
+				refused["unknown variable"], wants["unknown variable"] = table, "coll_tuned_use_dynamic_rules=1: can never be set: nothing is selected"
+			}
+			for name, text := range refused {
+				rules := strings.SplitAfter(text, "\n")
+				env := append(following(t, m, sealed(strings.Join(rules[:len(rules)-2], "")), library), m.env...)
+				said := mpitest.Run(t, env, m.Launcher, "-n", "2", probe, "ask", "bcast", "1000")
+				if strings.Count(said, wants[name]) != 1 || !strings.Contains(said, "saw library_default") {
+					t.Errorf("%s: want one %q, and the MPI library's own choice:\n%s", name, wants[name], said)
+				}
+			}
+		})
+	}
+}
+
+// TestLiveMixedLog: on communicators that are made for it, Open MPI enters the algorithm,
+// as the dynamic loader of rank 0 has it.
+func TestLiveMixedLog(t *testing.T) {
+	m := mpis()[1]
+	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+	probe := mpitest.BuildProgram(t, m.Toolchain, csource.Probe)
+	way := mixed[m.Compiler]
+	dir := t.TempDir()
+	script := filepath.Join(dir, "traced")
+	text := "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] && export LD_DEBUG=bindings LD_DEBUG_OUTPUT='" + dir + "/log'\nexec '" + probe + "' \"$@\"\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := append(following(t, m, sealed("tutti-table 1\n"+way.table), library), way.env...)
+	said := mpitest.Run(t, env, m.Launcher, "-n", "3", script, "ask", "bcast", "1000")
+	logs, err := filepath.Glob(dir + "/log*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range logs {
+		log, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(log), "ompi_coll_base_bcast_intra_pipeline") {
+			return
+		}
+	}
+	t.Errorf("no log of %q names the pipeline:\n%s", logs, said)
+}

@@ -1,0 +1,175 @@
+#define _GNU_SOURCE
+#include "pairs.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void *pairs_memory(size_t n, size_t bytes)
+{
+    void *p = calloc(n, bytes);
+    if (p == NULL) {
+        fprintf(stderr, "tutti-native: no memory\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return p;
+}
+
+/* The host, the core and the number on its node of one rank of a pair. */
+void pairs_place(line *l, const session *s, const int *cores, char side, int rank)
+{
+    const world *w = &s->world;
+    char key[] = {side, 0}, core[] = "core_?", number[] = "rank_?";
+    int before = 0;
+    for (int r = 0; r < rank; r++)
+        before += w->node[r] == w->node[rank];
+    core[5] = number[5] = side;
+    line_string(l, key, w->place[rank].host);
+    line_integer(l, number, before);
+    line_integer(l, core, cores[rank]);
+}
+
+/* The ranks of a node that may use the same processors are dealt to them evenly, as
+ * far apart as there is room. Returns the processor, -1 where none can be had. */
+static int pin(const control *c, const world *w)
+{
+    cpu_set_t mine, *all;
+    control node = {MPI_COMM_NULL, 0, 0};
+    int sharing = 0, before = 0, wanted, cpu = -1;
+    CPU_ZERO(&mine);
+    (void)sched_getaffinity(0, sizeof mine, &mine);
+    MPI_Comm_split(c->comm, w->node[c->rank], c->rank, &node.comm);
+    MPI_Comm_rank(node.comm, &node.rank);
+    MPI_Comm_size(node.comm, &node.size);
+    all = pairs_memory((size_t)node.size, sizeof *all);
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, node.comm);
+    for (int i = 0; i < node.size; i++)
+        if (CPU_EQUAL(&mine, &all[i])) {
+            sharing++;
+            before += i < node.rank;
+        }
+    free(all);
+    MPI_Comm_free(&node.comm);
+    if (CPU_COUNT(&mine) < sharing) /* more ranks than processors: the system deals them out */
+        return -1;
+    wanted = before * CPU_COUNT(&mine) / sharing;
+    for (int i = 0; i < CPU_SETSIZE && cpu < 0; i++)
+        if (CPU_ISSET(i, &mine) && wanted-- == 0)
+            cpu = i;
+    CPU_ZERO(&mine);
+    CPU_SET(cpu, &mine);
+    return sched_setaffinity(0, sizeof mine, &mine) == 0 ? cpu : -1;
+}
+
+/* The partner of a player in a round of a tournament in which everybody meets everybody
+ * else once: the last one of an even number stays, the others go round. -1 for nobody. */
+static int partner(int player, int round, int players)
+{
+    int last = players + players % 2 - 1, other;
+    if (last <= 0)
+        return -1;
+    round %= last;
+    if (player == last)
+        other = round * (last + 1) / 2 % last;
+    else
+        other = (round - player + last) % last;
+    if (other == player)
+        other = last;
+    return other < players ? other : -1;
+}
+
+static void inside(const session *s, const pairs_plan *p, const int *cores)
+{
+    const world *w = &s->world;
+    stage g = {"inside", s->ctl, NULL, p->ppn + p->ppn % 2 - 1};
+    int *ranks = pairs_memory((size_t)p->ppn, sizeof *ranks), n = 0, me = 0;
+    for (int r = 0; r < s->ctl.size; r++)
+        if (w->node[r] == w->node[s->ctl.rank]) {
+            me = r == s->ctl.rank ? n : me;
+            ranks[n++] = r;
+        }
+    g.partner = pairs_memory((size_t)g.rounds, sizeof *g.partner);
+    for (int i = 0; i < g.rounds; i++) {
+        int other = partner(me, i, n);
+        g.partner[i] = other < 0 ? -1 : ranks[other];
+    }
+    stage_run(s, p, &g, cores);
+    free(g.partner);
+    free(ranks);
+}
+
+/* The first ranks of the nodes, in the order of the nodes. */
+static control leaders(const session *s)
+{
+    const world *w = &s->world;
+    control c = {MPI_COMM_NULL, -1, 0};
+    int node = w->node[s->ctl.rank];
+    MPI_Comm_split(s->ctl.comm, w->leader[node] == s->ctl.rank ? 0 : MPI_UNDEFINED, node, &c.comm);
+    if (c.comm != MPI_COMM_NULL) {
+        MPI_Comm_rank(c.comm, &c.rank);
+        MPI_Comm_size(c.comm, &c.size);
+    }
+    return c;
+}
+
+static void between(const session *s, const pairs_plan *p, const control *c, const int *cores)
+{
+    int all = c->size > 1 ? c->size + c->size % 2 - 1 : 0;
+    stage g = {"between", *c, NULL, p->between < all ? p->between : all};
+    g.partner = pairs_memory((size_t)g.rounds + 1, sizeof *g.partner);
+    for (int i = 0; i < g.rounds; i++)
+        g.partner[i] = partner(c->rank, i, c->size);
+    stage_run(s, p, &g, cores);
+    free(g.partner);
+}
+
+static void chosen(const session *s, const pairs_plan *p, const control *c, const int *cores)
+{
+    stage g = {"chosen", *c, NULL, p->nmeetings ? p->meetings[p->nmeetings - 1].round + 1 : 0};
+    g.partner = pairs_memory((size_t)g.rounds + 1, sizeof *g.partner);
+    for (int i = 0; i < g.rounds; i++)
+        g.partner[i] = -1;
+    for (int i = 0; i < p->nmeetings; i++) {
+        const meeting *m = &p->meetings[i];
+        if (m->a == c->rank)
+            g.partner[m->round] = m->b;
+        if (m->b == c->rank)
+            g.partner[m->round] = m->a;
+    }
+    stage_run(s, p, &g, cores);
+    free(g.partner);
+}
+
+/* Waits for all ranks without keeping a processor that one of them may need. */
+static void rest(const control *c)
+{
+    struct timespec pause = {0, 1000000};
+    MPI_Request r;
+    int done = 0;
+    MPI_Ibarrier(c->comm, &r);
+    for (MPI_Test(&r, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&r, &done, MPI_STATUS_IGNORE))
+        nanosleep(&pause, NULL);
+}
+
+void pairs_measure(const session *s, const pairs_plan *p)
+{
+    int core = pin(&s->ctl, &s->world);
+    int *cores = pairs_memory((size_t)s->ctl.size, sizeof *cores);
+    MPI_Allgather(&core, 1, MPI_INT, cores, 1, MPI_INT, s->ctl.comm);
+    if (p->inside && p->ppn > 1)
+        inside(s, p, cores);
+    control c = leaders(s);
+    if (c.comm != MPI_COMM_NULL) {
+        between(s, p, &c, cores);
+        chosen(s, p, &c, cores);
+        MPI_Comm_free(&c.comm);
+    }
+    rest(&s->ctl);
+    for (int i = 0; i < p->nexamples; i++) {
+        example_run(s, p, &p->examples[i]);
+        rest(&s->ctl);
+    }
+    free(cores);
+}

@@ -1,0 +1,59 @@
+/* Pairs of ranks, measured with ping-pongs: what the machine between them is like. */
+#ifndef TUTTI_PAIRS_H
+#define TUTTI_PAIRS_H
+
+#include "native.h"
+
+/* plan.c's like for pairs: pairs_plan.c. */
+
+typedef struct {
+    int round;
+    int a, b; /* nodes of the world */
+} meeting;
+
+typedef struct {
+    char class[MAX_NAME];
+    int a, b; /* ranks of the world */
+} example;
+
+typedef struct {
+    int nodes, ppn;
+    int bytes;        /* of the large message */
+    int passes;       /* most times that a stage measures every pair */
+    double precision; /* relative spread of a time that ends a stage */
+    double seconds;   /* after which a stage ends */
+    int inside;       /* whether the ranks of each node meet */
+    int between;      /* rounds in which the first ranks of the nodes meet; 0: none */
+    meeting *meetings;
+    int nmeetings;
+    example *examples;
+    int nexamples;
+} pairs_plan;
+
+int pairs_asked(const char *text);
+int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why);
+
+/* pairs_stage.c: rounds of disjoint pairs. */
+
+typedef struct {
+    const char *name;
+    control group; /* who takes part; its rank 0 is that of the world */
+    int *partner;  /* of this rank in each round, -1: none */
+    int rounds;
+} stage;
+
+void stage_run(const session *s, const pairs_plan *p, const stage *g, const int *cores);
+
+/* pairs_example.c: everything about one pair of a class. */
+
+void example_run(const session *s, const pairs_plan *p, const example *e);
+
+/* pairs.c */
+
+void pairs_measure(const session *s, const pairs_plan *p);
+void pairs_place(line *l, const session *s, const int *cores, char side, int rank);
+void *pairs_memory(size_t n, size_t bytes);
+
+enum { TAG_PAIR = 40, TAG_REPORT, TAG_EXAMPLE };
+
+#endif

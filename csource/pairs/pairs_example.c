@@ -1,0 +1,215 @@
+#include "pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TIMES = 10 };
+#define PATIENCE 120         /* seconds after which a size hangs */
+#define WAITING 1.3          /* round trips until a message is there */
+#define MOST_SATURATED 65536 /* bytes: the gap of larger messages is known from round trips */
+#define FIRST_ROW 10         /* messages */
+#define MOST_ROW 37500
+#define ROW_SHARE 0.01  /* of the time of a stage: no longer row follows one that took more */
+#define STEADY 0.01     /* relative change of a message's share that ends it */
+#define EXTRA_SHARE 0.5 /* of the time of a stage: after it no sizes are added */
+enum { ROWS = 12 };     /* 10 doubled until 37 500 */
+enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* bytes between two sizes at least; sizes at most */
+
+/* What messages of one size take, as topology/plogp wants it. */
+typedef struct {
+    int bytes;
+    double round_trip, send, receive; /* seconds */
+    double took[ROWS];                /* of a row of messages, 10 of them and then twice as many */
+    int rows;
+} reading;
+
+static double middle(const double *took)
+{
+    double scratch[TIMES];
+    summary sum;
+    summarise(took, TIMES, scratch, &sum);
+    return sum.median;
+}
+
+static double round_trip(const control *c, int other, int first, char *buffer, int bytes)
+{
+    double took[TIMES];
+    for (int i = 0; i < TIMES; i++) {
+        double from = seconds();
+        if (first)
+            control_give(c, buffer, bytes, other, TAG_PAIR);
+        control_take(c, buffer, bytes, other, TAG_PAIR);
+        if (!first)
+            control_give(c, buffer, bytes, other, TAG_PAIR);
+        took[i] = seconds() - from;
+    }
+    return middle(took);
+}
+
+/* The overhead of sending is that of a synchronous send. */
+static double send_overhead(const control *c, int other, int first, char *buffer, int bytes)
+{
+    double took[TIMES] = {0};
+    for (int i = 0; i < TIMES; i++) {
+        double from = seconds();
+        if (first)
+            MPI_Ssend(buffer, bytes, MPI_BYTE, other, TAG_PAIR, c->comm);
+        else
+            control_take(c, buffer, bytes, other, TAG_PAIR);
+        took[i] = seconds() - from;
+    }
+    return middle(took);
+}
+
+/* The overhead of receiving is that of a message that has been there for a while. */
+static double receive_overhead(const control *c, int other, int first, char *buffer, int bytes, double trip)
+{
+    double took[TIMES] = {0};
+    char ask = 0;
+    for (int i = 0; i < TIMES; i++) {
+        if (!first) {
+            control_take(c, &ask, 1, other, TAG_PAIR);
+            control_give(c, buffer, bytes, other, TAG_PAIR);
+            continue;
+        }
+        control_give(c, &ask, 1, other, TAG_PAIR);
+        for (double from = seconds(); seconds() - from < WAITING * trip;) {
+        }
+        double from = seconds();
+        MPI_Recv(buffer, bytes, MPI_BYTE, other, TAG_PAIR, c->comm, MPI_STATUS_IGNORE);
+        took[i] = seconds() - from;
+    }
+    return middle(took);
+}
+
+/* Rows of messages, each one with an answer when all have arrived, until what one
+ * message takes no longer changes. The first rank says when that is. */
+static void saturate(const control *c, int other, int first, char *buffer, int bytes, double most, reading *r)
+{
+    int go = bytes <= MOST_SATURATED;
+    char answer = 0;
+    for (int n = FIRST_ROW; go && n <= MOST_ROW; n *= 2) {
+        double from = seconds();
+        for (int i = 0; i < n; i++)
+            if (first)
+                MPI_Send(buffer, bytes, MPI_BYTE, other, TAG_PAIR, c->comm);
+            else
+                MPI_Recv(buffer, bytes, MPI_BYTE, other, TAG_PAIR, c->comm, MPI_STATUS_IGNORE);
+        if (!first) {
+            control_give(c, &answer, 1, other, TAG_PAIR);
+            control_take(c, &go, (int)sizeof go, other, TAG_PAIR);
+            continue;
+        }
+        control_take(c, &answer, 1, other, TAG_PAIR);
+        double took = seconds() - from, before = r->rows ? 2 * r->took[r->rows - 1] : 0;
+        r->took[r->rows++] = took;
+        go = took < most && fabs(took - before) >= STEADY * before;
+        control_give(c, &go, (int)sizeof go, other, TAG_PAIR);
+    }
+}
+
+static void tell(const example *e, const reading *r)
+{
+    line l;
+    line_begin(&l, "example");
+    line_string(&l, "class", e->class);
+    line_integer(&l, "bytes", r->bytes);
+    line_number(&l, "round_trip", r->round_trip);
+    line_number(&l, "send", r->send);
+    line_number(&l, "receive", r->receive);
+    line_raw(&l, ",\"rows\":[");
+    for (int i = 0; i < r->rows; i++)
+        line_raw(&l, "%s%.9g", i ? "," : "", r->took[i]);
+    line_raw(&l, "]");
+    line_end(&l);
+}
+
+/* Measures messages of one size; rank 0 has what it came to. */
+static void read_size(const session *s, const pairs_plan *p, const example *e, char *buffer, reading *r)
+{
+    const control *c = &s->ctl;
+    int first = c->rank == e->a, second = c->rank == e->b, other = first ? e->b : e->a;
+    alarm(PATIENCE);
+    if (first || second) {
+        r->round_trip = round_trip(c, other, first, buffer, r->bytes);
+        r->send = send_overhead(c, other, first, buffer, r->bytes);
+        r->receive = receive_overhead(c, other, first, buffer, r->bytes, r->round_trip);
+        saturate(c, other, first, buffer, r->bytes, ROW_SHARE * p->seconds, r);
+    }
+    if (first && c->rank != 0)
+        control_give(c, r, (int)sizeof *r, 0, TAG_EXAMPLE);
+    if (c->rank == 0 && !first)
+        control_take(c, r, (int)sizeof *r, e->a, TAG_EXAMPLE);
+    if (c->rank == 0)
+        tell(e, r);
+}
+
+static int off_line(double a, double b, double c, double share, double tolerance)
+{
+    return fabs(b - (a + share * (c - a))) > tolerance * b;
+}
+
+/* Whether one of the times of b is off the line between a and c, as topology/plogp has it. */
+static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
+{
+    double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);
+    return off_line(a->round_trip, b->round_trip, c->round_trip, share, tolerance) ||
+           off_line(a->send, b->send, c->send, share, tolerance) ||
+           off_line(a->receive, b->receive, c->receive, share, tolerance);
+}
+
+/* Half-way to the next size where one of n sizes, ascending, is off the line between its
+ * neighbours. */
+static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
+{
+    int found = 0;
+    for (int i = 1; i + 1 < n && found < most; i++)
+        if (r[i + 1].bytes - r[i].bytes > STEP && bent(&r[i - 1], &r[i], &r[i + 1], tolerance))
+            sizes[found++] = r[i].bytes + (r[i + 1].bytes - r[i].bytes) / 2;
+    return found;
+}
+
+static int by_bytes(const void *a, const void *b) { return ((const reading *)a)->bytes - ((const reading *)b)->bytes; }
+
+/* Tells both ranks what rank 0 has decided. */
+static void share(const control *c, const example *e, int *sizes, int bytes)
+{
+    if (c->rank != 0)
+        control_take(c, sizes, bytes, 0, TAG_EXAMPLE);
+    else
+        for (int i = 0; i < 2; i++)
+            if ((i ? e->b : e->a) != 0)
+                control_give(c, sizes, bytes, i ? e->b : e->a, TAG_EXAMPLE);
+}
+
+/* Empty messages, then those of powers of two up to the large one, then those between
+ * them, again and again, until lines between neighbours say what they take. */
+void example_run(const session *s, const pairs_plan *p, const example *e)
+{
+    const control *c = &s->ctl;
+    double from = seconds();
+    int n = 0, sizes[EXTRA + 1] = {0}; /* how many, and they */
+    reading read[POWERS + EXTRA] = {{0}};
+    char *buffer;
+    if (c->rank != 0 && c->rank != e->a && c->rank != e->b)
+        return;
+    buffer = pairs_memory((size_t)p->bytes + 1, 1);
+    for (long bytes = 0; bytes <= p->bytes; bytes = bytes ? 2 * bytes : 1) {
+        reading empty = {0}, *r = bytes ? &read[n++] : &empty;
+        r->bytes = (int)bytes;
+        read_size(s, p, e, buffer, r);
+    }
+    do {
+        if (c->rank == 0)
+            sizes[0] = seconds() - from > EXTRA_SHARE * p->seconds ? 0 : extra_sizes(read, n, p->precision, sizes + 1, POWERS + EXTRA - n);
+        share(c, e, sizes, (int)sizeof sizes);
+        for (int i = 1; i <= sizes[0]; i++) {
+            read[n].bytes = sizes[i];
+            read_size(s, p, e, buffer, &read[n++]);
+        }
+        qsort(read, (size_t)n, sizeof *read, by_bytes);
+    } while (sizes[0] > 0);
+    alarm(0);
+    free(buffer);
+}

@@ -1,0 +1,70 @@
+package csource_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
+)
+
+// buildInside compiles a program of testdata together with the files of the runtime.
+func buildInside(t *testing.T, m mpiOf, file string) string {
+	t.Helper()
+	dir := t.TempDir()
+	args, err := csource.Runtime.Unpack(dir, "program")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, file), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range args {
+		if a == "-shared" {
+			args[i] = file
+		}
+	}
+	cmd := exec.Command(m.Compiler, args...)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", m.Compiler, err, said)
+	}
+	return filepath.Join(dir, "program")
+}
+
+// checked fails the test unless a run of check says that nothing was wrong.
+func checked(t *testing.T, said string, least int) {
+	t.Helper()
+	var cases, wrong int
+	at := strings.Index(said, " cases, ")
+	if _, err := fmt.Sscanf(said[strings.LastIndexByte(said[:max(at, 0)], '\n')+1:], "%d cases, %d wrong", &cases, &wrong); err != nil || wrong > 0 || cases < least {
+		t.Errorf("%d wrong of %d cases, want %d at least; %v\n%s", wrong, cases, least, err, said)
+	}
+}
+
+// TestLiveRepository holds every algorithm against what MPI says its result is, in every
+// form of a call, on communicators of one to five ranks. CHECK has more counts than the
+// two of the gate.
+func TestLiveRepository(t *testing.T) {
+	counts := append([]string{"1", "+"}, strings.Fields(os.Getenv("CHECK"))...)
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			mpitest.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
+			program := buildInside(t, m, "check.c")
+			env := m.env
+			if m.fortran == "mpif90.mpich" {
+				env = append(env, "LD_PRELOAD="+mpitest.BuildProgram(t, m.Toolchain, test.Yield))
+			}
+			checked(t, mpitest.Run(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 1500)
+		})
+	}
+}

@@ -1,0 +1,62 @@
+#include "repository.h"
+
+#include <stdlib.h>
+
+static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
+
+/* As allgather's of the same name. */
+int allgatherv_ring(const call *c)
+{
+    int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
+    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+        int out = after(c, c->rank, -k), in = after(c, before, -k);
+        e = swap(c, block(c, out), c->counts[out], next, block(c, in), c->counts[in], before);
+    }
+    return e;
+}
+
+/* Everybody sends to everybody, all at once. */
+int allgatherv_linear(const call *c)
+{
+    int n = 0, e = MPI_SUCCESS;
+    MPI_Request *all = malloc(2 * (size_t)c->size * sizeof *all);
+    if (all == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+        int from = after(c, c->rank, -k);
+        e = start_get(c, block(c, from), c->counts[from], from, &all[n++]);
+    }
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++)
+        e = start_put(c, block(c, c->rank), c->counts[c->rank], after(c, c->rank, k), &all[n++]);
+    if (e == MPI_SUCCESS)
+        e = wait_all(all, n);
+    free(all);
+    return e;
+}
+
+/* The elements of so many ranks, from one on. */
+static int sum(const call *c, int rank, int n)
+{
+    int all = 0;
+    for (int i = 0; i < n; i++)
+        all += c->counts[after(c, rank, i)];
+    return all;
+}
+
+/* As allgather's of the same name. */
+int allgatherv_bruck(const call *c)
+{
+    char *all = scratch(c, sum(c, 0, c->size));
+    int e = all == NULL ? MPI_ERR_NO_MEM : copy(c, all, block(c, c->rank), c->counts[c->rank]);
+    for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
+        int blocks = at_most(d, c->size - d), from = after(c, c->rank, d);
+        e = swap(c, all, sum(c, c->rank, blocks), after(c, c->rank, -d), at(c, all, sum(c, c->rank, d)), sum(c, from, blocks), from);
+    }
+    for (int i = 1, done = c->counts[c->rank]; e == MPI_SUCCESS && i < c->size; i++) {
+        int r = after(c, c->rank, i);
+        e = copy(c, block(c, r), at(c, all, done), c->counts[r]);
+        done += c->counts[r];
+    }
+    scratch_free(c, all);
+    return e;
+}

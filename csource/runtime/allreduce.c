@@ -1,0 +1,121 @@
+#include "repository.h"
+
+/* To rank 0 along one binomial tree and from there along another. */
+int allreduce_nonoverlapping(const call *c)
+{
+    int e = reduce_binomial(c);
+    return e != MPI_SUCCESS ? e : bcast_binomial(c);
+}
+
+/* Pairs at distances 1, 2, 4 … combine all they have, the lower rank's first on both
+ * sides, so that all come to the same bits. Thakur, Rabenseifner and Gropp (2005),
+ * 3.6. */
+int allreduce_recursive_doubling(const call *c)
+{
+    team m = team_of(c);
+    char *tmp = scratch(c, c->count);
+    int e = tmp == NULL ? MPI_ERR_NO_MEM : team_join(c, &m, tmp);
+    for (int d = 1; m.number >= 0 && e == MPI_SUCCESS && d < m.power; d *= 2) {
+        int peer = team_rank(&m, m.number ^ d);
+        e = swap(c, c->data, c->count, peer, tmp, c->count, peer);
+        if (e == MPI_SUCCESS)
+            e = combine(c, c->data, tmp, c->count, peer < c->rank);
+    }
+    if (e == MPI_SUCCESS)
+        e = team_leave(c, &m);
+    scratch_free(c, tmp);
+    return e;
+}
+
+static int by_halves(const call *c, team m)
+{
+    int first, n;
+    char *tmp = scratch(c, c->count);
+    int e = tmp == NULL ? MPI_ERR_NO_MEM : team_join(c, &m, tmp);
+    if (e == MPI_SUCCESS && m.number >= 0)
+        e = halve(c, &m, m.number, tmp, &first, &n);
+    if (e == MPI_SUCCESS && m.number >= 0)
+        e = unhalve(c, &m, m.number, 0);
+    if (e == MPI_SUCCESS)
+        e = team_leave(c, &m);
+    scratch_free(c, tmp);
+    return e;
+}
+
+/* Reduces by halves, gathers by halves. Rabenseifner (2004). */
+int allreduce_rabenseifner(const call *c) { return by_halves(c, team_of(c)); }
+
+/* The same with the long messages between ranks that are far from one another. */
+int allreduce_rabenseifner_far(const call *c) { return by_halves(c, team_far(c)); }
+
+/* Where part i of the vector begins: equal parts, the first ones perhaps larger. */
+static int begins(const call *c, int i)
+{
+    int share = c->count / c->size, more = c->count % c->size;
+    return i * share + (i < more ? i : more);
+}
+
+static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i); }
+
+/* Sends elements to one rank and combines as many as come from another with the own
+ * ones, segment by segment: one is combined while the next is on its way. tmp has room
+ * for two segments. */
+static int swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
+{
+    MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int e = MPI_SUCCESS, most = n > m ? n : m;
+    for (int k = 0, at_k = 0; e == MPI_SUCCESS && at_k < most + step; k++, at_k += step) {
+        int w = k % 2, before = at_k - step;
+        if (at_k < m)
+            e = start_get(c, at(c, tmp, w * step), at_most(step, m - at_k), from, &got[w]);
+        if (e == MPI_SUCCESS)
+            e = PMPI_Wait(&sent[w], MPI_STATUS_IGNORE);
+        if (e == MPI_SUCCESS && at_k < n)
+            e = start_put(c, at(c, c->data, out + at_k), at_most(step, n - at_k), to, &sent[w]);
+        if (e != MPI_SUCCESS || before < 0 || before >= m)
+            continue;
+        e = PMPI_Wait(&got[!w], MPI_STATUS_IGNORE);
+        if (e == MPI_SUCCESS)
+            e = combine(c, at(c, c->data, in + before), at(c, tmp, !w * step), at_most(step, m - before), 1);
+    }
+    return e != MPI_SUCCESS ? e : wait_all(sent, 2);
+}
+
+/* Parts go round the ring and grow, then round it once more. Patarasuk and Yuan,
+ * Bandwidth optimal all-reduce algorithms for clusters of workstations (2009). */
+int allreduce_ring(const call *c)
+{
+    int next = after(c, c->rank, 1), before = after(c, c->rank, -1), step = segment_of(c, c->count / c->size + 1), e;
+    char *tmp = scratch(c, 2 * step);
+    e = tmp == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+        int out = after(c, c->rank, -k), in = after(c, before, -k);
+        e = swap_and_combine(c, begins(c, out), length(c, out), next, begins(c, in), length(c, in), before, tmp, step);
+    }
+    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+        int out = after(c, next, -k), in = after(c, c->rank, -k);
+        e = swap(c, at(c, c->data, begins(c, out)), length(c, out), next, at(c, c->data, begins(c, in)), length(c, in), before);
+    }
+    scratch_free(c, tmp);
+    return e;
+}
+
+/* Round the ring that the switches and nodes make, depth first. Faraj and Yuan,
+ * Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+int allreduce_ring_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return allreduce_ring(&there);
+}
+
+int allreduce_recursive_doubling_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return allreduce_recursive_doubling(&there);
+}
+
+int allreduce_rabenseifner_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return allreduce_rabenseifner(&there);
+}

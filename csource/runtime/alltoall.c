@@ -1,0 +1,199 @@
+#include "repository.h"
+
+#include <stdlib.h>
+
+static char *block(const call *c, const char *p, int rank) { return at(c, p, rank * c->count); }
+
+static int own_block(const call *c) { return copy(c, block(c, c->data, c->rank), block(c, c->send, c->rank), c->count); }
+
+/* Everybody sends to everybody, all at once. */
+int alltoall_linear(const call *c)
+{
+    int e = own_block(c);
+    return e != MPI_SUCCESS ? e : exchange(c, c->send, c->count);
+}
+
+/* One partner at a time. Thakur, Rabenseifner and Gropp (2005), 3.4. */
+int alltoall_pairwise(const call *c)
+{
+    int e = own_block(c);
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+        int to = after(c, c->rank, k), from = after(c, c->rank, -k);
+        e = swap(c, block(c, c->send, to), c->count, to, block(c, c->data, from), c->count, from);
+    }
+    return e;
+}
+
+/* So many ranks at a time; without the parameter eight. Thakur, Rabenseifner and Gropp
+ * (2005), 3.4, where all are one batch. */
+int alltoall_windows(const call *c)
+{
+    int e = own_block(c), window = at_most(c->parameter > 0 ? c->parameter : 8, c->size), n = 0;
+    MPI_Request *all = malloc(2 * (size_t)window * sizeof *all);
+    if (all == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+        int to = after(c, c->rank, k), from = after(c, c->rank, -k);
+        e = start_get(c, block(c, c->data, from), c->count, from, &all[n++]);
+        if (e == MPI_SUCCESS)
+            e = start_put(c, block(c, c->send, to), c->count, to, &all[n++]);
+        if (e == MPI_SUCCESS && (n == 2 * window || k == c->size - 1)) {
+            e = wait_all(all, n);
+            n = 0;
+        }
+    }
+    free(all);
+    return e;
+}
+
+/* Gathers the blocks whose number has the digit, or puts them back; how many. */
+static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back, int *e)
+{
+    int n = 0;
+    for (int i = 0; *e == MPI_SUCCESS && i < c->size; i++)
+        if (i / power % radix == digit) {
+            char *in = block(c, packed, n++), *out = block(c, all, i);
+            *e = back ? copy(c, out, in, c->count) : copy(c, in, out, c->count);
+        }
+    return n;
+}
+
+/* Sends each block on by one digit of its distance, at one power of the radix. */
+static int by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
+{
+    int e = MPI_SUCCESS;
+    for (int digit = 1; e == MPI_SUCCESS && digit < radix && (long)digit * power < c->size; digit++) {
+        int blocks = pick(c, out, all, radix, power, digit, 0, &e), far = digit * power;
+        if (e == MPI_SUCCESS)
+            e = swap(c, out, blocks * c->count, after(c, c->rank, far), in, blocks * c->count, after(c, c->rank, -far));
+        pick(c, in, all, radix, power, digit, 1, &e);
+    }
+    return e;
+}
+
+/* Blocks travel by the digits of their distances to a radix, without the parameter 2.
+ * Bruck et al. (1997). */
+int alltoall_bruck(const call *c)
+{
+    int n = c->count, size = c->size, radix = c->parameter >= 2 ? c->parameter : 2, e;
+    char *all = scratch(c, size * n), *out = scratch(c, size * n), *in = scratch(c, size * n);
+    e = all == NULL || out == NULL || in == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    for (int i = 0; e == MPI_SUCCESS && i < size; i++)
+        e = copy(c, block(c, all, i), block(c, c->send, after(c, c->rank, i)), n);
+    for (long power = 1; e == MPI_SUCCESS && power < size; power *= radix)
+        e = by_digits(c, all, out, in, radix, (int)power);
+    for (int i = 0; e == MPI_SUCCESS && i < size; i++)
+        e = copy(c, block(c, c->data, after(c, c->rank, -i)), block(c, all, i), n);
+    scratch_free(c, all);
+    scratch_free(c, out);
+    scratch_free(c, in);
+    return e;
+}
+
+/* Ranks stand in rows; this one's row, or its column, as a call. */
+static call line_of(const call *c, int first, int step, int n, int count, int *ranks)
+{
+    call line = *c;
+    for (int i = 0; i < n; i++)
+        ranks[i] = first + i * step;
+    line.map = ranks;
+    line.size = n;
+    line.rank = (c->rank - first) / step;
+    line.count = count;
+    return line;
+}
+
+/* Turns rows of blocks into columns. */
+static int transpose(const call *c, char *to, const char *from, int rows, int columns)
+{
+    int e = MPI_SUCCESS;
+    for (int i = 0; e == MPI_SUCCESS && i < rows; i++)
+        for (int j = 0; e == MPI_SUCCESS && j < columns; j++)
+            e = copy(c, block(c, to, j * rows + i), block(c, from, i * columns + j), c->count);
+    return e;
+}
+
+/* Along the rows of a mesh of ranks, then along its columns. Bokhari and Berryman,
+ * Complete exchange on a circuit switched mesh (1992). */
+int alltoall_mesh(const call *c)
+{
+    int rows = 1, n = c->count, e;
+    for (int i = 2; i <= c->size / i; i++)
+        rows = c->size % i == 0 ? i : rows;
+    int columns = c->size / rows, row = c->rank / columns;
+    char *out = scratch(c, c->size * n), *in = scratch(c, c->size * n);
+    int *ranks = malloc((size_t)c->size * sizeof *ranks);
+    e = out == NULL || in == NULL || ranks == NULL ? MPI_ERR_NO_MEM : transpose(c, out, c->send, rows, columns);
+    if (e == MPI_SUCCESS) {
+        call along = line_of(c, row * columns, 1, columns, rows * n, ranks);
+        along.send = out;
+        along.data = in;
+        e = alltoall_linear(&along);
+    }
+    if (e == MPI_SUCCESS)
+        e = transpose(c, out, in, columns, rows);
+    if (e == MPI_SUCCESS) {
+        call along = line_of(c, c->rank % columns, columns, rows, columns * n, ranks);
+        along.send = out;
+        e = alltoall_linear(&along);
+    }
+    free(ranks);
+    scratch_free(c, out);
+    scratch_free(c, in);
+    return e;
+}
+
+/* Says to a rank, or hears from it, that a link is free. */
+static int tell(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, TAG + 1, c->comm); }
+
+static int hear(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, TAG + 1, c->comm, MPI_STATUS_IGNORE); }
+
+/* One turn of the schedule; p is moved behind it. */
+static int take_turn(const call *c, const int **p, int words)
+{
+    const int *t = *p, *waits = t + 4, *tells = waits + t[3] + 1;
+    int to = t[1], from = t[2], e = MPI_SUCCESS;
+    MPI_Request in = MPI_REQUEST_NULL, out = MPI_REQUEST_NULL;
+    *p = tells + tells[-1];
+    if (from >= 0)
+        e = start_get(c, block(c, c->data, from), c->count, from, &in);
+    for (int i = 0; words && e == MPI_SUCCESS && i < t[3]; i++)
+        e = hear(c, waits[i]);
+    if (e == MPI_SUCCESS && to >= 0)
+        e = start_put(c, block(c, c->send, to), c->count, to, &out);
+    if (e == MPI_SUCCESS)
+        e = PMPI_Wait(&in, MPI_STATUS_IGNORE);
+    for (int i = 0; words && e == MPI_SUCCESS && i < tells[-1]; i++)
+        e = tell(c, tells[i]);
+    return e != MPI_SUCCESS ? e : PMPI_Wait(&out, MPI_STATUS_IGNORE);
+}
+
+/* In phases without contention. A message waits for those before it on its links.
+ * Faraj and Yuan, Message scheduling for all-to-all personalized communication on
+ * Ethernet switched clusters (2005). */
+int alltoall_scheduled(const call *c)
+{
+    const schedule *s = layout_schedule(c->layout, c->rank);
+    const int *p = s->steps;
+    int e = own_block(c);
+    for (int i = 0; e == MPI_SUCCESS && i < s->turns; i++)
+        e = take_turn(c, &p, 1);
+    return e;
+}
+
+/* The same with a barrier between phases. */
+int alltoall_scheduled_barrier(const call *c)
+{
+    const schedule *s = layout_schedule(c->layout, c->rank);
+    const int *p = s->steps;
+    int e = own_block(c);
+    for (int phase = 0, i = 0; e == MPI_SUCCESS && phase < s->phases; phase++) {
+        if (i < s->turns && *p == phase) {
+            e = take_turn(c, &p, 0);
+            i++;
+        }
+        if (e == MPI_SUCCESS)
+            e = barrier_bruck(c);
+    }
+    return e;
+}

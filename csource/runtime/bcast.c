@@ -1,0 +1,163 @@
+#include "tree.h"
+
+/* The root sends to each in turn. */
+int bcast_linear(const call *c)
+{
+    int e = MPI_SUCCESS;
+    if (c->rank != c->root)
+        return get(c, c->data, c->count, c->root);
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++)
+        e = put(c, c->data, c->count, after(c, c->root, k));
+    return e;
+}
+
+static int all_round(const call *c, tree_form form, int radix)
+{
+    tree t = tree_of_ranks(c, form, radix, 0, c->size);
+    return tree_down(c, &t);
+}
+
+/* From each rank to the next. Pjesivac-Grbovic et al., Performance analysis of MPI
+ * collective operations (2007), 3.1. */
+int bcast_pipeline(const call *c) { return all_round(c, CHAIN, 0); }
+
+/* A tree of two children each. As above. */
+int bcast_binary_tree(const call *c) { return all_round(c, BINARY, 0); }
+
+/* Who has the message sends it to a rank at half the distance. As above. */
+int bcast_binomial(const call *c) { return all_round(c, BINOMIAL, 2); }
+
+/* As above, to radix - 1 ranks a turn; without the parameter the radix is 4. */
+int bcast_knomial(const call *c)
+{
+    call whole = *c;
+    whole.parameter = 0; /* one segment */
+    return all_round(&whole, BINOMIAL, c->parameter >= 2 ? at_most(c->parameter, c->size + 1) : 4);
+}
+
+/* Where part i of the message begins: equal parts, the last ones perhaps short. */
+static int begins(const call *c, int i)
+{
+    int part = (c->count + c->size - 1) / c->size;
+    return (long)i * part < c->count ? i * part : c->count;
+}
+
+/* Sends the parts of subtrees down a binomial tree. */
+static int scatter_parts(const call *c, int v)
+{
+    int e = MPI_SUCCESS, bit = 1;
+    while (bit < c->size && !(v & bit))
+        bit *= 2;
+    int end = v + bit < c->size ? v + bit : c->size;
+    if (v > 0)
+        e = get(c, at(c, c->data, begins(c, v)), begins(c, end) - begins(c, v), after(c, c->rank, -bit));
+    for (bit /= 2; e == MPI_SUCCESS && bit > 0; bit /= 2) {
+        if (v + bit >= c->size)
+            continue;
+        end = v + 2 * bit < c->size ? v + 2 * bit : c->size;
+        e = put(c, at(c, c->data, begins(c, v + bit)), begins(c, end) - begins(c, v + bit), after(c, c->rank, bit));
+    }
+    return e;
+}
+
+/* Scatters the message and gathers it round the ring. Thakur, Rabenseifner and
+ * Gropp (2005), 3.2. */
+int bcast_scatter_ring(const call *c)
+{
+    int v = after(c, c->rank, -c->root), next = after(c, c->rank, 1), before = after(c, c->rank, -1);
+    int e = scatter_parts(c, v);
+    for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
+        int out = after(c, v, -k), in = after(c, v, -k - 1);
+        e = swap(c, at(c, c->data, begins(c, out)), begins(c, out + 1) - begins(c, out), next,
+                 at(c, c->data, begins(c, in)), begins(c, in + 1) - begins(c, in), before);
+    }
+    return e;
+}
+
+/* The root sends the two halves in turn, segment by segment. */
+static int send_halves(const call *c, int first, int left, int right)
+{
+    int step = segment_of(c, first), e = MPI_SUCCESS;
+    for (int from = 0, n, m; e == MPI_SUCCESS && from < first; from += n) {
+        n = at_most(step, first - from);
+        m = at_most(n, c->count - first - from);
+        e = put(c, at(c, c->data, from), n, left);
+        if (e == MPI_SUCCESS && m > 0)
+            e = put(c, at(c, c->data, first + from), m, right);
+    }
+    return e;
+}
+
+/* Half of the message goes down a binary tree of half the ranks, half of it down
+ * another; then ranks at the same place of the two exchange them. One more in the first
+ * tree has the other half from the root. Pjesivac-Grbovic et al. (2007), 3.1. */
+int bcast_split_binary(const call *c)
+{
+    int v = after(c, c->rank, -c->root), left = c->size / 2, right = c->size - 1 - left, first = (c->count + 1) / 2;
+    int other = v <= left, from = v <= left ? 1 : left + 1, n = other ? left : right, e;
+    char *halves[2] = {c->data, at(c, c->data, first)};
+    int counts[2] = {first, c->count - first};
+    if (c->size < 3)
+        return bcast_binomial(c);
+    if (v == 0) {
+        e = send_halves(c, first, after(c, c->root, 1), after(c, c->root, left + 1));
+        return e == MPI_SUCCESS && left > right ? put(c, halves[1], counts[1], after(c, c->root, left)) : e;
+    }
+    call half = *c;
+    half.data = halves[!other];
+    half.count = counts[!other];
+    tree t = tree_of_ranks(c, BINARY, 0, from, n);
+    if (v == from)
+        t.parent = c->root;
+    e = tree_down(&half, &t);
+    if (e != MPI_SUCCESS)
+        return e;
+    if (v - from >= right)
+        return get(c, halves[1], counts[1], c->root);
+    int peer = after(c, c->rank, other ? left : -left);
+    return swap(c, halves[!other], counts[!other], peer, halves[other], counts[other], peer);
+}
+
+/* The other way to lead a message: by the nodes, and by the switches above them.
+ * Kielmann et al., MagPIe: MPI's collective communication operations for clustered wide
+ * area systems (1999). */
+
+static int groups_down(const call *c, int level, tree_form form)
+{
+    tree t = tree_of_groups(c, level, form);
+    return tree_down(c, &t);
+}
+
+/* A binomial tree over the nodes, and one inside each. */
+int bcast_two_level(const call *c) { return groups_down(c, c->layout->levels - 1, BINOMIAL); }
+
+/* From node to node, a binomial tree inside each. */
+int bcast_two_level_pipeline(const call *c) { return groups_down(c, c->layout->levels - 1, CHAIN); }
+
+/* A binary tree over the nodes, a binomial one inside each. */
+int bcast_two_level_binary(const call *c) { return groups_down(c, c->layout->levels - 1, BINARY); }
+
+/* The root sends to one rank below each of the highest switches, below which all goes
+ * by binomial trees: MagPIe's. */
+int bcast_magpie(const call *c) { return groups_down(c, 0, FLAT); }
+
+/* A binomial tree at each level. */
+int bcast_multi_level(const call *c) { return groups_down(c, 0, BINOMIAL); }
+
+int bcast_binomial_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return bcast_binomial(&there);
+}
+
+int bcast_pipeline_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return bcast_pipeline(&there);
+}
+
+int bcast_scatter_ring_depth_first(const call *c)
+{
+    call there = by_position(c);
+    return bcast_scatter_ring(&there);
+}

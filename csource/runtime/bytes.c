@@ -1,0 +1,35 @@
+#include "tutti.h"
+
+MPI_Datatype last_type = MPI_DATATYPE_NULL;
+size_t last_size;
+
+/* Whether a type is one of MPI's own. */
+int type_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner;
+    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    return combiner == MPI_COMBINER_NAMED;
+}
+
+/* The size of a type is kept while the type cannot be freed: a handle may come back
+ * with another meaning. */
+size_t type_size(MPI_Datatype type)
+{
+    int size = 0;
+    if (type == MPI_DATATYPE_NULL)
+        return 0;
+    PMPI_Type_size(type, &size);
+    if (type_named(type)) {
+        last_type = type;
+        last_size = (size_t)size;
+    }
+    return (size_t)size;
+}
+
+size_t counts_bytes(const int *counts, int n, MPI_Datatype type)
+{
+    size_t sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (size_t)(counts[i] > 0 ? counts[i] : 0);
+    return sum * (type == last_type ? last_size : type_size(type));
+}

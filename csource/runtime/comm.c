@@ -1,0 +1,283 @@
+#include "layout.h"
+#include "theirs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 256 };  /* lists of communicators, by their handles */
+enum { LASTING = 4 };  /* calls from which on a communicator is worth one of our own: it costs a few of them */
+
+/* A communicator beside another one whose calls are served by one algorithm. */
+typedef struct switched {
+    const theirs *algorithm;
+    int served; /* up to LASTING */
+    MPI_Comm comm;
+    struct switched *next;
+} switched;
+
+static comm nobody = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
+comm *last_comm = &nobody;
+
+static comm *slots[SLOTS];
+static shape *shapes;
+static int keyval;
+
+static MPI_Group everybody; /* the group of the world */
+static int *node_of;        /* of each rank of the world: the lowest rank of its node */
+static int *place_of;       /* ... where it lies in depth-first order: by the topology, else as node_of */
+static int levels;
+static const int *paths;      /* of each place */
+static int *ranks_on;       /* of each node of one communicator, zero between uses */
+
+static unsigned slot_of(MPI_Comm handle)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &handle, sizeof handle < sizeof bits ? sizeof handle : sizeof bits);
+    return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
+}
+
+/* MPI calls it before a communicator is freed: its handle may come back. */
+static int forget(MPI_Comm handle, int key, void *value, void *extra)
+{
+    comm *gone = value, **at = &slots[slot_of(handle)];
+    (void)key, (void)extra;
+    while (*at != NULL && *at != gone)
+        at = &(*at)->next;
+    if (*at == NULL)
+        return MPI_SUCCESS;
+    *at = gone->next;
+    if (last_comm == gone)
+        last_comm = &nobody;
+    if (active && gone->private != MPI_COMM_NULL) /* MPI_Finalize frees the rest itself */
+        PMPI_Comm_free(&gone->private);
+    while (gone->switched != NULL) {
+        switched *s = gone->switched;
+        gone->switched = s->next;
+        if (active && s->comm != MPI_COMM_NULL)
+            PMPI_Comm_free(&s->comm);
+        free(s);
+    }
+    layout_free(gone->layout);
+    free(gone);
+    return MPI_SUCCESS;
+}
+
+static int hash_of(const char *text)
+{
+    unsigned h = 2166136261u; /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return (int)(h & INT_MAX);
+}
+
+/* Where there is a rank that the topology does not know, it is not used: each node is
+ * a place of its own. */
+static void take_places(MPI_Comm world, const char *host, int size)
+{
+    int at = topology_place(host), unknown = 0;
+    place_of = need((size_t)size, sizeof *place_of);
+    PMPI_Allgather(&at, 1, MPI_INT, place_of, 1, MPI_INT, world);
+    for (int r = 0; r < size; r++)
+        unknown += place_of[r] < 0;
+    levels = topology_levels();
+    paths = topology_path();
+    if (unknown == 0)
+        return;
+    int *nodes = need((size_t)size, sizeof *nodes);
+    for (int r = 0; r < size; r++)
+        nodes[r] = r;
+    memcpy(place_of, node_of, (size_t)size * sizeof *place_of);
+    levels = 1;
+    paths = nodes;
+}
+
+/* Ranks share a node when they have both the same shared-memory domain and the same
+ * processor name. */
+void comms_start(MPI_Comm world)
+{
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int rank, size, length, leader;
+    MPI_Comm domain, node;
+    PMPI_Comm_rank(world, &rank);
+    PMPI_Comm_size(world, &size);
+    PMPI_Get_processor_name(host, &length);
+    PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &domain);
+    PMPI_Comm_split(domain, hash_of(host), 0, &node);
+    leader = rank;
+    PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    PMPI_Comm_free(&node);
+    PMPI_Comm_free(&domain);
+    node_of = need((size_t)size, sizeof *node_of);
+    ranks_on = need((size_t)size, sizeof *ranks_on);
+    PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
+    take_places(world, host, size);
+    PMPI_Comm_group(world, &everybody);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+}
+
+/* Counts the nodes of a communicator whose members have these ranks in the world. */
+static shape count_nodes(const int *members, int n)
+{
+    shape s = {.ranks = n};
+    for (int i = 0; i < n; i++) {
+        int *on = &ranks_on[node_of[members[i]]];
+        s.nodes += *on == 0;
+        s.ppn = ++*on > s.ppn ? *on : s.ppn;
+    }
+    for (int i = 0; i < n; i++)
+        ranks_on[node_of[members[i]]] = 0;
+    return s;
+}
+
+/* Ranks of an alltoallv have sizes of their own: all of them are served, or none. */
+static const struct row *row_for(collective what, const shape *s)
+{
+    const struct row *r = table_row(what, s->ranks, s->ppn);
+    return what == ALLTOALLV && r != NULL && !row_serves_all(r) ? NULL : r;
+}
+
+static void select_rows(shape *s)
+{
+    for (int i = 0; selecting && i < COLLECTIVES; i++)
+        s->rows[i] = row_for((collective)i, s);
+}
+
+void shapes_select(void)
+{
+    for (shape *s = shapes; s != NULL; s = s->next) {
+        for (int i = 0; i < COLLECTIVES; i++) {
+            free((struct row *)s->rows[i]);
+            s->rows[i] = NULL;
+        }
+        select_rows(s);
+    }
+}
+
+static const shape *keep_shape(shape s)
+{
+    shape *at = shapes;
+    while (at != NULL && (at->ranks != s.ranks || at->nodes != s.nodes || at->ppn != s.ppn))
+        at = at->next;
+    if (at == NULL) {
+        at = need(1, sizeof *at);
+        *at = s;
+        select_rows(at);
+        at->next = shapes;
+        shapes = at;
+    }
+    return at;
+}
+
+/* The ranks in the world of a communicator's members. */
+static int *members_of(MPI_Comm handle, int *n)
+{
+    MPI_Group group;
+    PMPI_Comm_size(handle, n);
+    PMPI_Comm_group(handle, &group);
+    int *members = need((size_t)*n, sizeof *members), *all = need((size_t)*n, sizeof *all);
+    for (int i = 0; i < *n; i++)
+        all[i] = i;
+    PMPI_Group_translate_ranks(group, *n, all, everybody, members);
+    PMPI_Group_free(&group);
+    free(all);
+    return members;
+}
+
+/* The shape of a communicator, found without a message: NULL for one between two
+ * groups or with ranks of another world. All its ranks come to the same answer. */
+static const shape *shape_of(MPI_Comm handle)
+{
+    int inter, n, strangers = 0;
+    PMPI_Comm_test_inter(handle, &inter);
+    if (inter)
+        return NULL;
+    int *members = members_of(handle, &n);
+    for (int i = 0; i < n; i++)
+        strangers += members[i] == MPI_UNDEFINED;
+    const shape *s = strangers ? NULL : keep_shape(count_nodes(members, n));
+    free(members);
+    return s;
+}
+
+static comm *comm_new(MPI_Comm handle)
+{
+    comm *c = need(1, sizeof *c);
+    c->handle = handle;
+    c->shape = shape_of(handle);
+    c->private = MPI_COMM_NULL;
+    PMPI_Comm_rank(handle, &c->rank);
+    c->next = slots[slot_of(handle)];
+    slots[slot_of(handle)] = c;
+    PMPI_Comm_set_attr(handle, keyval, c);
+    return c;
+}
+
+comm *comm_find(MPI_Comm handle)
+{
+    if (handle == MPI_COMM_NULL)
+        return &nobody;
+    comm *c = slots[slot_of(handle)];
+    while (c != NULL && c->handle != handle)
+        c = c->next;
+    return last_comm = c != NULL ? c : comm_new(handle);
+}
+
+/* A library that can make no more communicators says so on all ranks. */
+static MPI_Comm private_new(MPI_Comm handle)
+{
+    MPI_Errhandler handler;
+    MPI_Group group;
+    MPI_Comm made = MPI_COMM_NULL;
+    PMPI_Comm_get_errhandler(handle, &handler);
+    PMPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
+    PMPI_Comm_group(handle, &group);
+    if (PMPI_Comm_create(handle, group, &made) != MPI_SUCCESS)
+        made = MPI_COMM_NULL;
+    PMPI_Group_free(&group);
+    PMPI_Comm_set_errhandler(handle, handler);
+    if (made != MPI_COMM_NULL)
+        PMPI_Comm_set_errhandler(made, handler);
+    PMPI_Errhandler_free(&handler);
+    return made;
+}
+
+MPI_Comm comm_private(comm *c)
+{
+    if (c->private == MPI_COMM_NULL && (forcing || (c->served < LASTING && ++c->served == LASTING)))
+        c->private = private_new(c->handle);
+    return c->private;
+}
+
+MPI_Comm comm_switched(comm *c, const theirs *by)
+{
+    switched *s = c->switched;
+    while (s != NULL && s->algorithm != by)
+        s = s->next;
+    if (s == NULL) {
+        s = need(1, sizeof *s);
+        s->algorithm = by;
+        s->comm = MPI_COMM_NULL;
+        s->next = c->switched;
+        c->switched = s;
+    }
+    if (s->served < LASTING && ++s->served == LASTING) {
+        theirs_write(by, 1);
+        s->comm = private_new(c->handle);
+        theirs_write(by, 0);
+    }
+    return s->comm;
+}
+
+layout *comm_layout(comm *c)
+{
+    int n;
+    if (c->layout != NULL)
+        return c->layout;
+    int *members = members_of(c->handle, &n);
+    for (int i = 0; i < n; i++)
+        members[i] = place_of[members[i]];
+    c->layout = layout_new(n, members, levels, paths);
+    free(members);
+    return c->layout;
+}

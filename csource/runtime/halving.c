@@ -1,0 +1,108 @@
+#include "repository.h"
+
+team team_of(const call *c)
+{
+    team m = {floor_power_of_two(c->size), 0, 0, 0};
+    m.rest = c->size - m.power;
+    if (c->rank >= 2 * m.rest)
+        m.number = c->rank - m.rest;
+    else
+        m.number = c->rank % 2 ? c->rank / 2 : -1;
+    return m;
+}
+
+/* The bits of a member's number, the last first. */
+static int turned(const team *m, int number)
+{
+    int r = 0;
+    for (int bit = 1, back = m->power / 2; back > 0; bit *= 2, back /= 2)
+        r |= number & bit ? back : 0;
+    return r;
+}
+
+team team_far(const call *c)
+{
+    team m = team_of(c);
+    m.far = 1;
+    if (m.number >= 0)
+        m.number = turned(&m, m.number);
+    return m;
+}
+
+int team_rank(const team *m, int number)
+{
+    if (m->far)
+        number = turned(m, number);
+    return number < m->rest ? 2 * number + 1 : number + m->rest;
+}
+
+int team_join(const call *c, const team *m, char *tmp)
+{
+    if (c->rank >= 2 * m->rest)
+        return MPI_SUCCESS;
+    if (m->number < 0)
+        return put(c, c->data, c->count, c->rank + 1);
+    int e = get(c, tmp, c->count, c->rank - 1);
+    return e != MPI_SUCCESS ? e : combine(c, c->data, tmp, c->count, 1);
+}
+
+int team_leave(const call *c, const team *m)
+{
+    if (c->rank >= 2 * m->rest)
+        return MPI_SUCCESS;
+    return m->number < 0 ? get(c, c->data, c->count, c->rank + 1) : put(c, c->data, c->count, c->rank - 1);
+}
+
+/* The part of a vector that a member has after it was halved with partners at
+ * distances 1, 2 … up to one. Near ones come first, unless the team is one of
+ * far ones: the long messages stay within nodes. */
+static void part_of(const call *c, int number, int distance, int *first, int *n)
+{
+    *first = 0;
+    *n = c->count;
+    for (int d = 1; d < distance; d *= 2) {
+        int half = *n / 2;
+        if (number & d) {
+            *first += half;
+            *n -= half;
+        } else {
+            *n = half;
+        }
+    }
+}
+
+/* Partners exchange halves and combine them, until each member has one part of the
+ * result. Rabenseifner, Optimization of collective reduction operations (2004). */
+int halve(const call *c, const team *m, int number, char *tmp, int *first, int *n)
+{
+    int e = MPI_SUCCESS, offset = m->number ^ number; /* members are numbered from another one */
+    *first = 0;
+    *n = c->count;
+    for (int d = 1; e == MPI_SUCCESS && d < m->power; d *= 2) {
+        int out, given, peer = team_rank(m, (number ^ d) ^ offset);
+        part_of(c, number ^ d, 2 * d, &out, &given);
+        part_of(c, number, 2 * d, first, n);
+        e = swap(c, at(c, c->data, out), given, peer, tmp, *n, peer);
+        if (e == MPI_SUCCESS)
+            e = combine(c, at(c, c->data, *first), tmp, *n, 0);
+    }
+    return e;
+}
+
+/* The way back: partners give each other their parts, or to member 0 alone. */
+int unhalve(const call *c, const team *m, int number, int to_one)
+{
+    int e = MPI_SUCCESS, offset = m->number ^ number;
+    for (int d = m->power / 2; e == MPI_SUCCESS && d > 0; d /= 2) {
+        int own, n, other, more, peer = team_rank(m, (number ^ d) ^ offset);
+        part_of(c, number, 2 * d, &own, &n);
+        part_of(c, number ^ d, 2 * d, &other, &more);
+        if (!to_one)
+            e = swap(c, at(c, c->data, own), n, peer, at(c, c->data, other), more, peer);
+        else if (number & d)
+            return put(c, at(c, c->data, own), n, peer);
+        else
+            e = get(c, at(c, c->data, other), more, peer);
+    }
+    return e;
+}

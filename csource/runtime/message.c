@@ -1,0 +1,101 @@
+#include "repository.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int put(const call *c, const char *from, int n, int to)
+{
+    return PMPI_Send(from, n, c->type, rank_of(c, to), TAG, c->comm);
+}
+
+int get(const call *c, char *into, int n, int from)
+{
+    return PMPI_Recv(into, n, c->type, rank_of(c, from), TAG, c->comm, MPI_STATUS_IGNORE);
+}
+
+int start_put(const call *c, const char *from, int n, int to, MPI_Request *r)
+{
+    return PMPI_Isend(from, n, c->type, rank_of(c, to), TAG, c->comm, r);
+}
+
+int start_get(const call *c, char *into, int n, int from, MPI_Request *r)
+{
+    return PMPI_Irecv(into, n, c->type, rank_of(c, from), TAG, c->comm, r);
+}
+
+int swap(const call *c, const char *out, int n, int to, char *in, int m, int from)
+{
+    return PMPI_Sendrecv(out, n, c->type, rank_of(c, to), TAG, in, m, c->type, rank_of(c, from), TAG, c->comm, MPI_STATUS_IGNORE);
+}
+
+int wait_all(MPI_Request *r, int n)
+{
+    int e = MPI_SUCCESS;
+    for (int i = 0; e == MPI_SUCCESS && i < n; i++)
+        e = PMPI_Wait(&r[i], MPI_STATUS_IGNORE);
+    return e;
+}
+
+int exchange(const call *c, const char *out, int step)
+{
+    int n = 0, e = MPI_SUCCESS;
+    MPI_Request *all = malloc(2 * (size_t)c->size * sizeof(MPI_Request));
+    if (all == NULL)
+        return MPI_ERR_NO_MEM;
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++, n++) {
+        int from = after(c, c->rank, -k);
+        e = start_get(c, at(c, c->data, from * c->count), c->count, from, &all[n]);
+    }
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++, n++) {
+        int to = after(c, c->rank, k);
+        e = start_put(c, at(c, out, to * step), c->count, to, &all[n]);
+    }
+    if (e == MPI_SUCCESS)
+        e = wait_all(all, n);
+    free(all);
+    return e;
+}
+
+int copy(const call *c, char *to, const char *from, int n)
+{
+    if (n == 0 || to == from)
+        return MPI_SUCCESS;
+    if (!c->plain)
+        return swap(c, from, n, c->rank, to, n, c->rank);
+    memcpy(to, from, (size_t)n * (size_t)c->extent);
+    return MPI_SUCCESS;
+}
+
+/* The first byte of an element may lie before or behind its address. Types whose
+ * extent is negative are left to the library, so that elements follow one another. */
+char *scratch(const call *c, int n)
+{
+    char *base = malloc((size_t)(c->span + c->extent * n) + 1);
+    return base == NULL ? NULL : base - c->lower;
+}
+
+void scratch_free(const call *c, char *p)
+{
+    if (p != NULL)
+        free(p + c->lower);
+}
+
+int combine(const call *c, char *mine, char *theirs, int n, int theirs_first)
+{
+    if (n == 0)
+        return MPI_SUCCESS;
+    if (theirs_first || c->commutative)
+        return PMPI_Reduce_local(theirs, mine, n, c->type, c->op);
+    int e = PMPI_Reduce_local(mine, theirs, n, c->type, c->op);
+    return e != MPI_SUCCESS ? e : copy(c, mine, theirs, n);
+}
+
+/* A call among the same ranks, numbered by their positions. */
+call by_position(const call *c)
+{
+    call there = *c;
+    there.map = c->layout->order;
+    there.rank = c->layout->position[c->rank];
+    there.root = c->layout->position[c->root];
+    return there;
+}

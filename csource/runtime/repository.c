@@ -1,0 +1,96 @@
+#include "repository.h"
+
+/* Named as Open MPI names them, where it has them. */
+const algorithm repository[] = {
+    {ALLGATHER, "linear", allgather_linear, 0, NULL},
+    {ALLGATHER, "bruck", allgather_bruck, 0, NULL},
+    {ALLGATHER, "recursive_doubling", allgather_recursive_doubling, POWER_OF_TWO, NULL},
+    {ALLGATHER, "ring", allgather_ring, 0, NULL},
+    {ALLGATHER, "neighbor", allgather_neighbor, EVEN, NULL},
+    {ALLGATHER, "two_level", allgather_two_level, PLACES, NULL},
+    {ALLGATHER, "ring_depth_first", allgather_ring_depth_first, PLACES, NULL},
+    {ALLGATHERV, "linear", allgatherv_linear, 0, NULL},
+    {ALLGATHERV, "bruck", allgatherv_bruck, 0, NULL},
+    {ALLGATHERV, "ring", allgatherv_ring, 0, NULL},
+    {ALLREDUCE, "nonoverlapping", allreduce_nonoverlapping, 0, NULL},
+    {ALLREDUCE, "recursive_doubling", allreduce_recursive_doubling, 0, NULL},
+    {ALLREDUCE, "ring", allreduce_ring, COMMUTATIVE | COUNT_SIZE, NULL},
+    {ALLREDUCE, "rabenseifner", allreduce_rabenseifner, COMMUTATIVE | COUNT_POWER_OF_TWO, NULL},
+    {ALLREDUCE, "rabenseifner_far", allreduce_rabenseifner_far, COMMUTATIVE | COUNT_POWER_OF_TWO, NULL},
+    {ALLREDUCE, "segmented_ring", allreduce_ring, COMMUTATIVE | COUNT_SIZE, "segsize"},
+    {ALLREDUCE, "two_level", allreduce_two_level, COMMUTATIVE | PLACES, NULL},
+    {ALLREDUCE, "two_level_rabenseifner", allreduce_two_level_rabenseifner, COMMUTATIVE | COUNT_POWER_OF_TWO | PLACES, NULL},
+    {ALLREDUCE, "ring_depth_first", allreduce_ring_depth_first, COMMUTATIVE | COUNT_SIZE | PLACES, NULL},
+    {ALLREDUCE, "recursive_doubling_depth_first", allreduce_recursive_doubling_depth_first, COMMUTATIVE | PLACES, NULL},
+    {ALLREDUCE, "rabenseifner_depth_first", allreduce_rabenseifner_depth_first, COMMUTATIVE | COUNT_POWER_OF_TWO | PLACES, NULL},
+    {ALLTOALL, "linear", alltoall_linear, 0, NULL},
+    {ALLTOALL, "pairwise", alltoall_pairwise, 0, NULL},
+    {ALLTOALL, "modified_bruck", alltoall_bruck, 0, "radix"},
+    {ALLTOALL, "windows", alltoall_windows, 0, "window"},
+    {ALLTOALL, "mesh", alltoall_mesh, 0, NULL},
+    {ALLTOALL, "scheduled", alltoall_scheduled, PLACES, NULL},
+    {ALLTOALL, "scheduled_barrier", alltoall_scheduled_barrier, PLACES, NULL},
+    {ALLTOALLV, "linear", alltoallv_linear, 0, NULL},
+    {ALLTOALLV, "pairwise", alltoallv_pairwise, 0, NULL},
+    {BARRIER, "linear", barrier_linear, 0, NULL},
+    {BARRIER, "recursive_doubling", barrier_recursive_doubling, 0, NULL},
+    {BARRIER, "bruck", barrier_bruck, 0, NULL},
+    {BCAST, "basic_linear", bcast_linear, 0, NULL},
+    {BCAST, "pipeline", bcast_pipeline, 0, "segsize"},
+    {BCAST, "binary_tree", bcast_binary_tree, 0, "segsize"},
+    {BCAST, "binomial", bcast_binomial, 0, "segsize"},
+    {BCAST, "scatter_allgather_ring", bcast_scatter_ring, 0, NULL},
+    {BCAST, "knomial", bcast_knomial, 0, "radix"},
+    {BCAST, "split_binary_tree", bcast_split_binary, 0, "segsize"},
+    {BCAST, "two_level", bcast_two_level, PLACES, "segsize"},
+    {BCAST, "two_level_pipeline", bcast_two_level_pipeline, PLACES, "segsize"},
+    {BCAST, "two_level_binary", bcast_two_level_binary, PLACES, "segsize"},
+    {BCAST, "magpie", bcast_magpie, PLACES, "segsize"},
+    {BCAST, "multi_level", bcast_multi_level, PLACES, "segsize"},
+    {BCAST, "binomial_depth_first", bcast_binomial_depth_first, PLACES, "segsize"},
+    {BCAST, "pipeline_depth_first", bcast_pipeline_depth_first, PLACES, "segsize"},
+    {BCAST, "scatter_ring_depth_first", bcast_scatter_ring_depth_first, PLACES, NULL},
+    {EXSCAN, "linear", exscan_linear, 0, NULL},
+    {EXSCAN, "recursive_doubling", exscan_recursive_doubling, 0, NULL},
+    {GATHER, "basic_linear", gather_linear, 0, NULL},
+    {GATHER, "binomial", gather_binomial, 0, NULL},
+    {REDUCE, "linear", reduce_linear, 0, NULL},
+    {REDUCE, "pipeline", reduce_pipeline, 0, "segsize"},
+    {REDUCE, "binomial", reduce_binomial, 0, NULL},
+    {REDUCE, "rabenseifner", reduce_rabenseifner, COMMUTATIVE | COUNT_POWER_OF_TWO, NULL},
+    {REDUCE, "two_level", reduce_two_level, COMMUTATIVE | PLACES, "segsize"},
+    {REDUCE, "two_level_pipeline", reduce_two_level_pipeline, COMMUTATIVE | PLACES, "segsize"},
+    {REDUCE, "magpie", reduce_magpie, COMMUTATIVE | PLACES, "segsize"},
+    {REDUCE, "multi_level", reduce_multi_level, COMMUTATIVE | PLACES, "segsize"},
+    {REDUCE, "pipeline_depth_first", reduce_pipeline_depth_first, COMMUTATIVE | PLACES, "segsize"},
+    {REDUCE, "rabenseifner_depth_first", reduce_rabenseifner_depth_first, COMMUTATIVE | COUNT_POWER_OF_TWO | PLACES, NULL},
+    {REDUCE_SCATTER, "non-overlapping", reduce_scatter_nonoverlapping, 0, NULL},
+    {REDUCE_SCATTER, "recursive_halving", reduce_scatter_halving, POWER_OF_TWO | COMMUTATIVE, NULL},
+    {REDUCE_SCATTER, "ring", reduce_scatter_ring, COMMUTATIVE, NULL},
+    {REDUCE_SCATTER, "pairwise", reduce_scatter_pairwise, COMMUTATIVE, NULL},
+    {REDUCE_SCATTER_BLOCK, "non-overlapping", reduce_scatter_nonoverlapping, 0, NULL},
+    {REDUCE_SCATTER_BLOCK, "recursive_halving", reduce_scatter_halving, POWER_OF_TWO | COMMUTATIVE, NULL},
+    {REDUCE_SCATTER_BLOCK, "ring", reduce_scatter_ring, COMMUTATIVE, NULL},
+    {REDUCE_SCATTER_BLOCK, "pairwise", reduce_scatter_pairwise, COMMUTATIVE, NULL},
+    {SCAN, "linear", scan_linear, 0, NULL},
+    {SCAN, "recursive_doubling", scan_recursive_doubling, 0, NULL},
+    {SCATTER, "basic_linear", scatter_linear, 0, NULL},
+    {SCATTER, "binomial", scatter_binomial, 0, NULL},
+    {COLLECTIVES, NULL, NULL, 0, NULL},
+};
+
+int repository_fits(const algorithm *a, int ranks)
+{
+    if ((a->needs & POWER_OF_TWO) && ranks != floor_power_of_two(ranks))
+        return 0;
+    return !(a->needs & EVEN) || ranks % 2 == 0;
+}
+
+int repository_can(const algorithm *a, const call *c)
+{
+    if ((a->needs & COMMUTATIVE) && !c->commutative)
+        return 0;
+    if ((a->needs & COUNT_SIZE) && c->count < c->size)
+        return 0;
+    return !(a->needs & COUNT_POWER_OF_TWO) || c->count >= floor_power_of_two(c->size);
+}

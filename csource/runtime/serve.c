@@ -1,0 +1,335 @@
+#include "serve.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A call on its way: what was allocated for it, and where the result goes. */
+typedef struct {
+    call c;
+    size_t bytes;          /* of a block, or of the message */
+    char *packed[2];       /* received, sent */
+    void *unpack_to;       /* NULL: the result is in its place */
+    int unpack_count;
+    size_t unpack_bytes;
+    char *vector;          /* elements of a reduction */
+    int *starts, *counts;  /* of each rank, of allgatherv and reduce_scatter */
+    int error;
+} stage;
+
+/* Ranks may describe the same bytes by different types, so that messages are bytes.
+ * MPICH and Open MPI pack a type into just its bytes. */
+static int is_plain(MPI_Datatype type)
+{
+    MPI_Aint lower, extent;
+    int size;
+    if (!type_named(type))
+        return 0;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_size(type, &size);
+    return lower == 0 && extent == size;
+}
+
+/* Memory that is freed with the call. */
+static char *room(stage *s, int which, size_t bytes)
+{
+    s->packed[which] = malloc(bytes + 1);
+    if (s->packed[which] == NULL)
+        s->error = MPI_ERR_NO_MEM;
+    return s->packed[which];
+}
+
+/* Puts elements as bytes to where there is room for them. */
+static void pack(stage *s, char *to, size_t bytes, const void *from, int count, MPI_Datatype type)
+{
+    int at = 0;
+    if (s->error != MPI_SUCCESS || bytes == 0)
+        return;
+    if (is_plain(type))
+        memmove(to, from, bytes);
+    else
+        s->error = PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm);
+}
+
+/* The buffer as bytes: itself, or packed. */
+static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype type, size_t bytes)
+{
+    if (is_plain(type))
+        return buf;
+    char *to = room(s, 1, bytes);
+    pack(s, to, bytes, buf, count, type);
+    return to;
+}
+
+/* Room for received bytes: the buffer itself, or memory that is unpacked into it. */
+static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t bytes)
+{
+    if (is_plain(type))
+        return buf;
+    s->unpack_to = buf;
+    s->unpack_count = count;
+    s->unpack_bytes = bytes;
+    return room(s, 0, bytes);
+}
+
+static char *element(void *buf, int i, MPI_Datatype type)
+{
+    MPI_Aint lower, extent;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    return (char *)buf + i * extent;
+}
+
+/* Puts the own block of gathered ones into its place. */
+static void own_block(stage *s, const arguments *a)
+{
+    size_t n = s->bytes;
+    int rank = s->c.rank;
+    if (a->send != MPI_IN_PLACE)
+        pack(s, s->c.data + (size_t)rank * n, n, a->send, a->scount, a->stype);
+    else if (s->unpack_to != NULL)
+        pack(s, s->c.data + (size_t)rank * n, n, element(a->recv, rank * a->rcount, a->rtype), a->rcount, a->rtype);
+}
+
+static void prepare_allgather(stage *s, const arguments *a)
+{
+    s->c.data = receives(s, a->recv, s->c.size * a->rcount, a->rtype, s->bytes * (size_t)s->c.size);
+    own_block(s, a);
+}
+
+/* Room for two numbers of each rank. */
+static int number_ranks(stage *s)
+{
+    s->starts = malloc((size_t)s->c.size * 2 * sizeof *s->starts);
+    if (s->starts == NULL) {
+        s->error = MPI_ERR_NO_MEM;
+        return 0;
+    }
+    s->counts = s->starts + s->c.size;
+    s->c.starts = s->starts;
+    s->c.counts = s->counts;
+    return 1;
+}
+
+/* Blocks lie where they are received if they are plain and near enough, else packed one
+ * after another. */
+static void prepare_allgatherv(stage *s, const arguments *a)
+{
+    int size = (int)type_size(a->rtype), plain = is_plain(a->rtype), rank = s->c.rank;
+    size_t all = 0;
+    if (!number_ranks(s))
+        return;
+    for (int r = 0; plain && r < s->c.size; r++)
+        plain = a->displs[r] >= 0 && ((uint64_t)a->displs[r] + (uint64_t)a->counts[r]) * (uint64_t)size <= INT_MAX;
+    for (int r = 0; r < s->c.size; r++) {
+        s->counts[r] = a->counts[r] * size;
+        s->starts[r] = plain ? a->displs[r] * size : (int)all;
+        all += (size_t)s->counts[r];
+    }
+    s->c.data = plain ? a->recv : room(s, 0, all);
+    if (s->error != MPI_SUCCESS)
+        return;
+    s->unpack_to = plain ? NULL : a->recv;
+    if (a->send != MPI_IN_PLACE)
+        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], a->send, a->scount, a->stype);
+    else if (!plain)
+        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, a->displs[rank], a->rtype), a->counts[rank], a->rtype);
+}
+
+/* Messages are of the application's types: nothing is packed. */
+static void prepare_alltoallv(stage *s, const arguments *a)
+{
+    MPI_Aint lower;
+    call *c = &s->c;
+    c->data = a->recv;
+    c->counts = a->counts;
+    c->starts = a->displs;
+    c->type = a->rtype;
+    PMPI_Type_get_extent(a->rtype, &lower, &c->extent);
+    if (a->send == MPI_IN_PLACE)
+        return;
+    c->send = a->send;
+    c->sends.counts = a->scounts;
+    c->sends.starts = a->sdispls;
+    c->sends.type = a->stype;
+    PMPI_Type_get_extent(a->stype, &lower, &c->sends.extent);
+}
+
+static void prepare_alltoall(stage *s, const arguments *a)
+{
+    size_t all = s->bytes * (size_t)s->c.size;
+    s->c.data = receives(s, a->recv, s->c.size * a->rcount, a->rtype, all);
+    if (a->send != MPI_IN_PLACE) {
+        s->c.send = as_bytes(s, a->send, s->c.size * a->scount, a->stype, all);
+        return;
+    }
+    s->c.send = room(s, 1, all);
+    pack(s, s->packed[1], all, a->recv, s->c.size * a->rcount, a->rtype);
+}
+
+static void prepare_bcast(stage *s, const arguments *a)
+{
+    s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
+    if (s->c.rank != a->root)
+        return;
+    if (s->unpack_to != NULL)
+        pack(s, s->c.data, s->bytes, a->recv, a->rcount, a->rtype);
+    s->unpack_to = NULL;
+}
+
+static void prepare_gather(stage *s, const arguments *a)
+{
+    if (s->c.rank != a->root) {
+        s->c.data = (char *)as_bytes(s, a->send, a->scount, a->stype, s->bytes);
+        return;
+    }
+    prepare_allgather(s, a);
+}
+
+static void prepare_scatter(stage *s, const arguments *a)
+{
+    if (s->c.rank == a->root)
+        s->c.send = as_bytes(s, a->send, s->c.size * a->scount, a->stype, s->bytes * (size_t)s->c.size);
+    if (a->recv == MPI_IN_PLACE)
+        s->c.data = room(s, 0, s->bytes);
+    else
+        s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
+}
+
+/* How many elements of each rank come before, and together. */
+static void sum_counts(stage *s, const arguments *a)
+{
+    if (!number_ranks(s))
+        return;
+    s->c.count = 0;
+    for (int r = 0; r < s->c.size; r++) {
+        s->counts[r] = a->what == REDUCE_SCATTER ? a->counts[r] : a->rcount;
+        s->starts[r] = s->c.count;
+        s->c.count += s->counts[r];
+    }
+}
+
+/* The elements of a reduction lie in the application's buffer where the result goes,
+ * else in our own. */
+static void prepare_reduction(stage *s, const arguments *a)
+{
+    call *c = &s->c;
+    MPI_Aint lower;
+    c->type = a->rtype;
+    c->op = a->op;
+    c->plain = is_plain(a->rtype);
+    PMPI_Type_get_extent(a->rtype, &lower, &c->extent);
+    PMPI_Type_get_true_extent(a->rtype, &c->lower, &c->span);
+    PMPI_Op_commutative(a->op, &c->commutative);
+    c->count = a->rcount;
+    if (c->extent <= 0)
+        return; /* elements on top of one another: not for us */
+    int scattered = a->what == REDUCE_SCATTER || a->what == REDUCE_SCATTER_BLOCK;
+    if (scattered)
+        sum_counts(s, a);
+    int aside = scattered || (a->what == REDUCE && c->rank != a->root) ||
+                (a->what == EXSCAN && c->rank == 0 && a->send != MPI_IN_PLACE);
+    c->data = a->recv;
+    if (s->error == MPI_SUCCESS && aside)
+        c->data = s->vector = scratch(c, c->count);
+    if (c->data == NULL && aside)
+        s->error = MPI_ERR_NO_MEM;
+}
+
+/* After it is known that the algorithm can run: the own elements go to where they
+ * are reduced. */
+static void start_reduction(stage *s, const arguments *a)
+{
+    const void *from = a->send != MPI_IN_PLACE ? a->send : a->recv;
+    if (s->error == MPI_SUCCESS)
+        s->error = copy(&s->c, s->c.data, from, s->c.count);
+}
+
+static int reduces(collective what)
+{
+    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER ||
+           what == REDUCE_SCATTER_BLOCK || what == SCAN;
+}
+
+static void prepare(stage *s, const arguments *a)
+{
+    s->c.type = MPI_BYTE;
+    s->c.extent = s->c.span = s->c.plain = s->c.commutative = 1;
+    s->c.count = (int)s->bytes;
+    switch (a->what) {
+    case ALLGATHER: prepare_allgather(s, a); break;
+    case ALLGATHERV: prepare_allgatherv(s, a); break;
+    case ALLTOALLV: prepare_alltoallv(s, a); break;
+    case ALLTOALL: prepare_alltoall(s, a); break;
+    case BCAST: prepare_bcast(s, a); break;
+    case GATHER: prepare_gather(s, a); break;
+    case SCATTER: prepare_scatter(s, a); break;
+    case BARRIER: break;
+    default: prepare_reduction(s, a);
+    }
+}
+
+static void unpack_blocks(stage *s, const arguments *a)
+{
+    for (int r = 0; s->error == MPI_SUCCESS && r < s->c.size; r++) {
+        int at = 0;
+        if (s->counts[r] > 0)
+            s->error = PMPI_Unpack(s->c.data + s->starts[r], s->counts[r], &at, element(a->recv, a->displs[r], a->rtype), a->counts[r], a->rtype, s->c.comm);
+    }
+}
+
+static void finish(stage *s, const arguments *a)
+{
+    int at = 0, scattered = s->starts != NULL && a->what != ALLGATHERV;
+    if (a->what == ALLGATHERV && s->unpack_to != NULL)
+        unpack_blocks(s, a);
+    else if (s->error == MPI_SUCCESS && s->unpack_to != NULL)
+        s->error = PMPI_Unpack(s->packed[0], (int)s->unpack_bytes, &at, s->unpack_to, s->unpack_count, a->rtype, s->c.comm);
+    if (s->error == MPI_SUCCESS && scattered)
+        s->error = copy(&s->c, a->recv, s->c.data + s->starts[s->c.rank] * s->c.extent, s->counts[s->c.rank]);
+}
+
+static void clear(stage *s)
+{
+    scratch_free(&s->c, s->vector);
+    free(s->packed[0]);
+    free(s->packed[1]);
+    free(s->starts);
+}
+
+/* Messages of MPI have counts of int. */
+static int too_long(collective what, uint64_t bytes, int size)
+{
+    int blocks = what == ALLGATHER || what == ALLGATHERV || what == ALLTOALL || what == GATHER || what == SCATTER;
+    if (what == ALLTOALLV)
+        return 0; /* ranks have sizes of their own, each an int */
+    if (what == ALLGATHERV)
+        bytes++; /* a mean, rounded down */
+    return bytes > (uint64_t)INT_MAX / (uint64_t)(blocks ? size : 1);
+}
+
+int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
+{
+    stage s = {.bytes = (size_t)bytes, .error = MPI_SUCCESS};
+    call *c = &s.c;
+    c->comm = on->comm;
+    c->rank = on->rank;
+    c->size = on->size;
+    c->root = a->root;
+    c->parameter = p->parameter;
+    c->layout = on->layout;
+    if (too_long(a->what, bytes, c->size))
+        return 0;
+    prepare(&s, a);
+    int can = s.error != MPI_SUCCESS || ((c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c));
+    if (can && reduces(a->what))
+        start_reduction(&s, a);
+    if (can && s.error == MPI_SUCCESS)
+        s.error = p->algorithm->run(c);
+    if (can)
+        finish(&s, a);
+    clear(&s);
+    if (s.error == MPI_ERR_NO_MEM)
+        PMPI_Comm_call_errhandler(on->comm, s.error);
+    a->error = s.error;
+    return can;
+}

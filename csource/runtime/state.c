@@ -1,0 +1,179 @@
+#include "layout.h"
+#include "theirs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int active, tracing, selecting, forcing;
+
+static MPI_Comm world = MPI_COMM_NULL; /* of our own messages */
+static char *trace_path;               /* on rank 0 */
+static int many_threads;               /* may call MPI at once, on some rank */
+static int looking;                    /* communicators are known */
+
+static const char *const names[COLLECTIVES] = {
+    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
+    "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter",
+};
+
+const char *collective_name(collective what) { return names[what]; }
+
+void *need(size_t n, size_t bytes)
+{
+    void *p = calloc(n, bytes);
+    if (p == NULL) {
+        fprintf(stderr, "tutti: no memory\n");
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return p;
+}
+
+/* The value of a variable in memory of our own; NULL when it is not set or empty. */
+static char *setting(const char *name)
+{
+    const char *value = getenv(name);
+    if (value == NULL || *value == 0)
+        return NULL;
+    char *copy = need(strlen(value) + 1, 1);
+    memcpy(copy, value, strlen(value));
+    return copy;
+}
+
+/* Reads the table; without one, or with the reason in why, the length is 0. */
+static char *load(const char *path, int *length, char *why)
+{
+    char *text = need((size_t)MOST_TEXT + 1, 1);
+    FILE *f = fopen(path, "rb");
+    size_t n = f == NULL ? 0 : fread(text, 1, (size_t)MOST_TEXT + 1, f);
+    if (f == NULL || ferror(f))
+        snprintf(why, WHY, "%s", strerror(errno));
+    else if (n == 0 || n > MOST_TEXT)
+        snprintf(why, WHY, "%zu bytes: want a table of at most %d", n, MOST_TEXT);
+    else
+        *length = (int)n;
+    if (f != NULL)
+        fclose(f);
+    return text;
+}
+
+/* A table that is for this MPI library, and what it switches can be. */
+static int take_table(char *text, size_t length, char *why)
+{
+    if (table_read(text, length, why))
+        return -1;
+    const char *banner = table_banner();
+    return (banner[0] != 0 && theirs_build(banner, why)) || theirs_open(why) ? -1 : 0;
+}
+
+/* Rank 0 reads, all parse: they come to the same answer. Only rank 0 has a path. */
+static int take(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
+{
+    char why[WHY] = "", *text = NULL;
+    int length = 0, taken = 0;
+    if (path != NULL)
+        text = load(path, &length, why);
+    PMPI_Bcast(&length, 1, MPI_INT, 0, world);
+    if (length > 0 && rank != 0)
+        text = need((size_t)length + 1, 1);
+    if (length > 0) {
+        PMPI_Bcast(text, length, MPI_BYTE, 0, world);
+        text[length] = 0;
+        taken = parse(text, (size_t)length, why) == 0;
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, &taken, 1, MPI_INT, MPI_MIN, world);
+    if (why[0] != 0 && rank == 0)
+        fprintf(stderr, "tutti: %s: %s: %s\n", path, why, without);
+    free(text);
+    return taken;
+}
+
+static void look(void)
+{
+    if (!looking)
+        comms_start(world);
+    looking = 1;
+    active = 1;
+}
+
+/* Rank 0's environment decides for all. Where threads may call MPI at once, on any
+ * rank, nothing is done. */
+static void begin(int threads)
+{
+    int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[3];
+    PMPI_Comm_dup(MPI_COMM_WORLD, &world);
+    PMPI_Comm_rank(world, &rank);
+    char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;
+    char *topology = rank == 0 ? setting("TUTTI_TOPOLOGY") : NULL;
+    trace_path = rank == 0 ? setting("TUTTI_TRACE") : NULL;
+    wanted[0] = trace_path != NULL;
+    wanted[1] = table != NULL;
+    wanted[2] = topology != NULL;
+    PMPI_Bcast(wanted, 3, MPI_INT, 0, world);
+    PMPI_Allreduce(&many, &many_threads, 1, MPI_INT, MPI_MAX, world);
+    if (many_threads && (wanted[0] || wanted[1]) && rank == 0)
+        fprintf(stderr, "tutti: the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
+    if (wanted[1] && !many_threads)
+        selecting = take(rank, table, take_table, "nothing is selected");
+    if (wanted[2] && selecting)
+        take(rank, topology, topology_read, "the switches are not known");
+    free(table);
+    free(topology);
+    tracing = wanted[0] && !many_threads;
+    if (!tracing && !selecting)
+        return;
+    look();
+    clock_start();
+    if (tracing)
+        trace_start(trace_path);
+}
+
+int tutti_force(const char *what, const char *name, char *why, size_t room)
+{
+    char reason[WHY] = "there is no MPI, or many threads call it";
+    if (world == MPI_COMM_NULL || many_threads || table_force(what, name, reason)) {
+        snprintf(why, room, "%s", reason);
+        return -1;
+    }
+    forcing = selecting = what != NULL;
+    if (forcing)
+        look();
+    active = tracing || selecting;
+    shapes_select();
+    ran_nothing();
+    return 0;
+}
+
+static void end(void)
+{
+    if (world == MPI_COMM_NULL)
+        return;
+    active = 0;
+    if (tracing)
+        trace_write(world, trace_path);
+    free(trace_path);
+    PMPI_Comm_free(&world);
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int error = PMPI_Init(argc, argv);
+    if (error == MPI_SUCCESS)
+        begin(MPI_THREAD_SINGLE);
+    return error;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int error = PMPI_Init_thread(argc, argv, required, provided);
+    if (error == MPI_SUCCESS)
+        begin(*provided);
+    return error;
+}
+
+int MPI_Finalize(void)
+{
+    end();
+    return PMPI_Finalize();
+}

@@ -1,0 +1,293 @@
+#include "theirs.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A table is text; docs/RUNTIME.md has its grammar. Of the rules that hold for a
+ * call the first one counts. */
+
+#define MOST_BYTES ((uint64_t)1 << 62)
+
+typedef struct {
+    collective what;
+    uint64_t low[3], high[3]; /* ranks, ppn, bytes; both included */
+    pick pick;
+} rule;
+
+static rule *rules;
+static int nrules;
+static char banner[128];
+
+const char *table_banner(void) { return banner; }
+
+static int refuse(char *why, int line, const char *want)
+{
+    snprintf(why, WHY, "line %d: want %.200s", line, want);
+    return -1;
+}
+
+/* Goes on behind a text that must stand here. */
+static int literal(const char **p, const char *text)
+{
+    size_t n = strlen(text);
+    if (strncmp(*p, text, n) != 0)
+        return 0;
+    *p += n;
+    return 1;
+}
+
+static int number(const char **p, uint64_t most, uint64_t *value)
+{
+    const char *from = *p;
+    *value = 0;
+    while (**p >= '0' && **p <= '9' && *p - from < 19)
+        *value = *value * 10 + (uint64_t)(*(*p)++ - '0');
+    return *p > from && !(*from == '0' && *p - from > 1) && *value <= most;
+}
+
+/* NAME LOW-HIGH, each between limits. */
+static int range(const char **p, const char *name, uint64_t least, uint64_t most, uint64_t *low, uint64_t *high)
+{
+    return literal(p, name) && number(p, most, low) && literal(p, "-") && number(p, most, high) && *low >= least && *low <= *high;
+}
+
+static int collective_of(const char **p, collective *what)
+{
+    for (int i = 0; i < COLLECTIVES; i++) {
+        const char *at = *p;
+        if (literal(&at, collective_name((collective)i)) && *at == ' ') {
+            *what = (collective)i;
+            *p = at;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* NAME or NAME(PARAMETER=NUMBER), up to the end of the line. */
+static int algorithm_of(const char *p, collective what, pick *to)
+{
+    if (strcmp(p, "library_default") == 0)
+        return 1;
+    for (const algorithm *a = repository; a->name != NULL; a++) {
+        const char *rest = p;
+        uint64_t value = 0;
+        if (a->what != what || !literal(&rest, a->name))
+            continue;
+        int given = a->parameter != NULL && literal(&rest, "(") && literal(&rest, a->parameter) && literal(&rest, "=");
+        if (given && (!number(&rest, INT_MAX, &value) || value == 0 || !literal(&rest, ")")))
+            continue;
+        if (*rest != 0)
+            continue;
+        to->algorithm = a;
+        to->parameter = (int)value;
+        return 1;
+    }
+    to->algorithm = theirs_find(what, p);
+    return to->algorithm != NULL;
+}
+
+/* Room for rules in place of those there were. */
+static void empty(int most)
+{
+    for (rule *r = rules; r < rules + nrules; r++)
+        free((char *)r->pick.text);
+    free(rules);
+    theirs_forget();
+    banner[0] = 0;
+    nrules = 0;
+    rules = need((size_t)most + 1, sizeof *rules);
+}
+
+static int keep_rule(rule r, const char *name)
+{
+    char *text = need(strlen(name) + 1, 1);
+    memcpy(text, name, strlen(name));
+    r.pick.text = text;
+    rules[nrules++] = r;
+    return 0;
+}
+
+static int read_rule(const char *p, int line, char *why)
+{
+    rule r = {.pick = {NULL, 0, NULL}};
+    if (!collective_of(&p, &r.what))
+        return refuse(why, line, "a rule that begins with a collective, or end");
+    if (!range(&p, " ranks ", 1, INT_MAX, &r.low[0], &r.high[0]) || !range(&p, " ppn ", 1, INT_MAX, &r.low[1], &r.high[1]) ||
+        !range(&p, " bytes ", 0, MOST_BYTES, &r.low[2], &r.high[2]) || !literal(&p, " "))
+        return refuse(why, line, "COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM");
+    if (!algorithm_of(p, r.what, &r.pick))
+        return refuse(why, line, "an algorithm of this library");
+    return keep_rule(r, p);
+}
+
+static uint64_t checksum(const char *text, size_t n)
+{
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    return h;
+}
+
+/* The last line holds the checksum of all before it. Returns where it begins, NULL
+ * when it is not there or wrong. */
+static char *last_line(char *text, size_t length)
+{
+    enum { END = 4 + 16 + 1 };
+    char want[END + 1];
+    if (length < END || memchr(text, 0, length) != NULL)
+        return NULL;
+    char *last = text + length - END;
+    snprintf(want, sizeof want, "end %016llx\n", (unsigned long long)checksum(text, length - END));
+    return memcmp(last, want, END) == 0 && (last == text || last[-1] == '\n') ? last : NULL;
+}
+
+/* "for BANNER", at most once. */
+static int read_banner(const char *p, int line, char *why)
+{
+    size_t n = strlen(p);
+    for (const char *c = p; *c; c++)
+        if (*c < ' ' || *c > '~')
+            return refuse(why, line, "printable ASCII");
+    if (banner[0] != 0 || n == 0 || n >= sizeof banner || *p == ' ' || p[n - 1] == ' ')
+        return refuse(why, line, "what an MPI library says of itself, once, in at most 127 letters");
+    memcpy(banner, p, n + 1);
+    return 0;
+}
+
+static int read_statement(const char *p, int line, char *why)
+{
+    char want[WHY];
+    if (*p == '#')
+        return 0;
+    if (literal(&p, "for "))
+        return read_banner(p, line, why);
+    if (!literal(&p, "algorithm "))
+        return read_rule(p, line, why);
+    return theirs_read(p, want) ? refuse(why, line, want) : 0;
+}
+
+/* Reads a text, which it changes: every rank comes to the same answer. */
+int table_read(char *text, size_t length, char *why)
+{
+    int line = 1, lines = 0;
+    char *last = last_line(text, length), *p = text;
+    if (last == NULL) {
+        snprintf(why, WHY, "no table, one that is cut off, or one that was changed: its checksum is not right");
+        return -1;
+    }
+    for (const char *c = text; c < last; c++)
+        lines += *c == '\n';
+    empty(lines);
+    for (; p < last; line++) {
+        char *end = strchr(p, '\n');
+        *end = 0;
+        if (line == 1 && strcmp(p, "tutti-table 1") != 0)
+            return refuse(why, line, "tutti-table 1");
+        if (line > 1 && read_statement(p, line, why))
+            return -1;
+        p = end + 1;
+    }
+    return line > 1 ? 0 : refuse(why, line, "tutti-table 1");
+}
+
+int table_force(const char *what, const char *name, char *why)
+{
+    rule r = {.low = {1, 1, 0}, .high = {INT_MAX, INT_MAX, MOST_BYTES}};
+    empty(1);
+    if (what == NULL)
+        return 0;
+    for (int i = 0; i < COLLECTIVES; i++)
+        if (strcmp(what, collective_name((collective)i)) == 0) {
+            r.what = (collective)i;
+            if (algorithm_of(name, r.what, &r.pick))
+                return keep_rule(r, name);
+        }
+    snprintf(why, WHY, "%s %s: not an algorithm of libtutti", what, name);
+    return -1;
+}
+
+static int holds(const rule *r, collective what, int ranks, int ppn)
+{
+    uint64_t n = (uint64_t)ranks, k = (uint64_t)ppn;
+    return r->what == what && n >= r->low[0] && n <= r->high[0] && k >= r->low[1] && k <= r->high[1];
+}
+
+pick table_find(collective what, int ranks, int ppn, uint64_t bytes)
+{
+    pick none = {NULL, 0, NULL};
+    for (const rule *r = rules; r < rules + nrules; r++)
+        if (holds(r, what, ranks, ppn) && bytes >= r->low[2] && bytes <= r->high[2])
+            return r->pick;
+    return none;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sizes where bands may begin, in order; the first is 0. */
+static int begins(uint64_t *at, collective what, int ranks, int ppn)
+{
+    int n = 0, kept = 1;
+    at[n++] = 0;
+    for (const rule *r = rules; r < rules + nrules; r++)
+        if (holds(r, what, ranks, ppn)) {
+            at[n++] = r->low[2];
+            at[n++] = r->high[2] + 1;
+        }
+    qsort(at, (size_t)n, sizeof *at, ascending);
+    for (int i = 1; i < n; i++)
+        if (at[i] != at[kept - 1])
+            at[kept++] = at[i];
+    return kept;
+}
+
+/* For each number of bits, the band of the least size that has as many. */
+static void index_bands(struct row *r)
+{
+    int b = 0;
+    for (int bits = 0; bits <= 64; bits++) {
+        uint64_t least = bits == 0 ? 0 : (uint64_t)1 << (bits - 1);
+        while (r->bands[b].up_to < least)
+            b++;
+        r->first[bits] = (uint16_t)b;
+    }
+}
+
+/* Where an algorithm cannot serve communicators of the size, the library's does. */
+struct row *table_row(collective what, int ranks, int ppn)
+{
+    uint64_t *at = need((size_t)nrules * 2 + 1, sizeof *at);
+    int n = begins(at, what, ranks, ppn), used = 0, own = 0;
+    struct row *r = need(1, sizeof *r + (size_t)n * sizeof *r->bands);
+    for (int i = 0; i < n; i++) {
+        pick p = table_find(what, ranks, ppn, at[i]);
+        if (p.algorithm != NULL && !repository_fits(p.algorithm, ranks))
+            p.algorithm = NULL;
+        own += p.algorithm != NULL;
+        const band *before = &r->bands[used - (used > 0)];
+        if (used == 0 || before->pick.algorithm != p.algorithm || before->pick.parameter != p.parameter)
+            r->bands[used++].pick = p;
+        r->bands[used - 1].up_to = i + 1 < n ? at[i + 1] - 1 : UINT64_MAX;
+    }
+    free(at);
+    if (own == 0 || used > UINT16_MAX) {
+        free(r);
+        return NULL;
+    }
+    index_bands(r);
+    return r;
+}
+
+int row_serves_all(const struct row *r)
+{
+    const band *b = r->bands;
+    while (b->pick.algorithm != NULL && b->up_to < UINT64_MAX)
+        b++;
+    return b->pick.algorithm != NULL;
+}

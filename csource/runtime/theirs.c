@@ -1,0 +1,312 @@
+#include "theirs.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAME = 127, MOST_CONTROLS = 64 };
+
+static theirs *all;
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} needs[] = {
+    {"pow2", POWER_OF_TWO}, {"even", EVEN}, {"commutative", COMMUTATIVE}, {"count_ge_size", COUNT_SIZE},
+    {"count_ge_pof2", COUNT_POWER_OF_TWO}, {"size2", TWO_RANKS}, {"parent", PARENT}, {"one_node", ONE_NODE}, {"builtin_op", BUILTIN_OP},
+};
+
+static char *copied(const char *from, size_t n)
+{
+    char *to = need(n + 1, 1);
+    memcpy(to, from, n);
+    return to;
+}
+
+/* The length of a word up to a blank or the end. */
+static size_t word(const char *p) { return strcspn(p, " "); }
+
+static size_t letters(const char *p)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || (p[n] != 0 && strchr("._-", p[n]) != NULL))
+        n++;
+    return n;
+}
+
+/* Whether p is NAME=VALUE{,NAME=VALUE} with names ascending, up to end. */
+static int parameters(const char *p, const char *end)
+{
+    const char *before = "";
+    size_t length = 0;
+    for (;;) {
+        size_t n = letters(p), m = n > 0 && p[n] == '=' ? letters(p + n + 1) : 0;
+        size_t shorter = n < length ? n : length;
+        int order = memcmp(before, p, shorter);
+        if (m == 0 || (length > 0 && (order > 0 || (order == 0 && length >= n))))
+            return 0;
+        before = p;
+        length = n;
+        p += n + 1 + m;
+        if (p == end)
+            return 1;
+        if (*p++ != ',')
+            return 0;
+    }
+}
+
+/* Whether a word names an algorithm of a library: LIBRARY.NAME, or with parameters as
+ * tutti writes them. */
+static int right_name(const char *p, size_t n)
+{
+    size_t name = letters(p);
+    const char *dot = memchr(p, '.', name);
+    if (n > MOST_NAME || dot == NULL || dot == p || dot + 1 == p + name)
+        return 0;
+    if (name == n)
+        return 1;
+    return n > name + 2 && p[name] == '(' && p[n - 1] == ')' && parameters(p + name + 1, p + n - 1);
+}
+
+static int read_needs(const char *p, size_t n, unsigned *bits)
+{
+    const char *end = p + n;
+    if (n == 1 && *p == '-')
+        return 1;
+    for (;;) {
+        size_t i = 0, m = strcspn(p, ", "), count = sizeof needs / sizeof *needs;
+        while (i < count && (strlen(needs[i].name) != m || memcmp(needs[i].name, p, m) != 0))
+            i++;
+        if (i == count)
+            return 0;
+        *bits |= needs[i].bit;
+        p += m;
+        if (p == end)
+            return 1;
+        p++;
+    }
+}
+
+/* NAME=INTEGER of at most nine digits. */
+static int read_control(const char *p, size_t n, control *c)
+{
+    size_t name = 0, digits = 0, minus;
+    while (isalnum((unsigned char)p[name]) || p[name] == '_')
+        name++;
+    if (name == 0 || name > MOST_NAME || p[name] != '=')
+        return 0;
+    minus = p[name + 1] == '-';
+    const char *value = p + name + 1 + minus;
+    while (isdigit((unsigned char)value[digits]))
+        digits++;
+    if (digits == 0 || digits > 9 || value + digits != p + n)
+        return 0;
+    c->name = copied(p, name);
+    c->value = strtol(p + name + 1, NULL, 10);
+    return 1;
+}
+
+static int refuse(theirs *t, char *why, const char *want)
+{
+    for (int i = 0; i < t->controls; i++)
+        free(t->control[i].name);
+    free(t->control);
+    free(t->name);
+    free(t);
+    snprintf(why, WHY, "%s", want);
+    return -1;
+}
+
+static int one_of(const char *p, collective *what)
+{
+    size_t n = word(p);
+    for (int i = 0; i < COLLECTIVES; i++)
+        if (strlen(collective_name((collective)i)) == n && memcmp(p, collective_name((collective)i), n) == 0) {
+            *what = (collective)i;
+            return 1;
+        }
+    return 0;
+}
+
+/* COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
+int theirs_read(const char *p, char *why)
+{
+    theirs *t = need(1, sizeof *t);
+    t->control = need(MOST_CONTROLS, sizeof *t->control);
+    if (!one_of(p, &t->algorithm.what))
+        return refuse(t, why, "a collective behind algorithm");
+    p += word(p);
+    if (*p++ != ' ' || !right_name(p, word(p)))
+        return refuse(t, why, "LIBRARY.NAME behind the collective");
+    t->algorithm.name = t->name = copied(p, word(p));
+    p += word(p);
+    if (*p++ != ' ' || !read_needs(p, word(p), &t->algorithm.needs))
+        return refuse(t, why, "what the algorithm needs, or -");
+    p += word(p);
+    t->fresh = strncmp(p, " new ", 5) == 0;
+    if (!t->fresh && strncmp(p, " same ", 6) != 0)
+        return refuse(t, why, "same or new, and variables");
+    for (p += t->fresh ? 4 : 5; *p == ' '; p += word(p)) {
+        p++;
+        if (t->controls == MOST_CONTROLS || !read_control(p, word(p), &t->control[t->controls]))
+            return refuse(t, why, "VARIABLE=INTEGER, at most 64 of them");
+        t->controls++;
+    }
+    if (theirs_find(t->algorithm.what, t->name) != NULL)
+        return refuse(t, why, "an algorithm once");
+    t->next = all;
+    all = t;
+    return 0;
+}
+
+const algorithm *theirs_find(collective what, const char *name)
+{
+    for (theirs *t = all; t != NULL; t = t->next)
+        if (t->algorithm.what == what && strcmp(t->name, name) == 0)
+            return &t->algorithm;
+    return NULL;
+}
+
+void theirs_forget(void)
+{
+    while (all != NULL) {
+        theirs *t = all;
+        char why[WHY];
+        all = t->next;
+        refuse(t, why, "");
+    }
+}
+
+/* Opens the variables of one; those that have their value always are dropped. */
+static int open_controls(theirs *t, char *why)
+{
+    int kept = 0;
+    for (int i = 0; i < t->controls; i++) {
+        control c = t->control[i];
+        int error = cvar_open(&c.cvar, c.name);
+        if (error == MPI_SUCCESS)
+            error = cvar_fetch(&c.cvar, &c.first);
+        if (error == MPI_SUCCESS && c.first != c.value)
+            error = cvar_store(&c.cvar, c.value);
+        if (error == MPI_SUCCESS && c.first != c.value)
+            error = cvar_store(&c.cvar, c.first);
+        if (error != MPI_SUCCESS) {
+            snprintf(why, WHY, "%.40s: %.80s=%lld: %s", t->name, c.name, c.value, cvar_words(error));
+            return -1;
+        }
+        if (c.first == c.value)
+            free(c.name);
+        else
+            t->control[kept++] = c;
+    }
+    t->controls = kept;
+    return 0;
+}
+
+int theirs_open(char *why)
+{
+    if (all != NULL && cvar_start() != MPI_SUCCESS) {
+        snprintf(why, WHY, "the MPI library has no control variables");
+        return -1;
+    }
+    for (theirs *t = all; t != NULL; t = t->next)
+        if (open_controls(t, why))
+            return -1;
+    return 0;
+}
+
+/* What a library says of itself has lines and tabs, a banner single blanks. */
+int theirs_build(const char *banner, char *why)
+{
+    char says[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+    int length, n = 0;
+    PMPI_Get_library_version(says, &length);
+    says[length] = 0;
+    for (int i = 0; i < length; i++)
+        if (!isspace((unsigned char)says[i]))
+            says[n++] = says[i];
+        else if (n > 0 && says[n - 1] != ' ')
+            says[n++] = ' ';
+    says[n] = 0;
+    const char *at = strstr(says, banner), *behind = at == NULL ? "." : at + strlen(banner);
+    if (!isalnum((unsigned char)*behind) && *behind != '.')
+        return 0;
+    snprintf(why, WHY, "tuned for %.80s, this is %.100s", banner, says);
+    return -1;
+}
+
+void theirs_write(const theirs *t, int on)
+{
+    for (int i = 0; i < t->controls; i++)
+        cvar_store(&t->control[i].cvar, on ? t->control[i].value : t->control[i].first);
+}
+
+/* Those whose types have no gaps: not MPI_MAXLOC and MPI_MINLOC. */
+static int builtin(MPI_Op op)
+{
+    const MPI_Op known[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (op == known[i])
+            return 1;
+    return 0;
+}
+
+/* By what all ranks share. Operations are looked at by those that reduce alone: no
+ * other algorithm needs something of them. */
+static int can(unsigned bits, const arguments *a, const shape *s)
+{
+    int commutes = 1;
+    if ((bits & TWO_RANKS) && s->ranks != 2)
+        return 0;
+    if ((bits & PARENT) && s->ppn < 2)
+        return 0;
+    if ((bits & ONE_NODE) && s->nodes != 1)
+        return 0;
+    if ((bits & BUILTIN_OP) && !builtin(a->op))
+        return 0;
+    if (bits & COMMUTATIVE)
+        PMPI_Op_commutative(a->op, &commutes);
+    if (!commutes || ((bits & COUNT_SIZE) && a->rcount < s->ranks))
+        return 0;
+    return !(bits & COUNT_POWER_OF_TWO) || a->rcount >= floor_power_of_two(s->ranks);
+}
+
+static int pass_on(const arguments *a, MPI_Comm on)
+{
+    switch (a->what) {
+    case ALLGATHER: return PMPI_Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
+    case ALLREDUCE: return PMPI_Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    case ALLTOALL: return PMPI_Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on);
+    case BARRIER: return PMPI_Barrier(on);
+    case BCAST: return PMPI_Bcast(a->recv, a->rcount, a->rtype, a->root, on);
+    case EXSCAN: return PMPI_Exscan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    case GATHER: return PMPI_Gather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
+    case REDUCE: return PMPI_Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, a->root, on);
+    case REDUCE_SCATTER: return PMPI_Reduce_scatter(a->send, a->recv, a->counts, a->rtype, a->op, on);
+    case REDUCE_SCATTER_BLOCK: return PMPI_Reduce_scatter_block(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    case SCAN: return PMPI_Scan(a->send, a->recv, a->rcount, a->rtype, a->op, on);
+    default: return PMPI_Scatter(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, a->root, on);
+    }
+}
+
+/* A root whose part is in place calls with another count than the others: what is
+ * asked of counts is of reductions alone. */
+int theirs_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
+{
+    const theirs *t = (const theirs *)of; /* its first member */
+    MPI_Comm on = c->handle;
+    if ((bytes == 0 && a->what != BARRIER) || !can(of->needs, a, c->shape))
+        return 0;
+    if (t->fresh)
+        on = comm_switched(c, t);
+    if (on == MPI_COMM_NULL)
+        return 0;
+    if (!t->fresh)
+        theirs_write(t, 1);
+    a->error = pass_on(a, on);
+    if (!t->fresh)
+        theirs_write(t, 0);
+    return 1;
+}

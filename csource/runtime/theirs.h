@@ -1,0 +1,50 @@
+/* Algorithms of the MPI library itself, switched by its control variables for one call.
+ * A table says which variables those are. */
+#ifndef TUTTI_THEIRS_H
+#define TUTTI_THEIRS_H
+
+#include "serve.h"
+
+#include "cvar.h" /* knows of MPI alone */
+
+#pragma GCC visibility push(hidden)
+
+/* What must hold, beside what algorithms of our own need. */
+enum {
+    TWO_RANKS = 1 << 16,  /* size2 */
+    PARENT = 1 << 17,     /* parent: a node has two ranks or more */
+    ONE_NODE = 1 << 18,   /* one_node */
+    BUILTIN_OP = 1 << 19, /* builtin_op */
+};
+
+typedef struct {
+    char *name;
+    cvar cvar;
+    long long value, first; /* first: what it has between calls */
+} control;
+
+typedef struct theirs {
+    algorithm algorithm; /* without a function */
+    char *name;
+    int fresh; /* the variables act on communicators made afterwards */
+    int controls;
+    control *control;
+    struct theirs *next;
+} theirs;
+
+int theirs_read(const char *line, char *why);                /* what stands behind "algorithm "; 0, or -1 with the reason */
+const algorithm *theirs_find(collective what, const char *name);
+void theirs_forget(void);                                     /* all that were read */
+int theirs_open(char *why);                                   /* all that were read; 0, or -1 with the reason */
+int theirs_build(const char *banner, char *why);              /* whether the MPI library says that it is that one */
+
+static inline int is_theirs(const algorithm *a) { return a->run == NULL; }
+
+/* Lets one serve a call and sets its error; 0 when it cannot, with nothing done. */
+int theirs_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes);
+
+void theirs_write(const theirs *t, int on); /* on: the values that it wants, else the first ones */
+
+#pragma GCC visibility pop
+
+#endif

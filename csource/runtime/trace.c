@@ -1,0 +1,272 @@
+#include "tutti.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 1 << 14, FULL = SLOTS / 4 * 3 };
+enum { TAG_COUNT = 1, TAG_ROWS };
+
+/* Calls of one collective on communicators of one shape with messages of one size. */
+typedef struct {
+    const shape *shape; /* NULL: the slot is free */
+    uint64_t bytes, calls, ticks, shortest, longest;
+    collective what;
+} slot;
+
+static slot *slots, *last[COLLECTIVES]; /* 896 KiB; the slot of each collective's last call */
+static int used;
+static int rounding; /* sizes are rounded down to powers of two from now on */
+static uint64_t lost;
+
+enum { FIRST_FLUSH = 1, MOST_FLUSH = 256 }; /* seconds from one flush to the next, doubled */
+
+uint64_t trace_next = UINT64_MAX;
+static const char *flush_path;
+static int flush_seconds = FIRST_FLUSH;
+
+static void next_flush(uint64_t now)
+{
+    double period = clock_period();
+    trace_next = period > 0 ? now + (uint64_t)(flush_seconds / period) : now;
+    if (flush_seconds < MOST_FLUSH)
+        flush_seconds *= 2;
+}
+
+static void new_slots(void)
+{
+    static slot none;
+    slots = need(SLOTS, sizeof *slots);
+    for (int i = 0; i < COLLECTIVES; i++)
+        last[i] = &none;
+}
+
+void trace_start(const char *path)
+{
+    new_slots();
+    flush_path = path;
+    if (path != NULL)
+        next_flush(ticks());
+}
+
+static uint64_t power_of_two(uint64_t n) { return n == 0 ? 0 : (uint64_t)1 << (63 - __builtin_clzll(n)); }
+
+/* The slot of such calls, or the free one where they are to be counted. */
+static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)at / sizeof *at * COLLECTIVES + what) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ bytes) * 0xbf58476d1ce4e5b9u;
+    slot *s = &in[hash >> 50]; /* 14 bits */
+    while (s->shape != NULL && (s->shape != at || s->bytes != bytes || s->what != what))
+        s = s == &in[SLOTS - 1] ? in : s + 1;
+    return s;
+}
+
+/* Too many sizes to keep: from now on they are told apart by their powers of two. */
+static void coarsen(void)
+{
+    slot *old = slots;
+    rounding = 1;
+    used = 0;
+    new_slots();
+    for (slot *s = old; s < old + SLOTS; s++) {
+        if (s->shape == NULL)
+            continue;
+        slot *to = find(slots, s->what, s->shape, power_of_two(s->bytes));
+        if (to->shape == NULL) {
+            used++;
+            *to = *s;
+            to->bytes = power_of_two(s->bytes);
+            continue;
+        }
+        to->calls += s->calls;
+        to->ticks += s->ticks;
+        to->shortest = s->shortest < to->shortest ? s->shortest : to->shortest;
+        to->longest = s->longest > to->longest ? s->longest : to->longest;
+    }
+    free(old);
+}
+
+static slot *slot_for(collective what, const shape *at, uint64_t bytes)
+{
+    slot *s = find(slots, what, at, bytes);
+    if (s->shape == NULL && used == FULL && !rounding) {
+        coarsen();
+        return NULL;
+    }
+    if (s->shape == NULL && used == FULL)
+        return NULL;
+    if (s->shape == NULL) {
+        slot fresh = {at, bytes, 0, 0, UINT64_MAX, 0, what};
+        *s = fresh;
+        used++;
+    }
+    return last[what] = s;
+}
+
+void trace_add(collective what, const shape *at, size_t bytes, uint64_t took)
+{
+    uint64_t n = rounding ? power_of_two(bytes) : bytes;
+    slot *s = last[what];
+    if (s->shape != at || s->bytes != n)
+        s = slot_for(what, at, n);
+    if (s == NULL && rounding)
+        s = slot_for(what, at, power_of_two(bytes));
+    if (s == NULL) {
+        lost++;
+        return;
+    }
+    s->calls++;
+    s->ticks += took;
+    s->shortest = took < s->shortest ? took : s->shortest;
+    s->longest = took > s->longest ? took : s->longest;
+}
+
+/* A line of the file. Each rank brings its share of a call: one of as many as the
+ * communicator has ranks. The sum over ranks is the calls, and their mean time. */
+typedef struct {
+    collective what;
+    int nodes, ppn;
+    uint64_t bytes;
+    double calls, seconds, shortest, longest;
+} row;
+
+typedef struct {
+    row *rows;
+    int n;
+} table;
+
+static int order(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    if (x->what != y->what)
+        return x->what < y->what ? -1 : 1;
+    if (x->nodes != y->nodes)
+        return x->nodes < y->nodes ? -1 : 1;
+    if (x->ppn != y->ppn)
+        return x->ppn < y->ppn ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static void add_row(row *to, const row *r)
+{
+    to->calls += r->calls;
+    to->seconds += r->seconds;
+    to->shortest = r->shortest < to->shortest ? r->shortest : to->shortest;
+    to->longest = r->longest > to->longest ? r->longest : to->longest;
+}
+
+/* Orders the rows and adds up what is alike. */
+static void add_up(table *t)
+{
+    int kept = 0;
+    qsort(t->rows, (size_t)t->n, sizeof *t->rows, order);
+    for (int i = 0; i < t->n; i++)
+        if (kept > 0 && order(&t->rows[kept - 1], &t->rows[i]) == 0) {
+            add_row(&t->rows[kept - 1], &t->rows[i]);
+        } else {
+            t->rows[kept++] = t->rows[i];
+        }
+    t->n = kept;
+}
+
+/* Of the calls of this rank, its share or the whole. */
+static table own_rows(int whole)
+{
+    table t = {need((size_t)used + 1, sizeof *t.rows), 0};
+    double period = clock_period();
+    for (const slot *s = slots; s < slots + SLOTS; s++)
+        if (s->shape != NULL) {
+            double share = whole ? 1 : 1.0 / s->shape->ranks;
+            row r = {s->what, s->shape->nodes, s->shape->ppn, s->bytes, (double)s->calls * share, (double)s->ticks * period * share,
+                     (double)s->shortest * period, (double)s->longest * period};
+            t.rows[t.n++] = r;
+        }
+    add_up(&t);
+    return t;
+}
+
+/* Adds another rank's rows. When they become too many, sizes are rounded, too. */
+static void take_rows(table *t, MPI_Comm world, int from)
+{
+    int n;
+    PMPI_Recv(&n, 1, MPI_INT, from, TAG_COUNT, world, MPI_STATUS_IGNORE);
+    row *both = need((size_t)(t->n + n) + 1, sizeof *both);
+    memcpy(both, t->rows, (size_t)t->n * sizeof *both);
+    PMPI_Recv(both + t->n, n * (int)sizeof *both, MPI_BYTE, from, TAG_ROWS, world, MPI_STATUS_IGNORE);
+    free(t->rows);
+    t->rows = both;
+    t->n += n;
+    add_up(t);
+    if (t->n <= SLOTS)
+        return;
+    for (int i = 0; i < t->n; i++)
+        t->rows[i].bytes = power_of_two(t->rows[i].bytes);
+    add_up(t);
+}
+
+/* Adds up the rows of all ranks on rank 0, along a binomial tree. */
+static table gather_rows(MPI_Comm world, int rank, int size)
+{
+    table t = own_rows(0);
+    for (int bit = 1; bit < size; bit <<= 1) {
+        if (rank & bit) {
+            PMPI_Send(&t.n, 1, MPI_INT, rank - bit, TAG_COUNT, world);
+            PMPI_Send(t.rows, t.n * (int)sizeof *t.rows, MPI_BYTE, rank - bit, TAG_ROWS, world);
+            break;
+        }
+        if (rank + bit < size)
+            take_rows(&t, world, rank + bit);
+    }
+    return t;
+}
+
+/* Writes the file in place of another one, whole or not at all; 0 on success. */
+static int write_rows(const char *path, const table *t)
+{
+    size_t length = strlen(path);
+    char *part = need(length + sizeof ".part", 1);
+    memcpy(part, path, length);
+    memcpy(part + length, ".part", sizeof ".part");
+    FILE *f = fopen(part, "w");
+    int bad = f == NULL;
+    if (f != NULL) {
+        fprintf(f, "collective,nodes,ppn,msg_bytes,calls,seconds,shortest,longest\n");
+        for (const row *r = t->rows; r < t->rows + t->n; r++)
+            fprintf(f, "%s,%d,%d,%llu,%.10g,%.9g,%.9g,%.9g\n", collective_name(r->what), r->nodes, r->ppn, (unsigned long long)r->bytes,
+                    r->calls, r->seconds, r->shortest, r->longest);
+        bad = ferror(f);
+        bad |= fclose(f) != 0 || rename(part, path) != 0;
+    }
+    free(part);
+    return bad;
+}
+
+/* What a job leaves that is killed: what its first rank saw. A file that cannot be
+ * written is told of at the end. */
+void trace_flush(uint64_t now)
+{
+    table t = own_rows(1);
+    if (write_rows(flush_path, &t))
+        trace_next = UINT64_MAX;
+    else
+        next_flush(now);
+    free(t.rows);
+}
+
+void trace_write(MPI_Comm world, const char *path)
+{
+    int rank, size;
+    uint64_t all = 0;
+    PMPI_Comm_rank(world, &rank);
+    PMPI_Comm_size(world, &size);
+    table t = gather_rows(world, rank, size);
+    PMPI_Reduce(&lost, &all, 1, MPI_UINT64_T, MPI_SUM, 0, world);
+    if (rank == 0 && write_rows(path, &t))
+        fprintf(stderr, "tutti: %s: %s: nothing is traced\n", path, strerror(errno));
+    else if (rank == 0 && all > 0)
+        fprintf(stderr, "tutti: %s: %llu calls of ranks are missing: too many layouts\n", path, (unsigned long long)all);
+    free(t.rows);
+    free(slots);
+}

@@ -1,0 +1,160 @@
+#include "tree.h"
+
+#include <stdlib.h>
+
+/* A root alone, with room for all others as children. */
+static tree tree_new(const call *c)
+{
+    tree t = {-1, 0, malloc((size_t)c->size * sizeof *t.child), MPI_SUCCESS};
+    if (t.child == NULL)
+        t.error = MPI_ERR_NO_MEM;
+    return t;
+}
+
+/* The members at distances 1, 2 … radix - 1 times each power of the radix, the long
+ * ones first: number me has those below its lowest digit that is not 0. */
+static void join_binomial(tree *t, int radix, const int *list, int n, int me)
+{
+    int step = 1;
+    while (step < n && me / step % radix == 0)
+        step *= radix;
+    if (me > 0)
+        t->parent = list[me - me / step % radix * step];
+    for (step /= radix; step > 0; step /= radix)
+        for (int k = 1; k < radix && me + k * step < n; k++)
+            t->child[t->children++] = list[me + k * step];
+}
+
+/* Puts this rank, number me of n, into a tree over a list of ranks. */
+static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
+{
+    if (form == BINOMIAL) {
+        join_binomial(t, radix, list, n, me);
+        return;
+    }
+    int width = form == FLAT ? n : form == BINARY ? 2 : 1;
+    if (me > 0)
+        t->parent = list[(me - 1) / width];
+    for (long k = (long)me * width + 1; k <= (long)me * width + width && k < n; k++)
+        t->child[t->children++] = list[k];
+}
+
+tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
+{
+    tree t = tree_new(c);
+    int *list = malloc((size_t)n * sizeof *list);
+    if (list == NULL)
+        t.error = MPI_ERR_NO_MEM;
+    for (int i = 0; list != NULL && i < n; i++)
+        list[i] = after(c, c->root, first + i);
+    if (t.error == MPI_SUCCESS)
+        tree_join(&t, form, radix, list, n, after(c, c->rank, -c->root) - first);
+    free(list);
+    return t;
+}
+
+/* Positions from first up to end. */
+typedef struct {
+    int first, end;
+} span;
+
+/* The group at a level that a position is in: itself, behind the last level. */
+static span group_at(const layout *l, int level, int position)
+{
+    span s = {position, position + 1};
+    if (level == l->levels)
+        return s;
+    while (s.first > 0 && group_of(l, level, s.first - 1) == group_of(l, level, position))
+        s.first--;
+    while (s.end < l->size && group_of(l, level, s.end) == group_of(l, level, position))
+        s.end++;
+    return s;
+}
+
+static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
+
+/* Joins the leaders of the groups at a level within a larger one, the larger one's
+ * leader first and then round from there. */
+static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int *list)
+{
+    const layout *l = c->layout;
+    int root = l->position[c->root], own = l->position[c->rank], me = -1, n = 0;
+    int top = leader(within, root), at = top;
+    do {
+        span s = group_at(l, level, at);
+        if (leader(s, root) == own)
+            me = n;
+        list[n++] = l->order[leader(s, root)];
+        at = s.end < within.end ? s.end : within.first;
+    } while (leader(group_at(l, level, at), root) != top);
+    if (me >= 0)
+        tree_join(t, form, 2, list, n, me);
+}
+
+tree tree_of_groups(const call *c, int level, tree_form form)
+{
+    tree t = tree_new(c);
+    int *list = malloc((size_t)c->size * sizeof *list);
+    span within = {0, c->size};
+    if (list == NULL)
+        t.error = MPI_ERR_NO_MEM;
+    for (; t.error == MPI_SUCCESS && level <= c->layout->levels; level++, form = BINOMIAL) {
+        join_leaders(c, &t, within, level, form, list);
+        within = group_at(c->layout, level, c->layout->position[c->rank]);
+    }
+    free(list);
+    return t;
+}
+
+int tree_down(const call *c, tree *t)
+{
+    int e = t->error, step = segment_of(c, c->count);
+    MPI_Request in = MPI_REQUEST_NULL, *out = malloc((size_t)(t->children + 1) * sizeof *out);
+    if (out == NULL)
+        e = MPI_ERR_NO_MEM;
+    for (int from = 0, next; e == MPI_SUCCESS && from < c->count; from = next) {
+        int n = at_most(step, c->count - from), more;
+        next = from + n;
+        more = at_most(step, c->count - next);
+        if (t->parent >= 0 && from == 0)
+            e = get(c, c->data, n, t->parent);
+        else if (t->parent >= 0)
+            e = PMPI_Wait(&in, MPI_STATUS_IGNORE);
+        if (e == MPI_SUCCESS && t->parent >= 0 && more > 0)
+            e = start_get(c, at(c, c->data, next), more, t->parent, &in);
+        for (int k = 0; e == MPI_SUCCESS && k < t->children; k++)
+            e = start_put(c, at(c, c->data, from), n, t->child[k], &out[k]);
+        if (e == MPI_SUCCESS)
+            e = wait_all(out, t->children);
+    }
+    free(out);
+    free(t->child);
+    return e;
+}
+
+int tree_up(const call *c, tree *t)
+{
+    int step = segment_of(c, c->count), e = t->error;
+    char *tmp = scratch(c, step);
+    MPI_Request out = MPI_REQUEST_NULL;
+    if (tmp == NULL)
+        e = MPI_ERR_NO_MEM;
+    for (int from = 0, n; e == MPI_SUCCESS && from < c->count; from += n) {
+        n = at_most(step, c->count - from);
+        char *part = at(c, c->data, from);
+        for (int k = t->children; e == MPI_SUCCESS && k-- > 0;) {
+            e = get(c, tmp, n, t->child[k]);
+            if (e == MPI_SUCCESS)
+                e = combine(c, part, tmp, n, 0);
+        }
+        if (e == MPI_SUCCESS && t->parent >= 0)
+            e = PMPI_Wait(&out, MPI_STATUS_IGNORE);
+        if (e == MPI_SUCCESS && t->parent >= 0)
+            e = start_put(c, part, n, t->parent, &out);
+    }
+    if (e == MPI_SUCCESS)
+        e = PMPI_Wait(&out, MPI_STATUS_IGNORE);
+    scratch_free(c, tmp);
+    free(t->child);
+    return e;
+}

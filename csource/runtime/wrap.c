@@ -1,0 +1,256 @@
+#include "theirs.h"
+
+/* One call, from entering to leaving. */
+typedef struct {
+    comm *comm;
+    uint64_t bytes, from;
+    collective what;
+    const pick *pick; /* NULL, or without an algorithm: the library's own */
+} visit;
+
+static inline visit enter(collective what, comm *c, size_t bytes)
+{
+    visit v = {c, bytes, tracing ? ticks() : 0, what, NULL};
+    if (c->shape != NULL && c->shape->rows[what] != NULL)
+        v.pick = row_pick(c->shape->rows[what], bytes);
+    return v;
+}
+
+static inline int leave(const visit *v, int error)
+{
+    if (tracing && v->comm->shape != NULL) {
+        uint64_t now = ticks();
+        trace_add(v->what, v->comm->shape, v->bytes, now - v->from);
+        if (now > trace_next)
+            trace_flush(now);
+    }
+    return error;
+}
+
+static const char *ran; /* lies in the table */
+
+const char *tutti_ran(void) { return ran; }
+
+void ran_nothing(void) { ran = NULL; }
+
+/* Whether an algorithm of ours served the call. */
+__attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
+{
+    ran = NULL;
+    if (is_theirs(v->pick->algorithm)) {
+        if (!theirs_serve(a, v->pick->algorithm, v->comm, v->bytes))
+            return 0;
+        ran = v->pick->text;
+        return 1;
+    }
+    if (v->bytes == 0 && v->what != BARRIER && v->what != ALLTOALLV)
+        return 0;
+    place on = {comm_private(v->comm), v->comm->rank, v->comm->shape->ranks, NULL};
+    if (on.comm != MPI_COMM_NULL && (v->pick->algorithm->needs & PLACES))
+        on.layout = comm_layout(v->comm);
+    int served = on.comm != MPI_COMM_NULL && serve(a, v->pick, &on, v->bytes);
+    if (served)
+        ran = v->pick->text;
+    return served;
+}
+
+static inline int selected(const visit *v) { return v->pick != NULL && v->pick->algorithm != NULL; }
+
+/* Bytes are of the part of one rank for allgather, alltoall, gather and scatter and
+ * their forms with counts (there the mean), and of the whole message otherwise. */
+
+static inline size_t part(size_t bytes, const comm *c) { return c->shape == NULL ? 0 : bytes / (size_t)c->shape->ranks; }
+
+static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape->ranks; }
+
+int MPI_Allgather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Allgather(send, scount, stype, recv, rcount, rtype, on);
+    visit v = enter(ALLGATHER, comm_of(on), bytes_of(rcount, rtype));
+    if (selected(&v)) {
+        arguments a = {.what = ALLGATHER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Allgather(send, scount, stype, recv, rcount, rtype, on));
+}
+
+int MPI_Allgatherv(const void *send, int scount, MPI_Datatype stype, void *recv, const int *rcounts, const int *displs,
+                   MPI_Datatype rtype, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on);
+    comm *c = comm_of(on);
+    visit v = enter(ALLGATHERV, c, part(counts_bytes(rcounts, ranks(c), rtype), c));
+    if (selected(&v)) {
+        arguments a = {.what = ALLGATHERV, .send = send, .scount = scount, .stype = stype, .recv = recv, .counts = rcounts,
+                       .displs = displs, .rtype = rtype};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on));
+}
+
+int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Allreduce(send, recv, count, type, op, on);
+    visit v = enter(ALLREDUCE, comm_of(on), bytes_of(count, type));
+    if (selected(&v)) {
+        arguments a = {.what = ALLREDUCE, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Allreduce(send, recv, count, type, op, on));
+}
+
+int MPI_Alltoall(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Alltoall(send, scount, stype, recv, rcount, rtype, on);
+    visit v = enter(ALLTOALL, comm_of(on), bytes_of(rcount, rtype));
+    if (selected(&v)) {
+        arguments a = {.what = ALLTOALL, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Alltoall(send, scount, stype, recv, rcount, rtype, on));
+}
+
+int MPI_Alltoallv(const void *send, const int *scounts, const int *sdispls, MPI_Datatype stype, void *recv, const int *rcounts,
+                  const int *rdispls, MPI_Datatype rtype, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on);
+    comm *c = comm_of(on);
+    size_t bytes = send == MPI_IN_PLACE ? counts_bytes(rcounts, ranks(c), rtype) : counts_bytes(scounts, ranks(c), stype);
+    visit v = enter(ALLTOALLV, c, part(bytes, c));
+    if (selected(&v)) {
+        arguments a = {.what = ALLTOALLV, .send = send, .scounts = scounts, .sdispls = sdispls, .stype = stype, .recv = recv,
+                       .counts = rcounts, .displs = rdispls, .rtype = rtype};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on));
+}
+
+int MPI_Barrier(MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Barrier(on);
+    visit v = enter(BARRIER, comm_of(on), 0);
+    if (selected(&v)) {
+        arguments a = {.what = BARRIER};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Barrier(on));
+}
+
+int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Bcast(buf, count, type, root, on);
+    visit v = enter(BCAST, comm_of(on), bytes_of(count, type));
+    if (selected(&v)) {
+        arguments a = {.what = BCAST, .recv = buf, .rcount = count, .rtype = type, .root = root};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Bcast(buf, count, type, root, on));
+}
+
+int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Exscan(send, recv, count, type, op, on);
+    visit v = enter(EXSCAN, comm_of(on), bytes_of(count, type));
+    if (selected(&v)) {
+        arguments a = {.what = EXSCAN, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Exscan(send, recv, count, type, op, on));
+}
+
+/* A root may have its part in place; what the others would receive is not looked at. */
+int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Gather(send, scount, stype, recv, rcount, rtype, root, on);
+    visit v = enter(GATHER, comm_of(on), send == MPI_IN_PLACE ? bytes_of(rcount, rtype) : bytes_of(scount, stype));
+    if (selected(&v)) {
+        arguments a = {.what = GATHER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype, .root = root};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Gather(send, scount, stype, recv, rcount, rtype, root, on));
+}
+
+int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Reduce(send, recv, count, type, op, root, on);
+    visit v = enter(REDUCE, comm_of(on), bytes_of(count, type));
+    if (selected(&v)) {
+        arguments a = {.what = REDUCE, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op, .root = root};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Reduce(send, recv, count, type, op, root, on));
+}
+
+int MPI_Reduce_scatter(const void *send, void *recv, const int *rcounts, MPI_Datatype type, MPI_Op op, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Reduce_scatter(send, recv, rcounts, type, op, on);
+    comm *c = comm_of(on);
+    visit v = enter(REDUCE_SCATTER, c, counts_bytes(rcounts, ranks(c), type));
+    if (selected(&v)) {
+        arguments a = {.what = REDUCE_SCATTER, .send = send, .recv = recv, .counts = rcounts, .rtype = type, .op = op};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Reduce_scatter(send, recv, rcounts, type, op, on));
+}
+
+int MPI_Reduce_scatter_block(const void *send, void *recv, int rcount, MPI_Datatype type, MPI_Op op, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Reduce_scatter_block(send, recv, rcount, type, op, on);
+    comm *c = comm_of(on);
+    visit v = enter(REDUCE_SCATTER_BLOCK, c, (size_t)ranks(c) * bytes_of(rcount, type));
+    if (selected(&v)) {
+        arguments a = {.what = REDUCE_SCATTER_BLOCK, .send = send, .recv = recv, .rcount = rcount, .rtype = type, .op = op};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Reduce_scatter_block(send, recv, rcount, type, op, on));
+}
+
+int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Scan(send, recv, count, type, op, on);
+    visit v = enter(SCAN, comm_of(on), bytes_of(count, type));
+    if (selected(&v)) {
+        arguments a = {.what = SCAN, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Scan(send, recv, count, type, op, on));
+}
+
+int MPI_Scatter(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
+{
+    if (!active)
+        return PMPI_Scatter(send, scount, stype, recv, rcount, rtype, root, on);
+    visit v = enter(SCATTER, comm_of(on), recv == MPI_IN_PLACE ? bytes_of(scount, stype) : bytes_of(rcount, rtype));
+    if (selected(&v)) {
+        arguments a = {.what = SCATTER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype, .root = root};
+        if (serve_visit(&v, &a))
+            return leave(&v, a.error);
+    }
+    return leave(&v, PMPI_Scatter(send, scount, stype, recv, rcount, rtype, root, on));
+}

@@ -1,0 +1,270 @@
+package csource_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
+	"tutti/internal/test/need"
+)
+
+// mpiOf is what builds and starts programs of one MPI library.
+type mpiOf struct {
+	mpitest.Toolchain
+	fortran string
+	env     []string
+}
+
+func mpis() []mpiOf {
+	return []mpiOf{
+		{mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, "mpif90.mpich", nil},
+		{mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, "mpif90.openmpi", []string{
+			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
+			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
+		}},
+	}
+}
+
+// callsTraced is the trace of the program calls on four ranks of one node, without
+// seconds. Each rank of alltoallv has a size of its own.
+const callsTraced = `collective,nodes,ppn,msg_bytes,calls
+allgather,1,4,12,2
+allgatherv,1,4,10,1
+allreduce,1,2,16,4
+allreduce,1,4,8,3
+alltoall,1,4,4,1
+alltoallv,1,4,4,0.25
+alltoallv,1,4,8,0.25
+alltoallv,1,4,12,0.25
+alltoallv,1,4,16,0.25
+barrier,1,4,0,1
+bcast,1,4,0,1
+bcast,1,4,400,2
+exscan,1,4,8,1
+gather,1,4,4,1
+reduce,1,4,20,1
+reduce_scatter,1,4,40,1
+reduce_scatter_block,1,4,32,1
+scan,1,4,12,1
+scatter,1,4,28,1
+`
+
+// traceOf runs a program with the library and returns its trace without times.
+func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "trace.csv")
+	env = append(append(env, m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
+	said := mpitest.Run(t, env, m.Launcher, "-n", ranks, program)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		b.WriteString(strings.Join(strings.Split(line, ",")[:5], ",") + "\n")
+	}
+	return b.String()
+}
+
+// fortranCalls compiles the calls in Fortran; the test is skipped without a compiler.
+func fortranCalls(t *testing.T, compiler string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "calls.F90"), test.CallsFortran, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(compiler, append(flags, "-fallow-argument-mismatch", "-w", "-o", "calls", "calls.F90")...)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		need.MPI.Missing(t, "%s: %v: needs apt-get install gfortran\n%s", compiler, err, said)
+	}
+	return filepath.Join(dir, "calls")
+}
+
+// TestLiveTrace: calls from C and from the three bindings of Fortran are seen alike.
+func TestLiveTrace(t *testing.T) {
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+			programs := map[string]func(t *testing.T) string{
+				"C":       func(t *testing.T) string { return mpitest.BuildProgram(t, m.Toolchain, test.Calls) },
+				"mpif.h":  func(t *testing.T) string { return fortranCalls(t, m.fortran) },
+				"mpi":     func(t *testing.T) string { return fortranCalls(t, m.fortran, "-DMODULE") },
+				"mpi_f08": func(t *testing.T) string { return fortranCalls(t, m.fortran, "-DF08") },
+			}
+			for name, build := range programs {
+				t.Run(name, func(t *testing.T) {
+					if got := traceOf(t, m, library, "4", build(t)); got != callsTraced {
+						t.Errorf("trace\n%swant\n%s", got, callsTraced)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestLiveTraceMPICH tries what does not depend on the MPI library.
+func TestLiveTraceMPICH(t *testing.T) {
+	m := mpis()[0]
+	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+	sizes := mpitest.BuildProgram(t, m.Toolchain, test.Sizes)
+
+	// A layout is that of the communicator, not of the job: here of two nodes with two
+	// ranks each.
+	t.Run("nodes", func(t *testing.T) {
+		got := traceOf(t, m, library, "4", mpitest.BuildProgram(t, m.Toolchain, test.Calls), "MPIR_CVAR_NUM_CLIQUES=2")
+		if want := strings.ReplaceAll(callsTraced, ",1,4,", ",2,2,"); got != want {
+			t.Errorf("trace\n%swant\n%s", got, want)
+		}
+	})
+
+	// A rank keeps twelve thousand sizes; after that, sizes of one power of two are one.
+	// No call is lost.
+	t.Run("rounded", func(t *testing.T) {
+		want := "collective,nodes,ppn,msg_bytes,calls\nbcast,1,1,0,1\n"
+		for power := 1; power < 20000; power *= 2 {
+			want += fmt.Sprintf("bcast,1,1,%d,%d\n", power, min(power, 20000-power))
+		}
+		if got := traceOf(t, m, library, "1", sizes); got != want {
+			t.Errorf("trace\n%swant\n%s", got, want)
+		}
+	})
+
+	t.Run("killed", func(t *testing.T) { killTraced(t, m, library) })
+
+	// What keeps the trace from being written keeps nothing else.
+	refused := []struct{ name, trace, argument, want string }{
+		{"no folder", filepath.Join(t.TempDir(), "none", "trace.csv"), "", "none/trace.csv: No such file or directory: nothing is traced"},
+		{"many threads", filepath.Join(t.TempDir(), "trace.csv"), "threads", "the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected"},
+	}
+	for _, tc := range refused {
+		t.Run(tc.name, func(t *testing.T) {
+			said := mpitest.Run(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + tc.trace}, m.Launcher, "-n", "2", sizes, tc.argument)
+			if strings.Count(said, tc.want) != 1 || !strings.Contains(said, "done") {
+				t.Errorf("%s\nwant one %q, and the program done", said, tc.want)
+			}
+			if _, err := os.Stat(tc.trace); err == nil {
+				t.Error("there is a trace")
+			}
+		})
+	}
+}
+
+// killTraced: a job that is killed leaves what its first rank saw.
+func killTraced(t *testing.T, m mpiOf, library string) {
+	endless := mpitest.BuildProgram(t, m.Toolchain, test.Fuzz)
+	path := filepath.Join(t.TempDir(), "trace.csv")
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", endless, "1", "1000000000")
+	cmd.Env = append(append(os.Environ(), m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	for began := time.Now(); len(text) == 0 && time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
+		text, _ = os.ReadFile(path)
+	}
+	kill()
+	if err := cmd.Wait(); err == nil {
+		t.Error("the job ended by itself")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	if lines[0] != "collective,nodes,ppn,msg_bytes,calls,seconds,shortest,longest" || len(lines) < 3 || lines[len(lines)-1] != "" {
+		t.Errorf("a killed job leaves\n%s", text)
+	}
+}
+
+// sealed gives a table its last line.
+func sealed(rules string) string {
+	sum := fnv.New64a()
+	sum.Write([]byte(rules))
+	return fmt.Sprintf("%send %016x\n", rules, sum.Sum64())
+}
+
+// everywhere is a table whose algorithms serve all that the program of all collectives
+// calls.
+func everywhere() string {
+	rules := "tutti-table 1\n# a remark\n"
+	for _, r := range []string{
+		"allgather bruck", "allreduce recursive_doubling", "alltoall pairwise", "barrier bruck", "bcast pipeline(segsize=64)",
+		"exscan recursive_doubling", "gather binomial", "reduce binomial", "reduce_scatter pairwise",
+		"reduce_scatter_block non-overlapping", "scan linear", "scatter binomial",
+	} {
+		collective, algorithm, _ := strings.Cut(r, " ")
+		rules += fmt.Sprintf("%s ranks 1-64 ppn 1-64 bytes 0-1048576 %s\n", collective, algorithm)
+	}
+	return sealed(rules)
+}
+
+// following returns the environment of an application with preloaded libraries and a
+// table.
+func following(t *testing.T, m mpiOf, table string, preloaded ...string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tutti.table")
+	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}, m.env...)
+}
+
+// TestLiveTable: an application computes the same with a table and without, and a table
+// that is none turns nothing on.
+func TestLiveTable(t *testing.T) {
+	tests := []struct {
+		name, table, complaint string
+		served                 bool
+	}{
+		{"table", everywhere(), "", true},
+		{"cut off", everywhere()[:100], "checksum is not right: nothing is selected", false},
+		{"unknown algorithm", sealed("tutti-table 1\nbcast ranks 1-4 ppn 1-4 bytes 0-9 magic\n"), "line 2: want an algorithm of this library: nothing is selected", false},
+	}
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+			program := mpitest.BuildProgram(t, m.Toolchain, test.Collectives)
+			sends := filepath.Join(t.TempDir(), "sends.so")
+			if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			t.Run("communicators come and go", func(t *testing.T) {
+				said := mpitest.Run(t, following(t, m, everywhere(), library, sends), m.Launcher, "-n", "2", mpitest.BuildProgram(t, m.Toolchain, test.Brief))
+				if !strings.Contains(said, "18000 right") || strings.Count(said, " messages\n") != 2 {
+					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
+				}
+			})
+			for _, tc := range tests {
+				t.Run(tc.name, func(t *testing.T) {
+					// An algorithm serves from the fourth call of a communicator on.
+					said := mpitest.Run(t, following(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
+					mpitest.Right(t, said)
+					if tc.complaint != "" && strings.Count(said, tc.complaint) != 1 {
+						t.Errorf("want one %q:\n%s", tc.complaint, said)
+					}
+					want := 0
+					if tc.served {
+						want = 4
+					}
+					if got := strings.Count(said, " messages\n"); got != want {
+						t.Errorf("%d ranks exchanged messages of algorithms, want %d:\n%s", got, want, said)
+					}
+				})
+			}
+		})
+	}
+}

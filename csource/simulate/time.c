@@ -1,0 +1,108 @@
+/* time COLLECTIVE SIZES ALGORITHM...: how long algorithms take on a simulated machine, for root 0, when all ranks start at
+ * one time: a line with the collective, algorithm, bytes and the microseconds until the last rank is done. Algorithms are the
+ * repository's, with their parameter as NAME=NUMBER, and library: what SMPI was told to run. Bytes as in a table. */
+#include "serve.h"
+
+#include <smpi/smpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+static char *sent, *got;
+
+static collective collective_of(const char *name)
+{
+    int i = 0;
+    while (i < COLLECTIVES && strcmp(collective_name((collective)i), name) != 0)
+        i++;
+    return (collective)i;
+}
+
+/* A call of so many bytes; reductions are of floats. */
+static arguments call_of(collective what, int bytes)
+{
+    int reduces = what == ALLREDUCE || what == REDUCE, n = reduces ? bytes / (int)sizeof(float) : bytes;
+    MPI_Datatype type = reduces ? MPI_FLOAT : MPI_BYTE;
+    return (arguments){.what = what, .send = sent, .scount = n, .stype = type, .recv = got, .rcount = n, .rtype = type, .op = MPI_SUM};
+}
+
+static void library(const arguments *a)
+{
+    MPI_Comm on = MPI_COMM_WORLD;
+    switch (a->what) {
+    case ALLGATHER: PMPI_Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
+    case ALLREDUCE: PMPI_Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on); break;
+    case ALLTOALL: PMPI_Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
+    case BCAST: PMPI_Bcast(a->recv, a->rcount, a->rtype, 0, on); break;
+    case REDUCE: PMPI_Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, 0, on); break;
+    default: break;
+    }
+}
+
+/* The algorithm of a name; without one the library's own. */
+static pick pick_of(collective what, const char *name)
+{
+    pick p = {NULL, 0};
+    const char *equals = strchr(name, '=');
+    size_t n = equals == NULL ? strlen(name) : (size_t)(equals - name);
+    for (const algorithm *a = repository; a->name != NULL; a++)
+        if (a->what == what && strlen(a->name) == n && strncmp(a->name, name, n) == 0)
+            p = (pick){a, equals == NULL ? 0 : atoi(equals + 1)};
+    if (p.algorithm == NULL && strcmp(name, "library") != 0 && rank == 0)
+        fprintf(stderr, "time: no algorithm %s\n", name);
+    return p;
+}
+
+/* One call of all ranks at a time; how long it took the slowest. The layout is the one
+ * that the runtime's algorithms get. */
+static double run(const pick *p, arguments *a, int bytes, double at)
+{
+    double from, took;
+    place on = {MPI_COMM_WORLD, rank, size, comm_layout(comm_of(MPI_COMM_WORLD))};
+    double wait = at - PMPI_Wtime();
+    struct timespec t = {(time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9)};
+    nanosleep(&t, NULL);
+    from = PMPI_Wtime();
+    if (p->algorithm == NULL)
+        library(a);
+    else if (!serve(a, p, &on, (uint64_t)bytes))
+        return -1;
+    from = PMPI_Wtime() - from;
+    PMPI_Allreduce(&from, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return took;
+}
+
+static void time_size(collective what, int bytes, int n, char **names)
+{
+    arguments a = call_of(what, bytes);
+    for (int i = 0; i < n; i++) {
+        pick p = pick_of(what, names[i]);
+        double took = 0;
+        for (int k = 0; k < 2; k++) { /* the first call makes communicators and schedules */
+            double now = PMPI_Wtime(), last;
+            PMPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+            took = run(&p, &a, bytes, (double)(long)(last * 100 + 2) / 100);
+        }
+        if (rank == 0 && took >= 0)
+            printf("%s,%s,%d,%.3f\n", collective_name(what), names[i], bytes, took * 1e6);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int most = 0, blocks;
+    MPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    collective what = collective_of(argv[1]);
+    for (char *p = argv[2]; *p; p += strspn(p + strcspn(p, ","), ",") + strcspn(p, ","))
+        most = atoi(p) > most ? atoi(p) : most;
+    blocks = what == ALLGATHER || what == ALLTOALL ? size : 1;
+    sent = SMPI_SHARED_MALLOC((size_t)most * (size_t)blocks);
+    got = SMPI_SHARED_MALLOC((size_t)most * (size_t)blocks);
+    for (char *p = argv[2]; *p; p += strspn(p + strcspn(p, ","), ",") + strcspn(p, ","))
+        time_size(what, atoi(p), argc - 3, argv + 3);
+    MPI_Finalize();
+    return 0;
+}

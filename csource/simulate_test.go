@@ -1,0 +1,97 @@
+package csource_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/internal/test/need"
+)
+
+// simulated builds the programs for SimGrid and returns their folder.
+func simulated(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds and simulates")
+	}
+	for _, tool := range []string{"smpicc", "smpirun", "g++"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			need.SimGrid.Missing(t, "%v: needs apt-get install libsimgrid-dev g++", err)
+		}
+	}
+	dir := t.TempDir()
+	if said, err := exec.Command("sh", "../scripts/simulate-build.sh", dir).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/simulate-build.sh: %v\n%s", err, said)
+	}
+	return dir
+}
+
+// simulate runs a program on ranks of a simulated machine and returns what it printed.
+// One that takes minutes, against seconds, has hung.
+func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, program string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	all := append([]string{"../scripts/simulate.sh", dir, machine, strconv.Itoa(ranks), strconv.Itoa(ppn), placement, dir + "/" + program}, args...)
+	cmd := exec.CommandContext(ctx, "sh", all...)
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(all, " "), err, out.String())
+	}
+	return out.String()
+}
+
+// times reads what the program time printed: the microseconds of each algorithm.
+func times(t *testing.T, said string) map[string]float64 {
+	t.Helper()
+	took := map[string]float64{}
+	for line := range strings.Lines(said) {
+		word := strings.Split(strings.TrimSpace(line), ",")
+		if len(word) != 4 {
+			t.Fatalf("%q: want collective, algorithm, bytes, microseconds", line)
+		}
+		us, err := strconv.ParseFloat(word[3], 64)
+		if err != nil || us <= 0 {
+			t.Fatalf("%q: %v", line, err)
+		}
+		took[word[1]] = us
+	}
+	return took
+}
+
+// TestSimulated holds every algorithm against what MPI says its result is, on simulated
+// ranks, and what those that know the switches are worth. Simulated time has no noise.
+func TestSimulated(t *testing.T) {
+	dir := simulated(t)
+	for _, ranks := range []int{9, 16, 32} {
+		t.Run(fmt.Sprintf("right on %d", ranks), func(t *testing.T) {
+			args := []string{"1", "+"}
+			switch ranks {
+			case 9:
+				args = append([]string{"split"}, args...) // on one to nine ranks
+			case 32:
+				args = args[:1] // longer ones take long
+			}
+			checked(t, simulate(t, dir, "tree", ranks, 1, "block", "check", args...), 150)
+		})
+	}
+	t.Run("allgather", func(t *testing.T) { // Faraj and Yuan, figure 8: 807.9 and 102.5 ms
+		took := times(t, simulate(t, dir, "star", 32, 1, "dealt", "time", "allgather", "32768", "ring", "ring_depth_first"))
+		if us := took["ring_depth_first"]; us > 100e3 || took["ring"] < 7*us {
+			t.Errorf("ring takes %.0f us, depth first %.0f: want at most 100000 and at least 7 times as fast", took["ring"], us)
+		}
+	})
+	t.Run("alltoall", func(t *testing.T) {
+		took := times(t, simulate(t, dir, "star", 32, 1, "block", "time", "alltoall", "131072", "pairwise", "scheduled"))
+		if took["pairwise"] < 1.35*took["scheduled"] {
+			t.Errorf("pairwise takes %.0f us, scheduled %.0f: want at least 1.35 times as fast", took["pairwise"], took["scheduled"])
+		}
+	})
+}

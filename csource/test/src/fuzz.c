@@ -1,0 +1,171 @@
+/* fuzz SEED STEPS  random calls of collectives on random communicators: a line "wrong ..." for each one whose data
+ *                  are not what they must be, and at the end "right CALLS" when there is none
+ *
+ * All ranks draw the same numbers, so that they know what the others do; groups that a split has made call side by
+ * side. A communicator is called a few times in a row, since what serves it may change with the number of calls. */
+#include "workload.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PATIENCE = 20, /* seconds after which a step hangs */
+    SLOTS = 6,     /* communicators at a time */
+    MOST = 5,      /* calls of a step */
+    BITS = 13      /* of a count of elements */
+};
+
+static int rank, size, calls, wrong, step;
+static int mpich40; /* the library is MPICH 4.0 */
+static uint64_t state;
+static MPI_Comm slots[SLOTS];
+
+/* splitmix64, Steele, Lea and Flood (2014). */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static uint64_t draw(uint64_t below)
+{
+    state += 0x9e3779b97f4a7c15u;
+    return mix(state) % below;
+}
+
+static void leave(int signal)
+{
+    struct timespec pause = {0, 200000000}; /* a launcher may drop the last words of a program that dies */
+    fprintf(stderr, "step %d of rank %d: signal %d\n", step, rank, signal);
+    nanosleep(&pause, NULL);
+    _exit(1);
+}
+
+/* What MPICH 4.0 computes wrongly as shipped; see collectives.c. All ranks share a node
+ * or have one each. */
+static int faulty(collective what, form f, int count, int n)
+{
+    if (!mpich40 || count == 0)
+        return 0;
+    if (what == REDUCE)
+        return f.in_place && f.op != ORDERED && f.root > 0 && (size_t)count * element_bytes(what) > 2048;
+    if (what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK)
+        return f.gaps && f.op == ORDERED && !f.uneven && (n & (n - 1)) == 0;
+    return 0;
+}
+
+static void attempt(MPI_Comm comm, collective what, form f, int count, int salt)
+{
+    workload w;
+    char name[WHY], why[WHY] = "";
+    if (workload_make(&w, what, f, count, comm, why) == 0) {
+        int length;
+        workload_fill(&w, salt);
+        int error = workload_call(&w);
+        if (error == MPI_SUCCESS)
+            workload_right(&w, salt, why);
+        else
+            MPI_Error_string(error, why, &length);
+        workload_free(&w);
+    }
+    if (why[0] == 0)
+        return;
+    form_name(f, name);
+    printf("wrong step %d: %s %d %s: %s\n", step, collective_name(what), count, name, why);
+    fflush(stdout);
+    wrong++;
+}
+
+/* Everything is drawn before it is known whether this rank takes part. */
+static void call(void)
+{
+    MPI_Comm comm = slots[draw(SLOTS)];
+    collective what = (collective)draw(COLLECTIVES);
+    uint64_t number = draw(1u << 30);
+    int count = (int)draw((uint64_t)1 << draw(BITS)), repeat = 1 + (int)draw(MOST), n;
+    calls += repeat;
+    if (comm == MPI_COMM_NULL)
+        return;
+    MPI_Comm_size(comm, &n);
+    form f = form_at((int)(number % (uint64_t)forms(n)), n);
+    if (!form_exists(f, what) || faulty(what, f, count, n))
+        return;
+    for (int i = 0; i < repeat; i++)
+        attempt(comm, what, f, count, step + i);
+}
+
+/* Puts another communicator into a slot: a part of the world, all of it in another order,
+ * a copy of another one, or a part of that. */
+static void replace(void)
+{
+    int into = (int)draw(SLOTS), from = (int)draw(SLOTS), kind = (int)draw(4), parts = 1 + (int)draw((uint64_t)size);
+    uint64_t seed = draw(1u << 30);
+    int color = (int)(mix(seed + (uint64_t)rank) % (uint64_t)parts), key = (int)(mix(seed * 31 + (uint64_t)rank) % 1000);
+    MPI_Comm made = MPI_COMM_NULL, of = slots[from];
+    if (kind == 0)
+        MPI_Comm_split(MPI_COMM_WORLD, color, rank, &made);
+    else if (kind == 1)
+        MPI_Comm_split(MPI_COMM_WORLD, color == 0 ? MPI_UNDEFINED : 0, key, &made);
+    else if (kind == 2 && of != MPI_COMM_NULL)
+        MPI_Comm_dup(of, &made);
+    else if (of != MPI_COMM_NULL)
+        MPI_Comm_split(of, color, key, &made);
+    if (made != MPI_COMM_NULL)
+        MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    if (slots[into] != MPI_COMM_NULL)
+        MPI_Comm_free(&slots[into]);
+    slots[into] = made;
+}
+
+/* Says "right" when no process had wrong data. */
+static void conclude(void)
+{
+    if (rank != 0)
+        MPI_Send(&wrong, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    for (int r = 1; rank == 0 && r < size; r++) {
+        int other;
+        MPI_Recv(&other, 1, MPI_INT, r, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        wrong += other;
+    }
+    if (rank == 0 && wrong == 0)
+        printf("right %d\n", calls);
+}
+
+int main(int argc, char **argv)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Init(&argc, &argv);
+    if (argc != 3)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    signal(SIGALRM, leave);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Get_library_version(library, &length);
+    mpich40 = strstr(library, "MPICH Version:\t4.0") != NULL;
+    state = strtoull(argv[1], NULL, 10);
+    for (int i = 0; i < SLOTS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &slots[i]);
+        MPI_Comm_set_errhandler(slots[i], MPI_ERRORS_RETURN);
+    }
+    for (step = 0; step < atoi(argv[2]); step++) {
+        alarm(PATIENCE);
+        if (draw(16) == 0)
+            replace();
+        else
+            call();
+    }
+    alarm(PATIENCE);
+    for (int i = 0; i < SLOTS; i++)
+        if (slots[i] != MPI_COMM_NULL)
+            MPI_Comm_free(&slots[i]);
+    conclude();
+    MPI_Finalize();
+    return 0;
+}

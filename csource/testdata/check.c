@@ -1,0 +1,316 @@
+/* check [split] [-ALGORITHM] COUNT...: every algorithm of the repository against what MPI says the result is, with blocks or vectors of
+ * these counts, + being one more than there are ranks, in the forms below, on places that are made up. Rank 0 says what is
+ * wrong, and how many cases there were. All but one algorithm, if it is named. With split, on communicators of every size up to that of the world. */
+#include "serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Forms of a call. MIXED: ranks describe the same ints by different types; a reduction has a type with holes then.
+ * ORDERED: the operation does not commute. */
+enum { PLAIN, IN_PLACE, MIXED, ORDERED, FORMS };
+static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "ordered"};
+
+enum { LAYOUTS = 3 };
+
+static int rank, size, root, count, room; /* room: ints of a buffer */
+static MPI_Comm ours;
+static MPI_Datatype spread, pair, holed; /* every second int; two ints; two ints and a hole */
+static MPI_Op compose;
+static layout *layouts[LAYOUTS];
+static const char *without = "";
+static int *sent, *want, *got, *counts, *displs, *scounts, *sdispls;
+
+/* x -> a x + b, modulo 2^32: (a, b) after (c, d). Maps do not commute. */
+static void compose_maps(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    MPI_Aint lower, extent;
+    PMPI_Type_get_extent(*type, &lower, &extent);
+    for (int i = 0; i < *n; i++) {
+        unsigned *a = (unsigned *)(void *)((char *)in + i * extent), *b = (unsigned *)(void *)((char *)inout + i * extent);
+        b[1] += a[1] * b[0];
+        b[0] *= a[0];
+    }
+}
+
+static int is_reduction(collective what)
+{
+    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK ||
+           what == SCAN;
+}
+
+static int possible(collective what, int form)
+{
+    if (form == ORDERED)
+        return is_reduction(what);
+    return form != IN_PLACE || (what != BARRIER && what != BCAST);
+}
+
+/* What one rank sends another in an alltoallv. */
+static int block_to(int from, int to) { return count + (3 * from + to) % 3 - (count > 0); }
+
+static int block_in_place(int one, int other) { return block_to(one < other ? one : other, one < other ? other : one); }
+
+/* The types of a rank; those of a reduction are the same everywhere. */
+static MPI_Datatype type_of(collective what, int form, int r, int received)
+{
+    if (is_reduction(what))
+        return form == ORDERED ? pair : form == MIXED ? holed : MPI_INT;
+    if (form != MIXED || r % 2 != 0)
+        return MPI_INT;
+    return !received || r % 4 == 0 ? spread : MPI_INT;
+}
+
+static void take_counts(const arguments *a, int form)
+{
+    int at = 0, to = 0;
+    for (int r = 0; r < size; r++) {
+        counts[r] = a->what == ALLTOALLV && form == IN_PLACE ? block_in_place(r, rank) : a->what == ALLTOALLV ? block_to(r, rank) : count + r % 3 - (count > 0);
+        scounts[r] = block_to(rank, r);
+        displs[r] = at;
+        sdispls[r] = to + 1;
+        at += counts[r] + r % 2;
+        to += scounts[r] + 1;
+    }
+}
+
+static arguments arguments_of(collective what, int form)
+{
+    arguments a = {.what = what, .send = sent, .scount = count, .stype = type_of(what, form, rank, 0), .recv = got, .rcount = count,
+                   .rtype = type_of(what, form, rank, 1), .counts = counts, .displs = displs, .scounts = scounts, .sdispls = sdispls,
+                   .op = form == MIXED || form == ORDERED ? compose : MPI_SUM, .root = root};
+    int is_root = rank == root;
+    take_counts(&a, form);
+    if (what == ALLGATHERV)
+        a.scount = counts[rank];
+    if (form == IN_PLACE && what == SCATTER)
+        a.recv = is_root ? MPI_IN_PLACE : got;
+    else if (form == IN_PLACE && (is_root || (what != GATHER && what != REDUCE)))
+        a.send = MPI_IN_PLACE;
+    return a;
+}
+
+/* An int of what a rank sends; one more in the buffer that it receives in. */
+static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
+
+/* Int i of what rank r contributes, from element `from` of its buffer on. */
+static int item(const arguments *a, int form, int r, long from, long i)
+{
+    int placed = form == IN_PLACE && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
+    long step = type_of(a->what, form, r, a->what == BCAST) == spread ? 2 : 1;
+    return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
+}
+
+/* Puts ints of rank r where this rank receives them. */
+static void place_ints(const arguments *a, int form, int r, long from, long to, int n)
+{
+    long step = a->rtype == spread ? 2 : 1;
+    for (int i = 0; i < n; i++)
+        want[(to + i) * step] = item(a, form, r, from, i);
+}
+
+/* The blocks that this rank receives of rank r. */
+static void expect_block(const arguments *a, int form, int r)
+{
+    int in_place = form == IN_PLACE;
+    long before = 1;
+    switch (a->what) {
+    case ALLGATHER: place_ints(a, form, r, in_place ? (long)r * count : 0, (long)r * count, count); break;
+    case ALLGATHERV: place_ints(a, form, r, in_place ? displs[r] : 0, displs[r], counts[r]); break;
+    case ALLTOALL: place_ints(a, form, r, (long)rank * count, (long)r * count, count); break;
+    case ALLTOALLV:
+        for (int k = 0; k < rank; k++)
+            before += in_place ? block_in_place(k, r) + k % 2 : block_to(r, k) + 1;
+        place_ints(a, form, r, before - in_place, displs[r], counts[r]);
+        break;
+    case BCAST:
+        if (r == root)
+            place_ints(a, form, r, 0, 0, count);
+        break;
+    case GATHER:
+        if (rank == root)
+            place_ints(a, form, r, in_place && r == root ? (long)r * count : 0, (long)r * count, count);
+        break;
+    case SCATTER:
+        if (r == root && a->recv != MPI_IN_PLACE)
+            place_ints(a, form, r, (long)rank * count, 0, count);
+        break;
+    default: break;
+    }
+}
+
+/* How many elements of a reduction there are before rank r's block. */
+static int before_block(const arguments *a, int r)
+{
+    int n = 0;
+    for (int i = 0; i < r; i++)
+        n += a->what == REDUCE_SCATTER ? counts[i] : count;
+    return n;
+}
+
+/* The elements of some ranks combined, into the received buffer. */
+static void expect_reduction(const arguments *a, int form)
+{
+    MPI_Aint lower, extent;
+    int scattered = a->what == REDUCE_SCATTER || a->what == REDUCE_SCATTER_BLOCK, none = 1;
+    int n = a->what == REDUCE_SCATTER ? counts[rank] : count, end = size;
+    PMPI_Type_get_extent(a->rtype, &lower, &extent);
+    long ints = extent / (long)sizeof(int), first = scattered ? before_block(a, rank) * ints : 0;
+    if (a->what == REDUCE && rank != root)
+        return;
+    if (a->what == SCAN || a->what == EXSCAN)
+        end = rank + (a->what == SCAN);
+    int *sum = need((size_t)(n * ints) + 1, sizeof *sum), *next = need((size_t)(n * ints) + 1, sizeof *next);
+    for (int r = end; r-- > 0; none = 0) {
+        int placed = form == IN_PLACE && (a->what != REDUCE || r == root);
+        for (long i = 0; i < n * ints; i++)
+            next[i] = raw(r, first + i) + placed;
+        if (none)
+            memcpy(sum, next, (size_t)(n * ints) * sizeof *sum);
+        else if (n > 0)
+            PMPI_Reduce_local(next, sum, n, a->rtype, a->op);
+    }
+    for (int i = 0; !none && i < n; i++)
+        memcpy(want + i * ints, sum + i * ints, (form == PLAIN || form == IN_PLACE ? 1 : 2) * sizeof *sum);
+    free(sum);
+    free(next);
+}
+
+/* How many ints of the received buffer are looked at: all, also those that nothing may write to. */
+static int promised(const arguments *a)
+{
+    switch (a->what) {
+    case BARRIER: return 0;
+    case EXSCAN: return rank == 0 ? 0 : room;
+    case GATHER: case REDUCE: return rank == root ? room : 0;
+    default: return room;
+    }
+}
+
+/* Bytes as the wrappers count them. */
+static uint64_t bytes_as_traced(const arguments *a)
+{
+    uint64_t bytes = bytes_of(a->rcount, a->rtype);
+    if (a->what == REDUCE_SCATTER)
+        return counts_bytes(a->counts, size, a->rtype);
+    if (a->what == ALLGATHERV)
+        return counts_bytes(a->counts, size, a->rtype) / (uint64_t)size;
+    return a->what == REDUCE_SCATTER_BLOCK ? bytes * (uint64_t)size : bytes;
+}
+
+static void check(const algorithm *what, int form, int parameter, int where, int cases[2])
+{
+    arguments a = arguments_of(what->what, form);
+    place on = {ours, rank, size, layouts[where]};
+    pick p = {what, parameter};
+    int bad, any;
+    for (int i = 0; i < room; i++) {
+        sent[i] = raw(rank, i);
+        want[i] = got[i] = what->what == BCAST && rank != root ? -1 : sent[i] + 1;
+    }
+    if (!serve(&a, &p, &on, bytes_as_traced(&a)))
+        return;
+    if (is_reduction(what->what))
+        expect_reduction(&a, form);
+    for (int r = 0; r < size; r++)
+        expect_block(&a, form, r);
+    bad = a.error != MPI_SUCCESS || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
+    PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, ours);
+    cases[0]++;
+    cases[1] += any > 0;
+    if (any > 0 && rank == 0)
+        printf("wrong on %d of %d ranks: %s %s, %s, count %d, root %d, parameter %d, places %d\n", any, size, collective_name(what->what),
+               what->name, forms[form], count, root, parameter, where);
+}
+
+static void check_all(int cases[2])
+{
+    int where = count;
+    for (const algorithm *a = repository; a->name != NULL; a++)
+        for (int form = 0; form < FORMS && repository_fits(a, size) && strcmp(a->name, without) != 0; form++) {
+            root = (root + 1) % size;
+            where = (where + 1) % LAYOUTS;
+            if (possible(a->what, form))
+                check(a, form, a->parameter == NULL || form == PLAIN ? 0 : strcmp(a->parameter, "segsize") == 0 ? 8 : 3, where, cases);
+        }
+}
+
+/* Nodes of three ranks each without switches; nodes the ranks are dealt to, two below a switch; nodes of any number of
+ * ranks, with two levels of switches. */
+static void make_places(void)
+{
+    int nodes = (size + 2) / 3;
+    int *place = need((size_t)size, sizeof *place), *path = need(3 * (size_t)size, sizeof *path);
+    for (int which = 0; which < LAYOUTS; which++) {
+        int levels = which + 1;
+        for (int r = 0; r < size; r++) {
+            place[r] = which == 0 ? r / 3 : which == 1 ? r % nodes : (r * r + 3) % size;
+            for (int level = 0; level < levels; level++)
+                path[r * levels + level] = r >> (levels - 1 - level);
+        }
+        layout_free(layouts[which]);
+        layouts[which] = layout_new(size, place, levels, path);
+    }
+    free(place);
+    free(path);
+}
+
+static int *ints(void) { return need((size_t)room, sizeof(int)); }
+
+/* One rank of each communicator counts. */
+static void check_communicator(int n, char **texts, int all[2])
+{
+    int cases[2] = {0, 0};
+    PMPI_Comm_rank(ours, &rank);
+    PMPI_Comm_size(ours, &size);
+    root = 0;
+    make_places();
+    for (int i = 0; i < n; i++) {
+        count = strcmp(texts[i], "+") == 0 ? size + 1 : atoi(texts[i]);
+        room = 3 * (size + 1) * (count + 3);
+        int **buffers[] = {&sent, &want, &got};
+        for (int k = 0; k < 3; k++)
+            *buffers[k] = ints();
+        check_all(cases);
+        for (int k = 0; k < 3; k++)
+            free(*buffers[k]);
+    }
+    all[0] += rank == 0 ? cases[0] : 0;
+    all[1] += rank == 0 ? cases[1] : 0;
+}
+
+int main(int argc, char **argv)
+{
+    int cases[2] = {0, 0}, all[2], me, everybody, split, first;
+    PMPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    PMPI_Comm_size(MPI_COMM_WORLD, &everybody);
+    split = argc > 1 && strcmp(argv[1], "split") == 0;
+    first = 1 + split;
+    if (first < argc && argv[first][0] == '-')
+        without = argv[first++] + 1;
+    PMPI_Type_vector(1, 1, 2, MPI_INT, &spread);
+    PMPI_Type_create_resized(spread, 0, 2 * (MPI_Aint)sizeof(int), &spread);
+    PMPI_Type_contiguous(2, MPI_INT, &pair);
+    PMPI_Type_create_resized(pair, 0, 3 * (MPI_Aint)sizeof(int), &holed);
+    PMPI_Type_commit(&spread);
+    PMPI_Type_commit(&pair);
+    PMPI_Type_commit(&holed);
+    PMPI_Op_create(compose_maps, 0, &compose);
+    room = everybody;
+    counts = ints();
+    displs = ints();
+    scounts = ints();
+    sdispls = ints();
+    for (int part = 0; part <= (split ? (everybody - 1) / 2 : 0); part++) {
+        PMPI_Comm_split(MPI_COMM_WORLD, me < part, me, &ours);
+        check_communicator(argc - first, argv + first, cases);
+        PMPI_Comm_free(&ours);
+    }
+    PMPI_Reduce(cases, all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (me == 0)
+        printf("%d cases, %d wrong\n", all[0], all[1]);
+    PMPI_Finalize();
+    return 0;
+}

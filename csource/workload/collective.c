@@ -1,0 +1,64 @@
+#include "workload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[COLLECTIVES] = {
+    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
+    "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter",
+};
+
+const char *collective_name(collective what) { return names[what]; }
+
+int collective_find(const char *name)
+{
+    for (int i = 0; i < COLLECTIVES; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+int collective_reduces(collective what)
+{
+    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER ||
+           what == REDUCE_SCATTER_BLOCK || what == SCAN;
+}
+
+int collective_rooted(collective what) { return what == BCAST || what == GATHER || what == REDUCE || what == SCATTER; }
+
+/* At least one element of a message that is not empty. */
+int collective_count(collective what, long bytes)
+{
+    long size = (long)element_bytes(what);
+    return bytes == 0 ? 0 : bytes < size ? 1 : (int)(bytes / size);
+}
+
+/* Predefined operations take no derived types. */
+int form_exists(form f, collective what)
+{
+    int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;
+    return (f.root == 0 || collective_rooted(what)) && (!f.in_place || (what != BARRIER && what != BCAST)) &&
+           (!f.gaps || (what != BARRIER && (!reduces || f.op != BUILTIN))) && (f.op == BUILTIN || reduces) && (!f.uneven || counts);
+}
+
+int forms(int size) { return 8 * OPERATIONS * size; }
+
+form form_at(int n, int size)
+{
+    int bits = n / size / OPERATIONS;
+    form f = {n % size, bits & 1, bits >> 1 & 1, bits >> 2 & 1, (operation)(n / size % OPERATIONS)};
+    return f;
+}
+
+void form_name(form f, char *text)
+{
+    static const char *const ops[OPERATIONS] = {"", "own operation", "ordered operation"};
+    const struct {
+        int holds;
+        const char *name;
+    } parts[] = {{f.in_place, "in place"}, {f.gaps, "derived type"}, {f.uneven, "uneven counts"}, {f.op != BUILTIN, ops[f.op]}};
+    int used = snprintf(text, WHY, "root %d", f.root);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].holds)
+            used += snprintf(text + used, (size_t)(WHY - used), ", %s", parts[i].name);
+}

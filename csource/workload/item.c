@@ -1,0 +1,44 @@
+#include "workload.h"
+
+#define MOST_HELD 64 /* elements: few enough for many items in a message, and enough for few gaps */
+
+static MPI_Datatype element_type(collective what) { return collective_reduces(what) ? MPI_FLOAT : MPI_CHAR; }
+
+size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
+
+/* An element by itself; or, with gaps, as many as divide the count. A reduction has
+ * one type on all ranks. The type is made by item_commit. */
+item item_shape(collective what, form f, int count, int rank)
+{
+    item i = {element_type(what), 0, 1, 0};
+    int differ = !collective_reduces(what);
+    if (!f.gaps)
+        return i;
+    for (i.hold = MOST_HELD; count % i.hold != 0;)
+        i.hold--;
+    i.before = 1 + (differ ? rank % 2 : 0);
+    i.after = differ ? rank % 3 : 2;
+    return i;
+}
+
+size_t item_bytes(const item *i, collective what) { return (size_t)(i->before + i->hold + i->after) * element_bytes(what); }
+
+int item_commit(item *i, collective what)
+{
+    MPI_Datatype placed;
+    MPI_Aint extent = (MPI_Aint)item_bytes(i, what);
+    if (i->before + i->hold + i->after == 1)
+        return MPI_SUCCESS;
+    int error = MPI_Type_indexed(1, &i->hold, &i->before, element_type(what), &placed);
+    if (error != MPI_SUCCESS)
+        return error;
+    error = MPI_Type_create_resized(placed, 0, extent, &i->type);
+    MPI_Type_free(&placed);
+    return error == MPI_SUCCESS ? MPI_Type_commit(&i->type) : error;
+}
+
+void item_free(item *i, collective what)
+{
+    if (i->type != element_type(what))
+        MPI_Type_free(&i->type);
+}

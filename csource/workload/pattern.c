@@ -1,0 +1,189 @@
+#include "workload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UNTOUCHED 0xa5 /* a byte that holds no data */
+
+/* A block of a buffer. Where data are moved it holds what rank from has for rank to,
+ * -1 for all alike; where they are reduced, elements of a vector. */
+typedef struct {
+    char *at;
+    int items, from, to;
+    size_t first; /* element of the vector */
+} piece;
+
+/* The vector of a reduction, periodic; none where data are moved. */
+typedef struct {
+    const float *table;
+    int salt;
+} pattern;
+
+/* Items before a block. */
+static size_t start(const workload *w, int block)
+{
+    return w->what == REDUCE_SCATTER ? (size_t)w->displs[block] : (size_t)block * (size_t)w->items;
+}
+
+/* How many blocks this rank brings, */
+static int inputs(const workload *w)
+{
+    switch (w->what) {
+    case BARRIER: return 0;
+    case BCAST: return w->rank == w->form.root;
+    case SCATTER: return w->rank == w->form.root ? w->size : 0;
+    case ALLTOALL: case ALLTOALLV: case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: return w->size;
+    default: return 1;
+    }
+}
+
+static piece input(const workload *w, int i)
+{
+    piece p = {NULL, w->counts[w->rank], w->rank, -1, 0};
+    int here = workload_in_place(w) && w->what != SCATTER, block = 0;
+    switch (w->what) {
+    case ALLTOALL: case ALLTOALLV: case SCATTER: p.to = i; /* fall through */
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: block = i; p.items = w->counts[i]; break;
+    case ALLGATHER: case ALLGATHERV: case GATHER: block = here ? w->rank : 0; break;
+    default: break;
+    }
+    p.first = start(w, block) * (size_t)w->item.hold;
+    p.at = (here || w->what == BCAST ? w->recv : w->send) + start(w, block) * item_bytes(&w->item, w->what);
+    return p;
+}
+
+/* and how many it gets. */
+static int outputs(const workload *w)
+{
+    switch (w->what) {
+    case BARRIER: return 0;
+    case GATHER: return w->rank == w->form.root ? w->size : 0;
+    case REDUCE: return w->rank == w->form.root;
+    case SCATTER: return !workload_in_place(w);
+    case EXSCAN: return w->rank > 0;
+    case ALLGATHER: case ALLGATHERV: case ALLTOALL: case ALLTOALLV: return w->size;
+    default: return 1;
+    }
+}
+
+static piece output(const workload *w, int i)
+{
+    piece p = {w->recv, w->counts[w->rank], w->form.root, -1, 0};
+    switch (w->what) {
+    case ALLTOALL: case ALLTOALLV: p.to = w->rank; /* fall through */
+    case ALLGATHER: case ALLGATHERV: case GATHER:
+        p.from = i;
+        p.items = w->counts[i];
+        p.at += start(w, i) * item_bytes(&w->item, w->what);
+        break;
+    case SCATTER: p.to = w->rank; break;
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, w->rank) * (size_t)w->item.hold; break;
+    default: break;
+    }
+    return p;
+}
+
+static unsigned char byte_of(int from, int to, size_t i, int salt)
+{
+    return (unsigned char)((size_t)from * 31 + (size_t)(to + 1) * 101 + i + (i >> 8) * 17 + (size_t)salt);
+}
+
+static void put(const workload *w, piece p, pattern of)
+{
+    const size_t size = element_bytes(w->what);
+    size_t i = 0;
+    for (int k = 0; k < p.items; k++) {
+        p.at += (size_t)w->item.before * size;
+        for (int h = 0; h < w->item.hold; h++, i++, p.at += size)
+            if (of.table != NULL)
+                *(float *)(void *)p.at = of.table[(p.first + i) % PERIOD];
+            else
+                *p.at = (char)byte_of(p.from, p.to, i, of.salt);
+        p.at += (size_t)w->item.after * size;
+    }
+}
+
+static int gap_differs(const workload *w, const char *at, int elements, char *why)
+{
+    for (size_t i = 0; i < (size_t)elements * element_bytes(w->what); i++)
+        if ((unsigned char)at[i] != UNTOUCHED) {
+            snprintf(why, WHY, "wrong data: rank %d, a gap of the type was written to", w->rank);
+            return 1;
+        }
+    return 0;
+}
+
+static int element_differs(const workload *w, const piece *p, size_t i, pattern of, char *why)
+{
+    if (of.table != NULL) {
+        float got = *(const float *)(const void *)p->at, want = of.table[(p->first + i) % PERIOD];
+        if (got == want)
+            return 0;
+        snprintf(why, WHY, "wrong data: rank %d, element %zu is %g, want %g", w->rank, i, (double)got, (double)want);
+        return 1;
+    }
+    unsigned char got = (unsigned char)*p->at, want = byte_of(p->from, p->to, i, of.salt);
+    if (got == want)
+        return 0;
+    snprintf(why, WHY, "wrong data: rank %d, byte %zu from rank %d is %d, want %d", w->rank, i, p->from, got, want);
+    return 1;
+}
+
+static int differs(const workload *w, piece p, pattern of, char *why)
+{
+    const size_t size = element_bytes(w->what);
+    size_t i = 0;
+    for (int k = 0; k < p.items; k++) {
+        if (gap_differs(w, p.at, w->item.before, why))
+            return 1;
+        p.at += (size_t)w->item.before * size;
+        for (int h = 0; h < w->item.hold; h++, i++, p.at += size)
+            if (element_differs(w, &p, i, of, why))
+                return 1;
+        if (gap_differs(w, p.at, w->item.after, why))
+            return 1;
+        p.at += (size_t)w->item.after * size;
+    }
+    return 0;
+}
+
+void workload_fill(workload *w, int salt)
+{
+    float table[PERIOD];
+    pattern of = {collective_reduces(w->what) ? table : NULL, salt};
+    operation_input(w->form.op, w->rank, salt, table);
+    memset(w->send, UNTOUCHED, w->send_bytes + 1);
+    memset(w->recv, UNTOUCHED, w->recv_bytes + 1);
+    for (int i = 0; i < inputs(w); i++)
+        put(w, input(w, i), of);
+}
+
+/* Whether what is sent is what it was. */
+static int kept(const workload *w, pattern of, char *why)
+{
+    if (w->from == MPI_IN_PLACE || w->what == BCAST)
+        return 1;
+    for (int i = 0; i < inputs(w); i++)
+        if (differs(w, input(w, i), of, why)) {
+            snprintf(why, WHY, "wrong data: rank %d, the send buffer was written to", w->rank);
+            return 0;
+        }
+    return 1;
+}
+
+int workload_right(const workload *w, int salt, char *why)
+{
+    float table[PERIOD];
+    pattern of = {collective_reduces(w->what) ? table : NULL, salt};
+    operation_input(w->form.op, w->rank, salt, table);
+    if (!kept(w, of, why))
+        return 0;
+    operation_result(w->form.op, w->what == SCAN ? w->rank + 1 : w->what == EXSCAN ? w->rank : w->size, salt, table);
+    for (int i = 0; i < outputs(w); i++)
+        if (differs(w, output(w, i), of, why))
+            return 0;
+    if ((unsigned char)w->recv[w->recv_bytes] == UNTOUCHED)
+        return 1;
+    snprintf(why, WHY, "wrong data: rank %d, the end of the buffer was passed", w->rank);
+    return 0;
+}

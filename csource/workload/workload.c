@@ -1,0 +1,170 @@
+#include "workload.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements of a block. One that is scattered is equal on all ranks, since there are
+ * algorithms that demand it, so rounded down, but at least one. */
+static int block(collective what, int count, int size)
+{
+    if (count == 0 || (what != REDUCE_SCATTER && what != REDUCE_SCATTER_BLOCK))
+        return count;
+    return count < size ? 1 : count / size;
+}
+
+static int in_place(collective what, form f, int rank) { return f.in_place && (!collective_rooted(what) || rank == f.root); }
+
+int workload_in_place(const workload *w) { return in_place(w->what, w->form, w->rank); }
+
+/* How many blocks the buffers have. */
+static void extents(collective what, form f, int rank, int size, size_t *send, size_t *recv)
+{
+    size_t all = (size_t)size, root = rank == f.root ? all : 0;
+    *send = *recv = 0;
+    switch (what) {
+    case ALLGATHER: case ALLGATHERV: *send = 1; *recv = all; break;
+    case ALLTOALL: case ALLTOALLV: *send = *recv = all; break;
+    case BCAST: *recv = 1; break;
+    case GATHER: *send = 1; *recv = root; break;
+    case SCATTER: *send = root; *recv = 1; break;
+    case ALLREDUCE: case SCAN: case EXSCAN: *send = *recv = 1; break;
+    case REDUCE: *send = 1; *recv = rank == f.root; break;
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: *send = all; *recv = f.in_place ? all : 1; break;
+    case BARRIER: case COLLECTIVES: break;
+    }
+    if (in_place(what, f, rank))
+        *(what == SCATTER ? recv : send) = 0;
+}
+
+size_t workload_bytes(collective what, form f, int count, int rank, int size)
+{
+    size_t send, recv;
+    int elements = block(what, count, size);
+    item i = item_shape(what, f, elements, rank);
+    extents(what, f, rank, size, &send, &recv);
+    return (send + recv) * (size_t)(elements / i.hold) * item_bytes(&i, what);
+}
+
+static char *buffer(size_t bytes)
+{
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, bytes + 1) != 0)
+        return NULL;
+    memset(p, 0, bytes + 1); /* the pages exist before they are timed */
+    return p;
+}
+
+static int allocate(workload *w, char *why)
+{
+    size_t send, recv, bytes = (size_t)w->items * item_bytes(&w->item, w->what);
+    extents(w->what, w->form, w->rank, w->size, &send, &recv);
+    w->send_bytes = send * bytes;
+    w->recv_bytes = recv * bytes;
+    w->counts = calloc((size_t)w->size, sizeof *w->counts);
+    w->displs = calloc((size_t)w->size, sizeof *w->displs);
+    w->send = buffer(w->send_bytes);
+    w->recv = buffer(w->recv_bytes);
+    if (w->counts != NULL && w->displs != NULL && w->send != NULL && w->recv != NULL)
+        return 0;
+    snprintf(why, WHY, "no memory for buffers of %zu bytes", w->send_bytes + w->recv_bytes);
+    return -1;
+}
+
+/* Items of this rank's block with another, and of the other's with this one. */
+static int share(const workload *w, int other)
+{
+    int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && (w->rank + other) % 3 == 1) ||
+               (w->what == REDUCE_SCATTER && other % 2 == 1);
+    return w->form.uneven && none ? 0 : w->items;
+}
+
+/* The blocks of a vector that is reduced follow one another; others keep their places. */
+static void place_blocks(workload *w)
+{
+    int next = 0;
+    for (int r = 0; r < w->size; r++) {
+        w->counts[r] = share(w, r);
+        w->displs[r] = next;
+        next += w->what == REDUCE_SCATTER ? w->counts[r] : w->what == ALLGATHERV || w->what == ALLTOALLV ? w->items : 0;
+    }
+    int here = workload_in_place(w);
+    w->from = here && w->what != SCATTER ? MPI_IN_PLACE : w->send;
+    w->to = here && w->what == SCATTER ? MPI_IN_PLACE : w->recv;
+}
+
+int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm, char *why)
+{
+    memset(w, 0, sizeof *w);
+    w->what = what;
+    w->form = f;
+    w->count = count;
+    w->comm = comm;
+    MPI_Comm_rank(comm, &w->rank);
+    MPI_Comm_size(comm, &w->size);
+    if ((what == ALLGATHERV || what == ALLTOALLV) && (size_t)count * (size_t)w->size > INT_MAX) {
+        snprintf(why, WHY, "%s of %d bytes on %d ranks: displacements go up to %d", collective_name(what), count, w->size, INT_MAX);
+        return -1;
+    }
+    int elements = block(what, count, w->size);
+    w->item = item_shape(what, f, elements, w->rank);
+    w->items = elements / w->item.hold;
+    if (item_commit(&w->item, what) != MPI_SUCCESS || operation_make(f.op, &w->op) != MPI_SUCCESS) {
+        snprintf(why, WHY, "no type or no operation for %s", collective_name(what));
+        return -1;
+    }
+    if (allocate(w, why)) {
+        workload_free(w);
+        return -1;
+    }
+    place_blocks(w);
+    return 0;
+}
+
+/* Nothing happens to one that was not made. */
+void workload_free(workload *w)
+{
+    if (w->counts != NULL || w->send != NULL) {
+        item_free(&w->item, w->what);
+        operation_free(&w->op);
+    }
+    free(w->send);
+    free(w->recv);
+    free(w->counts);
+    free(w->displs);
+    memset(w, 0, sizeof *w);
+}
+
+long workload_moved(const workload *w)
+{
+    if (w->what == REDUCE_SCATTER || w->what == REDUCE_SCATTER_BLOCK)
+        return (long)w->send_bytes;
+    return (long)w->count * (long)element_bytes(w->what);
+}
+
+int workload_call(const workload *w)
+{
+    const int n = w->items, root = w->form.root;
+    const MPI_Datatype t = w->item.type;
+    const void *from = w->from;
+    void *to = w->to;
+    switch (w->what) {
+    case ALLGATHER: return MPI_Allgather(from, n, t, to, n, t, w->comm);
+    case ALLGATHERV: return MPI_Allgatherv(from, w->counts[w->rank], t, to, w->counts, w->displs, t, w->comm);
+    case ALLREDUCE: return MPI_Allreduce(from, to, n, t, w->op, w->comm);
+    case ALLTOALL: return MPI_Alltoall(from, n, t, to, n, t, w->comm);
+    case ALLTOALLV: return MPI_Alltoallv(from, w->counts, w->displs, t, to, w->counts, w->displs, t, w->comm);
+    case BARRIER: return MPI_Barrier(w->comm);
+    case BCAST: return MPI_Bcast(to, n, t, root, w->comm);
+    case EXSCAN: return MPI_Exscan(from, to, n, t, w->op, w->comm);
+    case GATHER: return MPI_Gather(from, n, t, to, n, t, root, w->comm);
+    case REDUCE: return MPI_Reduce(from, to, n, t, w->op, root, w->comm);
+    case REDUCE_SCATTER: return MPI_Reduce_scatter(from, to, w->counts, t, w->op, w->comm);
+    case REDUCE_SCATTER_BLOCK: return MPI_Reduce_scatter_block(from, to, n, t, w->op, w->comm);
+    case SCAN: return MPI_Scan(from, to, n, t, w->op, w->comm);
+    case SCATTER: return MPI_Scatter(from, n, t, to, n, t, root, w->comm);
+    case COLLECTIVES: break;
+    }
+    return MPI_ERR_INTERN;
+}

@@ -1,0 +1,100 @@
+/* A call of a collective: its buffers, what is put into them, and what must come out. */
+#ifndef TUTTI_WORKLOAD_H
+#define TUTTI_WORKLOAD_H
+
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include <mpi.h>
+#include <stddef.h>
+
+#define WHY 1024 /* bytes of a reason, its end included */
+
+/* collective.c: their names, and which forms of a call they have. */
+
+typedef enum {
+    ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
+    GATHER, REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, SCATTER, COLLECTIVES
+} collective;
+
+typedef enum {
+    BUILTIN, /* MPI_SUM */
+    OWN,     /* the same, a function of ours */
+    ORDERED, /* one that does not commute */
+    OPERATIONS
+} operation;
+
+/* How a collective is called. All zero is the call that is timed: MPI_CHAR, or sums of
+ * MPI_FLOAT, from separate buffers, equal counts, root 0. */
+typedef struct {
+    int root;
+    int in_place; /* with MPI_IN_PLACE */
+    int gaps;     /* of a derived type with gaps; where nothing is reduced each rank has its own */
+    int uneven;   /* with counts of 0 beside the others */
+    operation op; /* of those that reduce */
+} form;
+
+const char *collective_name(collective what);
+int collective_find(const char *name); /* -1: none */
+int collective_count(collective what, long bytes);
+int collective_reduces(collective what);
+int collective_rooted(collective what);
+int forms(int size);                /* how many there are on so many ranks, */
+form form_at(int n, int size);      /* one of them, */
+int form_exists(form f, collective what); /* and whether a collective has it */
+void form_name(form f, char *text); /* WHY bytes */
+
+/* item.c: what a message consists of, elements in a row between gaps. */
+
+typedef struct {
+    MPI_Datatype type;
+    int before, hold, after; /* elements */
+} item;
+
+size_t element_bytes(collective what);
+item item_shape(collective what, form f, int count, int rank); /* for messages of count elements */
+size_t item_bytes(const item *i, collective what);
+int item_commit(item *i, collective what);
+void item_free(item *i, collective what);
+
+/* operation.c: reductions and their results. */
+
+enum { PERIOD = 7 }; /* of the elements of a vector */
+
+int operation_make(operation op, MPI_Op *out);
+void operation_free(MPI_Op *op);
+void operation_input(operation op, int rank, int salt, float table[PERIOD]);
+void operation_result(operation op, int ranks, int salt, float table[PERIOD]); /* of the first ranks */
+
+/* workload.c: buffers and call. */
+
+typedef struct {
+    collective what;
+    form form;
+    int count; /* elements: of one process where bytes are per process, else of the message */
+    int rank, size;
+    MPI_Comm comm;
+    item item;
+    int items; /* of a block */
+    MPI_Op op;
+    char *send, *recv;
+    size_t send_bytes, recv_bytes;
+    const void *from; /* what MPI is given, */
+    void *to;         /* the buffers or MPI_IN_PLACE */
+    int *counts, *displs; /* items of each rank's block, and where it begins */
+} workload;
+
+size_t workload_bytes(collective what, form f, int count, int rank, int size); /* what a rank allocates */
+int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm, char *why);
+void workload_free(workload *w);
+int workload_in_place(const workload *w); /* whether this rank passes MPI_IN_PLACE */
+int workload_call(const workload *w);
+long workload_moved(const workload *w); /* bytes in the plan's convention, after rounding */
+
+/* pattern.c: data and their check. */
+
+void workload_fill(workload *w, int salt);
+int workload_right(const workload *w, int salt, char *why); /* after one call since workload_fill */
+
+#endif

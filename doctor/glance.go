@@ -1,0 +1,170 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+)
+
+// Glance looks at what a campaign names without starting anything in parallel and
+// without asking Slurm: its benchmarks, what they load, its launchers, its folder. It
+// takes a second. The checks are those that have something to say; what is Missing
+// keeps every benchmark from running.
+func Glance(ctx context.Context, opt Options) ([]Check, error) {
+	x := newExaminer(opt, "/")
+	if err := x.begin(ctx); err != nil {
+		return nil, err
+	}
+	for _, want := range opt.Needs.Libraries {
+		x.glanceBenchmark(ctx, want)
+		x.glanceLauncher(want)
+		x.needRoot(want)
+	}
+	if opt.Needs.Scheduler == "slurm" {
+		x.glanceFolder()
+	}
+	return slices.DeleteFunc(x.report.Checks, func(c Check) bool { return c.State == OK }), ctx.Err()
+}
+
+// glanceBenchmark looks for the program and at the MPI library that it loads.
+func (x *examiner) glanceBenchmark(ctx context.Context, want NeededLibrary) {
+	name := want.Name + " benchmark"
+	path, fault := x.benchmarkOf(want)
+	if fault != "" {
+		cure := "mend benchmark in the campaign file"
+		if x.options.Needs.Program == "native" {
+			cure = "tutti native build --mpicc MPICC -o " + want.Benchmark
+		}
+		x.add(need(name, Missing, cure, fault))
+		return
+	}
+	r := x.run(ctx, command{
+		args: []string{path}, env: append(slices.Clone(want.Env), "LD_TRACE_LOADED_OBJECTS=1"), dir: x.options.Dir, limit: x.limits.ask,
+	})
+	if absent := notFound(r.Stdout); len(absent) > 0 {
+		state := Missing
+		if x.options.Needs.Scheduler == "slurm" { // nodes may have what is not here
+			state = Warning
+		}
+		x.add(need(name, state, "runner.modules, or LD_LIBRARY_PATH in the env of the library", path+" does not find "+several(absent)))
+		return
+	}
+	loads := parseLoaded(r.Stdout)
+	if loads == "" {
+		return // linked statically, or a script in front
+	}
+	if id, err := libraries.Identify(loads); err == nil {
+		x.glanceLibrary(want, path, id.Version)
+	}
+}
+
+// glanceLibrary holds the library that a program loads, as "MPICH 4.0.2", against the
+// one that the campaign is for.
+func (x *examiner) glanceLibrary(want NeededLibrary, path, loads string) {
+	family := familyOf(want.Name)
+	if family == nil || loads == "" {
+		return
+	}
+	title := family.Facts().Title
+	switch version, same := strings.CutPrefix(loads, title+" "); {
+	case !same && knownTitle(loads):
+		x.add(need(want.Name+" benchmark", Missing, "build it with the compiler of "+title, path+" loads "+loads))
+	case same && version != want.Version:
+		x.add(need(want.Name+" benchmark", Warning, "version: "+version+" in the campaign file, if that is what is meant", path+" loads "+loads+", the campaign is for "+want.Version))
+	}
+}
+
+// Loaded returns the MPI library that a program would load in an environment; its path
+// is empty when it loads none.
+func Loaded(ctx context.Context, program string, environ []string) mpi.Identity {
+	x := newExaminer(Options{Environ: environ, Dir: "/"}, "/")
+	loads := x.loadedBy(ctx, program)
+	if loads == "" {
+		return mpi.Identity{}
+	}
+	id, err := libraries.Identify(loads)
+	if err != nil {
+		return mpi.Identity{Path: loads} // its name tells as much as it does
+	}
+	return id
+}
+
+// knownTitle reports whether a library calls itself like one that can be measured.
+func knownTitle(loads string) bool {
+	for _, l := range libraries.All() {
+		if family := familyOf(l.Facts().Family); family != nil && strings.HasPrefix(loads, family.Facts().Title+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// benchmarkOf returns the program of a library, of several the first, or what is wrong
+// with it.
+func (x *examiner) benchmarkOf(want NeededLibrary) (path, fault string) {
+	path = want.Benchmark
+	if x.options.Needs.Program == "osu" {
+		names, err := fs.Glob(os.DirFS(path), "osu_*")
+		if err != nil || len(names) == 0 {
+			return "", "no OSU program in " + path
+		}
+		path = filepath.Join(path, names[0])
+	}
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return "", "no file " + path + " here"
+	case info.IsDir():
+		return "", path + " is a folder: want the program"
+	case !isProgram(path):
+		return "", path + " cannot be executed: chmod +x"
+	}
+	return path, ""
+}
+
+var notFoundForm = regexp.MustCompile(`(?m)^\s*(lib\S+) => not found$`)
+
+// notFound returns the libraries that the dynamic loader does not find.
+func notFound(list string) []string {
+	var out []string
+	for _, m := range notFoundForm.FindAllStringSubmatch(list, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// glanceLauncher looks for the launcher where it runs on this machine.
+func (x *examiner) glanceLauncher(want NeededLibrary) {
+	if x.options.Needs.Scheduler == "slurm" {
+		return // it runs on the nodes
+	}
+	program := want.LauncherPath
+	if program == "" && want.Launcher == "srun" {
+		program = x.look("srun")
+	} else if family := familyOf(want.Name); program == "" && family != nil {
+		program = x.look(family.Facts().Launcher.Program)
+	}
+	if !isProgram(program) {
+		x.add(need(want.Name+" launcher", Missing, "launcher_path in the campaign file, or its folder on the PATH", "no program "+cmp.Or(program, want.Launcher)))
+	}
+}
+
+// glanceFolder tells of a folder that nodes cannot see.
+func (x *examiner) glanceFolder() {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(x.options.Dir, &fs); err != nil {
+		return
+	}
+	if kind, known := fileSystems[uint32(fs.Type)]; known && !kind.shared {
+		x.add(need("output", Warning, shareCure, fmt.Sprintf("%s is on %s, which is local to this machine", x.options.Dir, kind.name)))
+	}
+}

@@ -1,0 +1,115 @@
+package doctor
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/csource"
+)
+
+func TestGlance(t *testing.T) {
+	tests := []struct {
+		name    string
+		change  func(*machine, *Needs)
+		check   string // empty: nothing to say
+		state   State
+		details string
+		cure    string
+	}{
+		{"all there", func(*machine, *Needs) {}, "", "", "", ""},
+		{"no benchmark", func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti native build --mpicc MPICC -o /none/bench"},
+		{"not executable", func(m *machine, n *Needs) {
+			if err := os.Chmod(n.Libraries[0].Benchmark, 0o644); err != nil {
+				m.t.Fatal(err)
+			}
+		}, "mpich benchmark", Missing, "chmod +x", "tutti native build"},
+		{"a folder", func(m *machine, n *Needs) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti native build"},
+		{"no OSU program", func(m *machine, n *Needs) { n.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "mend benchmark"},
+		{"no launcher", func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			m, n := ready(t)
+			n.Scheduler = "local"
+			tc.change(m, n)
+			checks := glanced(t, m)
+			if tc.check == "" {
+				if len(checks) > 0 {
+					t.Errorf("checks %+v, want none", checks)
+				}
+				return
+			}
+			wantCheck(t, m.find(&Report{Checks: checks}, Campaign, tc.check), tc.state, tc.details, tc.cure)
+		})
+	}
+}
+
+// glanced returns the checks of a machine made of scripts.
+func glanced(t *testing.T, m *machine) []Check {
+	t.Helper()
+	checks, err := Glance(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checks
+}
+
+// A program of the other library is told by the file that it loads.
+func TestGlanceWrongLibrary(t *testing.T) {
+	requireMPI(t)
+	path := filepath.Join(t.TempDir(), "bench")
+	if _, err := csource.Build(t.Context(), csource.Bench, toolchains["openmpi"].Compiler, path); err != nil {
+		t.Fatal(err)
+	}
+	m, n := ready(t)
+	n.Scheduler = "local"
+	n.Libraries[0].Benchmark = path
+	wantCheck(t, m.find(&Report{Checks: glanced(t, m)}, Campaign, "mpich benchmark"), Missing, "loads Open MPI 4.1.4", "compiler of MPICH")
+	n.Libraries[0] = NeededLibrary{Name: "openmpi", Version: "5.0.5", Benchmark: path, Launcher: "hydra"}
+	wantCheck(t, m.find(&Report{Checks: glanced(t, m)}, Campaign, "openmpi benchmark"), Warning, "the campaign is for 5.0.5", "version: 4.1.4")
+}
+
+// A shared library cannot be run; what it loads is found all the same.
+func TestLoadedByLibrary(t *testing.T) {
+	requireMPI(t)
+	path := filepath.Join(t.TempDir(), "libtutti")
+	if _, err := csource.Build(t.Context(), csource.Runtime, toolchains["openmpi"].Compiler, path); err != nil {
+		t.Fatal(err)
+	}
+	if got := Loaded(t.Context(), path, os.Environ()); !strings.HasPrefix(got.Version, "Open MPI ") || got.Path == "" {
+		t.Errorf("Loaded = %+v, want Open MPI", got)
+	}
+}
+
+// A program whose library is not found runs nowhere on this machine; nodes may have it.
+func TestGlanceNotFound(t *testing.T) {
+	requireMPI(t)
+	dir := t.TempDir()
+	library, program := filepath.Join(dir, "libgone.so"), filepath.Join(dir, "bench")
+	for _, args := range [][]string{{"-shared", "-Wl,-soname,libgone.so", "-o", library}, {"-o", program, "-Wl,--no-as-needed", library, "-Wl,-e,0"}} {
+		cmd := exec.Command("cc", append([]string{"-nostartfiles", "-x", "c", os.DevNull, "-x", "none"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("cc: %v\n%s", err, out)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(library, filepath.Join(dir, "lib", "libgone.so")); err != nil {
+		t.Fatal(err)
+	}
+	m, n := ready(t)
+	n.Libraries[0].Benchmark = program
+	for scheduler, state := range map[string]State{"local": Missing, "slurm": Warning} {
+		n.Scheduler = scheduler
+		wantCheck(t, m.find(&Report{Checks: glanced(t, m)}, Campaign, "mpich benchmark"), state, "does not find", "LD_LIBRARY_PATH")
+	}
+	n.Scheduler = "local"
+	n.Libraries[0].Env = []string{"LD_LIBRARY_PATH=" + filepath.Join(dir, "lib")}
+	if checks := glanced(t, m); len(checks) > 0 {
+		t.Errorf("with its folder in the env of the library: %+v", checks)
+	}
+}

@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"tutti/mpi/libraries"
+)
+
+// TestLaunchables: what worked is offered, srun first where it has nodes, and nothing
+// else.
+func TestLaunchables(t *testing.T) {
+	mpich := &Library{Family: "mpich", Catalogue: "4.0.2", family: familyOf("mpich")}
+	open := &Library{Family: "openmpi", Catalogue: "4.1.4", family: familyOf("openmpi")}
+	odd := &Library{Family: "mpich", family: familyOf("mpich")} // of no release that is known
+	tried := []trial{
+		{library: mpich, launcher: "mpiexec.hydra", args: []string{"/bin/hydra", "-n", "2"}, state: OK},
+		{library: mpich, launcher: "srun --mpi=pmi2", args: []string{"/bin/srun"}, slurm: true, state: OK},
+		{library: open, launcher: "mpirun", args: []string{"/bin/mpirun", "-n", "2"}, state: OK},
+		{library: open, launcher: "srun --mpi=pmix", args: []string{"/bin/srun"}, slurm: true, state: Missing},
+		{library: odd, launcher: "mpiexec.hydra", args: []string{"/bin/hydra"}, state: OK},
+	}
+	for _, tc := range []struct {
+		name, job string
+		want      []string
+	}{
+		{"this machine", "", []string{"mpich hydra /bin/hydra", "openmpi mpirun /bin/mpirun"}},
+		{"an allocation", "7", []string{"mpich srun pmi2", "mpich hydra /bin/hydra", "openmpi mpirun /bin/mpirun"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			x := &examiner{libraries: []*Library{mpich, open, odd}, tried: tried}
+			x.slurm.job = tc.job
+			var got []string
+			for _, l := range x.launchables() {
+				got = append(got, l.Library.Family+" "+l.Launcher+" "+l.Path+l.PMI)
+				port, _ := libraries.Named(l.Library.Family)
+				if root := os.Geteuid() == 0 && l.Launcher != "srun" && len(port.Facts().Launcher.RootEnv) > 0; root != (len(l.Env) > 0) {
+					t.Errorf("%s has the variables %q", l.Launcher, l.Env)
+				}
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestLaunchablesUnknown: a library whose file tells no release is tried and not offered,
+// and no folder of probes is left.
+func TestLaunchablesUnknown(t *testing.T) {
+	m := newMachine(t)
+	m.compiler("mpicc.mpich", mpichMark)
+	m.launcher("mpiexec.hydra", hydra, ": >"+m.bin+"/tried; "+goodWorld)
+	got, err := Launchables(t.Context(), m.x.options)
+	if err != nil || len(got) > 0 {
+		t.Errorf("%+v, %v, want none", got, err)
+	}
+	if !exists(m.bin + "/tried") {
+		t.Error("the launcher was not tried")
+	}
+	if left, err := os.ReadDir(m.x.options.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,47 @@
+package doctor_test
+
+import (
+	"bytes"
+	"testing"
+
+	"tutti/doctor"
+	"tutti/topology"
+	"tutti/topology/suspect"
+)
+
+// A slow node, one that cannot be told from its partner and an oversubscribed switch are
+// warnings with their figures; a switch that is only noisy is none.
+func TestNetworkChecks(t *testing.T) {
+	slow := suspect.Suspect{Place: suspect.Place{Kind: topology.Node, Name: "n6"}, Slowdown: 1.9, Pairs: 6, Chance: 2e-20}
+	checks := doctor.NetworkChecks(doctor.NetworkFindings{
+		Nodes:     64,
+		Latency:   suspect.Result{Noise: 0.021, Suspects: []suspect.Suspect{slow}},
+		Bandwidth: suspect.Result{Noise: 0.013, LeftOut: 4, Unclear: []suspect.Place{{Kind: topology.Switch, Name: "leaf2"}}},
+		Bisections: []doctor.Bisection{
+			{Switch: "leaf1", Pairs: 16, Bytes: 180e9, Slowdown: 1.02, Chance: 0.3},
+			{Switch: "noisy", Pairs: 2, Bytes: 12e9, Slowdown: 1.8, Chance: 0.2},
+			{Switch: "top", Pairs: 32, Bytes: 90e9, Slowdown: 3.9, Chance: 1e-4},
+		},
+		Gaps: []string{"no tree is known"},
+	})
+	var b bytes.Buffer
+	if err := doctor.WriteChecks(&b, checks, 200); err != nil {
+		t.Fatal(err)
+	}
+	want := `  ok       nodes              64 nodes; noise of a pair 2.1 % (empty messages), 1.3 % (large ones)
+             no tree is known
+             4 pairs say nothing by large messages: too few meet at the same height
+  warn     node n6            empty messages take 1.9 times as long as usual, 6 pairs; by chance: less than 1e-9
+             -> leave it out of campaigns until it is mended
+  warn     link of switch leaf2
+             large messages: looks slow, but is not told from what all its pairs pass besides
+             -> measure it with others
+  ok       switch leaf1       180 GB/s between its halves, 16 pairs at once: each 1 times as long as alone; by chance: 0.3
+  ok       switch noisy       12 GB/s between its halves, 2 pairs at once: each 1.8 times as long as alone; by chance: 0.2
+  warn     switch top         90 GB/s between its halves, 32 pairs at once: each 3.9 times as long as alone; by chance: 0.0001
+             -> it is oversubscribed: keep jobs below one switch where messages are large
+`
+	if got := b.String(); got != want {
+		t.Errorf("checks\n%s\nwant\n%s", got, want)
+	}
+}

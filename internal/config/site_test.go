@@ -1,0 +1,94 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/internal/config"
+)
+
+const profile = `machine: two racks
+runner:
+  kind: slurm
+  modules: [gcc/13, mpich/4.0.2]
+  node_memory: 48GiB
+  job_time: 30m
+slurm: {partition: batch, bin: slurm/bin}
+libraries:
+  mpich: {path: lib/libmpich.so, launcher: srun, pmi: pmi2, env: [UCX_TLS=rc]}
+  openmpi: {launcher: mpirun}
+`
+
+const ofSite = `name: night
+site: site/hpc.yaml
+output: out
+libraries: [{name: mpich, version: "4.0.2", benchmark: native, pmi: pmix}]
+collectives: [bcast]
+grid: {nodes: [2], ppn: [2], sizes: [8]}
+runner: {job_time: 10m}
+`
+
+// writeSite puts a campaign file and the profile that it names into a new folder.
+func writeSite(t *testing.T, campaign, profile string) (file string) {
+	t.Helper()
+	file = write(t, campaign)
+	dir := filepath.Join(filepath.Dir(file), "site")
+	if err := os.MkdirAll(filepath.Join(dir, "slurm", "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"hpc.yaml": profile, "lib/libmpich.so": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file
+}
+
+// TestSite: the profile says what the campaign does not, and the campaign wins.
+func TestSite(t *testing.T) {
+	file := writeSite(t, ofSite, profile)
+	dir := filepath.Join(filepath.Dir(file), "site")
+	c, err := config.Load(file, config.Layers{Set: []string{"slurm.partition=debug"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := c.Libraries[0]
+	if len(c.Libraries) != 1 || lib.Path != filepath.Join(dir, "lib", "libmpich.so") || lib.Launcher != "srun" || lib.PMI != "pmix" ||
+		!slices.Equal(lib.Env, []string{"UCX_TLS=rc"}) || lib.Benchmark != filepath.Join(filepath.Dir(file), "native") {
+		t.Errorf("libraries %+v", c.Libraries)
+	}
+	r := c.Runner
+	if c.Machine != "two racks" || r.Kind != config.SlurmJobs || len(r.Modules) != 2 || r.NodeMemory != 48<<30 || r.JobTime != 10*time.Minute ||
+		r.Settle != time.Minute || c.Slurm.Partition != "debug" || c.Slurm.Bin != filepath.Join(dir, "slurm", "bin") || c.Site != filepath.Join(dir, "hpc.yaml") {
+		t.Errorf("machine %q, runner %+v, slurm %+v, site %s", c.Machine, r, c.Slurm, c.Site)
+	}
+}
+
+func TestSiteFaults(t *testing.T) {
+	for _, tc := range []struct{ name, campaign, profile, want string }{
+		{"no file", strings.Replace(ofSite, "hpc", "none", 1), profile, "c.yaml:2: site: open "},
+		{"another key", ofSite, "stop: {slowdown: 2}\n" + profile, "hpc.yaml:1: stop.slowdown: no key of a site profile"},
+		{"a key of replays", ofSite, strings.Replace(profile, "  kind: slurm", "  kind: slurm\n  noise: 0.1", 1), "hpc.yaml:4: runner.noise: no key of a site profile"},
+		{"a value", ofSite, strings.Replace(profile, "48GiB", "much", 1), "hpc.yaml:5: runner.node_memory: "},
+		{"a library's value", ofSite, strings.Replace(profile, "pmi2", "pmi9", 1), "hpc.yaml:9: libraries.mpich.pmi: pmi: "},
+		{"an unknown library", ofSite, strings.Replace(profile, "openmpi", "lam", 1), "hpc.yaml:10: libraries.lam: want the name of a library"},
+		{"a list of libraries", ofSite, "libraries: [mpich]\n", "hpc.yaml:1: libraries: want a name"},
+		{"given twice", ofSite, profile + "machine: b\n", "hpc.yaml:11: machine: is given twice"},
+		{"no YAML", ofSite, "runner: [", "hpc.yaml:"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := config.Load(writeSite(t, tc.campaign, tc.profile), config.Layers{})
+			if !errors.Is(err, config.ErrConfig) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want an error with %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package campaigntest
+
+import (
+	"embed"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+//go:embed small.yaml fake
+var files embed.FS
+
+// Small puts a campaign into a folder, small.yaml with recorded data beside it in data,
+// and returns its file. It tunes allreduce for MPICH and Open MPI and converges.
+func Small(t testing.TB, dir string) (file string) {
+	t.Helper()
+	file = filepath.Join(dir, "small.yaml")
+	put(t, "small.yaml", file)
+	if err := os.Symlink(Recorded(t), filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Fake puts a campaign that runs jobs into a folder, small.yaml with a launcher and
+// benchmarks beside it, and returns its file. Scheduler is local or slurm. What a
+// candidate takes never changes. The file osu/ledger says which start measured what;
+// with a file osu/slow, of seconds, each size takes so long.
+func Fake(t testing.TB, dir, scheduler string) (file string) {
+	t.Helper()
+	osu := filepath.Join(dir, "osu")
+	if err := os.Mkdir(osu, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(dir, "small.yaml")
+	put(t, "fake/"+scheduler+".yaml", file)
+	put(t, "fake/mpirun.sh", filepath.Join(dir, "mpirun"))
+	for _, c := range []string{"allreduce", "alltoall"} {
+		put(t, "fake/osu.sh", filepath.Join(osu, "osu_"+c))
+	}
+	return file
+}
+
+// put writes one of the files that come with the package.
+func put(t testing.TB, name, to string) {
+	t.Helper()
+	content, err := files.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(to, content, 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Recorded returns the folder of the recorded data, data/simgrid of the repository that
+// the working directory belongs to.
+func Recorded(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "data", "simgrid")
+		} else if !errors.Is(err, os.ErrNotExist) || filepath.Dir(dir) == dir {
+			t.Fatal(err)
+		}
+		dir = filepath.Dir(dir)
+	}
+}

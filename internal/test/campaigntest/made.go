@@ -1,0 +1,85 @@
+package campaigntest
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+)
+
+// Made is a machine with made-up times of a broadcast by one library: small messages
+// like a tree, large ones a ring, and the library's own choice is a third slower than
+// the best of the two.
+type Made struct {
+	Library, Version string
+	Tree, Ring       string                       // as the library calls them
+	Factor           func(coll.Candidate) float64 // of times; nil: 1 everywhere
+}
+
+// MadeMPICH, MadeOpenMPI, MadeIntel and MadeMVAPICH are machines of the four libraries.
+var (
+	MadeMPICH   = Made{Library: "mpich", Version: "4.0.2", Tree: "binomial", Ring: "scatter_ring_allgather"}
+	MadeOpenMPI = Made{Library: "openmpi", Version: "4.1.4", Tree: "binomial", Ring: "scatter_allgather_ring"}
+	MadeIntel   = Made{Library: "intel", Version: "2019", Tree: "binomial", Ring: "ring"}
+	MadeMVAPICH = Made{Library: "mvapich2", Version: "2.3", Tree: "knomial", Ring: "scatter_ring_allgather"}
+)
+
+// Put puts a campaign on the machine into a folder, made.yaml with its data beside it,
+// and returns its file.
+func (m Made) Put(t testing.TB, dir string) (file string) {
+	t.Helper()
+	m.Record(t, dir)
+	file = filepath.Join(dir, "made.yaml")
+	text := fmt.Sprintf(`name: made
+output: out
+libraries: [{name: %s, version: "%s"}]
+collectives: [bcast]
+runner: {kind: replay, data: [in.csv], noise: 0.01}
+strategy: {name: uncertainty}
+model: {trees: 5}
+stop: {slowdown: 1.2, mistakes: 0.5, patience: 1}
+hpo: {trials: 0}
+`, m.Library, m.Version)
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Record writes the times of the machine as the recorded data of a campaign that Put
+// has put there: the machine may have changed since.
+func (m Made) Record(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(m.table()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m Made) table() string {
+	var b strings.Builder
+	b.WriteString("collective,algorithm,nodes,ppn,msg_bytes,time_us\n")
+	for _, l := range []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 3, PPN: 1}, {Nodes: 4, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 3, PPN: 2}, {Nodes: 6, PPN: 1}, {Nodes: 5, PPN: 3}} {
+		for size := int64(8); size <= 1<<20; size *= 4 {
+			ranks, s := float64(l.Ranks()), float64(size)
+			tree := math.Log2(ranks) * (2 + s/2000) * (1 + 0.3*float64(l.PPN))
+			ring := ranks*3 + s/1000
+			for _, x := range []struct {
+				name string
+				us   float64
+			}{{m.Tree, tree}, {m.Ring, ring}, {coll.Default.Name, 1.3 * min(tree, ring)}} {
+				if m.Factor != nil {
+					x.us *= m.Factor(coll.Candidate{
+						Point:     coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size},
+						Algorithm: coll.Algorithm{Name: x.name},
+					})
+				}
+				fmt.Fprintf(&b, "bcast,%s,%d,%d,%d,%.4f\n", x.name, l.Nodes, l.PPN, size, x.us)
+			}
+		}
+	}
+	return b.String()
+}

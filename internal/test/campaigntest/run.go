@@ -1,0 +1,66 @@
+package campaigntest
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"tutti/campaign/assembly"
+	"tutti/internal/config"
+	"tutti/store"
+)
+
+// Load reads a campaign file with keys set, each as KEY=VALUE.
+func Load(t testing.TB, file string, set ...string) *config.Campaign {
+	t.Helper()
+	cfg, err := config.Load(file, config.Layers{Set: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// New makes the campaign of a file with keys set.
+func New(t testing.TB, file string, set ...string) *assembly.Campaign {
+	t.Helper()
+	c, err := assembly.New(Load(t, file, set...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Begin starts the journal of a campaign in its folder.
+func Begin(t testing.TB, cfg *config.Campaign) *store.Journal {
+	t.Helper()
+	spec, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := store.Create(cfg.Output, store.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// Run tunes a campaign to its end and returns its folder, which holds the journal and,
+// where jobs ran, their folders.
+func Run(t testing.TB, cfg *config.Campaign) (dir string) {
+	t.Helper()
+	c, err := assembly.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Connect("k7x2m4qa", os.Environ()); err != nil {
+		t.Fatal(err)
+	}
+	j := Begin(t, cfg)
+	if _, err := c.Run(t.Context(), &store.State{}, j, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return cfg.Output
+}

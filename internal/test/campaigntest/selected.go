@@ -1,0 +1,39 @@
+package campaigntest
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/selection"
+)
+
+// Selected reads a table of selections, selection.csv, as rows of one library whose only
+// option is what is selected.
+func Selected(t testing.TB, text []byte, library string) []selection.Row {
+	t.Helper()
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []selection.Row
+	for _, line := range lines[1:] {
+		if line[0] != library {
+			continue
+		}
+		var p coll.Point
+		words := strings.Join(line[1:5], " ")
+		if _, err := fmt.Sscanf(words, "%s %d %d %d", &p.Collective, &p.Nodes, &p.PPN, &p.MsgBytes); err != nil {
+			t.Fatalf("%s: %v", words, err)
+		}
+		alg, err := coll.ParseAlgorithm(line[5])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, selection.Row{Point: p, Options: []selection.Option{{Algorithm: alg, Seconds: 1}}})
+	}
+	return rows
+}

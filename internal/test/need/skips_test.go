@@ -1,0 +1,115 @@
+package need_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+// reasons are those of the functions that skip a test by themselves.
+var reasons = map[string]string{
+	"cmd/tutti TestREADMEDemo":               "the gate demands it; elsewhere results/demo may be of an older tutti",
+	"internal/imports TestMapHasEveryFolder": "the sources may lie outside of a checkout",
+	"internal/test/need Missing":             "it fails where the need is demanded",
+	"store TestStaleLocks":                   "other systems than Linux",
+	"topology/cluster cores":                 "measurements of others, in the folder that CORES names",
+	"doctor TestNeeds":                       "only root is warned of being root",
+	"surrogate/forest FuzzForest":            "inputs that are no rows",
+}
+
+// TestSkips: nothing skips a test but a need that can be demanded, go test -short, the
+// lack of -long, and the reasons above.
+func TestSkips(t *testing.T) {
+	var found []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		for _, name := range skipping(file) {
+			found = append(found, folder+" "+name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	if want := slices.Sorted(maps.Keys(reasons)); !slices.Equal(found, want) {
+		t.Errorf("skip by themselves:\n%s\nwant\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// skipping returns the functions of a file that skip a test other than for -short and
+// -long.
+func skipping(file *ast.File) []string {
+	var names []string
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		skips := false
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IfStmt:
+				return !asked(n.Cond)
+			case *ast.SelectorExpr:
+				skips = skips || n.Sel.Name == "Skip" || n.Sel.Name == "Skipf" || n.Sel.Name == "SkipNow"
+			}
+			return true
+		})
+		if skips {
+			names = append(names, f.Name.Name)
+		}
+	}
+	return names
+}
+
+// asked reports whether a condition is testing.Short() or !*long.
+func asked(cond ast.Expr) bool {
+	switch c := cond.(type) {
+	case *ast.CallExpr:
+		f, ok := c.Fun.(*ast.SelectorExpr)
+		return ok && f.Sel.Name == "Short"
+	case *ast.UnaryExpr:
+		flag, ok := c.X.(*ast.StarExpr)
+		if !ok {
+			return false
+		}
+		name, ok := flag.X.(*ast.Ident)
+		return ok && name.Name == "long"
+	}
+	return false
+}
+
+// TestGateDemands: the gate demands every need.
+func TestGateDemands(t *testing.T) {
+	gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("need.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range regexp.MustCompile(`REQUIRE_\w+`).FindAllString(string(source), -1) {
+		if !strings.Contains(string(gate), " "+variable+"=1") {
+			t.Errorf(".ci/run does not set %s=1", variable)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package mpi
+
+import (
+	"slices"
+	"strings"
+
+	"tutti/coll"
+)
+
+// Above returns the catalogue of a library that works above another one, under a version
+// of its own: its own entries, then those of the other that keep wants, called by the
+// other's name and theirs: "mpich.binomial". Rules are those of whose the entry is.
+func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
+	out := &Catalogue{Library: c.Library, Version: version, entries: map[coll.Collective][]Entry{}}
+	for _, collective := range coll.Collectives() {
+		list := slices.Clone(c.entries[collective])
+		for _, e := range other.entries[collective] {
+			if keep(collective, e) {
+				e.Name = other.Library + "." + e.Name
+				list = append(list, e)
+			}
+		}
+		out.entries[collective] = list
+	}
+	a := above{c, other}
+	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants}
+	return out
+}
+
+// Below returns an algorithm that Above took from a library, as that one calls it, and
+// whether it is one.
+func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
+	name, ok := strings.CutPrefix(alg.Name, library+".")
+	if !ok {
+		return alg, false
+	}
+	inner, err := coll.NewAlgorithm(name, alg.Params()...)
+	return inner, err == nil
+}
+
+// above are two catalogues joined.
+type above struct{ own, other *Catalogue }
+
+// whose returns the catalogue that knows an algorithm, and what it calls it.
+func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
+	if inner, ok := Below(a.other.Library, alg); ok {
+		return a.other, inner
+	}
+	return a.own, alg
+}
+
+func (a above) lookup(_ *Catalogue, collective coll.Collective, _ Entry, alg coll.Algorithm) error {
+	cat, inner := a.whose(alg)
+	_, err := cat.Lookup(collective, inner)
+	return err
+}
+
+func (a above) check(_ *Catalogue, cand coll.Candidate) error {
+	if a.own.rules.Check != nil { // empty messages, whoever serves them
+		if err := a.own.rules.Check(a.own, cand); err != nil {
+			return err
+		}
+	}
+	cat, inner := a.whose(cand.Algorithm)
+	if cat == a.own {
+		return nil
+	}
+	return cat.Check(coll.Candidate{Point: cand.Point, Algorithm: inner})
+}
+
+func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm {
+	cat, inner := a.whose(coll.Algorithm{Name: e.Name})
+	e.Name = inner.Name
+	list := Variants(e, nil)
+	if cat.rules.Variants != nil {
+		list = cat.rules.Variants(cat, collective, e)
+	}
+	if cat == a.own {
+		return list
+	}
+	out := make([]coll.Algorithm, len(list))
+	for i, alg := range list {
+		named, err := coll.NewAlgorithm(cat.Library+"."+alg.Name, alg.Params()...)
+		if err != nil {
+			panic("mpi: " + err.Error()) // a part of it was an algorithm
+		}
+		out[i] = named
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package libraries_test
+
+import (
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+	"tutti/mpi/libtutti"
+	"tutti/selection"
+)
+
+// TestAbove: our own library above the others has the algorithms of both, forces each as
+// whose it is, and passes what every library passes.
+func TestAbove(t *testing.T) {
+	lib, ok := libraries.Named("libtutti")
+	if !ok {
+		t.Fatal("there is no libtutti")
+	}
+	mpilibrarytest.Run(t, lib)
+	mpilibrarytest.Check(t, lib, `
+1+mpich-4.0.2 bcast 4x2 1024 binomial runs
+1+mpich-4.0.2 bcast 4x2 1024 mpich.binomial runs
+1+mpich-4.0.2 bcast 4x2 0 mpich.binomial cannot
+1+mpich-4.0.2 allgather 3x1 8 mpich.recursive_doubling cannot
+1+mpich-4.0.2 bcast 4x2 1024 mpich.alpha unknown      # by files, at the start
+1+mpich-4.0.2 alltoallv 4x2 1024 mpich.scattered unknown
+1 bcast 4x2 1024 mpich.binomial unknown
+1+openmpi-4.1.4 bcast 4x2 1024 openmpi.pipeline(segsize=8192) runs
+1+openmpi-4.1.4 bcast 4x2 1024 openmpi.pipeline(chunk=8192) unknown
+1+openmpi-4.1.4 bcast 4x2 1024 mpich.binomial unknown`)
+	mpilibrarytest.CheckForced(t, lib, []mpilibrarytest.Forced{
+		{Name: "the default above Open MPI", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "library_default", NewComm: true},
+		{Name: "one of ours above it", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "bruck", Env: []string{"TUTTI_TABLE is a file"}, NewComm: true},
+	})
+}
+
+// TestMixedTable: a table tells of the MPI library's own algorithms how they are switched
+// on and what they need, and settings what the MPI library must start with.
+func TestMixedTable(t *testing.T) {
+	tests := []struct{ release, algorithm, settings string }{
+		{"1+mpich-4.0.2", "mpich.reduce_scatter_allgather", "TUTTI_TABLE LD_PRELOAD"},
+		{"1+openmpi-4.1.4", "openmpi.segmented_ring(segsize=1024)", "TUTTI_TABLE OMPI_MCA_coll_tuned_use_dynamic_rules OMPI_MCA_coll_hcoll_enable LD_PRELOAD"},
+	}
+	want := []string{`tutti-table 1
+for MPICH Version: 4.0.2
+algorithm allreduce mpich.reduce_scatter_allgather count_ge_pof2,builtin_op same MPIR_CVAR_COLLECTIVE_FALLBACK=2 MPIR_CVAR_ALLREDUCE_DEVICE_COLLECTIVE=0 MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=4
+allreduce ranks 8-8 ppn 2-2 bytes 1048576-1048576 mpich.reduce_scatter_allgather
+`, `tutti-table 1
+for Open MPI v4.1.4
+algorithm allreduce openmpi.segmented_ring(segsize=1024) commutative,count_ge_size,builtin_op new coll_tuned_use_dynamic_rules=1 coll_tuned_allreduce_algorithm=5 coll_tuned_allreduce_algorithm_segmentsize=1024
+allreduce ranks 8-8 ppn 2-2 bytes 1048576-1048576 openmpi.segmented_ring(segsize=1024)
+`}
+	for i, tc := range tests {
+		lib, cat, err := libraries.Release("libtutti", tc.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := []selection.Row{{
+			Point:   coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},
+			Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2e-3}, {Algorithm: mpilibrarytest.Algorithm(t, tc.algorithm), Seconds: 1e-3}},
+		}}
+		b, err := lib.Open(cat, "/lib/libtutti.so")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sel, err := b.Fit(rows, mpi.FitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := b.Export(sel, "/tuned")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(x.Files[0].Content); !strings.HasPrefix(text, want[i]+"end ") {
+			t.Errorf("table\n%swant\n%s", text, want[i])
+		}
+		if _, err := libtutti.Parse(x.Files[0].Content); err != nil {
+			t.Error(err)
+		}
+		var names []string
+		for _, s := range x.Setup.Settings {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != tc.settings {
+			t.Errorf("settings %s, want %s", got, tc.settings)
+		}
+	}
+}

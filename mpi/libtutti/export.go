@@ -1,0 +1,125 @@
+package libtutti
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+const (
+	tableName   = "tutti.table"
+	snippetName = "libtutti.env"
+	variable    = "TUTTI_TABLE"
+)
+
+type build struct {
+	*library
+	cat  *mpi.Catalogue
+	path string // of libtutti.so; empty where it is not known
+}
+
+// Open implements mpi.Library.
+func (l *library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
+	return build{l, cat, path}, nil
+}
+
+// Fit implements mpi.Build.
+func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+	var sel selection.Selection
+	for _, same := range selection.ByCollective(rows) {
+		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: opt.MaxLoss})
+		if err != nil {
+			return selection.Selection{}, err
+		}
+		sel.Trees = append(sel.Trees, tree)
+	}
+	_, _, err := b.table(sel.Trees)
+	return sel, err
+}
+
+// Export implements mpi.Build.
+func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
+	t, settings, err := b.table(sel.Trees)
+	if err != nil {
+		return mpi.Export{}, err
+	}
+	setup := selection.Setup{
+		Remarks:  []string{"The table of libtutti.so, which tutti runtime build makes: preload it into the application."},
+		Settings: []selection.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
+	}
+	setup.Settings = append(setup.Settings, settings...)
+	if b.path != "" {
+		setup.Remarks[0] = "The table of libtutti.so, which the application preloads. Open MPI's mpirun wants -x LD_PRELOAD for other nodes."
+		setup.Settings = append(setup.Settings, selection.Setting{Name: "LD_PRELOAD", Value: b.path})
+		setup.Lists = []string{"LD_PRELOAD"}
+	}
+	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}, nil
+}
+
+// table turns trees into rules, none for what is left to the MPI library, and returns the
+// settings that its algorithms want beside.
+func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
+	t := Table{For: b.bases[b.cat.Version].banner}
+	var settings []selection.Setting
+	for _, tree := range trees {
+		for _, c := range tree.Comms {
+			for _, p := range c.PPNs {
+				low := int64(0)
+				for _, band := range p.Bands {
+					if !band.Algorithm.IsDefault() {
+						way, wants, err := b.way(tree.Collective, band.Algorithm)
+						if err != nil {
+							return Table{}, nil, err
+						}
+						settings = add(settings, wants)
+						t.Rules = append(t.Rules, Rule{tree.Collective, Range{int64(c.Low), int64(c.High)}, Range{int64(p.Low), int64(p.High)},
+							Range{low, band.UpTo}, band.Algorithm, way})
+					}
+					low = band.UpTo + 1
+				}
+			}
+		}
+	}
+	return t, settings, nil
+}
+
+// way is how an algorithm runs: nil where the library runs it itself.
+func (b build) way(c coll.Collective, alg coll.Algorithm) (*Way, []mpi.Var, error) {
+	if below, ok := b.bases[b.cat.Version]; ok {
+		if way, wants, err := below.wayOf(b.cat, c, alg); way != nil || err != nil {
+			return way, wants, err
+		}
+	}
+	_, err := b.cat.Lookup(c, alg)
+	return nil, nil, err
+}
+
+// add appends what is not there yet.
+func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
+	for _, v := range wants {
+		if s := (selection.Setting{Name: v.Name, Value: v.Value}); !slices.Contains(settings, s) {
+			settings = append(settings, s)
+		}
+	}
+	return settings
+}
+
+// Replay implements mpi.Build.
+func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
+	for _, r := range rows {
+		p := r.Point
+		t, err := Parse(x.Loaded(p.Layout(), variable))
+		if err != nil {
+			return fmt.Errorf("libtutti: %w", err)
+		}
+		want, _ := sel.Select(p)
+		if got := t.Select(p.Collective, p.Ranks(), p.PPN, size(p)); got != want {
+			return fmt.Errorf("libtutti: %v: the table selects %v: want %v", p, got, want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package libtutti
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// Force implements mpi.Measurable: a program that knows the library tells it the
+// algorithm, any other one starts with a table of one rule. An algorithm of the MPI library
+// is forced as that library says. The default is the MPI library's own choice.
+func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
+	var f mpi.Forcing
+	b, above := l.bases[cat.Version]
+	if above {
+		inner, theirs := mpi.Below(b.Facts().Name, c.Algorithm)
+		if theirs {
+			return b.Force(b.catalogue(), coll.Candidate{Point: c.Point, Algorithm: inner})
+		}
+		var err error
+		if f, err = b.Force(b.catalogue(), coll.Candidate{Point: c.Point, Algorithm: coll.Default}); err != nil {
+			return f, err
+		}
+	}
+	if c.Algorithm.IsDefault() {
+		return f, nil
+	}
+	if _, err := cat.Lookup(c.Collective, c.Algorithm); err != nil {
+		return mpi.Forcing{}, err
+	}
+	all := Table{Rules: []Rule{{Collective: c.Collective, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, mostBytes}, Algorithm: c.Algorithm}}}
+	f.Env, f.Own = []mpi.Var{{Name: variable, File: all.Bytes()}}, c.Algorithm
+	return f, nil
+}
+
+// Obeyed implements mpi.Measurable: the library says itself what served a call.
+func (*library) Obeyed(_ *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
+	for _, names := range stacks {
+		if want := c.Algorithm.String(); len(names) != 1 || names[0] != want {
+			return mpi.Disobeyed(names, want)
+		}
+	}
+	return nil
+}
+
+// Inspect implements mpi.Measurable.
+func (l *library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
+	if b.File == "" {
+		return mpi.Inspection{}
+	}
+	return mpi.Inspection{Catalogue: l.releases()[0], Build: []string{fmt.Sprintf("%s is preloaded into applications", b.File)}}
+}

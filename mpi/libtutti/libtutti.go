@@ -1,0 +1,60 @@
+package libtutti
+
+import (
+	_ "embed"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// Library is the library inside applications, above any MPI library.
+var Library = Above()
+
+type library struct {
+	bases    map[string]base // by release
+	releases func() []*mpi.Catalogue
+}
+
+// Facts implements mpi.Library.
+func (*library) Facts() mpi.Facts {
+	return mpi.Facts{
+		Name: "libtutti", Title: "libtutti", Family: "mpich",
+		Files:    []string{tableName, snippetName},
+		Preload:  true,
+		Sight:    mpi.ByAsking,
+		Guards:   true,                                                              // what demands a commutative operation leaves others to the MPI library
+		Launcher: mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or that of any other MPI library
+		Install:  mpi.Install{Compilers: []string{"mpicc"}},
+	}
+}
+
+// Releases implements mpi.Library: a release is the version of the table, and the MPI
+// library below where its own algorithms are candidates, too.
+func (l *library) Releases() []*mpi.Catalogue { return l.releases() }
+
+// Recognise implements mpi.Library: the file of an MPI library is never this one.
+func (*library) Recognise() mpi.Recogniser { return nil }
+
+// Size implements mpi.Library.
+func (*library) Size(p coll.Point) int64 { return size(p) }
+
+// size is the number of bytes that a benchmark's call has at a point, as the library
+// counts them: the part of one rank where coll.Collective.PerRank says so, else the
+// whole message. Blocks of reduce_scatter are equal.
+func size(p coll.Point) int64 {
+	count := p.Count()
+	switch p.Collective {
+	case coll.Barrier:
+		return 0
+	case coll.ReduceScatter, coll.ReduceScatterBlock:
+		if ranks := int64(p.Ranks()); count > 0 {
+			count = max(1, count/ranks) * ranks
+		}
+	}
+	return count * p.Collective.ElementBytes()
+}
+
+//go:embed algorithms.csv
+var algorithms string
+
+var releases = mpi.Table(algorithms, mpi.Rules{Lookup: checkParameters, Check: checkPoint, Variants: variants})

@@ -1,0 +1,174 @@
+package libtutti
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/test/golden"
+	"tutti/internal/test/mpilibrarytest"
+	"tutti/mpi"
+)
+
+func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
+
+func TestCatalogue(t *testing.T) {
+	mpilibrarytest.Check(t, Library, `
+1 allgather 6x1 8 recursive_doubling cannot
+1 allgather 3x1 8 neighbor cannot
+1 allgather 4x2 8 neighbor runs
+1 allreduce 8x1 16 ring cannot            # four elements on eight ranks
+1 allreduce 8x1 32 rabenseifner runs
+1 bcast 8x1 1024 pipeline(segsize=8192) runs
+1 bcast 8x1 1024 pipeline(segsize=0) unknown
+1 bcast 8x1 1024 pipeline(segsize=08) unknown
+1 allgather 8x1 1024 ring(segsize=8192) unknown
+1 alltoallv 8x1 1024 pairwise runs
+1 alltoall 8x1 8 modified_bruck(radix=3) runs
+1 exscan 8x1 8 ring unknown`)
+}
+
+func TestSize(t *testing.T) {
+	tests := []struct {
+		collective coll.Collective
+		bytes      int64
+		want       int64
+	}{
+		{coll.Barrier, 0, 0},
+		{coll.Allgather, 5, 5},
+		{coll.Bcast, 0, 0},
+		{coll.Allreduce, 1, 4},           // one element
+		{coll.ReduceScatter, 64, 48},     // two elements for each of six ranks
+		{coll.ReduceScatterBlock, 4, 24}, // at least one for each
+	}
+	for _, tc := range tests {
+		if got := size(coll.Point{Collective: tc.collective, Nodes: 3, PPN: 2, MsgBytes: tc.bytes}); got != tc.want {
+			t.Errorf("size of %s, %d bytes on 6 ranks = %d, want %d", tc.collective, tc.bytes, got, tc.want)
+		}
+	}
+}
+
+// sample has a table for rows of the suite.
+func sample(t testing.TB) Table {
+	t.Helper()
+	b := build{library: Library.(*library), cat: releases()[0]}
+	sel, err := b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), mpi.FitOptions{MaxLoss: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, err := b.table(sel.Trees)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestGolden(t *testing.T) {
+	table := sample(t)
+	text := table.Bytes("of the tests")
+	golden.Check(t, "tutti.table", text)
+	back, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(table, back, cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })); d != "" {
+		t.Errorf("read back (-written +read):\n%s", d)
+	}
+}
+
+// whole gives text its last line.
+func whole(text string) []byte { return []byte(text + lastLine(text)) }
+
+// refused are texts that are no tables, and why.
+func refused() map[string]string {
+	const good = "tutti-table 1\nbcast ranks 2-4 ppn 1-1 bytes 0-8 binomial\n"
+	out := map[string]string{
+		"":                                      "checksum",
+		good:                                    "checksum",
+		string(whole(good)[:len(good)+20]):      "checksum",
+		string(whole(good)) + "\n":              "checksum",
+		string(whole("")):                       "line 1",
+		string(whole("tutti-table 2\n")):        "line 1",
+		string(whole("tutti-table 1")):          "checksum",
+		string(whole("tutti-table 1\n\n")):      "line 2",
+		string(whole("tutti-table 1\r\n")):      "line 1",
+		string(whole("tutti-table 1\n#\x00\n")): "checksum",
+	}
+	for from, to := range map[string]string{
+		"bcast": "bcasts", "ranks 2-4": "ranks 4-2", "ppn 1": "ppn 0", "0-8": "00-8", "2-4": "2-2147483648", "bytes 0-8": "bytes 0-4611686018427387905",
+		"binomial": "ring", "binomial\n": "binomial(segsize=0)\n", "binomial\n\n": "binomial \n", " ppn": "  ppn", "0-8 ": "0-8  ", "1-1": "+1-1",
+		"binomial ": "binomial()", "bytes 0": "bytes 99999999999999999999",
+	} {
+		if text := strings.Replace(good, strings.TrimSuffix(from, " "), to, 1); text != good {
+			out[string(whole(text))] = "line 2"
+		}
+	}
+	for from, to := range map[string]string{
+		"for MPI": "for ", "MPI 1.0\n": "MPI 1.0 \n", "MPI 1": "MPI \t1", "for MPI 1.0\n": "for MPI 1.0\nfor MPI 1.0\n", "algorithm bcast": "algorithm bcasts",
+		"mpich.x": "mpich", "mpich.x(": ".x(", "mpich.x(a": "mpich.(a", "a=1,b=2": "b=2,a=1", "b=2": "a=2", "=1,": "=,", "2)": "2", "(a=1,b=2)": "()",
+		"pow2,even": "even,", "even": "odd", "same": "other", "A=1": "A=", "A=-1": "A=--1", "A=1 B": "A=1  B", "B=2": "B-=2", "=1 B": "=1234567890 B",
+		"0-8 mpich.x": "0-8 mpich.y", "even same A=1 B=2": "even same",
+	} {
+		if text := strings.ReplaceAll(told, from, to); text != told {
+			out[string(whole(text))] = "line "
+		}
+	}
+	return out
+}
+
+// told is a table that says how an algorithm of the MPI library is switched on.
+const told = `tutti-table 1
+for MPI 1.0
+algorithm bcast mpich.x(a=1,b=2) pow2,even same A=1 B=2
+algorithm barrier mpich.x(a=1,b=2) - new A=-1
+bcast ranks 2-4 ppn 1-1 bytes 0-8 mpich.x(a=1,b=2)
+`
+
+// A table that tells of algorithms of the MPI library is read as it was written.
+func TestParseTold(t *testing.T) {
+	table, err := Parse(whole(told))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused := strings.Replace(told, "algorithm barrier mpich.x(a=1,b=2) - new A=-1\n", "", 1)
+	if got := string(table.Bytes()); got != string(whole(unused)) {
+		t.Errorf("written again:\n%swant\n%s", got, whole(unused))
+	}
+	r := table.Rules[0]
+	want := &Way{Needs: []mpi.Requirement{mpi.PowerOfTwo, mpi.Even}, Switches: []mpi.Switch{{Name: "A", Value: 1}, {Name: "B", Value: 2}}}
+	if d := cmp.Diff(want, r.Way); d != "" || table.For != "MPI 1.0" {
+		t.Errorf("for %q, way (-want +got):\n%s", table.For, d)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range refused() {
+		if _, err := Parse([]byte(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want ErrTable with %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(sample(f).Bytes())
+	f.Add(whole(told))
+	for text := range refused() {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, text := range [][]byte{text, whole(string(text))} {
+			table, err := Parse(text)
+			if err != nil {
+				continue
+			}
+			again, err := Parse(table.Bytes())
+			if err != nil || !bytes.Equal(again.Bytes(), table.Bytes()) {
+				t.Fatalf("%v\n%s", err, table.Bytes())
+			}
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package libtutti
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/csource"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+)
+
+// reader builds the program that reads tables with the library's own files.
+func reader(t *testing.T) string {
+	t.Helper()
+	mpitest.BuildProgram(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, csource.Pair)
+	dir := t.TempDir()
+	args, err := csource.Runtime.Unpack(dir, "select")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "select.c"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "select.c"), text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	args[slices.Index(args, "-shared")] = "select.c"
+	cmd := exec.Command("mpicc.mpich", append(args, "-fsanitize=address,undefined")...)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("mpicc.mpich: %v\n%s", err, said)
+	}
+	return filepath.Join(dir, "select")
+}
+
+// answers gives statements to the program and returns its lines.
+func answers(t *testing.T, program string, statements []byte) []string {
+	t.Helper()
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
+	cmd.Stdin = bytes.NewReader(statements)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	var lines []string
+	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
+
+// TestLiveReader holds the library's reader against this package's.
+func TestLiveReader(t *testing.T) {
+	program := reader(t)
+	t.Run("algorithms", func(t *testing.T) { testAlgorithms(t, program) })
+	t.Run("points", func(t *testing.T) { testPoints(t, program) })
+	t.Run("texts", func(t *testing.T) { testTexts(t, program) })
+}
+
+// testAlgorithms: the repository has what the catalogue says.
+func testAlgorithms(t *testing.T, program string) {
+	var want []string
+	for _, c := range coll.Collectives() {
+		for _, e := range releases()[0].Entries(c) {
+			var needs []string
+			for _, r := range e.Requires {
+				needs = append(needs, string(r))
+			}
+			want = append(want, fmt.Sprintf("%s,%s,%s,%s", c, e.Name, strings.Join(e.Params, ";"), strings.Join(needs, ";")))
+		}
+	}
+	if got := answers(t, program, []byte("list\n")); !slices.Equal(got[:len(got)-1], want) {
+		t.Errorf("the repository has\n%s\nthe catalogue\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// testPoints: both readers select the same, at the ends of every rule and beside them;
+// and what a call runs is that, or the MPI library's own where the number of ranks
+// forbids it.
+func testPoints(t *testing.T, program string) {
+	table := sample(t)
+	statements := fmt.Appendf(nil, "text %d\n%s", len(table.Bytes()), table.Bytes())
+	want := []string{"taken"}
+	for _, r := range table.Rules {
+		for _, ranks := range []int64{r.Ranks.Low - 1, r.Ranks.Low, r.Ranks.High, r.Ranks.High + 1} {
+			for _, ppn := range []int64{r.PPN.Low, r.PPN.High + 1} {
+				for _, b := range []int64{r.Bytes.Low - 1, r.Bytes.Low, r.Bytes.High, r.Bytes.High + 1} {
+					if ranks < 1 || b < 0 {
+						continue
+					}
+					statements = fmt.Appendf(statements, "ask %s %d %d %d\n", r.Collective, ranks, ppn, b)
+					alg := table.Select(r.Collective, int(ranks), int(ppn), b)
+					want = append(want, fmt.Sprintf("%s %s", alg, runs(t, r.Collective, alg, int(ranks))))
+				}
+			}
+		}
+	}
+	got := answers(t, program, statements)
+	if len(got) != len(want) {
+		t.Fatalf("%d answers, want %d", len(got), len(want))
+	}
+	asked := strings.Split(string(statements[bytes.Index(statements, []byte("ask ")):]), "\n")
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%s: the library selects and runs %s, want %s", asked[max(0, i-1)], got[i], want[i])
+		}
+	}
+}
+
+func runs(t *testing.T, c coll.Collective, alg coll.Algorithm, ranks int) coll.Algorithm {
+	t.Helper()
+	if alg.IsDefault() {
+		return alg
+	}
+	e, err := releases()[0].Lookup(c, alg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := coll.Point{Collective: c, Nodes: ranks, PPN: 1}
+	for _, r := range []mpi.Requirement{mpi.PowerOfTwo, mpi.Even} {
+		if e.Has(r) && !r.Holds(p) {
+			return coll.Default
+		}
+	}
+	return alg
+}
+
+// testTexts: one reader refuses what the other does, for a thousand texts with a right
+// checksum in which a few bytes are others.
+func testTexts(t *testing.T, program string) {
+	var texts [][]byte
+	for text := range refused() {
+		texts = append(texts, []byte(text))
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	const letters = " \n#-()=.,0123456789abcdefghijklmnopqrstuvwxyz_\x00"
+	lines := strings.SplitAfterN(string(sample(t).Bytes()), "\n", 8)
+	for i := range 1000 {
+		text := []byte(strings.Join(lines[:2+rng.IntN(6)], ""))
+		if i%2 == 0 {
+			text = []byte(told)
+		}
+		for range 1 + rng.IntN(3) {
+			text[rng.IntN(len(text))] = letters[rng.IntN(len(letters))]
+		}
+		texts = append(texts, whole(string(text)))
+	}
+	var statements []byte
+	for _, text := range texts {
+		statements = fmt.Appendf(statements, "text %d\n%s", len(text), text)
+	}
+	got := answers(t, program, statements)
+	if len(got) != len(texts) {
+		t.Fatalf("%d answers, want %d", len(got), len(texts))
+	}
+	for i, text := range texts {
+		if _, err := Parse(text); (err == nil) != (got[i] == "taken") {
+			t.Errorf("%q: Parse: %v; the library: %s", text, err, got[i])
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package libtutti
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// Parse reads a table as the library does: what one takes the other takes, too. The
+// error matches ErrTable.
+func Parse(text []byte) (Table, error) {
+	last := len(text) - len(lastLine(""))
+	if last < 0 || len(text) > mostText || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
+		return Table{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
+	}
+	lines := strings.SplitAfter(string(text[:last]), "\n")
+	if lines[0] != firstLine+"\n" {
+		return Table{}, fmt.Errorf("%w: line 1: want %s", ErrTable, firstLine)
+	}
+	p := parser{ways: map[wayKey]*Way{}}
+	for i, line := range lines[1 : len(lines)-1] {
+		if err := p.statement(strings.TrimSuffix(line, "\n")); err != nil {
+			return Table{}, fmt.Errorf("%w: line %d: %w", ErrTable, i+2, err)
+		}
+	}
+	return p.table, nil
+}
+
+// parser reads statements one after another.
+type parser struct {
+	table Table
+	ways  map[wayKey]*Way
+}
+
+// wayKey is an algorithm of the MPI library as a table names it.
+type wayKey struct {
+	collective coll.Collective
+	algorithm  coll.Algorithm
+}
+
+func (p *parser) statement(line string) error {
+	if strings.HasPrefix(line, "#") {
+		return nil
+	}
+	if banner, ok := strings.CutPrefix(line, "for "); ok {
+		return p.banner(banner)
+	}
+	if way, ok := strings.CutPrefix(line, "algorithm "); ok {
+		return p.way(way)
+	}
+	return p.rule(line)
+}
+
+var bannerForm = regexp.MustCompile(`^[!-~]([ -~]{0,125}[!-~])?$`)
+
+func (p *parser) banner(text string) error {
+	if p.table.For != "" || !bannerForm.MatchString(text) {
+		return errors.New("want what an MPI library says of itself, once, in at most 127 letters")
+	}
+	p.table.For = text
+	return nil
+}
+
+var (
+	wayForm    = regexp.MustCompile(`^([a-z_]+) (\S{1,127}) (\S+) (same|new)((?: \S+){1,64})$`)
+	switchForm = regexp.MustCompile(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
+)
+
+// way reads COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ...
+func (p *parser) way(text string) error {
+	word := wayForm.FindStringSubmatch(text)
+	if word == nil {
+		return errors.New("want algorithm COLLECTIVE LIBRARY.NAME NEEDS same|new and one VARIABLE=INTEGER or more")
+	}
+	var key wayKey
+	var err error
+	if key.collective, err = coll.ParseCollective(word[1]); err != nil {
+		return err
+	}
+	if key.algorithm, err = coll.ParseAlgorithm(word[2]); err != nil {
+		return err
+	}
+	library, name, dotted := strings.Cut(key.algorithm.Name, ".")
+	if !dotted || library == "" || name == "" || key.algorithm.String() != word[2] || p.ways[key] != nil {
+		return fmt.Errorf("algorithm %q: want LIBRARY.NAME, once", word[2])
+	}
+	w := &Way{New: word[4] == "new"}
+	if w.Needs, err = needsOf(word[3]); err != nil {
+		return err
+	}
+	for _, text := range strings.Fields(word[5]) {
+		s := switchForm.FindStringSubmatch(text)
+		if s == nil {
+			return fmt.Errorf("%q: want VARIABLE=INTEGER", text)
+		}
+		value, err := strconv.Atoi(s[2])
+		if err != nil {
+			return err
+		}
+		w.Switches = append(w.Switches, mpi.Switch{Name: s[1], Value: value})
+	}
+	p.ways[key] = w
+	return nil
+}
+
+// needsOf reads requirements divided by commas; - is none.
+func needsOf(text string) ([]mpi.Requirement, error) {
+	if text == "-" {
+		return nil, nil
+	}
+	var out []mpi.Requirement
+	for name := range strings.SplitSeq(text, ",") {
+		if !isGuarded(mpi.Requirement(name)) {
+			return nil, fmt.Errorf("%q: want some of %v divided by commas, or -", text, guarded)
+		}
+		out = append(out, mpi.Requirement(name))
+	}
+	return out, nil
+}
+
+const number = `(0|[1-9][0-9]{0,18})`
+
+var ruleForm = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + ` bytes ` + number + `-` + number + ` (\S+)$`)
+
+func (p *parser) rule(line string) error {
+	word := ruleForm.FindStringSubmatch(line)
+	if word == nil {
+		return errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM")
+	}
+	var r Rule
+	var err error
+	if r.Collective, err = coll.ParseCollective(word[1]); err != nil {
+		return err
+	}
+	for i, to := range []struct {
+		*Range
+		least, most int64
+	}{{&r.Ranks, 1, math.MaxInt32}, {&r.PPN, 1, math.MaxInt32}, {&r.Bytes, 0, mostBytes}} {
+		low, lowErr := strconv.ParseInt(word[2+2*i], 10, 64)
+		high, highErr := strconv.ParseInt(word[3+2*i], 10, 64)
+		*to.Range = Range{low, high}
+		if lowErr != nil || highErr != nil || low < to.least || high < low || high > to.most {
+			return fmt.Errorf("want a range of %d to %d, the lower end first", to.least, to.most)
+		}
+	}
+	if r.Algorithm, r.Way, err = p.algorithm(r.Collective, word[8]); err != nil {
+		return err
+	}
+	p.table.Rules = append(p.table.Rules, r)
+	return nil
+}
+
+// algorithm reads one of the library or one that the table has told of, spelt as String
+// spells it.
+func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Way, error) {
+	alg, err := coll.ParseAlgorithm(text)
+	if err != nil || alg.IsDefault() {
+		return alg, nil, err
+	}
+	if alg.String() != text {
+		return alg, nil, fmt.Errorf("algorithm %q: want it as %s", text, alg)
+	}
+	if w := p.ways[wayKey{c, alg}]; w != nil {
+		return alg, w, nil
+	}
+	_, err = releases()[0].Lookup(c, alg)
+	return alg, nil, err
+}

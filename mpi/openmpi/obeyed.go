@@ -1,0 +1,74 @@
+package openmpi
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// Obeyed implements mpi.Measurable. Nothing is seen where the component tuned is a
+// part of the library itself.
+func (library) Obeyed(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
+	e, err := cat.Lookup(c.Collective, c.Algorithm)
+	if err != nil {
+		return err
+	}
+	want := function(c.Collective, e.Name)
+	var saw []string
+	for _, stack := range stacks {
+		if i := slices.IndexFunc(stack, func(name string) bool { return strings.HasPrefix(name, basePrefix) }); i >= 0 {
+			saw = append(saw, stack[i])
+		}
+	}
+	switch {
+	case slices.ContainsFunc(saw, func(name string) bool { return plain(name) == plain(want) }):
+		return nil
+	case len(saw) == 0:
+		return errors.New("the error names no algorithm")
+	}
+	return mpi.Disobeyed(saw, want)
+}
+
+// basePrefix begins the names of functions that are algorithms.
+const basePrefix = "ompi_coll_base_"
+
+// function returns the function that the library enters for an algorithm.
+func function(c coll.Collective, name string) string {
+	if c == coll.ReduceScatterBlock && name == "basic_linear" {
+		return basePrefix + "reduce_scatter_block_basic_linear"
+	}
+	if other, ok := functions[string(c)+" "+name]; ok {
+		name = other
+	}
+	return basePrefix + string(c) + "_intra_" + name
+}
+
+// functions that are not called as the enumerators of the parameters are,
+// underscores aside. Source: ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4.
+var functions = map[string]string{
+	"allgather linear":                 "basic_linear",
+	"allgather neighbor":               "neighbor_exchange",
+	"allgather two_proc":               "two_procs",
+	"allgatherv default":               "basic_default",
+	"allgatherv neighbor":              "neighbor_exchange",
+	"allgatherv two_proc":              "two_procs",
+	"allreduce rabenseifner":           "redscat_allgather",
+	"allreduce segmented_ring":         "ring_segmented",
+	"alltoall linear":                  "basic_linear",
+	"alltoall modified_bruck":          "bruck",
+	"alltoall two_proc":                "two_procs",
+	"barrier linear":                   "basic_linear",
+	"barrier two_proc":                 "two_procs",
+	"bcast binary_tree":                "bintree",
+	"bcast split_binary_tree":          "split_bintree",
+	"reduce linear":                    "basic_linear",
+	"reduce rabenseifner":              "redscat_gather",
+	"reduce_scatter recursive_halving": "basic_recursive_halving",
+}
+
+// plain leaves the underscores and hyphens out of a name: the library is not of one
+// mind about them.
+func plain(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }

@@ -1,0 +1,32 @@
+#!/bin/sh
+# What the runtime library adds to a call, in nanoseconds: alone, tracing, selecting.
+#
+#   scripts/bench-runtime.sh [MPICC MPIEXEC]
+set -eu
+cd "$(dirname "$0")/.."
+mpicc=${1:-mpicc.mpich}
+mpiexec=${2:-mpiexec.hydra}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/tutti" ./cmd/tutti
+"$work/tutti" runtime build --mpicc "$mpicc" -o "$work/libtutti.so" >/dev/null
+"$mpicc" -O2 -o "$work/cost" csource/testdata/cost.c
+
+# The calls have 8 bytes: they are looked up and left to the MPI library.
+cat >"$work/table" <<'END'
+tutti-table 1
+bcast ranks 1-1 ppn 1-1 bytes 0-4 binomial
+end f50165c14d7d6322
+END
+
+cost() {
+	label=$1
+	shift
+	printf '%-22s' "$label"
+	env "$@" "$mpiexec" -n 1 "$work/cost"
+}
+cost 'not loaded' NONE=
+cost 'off' LD_PRELOAD="$work/libtutti.so"
+cost 'selecting' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table"
+cost 'tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TRACE="$work/trace.csv"
+cost 'selecting and tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table" TUTTI_TRACE="$work/trace.csv"

@@ -1,0 +1,56 @@
+#!/bin/sh
+# What the runtime library's algorithms are worth on simulated machines, in microseconds, and
+# whether all of them are right on many ranks. SELECTORS and algorithms of SMPI are the
+# libraries' own. Hours for 512 ranks; ASK=figures leaves the checks out, ASK=check the figures.
+#
+#   scripts/bench-simulated.sh > FILE
+set -eu
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh scripts/simulate-build.sh "$work"
+
+# ours MACHINE RANKS PPN PLACEMENT COLLECTIVE SIZES ALGORITHM...
+ours() {
+	machine=$1 ranks=$2 ppn=$3 placement=$4
+	shift 4
+	scripts/simulate.sh "$work" "$machine" "$ranks" "$ppn" "$placement" "$work/time" "$@" | sed "s/^/$machine,$placement,ours,/"
+}
+
+# theirs, likewise: selectors of SMPI, or its algorithms of the collective
+theirs() {
+	machine=$1 ranks=$2 ppn=$3 placement=$4 collective=$5 sizes=$6
+	shift 6
+	for name in "$@"; do
+		option=$collective:$name
+		case $name in mpich | ompi | mvapich2 | impi) option=coll-selector:$name ;; esac
+		OPTIONS=--cfg=smpi/$option scripts/simulate.sh "$work" "$machine" "$ranks" "$ppn" "$placement" "$work/time" "$collective" "$sizes" library |
+			sed "s/,library,/,$name,/; s/^/$machine,$placement,SMPI,/"
+	done
+}
+
+figures() {
+	echo "machine,placement,whose,collective,algorithm,bytes,microseconds"
+	for where in "star block" "chain block" "star dealt"; do
+		# shellcheck disable=SC2086
+		set -- ${where% *} 32 1 ${where#* }
+		ours "$@" allgather 1024,8192,32768 ring ring_depth_first recursive_doubling neighbor bruck two_level
+		theirs "$@" allgather 1024,8192,32768 mpich ompi mvapich2
+		ours "$@" allreduce 2048,65536 recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first
+		theirs "$@" allreduce 2048,65536 mpich ompi lr rab_rdb
+		ours "$@" alltoall 4096,32768,131072 linear pairwise windows=4 mesh scheduled scheduled_barrier
+		theirs "$@" alltoall 4096,32768,131072 mpich ompi ring pair basic_linear
+	done
+	sizes=8,8192,65536,262144,1048576
+	for placement in block cyclic random:1; do
+		ours tree 256 8 $placement bcast $sizes binomial scatter_allgather_ring two_level multi_level magpie \
+			two_level_pipeline=8192 two_level_pipeline=32768 two_level_binary=32768 scatter_ring_depth_first
+		theirs tree 256 8 $placement bcast $sizes ompi mvapich2 binomial_tree scatter_LR_allgather scatter_rdb_allgather
+	done
+}
+
+if [ "${ASK:-}" != check ]; then figures; fi
+if [ "${ASK:-}" != figures ]; then
+	scripts/simulate.sh "$work" tree 64 1 block "$work/check" 1 +
+	scripts/simulate.sh "$work" tree 512 8 random:1 "$work/check" -scheduled_barrier 1 # which has 65 536 barriers
+fi

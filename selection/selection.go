@@ -1,0 +1,169 @@
+package selection
+
+import (
+	"cmp"
+	"slices"
+
+	"tutti/coll"
+)
+
+// Selection is what a library is told: trees for everybody and, where its rules know the
+// size of a communicator but nothing of nodes, other ones for jobs of layouts that
+// would lose by them.
+type Selection struct {
+	Trees     []*Tree // one per collective, alphabetical
+	Layouts   []LayoutTrees
+	Conflicts []Conflict
+
+	// Inter has the algorithms between nodes, for collectives that the library makes
+	// from parts: its points have one rank on each node.
+	Inter []*Tree
+}
+
+// LayoutTrees holds the trees for jobs of one layout: the common ones but for
+// communicators as large as the job.
+type LayoutTrees struct {
+	Layout coll.Layout
+	Trees  []*Tree
+}
+
+// Conflict is a layout that disagrees with another one of as many ranks.
+type Conflict struct {
+	Collective coll.Collective
+	Layout     coll.Layout
+	Loss       float64 // worst predicted slowdown, minus one, under the common rules
+}
+
+// FitAll fits the rows of any number of collectives. size is the library's
+// own measure of a message, as for Fit; rows are told apart by ranks alone.
+func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
+	trees, err := fitTrees(rows, size, maxLoss)
+	if err != nil {
+		return Selection{}, err
+	}
+	sel := Selection{Trees: trees}
+	for _, l := range rivals(rows) {
+		// What a job of this layout needs: its own rows where others have as many ranks.
+		own, err := fitTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
+			return r.Point.Ranks() == l.Ranks() && r.Point.Layout() != l
+		}), size, maxLoss)
+		if err != nil {
+			return Selection{}, err
+		}
+		lost := false
+		for _, t := range own {
+			common := worstLoss(TreeOf(trees, t.Collective), rows, l)
+			if common > maxLoss && worstLoss(t, rows, l) < common {
+				sel.Conflicts = append(sel.Conflicts, Conflict{t.Collective, l, common})
+				lost = true
+			}
+		}
+		if lost {
+			sel.Layouts = append(sel.Layouts, LayoutTrees{l, own})
+		}
+	}
+	return sel, nil
+}
+
+// Leaves is the number of bands that are told: those for everybody, or of the layouts
+// where there are none.
+func (p Selection) Leaves() int {
+	trees := slices.Concat(p.Trees, p.Inter)
+	if len(p.Trees) == 0 {
+		for _, l := range p.Layouts {
+			trees = append(trees, l.Trees...)
+		}
+	}
+	n := 0
+	for _, t := range trees {
+		n += t.Summary.Leaves
+	}
+	return n
+}
+
+// For returns the trees for jobs of a layout.
+func (p Selection) For(l coll.Layout) []*Tree {
+	for _, own := range p.Layouts {
+		if own.Layout == l {
+			return own.Trees
+		}
+	}
+	return p.Trees
+}
+
+// Select returns what a job of the point's own layout does at the point, and false
+// outside the tuned range, where the library's default stays.
+func (p Selection) Select(point coll.Point) (coll.Algorithm, bool) {
+	if t := TreeOf(p.For(point.Layout()), point.Collective); t != nil {
+		return t.Select(point)
+	}
+	return coll.Default, false
+}
+
+// TreeOf returns the tree of a collective, nil when there is none.
+func TreeOf(trees []*Tree, c coll.Collective) *Tree {
+	for _, t := range trees {
+		if t.Collective == c {
+			return t
+		}
+	}
+	return nil
+}
+
+// ByCollective returns the rows of each collective, in the order of coll.ComparePoints.
+func ByCollective(rows []Row) [][]Row {
+	if len(rows) == 0 {
+		return nil
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b Row) int { return coll.ComparePoints(a.Point, b.Point) })
+	return chunk(rows, func(a, b Row) bool { return a.Point.Collective == b.Point.Collective })
+}
+
+// fitTrees fits one tree per collective.
+func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree, error) {
+	var trees []*Tree
+	for _, same := range ByCollective(rows) {
+		t, err := Fit(same, size, Options{MaxLoss: maxLoss, ByRanks: true})
+		if err != nil {
+			return nil, err
+		}
+		trees = append(trees, t)
+	}
+	return trees, nil
+}
+
+// rivals returns the layouts that share their number of ranks with another,
+// by ranks.
+func rivals(rows []Row) []coll.Layout {
+	var all []coll.Layout
+	for _, r := range rows {
+		all = append(all, r.Point.Layout())
+	}
+	slices.SortFunc(all, func(a, b coll.Layout) int {
+		return cmp.Or(cmp.Compare(a.Ranks(), b.Ranks()), coll.CompareLayouts(a, b))
+	})
+	all = slices.Compact(all)
+	var out []coll.Layout
+	for i, l := range all {
+		if i > 0 && all[i-1].Ranks() == l.Ranks() || i+1 < len(all) && all[i+1].Ranks() == l.Ranks() {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// worstLoss returns the largest loss of a tree over the rows of a layout.
+func worstLoss(t *Tree, rows []Row, l coll.Layout) float64 {
+	worst := 0.0
+	for _, r := range rows {
+		if r.Point.Collective != t.Collective || r.Point.Layout() != l {
+			continue
+		}
+		alg, _ := t.Select(r.Point)
+		if loss, ok := r.Loss(alg); ok {
+			worst = max(worst, loss)
+		}
+	}
+	return worst
+}

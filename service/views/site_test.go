@@ -1,0 +1,122 @@
+package views_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/test/campaigntest"
+	"tutti/service"
+	"tutti/service/views"
+)
+
+// see puts files beside each other and asks what the machine of the campaign is like.
+func see(t *testing.T, campaign string, files map[string]string) (service.Seen, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	files["c.yaml"] = strings.ReplaceAll(campaign, "DIR", dir)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen, err := views.Machine{}.See(t.Context(), service.Base{File: filepath.Join(dir, "c.yaml")})
+	return seen, dir, err
+}
+
+const onSlurm = `name: c
+output: out
+libraries: [{name: mpich, version: "4.0.2", benchmark: bench}]
+collectives: [bcast]
+grid: {nodes: [2], ppn: [1], sizes: [8]}
+runner: {kind: slurm}
+slurm: {bin: DIR, partition: main}
+`
+
+// A library that is not on this machine is known by what the campaign file says and by
+// its benchmark program; a folder of programs says nothing.
+func TestSeeMissingLibrary(t *testing.T) {
+	sinfo := map[string]string{"sinfo": "#!/bin/sh\necho n1\n", "bench": "no library at all"}
+	seen, dir, err := see(t, onSlurm, sinfo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := seen.Libraries[0]
+	if lib.Name != "mpich" || lib.Version != "4.0.2" || lib.Path != filepath.Join(dir, "bench") || len(lib.Checksum) != 64 {
+		t.Errorf("seen %+v, want the campaign's release and the checksum of the program", lib)
+	}
+	seen, _, err = see(t, onSlurm, map[string]string{"sinfo": sinfo["sinfo"], "bench": "another build"})
+	if err != nil || seen.Libraries[0].Checksum == lib.Checksum {
+		t.Errorf("another program has the same checksum: %v", err)
+	}
+
+	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark is a folder
+	seen, err = views.Machine{}.See(t.Context(), service.Base{File: fake})
+	want := []service.SeenLibrary{{Name: "openmpi", Version: "4.1.4"}}
+	if diff := cmp.Diff(want, seen.Libraries); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	host, err := os.Hostname()
+	if err != nil || !slices.Equal(seen.Nodes, []string{host}) {
+		t.Errorf("nodes %q, %v, want %s", seen.Nodes, err, host)
+	}
+}
+
+// A library on this machine is what its file says, whatever the campaign file says.
+func TestSeeLibrary(t *testing.T) {
+	const campaign = `name: c
+output: out
+libraries: [{name: openmpi, version: "4.1.4", path: libmpi.so}]
+collectives: [bcast]
+runner: {kind: replay, data: [in.csv]}
+`
+	for text, want := range map[string]string{"\x00Open MPI\x00v4.1.5\x00": "Open MPI 4.1.5", "no version": "4.1.4"} {
+		seen, dir, err := see(t, campaign, map[string]string{"libmpi.so": text, "in.csv": ""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lib := seen.Libraries[0]; lib.Version != want || lib.Path != filepath.Join(dir, "libmpi.so") || len(lib.Checksum) != 64 {
+			t.Errorf("%q is seen as %+v, want version %s", text, lib, want)
+		}
+	}
+}
+
+// Recorded data are on no nodes.
+func TestSeeRecorded(t *testing.T) {
+	seen, err := views.Machine{}.See(t.Context(), service.Base{File: campaigntest.Small(t, t.TempDir())})
+	want := service.Seen{Libraries: []service.SeenLibrary{{Name: "mpich", Version: "4.0.2"}, {Name: "openmpi", Version: "4.1.4"}}}
+	if diff := cmp.Diff(want, seen); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Slurm is asked for the nodes of the partition, each of which is listed once.
+func TestSeeNodes(t *testing.T) {
+	seen, dir, err := see(t, onSlurm, map[string]string{
+		"sinfo": "#!/bin/sh\necho \"$*\" >\"${0%/*}/asked\"\nprintf 'n2\\nn10\\nn2\\nn1\\n'\n", "bench": "",
+	})
+	if err != nil || !slices.Equal(seen.Nodes, []string{"n1", "n10", "n2"}) {
+		t.Errorf("nodes %q, %v", seen.Nodes, err)
+	}
+	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
+	if want := "--noheader --Node --format=%N --partition=main\n"; err != nil || string(asked) != want {
+		t.Errorf("asked %q, %v, want %q", asked, err, want)
+	}
+}
+
+// What cannot be seen is told in the words of whoever refused.
+func TestSeeFaults(t *testing.T) {
+	_, _, err := see(t, onSlurm, map[string]string{"sinfo": "#!/bin/sh\necho slurm_load_partitions: no way >&2\nexit 1\n", "bench": ""})
+	if err == nil || !strings.HasPrefix(err.Error(), "sinfo: ") || !strings.Contains(err.Error(), "slurm_load_partitions: no way") {
+		t.Errorf("Slurm is away: %v", err)
+	}
+	none := filepath.Join(t.TempDir(), "none.yaml")
+	if _, err := (views.Machine{}).See(t.Context(), service.Base{File: none}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no campaign file: %v", err)
+	}
+}

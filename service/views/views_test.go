@@ -1,0 +1,183 @@
+package views_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/coll"
+	"tutti/internal/test/campaigntest"
+	"tutti/service"
+	"tutti/service/views"
+	"tutti/store"
+)
+
+// ran is the folder of a small campaign that has ended.
+func ran(t testing.TB, set ...string) string {
+	t.Helper()
+	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
+}
+
+// concluded is what tutti export concludes from a folder.
+func concluded(t testing.TB, dir string) *export.Conclusions {
+	t.Helper()
+	c, results, contents, err := assembly.Reread(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := export.Train(t.Context(), c, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := models.Conclude(contents.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// What is learnt of a problem is what export selects and expects, at every point.
+func TestLearnt(t *testing.T) {
+	dir := ran(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
+	for _, p := range concluded(t, dir).Problems {
+		learnt, err := views.Journals{}.Learnt(t.Context(), dir, p.Problem.Problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choices := map[coll.Point]service.Choice{}
+		for _, c := range learnt.Selection.Choices {
+			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.Bytes}] = c
+		}
+		if len(choices) != len(p.Rows) {
+			t.Errorf("%s: %d choices, want %d", p.Problem.Problem, len(choices), len(p.Rows))
+		}
+		options := 0
+		for _, row := range p.Rows {
+			options += len(row.Options)
+			checkChoice(t, p, row.Point, choices[row.Point])
+		}
+		checkPredictions(t, p, learnt.Predictions, options)
+	}
+}
+
+// checkChoice compares a choice with what is selected and was measured at a point.
+func checkChoice(t *testing.T, p export.Concluded, at coll.Point, c service.Choice) {
+	t.Helper()
+	missing := p.Result.Ledger.Missing(at)
+	if c.Algorithm != p.Selection.Choose(at).String() || c.Measured != (len(missing) == 0) {
+		t.Errorf("%v: %+v, want %v, all measured: %t", at, c, p.Selection.Choose(at), len(missing) == 0)
+	}
+	// The default of these data is one of the algorithms, as the tables say.
+	if c.Default == "" || c.Gain <= 0 {
+		t.Errorf("%v: %+v, want what the library runs by itself", at, c)
+	}
+	if known := len(missing) < len(feasible(p, at)); known != (c.Seconds > 0) {
+		t.Errorf("%v: %g s, anything measured: %t", at, c.Seconds, known)
+	}
+}
+
+func feasible(p export.Concluded, at coll.Point) []int {
+	i, _ := p.Space.Index(at)
+	return p.Space.Feasible(i)
+}
+
+// checkPredictions wants predictions in order, the fastest of a point with slowdown 1.
+func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction, want int) {
+	t.Helper()
+	if len(all) != want {
+		t.Errorf("%s: %d predictions, want %d", p.Problem.Problem, len(all), want)
+	}
+	least := map[[3]int64]float64{}
+	for i, q := range all {
+		at := [3]int64{int64(q.Nodes), int64(q.PPN), q.Bytes}
+		if s, known := least[at]; !known || q.Slowdown < s {
+			least[at] = q.Slowdown
+		}
+		if q.Measured && q.Seconds == 0 {
+			t.Errorf("%+v was measured and has no time", q)
+		}
+		if i > 0 && slices.Compare(append(at[:], 0), []int64{int64(all[i-1].Nodes), int64(all[i-1].PPN), all[i-1].Bytes}) < 0 {
+			t.Errorf("%+v comes after %+v", q, all[i-1])
+		}
+	}
+	for at, s := range least {
+		if math.Abs(s-1) > 1e-12 {
+			t.Errorf("%v: the fastest has slowdown %g", at, s)
+		}
+	}
+}
+
+// A model that knows how sure it is tells its doubts.
+func TestLearntDoubts(t *testing.T) {
+	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
+	learnt, err := views.Journals{}.Learnt(t.Context(), dir, store.Problem{Library: "openmpi", Collective: coll.Bcast})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range learnt.Selection.Choices {
+		if c.Rival == "" || c.Doubt < 0 || c.Doubt > 1 {
+			t.Errorf("%+v, want a rival and a probability", c)
+		}
+	}
+}
+
+// What nothing was measured of, what is no problem of the campaign, and what is no
+// campaign are told apart.
+func TestLearntFaults(t *testing.T) {
+	dir := ran(t)
+	begun := t.TempDir()
+	journal, err := os.ReadFile(filepath.Join(dir, store.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, _, _ := strings.Cut(string(journal), "\n")
+	if err := os.WriteFile(filepath.Join(begun, store.FileName), []byte(header+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	moved := t.TempDir()
+	if err := os.WriteFile(filepath.Join(moved, store.FileName), []byte(strings.Replace(string(journal), "names.csv", "gone.csv", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	known := store.Problem{Library: "mpich", Collective: coll.Allreduce}
+	for _, tc := range []struct {
+		name, dir string
+		problem   store.Problem
+		want      error
+		text      string
+	}{
+		{"nothing measured", begun, known, service.ErrNotYet, "nothing was measured of mpich allreduce"},
+		{"another library", dir, store.Problem{Library: "intel", Collective: coll.Allreduce}, service.ErrNoProblem, "intel allreduce"},
+		{"another collective", dir, store.Problem{Library: "mpich", Collective: coll.Bcast}, service.ErrNoProblem, "mpich bcast"},
+		{"no campaign", t.TempDir(), known, os.ErrNotExist, "no journal in "},
+		{"names that are gone", moved, known, os.ErrNotExist, "journal of " + moved + ": "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := views.Journals{}.Learnt(t.Context(), tc.dir, tc.problem)
+			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
+				t.Errorf("Learnt: %v, want %v with %q", err, tc.want, tc.text)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (views.Journals{}).Learnt(ctx, dir, known); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, want %v", err, context.Canceled)
+	}
+}
+
+// BenchmarkLearnt trains, concludes and shows one problem of 72 points.
+func BenchmarkLearnt(b *testing.B) {
+	dir := ran(b)
+	for b.Loop() {
+		if _, err := (views.Journals{}).Learnt(b.Context(), dir, store.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

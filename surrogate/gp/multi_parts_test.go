@@ -1,0 +1,90 @@
+package gp
+
+import (
+	"math"
+	"testing"
+)
+
+// What parts say is what one factor of the whole covariance says, with several sources,
+// extra noise and pending entries, too.
+func TestPartsAreTheWhole(t *testing.T) {
+	for _, o := range []Observations{related(40, 5), earlier(30, 6, 3, func(int) float64 { return 0.1 })} {
+		o.Extra = make([]float64, len(o.Y))
+		for j := range o.Extra {
+			o.Extra[j] = 1e-3 * float64(j%3)
+		}
+		p, err := LearnMulti(o, relatedOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.ChangeOwn, p.ChangeLevel = p.ChangeOwn*3, p.ChangeLevel*3
+		m, err := WithMulti(p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := newRows(len(o.Y), len(o.Y))
+		if err := m.inverseRoot(root); err != nil {
+			t.Fatal(err)
+		}
+		inverse := products(root, root)
+		for i := range inverse {
+			alpha := 0.0
+			for j, y := range o.Y {
+				alpha += inverse[i][j] * (y - p.Mean)
+			}
+			if math.Abs(alpha-m.alpha[i]) > 1e-6*(1+math.Abs(alpha)) {
+				t.Errorf("K⁻¹y of observation %d is %g, want %g", i, m.alpha[i], alpha)
+			}
+		}
+		checkWhole(t, m, inverse)
+	}
+}
+
+// checkWhole compares covariances with those that the inverse of the observations' gives.
+func checkWhole(t *testing.T, m *Multi, inverse [][]float64) {
+	t.Helper()
+	rows := [][]float64{m.obs.X[0], m.obs.X[7], {3.3, 2.2, 7.1}, {1, 4, 12}}
+	var entries []Entry
+	for i := range rows {
+		for a := range 6 { // the last was never observed
+			entries = append(entries, Entry{i, a})
+		}
+	}
+	p, err := m.Posterior(rows, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := make([][]float64, len(entries))
+	here := newKin(len(m.obs.X), len(m.obs.X[0]))
+	for i, e := range entries {
+		here.covary(m.params, rows[e.Row], m.rows)
+		k[i] = make([]float64, len(m.obs.Y))
+		for j, u := range m.obs.At {
+			k[i][j] = here.common[u]
+			if m.obs.Task[j] == e.Task {
+				k[i][j] += here.own[u]
+			}
+		}
+	}
+	left := products(k, inverse) // symmetric
+	p.Condition(3)
+	whole := p.Covariances([]int{0, 8, 23}, []int{1, 4, 7, 10})
+	for i, row := range p.WithDifferences([]int{0, 8, 23}, []Pair{{1, 4}, {7, 10}}) {
+		for l, got := range row {
+			if want := whole[i][2*l] - whole[i][2*l+1]; math.Abs(got-want) > 1e-9 {
+				t.Errorf("covariance %d with difference %d is %g, want %g", i, l, got, want)
+			}
+		}
+	}
+	if p, err = m.Posterior(rows, entries); err != nil { // without what is pending
+		t.Fatal(err)
+	}
+	for i := range entries {
+		for j := range entries {
+			want := p.prior(i, j) - dot(left[i], k[j])
+			if got := p.Covariance(i, j); math.Abs(got-want) > 1e-7 {
+				t.Fatalf("covariance of entries %d and %d is %g, want %g", i, j, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package learner
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/surrogate/gp"
+)
+
+// Belief is what measurements let believe of the times of all algorithms: a Gaussian
+// process of log10 seconds, see gp.Multi. The same belief says what to measure, how good
+// the choices are and what is selected. It is safe for concurrent use.
+type Belief struct {
+	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
+	obs        gp.Observations
+	learnt     int // measurements that params are learnt from
+	params     gp.MultiParams
+	process    *gp.Multi // with steps
+	smooth     func() (*gp.Multi, error)
+}
+
+// beliefMost is how many measurements a belief is conditioned on, an even sample of the
+// points where there are more: its cost grows with the cube.
+const beliefMost = 1500
+
+// Believe forms the belief of measurements and of those of earlier campaigns, which it
+// learns the worth of. It depends on its arguments alone: hyperparameters are learnt from
+// the first so many of the measurements, see learntFrom. O(n³) operations for n measurements.
+func Believe(ms []coll.Measurement, earlier ...[]coll.Measurement) (*Belief, error) {
+	return (*Belief)(nil).Next(ms, earlier...)
+}
+
+// Next returns the belief of measurements that begin with those of b, and of the same
+// earlier campaigns: that of Believe, for less work. b may be nil.
+func (b *Belief) Next(ms []coll.Measurement, earlier ...[]coll.Measurement) (*Belief, error) {
+	next := &Belief{learnt: learntFrom(len(ms))}
+	if b != nil && b.learnt == next.learnt {
+		next.params = b.params
+	}
+	if err := next.form(ms, b != nil && b.learnt == next.learnt, earlier); err != nil {
+		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
+	}
+	return next, nil
+}
+
+const (
+	// What is learnt now and then is learnt anew when the measurements have grown by a
+	// seventh: in between it hardly moves. Of few it is learnt every time.
+	relearnGrowth = 7
+	relearnFirst  = 32
+)
+
+// learntFrom is how many of the first of n measurements hyperparameters and the weights
+// of a stack are learnt from.
+func learntFrom(n int) int {
+	from := min(n, relearnFirst)
+	for next := from; next <= n; next += max(1, next/relearnGrowth) {
+		from = next
+	}
+	return from
+}
+
+// form works out the belief; known says that params are.
+func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measurement) error {
+	for _, measured := range append([][]coll.Measurement{ms}, earlier...) {
+		for _, m := range measured {
+			b.algorithms = append(b.algorithms, m.Algorithm)
+		}
+	}
+	slices.SortFunc(b.algorithms, coll.CompareAlgorithms)
+	b.algorithms = slices.Compact(b.algorithms)
+	b.obs = b.observations(ms, earlier)
+	if !known {
+		first := b.observations(ms[:b.learnt], earlier).Sample(beliefMost)
+		var err error
+		b.params, err = gp.LearnMulti(first, gp.MultiOptions{Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise})
+		if err != nil {
+			return err
+		}
+	}
+	seen := b.obs.Sample(beliefMost)
+	var err error
+	b.process, err = gp.WithMulti(b.params, seen)
+	b.smooth = sync.OnceValues(func() (*gp.Multi, error) {
+		smooth := b.params
+		smooth.StepLength = nil
+		return gp.WithMulti(smooth, seen)
+	})
+	return err
+}
+
+// observations of measurements and of earlier ones by the belief's algorithms.
+func (b *Belief) observations(ms []coll.Measurement, earlier [][]coll.Measurement) gp.Observations {
+	index := make(map[coll.Algorithm]int, len(b.algorithms))
+	for a, alg := range b.algorithms {
+		index[alg] = a
+	}
+	return preprocess.Observations(ms, index, earlier...)
+}
+
+// Smooth returns the Gaussian process without steps, for what is worth measuring: one that
+// expects steps everywhere measures every algorithm everywhere.
+func (b *Belief) Smooth() (*gp.Multi, error) { return b.smooth() }
+
+// Task returns the task of an algorithm in the Gaussian processes; one of its own, without
+// observations, for the i-th of those that were not measured.
+func (b *Belief) Task(alg coll.Algorithm, i int) int {
+	if at, known := slices.BinarySearchFunc(b.algorithms, alg, coll.CompareAlgorithms); known {
+		return at
+	}
+	return len(b.algorithms) + i
+}

@@ -1,0 +1,110 @@
+package learner_test
+
+import (
+	"math"
+	"testing"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// A learner that is given the belief of its measurements predicts what one does that forms
+// it: nothing but work is spared.
+func TestBeliefIsThatOfTheLearner(t *testing.T) {
+	train := few(t, 20)
+	belief, err := learner.Believe(train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []learner.Model{learner.GaussianProcess, learner.Stack} {
+		opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: model}
+		want, err := fit(t, train, opt).Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt.Belief = belief
+		got, err := fit(t, train, opt).Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := range want {
+			for i := range want[a] {
+				if got[a][i] != want[a][i] {
+					t.Fatalf("%s: prediction %g with the belief, %g without", model, got[a][i], want[a][i])
+				}
+			}
+		}
+	}
+}
+
+// What to measure is asked of the same process without steps: at what was measured both
+// say the same, and an algorithm that was never measured has a task of its own.
+func TestSmoothBelief(t *testing.T) {
+	train := few(t, 20)
+	belief, err := learner.Believe(train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	smooth, err := belief.Smooth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if smooth.Params().StepLength != nil {
+		t.Error("the smooth process has steps")
+	}
+	for _, m := range train[:5] {
+		task := belief.Task(m.Algorithm, 0)
+		mean := smooth.Means(preprocess.SurrogateRows([]coll.Point{m.Point}), task+1)[task][0]
+		if math.Abs(mean-math.Log10(m.Seconds)) > 0.05 {
+			t.Errorf("%v: log10 time %g believed, %g measured", m.Candidate, mean, math.Log10(m.Seconds))
+		}
+	}
+	one, other := belief.Task(coll.Algorithm{Name: "new"}, 0), belief.Task(coll.Algorithm{Name: "newer"}, 1)
+	if one == other || one < 4 || other < 4 {
+		t.Errorf("tasks %d and %d of algorithms that were never measured", one, other)
+	}
+	if _, err := learner.Believe(nil); err == nil {
+		t.Error("a belief of nothing: want an error")
+	}
+}
+
+func BenchmarkBelieve(b *testing.B) {
+	train := few(b, 20)
+	for b.Loop() {
+		if _, err := learner.Believe(train); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A belief and a stack that follow earlier ones are those that are formed anew, whether
+// something is learnt again in between or not.
+func TestNextIsThatFormedAnew(t *testing.T) {
+	all := few(t, 20)
+	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Stack}
+	var belief *learner.Belief
+	for _, n := range []int{40, 42, 60, len(all)} {
+		var err error
+		if belief, err = belief.Next(all[:n]); err != nil {
+			t.Fatal(err)
+		}
+		opt.Belief = belief
+		opt.Before = fit(t, all[:n], opt)
+		got, err := opt.Before.Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := fit(t, all[:n], learner.Options{Scaling: opt.Scaling, Model: opt.Model}).Predict(dense(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := range want {
+			for i := range want[a] {
+				if got[a][i] != want[a][i] {
+					t.Fatalf("%d measurements: prediction %g after others, %g anew", n, got[a][i], want[a][i])
+				}
+			}
+		}
+	}
+}

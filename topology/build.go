@@ -1,0 +1,108 @@
+package topology
+
+import "fmt"
+
+// Division is one level of groups that were found among members.
+type Division struct {
+	Kind       Kind    // of the groups
+	Groups     []int   // the group of each member
+	Seconds    float64 // of two members that share a group here and in no finer division
+	Confidence float64 // in these groups
+}
+
+// Build returns the tree below root that nested divisions of its members make, the
+// coarsest first. Groups are named by kind, height and number: switch0-1. The
+// children that root has are replaced.
+//
+// It returns an error when a division has not one group for each member, when a group
+// lies in two groups of the coarser division, or when the tree does not pass Check.
+func Build(root Vertex, members []Vertex, divisions []Division) (Tree, error) {
+	coarser := make([]int, len(members)) // the root: one group
+	for i, d := range divisions {
+		if err := nested(d.Groups, coarser, len(members)); err != nil {
+			return Tree{}, fmt.Errorf("division %d: %w", i+1, err)
+		}
+		coarser = d.Groups
+	}
+	all := make([]int, len(members))
+	for i := range all {
+		all[i] = i
+	}
+	b := builder{members: members, count: make([]int, len(divisions))}
+	root.Children = b.below(all, divisions)
+	t := Tree{Root: root}
+	return t, t.Check()
+}
+
+// nested checks that every group lies in one coarser group.
+func nested(groups, coarser []int, members int) error {
+	if len(groups) != members {
+		return fmt.Errorf("%d groups: want one for each of %d members", len(groups), members)
+	}
+	within := map[int]int{}
+	for i, g := range groups {
+		if c, seen := within[g]; seen && c != coarser[i] {
+			return fmt.Errorf("group %d lies in two groups of the coarser division", g)
+		}
+		within[g] = coarser[i]
+	}
+	return nil
+}
+
+type builder struct {
+	members []Vertex
+	count   []int // groups named so far, by the number of finer divisions
+}
+
+// below returns the vertices that some members make under the remaining divisions.
+func (b *builder) below(some []int, divisions []Division) []Vertex {
+	if len(divisions) == 0 {
+		out := make([]Vertex, len(some))
+		for i, m := range some {
+			out[i] = b.members[m]
+		}
+		return out
+	}
+	d, height := divisions[0], len(divisions)-1
+	var out []Vertex
+	for _, group := range split(some, d.Groups) {
+		b.count[height]++
+		out = append(out, Vertex{
+			Kind:       d.Kind,
+			Name:       fmt.Sprintf("%s%d-%d", d.Kind, height, b.count[height]),
+			Seconds:    d.Seconds,
+			Confidence: d.Confidence,
+			Children:   b.below(group, divisions[1:]),
+		})
+	}
+	return out
+}
+
+// split returns the members of each group, in the order of their first members.
+func split(some, groups []int) [][]int {
+	var out [][]int
+	at := map[int]int{}
+	for _, m := range some {
+		i, seen := at[groups[m]]
+		if !seen {
+			i = len(out)
+			at[groups[m]] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], m)
+	}
+	return out
+}
+
+// Graft puts a node with its inside in the place of the node of that name. It
+// returns an error matching ErrTree when the tree has no such node or does not pass
+// Check afterwards.
+func (t *Tree) Graft(node Vertex) error {
+	for v := range t.All() {
+		if v.Kind == Node && v.Name == node.Name {
+			*v = node
+			return t.Check()
+		}
+	}
+	return fmt.Errorf("%w: no %s to put the inside of", ErrTree, &node)
+}

@@ -1,0 +1,130 @@
+package cluster_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/topology/cluster"
+)
+
+// known levels of processors whose cores' latencies github.com/nviennot/core-to-core-latency
+// has in its folder results, by the number of the logical processor. Linux counts the
+// cores of socket 0, of socket 1, and then their second hardware threads.
+var known = []struct {
+	file   string
+	levels map[string]func(i int) int
+}{
+	{"Dual AMD EPYC 7742 64-Core Processor", threaded(128, part{"ccx", 4}, part{"socket", 64})},
+	{"AMD EPYC 7773X", threaded(64, part{"ccx", 8})},
+	{"AMD EPYC 7R13 48-Core Processor", threaded(96, part{"ccx", 8}, part{"socket", 48})},
+	{"Dual Intel(R) Xeon Gold 6242 @ 2.8GHz", threaded(32, part{"socket", 16})},
+	{"Dual Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", threaded(28, part{"socket", 14})},
+	{"Dual Intel(R) Xeon(R) CPU E5-2630 v4 @ 2.20GHz", threaded(20, part{"socket", 10})},
+	{"Dual Intel(R) Xeon(R) CPU E5-2690 0 @ 2.90GHz", threaded(16, part{"socket", 8})},
+	{"Dual Intel(R) Xeon(R) CPU X5650  @ 2.67GHz", threaded(12, part{"socket", 6})},
+	{"AMD Ryzen Threadripper 1950X", threaded(16, part{"ccx", 4}, part{"die", 8})},
+	{"AMD Ryzen Threadripper 3960X, 3.80GHz, 24 Cores, Zen 2, 3rd Gen, 2019-Q4", threaded(24, part{"ccx", 3})},
+	{"HiSilicon Kunpeng 920-6426 @ 2.6GHz", parts(part{"cluster", 4}, part{"die", 32})},
+	{"Dual IBM Power7 8 cores@3.3 GHz 2010-Q1", parts(part{"socket", 8})},
+	{"Dual Sun-Oracle SPARC T4 8 cores@2.85 GHz", parts(part{"socket", 8})},
+	{"Intel(R) Xeon(R) CPU E5-2695 v4 @ 2.10GHz", threaded(36, part{"socket", 18})},
+}
+
+// part is so many cores of one kind.
+type part struct {
+	name  string
+	cores int
+}
+
+func threaded(cores int, of ...part) map[string]func(i int) int {
+	out := map[string]func(i int) int{"core": func(i int) int { return i % cores }}
+	for _, p := range of {
+		out[p.name] = func(i int) int { return i % cores / p.cores }
+	}
+	return out
+}
+
+func parts(of ...part) map[string]func(i int) int {
+	out := map[string]func(i int) int{}
+	for _, p := range of {
+		out[p.name] = func(i int) int { return i / p.cores }
+	}
+	return out
+}
+
+// cores reads a file of the folder that CORES names; names may have underscores.
+func cores(t *testing.T, name string) cluster.Matrix {
+	t.Helper()
+	folder := os.Getenv("CORES")
+	if folder == "" {
+		t.Skip("CORES=FOLDER of a clone of github.com/nviennot/core-to-core-latency: results")
+	}
+	f, err := os.Open(filepath.Join(folder, name+".csv"))
+	if os.IsNotExist(err) {
+		f, err = os.Open(filepath.Join(folder, strings.ReplaceAll(name, " ", "_")+".csv"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := cluster.Read(f, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestCores counts the levels of real processors that are found exactly, with the number
+// of groups and without.
+func TestCores(t *testing.T) {
+	told, untold, all := 0, 0, 0
+	for _, k := range known {
+		m := cores(t, k.file)
+		rows, err := cluster.Profile(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := cluster.Agglomerate(rows, cluster.Ward)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := cluster.DiscoverSingle(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, group := range k.levels {
+			truth := make(cluster.Labels, m.Len())
+			for i := range truth {
+				truth[i] = group(i)
+			}
+			all++
+			if accuracy(t, tree.Cut(truth.Groups()), truth) == 1 {
+				told++
+			} else {
+				t.Logf("%s: %s is another division", k.file, name)
+			}
+			if holds(t, found.Levels, truth) {
+				untold++
+			} else {
+				t.Logf("%s: %s is not among the levels of %v groups", k.file, name, groups(found.Levels))
+			}
+		}
+	}
+	t.Logf("of %d levels %d exact with the number of groups, %d without", all, told, untold)
+	if told < 29 || untold < 27 {
+		t.Errorf("%d and %d, want 29 and 27", told, untold)
+	}
+}
+
+// holds reports whether one of the levels is the true division.
+func holds(t testing.TB, found []cluster.Level, truth cluster.Labels) bool {
+	t.Helper()
+	for _, l := range found {
+		if accuracy(t, l.Labels, truth) == 1 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package cluster
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// hierarchy is the dendrogram of row profiles, with the distances between what was
+// joined.
+type hierarchy struct {
+	Dendrogram
+	order  []int // members, those of each group in a row
+	spans  []span
+	height []float64 // of each merge: mean logarithm of the distances between its two groups
+}
+
+// span is where the members of a group are in the order.
+type span struct{ from, to int }
+
+func newHierarchy(t table) hierarchy {
+	h := hierarchy{Dendrogram: agglomerate(t.n, profile(t, landmarks(t.n)), Ward)}
+	h.spans = make([]span, t.n+len(h.merges))
+	h.lay(t.n + len(h.merges) - 1)
+	for m := range h.merges {
+		s := h.between(m, t)
+		h.height = append(h.height, s.mean())
+	}
+	return h
+}
+
+// lay puts the members of a group at the end of the order.
+func (h *hierarchy) lay(group int) {
+	from := len(h.order)
+	if group < h.n {
+		h.order = append(h.order, group)
+	} else {
+		m := h.merges[group-h.n]
+		h.lay(m.a)
+		h.lay(m.b)
+	}
+	h.spans[group] = span{from: from, to: len(h.order)}
+}
+
+// sample is what is known of some logarithms.
+type sample struct{ n, sum, squares float64 }
+
+func (s *sample) add(x float64) {
+	s.n++
+	s.sum += x
+	s.squares += x * x
+}
+
+func (s sample) plus(o sample) sample {
+	return sample{n: s.n + o.n, sum: s.sum + o.sum, squares: s.squares + o.squares}
+}
+
+func (s sample) minus(o sample) sample {
+	return sample{n: s.n - o.n, sum: s.sum - o.sum, squares: s.squares - o.squares}
+}
+
+func (s sample) mean() float64 { return s.sum / s.n }
+
+func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(), 0) }
+
+// between returns the distances between the two groups of a merge.
+func (h *hierarchy) between(m int, t table) sample {
+	a, b := h.spans[h.merges[m].a], h.spans[h.merges[m].b]
+	var s sample
+	for _, i := range h.order[a.from:a.to] {
+		row := t.row(i)
+		for _, j := range h.order[b.from:b.to] {
+			s.add(row[j])
+		}
+	}
+	return s
+}
+
+// cut returns the groups whose halves are nearer than the threshold, each as large as
+// can be.
+func (h *hierarchy) cut(threshold float64) Labels {
+	raw := make([]int, h.n)
+	for stack := []int{h.n + len(h.merges) - 1}; len(stack) > 0; {
+		g := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if g >= h.n && h.height[g-h.n] > threshold {
+			stack = append(stack, h.merges[g-h.n].a, h.merges[g-h.n].b)
+			continue
+		}
+		for _, i := range h.order[h.spans[g].from:h.spans[g].to] {
+			raw[i] = g
+		}
+	}
+	return numbered(raw)
+}
+
+// ascending returns the merges by height, one never before those that it joins.
+func (h *hierarchy) ascending() []int {
+	height := slices.Clone(h.height)
+	out := make([]int, len(height))
+	for t, m := range h.merges {
+		out[t] = t
+		for _, g := range []int{m.a, m.b} {
+			if g >= h.n {
+				height[t] = max(height[t], height[g-h.n])
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(height[a], height[b]) })
+	return out
+}
+
+// step is a stretch of merges that join at the same distance.
+type step struct {
+	level  float64 // mean logarithm
+	weight float64 // pairs
+}
+
+// steps finds where the distances that merges join at change, in the order of the
+// merges' heights. The distances may be others than those that the hierarchy was made
+// from. A change must be z standard errors large and at least contrast.
+func (h *hierarchy) steps(t table, contrast, z float64) []step {
+	sums := []sample{{}}
+	for _, m := range h.ascending() {
+		sums = append(sums, sums[len(sums)-1].plus(h.between(m, t)))
+	}
+	c := changes{sums: sums, z: z}
+	c.find(0, len(sums)-1)
+	slices.Sort(c.at)
+	for {
+		out := c.steps()
+		weakest, least := -1, contrast
+		for i := 1; i < len(out); i++ {
+			if d := out[i].level - out[i-1].level; d < least {
+				weakest, least = i-1, d
+			}
+		}
+		if weakest < 0 {
+			return out
+		}
+		c.at = slices.Delete(c.at, weakest, weakest+1)
+	}
+}
+
+// changes are the points at which the mean of a sequence goes up, found by halving it
+// again and again where that explains most. sums[i] is of the first i.
+type changes struct {
+	sums []sample
+	z    float64
+	at   []int
+}
+
+func (c *changes) find(from, to int) {
+	all := c.sums[to].minus(c.sums[from])
+	best, at := 0.0, -1
+	for i := from + 1; i < to; i++ {
+		low, high := c.sums[i].minus(c.sums[from]), c.sums[to].minus(c.sums[i])
+		rise := high.mean() - low.mean()
+		if gain := low.n * high.n / all.n * rise * rise; rise > 0 && gain > best {
+			best, at = gain, i
+		}
+	}
+	if at < 0 || all.n <= 2 {
+		return
+	}
+	left := max((all.variance()*all.n-best)/(all.n-2), 1e-12) // variance that the change leaves
+	if math.Sqrt(best/left) < c.z {
+		return
+	}
+	c.at = append(c.at, at)
+	c.find(from, at)
+	c.find(at, to)
+}
+
+func (c *changes) steps() []step {
+	var out []step
+	from := 0
+	for _, to := range append(slices.Clone(c.at), len(c.sums)-1) {
+		s := c.sums[to].minus(c.sums[from])
+		out = append(out, step{level: s.mean(), weight: s.n})
+		from = to
+	}
+	return out
+}

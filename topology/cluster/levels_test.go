@@ -1,0 +1,135 @@
+package cluster_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tutti/topology/cluster"
+)
+
+// machines of one to three levels, and two without any.
+var machines = []machine{
+	{shape: []int{4, 8}, seconds: []float64{2.18, 2.78}},
+	{shape: []int{8, 16}, seconds: []float64{2.18, 2.78}},
+	{shape: []int{16, 16}, seconds: []float64{2.18, 2.78}},
+	{shape: []int{4, 4, 4}, seconds: []float64{2.18, 2.78, 3.3}},
+	{shape: []int{4, 8, 2, 4}, seconds: []float64{0.8, 1.46, 2.18, 2.78}},
+	{shape: []int{2, 16}, seconds: []float64{0.8, 1.46}},
+	{shape: []int{32}, seconds: []float64{2.18}},
+	{shape: []int{128}, seconds: []float64{2.18}},
+}
+
+func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
+	t.Helper()
+	r, err := cluster.Discover(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// All levels, their number and that of their groups, without being told.
+func TestDiscover(t *testing.T) {
+	for _, tc := range []struct {
+		noise float64
+		want  int // of the trees; flat machines must always be
+	}{{0.05, 36}, {0.1, 30}} {
+		right, all := 0, 0
+		for _, m := range machines {
+			for seed := range uint64(6) {
+				a, b, truth := m.draw(t, usual(tc.noise), seed)
+				r := discover(t, a, b)
+				ok := exact(t, r.Levels, truth)
+				if len(truth) == 0 {
+					if !ok {
+						t.Errorf("%v at noise %g, seed %d: levels of %v groups, want none", m.shape, tc.noise, seed, groups(r.Levels))
+					}
+					continue
+				}
+				all++
+				if ok {
+					right++
+				} else {
+					t.Logf("%v at noise %g, seed %d: levels of %v groups", m.shape, tc.noise, seed, groups(r.Levels))
+				}
+			}
+		}
+		t.Logf("noise %g: all levels exact and nothing else in %d of %d", tc.noise, right, all)
+		if right < tc.want {
+			t.Errorf("noise %g: %d of %d exact, want %d", tc.noise, right, all, tc.want)
+		}
+	}
+}
+
+// Noise alone makes no levels, in small machines neither, however strong it is.
+func TestFlat(t *testing.T) {
+	wrong, all := 0, 0
+	for _, members := range []int{3, 4, 6, 8, 12, 16, 24, 64, 200} {
+		flat := machine{shape: []int{members}, seconds: []float64{2.18}}
+		for _, noise := range []float64{0.02, 0.05, 0.1, 0.2} {
+			for seed := range uint64(20) {
+				a, b, _ := flat.draw(t, usual(noise), seed)
+				r := discover(t, a, b)
+				all++
+				if len(r.Levels) > 0 {
+					wrong++
+					t.Logf("%d members at noise %g, seed %d: levels of %v groups", members, noise, seed, groups(r.Levels))
+				}
+			}
+		}
+	}
+	if t.Logf("levels in %d of %d flat machines", wrong, all); wrong > all/300 {
+		t.Errorf("%d of %d, want 1 of 300 at most", wrong, all)
+	}
+}
+
+// Groups need not be of one size.
+func TestUneven(t *testing.T) {
+	for _, sizes := range [][]int{{8, 8, 4}, {16, 3, 5, 7}, {30, 2}, {2, 2, 2}, {10, 1, 1, 10}, {40, 20, 10, 5}, {3, 3}} {
+		var inOrder cluster.Labels
+		for g, size := range sizes {
+			for range size {
+				inOrder = append(inOrder, g)
+			}
+		}
+		for seed := range uint64(10) {
+			rng := rand.New(rand.NewPCG(seed, 8))
+			truth := make(cluster.Labels, len(inOrder))
+			for i, place := range rng.Perm(len(inOrder)) {
+				truth[i] = inOrder[place]
+			}
+			a, b := usual(0.02).measure(t, len(truth), ideal([]cluster.Labels{truth}, []float64{2.18, 2.78}), rng)
+			if r := discover(t, a, b); !exact(t, r.Levels, []cluster.Labels{truth}) {
+				t.Errorf("groups of %v, seed %d: levels of %v groups", sizes, seed, groups(r.Levels))
+			}
+		}
+	}
+}
+
+// A slow node is named, says how slow it is and does not hide the levels.
+func TestFar(t *testing.T) {
+	m := machine{shape: []int{4, 8}, seconds: []float64{2.18, 2.78}}
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		truth := m.truth(rng.Perm(m.members()))
+		slow := rng.IntN(m.members())
+		near := ideal(truth, m.seconds)
+		a, b := usual(0.03).measure(t, m.members(), func(i, j int) float64 {
+			if i == slow || j == slow {
+				return 1.6 * near(i, j)
+			}
+			return near(i, j)
+		}, rng)
+		r := discover(t, a, b)
+		if !exact(t, r.Levels, truth) {
+			t.Errorf("seed %d: levels of %v groups, want 4", seed, groups(r.Levels))
+		}
+		if len(r.Far) != 1 || r.Far[0].Member != slow || math.Abs(r.Far[0].Times-1.6) > 0.15 {
+			t.Errorf("seed %d: far %v, want member %d, 1.6 times", seed, r.Far, slow)
+		}
+		if math.Abs(r.Noise-0.03) > 0.01 {
+			t.Errorf("seed %d: noise %g, want 0.03", seed, r.Noise)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// ErrMatrix is matched by errors about distances that nothing can be made of.
+var ErrMatrix = errors.New("not a matrix of distances")
+
+// Matrix holds the distance between each two of n members, in seconds. It is symmetric
+// with zeros on the diagonal; a pair that was never measured is NaN.
+type Matrix struct {
+	n int
+	d []float64 // n·n, row after row
+}
+
+// New returns the matrix of the given rows, which may end at the diagonal. Where both
+// (i, j) and (j, i) are there their mean counts, where only one is, that one; NaN stands
+// for a pair that was not measured.
+//
+// It returns an error matching ErrMatrix for fewer than two rows, for a row of another
+// length, for a distance that is not above zero and finite, and for one on the diagonal
+// that is not zero.
+func New(rows [][]float64) (Matrix, error) {
+	n := len(rows)
+	if n < 2 {
+		return Matrix{}, fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, n)
+	}
+	m := Matrix{n: n, d: make([]float64, n*n)}
+	for i := range m.d {
+		m.d[i] = math.NaN()
+	}
+	for i, row := range rows {
+		if len(row) != n && len(row) != i && len(row) != i+1 {
+			return Matrix{}, fmt.Errorf("%w: row %d has %d columns: want %d, or %d up to the diagonal", ErrMatrix, i, len(row), n, i)
+		}
+		for j, x := range row {
+			if err := m.set(i, j, x); err != nil {
+				return Matrix{}, err
+			}
+		}
+	}
+	for i := range n {
+		m.d[i*n+i] = 0
+		for j := range i {
+			x := either(m.d[i*n+j], m.d[j*n+i])
+			m.d[i*n+j], m.d[j*n+i] = x, x
+		}
+	}
+	return m, nil
+}
+
+func (m Matrix) set(i, j int, x float64) error {
+	switch {
+	case math.IsNaN(x):
+	case i == j && x != 0:
+		return fmt.Errorf("%w: member %d to itself: %g: want 0", ErrMatrix, i, x)
+	case i != j && !(x > 0) || math.IsInf(x, 0):
+		return fmt.Errorf("%w: members %d and %d: %g: want a time above 0", ErrMatrix, i, j, x)
+	}
+	m.d[i*m.n+j] = x
+	return nil
+}
+
+// either returns the mean of two numbers, or the one that is there.
+func either(a, b float64) float64 {
+	switch {
+	case math.IsNaN(a):
+		return b
+	case math.IsNaN(b):
+		return a
+	default:
+		return (a + b) / 2
+	}
+}
+
+// Read reads a matrix from comma-separated values, a row a line; an empty cell and NaN
+// stand for a pair that was not measured. file stands in errors.
+func Read(r io.Reader, file string) (Matrix, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	c.TrimLeadingSpace = true
+	var rows [][]float64
+	for {
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Matrix{}, fmt.Errorf("%s: %w", file, err)
+		}
+		row := make([]float64, len(cells))
+		for i, cell := range cells {
+			if row[i], err = number(cell); err != nil {
+				line, _ := c.FieldPos(i)
+				return Matrix{}, fmt.Errorf("%s:%d: column %d: %w", file, line, i+1, err)
+			}
+		}
+		rows = append(rows, row)
+	}
+	m, err := New(rows)
+	if err != nil {
+		return Matrix{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return m, nil
+}
+
+func number(cell string) (float64, error) {
+	if cell == "" {
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a number or nothing", cell)
+	}
+	return x, nil
+}
+
+// Len returns the number of members.
+func (m Matrix) Len() int { return m.n }
+
+// At returns the distance between two members.
+func (m Matrix) At(i, j int) float64 { return m.d[i*m.n+j] }
+
+func (m Matrix) row(i int) []float64 { return m.d[i*m.n : (i+1)*m.n] }
+
+// Holes returns the pairs that were never measured, in order.
+func (m Matrix) Holes() [][2]int {
+	var out [][2]int
+	for i := range m.n {
+		for j, x := range m.row(i)[:i] {
+			if math.IsNaN(x) {
+				out = append(out, [2]int{j, i})
+			}
+		}
+	}
+	return out
+}
+
+// complete returns an error matching ErrMatrix when a pair is missing.
+func (m Matrix) complete() error {
+	if m.n < 2 {
+		return fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, m.n)
+	}
+	if holes := m.Holes(); len(holes) > 0 {
+		return fmt.Errorf("%w: members %d and %d, and %d pairs in all, were never measured: want every pair",
+			ErrMatrix, holes[0][0], holes[0][1], len(holes))
+	}
+	return nil
+}
+
+// mostMissing is the share of a member's pairs that Fill makes up for.
+const mostMissing = 0.5
+
+// Fill returns the matrix with a distance for every pair. One that was never measured is
+// taken to be as far as the best detour over a third member, by its longer part: in a
+// tree two members are as near as the nearest third one that is near to both.
+//
+// It returns an error matching ErrMatrix when more than half of a member's pairs are
+// missing; else any two members have a third one in common. O(n) for each hole.
+func (m Matrix) Fill() (Matrix, error) {
+	holes := m.Holes()
+	if len(holes) == 0 {
+		return m, nil
+	}
+	missing := make([]int, m.n)
+	for _, h := range holes {
+		missing[h[0]]++
+		missing[h[1]]++
+	}
+	if most := slices.Max(missing); float64(most) > mostMissing*float64(m.n-1) {
+		return Matrix{}, fmt.Errorf("%w: member %d was measured with %d of %d others: want half of them or more",
+			ErrMatrix, slices.Index(missing, most), m.n-1-most, m.n-1)
+	}
+	full := Matrix{n: m.n, d: slices.Clone(m.d)}
+	for _, h := range holes {
+		x := m.detour(h[0], h[1])
+		full.d[h[0]*m.n+h[1]], full.d[h[1]*m.n+h[0]] = x, x
+	}
+	return full, nil
+}
+
+// detour returns the longer part of the best way over a third member.
+func (m Matrix) detour(i, j int) float64 {
+	best := math.Inf(1)
+	a, b := m.row(i), m.row(j)
+	for k := range a {
+		if k != i && k != j {
+			if x := max(a[k], b[k]); x < best { // false for NaN
+				best = x
+			}
+		}
+	}
+	return best
+}

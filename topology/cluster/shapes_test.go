@@ -1,0 +1,131 @@
+package cluster_test
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tutti/topology/cluster"
+)
+
+// Distances of machines that are no trees, in switches passed.
+var noTrees = []struct {
+	name    string
+	members int
+	hops    func(i, j int) int
+	groups  int // of members that are in one place: a router, a node
+}{
+	{name: "ring of 64", members: 64, hops: func(i, j int) int { return min((i-j+64)%64, (j-i+64)%64) }},
+	{name: "mesh of 8 x 8", members: 64, hops: func(i, j int) int { return abs(i/8-j/8) + abs(i%8-j%8) }},
+	{name: "torus of 4 x 4 x 4", members: 64, hops: func(i, j int) int {
+		return around(i, j, 4) + around(i/4, j/4, 4) + around(i/16, j/16, 4)
+	}},
+	{name: "hypercube of 64", members: 64, hops: func(i, j int) int { return bits.OnesCount(uint(i ^ j)) }},
+	{name: "8 nodes of 8 with a rail for each", members: 64, hops: func(i, j int) int {
+		if i/8 == j/8 || i%8 == j%8 {
+			return 1
+		}
+		return 2
+	}},
+	{name: "16 nodes of 4, slower between nodes and slowest between rails", members: 64, hops: func(i, j int) int {
+		switch {
+		case i/4 == j/4:
+			return 1
+		case i%4 == j%4:
+			return 3
+		}
+		return 5
+	}, groups: 16},
+	{name: "flattened butterfly of 8 x 8", members: 64, hops: func(i, j int) int {
+		hops := 0
+		if i/8 != j/8 {
+			hops++
+		}
+		if i%8 != j%8 {
+			hops++
+		}
+		return hops
+	}},
+	{name: "dragonfly of 9 groups of 4 routers of 2", members: 72, hops: dragonfly(4, 2), groups: 36},
+	{name: "dragonfly of 13 groups of 4 routers of 3", members: 156, hops: dragonfly(4, 3), groups: 52},
+	{name: "dragonfly of 5 groups of 4 routers of 1", members: 20, hops: dragonfly(4, 1)},
+}
+
+// around is the shorter way round a ring of n.
+func around(i, j, n int) int { return min((i-j+2*n*n*n)%n, (j-i+2*n*n*n)%n) }
+
+// dragonfly returns the hops between members on routers of p with p links to other
+// groups each, in groups of a routers that are all connected: there are a·p+1 groups,
+// and one link between each two.
+func dragonfly(a, p int) func(i, j int) int {
+	gate := func(from, to int) int { return ((to-from-1)%(a*p+1) + a*p + 1) % (a*p + 1) / p }
+	return func(i, j int) int {
+		ri, rj := i/p, j/p
+		gi, gj := ri/a, rj/a
+		switch {
+		case ri == rj:
+			return 1
+		case gi == gj:
+			return 2
+		}
+		hops := 2
+		if gate(gi, gj) != ri%a {
+			hops++
+		}
+		if gate(gj, gi) != rj%a {
+			hops++
+		}
+		return hops
+	}
+}
+
+func abs(x int) int { return max(x, -x) }
+
+// Machines that are no trees have no level but that of their groups: members in any
+// order, 2 and 5 % noise.
+func TestNoTree(t *testing.T) {
+	for _, tc := range noTrees {
+		for _, noise := range []float64{0.02, 0.05} {
+			for seed := range uint64(5) {
+				rng := rand.New(rand.NewPCG(seed, 7))
+				order := rng.Perm(tc.members)
+				a, b := usual(noise).measure(t, tc.members, func(i, j int) float64 {
+					return 1 + 0.5*float64(tc.hops(order[i], order[j]))
+				}, rng)
+				want := []int{}
+				if tc.groups > 0 {
+					want = append(want, tc.groups)
+				}
+				if r := discover(t, a, b); !slices.Equal(groups(r.Levels), want) {
+					t.Errorf("%s, noise %g, seed %d: levels of %v groups, want %v; unclear %+v", tc.name, noise, seed, groups(r.Levels), want, r.Unclear)
+				}
+			}
+		}
+	}
+}
+
+// 512 ranks placed at random on 4 leaf switches of 8 nodes of 2 sockets, 10 % noise: all
+// three levels, with the numbers of groups and without.
+func TestRanks512(t *testing.T) {
+	m := machine{shape: []int{4, 8, 2, 8}, seconds: []float64{0.8, 1.46, 2.18, 2.78}}
+	for seed := range uint64(3) {
+		a, b, truth := m.draw(t, usual(0.1), seed)
+		rows, err := cluster.Profile(mean(t, a, b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := cluster.Agglomerate(rows, cluster.Ward)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for level, labels := range truth {
+			if share := accuracy(t, tree.Cut(labels.Groups()), labels); share < 1 {
+				t.Errorf("seed %d: level %d of %d groups: accuracy %g", seed, level, labels.Groups(), share)
+			}
+		}
+		if r := discover(t, a, b); !exact(t, r.Levels, truth) {
+			t.Errorf("seed %d: levels of %v groups, want 4, 32 and 64", seed, groups(r.Levels))
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package topology_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/topology"
+)
+
+// The declared tree has pods. Where they were not measured, the second is one with the first.
+func TestCompare(t *testing.T) {
+	leaves := func(lists ...string) topology.Tree {
+		var out []topology.Vertex
+		for i, l := range lists {
+			out = append(out, sw("m"+string(rune('1'+i)), 2e-6, nodes(l)...))
+		}
+		return topology.Tree{Root: sw("all", 3e-6, out...)}
+	}
+	unclear := topology.Tree{Root: sw("all", 3e-6, nodes("n[1-8]")...)}
+	unclear.Root.Confidence = 0
+	podsOff := topology.Tree{Root: sw("all", 3e-6,
+		sw("p1", 2.5e-6, sw("a", 2e-6, nodes("n[1-2]")...), sw("c", 2e-6, nodes("n[5-6]")...)),
+		sw("p2", 2.5e-6, sw("b", 2e-6, nodes("n[3-4]")...), sw("d", 2e-6, nodes("n[7-8]")...)))}
+	tests := []struct {
+		name     string
+		measured topology.Tree
+		agree    int
+		want     []string
+	}{
+		{name: "the same", measured: pods(), agree: 8},
+		{name: "a node in another leaf", measured: leaves("n[1-3]", "n4", "n[5-6]", "n[7-8]"), agree: 7, want: []string{
+			"n3: declared below leaf2, measured with those below leaf1",
+			"leaf[3-4]: declared below pod2, measured together with those below pod1",
+		}},
+		{name: "not the same nodes", measured: leaves("n[1-2],n9", "n3", "n[5-6]", "n[7-8]"), agree: 7, want: []string{
+			"n4: declared, but not measured", "n9: measured, but not declared",
+			"leaf[3-4]: declared below pod2, measured together with those below pod1",
+		}},
+		{name: "a leaf is two", measured: leaves("n1", "n2", "n[3-4]", "n[5-6]", "n[7-8]"), agree: 7, want: []string{
+			"n2: declared below leaf1, measured apart from the others there",
+			"leaf[3-4]: declared below pod2, measured together with those below pod1",
+		}},
+		{name: "two leaves are one", measured: leaves("n[1-4]", "n[5-6]", "n[7-8]"), agree: 6, want: []string{
+			"n[3-4]: declared below leaf2, measured together with those below leaf1",
+			"leaf1: declared below pod1, measured together with those below pod2",
+		}},
+		{name: "pods of other leaves", measured: podsOff, agree: 8, want: []string{
+			"leaf2: declared below pod1, measured with those below pod2",
+			"leaf3: declared below pod2, measured with those below pod1",
+		}},
+		{name: "nothing clear", measured: unclear, want: []string{
+			"n[1-2]: measured without a clear division", "n[3-4]: measured without a clear division",
+			"n[5-6]: measured without a clear division", "n[7-8]: measured without a clear division",
+		}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			declared := pods()
+			got, err := topology.Compare(&declared, &tc.measured)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var words []string
+			for _, d := range got.Differences {
+				words = append(words, d.String())
+			}
+			if got.Agree != tc.agree {
+				t.Errorf("%d nodes agree, want %d", got.Agree, tc.agree)
+			}
+			if d := cmp.Diff(tc.want, words); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}

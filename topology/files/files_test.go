@@ -1,0 +1,135 @@
+package files_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/topology"
+	"tutti/topology/files"
+)
+
+const conf = "SwitchName=top Switches=leaf[1-2]\nSwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\n"
+
+func read(t *testing.T, text, name string) topology.Tree {
+	t.Helper()
+	tree, err := files.Read(strings.NewReader(text), name, files.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// A tree is the same after it was written and read, in every format that names nodes.
+func TestWriteAndRead(t *testing.T) {
+	want := read(t, conf, "topology.conf")
+	for format, name := range map[files.Format]string{files.JSON: "a.json", files.Tree: "a.conf", files.YAML: "A.YML"} {
+		var b bytes.Buffer
+		gaps, err := files.Write(&b, &want, files.WriteOptions{Format: format})
+		if err != nil || gaps != nil {
+			t.Fatalf("%s: %v, %v", format, gaps, err)
+		}
+		if d := cmp.Diff(want, read(t, b.String(), name)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", format, d)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	tree := read(t, conf, "topology.conf")
+	for format, want := range map[files.Format]string{
+		files.Blocks:  "BlockName=leaf1 Nodes=n[1-2]\nBlockName=leaf2 Nodes=n[3-4]\nBlockSizes=2\n",
+		files.MPICH:   "# rank: group id, switch id, port number\n0: 2 1 1\n1: 1 0 0\n",
+		files.Runtime: "tutti-topology 1\nn1 top leaf1\nn2 top leaf1\nn3 top leaf2\nn4 top leaf2\n",
+	} {
+		var b bytes.Buffer
+		if _, err := files.Write(&b, &tree, files.WriteOptions{Format: format, Nodes: []string{"n4", "n1"}}); err != nil || b.String() != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, &b, want)
+		}
+	}
+	if _, err := files.Write(&bytes.Buffer{}, &tree, files.WriteOptions{Format: "dot"}); err == nil {
+		t.Error("dot was written")
+	}
+	node := topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: "n1"}}
+	if _, err := files.Write(&bytes.Buffer{}, &node, files.WriteOptions{Format: files.Tree}); !errors.Is(err, topology.ErrTree) {
+		t.Errorf("a node alone: %v", err)
+	}
+}
+
+// A node without a host name in the file is named after the file.
+func TestReadNode(t *testing.T) {
+	const text = `<topology><object type="Machine"><object type="Core"><object type="PU" os_index="0"/></object></object></topology>`
+	if tree := read(t, text, "nodes/n7.xml"); tree.Root.Name != "n7" || tree.Root.Kind != topology.Node {
+		t.Errorf("%v, want node n7", &tree.Root)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, tc := range []struct{ name, text, topology, want string }{
+		{"coords", "", "", "coords: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv"},
+		{"a.txt", "slurm_load_topo error\n", "", "a.txt: no switches and no nodes"},
+		{"a.conf", "SwitchName=s\n", "", "a.conf:1: s: want either nodes or switches"},
+		{"a.json", "{", "", "a.json:1: "},
+		{"a.xml", "{", "", "a.xml:1: "},
+		{"a.yaml", "- topology: a\n  flat: true\n", "", "a.yaml: topology a is flat: it names no nodes"},
+		{"a.yaml", "- topology: a\n  flat: true\n- topology: b\n  flat: true\n", "", `a.yaml: topology "": want one of a, b`},
+		{"a.csv", "a,b,seconds\nn1,n1,1\n", "", "a.csv: pair 1: not a measured pair: node n1 with itself"},
+		{"a.csv", "a,b,seconds\nn1,n2,0\n", "", "a.csv: pair 1: not a measured pair: nodes n1 and n2: 0 seconds: want a time above 0"},
+		{"a.csv", "a,b,seconds\nn1,n2,1\nn1,n3,1\nn1,n4,1\n", "", "a.csv: not a matrix of distances: member 1 was measured with 1 of 3 others"},
+		{"a.csv", "a,b\n", "", "a.csv:1: not a measured pair"},
+		{"a.yaml", "- topology: a\n  flat: true\n", "c", `a.yaml: topology "c": want one of a`},
+	} {
+		_, err := files.Read(strings.NewReader(tc.text), tc.name, files.ReadOptions{Topology: tc.topology})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s of %q: %v, want %q", tc.name, tc.text, err, tc.want)
+		}
+	}
+}
+
+// Two leaves of four nodes, from pairs that were measured so many times.
+func TestReadPairs(t *testing.T) {
+	for _, times := range []int{1, 4} {
+		text := "a,b,seconds\n"
+		for k := range times {
+			for i := range 8 {
+				for j := range i {
+					seconds := 2e-6
+					if i%2 != j%2 {
+						seconds = 3e-6
+					}
+					text += fmt.Sprintf("n%d,n%d,%g\n", i, j, seconds*(1+0.01*float64((i+2*j+3*k)%3)))
+				}
+			}
+		}
+		tree := read(t, text, "pairs.csv")
+		if d := cmp.Diff([][]string{{"n1", "n3", "n5", "n7"}, {"n0", "n2", "n4", "n6"}}, tree.Switches()); d != "" {
+			t.Errorf("measured %d times (-want +got):\n%s", times, d)
+		}
+	}
+}
+
+func ExampleRead() {
+	tree, err := files.Read(strings.NewReader(conf), "topology.conf", files.ReadOptions{})
+	fmt.Println(tree.Nodes(), err)
+	// Output: [n1 n2 n3 n4] <nil>
+}
+
+func ExampleWrite() {
+	tree, err := files.Read(strings.NewReader(conf), "topology.conf", files.ReadOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := files.Write(os.Stdout, &tree, files.WriteOptions{Format: files.Blocks}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// BlockName=leaf1 Nodes=n[1-2]
+	// BlockName=leaf2 Nodes=n[3-4]
+	// BlockSizes=2
+}

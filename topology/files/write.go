@@ -1,0 +1,102 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tutti/topology"
+	"tutti/topology/mpich"
+	"tutti/topology/slurm"
+)
+
+// Format is what Write writes.
+type Format string
+
+// The formats.
+const (
+	JSON   Format = "json"   // topology.json, with everything
+	Tree   Format = "tree"   // topology.conf of Slurm's topology/tree
+	Blocks Format = "blocks" // topology.conf of Slurm's topology/block
+	YAML   Format = "yaml"   // topology.yaml of Slurm, with topology/tree
+	MPICH  Format = "mpich"  // coordinates for MPIR_CVAR_COORDINATES_FILE
+
+	Runtime  Format = "runtime"  // TUTTI_TOPOLOGY of the runtime library
+	Switches Format = "switches" // runner.switches of a campaign file
+)
+
+// Formats returns all of them.
+func Formats() []Format { return []Format{JSON, Tree, Blocks, YAML, MPICH, Runtime, Switches} }
+
+// WriteOptions say what is written.
+type WriteOptions struct {
+	Format Format
+	Nodes  []string // of MPICH: the node of each rank
+}
+
+// Write writes the tree, which must pass Check; gaps says what the format cannot keep.
+func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err error) {
+	if opt.Format != JSON && len(t.Switches()) == 0 {
+		return nil, fmt.Errorf("%w: no switch with nodes to write", topology.ErrTree)
+	}
+	switch opt.Format {
+	case JSON:
+		return nil, t.Write(w)
+	case Tree:
+		return nil, slurm.WriteConf(w, t)
+	case Blocks:
+		return slurm.WriteBlocks(w, t)
+	case YAML:
+		return slurm.WriteYAML(w, []slurm.Topology{{Name: "default", Default: true, Plugin: slurm.TreePlugin, Tree: *t}})
+	case MPICH:
+		return nil, mpich.Write(w, t, opt.Nodes)
+	case Runtime:
+		return nil, writeRuntime(w, t)
+	case Switches:
+		return nil, writeSwitches(w, t)
+	}
+	return nil, fmt.Errorf("format %q: want one of %q", opt.Format, Formats())
+}
+
+// writeSwitches writes the nodes of each leaf switch as a list of lists.
+func writeSwitches(w io.Writer, t *topology.Tree) error {
+	var lists []string
+	for _, nodes := range t.Switches() {
+		lists = append(lists, topology.HostList(nodes))
+	}
+	return json.NewEncoder(w).Encode(lists)
+}
+
+// writeRuntime writes a line for each node: its name and the switches above it, the
+// outermost first. Where there are fewer than elsewhere the innermost is repeated.
+func writeRuntime(w io.Writer, t *topology.Tree) error {
+	var lines [][]string
+	longest := 0
+	var walk func(v *topology.Vertex, above []string)
+	walk = func(v *topology.Vertex, above []string) {
+		if v.Kind == topology.Node {
+			lines = append(lines, append([]string{v.Name}, above...))
+			longest = max(longest, len(above)+1)
+			return
+		}
+		if v.Kind == topology.Switch && v.Name != "" {
+			above = append(slices.Clip(above), v.Name)
+		}
+		for i := range v.Children {
+			walk(&v.Children[i], above)
+		}
+	}
+	walk(&t.Root, nil)
+	b := bytes.NewBufferString("tutti-topology 1\n")
+	for _, words := range lines {
+		for len(words) < longest {
+			words = append(words, words[len(words)-1])
+		}
+		fmt.Fprintln(b, strings.Join(words, " "))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,147 @@
+package topology
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxHosts bounds what a list of nodes may stand for.
+const maxHosts = 1 << 16
+
+// Hosts returns the names that a list as Slurm writes it stands for, in its order:
+// n[1-3,07-09],login gives n1, n2, n3, n07, n08, n09 and login. A list stands for
+// 65536 names at most.
+func Hosts(list string) ([]string, error) {
+	var out []string
+	for _, word := range splitHosts(list) {
+		names, err := expandHosts(word, maxHosts-len(out))
+		if err != nil {
+			return nil, fmt.Errorf("list of nodes %q: %w", list, err)
+		}
+		out = append(out, names...)
+	}
+	return out, nil
+}
+
+// splitHosts splits at the commas outside of brackets.
+func splitHosts(list string) []string {
+	var out []string
+	depth, begin := 0, 0
+	for i, r := range list {
+		switch {
+		case r == '[':
+			depth++
+		case r == ']':
+			depth--
+		case r == ',' && depth == 0:
+			out = append(out, list[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(out, list[begin:])
+}
+
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// expandHosts expands the first bracket of a word, and the others after it.
+func expandHosts(word string, most int) ([]string, error) {
+	head, rest, bracket := strings.Cut(word, "[")
+	if !bracket {
+		if !hostForm.MatchString(word) {
+			return nil, fmt.Errorf("%q: want letters, digits, ._- and numbers in brackets", word)
+		}
+		return []string{word}, nil
+	}
+	inside, tail, closed := strings.Cut(rest, "]")
+	if !closed {
+		return nil, fmt.Errorf("%q: want a ] behind the [", word)
+	}
+	var out []string
+	for part := range strings.SplitSeq(inside, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		from, err := strconv.ParseUint(low, 10, 31)
+		to, err2 := strconv.ParseUint(high, 10, 31)
+		if err != nil || err2 != nil || from > to || to-from >= uint64(max(0, most-len(out))) {
+			return nil, fmt.Errorf("%q: %q: want a number or a range as 1-8, %d nodes at most", word, part, maxHosts)
+		}
+		for n := from; n <= to; n++ {
+			names, err := expandHosts(fmt.Sprintf("%s%0*d%s", head, len(low), n, tail), most-len(out))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, names...)
+		}
+	}
+	return out, nil
+}
+
+// hostRange is a run of names that count up: n07, n08, n09.
+type hostRange struct {
+	prefix string
+	first  string // digits of the first name; empty for a name that does not end in a number
+	count  int
+}
+
+func (r hostRange) name(i int) string {
+	if r.first == "" {
+		return r.prefix
+	}
+	from, _ := strconv.ParseUint(r.first, 10, 31) // rangeOf saw that it is one
+	return fmt.Sprintf("%s%0*d", r.prefix, len(r.first), from+uint64(i))
+}
+
+// bracketed returns what stands in brackets for the run.
+func (r hostRange) bracketed() string {
+	if r.count == 1 {
+		return r.first
+	}
+	return r.first + "-" + strings.TrimPrefix(r.name(r.count-1), r.prefix)
+}
+
+var endsInNumber = regexp.MustCompile(`^(.*?)([0-9]{1,9})$`)
+
+func rangeOf(name string) hostRange {
+	if m := endsInNumber.FindStringSubmatch(name); m != nil {
+		return hostRange{prefix: m[1], first: m[2], count: 1}
+	}
+	return hostRange{prefix: name, count: 1}
+}
+
+// HostList returns the shortest list without reordering that Hosts expands to names.
+func HostList(names []string) string {
+	var runs []hostRange
+	for _, name := range names {
+		if last := len(runs) - 1; last >= 0 && runs[last].first != "" && runs[last].name(runs[last].count) == name {
+			runs[last].count++
+			continue
+		}
+		runs = append(runs, rangeOf(name))
+	}
+	var words []string
+	for len(runs) > 0 {
+		same := 1
+		for same < len(runs) && runs[0].first != "" && runs[same].first != "" && runs[same].prefix == runs[0].prefix {
+			same++
+		}
+		words = append(words, hostWord(runs[:same]))
+		runs = runs[same:]
+	}
+	return strings.Join(words, ",")
+}
+
+// hostWord writes runs of one prefix.
+func hostWord(runs []hostRange) string {
+	if len(runs) == 1 && runs[0].count == 1 {
+		return runs[0].name(0)
+	}
+	var parts []string
+	for _, r := range runs {
+		parts = append(parts, r.bracketed())
+	}
+	return runs[0].prefix + "[" + strings.Join(parts, ",") + "]"
+}

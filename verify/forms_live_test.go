@@ -1,0 +1,90 @@
+package verify_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/native"
+	"tutti/coll"
+	"tutti/csource"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi"
+	"tutti/verify"
+)
+
+// bench measures each candidate in a start of its own. Files that select anything
+// make MPICH run an algorithm that is right for the call that is timed and wrong for
+// types with gaps.
+type bench struct {
+	t       *testing.T
+	program benchrunner.Program
+	choose  func(coll.Point) coll.Algorithm
+}
+
+var planted = []mpi.Var{
+	{Name: "MPIR_CVAR_REDUCE_SCATTER_BLOCK_DEVICE_COLLECTIVE", Value: "0"},
+	{Name: "MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_ALGORITHM", Value: "noncommutative"},
+}
+
+func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
+	for _, r := range batch.Requests {
+		c := benchrunner.Case{Candidate: r.Candidate}
+		if r.Algorithm == verify.Tuned && !b.choose(r.Point).IsDefault() {
+			c.Forcing = mpi.Forcing{Env: planted, Base: planted}
+		}
+		o := start(b.t, b.program, []string{"mpiexec.hydra"}, c)
+		trial := coll.Trial{
+			Measurement: coll.Measurement{Candidate: r.Candidate, Seconds: o.Seconds, CostSeconds: o.CostSeconds},
+			Attempt:     r.Attempt, State: coll.TrialDone,
+		}
+		if o.State != benchrunner.OutcomeDone {
+			trial.State, trial.Phase, trial.Error = coll.TrialFailed, o.Phase, o.Error
+		}
+		if err := log.Trial(trial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestLiveWrong: files that make a call of another form wrong, where the library as
+// shipped is right, are condemned, and it is said for which form.
+func TestLiveWrong(t *testing.T) {
+	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	program, err := native.New(native.Options{
+		Path: mpitest.BuildProgram(t, tc, csource.Bench), Check: true,
+		Warmup: 2, MinSamples: 6, MaxSamples: 100, Precision: 0.2, Slice: 100 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := coll.Point{Collective: coll.ReduceScatterBlock, Nodes: 1, PPN: 2, MsgBytes: 64}
+	b := &bench{t: t, program: program}
+	r := rules(1)
+	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a few blocks tell what always fails
+	session, err := verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, &memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ended := false; !ended; {
+		b.choose = func(coll.Point) coll.Algorithm {
+			if condemned := session.Condemned(point.Collective); condemned.All || len(condemned.Points) > 0 {
+				return coll.Default
+			}
+			return coll.Algorithm{Name: "noncommutative"}
+		}
+		problem := verify.Problem{
+			Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, Runnable: func(coll.Point) bool { return true },
+		}
+		if ended, err = session.Examine(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := session.Result()
+	if err != nil || len(res.PutBack) != 1 || res.PutBack[0].Reason != verify.Fails || !strings.Contains(res.PutBack[0].Error, "a call of a derived type: ") {
+		t.Errorf("put back %+v, %v, want the point that is wrong for a derived type", res.PutBack, err)
+	}
+}
