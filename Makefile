@@ -8,7 +8,7 @@ GO ?= go
 export CGO_ENABLED = 0
 LDFLAGS = -s -w
 
-.PHONY: build demo test race lint bench bench-live bench-method load simulate fuzz clean
+.PHONY: build demo test test-slurm test-cli test-rooms race lint bench bench-live bench-method load simulate fuzz clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
@@ -17,10 +17,19 @@ demo: build
 	rm -rf results/demo
 	./bin/tutti tune -c configs/demo.yaml
 
-# the first packages wait for Slurm and for jobs most of their time
+# Its parts run side by side: tests of Slurm and of programs wait most of their time.
 test:
 	sh scripts/install-test-tools.sh
-	$(GO) test -count=1 -timeout 20m -p 6 ./cmd/tutti ./benchrunner/live ./benchrunner/slurm ./...
+	$(MAKE) -j3 -O test-slurm test-cli test-rooms
+
+test-slurm:
+	$(GO) test -count=1 -timeout 20m -run '^TestSlurm' ./cmd/tutti
+
+test-cli:
+	$(GO) test -count=1 -timeout 20m -skip '^TestSlurm' ./cmd/tutti
+
+test-rooms:
+	$(GO) test -count=1 -timeout 20m -p 4 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
 
 race:
 	CGO_ENABLED=1 $(GO) test -race -short -count=1 -p 4 ./surrogate/... ./hpo ./activelearn ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly

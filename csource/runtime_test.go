@@ -15,6 +15,7 @@ import (
 	"tutti/csource/test"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 )
 
 // mpiOf is what builds and starts programs of one MPI library.
@@ -173,7 +174,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 		t.Fatal(err)
 	}
 	var text []byte
-	for began := time.Now(); len(text) == 0 && time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); len(text) == 0 && time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
 		text, _ = os.ReadFile(path)
 	}
 	kill()

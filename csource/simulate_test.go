@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 )
 
 // simulated builds the programs for SimGrid and returns their folder.
@@ -35,7 +36,7 @@ func simulated(t *testing.T) string {
 // One that takes minutes, against seconds, has hung.
 func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, program string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
 	defer cancel()
 	all := append([]string{"../scripts/simulate.sh", dir, machine, strconv.Itoa(ranks), strconv.Itoa(ppn), placement, dir + "/" + program}, args...)
 	cmd := exec.CommandContext(ctx, "sh", all...)

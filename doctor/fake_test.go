@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tutti/internal/test/executable"
+	"tutti/internal/test/patience"
 )
 
 // A machine made of scripts: only what a test puts into its folder is on the
@@ -68,7 +69,7 @@ func (m *machine) examine() *Report {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > patience.Long {
 		m.t.Errorf("took %v: something hung", took)
 	}
 	if left, err := os.ReadDir(m.x.options.Dir); err != nil || len(left) > 0 {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/test/mpitest"
+	"tutti/internal/test/patience"
 	"tutti/internal/test/slurmtest"
 )
 
@@ -117,7 +117,7 @@ func TestLiveSlurm(t *testing.T) {
 	examine := func(extra ...string) (*machine, *Report) {
 		t.Helper()
 		x := newExaminer(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
 		defer cancel()
 		r, err := x.examine(ctx)
 		if err != nil {

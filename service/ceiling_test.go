@@ -10,6 +10,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"tutti/internal/test/patience"
 	"tutti/service"
 )
 
@@ -306,7 +307,7 @@ func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Long):
 		t.Fatal("the service waits")
 	}
 	waiting := 0

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/test/patience"
 	"tutti/service"
 	"tutti/store"
 )
@@ -30,7 +31,7 @@ func follow(f service.Feed, after int64, page int) []service.Event {
 		}
 		select {
 		case <-more:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience.Long):
 			return out
 		}
 	}

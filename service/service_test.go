@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/test/patience"
 	"tutti/service"
 	"tutti/store"
 )
@@ -59,7 +60,7 @@ func running(t *testing.T, opt service.Options) (s *service.Service, stop func()
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience.Long):
 			t.Error("Run does not end")
 		}
 	}
@@ -79,7 +80,7 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 // await waits until a campaign is as wanted.
 func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) service.Campaign {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience.Long)
 	for {
 		c, err := s.Campaign(id)
 		if err != nil {
@@ -372,7 +373,7 @@ func TestKilledService(t *testing.T) {
 // awaitLines waits until the one campaign's journal has so many lines.
 func awaitLines(t *testing.T, state string, lines int) string {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Long); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		made, _ := filepath.Glob(filepath.Join(state, "campaigns", "*", "campaign.json"))
 		if len(made) == 0 {
 			continue

@@ -21,6 +21,7 @@ import (
 	"tutti/coll"
 	"tutti/csource/test"
 	"tutti/internal/test/mpitest"
+	"tutti/internal/test/patience"
 	"tutti/internal/test/slurmtest"
 	"tutti/mpi"
 )
@@ -74,7 +75,7 @@ func placed(t *testing.T, args ...string) benchrunner.Command {
 // start starts a launcher in a session of its own with an empty input.
 func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = env
@@ -148,7 +149,7 @@ func TestLiveEnd(t *testing.T) {
 			dir := t.TempDir()
 			c, _, _ := start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "hang", dir}}))
 			var pids []string
-			for begin := time.Now(); len(pids) < 2 && time.Since(begin) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
+			for begin := time.Now(); len(pids) < 2 && time.Since(begin) < patience.Long; time.Sleep(20 * time.Millisecond) {
 				pids, _ = filepath.Glob(filepath.Join(dir, "*"))
 			}
 			if len(pids) != 2 {
@@ -171,14 +172,13 @@ func TestLiveEnd(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended, waiting for it a little.
+// gone reports whether a process has ended, waiting for it.
 func gone(pid string) bool {
-	for range 100 {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		if err != nil || bytes.Contains(status, []byte("State:\tZ")) {
 			return true
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	return false
 }
@@ -253,13 +253,13 @@ func worldsOfOne(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout, c
 
 // srunEnds: an srun that is told to end leaves no process behind.
 func srunEnds(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout) {
-	args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "600"}})
+	args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}})
 	begin := time.Now()
 	out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
-	if out.Exit != 124 || time.Since(begin) > 25*time.Second {
+	if out.Exit != 124 || time.Since(begin) > patience.Long {
 		t.Errorf("exit code %d after %v, want 124 after few seconds\n%s", out.Exit, time.Since(begin), out.Stderr)
 	}
-	if left := cluster.Shell("pgrep -fx 'sleep 600' || true"); left != "" {
+	if left := cluster.Shell("pgrep -fx 'sleep 601.7' || true"); left != "" {
 		t.Errorf("processes %q outlive srun", left)
 	}
 }
@@ -298,7 +298,7 @@ func inJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) benchru
 			out.Ended = err == nil
 			break
 		}
-		if time.Since(begin) > 40*time.Second {
+		if time.Since(begin) > patience.Long {
 			log, _ := os.ReadFile(filepath.Join(dir, "log"))
 			t.Fatalf("job %s does not end:\n%s", id, log)
 		}

@@ -15,6 +15,7 @@ import (
 	"tutti/benchrunner/local"
 	"tutti/coll"
 	"tutti/internal/test/executable"
+	"tutti/internal/test/patience"
 	"tutti/mpi"
 )
 
@@ -153,7 +154,7 @@ func at(nodes int, number int64, behaviour string) coll.Candidate {
 func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
 	t.Cleanup(func() { // before the folder is removed
 		for began := time.Now(); processes(t, dir) > 0; time.Sleep(time.Millisecond) {
-			if time.Since(began) > 20*time.Second {
+			if time.Since(began) > patience.Long {
 				t.Errorf("processes of %s are left", dir)
 				return
 			}

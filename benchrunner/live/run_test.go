@@ -16,6 +16,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/test/executable"
+	"tutti/internal/test/patience"
 )
 
 // refusing is a scheduler that accepts some jobs only.
@@ -153,7 +154,7 @@ func waitForCase(t *testing.T, dir string) {
 
 // waitFor waits until the one file of a pattern holds text.
 func waitFor(t *testing.T, pattern, text string) {
-	for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(time.Millisecond) {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) != 1 {
 			continue

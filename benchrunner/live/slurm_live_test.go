@@ -24,6 +24,7 @@ import (
 	"tutti/csource"
 	"tutti/internal/test/executable"
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 	"tutti/internal/test/runnertest"
 	"tutti/internal/test/slurmtest"
 	"tutti/mpi"
@@ -52,7 +53,7 @@ echo "# began"
 for case in "$@"; do
 	IFS=: read -r number behaviour time <<<"$case"
 	case $behaviour in
-	hang) sleep 1000; exit 1 ;;
+	hang) sleep 1002.5; exit 1 ;;
 	crash) echo "crashed in $number" >&2; sleep 0.5; kill -SEGV $$ ;;
 	long) sleep 1.5 ;;
 	gate) until [ -e "$ledger.gate" ]; do sleep 0.05; done ;;
@@ -95,7 +96,7 @@ func startCluster(t *testing.T, nodes int) cluster {
 func (c cluster) up(t *testing.T) {
 	t.Helper()
 	state := ""
-	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(100 * time.Millisecond) {
 		if state = c.Shell("sinfo -h -p main -o %t | sort -u"); state == "idle" {
 			return
 		}
@@ -188,7 +189,7 @@ func (b bench) openGate() {
 
 // queued waits until the job of a number is in the queue and returns its ID.
 func (b bench) queued(number int) string {
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
 		if id := b.Run("squeue", "-h", "-n", b.name(number), "-o%i"); id != "" {
 			return id
 		}
@@ -356,7 +357,7 @@ func TestSlurmStepFails(t *testing.T) {
 	b := newBench(t, startCluster(t, 2))
 	p := b.opt.Program.(clusterProgram)
 	p.allowance = time.Second
-	b.opt.Program, b.opt.LaunchTime = p, 2*time.Second
+	b.opt.Program, b.opt.LaunchTime = p, 6*time.Second
 	log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "crash"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "hang"), at(2, 6, "a")), nil)
 	b.check(log, 6, 4, "completed, completed")
 	if !failed(log, "run", "crashed in 2") || !failed(log, "run", "not done after") {
@@ -365,7 +366,7 @@ func TestSlurmStepFails(t *testing.T) {
 	if got := b.Run("squeue", "-h", "-tall", "-j", log.last()[0].ID, "-o%T"); got != "COMPLETED" {
 		t.Errorf("Slurm says that the job with the crash is %s", got)
 	}
-	if left := b.Shell("pgrep -fx 'sleep 1000' || true"); left != "" {
+	if left := b.Shell("pgrep -fx 'sleep 1002.5' || true"); left != "" {
 		t.Errorf("processes %q are left of what hung", left)
 	}
 }
@@ -602,7 +603,7 @@ func TestSlurmSlow(t *testing.T) {
 // gone waits until a job does not run any more.
 func (b bench) gone(id string) {
 	state := ""
-	for began := time.Now(); time.Since(began) < 3*time.Minute; time.Sleep(200 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(200 * time.Millisecond) {
 		if state = b.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); state != "RUNNING" && state != "COMPLETING" {
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/local"
 	"tutti/coll"
+	"tutti/internal/test/patience"
 )
 
 var ctx = context.Background()
@@ -65,7 +66,7 @@ func over(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submissio
 		if st.Phase == benchrunner.JobOver {
 			return st
 		}
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > patience.Long {
 			t.Fatalf("job %s does not end: %+v", id, st)
 		}
 	}
@@ -208,7 +209,7 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 		return strings.Fields(string(text))
 	}
 	for began := time.Now(); len(pids()) < 3; time.Sleep(time.Millisecond) {
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > patience.Long {
 			t.Fatalf("only %v began", pids())
 		}
 	}

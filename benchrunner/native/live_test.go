@@ -20,6 +20,7 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -106,7 +107,7 @@ func quick(path string) native.Options {
 // launch runs a command as rank n times and returns what it left.
 func (s *site) launch(t *testing.T, n int, environ []string, args ...string) benchrunner.Output {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.launcher, append([]string{"-n", strconv.Itoa(n)}, args...)...)
 	cmd.Env = append(append(os.Environ(), s.environ...), environ...)

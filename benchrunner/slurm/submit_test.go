@@ -276,7 +276,7 @@ func TestCommandHangs(t *testing.T) {
 	begin := time.Now()
 	_, err := s.run(t.Context(), command{"squeue", []string{"--all"}, queryEnv(os.Environ()), "/", 300 * time.Millisecond})
 	var f *failure
-	if !errors.As(err, &f) || !f.timedOut || time.Since(begin) > 3*time.Second {
+	if !errors.As(err, &f) || !f.timedOut || time.Since(begin) > time.Minute {
 		t.Errorf("a command that hangs: %v after %v", err, time.Since(begin))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "child")); err != nil {

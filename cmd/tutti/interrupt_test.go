@@ -16,6 +16,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/internal/test/campaigntest"
+	"tutti/internal/test/patience"
 )
 
 // finalFiles are those a campaign must end with byte for byte, whatever happened
@@ -75,7 +76,7 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(patience.Long)
 	for sent := false; ; {
 		select {
 		case err := <-ended:

@@ -18,6 +18,7 @@ import (
 	"tutti/internal/test/campaigntest"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 	"tutti/mpi/libraries"
 	"tutti/store"
 	"tutti/verify"
@@ -263,7 +264,7 @@ func processesIn(t *testing.T, dir string) []string {
 func quiet(t *testing.T, dir string) {
 	t.Helper()
 	var left []string
-	for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(10 * time.Millisecond) {
 		if left = processesIn(t, dir); len(left) == 0 {
 			return
 		}

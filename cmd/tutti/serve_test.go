@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"tutti/internal/test/campaigntest"
+	"tutti/internal/test/patience"
 	"tutti/service"
 )
 
@@ -92,7 +93,7 @@ func serve(t *testing.T, dir string) *served {
 
 func (s *served) await(what string, holds func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Long); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("waited too long until %s\n%s", what, s.log.String())
 		}

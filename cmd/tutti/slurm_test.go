@@ -16,6 +16,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
 	"tutti/internal/test/mpitest"
+	"tutti/internal/test/patience"
 	"tutti/internal/test/slurmtest"
 	"tutti/store"
 )
@@ -32,7 +33,7 @@ func startSlurm(t *testing.T, nodes int) *slurmtest.Cluster {
 func noneLeft(t *testing.T, c *slurmtest.Cluster) {
 	t.Helper()
 	left := ""
-	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(100 * time.Millisecond) {
 		if left = c.Run("squeue", "-h", "-o%j %T"); left == "" {
 			return
 		}
@@ -189,7 +190,7 @@ func slurmRejects(t *testing.T, c *slurmtest.Cluster, dir string) {
 			if !strings.Contains(stderr, tc.want) || strings.Contains(stderr, "resume") {
 				t.Errorf("%s: stderr %q, want %q", tc.set, stderr, tc.want)
 			}
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > patience.Long {
 				t.Errorf("%s: it took %v", tc.set, took)
 			}
 			if left, err := os.ReadDir(filepath.Join(dir, "out")); err == nil && len(left) > 0 {
@@ -267,7 +268,7 @@ func slurmTwo(t *testing.T, c *slurmtest.Cluster, dir string) {
 	first, firstSaid := process(t, dir, "tune", "-c", "small.yaml")
 	second, secondSaid := process(t, other, "tune", "-c", "small.yaml")
 	for began := time.Now(); len(openOf(t, out, coll.JobSubmitted)) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
+		if time.Since(began) > patience.Long {
 			t.Fatalf("nothing is submitted\n%s", firstSaid)
 		}
 	}
@@ -313,7 +314,7 @@ func slurmStopped(t *testing.T, c *slurmtest.Cluster, dir string) {
 			c.StartController()
 			fakePace(t, dir, "")
 		}
-		if time.Since(began) > 2*time.Minute {
+		if time.Since(began) > patience.Long {
 			_ = cmd.Process.Kill()
 			t.Fatalf("the campaign does not end\n%s", output)
 		}

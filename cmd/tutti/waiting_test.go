@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tutti/internal/test/campaigntest"
+	"tutti/internal/test/patience"
 )
 
 func TestWaits(t *testing.T) {
@@ -47,7 +48,7 @@ func TestWaitIsTold(t *testing.T) {
 		cmd, output := process(t, dir, append([]string{"tune", "-c", file, "--set", "slurm.bin=" + bin}, args...)...)
 		began := time.Now()
 		endWhen(t, cmd, os.Interrupt, func() bool { return strings.Contains(output.String(), "waiting for Slurm: ") })
-		if took := time.Since(began); took > 10*time.Second || !strings.Contains(output.String(), "Unable to contact slurm controller") {
+		if took := time.Since(began); took > patience.Long || !strings.Contains(output.String(), "Unable to contact slurm controller") {
 			t.Errorf("%q: after %v:\n%s", args, took, output)
 		}
 	}

@@ -93,6 +93,7 @@ var ranks = map[string]int{
 	"internal/test/executable":     11,
 	"internal/test/need":           11,
 	"internal/test/pagetest":       12,
+	"internal/test/patience":       11,
 	"internal/test/runnertest":     12,
 	"internal/test/slurmtest":      12,
 	"internal/test/smalldisk":      12,

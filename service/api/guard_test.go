@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/test/patience"
 	"tutti/service/api"
 )
 
@@ -357,7 +358,7 @@ func TestSlowHeader(t *testing.T) {
 	defer c.Close()
 	io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	begin := time.Now()
-	_ = c.SetReadDeadline(begin.Add(15 * time.Second))
+	_ = c.SetReadDeadline(begin.Add(patience.Long))
 	if _, err := io.ReadAll(c); err != nil {
 		t.Errorf("the connection is still open after %s: %v", time.Since(begin), err)
 	}

@@ -128,7 +128,7 @@ func TestUnreachable(t *testing.T) {
 			if _, err = c.Bases(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q in it", err, tc.want)
 			}
-			if took := time.Since(begin); took > 20*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("asked again for %v", took)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"tutti/benchrunner/local"
 	"tutti/coll"
 	"tutti/internal/test/fault"
+	"tutti/internal/test/patience"
 )
 
 func scheduler(t testing.TB, opt fault.Options) *fault.Scheduler {
@@ -129,7 +130,7 @@ func TestFates(t *testing.T) {
 			time.Sleep(110 * time.Millisecond) // what happens has happened
 			silent := 0
 			var st benchrunner.Status
-			for began := time.Now(); st.Phase != benchrunner.JobOver && time.Since(began) < 20*time.Second; time.Sleep(5 * time.Millisecond) {
+			for began := time.Now(); st.Phase != benchrunner.JobOver && time.Since(began) < patience.Long; time.Sleep(5 * time.Millisecond) {
 				answer, err := s.Status(ctx, map[string]benchrunner.Submission{id: sub})
 				if err != nil {
 					t.Fatal(err)

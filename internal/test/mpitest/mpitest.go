@@ -20,6 +20,7 @@ import (
 	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 )
 
 // Toolchain is what must be installed to build for one library.
@@ -93,7 +94,7 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 // test.
 func Run(t *testing.T, env []string, launcher string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
 	cmd.Env = append(os.Environ(), env...)

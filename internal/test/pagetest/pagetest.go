@@ -23,11 +23,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 )
-
-// patience is how long Do and Until wait: far more than a page takes, even on a machine
-// that does much else.
-const patience = 30 * time.Second
 
 // chromium is the one browser of all tests of a binary; each test has a profile of its
 // own in it.
@@ -147,7 +144,7 @@ func isFault(m chromedp.ConsoleMessage) bool {
 // Do runs steps; when they fail the message says what the page shows.
 func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	limit, stop := context.WithTimeout(ctx, patience)
+	limit, stop := context.WithTimeout(ctx, patience.Long)
 	defer stop()
 	if err := chromedp.Do(limit, steps...); err != nil {
 		t.Fatalf("%v\nat %s", err, shown(ctx))
@@ -167,7 +164,7 @@ func Eval[T any](t *testing.T, ctx context.Context, js string) T {
 // Until waits for an expression to be true.
 func Until(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
-	limit, stop := context.WithTimeout(ctx, patience)
+	limit, stop := context.WithTimeout(ctx, patience.Long)
 	defer stop()
 	if _, err := chromedp.Run(limit, chromedp.Poll[bool](js, chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
 		t.Fatalf("never: %s: %v\nat %s", js, err, shown(ctx))
@@ -192,7 +189,7 @@ func Download(t *testing.T, ctx context.Context, link string) (name string, cont
 	}); err != nil {
 		t.Fatal(err)
 	}
-	limit, stop := context.WithTimeout(ctx, patience)
+	limit, stop := context.WithTimeout(ctx, patience.Long)
 	defer stop()
 	progress := chromedp.BrowserEvents(limit, browser.DownloadProgress)
 	Do(t, ctx, chromedp.Click(chromedp.CSS(link)))

@@ -14,6 +14,7 @@ import (
 	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/test/need"
+	"tutti/internal/test/patience"
 )
 
 // Options say what cluster a test needs.
@@ -75,14 +76,13 @@ func (c *Cluster) Shell(script string) string {
 // WaitState waits until squeue gives the state, as RUNNING or COMPLETED, for the job.
 func (c *Cluster) WaitState(id, state string) {
 	c.t.Helper()
-	const most = 30 * time.Second
 	got := ""
-	for begin := time.Now(); time.Since(begin) < most; time.Sleep(50 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < patience.Long; time.Sleep(50 * time.Millisecond) {
 		if got = c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); got == state {
 			return
 		}
 	}
-	c.t.Fatalf("job %s is %s, not %s, after %v", id, got, state, most)
+	c.t.Fatalf("job %s is %s, not %s, after %v", id, got, state, patience.Long)
 }
 
 // Freeze stops the controller in its tracks: it accepts connections and does not

@@ -5,7 +5,6 @@
 //	cluster.Run("sbatch", "-N2", "--wrap", "srun hostname")
 //	cluster.Freeze() // slurmctld stands still: clients time out
 //
-// One cluster is up at a time on a machine, since tasks of two disturb each other; a test
-// that starts another waits.
+// Three clusters may be up at a time on a machine; a test that starts another waits.
 // Coming up takes half a second.
 package slurmtest

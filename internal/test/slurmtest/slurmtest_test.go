@@ -69,6 +69,7 @@ func TestNodes(t *testing.T) {
 	if got := c.Shell(count); got != "1" {
 		t.Errorf("%s slurmd of n2, want 1", got)
 	}
+	c.Shell("until sinfo -h -n n2 -o %t | grep -qx idle; do sleep 0.1; done") // the job above is over there, too
 	c.StopNode("n2")
 	if got := c.Shell(count); got != "0" {
 		t.Errorf("%s slurmd of a node without power", got)

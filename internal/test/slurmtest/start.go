@@ -15,12 +15,14 @@ import (
 	"tutti/internal/test/need"
 )
 
-// The places of the cluster and its lock are the same for every process of the
-// machine: that keeps clusters from being up together, and lets the next test clear
-// away what a killed one left.
+// The places of clusters and their locks are the same for every process of the machine:
+// that keeps two from being up in one, and lets the next test clear away what a killed one
+// left. Tests with a cluster wait most of their time, so some may be up at once.
 const (
-	place    = "/tmp/tutti-slurmtest"
-	lockFile = "/tmp/tutti-slurmtest.lock"
+	place     = "/tmp/tutti-slurmtest-" // and a number
+	clusters  = 3
+	firstPort = 17000
+	ports     = 300 // of a place
 )
 
 // Start brings a cluster up that is gone when the test ends. The test is skipped
@@ -39,8 +41,9 @@ func Start(t testing.TB, o Options) *Cluster {
 	if o.CPUs == 0 {
 		o.CPUs = 4
 	}
-	c := &Cluster{t: t, Dir: place, Conf: filepath.Join(place, "etc", "slurm.conf"), script: script(t)}
-	lock(t)
+	n := lock(t)
+	dir := place + strconv.Itoa(n)
+	c := &Cluster{t: t, Dir: dir, Conf: filepath.Join(dir, "etc", "slurm.conf"), script: script(t)}
 	down := func() {
 		if out, err := c.command("down").CombinedOutput(); err != nil {
 			t.Errorf("%s down: %v\n%s", c.script, err, out)
@@ -53,7 +56,7 @@ func Start(t testing.TB, o Options) *Cluster {
 		}
 		down()
 	})
-	port, err := freePorts(o.Nodes + 1)
+	port, err := freePorts(firstPort+n*ports, o.Nodes+1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,39 +110,40 @@ func script(t testing.TB) string {
 	}
 }
 
-// lock waits until no other test has a cluster. The system gives the lock back when
-// the process ends, however it does.
-func lock(t testing.TB) {
+// lock waits until a place is free and returns its number. The system gives the lock back
+// when the process ends, however it does.
+func lock(t testing.TB) int {
 	t.Helper()
-	f, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for told := false; ; told = true {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			t.Fatalf("%s: %v", lockFile, err)
+		for n := range clusters {
+			f, err := os.OpenFile(fmt.Sprint(place, n, ".lock"), os.O_CREATE|os.O_RDWR, 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+				t.Cleanup(func() { f.Close() })
+				return n
+			}
+			f.Close()
+			if !errors.Is(err, syscall.EWOULDBLOCK) {
+				t.Fatalf("%s: %v", f.Name(), err)
+			}
 		}
 		if !told {
-			t.Logf("another test has the Slurm of this machine; waiting for %s", lockFile)
+			t.Logf("other tests have %d clusters of Slurm on this machine; waiting for one to end", clusters)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Cleanup(func() { f.Close() })
 }
 
 // freePorts returns the first of n ports in a row on which nobody listens.
-func freePorts(n int) (int, error) {
-	const first, last = 17000, 17999
-	for base := first; base+n <= last; base += n {
+func freePorts(first, n int) (int, error) {
+	for base := first; base+n <= first+ports; base += n {
 		if allFree(base, n) {
 			return base, nil
 		}
 	}
-	return 0, fmt.Errorf("no %d free ports in a row between %d and %d", n, first, last)
+	return 0, fmt.Errorf("no %d free ports in a row between %d and %d", n, first, first+ports-1)
 }
 
 func allFree(base, n int) bool {
