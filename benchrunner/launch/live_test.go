@@ -210,27 +210,13 @@ func TestLiveSlurm(t *testing.T) {
 			}
 		})
 		t.Run(tc.name+" on nodes that are named", func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "hosts")
-			args, suffix, err := newLauncher(t, tc.launcher, tc.opt).(benchrunner.Placer).On(file, layout, placed(t, tc.prog))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			args := onNamed(t, newLauncher(t, tc.launcher, tc.opt), layout, placed(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"})
 		})
 		t.Run(tc.name+" in cyclic order", func(t *testing.T) {
 			tc.opt.Order = coll.Cyclic
-			file := filepath.Join(t.TempDir(), "hosts")
-			args, suffix, err := newLauncher(t, tc.launcher, tc.opt).(benchrunner.Placer).On(file, layout, placed(t, tc.prog))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			args := onNamed(t, newLauncher(t, tc.launcher, tc.opt), layout, placed(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"}, coll.Cyclic)
 			cyclic := coll.Layout{Nodes: 4, PPN: 2} // the whole job
@@ -241,6 +227,20 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	t.Run("wrong type", func(t *testing.T) { worldsOfOne(t, cluster, layout, placed(t, mpich)) })
 	t.Run("srun told to end", func(t *testing.T) { srunEnds(t, cluster, layout) })
+}
+
+// onNamed are the arguments of a start on nodes n2 and n4.
+func onNamed(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd benchrunner.Command) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "hosts")
+	args, suffix, err := l.(benchrunner.Placer).On(file, layout, cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return args
 }
 
 // worldsOfOne: with the wrong type each process is a world, and the exit code is 0.

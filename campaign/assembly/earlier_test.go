@@ -89,19 +89,10 @@ func TestEarlierOfAnotherMachine(t *testing.T) {
 	}
 }
 
-func mustRead(t testing.TB, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
 // Folders that are no campaign to start from are refused by their name.
 func TestEarlierFaults(t *testing.T) {
 	first := ran(t)
-	journal := mustRead(t, filepath.Join(first, store.FileName))
+	journal := string(campaigntest.Read(t, filepath.Join(first, store.FileName)))
 	header, _, _ := strings.Cut(journal, "\n")
 	folder := func(journal string) string {
 		dir := t.TempDir()
@@ -184,7 +175,7 @@ hpo: {trials: 0}
 		t.Helper()
 		cfg := small(t, map[string]string{"small.yaml": file, "in.csv": data}, "seed="+seed)
 		cfg.From = from
-		_, results := reread(t, campaigntest.Run(t, cfg))
+		_, results := campaigntest.Reread(t, campaigntest.Run(t, cfg))
 		if stop := results[0].Stop; !stop.Good() {
 			t.Errorf("stopped: %s", stop)
 		}

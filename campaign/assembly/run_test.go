@@ -42,21 +42,11 @@ func outcomes(results []campaign.Result) []outcome {
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-// reread makes the campaign of a folder and recalls its results.
-func reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
-	t.Helper()
-	c, results, _, err := assembly.Reread(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, results
-}
-
 // The number of problems side by side changes nothing.
 func TestWorkersDoNotChangeResults(t *testing.T) {
 	var want []outcome
 	for _, workers := range []string{"1", "2", "7"} {
-		_, results := reread(t, ran(t, "workers="+workers))
+		_, results := campaigntest.Reread(t, ran(t, "workers="+workers))
 		if want == nil {
 			want = outcomes(results)
 		}
@@ -90,12 +80,12 @@ func TestWorkers(t *testing.T) {
 // A folder that was moved is the campaign's folder where it is now.
 func TestRecallMoved(t *testing.T) {
 	dir := ran(t)
-	_, want := reread(t, dir)
+	_, want := campaigntest.Reread(t, dir)
 	moved := filepath.Join(t.TempDir(), "elsewhere")
 	if err := os.Rename(dir, moved); err != nil {
 		t.Fatal(err)
 	}
-	c, got := reread(t, moved)
+	c, got := campaigntest.Reread(t, moved)
 	if c.Config.Output != moved {
 		t.Errorf("the folder is %s, want %s", c.Config.Output, moved)
 	}
@@ -158,7 +148,7 @@ func TestRunEnds(t *testing.T) {
 
 // Records that the campaign cannot have written are told with the folder of the journal.
 func TestResultsOfForeignRecords(t *testing.T) {
-	c, _ := reread(t, ran(t))
+	c, _ := campaigntest.Reread(t, ran(t))
 	contents, err := store.Read(c.Config.Output)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +175,7 @@ func TestLibraryOf(t *testing.T) {
 // refused by its folder, or taken for what it says: then the campaign goes on from it
 // to an end of its own.
 func TestChangedJournal(t *testing.T) {
-	journal := []byte(mustRead(t, filepath.Join(ran(t), store.FileName)))
+	journal := campaigntest.Read(t, filepath.Join(ran(t), store.FileName))
 	refused, rounds := 0, 100
 	if testing.Short() {
 		rounds = 10

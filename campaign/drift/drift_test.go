@@ -30,15 +30,6 @@ func made(t testing.TB, factor float64) string {
 	return out
 }
 
-func reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
-	t.Helper()
-	c, results, _, err := assembly.Reread(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, results
-}
-
 // A machine is as it was but for its noise, of 1 %, or slower by what it became slower;
 // the campaign is left as it is.
 func TestMeasure(t *testing.T) {
@@ -49,7 +40,7 @@ func TestMeasure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, results := reread(t, dir)
+		c, results := campaigntest.Reread(t, dir)
 		p, err := drift.Measure(t.Context(), c, results, 20, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +60,7 @@ func TestMeasure(t *testing.T) {
 // Every problem is measured again, however few candidates are asked for; what nothing was
 // measured of is passed over.
 func TestMeasureEveryProblem(t *testing.T) {
-	c, results := reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
+	c, results := campaigntest.Reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
 	if p, err := drift.Measure(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
 		t.Errorf("of two problems: %+v, %v, want one candidate of each", p, err)
 	}
@@ -111,7 +102,7 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 func TestMeasureFails(t *testing.T) {
 	dir := made(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {
-		c, results := reread(t, dir)
+		c, results := campaigntest.Reread(t, dir)
 		c.Problems[0].Runner = runner{c.Problems[0].Runner, keep, fails}
 		return c, results
 	}
@@ -143,7 +134,7 @@ func TestMeasureLive(t *testing.T) {
 			t.Errorf("left behind: %q, %v", left, err)
 		}
 	}
-	c, results := reread(t, out)
+	c, results := campaigntest.Reread(t, out)
 	if p, err := drift.Measure(t.Context(), c, results, 4, os.Environ()); err != nil || p.Candidates != 4 || p.Change != 0 || p.Ratio != 1 {
 		t.Errorf("a machine whose times never change: %+v, %v", p, err)
 	}
@@ -151,7 +142,7 @@ func TestMeasureLive(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho out of order >&2\nexit 1\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	c, results = reread(t, out)
+	c, results = campaigntest.Reread(t, out)
 	if _, err := drift.Measure(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
 		t.Errorf("a launcher that is out of order: %v", err)
 	}

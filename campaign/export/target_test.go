@@ -74,7 +74,7 @@ func TestOtherReleases(t *testing.T) {
 			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(origin, told.Version) {
 				t.Errorf("files %q from the %s, want %s", x.Names(), origin, tc.file)
 			}
-			env := string(mustRead(t, filepath.Join(out, "openmpi.env")))
+			env := string(campaigntest.Read(t, filepath.Join(out, "openmpi.env")))
 			if strings.Contains(env, "not tried on a real Open MPI "+told.Version) == tc.tried {
 				t.Errorf("the settings say wrongly whether they were tried:\n%s", env)
 			}
@@ -126,7 +126,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			snippet := filepath.Join(out, tc.file)
-			if !strings.Contains(string(mustRead(t, snippet)), "not tried on a real") {
+			if !strings.Contains(string(campaigntest.Read(t, snippet)), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
 			}
 			followed(t, tc.Made, campaigntest.Selected(t, csvOf(t, done), tc.Library), snippet)
@@ -134,7 +134,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 			if err != nil || module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
 				t.Fatalf("module %s, %v", module, err)
 			}
-			if text := string(mustRead(t, module)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
+			if text := string(campaigntest.Read(t, module)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
 				t.Errorf("module:\n%s", text)
 			}
 		})
@@ -214,7 +214,7 @@ func TestHostileFolders(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, want.snippet, err)
 			}
-			if !bytes.Equal(got, mustRead(t, filepath.Join(dir, want.file))) {
+			if !bytes.Equal(got, campaigntest.Read(t, filepath.Join(dir, want.file))) {
 				t.Errorf("%s: %s leads to\n%s", name, want.snippet, got)
 			}
 		}
@@ -247,15 +247,6 @@ func writeTo(t *testing.T, of *export.Target, dir string) mpi.Export {
 	return x
 }
 
-func mustRead(t testing.TB, path string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
-
 // Everything that is exported says for which placement it holds; where it is not known,
 // nothing.
 func TestPlacementIsSaid(t *testing.T) {
@@ -276,8 +267,8 @@ func TestPlacementIsSaid(t *testing.T) {
 		}
 		facts := written(t, dir, dir)
 		for _, path := range []string{filepath.Join(out, "openmpi.env"), module, filepath.Join(dir, export.ReportHTML)} {
-			if strings.Contains(string(mustRead(t, path)), "Measured with ranks in cyclic order") != known {
-				t.Errorf("known %t: %s:\n%s", known, path, mustRead(t, path))
+			if strings.Contains(string(campaigntest.Read(t, path)), "Measured with ranks in cyclic order") != known {
+				t.Errorf("known %t: %s:\n%s", known, path, campaigntest.Read(t, path))
 			}
 		}
 		own := done.Document(of).Libraries[0].Placement
@@ -290,7 +281,7 @@ func TestPlacementIsSaid(t *testing.T) {
 // place makes the trials of a journal ones whose ranks lay in cyclic order.
 func place(t *testing.T, journal string) {
 	t.Helper()
-	text := bytes.ReplaceAll(mustRead(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
+	text := bytes.ReplaceAll(campaigntest.Read(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
 	if err := os.WriteFile(journal, text, 0o666); err != nil {
 		t.Fatal(err)
 	}

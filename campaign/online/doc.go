@@ -8,7 +8,7 @@
 //	...
 //	o, err := online.Simulate(ctx, p, online.PolicyTutti, nil, online.DefaultOptions())
 //	...
-//	err = online.WriteText(os.Stdout, []online.Outcome{o})
+//	header, rows := online.Table([]online.Outcome{o})
 //
 // Detector, which says when times have changed, serves by itself.
 package online

@@ -3,17 +3,19 @@ package online
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+
+	"github.com/jedib0t/go-pretty/v6/table"
 
 	"tutti/campaign/evaluate"
 	"tutti/preprocess"
 )
 
-// WriteText writes a table with a line for each outcome: the first and the last run, what
+// Table returns the header and a row for each outcome: the first and the last run, what
 // was held to be best before the first and after the second, and what all runs lost.
-func WriteText(w io.Writer, outcomes []Outcome) error {
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "application\tpolicy\tfirst/default\tlast/default\tworst/default\tlast/best\ttuned/best before\tafter 2\texplored first\tlast\talarms\tregret, s\tof iota's or star's")
+func Table(outcomes []Outcome) (table.Row, []table.Row) {
+	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2",
+		"explored first", "last", "alarms", "regret, s", "of iota's or star's"}
+	var rows []table.Row
 	rivals := leastRegret(outcomes)
 	for _, o := range outcomes {
 		first, last := o.Runs[0], o.Runs[len(o.Runs)-1]
@@ -25,13 +27,18 @@ func WriteText(w io.Writer, outcomes []Outcome) error {
 		second := o.Runs[min(1, len(o.Runs)-1)]
 		beside := "-"
 		if rival, known := rivals[o.Problem]; known {
-			beside = fmt.Sprintf("%.3f", last.Regret/rival)
+			beside = ratio(last.Regret / rival)
 		}
-		fmt.Fprintf(columns, "%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f %%\t%.1f %%\t%d\t%.4g\t%s\n", o.Problem, o.Policy,
-			first.OverDefault(), last.OverDefault(), worst, last.OverBest(), o.Start, second.Tuned, 100*first.ExploredShare(), 100*last.ExploredShare(), alarms, last.Regret, beside)
+		rows = append(rows, table.Row{o.Problem, o.Policy,
+			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned),
+			percent(first.ExploredShare()), percent(last.ExploredShare()), alarms, fmt.Sprintf("%.4g", last.Regret), beside})
 	}
-	return columns.Flush()
+	return header, rows
 }
+
+func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // leastRegret returns what the better of IOTA and STAR lost with each application.
 func leastRegret(outcomes []Outcome) map[string]float64 {

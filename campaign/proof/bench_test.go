@@ -13,7 +13,7 @@ import (
 // BenchmarkLibrary proves one library at 63 points of recorded data.
 func BenchmarkLibrary(b *testing.B) {
 	journal := filepath.Join(made(b, campaigntest.MadeOpenMPI), store.FileName)
-	before := mustRead(b, journal)
+	before := campaigntest.Read(b, journal)
 	for b.Loop() {
 		if err := os.WriteFile(journal, before, 0o666); err != nil {
 			b.Fatal(err)

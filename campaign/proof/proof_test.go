@@ -96,15 +96,6 @@ func proved(t testing.TB, dir string, opt proof.Options) (verify.Result, report.
 	return result, facts
 }
 
-func mustRead(t testing.TB, path string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
-
 // An algorithm that has become slower is put back, and nothing that is faster is; the
 // files, the table and the report say so.
 func TestPlantedIsPutBack(t *testing.T) {
@@ -114,7 +105,7 @@ func TestPlantedIsPutBack(t *testing.T) {
 		t.Fatalf("proved %t, put back %v", result.Proved(), result.PutBack)
 	}
 	selected := map[coll.Point]coll.Algorithm{}
-	for _, r := range campaigntest.Selected(t, mustRead(t, filepath.Join(dir, export.SelectionCSV)), "openmpi") {
+	for _, r := range campaigntest.Selected(t, campaigntest.Read(t, filepath.Join(dir, export.SelectionCSV)), "openmpi") {
 		selected[r.Point] = r.Options[0].Algorithm
 	}
 	truth := map[coll.Candidate]float64{}
@@ -142,7 +133,7 @@ func TestPlantedIsPutBack(t *testing.T) {
 	if len(facts.Verification) != 1 || len(facts.Verification[0].PutBack) != len(result.PutBack) || !facts.Verification[0].Ended {
 		t.Errorf("the report has %+v", facts.Verification)
 	}
-	if page := string(mustRead(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Put back to the default (") {
+	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Put back to the default (") {
 		t.Error("the page does not say what was put back")
 	}
 }
@@ -176,12 +167,12 @@ func TestWork(t *testing.T) {
 		t.Errorf("the rules were written %d times in %d passes", len(seen), result.Passes)
 	}
 	settings := filepath.Join(dir, "openmpi.env")
-	before := mustRead(t, settings)
+	before := campaigntest.Read(t, settings)
 	facts, err := p.Write(by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := mustRead(t, settings)
+	after := campaigntest.Read(t, settings)
 	if !bytes.Contains(before, []byte("# Not verified:")) || bytes.Contains(after, []byte("# Not verified:")) || facts.Unverified() != "" {
 		t.Errorf("the settings do not go from unverified to verified: %s\n%s\nreport: %q", before, after, facts.Unverified())
 	}
@@ -208,9 +199,9 @@ func TestNoiseOfBothWays(t *testing.T) {
 // TestGoesOn: cut anywhere, the journal of a proof leads to the same files.
 func TestGoesOn(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	before := bytes.Count(mustRead(t, filepath.Join(dir, store.FileName)), []byte("\n"))
+	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, store.FileName)), []byte("\n"))
 	proved(t, dir, proof.Options{Rules: quick()})
-	lines := bytes.SplitAfter(mustRead(t, filepath.Join(dir, store.FileName)), []byte("\n"))
+	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, store.FileName)), []byte("\n"))
 	files := []string{export.SelectionCSV, export.ReportJSON, "openmpi.rules"}
 	cuts := 8
 	if testing.Short() {
@@ -225,7 +216,7 @@ func TestGoesOn(t *testing.T) {
 		}
 		proved(t, again, proof.Options{Rules: quick()})
 		for _, name := range files {
-			if !bytes.Equal(mustRead(t, filepath.Join(dir, name)), mustRead(t, filepath.Join(again, name))) {
+			if !bytes.Equal(campaigntest.Read(t, filepath.Join(dir, name)), campaigntest.Read(t, filepath.Join(again, name))) {
 				t.Errorf("cut after %d of %d lines: %s differs", at, len(lines), name)
 			}
 		}
@@ -237,9 +228,9 @@ func TestGoesOn(t *testing.T) {
 func TestAgain(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	first, _ := proved(t, dir, proof.Options{Rules: quick()})
-	size := len(mustRead(t, filepath.Join(dir, store.FileName)))
+	size := len(campaigntest.Read(t, filepath.Join(dir, store.FileName)))
 	told, _ := proved(t, dir, proof.Options{Rules: quick()})
-	if told.Sessions != 1 || told.Trials != first.Trials || len(mustRead(t, filepath.Join(dir, store.FileName))) != size {
+	if told.Sessions != 1 || told.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, store.FileName))) != size {
 		t.Errorf("told again: session %d, %d trials after %d", told.Sessions, told.Trials, first.Trials)
 	}
 	if anew, _ := proved(t, dir, proof.Options{Rules: quick(), Again: true}); anew.Sessions != 2 || !anew.Proved() {

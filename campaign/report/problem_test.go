@@ -18,22 +18,7 @@ import (
 // concluded is the first problem of the campaign of a file, run to its end.
 func concluded(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
 	t.Helper()
-	c, results, contents, err := assembly.Reread(campaigntest.Run(t, campaigntest.Load(t, file, set...)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if change != nil {
-		change(c)
-	}
-	models, err := export.Train(t.Context(), c, results)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done, err := models.Conclude(contents.State())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done.Problems[0]
+	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
 }
 
 func made(t testing.TB, change func(*assembly.Campaign), set ...string) export.Concluded {

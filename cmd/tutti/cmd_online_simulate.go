@@ -181,7 +181,8 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 		}
 		return nil
 	}
-	return online.WriteText(a.stdout, outcomes)
+	a.printTable(online.Table(outcomes))
+	return nil
 }
 
 // read returns the applications on the recorded machine, and what was measured elsewhere.

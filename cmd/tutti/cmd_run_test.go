@@ -104,9 +104,12 @@ func TestRuntimeShow(t *testing.T) {
 	if err := os.WriteFile(path, table.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const want = `collective  ranks    per node  bytes       algorithm
-allgather   2 to 16  1         0B to 1KiB  bruck
-barrier     8        1 to 4    0B          linear
+	const want = `┌────────────┬─────────┬──────────┬────────────┬───────────┐
+│ collective │ ranks   │ per node │ bytes      │ algorithm │
+├────────────┼─────────┼──────────┼────────────┼───────────┤
+│ allgather  │ 2 to 16 │ 1        │ 0B to 1KiB │ bruck     │
+│ barrier    │ 8       │ 1 to 4   │ 0B         │ linear    │
+└────────────┴─────────┴──────────┴────────────┴───────────┘
 `
 	if stdout, _ := mustTutti(t, codeDone, "runtime", "show", path); stdout != want {
 		t.Errorf("shown\n%swant\n%s", stdout, want)

@@ -3,10 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"text/tabwriter"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"tutti/coll"
@@ -30,7 +29,8 @@ func (a *app) runtimeShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showTable(a.stdout, t)
+			a.showTable(t)
+			return nil
 		},
 	}
 }
@@ -48,16 +48,15 @@ func readTable(path string) (libtutti.Table, error) {
 	return t, nil
 }
 
-func showTable(w io.Writer, t libtutti.Table) error {
+func (a *app) showTable(t libtutti.Table) {
 	if t.For != "" {
-		fmt.Fprintf(w, "for %s alone\n", t.For)
+		fmt.Fprintf(a.stdout, "for %s alone\n", t.For)
 	}
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "collective\tranks\tper node\tbytes\talgorithm")
+	var rows []table.Row
 	for _, r := range t.Rules {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\n", r.Collective, between(r.Ranks, number), between(r.PPN, number), between(r.Bytes, coll.FormatBytes), r.Algorithm)
+		rows = append(rows, table.Row{r.Collective, between(r.Ranks, number), between(r.PPN, number), between(r.Bytes, coll.FormatBytes), r.Algorithm})
 	}
-	return columns.Flush()
+	a.printTable(table.Row{"collective", "ranks", "per node", "bytes", "algorithm"}, rows)
 }
 
 func number(n int64) string { return fmt.Sprint(n) }

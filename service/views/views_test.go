@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
@@ -25,28 +24,10 @@ func ran(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// concluded is what tutti export concludes from a folder.
-func concluded(t testing.TB, dir string) *export.Conclusions {
-	t.Helper()
-	c, results, contents, err := assembly.Reread(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	models, err := export.Train(t.Context(), c, results)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done, err := models.Conclude(contents.State())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done
-}
-
 // What is learnt of a problem is what export selects and expects, at every point.
 func TestLearnt(t *testing.T) {
 	dir := ran(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
-	for _, p := range concluded(t, dir).Problems {
+	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
 		learnt, err := views.Journals{}.Learnt(t.Context(), dir, p.Problem.Problem)
 		if err != nil {
 			t.Fatal(err)

@@ -130,14 +130,8 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	from, ofRow := p.alphas(rows)
 	to, ofCol := p.alphas(cols)
 	known := products(from, to)
-	here := newKin(len(p.rows), len(p.rows[0]))
-	last := -1
-	for k, i := range rows {
+	p.eachKin(rows, func(k, i int, here kin) {
 		e := p.entries[i]
-		if e.Row != last {
-			here.covary(p.m.params, p.rows[e.Row], p.scaled)
-			last = e.Row
-		}
 		for l, j := range cols {
 			f := p.entries[j]
 			out[k][l] += here.common[f.Row] - known[ofRow[k]][ofCol[l]]
@@ -148,7 +142,7 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 				out[k][l] -= v * p.steps[j][s]
 			}
 		}
-	}
+	})
 	return out
 }
 
@@ -166,14 +160,8 @@ func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 		}
 	}
 	out := products(p.gammas(rows), gamma)
-	here := newKin(len(p.rows), len(p.rows[0]))
-	last := -1
-	for k, i := range rows {
+	p.eachKin(rows, func(k, i int, here kin) {
 		e := p.entries[i]
-		if e.Row != last {
-			here.covary(p.m.params, p.rows[e.Row], p.scaled)
-			last = e.Row
-		}
 		for l, pair := range pairs {
 			own := here.own[p.entries[pair.One].Row]
 			if p.entries[pair.One].Task == e.Task {
@@ -186,8 +174,22 @@ func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 				out[k][l] -= v * (p.steps[pair.One][s] - p.steps[pair.Other][s])
 			}
 		}
-	}
+	})
 	return out
+}
+
+// eachKin visits the entries named by some, each the k-th of them, with what its row has in
+// common with all rows.
+func (p *Posterior) eachKin(some []int, visit func(k, i int, here kin)) {
+	here := newKin(len(p.rows), len(p.rows[0]))
+	last := -1
+	for k, i := range some {
+		if row := p.entries[i].Row; row != last {
+			here.covary(p.m.params, p.rows[row], p.scaled)
+			last = row
+		}
+		visit(k, i, here)
+	}
 }
 
 // gammas are those of some entries.

@@ -71,3 +71,13 @@ func Recorded(t testing.TB) string {
 		dir = filepath.Dir(dir)
 	}
 }
+
+// Read returns what a file holds.
+func Read(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

@@ -5,7 +5,9 @@ import (
 	"os"
 	"testing"
 
+	"tutti/campaign"
 	"tutti/campaign/assembly"
+	"tutti/campaign/export"
 	"tutti/internal/config"
 	"tutti/store"
 )
@@ -63,4 +65,36 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 		t.Fatal(err)
 	}
 	return cfg.Output
+}
+
+// Reread returns the campaign of a folder and what it found.
+func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
+	t.Helper()
+	c, results, _, err := assembly.Reread(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, results
+}
+
+// Conclude returns what the campaign of a folder concludes, after change, where it is not
+// nil, has changed the campaign.
+func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
+	t.Helper()
+	c, results, contents, err := assembly.Reread(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(c)
+	}
+	models, err := export.Train(t.Context(), c, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := models.Conclude(contents.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
 }
