@@ -31,7 +31,7 @@ func TestOnlineSimulate(t *testing.T) {
 	dir := t.TempDir()
 	picture, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "kept.csv")
 	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept)...)
-	for _, want := range []string{"application", "app          star", "app          tutti"} {
+	for _, want := range []string{"application", "│ app         │ star ", "│ app         │ tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
