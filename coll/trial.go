@@ -15,6 +15,7 @@ type Measurement struct {
 	Samples     int     `json:"samples,omitzero"`    // calls timed; zero when unknown
 	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, launch included
 	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of which this is the time, others ran beside it there; 0: those of the point
+	Rep         int     `json:"rep,omitzero"`        // number of the repetition in recorded data, from 1; 0: of none
 
 	Placement Placement `json:"placement,omitzero"`
 }

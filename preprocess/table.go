@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,11 +16,15 @@ import (
 // requiredColumns are those that every table of measurements has.
 var requiredColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us"}
 
+// repColumn numbers the repetitions of a candidate.
+const repColumn = "rep"
+
 // Table is a tidy CSV of measurements: one row per candidate, in the order of
 // coll.CompareCandidates whatever the order in the file.
 type Table struct {
-	Warnings []Warning // rows that were left out, a line per kind
-	rows     []tableRow
+	Warnings    []Warning // rows that were left out, a line per kind
+	rows        []tableRow
+	repetitions []tableRow // the same where there is no column rep
 }
 
 type tableRow struct {
@@ -28,14 +33,15 @@ type tableRow struct {
 }
 
 // ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn,
-// msg_bytes and time_us, and perhaps cost_s, low_us, high_us and samples; any
+// msg_bytes and time_us, and perhaps rep, cost_s, low_us, high_us and samples; any
 // others are passed over. Windows line ends, a byte order mark, quoted fields and any order of rows and
 // columns are fine.
 //
 // Rows that cannot be used are left out and counted in Warnings. Several rows of
 // one candidate are repetitions: the one with the median time stands for all, the
-// faster of the two in the middle when they are even. Without cost_s the cost is
-// what the OSU micro-benchmarks would spend, see osuCost.
+// faster of the two in the middle when they are even. With a column rep, the number of
+// the repetition from 1, they are meant to be there and are kept; see Repetitions.
+// Without cost_s the cost is what the OSU micro-benchmarks would spend, see osuCost.
 //
 // It is an error when the file is missing, a folder, larger than MaxTableBytes or
 // not text, when a required column is missing or there is a time in another unit,
@@ -66,7 +72,12 @@ func readTable(r io.Reader, path string) (*Table, error) {
 		return nil, fmt.Errorf("%s: none of %d rows is usable: %s", path, total, rows.problems.all()[0])
 	}
 	t := &Table{}
-	t.rows = rows.problems.mergeDuplicates(rows.kept)
+	t.repetitions = rows.problems.mergeDuplicates(rows.kept)
+	t.rows = slices.Clone(t.repetitions)
+	for i := range t.rows {
+		t.rows[i].Rep = 0
+	}
+	t.rows = new(problems).mergeDuplicates(t.rows) // which are no problem
 	t.Warnings = rows.problems.all()
 	return t, nil
 }
@@ -127,6 +138,13 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	}
 	if m.Seconds, err = parseMicros(r.cell(row, "time_us")); err != nil {
 		return m, badNumber, fmt.Errorf("%w: time_us %s: want microseconds without a unit", errNumber, shorten(r.cell(row, "time_us")))
+	}
+	if _, ok := r.column[repColumn]; ok {
+		rep, err := integer(repColumn, r.cell(row, repColumn), 1, math.MaxInt32)
+		if err != nil {
+			return m, badNumber, err
+		}
+		m.Rep = int(rep)
 	}
 	m.CostSeconds = osuCost(m.Point, m.Seconds)
 	r.optional(&m, row, line)
@@ -190,19 +208,26 @@ func osuCost(p coll.Point, seconds float64) float64 {
 }
 
 // Measurements returns the rows as measurements. The slice is the caller's.
-func (t *Table) Measurements() []coll.Measurement {
-	ms := make([]coll.Measurement, len(t.rows))
-	for i, r := range t.rows {
+func (t *Table) Measurements() []coll.Measurement { return measurements(t.rows) }
+
+// Repetitions returns every row of a table with a column rep, each candidate's by the
+// number of the repetition; without that column what Measurements returns.
+func (t *Table) Repetitions() []coll.Measurement { return measurements(t.repetitions) }
+
+func measurements(rows []tableRow) []coll.Measurement {
+	ms := make([]coll.Measurement, len(rows))
+	for i, r := range rows {
 		ms[i] = r.Measurement
 	}
 	return ms
 }
 
-// compareMeasurements orders by candidate, then by everything that was measured, so
+// compareMeasurements orders by candidate and repetition, then by everything that was measured, so
 // that the order of a file leaves no trace.
 func compareMeasurements(a, b coll.Measurement) int {
 	return cmp.Or(
 		coll.CompareCandidates(a.Candidate, b.Candidate),
+		cmp.Compare(a.Rep, b.Rep),
 		cmp.Compare(a.Seconds, b.Seconds),
 		cmp.Compare(a.CostSeconds, b.CostSeconds),
 		cmp.Compare(a.Low, b.Low),

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -343,5 +344,41 @@ func TestSummary(t *testing.T) {
 	}
 	if empty := preprocess.Summary(nil); empty.Err != nil || empty.Nrow() != 0 {
 		t.Errorf("Summary(nil) has %d rows, error %v", empty.Nrow(), empty.Err)
+	}
+}
+
+// Rows that a column rep tells apart are repetitions, no warning: their median stands for
+// the candidate, and all are there to draw from.
+func TestReadTableRepetitions(t *testing.T) {
+	const header = "collective,algorithm,nodes,ppn,msg_bytes,rep,time_us,cost_s\n"
+	table := readText(t, header+
+		"bcast,binomial,2,4,8,3,9,0.3\n"+
+		"bcast,binomial,2,4,8,1,4,0.1\n"+
+		"bcast,ring,2,4,8,1,2,0.5\n"+
+		"bcast,binomial,2,4,8,2,5,0.2\n")
+	if len(table.Warnings) > 0 {
+		t.Errorf("warnings %v, want none", table.Warnings)
+	}
+	ms := table.Measurements()
+	if len(ms) != 2 || ms[0].Seconds != 5e-6 || ms[0].CostSeconds != 0.2 || ms[0].Rep != 0 || ms[1].Seconds != 2e-6 {
+		t.Errorf("measurements %+v, want the median of binomial and ring", ms)
+	}
+	var reps []int
+	for _, m := range table.Repetitions() {
+		reps = append(reps, m.Rep)
+	}
+	if !slices.Equal(reps, []int{1, 2, 3, 1}) {
+		t.Errorf("repetitions %v, want 1, 2, 3 of binomial and 1 of ring", reps)
+	}
+
+	table = readText(t, header+
+		"bcast,binomial,2,4,8,1,4,0.1\n"+
+		"bcast,binomial,2,4,8,1,5,0.1\n"+
+		"bcast,binomial,2,4,8,zwei,5,0.1\n"+
+		"bcast,binomial,2,4,8,0,5,0.1\n")
+	if len(table.Repetitions()) != 1 || len(table.Warnings) != 2 ||
+		table.Warnings[0].Kind != "bad number" || table.Warnings[0].Count != 2 || !strings.Contains(table.Warnings[0].Detail, `rep "zwei"`) ||
+		table.Warnings[1].Kind != "repeated candidate" {
+		t.Errorf("warnings %v of %d repetitions, want two bad numbers and one that is there twice", table.Warnings, len(table.Repetitions()))
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"tutti/coll"
 )
 
 // The kinds of warnings, in the order they are told.
@@ -71,14 +69,14 @@ func (p problems) all() []Warning {
 	return out
 }
 
-// mergeDuplicates sorts the rows and keeps, of those with the same candidate, the
-// one with the lower median time.
+// mergeDuplicates sorts the rows and keeps, of those with the same candidate and
+// repetition, the one with the lower median time.
 func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	slices.SortFunc(rows, func(a, b tableRow) int { return compareMeasurements(a.Measurement, b.Measurement) })
 	kept := rows[:0]
 	for len(rows) > 0 {
 		end := 1
-		for end < len(rows) && coll.CompareCandidates(rows[0].Candidate, rows[end].Candidate) == 0 {
+		for end < len(rows) && sameTrial(rows[0], rows[end]) {
 			end++
 		}
 		first := rows[0].line
@@ -95,3 +93,5 @@ func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	}
 	return kept
 }
+
+func sameTrial(a, b tableRow) bool { return a.Candidate == b.Candidate && a.Rep == b.Rep }

@@ -1,5 +1,6 @@
 // Package replay is a machine made of recorded measurements. It answers each
-// request with the recorded time, if wanted with seeded noise, failures and the
+// request with the recorded time, or with one of several recorded repetitions that
+// the seed draws, if wanted with seeded noise, failures and the
 // price of launches, so that whole campaigns run in seconds and can be judged
 // against the full truth.
 //

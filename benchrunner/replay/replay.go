@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ const (
 // Options set what the machine adds to the recorded times.
 type Options struct {
 	Seed        uint64
-	Noise       Noise
+	Noise       Noise   // of what is recorded once; repetitions have their own
+	JobNoise    float64 // relative, lognormal, of all times of a batch together: a round is a job
 	Launch      benchrunner.Launch
 	FailureRate float64 // proportion of trials that fail
 	Nodes       int     // of an allocation on which the starts of a batch run side by side; 0: one after another
@@ -45,6 +47,7 @@ func (o Options) Validate() error {
 	}
 	check("noise", o.Noise.Sigma, 1)
 	check("noise tail", o.Noise.TailProbability, 1)
+	check("job noise", o.JobNoise, 1)
 	check("failure rate", o.FailureRate, 1)
 	check("launch seconds", o.Launch.Seconds, math.MaxFloat64)
 	check("launch seconds per node", o.Launch.SecondsPerNode, math.MaxFloat64)
@@ -56,36 +59,60 @@ func (o Options) Validate() error {
 
 // Machine answers from recorded measurements. It is safe for concurrent use.
 type Machine struct {
-	opt      Options
-	recorded map[coll.Candidate]coll.Measurement
-	order    []coll.Candidate // as sorted by coll.CompareCandidates
+	opt         Options
+	recorded    map[coll.Candidate]coll.Measurement   // of repetitions the median
+	repetitions map[coll.Candidate][]coll.Measurement // by time; none of what is recorded once
+	order       []coll.Candidate                      // as sorted by coll.CompareCandidates
 }
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// New returns a machine of the recorded measurements, one for each candidate. A
-// time that is not positive, a negative cost, a candidate given twice or one that
-// needs more nodes than an allocation has is an error.
+// New returns a machine of the recorded measurements, one for each candidate or several
+// repetitions that differ in Rep. A time that is not positive, a negative cost, a candidate
+// or repetition given twice or one that needs more nodes than an allocation has is an error.
 func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Machine{opt: opt, recorded: make(map[coll.Candidate]coll.Measurement, len(recorded))}
+	m := &Machine{opt: opt, recorded: make(map[coll.Candidate]coll.Measurement, len(recorded)), repetitions: map[coll.Candidate][]coll.Measurement{}}
 	for _, r := range recorded {
 		if err := r.Validate(); err != nil {
 			return nil, err
 		}
-		if _, twice := m.recorded[r.Candidate]; twice {
-			return nil, fmt.Errorf("%v is recorded twice", r.Candidate)
-		}
 		if opt.Nodes > 0 && r.Nodes > opt.Nodes {
 			return nil, fmt.Errorf("%v is recorded: want an allocation of %d nodes or more, not %d", r.Candidate, r.Nodes, opt.Nodes)
 		}
-		m.recorded[r.Candidate] = r
-		m.order = append(m.order, r.Candidate)
+		if err := m.add(r); err != nil {
+			return nil, err
+		}
+	}
+	for c, runs := range m.repetitions {
+		slices.SortFunc(runs, func(a, b coll.Measurement) int {
+			return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Rep, b.Rep))
+		})
+		truth := runs[(len(runs)-1)/2]
+		truth.Rep = 0
+		m.recorded[c] = truth
 	}
 	slices.SortFunc(m.order, coll.CompareCandidates)
 	return m, nil
+}
+
+// add enters a measurement.
+func (m *Machine) add(r coll.Measurement) error {
+	runs := m.repetitions[r.Candidate]
+	_, known := m.recorded[r.Candidate]
+	if known && len(runs) == 0 || slices.ContainsFunc(runs, func(q coll.Measurement) bool { return r.Rep == 0 || r.Rep == q.Rep }) {
+		return fmt.Errorf("%v is recorded twice", r.Candidate)
+	}
+	if !known {
+		m.order = append(m.order, r.Candidate)
+	}
+	m.recorded[r.Candidate] = r
+	if r.Rep != 0 {
+		m.repetitions[r.Candidate] = append(runs, r)
+	}
+	return nil
 }
 
 // Candidates returns what was recorded, in order; the caller must not change it.
@@ -106,10 +133,20 @@ func (m *Machine) Space() *coll.Space {
 	})
 }
 
-// Truth returns the recorded measurement of a candidate, without noise.
+// Truth returns the recorded measurement of a candidate, without noise: of repetitions
+// the median, the faster of the two in the middle when they are even.
 func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
 	t, ok := m.recorded[c]
 	return t, ok
+}
+
+// Truths returns those of all candidates, in the order of coll.CompareCandidates.
+func (m *Machine) Truths() []coll.Measurement {
+	out := make([]coll.Measurement, len(m.order))
+	for i, c := range m.order {
+		out[i] = m.recorded[c]
+	}
+	return out
 }
 
 // Costs returns the price of measuring the candidates in one batch, launches
@@ -118,9 +155,16 @@ func (m *Machine) Truth(c coll.Candidate) (coll.Measurement, bool) {
 // launch.
 func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	run := make([]float64, len(batch))
-	fits := m.opt.Nodes > 0
 	for i, c := range batch {
 		run[i] = m.recorded[c].CostSeconds
+	}
+	return m.prices(batch, run)
+}
+
+// prices are Costs where the runs alone take so many seconds.
+func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
+	fits := m.opt.Nodes > 0
+	for _, c := range batch {
 		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // what is not recorded may not
 	}
 	if fits {
@@ -149,10 +193,12 @@ func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 // Run answers every request that has not ended, in the order of the batch.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	candidates := make([]coll.Candidate, len(batch.Requests))
+	run := make([]float64, len(batch.Requests))
 	for i, r := range batch.Requests {
 		candidates[i] = r.Candidate
+		run[i] = m.drawn(r).CostSeconds
 	}
-	costs := m.Costs(candidates)
+	costs, job := m.prices(candidates, run), m.job(batch)
 	for i, r := range batch.Requests {
 		if r.Ended {
 			continue
@@ -160,22 +206,46 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := log.Trial(m.trial(r, costs[i])); err != nil {
+		if err := log.Trial(m.trial(r, costs[i], job)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// trial is a function of seed, candidate and attempt, whatever came before.
-func (m *Machine) trial(r benchrunner.Request, cost float64) coll.Trial {
+// job is the factor by which all times of a batch are off.
+func (m *Machine) job(b benchrunner.Batch) float64 {
+	if m.opt.JobNoise == 0 {
+		return 1
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "job|%s|%d", b.Label, b.Round)
+	return Noise{Sigma: m.opt.JobNoise}.factor(rand.New(rand.NewPCG(m.opt.Seed, h.Sum64())))
+}
+
+// drawn is the recorded measurement that answers a request: of repetitions another one in
+// each attempt until all had their turn, in an order that seed and candidate draw. Nothing
+// is drawn where nothing is recorded.
+func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
+	runs := m.repetitions[r.Candidate]
+	if len(runs) == 0 {
+		return m.recorded[r.Candidate]
+	}
+	turn := max(0, r.Attempt-1) % len(runs)
+	r.Attempt = 0
+	return runs[rand.New(rand.NewPCG(m.opt.Seed, fingerprint(r))).Perm(len(runs))[turn]]
+}
+
+// trial is a function of seed, candidate, attempt and the factor of the job, whatever came
+// before.
+func (m *Machine) trial(r benchrunner.Request, cost, job float64) coll.Trial {
 	t := coll.Trial{
 		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost, HeldNodes: m.opt.Nodes},
 		Attempt:     r.Attempt,
 		State:       coll.TrialFailed,
 	}
-	recorded, ok := m.recorded[r.Candidate]
-	if !ok {
+	recorded := m.drawn(r)
+	if recorded.Seconds == 0 {
 		t.Phase, t.Error = "launch", "no recorded measurement"
 		return t
 	}
@@ -185,7 +255,10 @@ func (m *Machine) trial(r benchrunner.Request, cost float64) coll.Trial {
 		return t
 	}
 	t.State = coll.TrialDone
-	t.Seconds = recorded.Seconds * m.opt.Noise.factor(rng)
+	t.Seconds, t.Rep = recorded.Seconds*job, recorded.Rep
+	if recorded.Rep == 0 {
+		t.Seconds *= m.opt.Noise.factor(rng)
+	}
 	t.Samples = 1
 	return t
 }

@@ -18,11 +18,12 @@ import (
 	"tutti/store"
 )
 
-// readData reads the recorded data of all files. A candidate is recorded once.
+// readData reads the recorded data of all files. A candidate is recorded in one of them,
+// once or as several repetitions.
 func (c *Campaign) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
-	from := map[coll.Candidate]string{}
-	for _, path := range c.Config.Runner.Data {
+	from := map[coll.Candidate]int{} // file
+	for i, path := range c.Config.Runner.Data {
 		table, err := preprocess.ReadTable(path)
 		if err != nil {
 			return nil, err
@@ -30,11 +31,11 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 		for _, w := range table.Warnings {
 			c.warn("%s: %v", filepath.Base(path), w)
 		}
-		for _, m := range table.Measurements() {
-			if other, twice := from[m.Candidate]; twice {
-				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, other, path)
+		for _, m := range table.Repetitions() {
+			if other, known := from[m.Candidate]; known && other != i {
+				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, c.Config.Runner.Data[other], path)
 			}
-			from[m.Candidate] = path
+			from[m.Candidate] = i
 			all = append(all, m)
 		}
 	}
@@ -146,12 +147,12 @@ func (c *Campaign) checker(port mpi.Library, cat *mpi.Catalogue) func(coll.Candi
 
 // problem makes one problem of recorded data; check is of the checker.
 func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
-	truth, left := usable(collective, named, check)
+	recorded, left := usable(collective, named, check)
 	if left.unknown > 0 {
 		c.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
 	}
 	id := store.Problem{Library: lib.Name, Collective: collective}
-	machine, err := replay.New(truth, c.replayed())
+	machine, err := replay.New(recorded, c.replayed())
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
@@ -160,9 +161,8 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 		return campaign.Problem{}, fmt.Errorf("%s %s %s: no recorded measurement lies on the grid and can run there: %v",
 			lib.Name, lib.Version, collective, left)
 	}
-	slices.SortFunc(truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 	return campaign.Problem{
-		Problem: id, Space: sp, Runner: machine, Truth: truth,
+		Problem: id, Space: sp, Runner: machine, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
 	}, nil
 }
@@ -191,6 +191,7 @@ func (c *Campaign) replayed() replay.Options {
 	return replay.Options{
 		Seed:        c.Config.Seed,
 		Noise:       replay.Noise{Sigma: r.Noise, TailProbability: r.Tail},
+		JobNoise:    r.JobNoise,
 		FailureRate: r.Failures,
 		Launch: benchrunner.Launch{
 			Model:          benchrunner.LaunchModel(r.Launch.Model),

@@ -2,17 +2,20 @@ package assembly_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
@@ -95,6 +98,57 @@ func TestSameRecordedData(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Repetitions of a file are drawn from, the truth is their median, and the default that was
+// never recorded by itself has as many as the algorithm it is.
+func TestRecordedRepetitions(t *testing.T) {
+	clean, header, rows := recorded(t, "C_allreduce.csv")
+	want, err := assembly.New(on(t, clean))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	at := slices.Index(strings.Split(header, ","), "time_us")
+	for _, line := range strings.Split(strings.TrimSuffix(rows, "\n"), "\n") {
+		cells := strings.Split(line, ",")
+		seconds, err := strconv.ParseFloat(cells[at], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rep, times := range []float64{1, 2, 0.5} {
+			cells[at] = strconv.FormatFloat(seconds*times, 'g', -1, 64)
+			fmt.Fprintf(&text, "%s,%d\n", strings.Join(cells, ","), rep+1)
+		}
+	}
+	got, err := assembly.New(on(t, header+",rep\n"+text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Warnings) != len(got.Warnings) { // those about rows count three times as many
+		t.Errorf("warnings %q, want such as %q", got.Warnings, want.Warnings)
+	}
+	for i, p := range got.Problems {
+		if diff := cmp.Diff(want.Problems[i].Truth, p.Truth, equalAlgorithms); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", p.Problem, diff)
+		}
+		for _, m := range p.Truth[:5] {
+			var times []float64
+			for attempt := 1; attempt <= 3; attempt++ {
+				batch := benchrunner.Batch{Requests: []benchrunner.Request{{Candidate: m.Candidate, Attempt: attempt}}}
+				err := p.Runner.Run(t.Context(), batch, benchrunner.TrialLog(func(tr coll.Trial) error {
+					times = append(times, tr.Seconds/m.Seconds)
+					return nil
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if slices.Sort(times); times[0] > 0.51 || times[1] != 1 || times[2] < 1.99 {
+				t.Errorf("%v took %v times its median, want each repetition once", m.Candidate, times)
+			}
+		}
 	}
 }
 

@@ -339,6 +339,45 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
+// A set of recorded repetitions is judged by their medians, and each seed draws its own.
+func TestSetOfRepetitions(t *testing.T) {
+	var runs []coll.Measurement
+	for _, m := range small(t, coll.Bcast) {
+		for rep, factor := range []float64{1, 1.5, 0.9} {
+			r := m
+			r.Rep, r.Seconds = rep+1, m.Seconds*factor
+			runs = append(runs, r)
+		}
+	}
+	s, err := evaluate.NewSet("runs", runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := evaluate.NewSet("once", small(t, coll.Bcast))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Truth, once.Truth) {
+		t.Error("the truth is not that of the repetitions of factor 1, the medians")
+	}
+	opt := options()
+	opt.Noise = 0
+	at := func(seed uint64) evaluate.Outcome {
+		o, err := replay(s, "random", seed, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.WallSeconds = 0
+		return o
+	}
+	if diff := cmp.Diff(at(1), at(1)); diff != "" {
+		t.Errorf("the same seed twice:\n%s", diff)
+	}
+	if last := at(1).At; last[len(last)-1].Slowdown == 1 {
+		t.Error("choices by single repetitions lose nothing beside the medians: nothing was drawn")
+	}
+}
+
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mixed.csv")

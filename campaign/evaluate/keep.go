@@ -22,6 +22,7 @@ type Kept[T Outcome | Calibration] struct {
 type keptOptions struct {
 	Kept          string  `json:"kept"` // what the lines are
 	Noise         float64 `json:"noise,omitzero"`
+	JobNoise      float64 `json:"job_noise,omitzero"`
 	LaunchSeconds float64 `json:"launch_seconds"`
 	Scaling       string  `json:"scaling"`
 	Model         string  `json:"model"`
@@ -39,7 +40,7 @@ type keptOptions struct {
 
 func (o Options) kept(launchSeconds float64) keptOptions {
 	return keptOptions{
-		LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Alike: o.Alike, Initial: o.Initial,
+		JobNoise: o.JobNoise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Alike: o.Alike, Initial: o.Initial,
 		Slowdown: o.Criteria.Slowdown, Mistakes: o.Criteria.Mistakes, Patience: o.Criteria.Patience,
 		Candidates: o.Batch.Candidates, Growth: o.Batch.Growth, Trees: o.Trees, ToShare: o.ToShare,
 		Nodes: o.Nodes,

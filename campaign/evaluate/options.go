@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Noise    float64            // relative, lognormal, of each replayed time
 	Tail     float64            // probability of an outlier; see replay.Noise
+	JobNoise float64            // relative, lognormal, of all times of a round together
 	Launch   benchrunner.Launch // price of starting programs
 	Nodes    int                // of an allocation on which the starts of a batch run side by side; 0: one after another
 	Scaling  preprocess.Scaling
@@ -143,7 +144,7 @@ func Seeds(first uint64, n int) []uint64 {
 }
 
 func (o Options) replay(seed uint64) replay.Options {
-	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise, TailProbability: o.Tail}, Launch: o.Launch, Nodes: o.Nodes}
+	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise, TailProbability: o.Tail}, JobNoise: o.JobNoise, Launch: o.Launch, Nodes: o.Nodes}
 }
 
 func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {

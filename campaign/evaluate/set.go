@@ -17,23 +17,24 @@ type Set struct {
 	Data       string // where it comes from: the file's name without .csv
 	Real       bool   // measured on a real machine, as far as the caller says
 	Collective coll.Collective
-	Truth      []coll.Measurement // without noise, in the order of coll.CompareCandidates
+	Truth      []coll.Measurement // without noise, of repetitions the median, in the order of coll.CompareCandidates
 	Space      *coll.Space        // the recorded candidates
+	recorded   []coll.Measurement // with every repetition
 }
 
-// NewSet returns the set of measurements of one collective, each candidate once
-// and in any order. It is an error when no point has two algorithms, since
+// NewSet returns the set of measurements of one collective in any order, each candidate
+// once or as repetitions told apart by their Rep. It is an error when no point has two algorithms, since
 // nothing can be selected then, and when measuring everything costs no time.
 func NewSet(data string, ms []coll.Measurement) (Set, error) {
 	if len(ms) == 0 {
 		return Set{}, fmt.Errorf("%s: no measurements", data)
 	}
-	s := Set{Data: data, Collective: ms[0].Collective, Truth: slices.Clone(ms)}
-	slices.SortFunc(s.Truth, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+	s := Set{Data: data, Collective: ms[0].Collective, recorded: slices.Clone(ms)}
 	machine, err := s.machine(replay.Options{})
 	if err != nil {
 		return Set{}, fmt.Errorf("%s: %w", data, err)
 	}
+	s.Truth = machine.Truths()
 	for _, m := range s.Truth {
 		if m.Collective != s.Collective {
 			return Set{}, fmt.Errorf("%s: measurements of %s and of %s, want one collective", data, s.Collective, m.Collective)
@@ -50,7 +51,7 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 }
 
 // machine answers from the set.
-func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.Truth, opt) }
+func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.recorded, opt) }
 
 // Exhaustive is the machine time of measuring every candidate once, in one batch; its
 // starts side by side on so many nodes, or for 0 one after another.
@@ -80,7 +81,7 @@ func Load(paths []string) (sets []Set, warnings []string, err error) {
 		for _, w := range table.Warnings {
 			warnings = append(warnings, fmt.Sprintf("%s: %v", name, w))
 		}
-		ms := table.Measurements() // in order, so that collectives are runs
+		ms := table.Repetitions() // in order, so that collectives are runs
 		for len(ms) > 0 {
 			end := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Collective != ms[0].Collective })
 			if end < 0 {

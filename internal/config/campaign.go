@@ -64,6 +64,7 @@ type Runner struct {
 	Recorded string   `json:"recorded,omitempty"` // machine in the defaults file
 	Noise    float64  `json:"noise"`
 	Tail     float64  `json:"noise_tail"`
+	JobNoise float64  `json:"job_noise,omitempty"`
 	Failures float64  `json:"failures"`
 	Launch   Launch   `json:"launch"`
 

@@ -78,6 +78,7 @@ runner:
   recorded: A
   noise: 0.02
   noise_tail: 0.01
+  job_noise: 0.05
   failures: 0.03
   launch:
     model: native
@@ -127,7 +128,7 @@ func campaignOf(dir string) *config.Campaign {
 		Runner: config.Runner{
 			Kind: "replay", Data: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")},
 			Names: filepath.Join(dir, "names.csv"), Defaults: filepath.Join(dir, "defaults.csv"), Recorded: "A",
-			Noise: 0.02, Tail: 0.01, Failures: 0.03,
+			Noise: 0.02, Tail: 0.01, JobNoise: 0.05, Failures: 0.03,
 			Launch: config.Launch{Model: "native", Time: 90 * time.Second, TimePerNode: 2 * time.Millisecond},
 		},
 		Strategy: config.Strategy{Name: "jackknife", Initial: 6, Batch: 9, Growth: 0.1},

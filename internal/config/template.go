@@ -46,7 +46,7 @@ func localPPN(cores int) string {
 // serves reports whether a key means anything to a kind of runner.
 func serves(key, kind string) bool {
 	section, _, _ := strings.Cut(key, ".")
-	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.failures",
+	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.job_noise", "runner.failures",
 		"runner.launch.model", "runner.launch.time", "runner.launch.time_per_node"}
 	switch {
 	case slices.Contains(replays, key):

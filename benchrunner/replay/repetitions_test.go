@@ -1,0 +1,115 @@
+package replay_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+)
+
+// repeated is recorded data with five repetitions of each candidate; number k takes 1 + k/10
+// of what number 1 takes, in time and in cost.
+func repeated() []coll.Measurement {
+	var out []coll.Measurement
+	for _, m := range synthetic.Measurements(points()) {
+		for _, rep := range []int{4, 1, 5, 2, 3} {
+			r := m
+			r.Rep = rep
+			r.Seconds *= 1 + float64(rep)/10
+			r.CostSeconds *= 1 + float64(rep)/10
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// What is measured is one of the repetitions, with its own cost and without further noise;
+// the truth is their median. Another attempt gets another one until all had their turn.
+func TestRepetitionsAreDrawn(t *testing.T) {
+	once := machine(t, replay.Options{})
+	m, err := replay.New(repeated(), replay.Options{Seed: 4, Noise: replay.Noise{Sigma: 0.5, TailProbability: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(m.Candidates(), once.Candidates()) {
+		t.Fatalf("%d candidates, want %d", len(m.Candidates()), len(once.Candidates()))
+	}
+	firsts := map[int]int{}
+	for i, truth := range m.Truths() {
+		base, _ := once.Truth(truth.Candidate)
+		if truth.Candidate != m.Candidates()[i] || truth.Rep != 0 || truth.Seconds != base.Seconds*1.3 || truth.CostSeconds != base.CostSeconds*1.3 {
+			t.Fatalf("truth %+v, want 1.3 times %+v", truth, base)
+		}
+		var reps []int
+		for attempt := 1; attempt <= 6; attempt++ {
+			tr := runAll(t, m, []benchrunner.Request{{Candidate: truth.Candidate, Attempt: attempt}})[0]
+			factor := 1 + float64(tr.Rep)/10
+			if tr.Seconds != base.Seconds*factor || math.Abs(tr.CostSeconds-base.CostSeconds*factor) > 1e-12 {
+				t.Fatalf("trial %+v is not repetition %d of %+v", tr, tr.Rep, base)
+			}
+			reps = append(reps, tr.Rep)
+		}
+		firsts[reps[0]]++
+		if reps[5] != reps[0] {
+			t.Errorf("after all repetitions came %d, want %d again", reps[5], reps[0])
+		}
+		if slices.Sort(reps[:5]); !slices.Equal(reps[:5], []int{1, 2, 3, 4, 5}) {
+			t.Errorf("five attempts drew %v, want each once", reps[:5])
+		}
+	}
+	if len(firsts) != 5 {
+		t.Errorf("first attempts drew %v, want all five now and then", firsts)
+	}
+}
+
+func TestRepetitionsTwice(t *testing.T) {
+	runs := repeated()
+	again := runs[0]
+	unnumbered := runs[0]
+	unnumbered.Rep = 0
+	for name, ms := range map[string][]coll.Measurement{
+		"a number twice":        append(slices.Clone(runs), again),
+		"one without a number":  append(slices.Clone(runs), unnumbered),
+		"first without, then 4": {unnumbered, again},
+	} {
+		if _, err := replay.New(ms, replay.Options{}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// All times of a job are off by one factor, those of another job by another.
+func TestJobNoiseDisturbsWholeJobs(t *testing.T) {
+	m := machine(t, replay.Options{Seed: 1, JobNoise: 0.1})
+	var factors []float64
+	for round := 1; round <= 400; round++ {
+		var job []float64
+		b := benchrunner.Batch{Round: round, Requests: requests(m.Candidates()[:5])}
+		err := m.Run(t.Context(), b, benchrunner.TrialLog(func(tr coll.Trial) error {
+			truth, _ := m.Truth(tr.Candidate)
+			job = append(job, tr.Seconds/truth.Seconds)
+			return nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Max(job)-slices.Min(job) > 1e-12 {
+			t.Fatalf("round %d: factors %v, want one", round, job)
+		}
+		factors = append(factors, math.Log(job[0]))
+	}
+	square := 0.0
+	for _, f := range factors {
+		square += f * f
+	}
+	if sd := math.Sqrt(square / float64(len(factors))); math.Abs(sd-0.1) > 0.01 { // 400: standard error 0.0035
+		t.Errorf("jobs are off by %.3f, want 0.1", sd)
+	}
+	if err := (replay.Options{JobNoise: -0.1}).Validate(); err == nil {
+		t.Error("job noise -0.1: no error")
+	}
+}
