@@ -77,10 +77,11 @@ func (d *detector) result(unit float64) Result {
 
 // look returns the clear divisions, finest first, and the others.
 func (d *detector) look() (clear []Labels, unclear []Unclear) {
-	h := newHierarchy(d.mean)
 	if d.halves == nil {
+		h := byProfile(d.mean)
 		return h.unheld(d.mean), nil
 	}
+	h := byDistance(d.mean)
 	return d.fitting(accept(d.mean, nil, d.held(&h)))
 }
 

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// hierarchy is the dendrogram of row profiles, with the distances between what was
-// joined.
+// hierarchy is a dendrogram with the distances between what was joined.
 type hierarchy struct {
 	Dendrogram
 	order  []int // members, those of each group in a row
@@ -18,8 +17,21 @@ type hierarchy struct {
 // span is where the members of a group are in the order.
 type span struct{ from, to int }
 
-func newHierarchy(t table) hierarchy {
-	h := hierarchy{Dendrogram: agglomerate(t.n, profile(t, landmarks(t.n)), Ward)}
+// byDistance joins by the mean logarithm of the distances between two groups: where
+// repetitions confirm them, small groups among many show in the distances themselves
+// before they show in how their members see all others.
+func byDistance(t table) hierarchy {
+	return newHierarchy(t, agglomerate(t.n, slices.Clone(t.x), Average))
+}
+
+// byProfile joins members that see all others alike: what differs between single
+// distances and is no noise counts less.
+func byProfile(t table) hierarchy {
+	return newHierarchy(t, agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
+}
+
+func newHierarchy(t table, d Dendrogram) hierarchy {
+	h := hierarchy{Dendrogram: d}
 	h.spans = make([]span, t.n+len(h.merges))
 	h.lay(t.n + len(h.merges) - 1)
 	for m := range h.merges {

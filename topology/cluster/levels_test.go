@@ -20,6 +20,17 @@ var machines = []machine{
 	{shape: []int{128}, seconds: []float64{2.18}},
 }
 
+// smallGroups are machines of groups of four to eight, some of many of them.
+var smallGroups = []machine{
+	{shape: []int{3, 5, 4}, seconds: []float64{2.18, 2.78, 3.3}},
+	{shape: []int{6, 3, 6}, seconds: []float64{2.0, 2.5, 3.2}},
+	{shape: []int{8, 4, 4}, seconds: []float64{2.18, 2.78, 3.3}},
+	{shape: []int{5, 7}, seconds: []float64{1.5, 1.9}},
+	{shape: []int{4, 8, 8}, seconds: []float64{1.0, 1.3, 1.8}},
+	{shape: []int{6, 6}, seconds: []float64{2.18, 2.78}},
+	{shape: []int{20, 6}, seconds: []float64{2.18, 2.78}},
+}
+
 func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
 	t.Helper()
 	r, err := cluster.Discover(a, b)
@@ -32,11 +43,12 @@ func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
 // All levels, their number and that of their groups, without being told.
 func TestDiscover(t *testing.T) {
 	for _, tc := range []struct {
-		noise float64
-		want  int // of the trees; flat machines must always be
-	}{{0.05, 36}, {0.1, 30}} {
+		machines []machine
+		noise    float64
+		want     int // of the trees; flat machines must always be
+	}{{machines, 0.05, 36}, {machines, 0.1, 35}, {smallGroups, 0.05, 42}, {smallGroups, 0.1, 38}} {
 		right, all := 0, 0
-		for _, m := range machines {
+		for _, m := range tc.machines {
 			for seed := range uint64(6) {
 				a, b, truth := m.draw(t, usual(tc.noise), seed)
 				r := discover(t, a, b)

@@ -1,5 +1,10 @@
 package cluster
 
+import (
+	"math"
+	"slices"
+)
+
 // divide returns the divisions that the steps of a hierarchy make, finest first: the
 // hierarchy cut half-way between two steps, then members, at coarser levels groups,
 // moved to where their distances say they belong.
@@ -42,28 +47,30 @@ func majority(labels, items Labels) []int {
 type evidence struct {
 	n            int
 	t            table
+	items        Labels // of members
 	middle, most float64
-	sums         []float64 // n·n when items are groups; nil when they are single members
-	scratch      []float64
+	between      []float64 // n·n when items are groups; nil when they are single members
+	one          []float64 // what row returns
+	all          []float64 // what sums returns
 }
 
 // newEvidence sums up what the members of items say, where items are the groups of
-// labels. The sums of groups of one are not kept.
+// labels. What groups of one say is not kept.
 func newEvidence(t table, items Labels, near, far float64) evidence {
-	e := evidence{n: items.Groups(), t: t, middle: (near + far) / 2, most: far - near}
+	e := evidence{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {
-		e.scratch = make([]float64, t.n)
+		e.one = make([]float64, t.n)
 		return e
 	}
-	e.sums = make([]float64, e.n*e.n)
+	e.between = make([]float64, e.n*e.n)
 	for i, a := range items {
-		sums := e.sums[a*e.n : (a+1)*e.n]
+		row := e.between[a*e.n : (a+1)*e.n]
 		for j, x := range t.row(i) {
-			sums[items[j]] += e.of(x)
+			row[items[j]] += e.of(x)
 		}
 	}
 	for i := range e.n {
-		e.sums[i*e.n+i] = 0
+		e.between[i*e.n+i] = 0
 	}
 	return e
 }
@@ -73,115 +80,70 @@ func (e *evidence) of(x float64) float64 { return max(-e.most, min(e.most, e.mid
 
 // row returns what speaks for an item to be with each other one, until the next call.
 func (e *evidence) row(i int) []float64 {
-	if e.sums != nil {
-		return e.sums[i*e.n : (i+1)*e.n]
+	if e.between != nil {
+		return e.between[i*e.n : (i+1)*e.n]
 	}
 	for j, x := range e.t.row(i) {
-		e.scratch[j] = e.of(x)
+		e.one[j] = e.of(x)
 	}
-	e.scratch[i] = 0
-	return e.scratch
+	e.one[i] = 0
+	return e.one
 }
 
-// settle moves items, each to the group that most speaks for or to one of its own when
-// everything speaks against all others, and then joins groups that belong together.
+// sums returns what speaks for an item to be in each of k groups, until the next call.
+func (e *evidence) sums(i int, labels Labels, k int) []float64 {
+	e.all = slices.Grow(e.all[:0], k)[:k]
+	clear(e.all)
+	for j, x := range e.row(i) {
+		e.all[labels[j]] += x
+	}
+	return e.all
+}
+
+// nats returns what one unit of evidence says, as the logarithm of the ratio of how likely
+// it is within and between groups: their step over the variance of a distance within
+// groups, none of which is taken to spread less than a fiftieth of the step.
+func (e *evidence) nats(labels Labels) float64 {
+	var s sample
+	for i, a := range e.items {
+		for j, x := range e.t.row(i)[:i] {
+			if labels[e.items[j]] == labels[a] {
+				s.add(e.of(x))
+			}
+		}
+	}
+	deviation := e.most / 4 // of few pairs
+	if s.n > 2 {
+		deviation = max(math.Sqrt(s.variance()), e.most/50)
+	}
+	return e.most / (deviation * deviation)
+}
+
+// settle moves, joins and swaps until nothing is gained.
 func (e *evidence) settle(start []int) Labels {
 	const mostRounds = 20
 	labels := numbered(start)
 	for range mostRounds {
-		moves := e.moves(labels)
-		if len(moves) == 0 {
+		p := newParts(e, labels)
+		moved := p.move()
+		joined := p.join()
+		swapped := p.swap()
+		if labels = numbered(p.labels); !moved && !joined && !swapped {
 			break
 		}
-		apply(labels, moves)
-		labels = numbered(labels)
 	}
-	return e.joined(labels)
-}
-
-// move is an item that another group suits better; to is Noise for one of its own.
-type move struct {
-	item, to int
-	gain     float64
-}
-
-func (e *evidence) moves(labels Labels) []move {
-	var out []move
-	size := labels.sizes()
-	sums := make([]float64, len(size))
-	for i, own := range labels {
-		clear(sums)
-		for j, x := range e.row(i) {
-			sums[labels[j]] += x
-		}
-		m := move{item: i, to: Noise}
-		best := 0.0
-		for g, sum := range sums {
-			if sum > best {
-				m.to, best = g, sum
-			}
-		}
-		m.gain = best - sums[own]
-		if m.to == own || m.gain <= 1e-9 || m.to == Noise && size[own] == 1 {
-			continue
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-// apply makes the moves, all at once.
-func apply(labels Labels, moves []move) {
-	fresh := labels.Groups()
-	for _, m := range moves {
-		to := m.to
-		if to == Noise {
-			to = fresh
-			fresh++
-		}
-		labels[m.item] = to
-	}
-}
-
-// joined joins the two groups for which most speaks, again and again.
-func (e *evidence) joined(labels Labels) Labels {
-	k := labels.Groups()
-	between := make([]float64, k*k)
-	for i, a := range labels {
-		for j, x := range e.row(i) {
-			between[a*k+labels[j]] += x
-		}
-	}
-	group := newSets(k)
-	for {
-		best, a, b := 0.0, -1, -1
-		for g := range k {
-			for o := range g {
-				if x := between[g*k+o]; x > best {
-					best, a, b = x, o, g
-				}
-			}
-		}
-		if a < 0 {
-			break
-		}
-		group.join(a, b)
-		for o := range k {
-			between[a*k+o] += between[b*k+o]
-			between[o*k+a] += between[o*k+b]
-			between[b*k+o], between[o*k+b] = 0, 0
-		}
-	}
-	raw := make([]int, len(labels))
-	for i, g := range labels {
-		raw[i] = group.find(g)
-	}
-	return numbered(raw)
+	return labels
 }
 
 // suited returns the share of members for whose group most speaks, where anything does,
 // or which are alone and for which no group speaks.
 func suited(t table, labels Labels, near, far float64) float64 {
 	e := newEvidence(t, Labels(everyone(t.n)), near, far)
-	return 1 - float64(len(e.moves(labels)))/float64(t.n)
+	k, count := labels.Groups(), 0
+	for i, own := range labels {
+		if sums := e.sums(i, labels, k); sums[own] >= 0 && sums[own] >= slices.Max(sums) {
+			count++
+		}
+	}
+	return float64(count) / float64(t.n)
 }

@@ -33,7 +33,7 @@ func (d *detector) held(h *hierarchy) []Labels {
 
 // heldSteps returns the steps that a hierarchy of one half finds in the other one.
 func heldSteps(train, test table) []step {
-	h := newHierarchy(train)
+	h := byDistance(train)
 	steps := h.steps(test, least, sureHeld)
 	for len(steps) > 1 {
 		samples := byLevel(test, h.divide(train, steps))
