@@ -3,12 +3,13 @@
 # bench-method: what strategies cost until the criteria hold, on all recorded data
 # load: many clients of the service at once
 # simulate: the algorithms of the runtime library on up to 512 simulated ranks; hours
+# fuzz-runtime: random programs with the runtime library on MPICH and Open MPI, also with sanitizers; hours
 # lint, bench, fuzz: what their names say
 GO ?= go
 export CGO_ENABLED = 0
 LDFLAGS = -s -w
 
-.PHONY: build demo test test-slurm test-cli test-rooms race lint bench bench-live bench-method load simulate fuzz clean
+.PHONY: build demo test test-slurm test-cli test-rooms race lint bench bench-live bench-method load simulate fuzz fuzz-runtime clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
@@ -59,6 +60,10 @@ simulate:
 FUZZTIME ?= 20s
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)
+
+TABLES ?= 1000
+fuzz-runtime:
+	FUZZ_STEPS=360 FUZZ_TABLES=$(TABLES) $(GO) test ./mpi/libraries -count=1 -run 'TestLive(Fuzz|Sanitized)' -v -timeout 24h
 
 clean:
 	rm -rf bin results/demo

@@ -203,7 +203,7 @@ func sealed(rules string) string {
 func everywhere() string {
 	rules := "tutti-table 1\n# a remark\n"
 	for _, r := range []string{
-		"allgather bruck", "allreduce recursive_doubling", "alltoall pairwise", "barrier bruck", "bcast pipeline(segsize=64)",
+		"allgather bruck", "allgatherv ring", "allreduce recursive_doubling", "alltoall pairwise", "barrier bruck", "bcast pipeline(segsize=64)",
 		"exscan recursive_doubling", "gather binomial", "reduce binomial", "reduce_scatter pairwise",
 		"reduce_scatter_block non-overlapping", "scan linear", "scatter binomial",
 	} {
@@ -267,5 +267,28 @@ func TestLiveTable(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestLiveAlltoallv: ranks of an alltoallv have sizes of their own, so that rules serve them
+// where they cover all sizes, and never else.
+func TestLiveAlltoallv(t *testing.T) {
+	m := mpis()[0]
+	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+	probe := mpitest.BuildProgram(t, m.Toolchain, csource.Probe)
+	for rules, want := range map[string]string{
+		"0-4611686018427387904 linear":                  "saw linear",
+		"0-100 linear,101-4611686018427387904 pairwise": "saw pairwise",
+		"0-1000000 linear":                              "saw library_default",
+		"1-4611686018427387904 linear":                  "saw library_default",
+		"0-100 linear,102-4611686018427387904 pairwise": "saw library_default",
+	} {
+		table := "tutti-table 1\n"
+		for r := range strings.SplitSeq(rules, ",") {
+			table += "alltoallv ranks 1-4 ppn 1-4 bytes " + r + "\n"
+		}
+		if said := mpitest.Run(t, following(t, m, sealed(table), library), m.Launcher, "-n", "3", probe, "ask", "alltoallv", "1000"); !strings.Contains(said, want+"\n") {
+			t.Errorf("%s: want %q:\n%s", rules, want, said)
+		}
 	}
 }

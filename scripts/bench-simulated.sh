@@ -38,7 +38,7 @@ figures() {
 		theirs "$@" allgather 1024,8192,32768 mpich ompi mvapich2
 		ours "$@" allreduce 2048,65536 recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first
 		theirs "$@" allreduce 2048,65536 mpich ompi lr rab_rdb
-		ours "$@" alltoall 4096,32768,131072 linear pairwise windows=4 mesh scheduled scheduled_barrier
+		ours "$@" alltoall 4096,32768,131072 linear pairwise pair windows=4 mesh scheduled scheduled_barrier
 		theirs "$@" alltoall 4096,32768,131072 mpich ompi ring pair basic_linear
 	done
 	sizes=8,8192,65536,262144,1048576

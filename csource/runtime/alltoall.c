@@ -24,6 +24,18 @@ int alltoall_pairwise(const call *c)
     return e;
 }
 
+/* The same in pairs that exchange with one another, by exclusive or of their ranks: for
+ * powers of two. As above. */
+int alltoall_pair(const call *c)
+{
+    int e = own_block(c);
+    for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
+        int peer = c->rank ^ k;
+        e = swap(c, block(c, c->send, peer), c->count, peer, block(c, c->data, peer), c->count, peer);
+    }
+    return e;
+}
+
 /* So many ranks at a time; without the parameter eight. Thakur, Rabenseifner and Gropp
  * (2005), 3.4, where all are one batch. */
 int alltoall_windows(const call *c)

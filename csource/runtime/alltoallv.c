@@ -3,7 +3,11 @@
 #include <stdlib.h>
 
 /* Ranks do not know the sizes of others, so that each may run another of these
- * algorithms: between two ranks there is one message each way in all of them. */
+ * algorithms: between two ranks there is one message each way in all of them, so that the
+ * n-th message is of the n-th call. Nobody waits round a ring: who takes one partner at a
+ * time waits for what the others have posted by the same round, and in the earliest round
+ * that anyone is in, all partners are in it or past it; who posts all at once is past all
+ * rounds. In place all ranks run the same. */
 
 static char *into(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 

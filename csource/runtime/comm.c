@@ -6,7 +6,10 @@
 #include <string.h>
 
 enum { SLOTS = 256 };  /* lists of communicators, by their handles */
-enum { LASTING = 4 };  /* calls from which on a communicator is worth one of our own: it costs a few of them */
+
+#ifndef LASTING
+#define LASTING 4 /* calls from which on a communicator is worth one of our own: it costs a few of them */
+#endif
 
 /* A communicator beside another one whose calls are served by one algorithm. */
 typedef struct switched {
@@ -20,6 +23,7 @@ static comm nobody = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
 comm *last_comm = &nobody;
 
 static comm *slots[SLOTS];
+static comm *oldest, *newest; /* by their first calls */
 static shape *shapes;
 static int keyval;
 
@@ -37,6 +41,20 @@ static unsigned slot_of(MPI_Comm handle)
     return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
 }
 
+/* Frees what was made beside a communicator: all its ranks do. */
+static void free_own(comm *c)
+{
+    if (c->private != MPI_COMM_NULL)
+        PMPI_Comm_free(&c->private);
+    while (c->switched != NULL) {
+        switched *s = c->switched;
+        c->switched = s->next;
+        if (s->comm != MPI_COMM_NULL)
+            PMPI_Comm_free(&s->comm);
+        free(s);
+    }
+}
+
 /* MPI calls it before a communicator is freed: its handle may come back. */
 static int forget(MPI_Comm handle, int key, void *value, void *extra)
 {
@@ -49,15 +67,9 @@ static int forget(MPI_Comm handle, int key, void *value, void *extra)
     *at = gone->next;
     if (last_comm == gone)
         last_comm = &nobody;
-    if (active && gone->private != MPI_COMM_NULL) /* MPI_Finalize frees the rest itself */
-        PMPI_Comm_free(&gone->private);
-    while (gone->switched != NULL) {
-        switched *s = gone->switched;
-        gone->switched = s->next;
-        if (active && s->comm != MPI_COMM_NULL)
-            PMPI_Comm_free(&s->comm);
-        free(s);
-    }
+    *(gone->older == NULL ? &oldest : &gone->older->newer) = gone->newer;
+    *(gone->newer == NULL ? &newest : &gone->newer->older) = gone->older;
+    free_own(gone);
     layout_free(gone->layout);
     free(gone);
     return MPI_SUCCESS;
@@ -114,6 +126,16 @@ void comms_start(MPI_Comm world)
     take_places(world, host, size);
     PMPI_Comm_group(world, &everybody);
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+}
+
+/* Ranks free in the order of the first calls, in which they cannot wait for one another
+ * round a ring: the application's calls did not. */
+void comms_end(void)
+{
+    for (comm *c = oldest; c != NULL; c = c->newer)
+        free_own(c);
+    PMPI_Comm_free_keyval(&keyval);
+    PMPI_Group_free(&everybody);
 }
 
 /* Counts the nodes of a communicator whose members have these ranks in the world. */
@@ -209,6 +231,9 @@ static comm *comm_new(MPI_Comm handle)
     PMPI_Comm_rank(handle, &c->rank);
     c->next = slots[slot_of(handle)];
     slots[slot_of(handle)] = c;
+    c->older = newest;
+    *(newest == NULL ? &oldest : &newest->newer) = c;
+    newest = c;
     PMPI_Comm_set_attr(handle, keyval, c);
     return c;
 }

@@ -30,6 +30,7 @@ const algorithm repository[] = {
     {ALLTOALL, "mesh", alltoall_mesh, 0, NULL},
     {ALLTOALL, "scheduled", alltoall_scheduled, PLACES, NULL},
     {ALLTOALL, "scheduled_barrier", alltoall_scheduled_barrier, PLACES, NULL},
+    {ALLTOALL, "pair", alltoall_pair, POWER_OF_TWO, NULL},
     {ALLTOALLV, "linear", alltoallv_linear, 0, NULL},
     {ALLTOALLV, "pairwise", alltoallv_pairwise, 0, NULL},
     {BARRIER, "linear", barrier_linear, 0, NULL},

@@ -83,7 +83,7 @@ int allreduce_rabenseifner_depth_first(const call *c), allreduce_rabenseifner_fa
 int allreduce_recursive_doubling_depth_first(const call *c), allreduce_ring_depth_first(const call *c);
 int allreduce_two_level(const call *c), allreduce_two_level_rabenseifner(const call *c);
 int alltoall_bruck(const call *c), alltoall_linear(const call *c), alltoall_mesh(const call *c);
-int alltoall_pairwise(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
+int alltoall_pair(const call *c), alltoall_pairwise(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
 int alltoall_windows(const call *c);
 int alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
 int barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);

@@ -153,6 +153,8 @@ static void end(void)
     if (tracing)
         trace_write(world, trace_path);
     free(trace_path);
+    if (looking)
+        comms_end();
     PMPI_Comm_free(&world);
 }
 

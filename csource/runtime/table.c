@@ -287,7 +287,7 @@ struct row *table_row(collective what, int ranks, int ppn)
 int row_serves_all(const struct row *r)
 {
     const band *b = r->bands;
-    while (b->pick.algorithm != NULL && b->up_to < UINT64_MAX)
+    while (b->pick.algorithm != NULL && b->up_to < MOST_BYTES)
         b++;
     return b->pick.algorithm != NULL;
 }

@@ -87,12 +87,13 @@ typedef struct comm {
     MPI_Comm private; /* of our own messages */
     struct switched *switched; /* of algorithms of the MPI library */
     layout *layout;   /* NULL: no algorithm asked for it yet */
-    struct comm *next;
+    struct comm *next, *older, *newer;
 } comm;
 
 extern comm *last_comm; /* the one of the last call; never NULL */
 
 void comms_start(MPI_Comm world); /* collective */
+void comms_end(void);             /* likewise */
 comm *comm_find(MPI_Comm handle);
 void shapes_select(void); /* the table is another one */
 

@@ -44,6 +44,13 @@ var Distance = csource.Program{
 	Parts: []csource.Part{{Files: files, Match: "src/distance.c"}},
 }
 
+// Objects is no program, either: preloaded behind the runtime library it counts the objects
+// of MPI that the library makes and frees.
+var Objects = csource.Program{
+	Name: "objects.so", Flags: []string{"-O1", "-shared", "-fPIC"},
+	Parts: []csource.Part{{Files: files, Match: "src/objects.c"}}, Libs: []string{"-ldl"},
+}
+
 func program(name string, more ...csource.Part) csource.Program {
 	own := csource.Part{Files: files, Match: "src/" + name + ".c"}
 	return csource.Program{Name: name, Parts: append([]csource.Part{own}, more...), Flags: []string{"-O1"}}

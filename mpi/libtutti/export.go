@@ -76,8 +76,12 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 							return Table{}, nil, err
 						}
 						settings = add(settings, wants)
+						bytes := Range{low, band.UpTo}
+						if tree.Collective == coll.Alltoallv {
+							bytes = Range{0, mostBytes}
+						}
 						t.Rules = append(t.Rules, Rule{tree.Collective, Range{int64(c.Low), int64(c.High)}, Range{int64(p.Low), int64(p.High)},
-							Range{low, band.UpTo}, band.Algorithm, way})
+							bytes, band.Algorithm, way})
 					}
 					low = band.UpTo + 1
 				}

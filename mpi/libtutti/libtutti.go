@@ -40,11 +40,13 @@ func (*library) Size(p coll.Point) int64 { return size(p) }
 
 // size is the number of bytes that a benchmark's call has at a point, as the library
 // counts them: the part of one rank where coll.Collective.PerRank says so, else the
-// whole message. Blocks of reduce_scatter are equal.
+// whole message. Blocks of reduce_scatter are equal. Ranks
+// of an alltoallv have sizes of their own and could not agree by them: one algorithm has
+// all sizes.
 func size(p coll.Point) int64 {
 	count := p.Count()
 	switch p.Collective {
-	case coll.Barrier:
+	case coll.Alltoallv, coll.Barrier:
 		return 0
 	case coll.ReduceScatter, coll.ReduceScatterBlock:
 		if ranks := int64(p.Ranks()); count > 0 {

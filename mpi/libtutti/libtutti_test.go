@@ -41,6 +41,7 @@ func TestSize(t *testing.T) {
 		{coll.Barrier, 0, 0},
 		{coll.Allgather, 5, 5},
 		{coll.Bcast, 0, 0},
+		{coll.Alltoallv, 5, 0},           // known to one rank alone
 		{coll.Allreduce, 1, 4},           // one element
 		{coll.ReduceScatter, 64, 48},     // two elements for each of six ranks
 		{coll.ReduceScatterBlock, 4, 24}, // at least one for each

@@ -33,7 +33,7 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 
 // checkPoint refuses messages without a byte: they are left to the MPI library.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
-	if c.Collective.Sized() && size(c.Point) == 0 {
+	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
 	}
 	return nil
