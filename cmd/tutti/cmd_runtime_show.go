@@ -57,7 +57,14 @@ func showTable(w io.Writer, t libtutti.Table) error {
 	for _, r := range t.Rules {
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\n", r.Collective, between(r.Ranks, number), between(r.PPN, number), between(r.Bytes, coll.FormatBytes), r.Algorithm)
 	}
-	return columns.Flush()
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	for _, m := range t.Mixes {
+		fmt.Fprintf(w, "explores %s on %s ranks, %s per node, %s: %d algorithms\n",
+			m.Collective, between(m.Ranks, number), between(m.PPN, number), between(m.Bytes, coll.FormatBytes), len(m.Choices))
+	}
+	return nil
 }
 
 func number(n int64) string { return fmt.Sprint(n) }

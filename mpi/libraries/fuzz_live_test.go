@@ -15,6 +15,7 @@ import (
 	"tutti/internal/test/mpitest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
+	"tutti/mpi/libtutti"
 	"tutti/selection"
 )
 
@@ -101,6 +102,14 @@ func number(t *testing.T, name string, otherwise int) int {
 // and of the MPI library's algorithms serve them. FUZZ_STEPS and FUZZ_TABLES ask for more
 // of them than the gate does.
 func TestLiveFuzz(t *testing.T) {
+	fuzz(t, false)
+}
+
+// TestLiveFuzzExploring: the same where every algorithm is also explored, and ranks compare
+// what they draw.
+func TestLiveFuzzExploring(t *testing.T) { fuzz(t, true) }
+
+func fuzz(t *testing.T, exploring bool) {
 	steps, tables := number(t, "FUZZ_STEPS", 400), number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
@@ -112,9 +121,13 @@ func TestLiveFuzz(t *testing.T) {
 			}
 			calls := 0
 			for seed := range tables {
-				env := append([]string{preload}, b.env...)
-				for _, s := range randomTable(t, b.release, t.TempDir(), uint64(seed)).Settings {
+				env, dir := append([]string{preload}, b.env...), t.TempDir()
+				for _, s := range randomTable(t, b.release, dir, uint64(seed)).Settings {
 					env = append(env, s.Name+"="+s.Value)
+				}
+				if exploring {
+					exploreAll(t, b.release, dir)
+					env = append(env, "TUTTI_LEARN="+dir, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
 				}
 				said := mpitest.Run(t, env, b.tools.Launcher, "-n", fmt.Sprint(2+seed%3), program, fmt.Sprint(seed), fmt.Sprint(steps))
 				var n int
@@ -126,6 +139,40 @@ func TestLiveFuzz(t *testing.T) {
 			}
 			t.Logf("%d calls by %d tables", calls, tables)
 		})
+	}
+}
+
+// exploreAll adds to the table in a folder that all algorithms of a release are explored.
+func exploreAll(t *testing.T, release, dir string) {
+	t.Helper()
+	lib, cat, err := libraries.Release("libtutti", release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := lib.Open(cat, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tutti.table"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := libtutti.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mixes []libtutti.Mix
+	for _, c := range coll.Collectives() {
+		if c != coll.Alltoallv {
+			mixes = append(mixes, libtutti.Anywhere(c, append(cat.Algorithms(c), coll.Default)))
+		}
+	}
+	x, err := b.(libtutti.Learner).Learnt(base, nil, mixes, dir)
+	if err == nil {
+		err = x.Write(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
