@@ -157,28 +157,48 @@ func clipped(logs []float64) []float64 {
 func adviseBelieving(p Problem, b *book, now []int, _ Options) ([]Advice, error) {
 	out := make([]Advice, len(p.Classes))
 	for _, c := range collectivesOf(p) {
-		belief, err := learner.Believe(b.measurements(c), b.before(c)...)
-		if err != nil {
-			return nil, err
-		}
-		process, err := belief.Smooth()
+		of, err := b.advise(c, now)
 		if err != nil {
 			return nil, err
 		}
 		for i, class := range p.Classes {
-			if class.Collective != c {
-				continue
+			if class.Collective == c {
+				out[i] = of[i]
 			}
-			one := &believing{
-				problem: Problem{Classes: p.Classes[i : i+1]}, first: []int{0}, seen: []float64{class.Calls},
-				book: &book{problem: p, tallies: b.tallies[i : i+1], within: b.within},
-			}
-			j, err := one.jointOf(c, process, belief.Task)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = one.advice(j, now[i])
 		}
+	}
+	return out, nil
+}
+
+// advise is our policy's advice for the classes of one collective, of which something is
+// known; the others' is empty.
+func (b *book) advise(c coll.Collective, now []int) ([]Advice, error) {
+	belief, err := learner.Believe(b.measurements(c), b.before(c)...)
+	if err != nil {
+		return nil, err
+	}
+	process, err := belief.Smooth()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Advice, len(b.problem.Classes))
+	for i, class := range b.problem.Classes {
+		if class.Collective != c {
+			continue
+		}
+		calls := 0
+		for _, t := range b.tallies[i] {
+			calls += t.n
+		}
+		one := &believing{
+			problem: Problem{Classes: b.problem.Classes[i : i+1]}, first: []int{0}, seen: []float64{float64(calls)},
+			book: &book{problem: b.problem, tallies: b.tallies[i : i+1], within: b.within},
+		}
+		j, err := one.jointOf(c, process, belief.Task)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = one.advice(j, now[i])
 	}
 	return out, nil
 }
