@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the runtime library adds to a call, in nanoseconds: alone, tracing, selecting.
+# What the runtime library adds to a call, in nanoseconds: alone, tracing, selecting, exploring.
 #
 #   scripts/bench-runtime.sh [MPICC MPIEXEC]
 set -eu
@@ -18,6 +18,12 @@ tutti-table 1
 bcast ranks 1-1 ppn 1-1 bytes 0-4 binomial
 end f50165c14d7d6322
 END
+cat >"$work/mix" <<'END'
+tutti-table 1
+explore bcast ranks 1-1 ppn 1-1 bytes 0-8 1 library_default
+end f1a5f12e8a136ba8
+END
+mkdir "$work/samples"
 
 cost() {
 	label=$1
@@ -30,3 +36,7 @@ cost 'off' LD_PRELOAD="$work/libtutti.so"
 cost 'selecting' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table"
 cost 'tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TRACE="$work/trace.csv"
 cost 'selecting and tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table" TUTTI_TRACE="$work/trace.csv"
+# Of a class 1000 calls are explored and 1000 more timed; millions of calls come after them, and these are measured.
+cost 'explored to the end' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_LEARN="$work/samples"
+# With a share this small they never end: a draw for each call, and one in ten thousand timed.
+cost 'exploring' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_LEARN="$work/samples" TUTTI_EXPLORE=0.00005

@@ -170,6 +170,17 @@ func (b *believing) choose(class int) (int, bool) {
 // order returns the algorithms of a class by expected time less the worth of knowing more,
 // and the one with the least expected time.
 func (b *believing) order(j *joint, class int) (order []int, best int) {
+	index, best := b.index(j, class)
+	for a := range index {
+		order = append(order, a)
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(index[x], index[y]) })
+	return order, best
+}
+
+// index returns of each algorithm of a class its expected time less the worth of knowing
+// more, and the one with the least expected time.
+func (b *believing) index(j *joint, class int) (index []float64, best int) {
 	from, noise := b.first[class], b.book.noise()
 	n := len(b.problem.Classes[class].Algorithms)
 	expected := make([]float64, n)
@@ -184,7 +195,7 @@ func (b *believing) order(j *joint, class int) (order []int, best int) {
 		}
 	}
 	horizon := max(leastHorizon, b.seen[class])
-	index := make([]float64, n)
+	index = make([]float64, n)
 	for a, t := range expected {
 		rival := expected[best]
 		if a == best {
@@ -198,10 +209,8 @@ func (b *believing) order(j *joint, class int) (order []int, best int) {
 			}
 			index[a] -= horizon * gain
 		}
-		order = append(order, a)
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(index[x], index[y]) })
-	return order, best
+	return index, best
 }
 
 func (b *believing) observe(class, algorithm int, seconds float64) bool {

@@ -30,6 +30,7 @@ type policy interface {
 const (
 	PolicyIOTA    = "iota"
 	PolicyShare   = "share"
+	PolicyExplore = "explore"
 	PolicyStar    = "star"
 	PolicyTutti   = "tutti"
 	PolicyOracle  = "oracle"
@@ -38,7 +39,7 @@ const (
 
 // Policies returns the names of all policies.
 func Policies() []string {
-	return []string{PolicyIOTA, PolicyShare, PolicyStar, PolicyTutti, PolicyOracle, PolicyDefault}
+	return []string{PolicyIOTA, PolicyShare, PolicyExplore, PolicyStar, PolicyTutti, PolicyOracle, PolicyDefault}
 }
 
 // ParsePolicies returns the policies in a list separated by commas, each once.
@@ -64,6 +65,8 @@ func newPolicy(name string, p Problem, earlier [][]coll.Measurement, opt Options
 		return newWeighted(p, earlier, opt, 1)
 	case PolicyShare:
 		return newWeighted(p, earlier, opt, opt.Explore)
+	case PolicyExplore:
+		return newAdvised(p, newBook(p, earlier), opt)
 	case PolicyStar:
 		return newStar(p, opt), nil
 	case PolicyTutti:

@@ -95,7 +95,7 @@ func TestSameSeedSameStory(t *testing.T) {
 	}
 }
 
-// The bounds for our policy on one machine: first run, end, and regret beside the
+// The bounds for our policy on one machine: first run, end, and regret beside the
 // better of IOTA and STAR.
 func TestOursOnRecordedTimes(t *testing.T) {
 	all := recorded(t, "C")
@@ -109,6 +109,26 @@ func TestOursOnRecordedTimes(t *testing.T) {
 		if first.OverDefault() > 1.03 || second.Tuned > 1.02 || last.OverBest() > 1.02 || last.Regret > rival/2 {
 			t.Errorf("%s: first %+v, last %+v, rival's regret %g", application, first, last, rival)
 		}
+	}
+}
+
+// TestExploreOnRecordedTimes: what the mode of libtutti explores stays within its share and
+// its bound for a class; two runs are enough to know the best, and the third has the gain.
+func TestExploreOnRecordedTimes(t *testing.T) {
+	opt := online.DefaultOptions()
+	opt.Runs = 3
+	p := problem(t, "mixed", recorded(t, "C"))
+	o := simulate(t, p, online.PolicyExplore, nil, opt)
+	first, second, third := o.Runs[0], o.Runs[1], o.Runs[2]
+	if s := first.ExploredShare(); s < 0.05 || s > 0.15 {
+		t.Errorf("%.3f of the calls explored, want about 0.1", s)
+	}
+	if first.OverDefault() > 1.05 || second.Tuned > 1.02 || third.OverDefault() > 0.65 {
+		t.Errorf("first run %.3f and third %.3f of the default, held %.3f of the best", first.OverDefault(), third.OverDefault(), second.Tuned)
+	}
+	opt.Explored = 3
+	if n := simulate(t, p, online.PolicyExplore, nil, opt).Runs[0].Explored; n == 0 || n > 3*len(p.Classes) {
+		t.Errorf("%d calls explored, want at most 3 of each of %d classes", n, len(p.Classes))
 	}
 }
 

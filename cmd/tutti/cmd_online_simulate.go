@@ -44,6 +44,8 @@ from its time:
 
   iota     drawn by performance vectors 1/t of forests that are trained between runs
   share    the best known, but for a share of calls that are drawn so (--explore)
+  explore  the best known, but for a share of calls that are drawn by what knowing more
+           is worth; learns between runs: what tutti run --learn does
   star     in each run: every algorithm a few times (--tries), then the best, watched
   tutti    expected time less what knowing more is worth, within an account of time
   oracle   the fastest algorithm at every call
@@ -91,8 +93,8 @@ func replayFlags(cmd *cobra.Command) func() (replays, error) {
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of each call")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of calls, noise and draws")
 	flags.IntVar(&o.Tries, "tries", o.Tries, "star: calls of each algorithm")
-	flags.Float64Var(&o.Explore, "explore", o.Explore, "share: of calls that explore")
-	flags.IntVar(&o.Explored, "explored", o.Explored, "iota, share: calls of a class that explore in a run, at most")
+	flags.Float64Var(&o.Explore, "explore", o.Explore, "share, explore: of calls that explore")
+	flags.IntVar(&o.Explored, "explored", o.Explored, "iota, share, explore: calls of a class that explore in a run, at most")
 	flags.Float64Var(&o.Over, "over", o.Over, "tutti: share of the default's time that learning may cost")
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@FROM-TO*FACTOR`: slower in these iterations of each run")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")

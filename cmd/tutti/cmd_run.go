@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +18,8 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run [--trace FILE] [--table FILE] -- PROGRAM [ARGUMENT...]",
-		Short: "Run an application, trace the collectives it calls or choose how they run",
+		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] -- PROGRAM [ARGUMENT...]",
+		Short: "Run an application, trace the collectives it calls, choose how they run or learn",
 		Long: `Runs a command, most often mpiexec with an application, with the library that
 "tutti runtime build" has made. The exit code is the command's own.
 
@@ -28,29 +29,48 @@ and for how long, as a file that grid.trace of a campaign reads.
 --table follows a table that a campaign for the library libtutti has written:
 what it selects runs by algorithms of the library instead of MPI's own.
 
+--learn follows the table of a folder that "tutti online update" has made, or that
+of --table, tries other algorithms in a share of the calls (--explore), and
+leaves in the folder how long they took, for the next update.
+
 The library is named by LD_PRELOAD. Open MPI's mpirun passes that to other
 nodes only when it is told: mpirun -x LD_PRELOAD ...`,
-		Example: indent("tutti run --trace trace.csv -- mpiexec -n 64 ./app", "tutti run --table tuned/tutti.table -- mpiexec -n 64 ./app"),
+		Example: indent("tutti run --trace trace.csv -- mpiexec -n 64 ./app", "tutti run --table tuned/tutti.table -- mpiexec -n 64 ./app",
+			"tutti run --learn learned -- mpiexec -n 64 ./app"),
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the program is the program's
 	trace := cmd.Flags().String("trace", "", "write what the application calls into this CSV file")
 	table := cmd.Flags().String("table", "", "choose algorithms by this table")
+	learn := cmd.Flags().String("learn", "", "explore by the table of this `FOLDER` and leave samples there")
+	explore := cmd.Flags().Float64("explore", 0.1, "with --learn: the share of calls that explore")
 	library := cmd.Flags().String("library", csource.Runtime.Name, "the library that tutti runtime build has made")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return usageError(cmd, errors.New("want the program that is to run, after --"))
-		case *trace == "" && *table == "":
-			return usageError(cmd, errors.New("want --trace FILE or --table FILE"))
+		case *trace == "" && *table == "" && *learn == "":
+			return usageError(cmd, errors.New("want --trace FILE, --table FILE or --learn FOLDER"))
+		case !(*explore >= 0 && *explore <= 1):
+			return usageError(cmd, fmt.Errorf("--explore %g: want a share from 0 to 1", *explore))
+		}
+		if *learn != "" && *table == "" {
+			*table = tableOf(*learn)
 		}
 		if *table != "" { // what the library would not follow is refused before anything runs
-			if _, err := readTable(*table); err != nil {
+			_, err := readTable(*table)
+			switch {
+			case *learn != "" && errors.Is(err, fs.ErrNotExist):
+				return withCode(codeInput, fmt.Errorf("%w: make it with tutti online update %s", err, *learn))
+			case err != nil:
 				return err
 			}
 		}
-		env, err := a.preloaded(*library, []pathVariable{{"TUTTI_TRACE", *trace}, {"TUTTI_TABLE", *table}})
+		env, err := a.preloaded(*library, []pathVariable{{"TUTTI_TRACE", *trace}, {"TUTTI_TABLE", *table}, {"TUTTI_LEARN", *learn}})
 		if err != nil {
 			return err
+		}
+		if *learn != "" {
+			env = append(env, fmt.Sprintf("TUTTI_EXPLORE=%g", *explore))
 		}
 		return a.runProgram(cmd, args, env)
 	}

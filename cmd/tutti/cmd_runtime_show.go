@@ -57,6 +57,10 @@ func (a *app) showTable(t libtutti.Table) {
 		rows = append(rows, table.Row{r.Collective, between(r.Ranks, number), between(r.PPN, number), between(r.Bytes, coll.FormatBytes), r.Algorithm})
 	}
 	a.printTable(table.Row{"collective", "ranks", "per node", "bytes", "algorithm"}, rows)
+	for _, m := range t.Mixes {
+		fmt.Fprintf(a.stdout, "explores %s on %s ranks, %s per node, %s: %d algorithms\n",
+			m.Collective, between(m.Ranks, number), between(m.PPN, number), between(m.Bytes, coll.FormatBytes), len(m.Choices))
+	}
 }
 
 func number(n int64) string { return fmt.Sprint(n) }

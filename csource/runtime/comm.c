@@ -71,6 +71,7 @@ static int forget(MPI_Comm handle, int key, void *value, void *extra)
     *(gone->newer == NULL ? &newest : &gone->newer->older) = gone->older;
     free_own(gone);
     layout_free(gone->layout);
+    explorer_free(gone->explorer);
     free(gone);
     return MPI_SUCCESS;
 }
@@ -191,8 +192,7 @@ static const shape *keep_shape(shape s)
     return at;
 }
 
-/* The ranks in the world of a communicator's members. */
-static int *members_of(MPI_Comm handle, int *n)
+int *comm_members(MPI_Comm handle, int *n)
 {
     MPI_Group group;
     PMPI_Comm_size(handle, n);
@@ -214,7 +214,7 @@ static const shape *shape_of(MPI_Comm handle)
     PMPI_Comm_test_inter(handle, &inter);
     if (inter)
         return NULL;
-    int *members = members_of(handle, &n);
+    int *members = comm_members(handle, &n);
     for (int i = 0; i < n; i++)
         strangers += members[i] == MPI_UNDEFINED;
     const shape *s = strangers ? NULL : keep_shape(count_nodes(members, n));
@@ -299,7 +299,7 @@ layout *comm_layout(comm *c)
     int n;
     if (c->layout != NULL)
         return c->layout;
-    int *members = members_of(c->handle, &n);
+    int *members = comm_members(c->handle, &n);
     for (int i = 0; i < n; i++)
         members[i] = place_of[members[i]];
     c->layout = layout_new(n, members, levels, paths);

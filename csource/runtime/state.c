@@ -1,3 +1,4 @@
+#include "explore.h"
 #include "layout.h"
 #include "theirs.h"
 
@@ -101,16 +102,18 @@ static void look(void)
  * rank, nothing is done. */
 static void begin(int threads)
 {
-    int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[3];
+    int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[4];
     PMPI_Comm_dup(MPI_COMM_WORLD, &world);
     PMPI_Comm_rank(world, &rank);
     char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;
     char *topology = rank == 0 ? setting("TUTTI_TOPOLOGY") : NULL;
+    char *samples = rank == 0 ? setting("TUTTI_LEARN") : NULL;
     trace_path = rank == 0 ? setting("TUTTI_TRACE") : NULL;
     wanted[0] = trace_path != NULL;
     wanted[1] = table != NULL;
     wanted[2] = topology != NULL;
-    PMPI_Bcast(wanted, 3, MPI_INT, 0, world);
+    wanted[3] = samples != NULL;
+    PMPI_Bcast(wanted, 4, MPI_INT, 0, world);
     PMPI_Allreduce(&many, &many_threads, 1, MPI_INT, MPI_MAX, world);
     if (many_threads && (wanted[0] || wanted[1]) && rank == 0)
         fprintf(stderr, "tutti: the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
@@ -118,8 +121,11 @@ static void begin(int threads)
         selecting = take(rank, table, take_table, "nothing is selected");
     if (wanted[2] && selecting)
         take(rank, topology, topology_read, "the switches are not known");
+    if (wanted[3] && selecting)
+        explore_start(world, samples);
     free(table);
     free(topology);
+    free(samples);
     tracing = wanted[0] && !many_threads;
     if (!tracing && !selecting)
         return;
@@ -136,6 +142,7 @@ int tutti_force(const char *what, const char *name, char *why, size_t room)
         snprintf(why, room, "%s", reason);
         return -1;
     }
+    exploring = 0;
     forcing = selecting = what != NULL;
     if (forcing)
         look();
@@ -150,6 +157,8 @@ static void end(void)
     if (world == MPI_COMM_NULL)
         return;
     active = 0;
+    if (exploring)
+        explore_end();
     if (tracing)
         trace_write(world, trace_path);
     free(trace_path);

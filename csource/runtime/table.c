@@ -10,6 +10,8 @@
 
 #define MOST_BYTES ((uint64_t)1 << 62)
 
+enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* of one algorithm; of a line; letters of a name */
+
 typedef struct {
     collective what;
     uint64_t low[3], high[3]; /* ranks, ppn, bytes; both included */
@@ -18,6 +20,8 @@ typedef struct {
 
 static rule *rules;
 static int nrules;
+static mix *mixes;
+static int nmixes;
 static char banner[128];
 
 const char *table_banner(void) { return banner; }
@@ -89,25 +93,48 @@ static int algorithm_of(const char *p, collective what, pick *to)
     return to->algorithm != NULL;
 }
 
-/* Room for rules in place of those there were. */
+static void mix_free(mix *m)
+{
+    for (int i = 0; i < m->n; i++)
+        free((char *)m->picks[i].text);
+    free(m->picks);
+    free(m->sums);
+}
+
+/* Room for rules and mixes in place of those there were. */
 static void empty(int most)
 {
     for (rule *r = rules; r < rules + nrules; r++)
         free((char *)r->pick.text);
     free(rules);
+    for (mix *m = mixes; m < mixes + nmixes; m++)
+        mix_free(m);
+    free(mixes);
     theirs_forget();
     banner[0] = 0;
-    nrules = 0;
+    nrules = nmixes = 0;
     rules = need((size_t)most + 1, sizeof *rules);
+    mixes = need((size_t)most + 1, sizeof *mixes);
+}
+
+static const char *copy_of(const char *name)
+{
+    char *text = need(strlen(name) + 1, 1);
+    memcpy(text, name, strlen(name));
+    return text;
 }
 
 static int keep_rule(rule r, const char *name)
 {
-    char *text = need(strlen(name) + 1, 1);
-    memcpy(text, name, strlen(name));
-    r.pick.text = text;
+    r.pick.text = copy_of(name);
     rules[nrules++] = r;
     return 0;
+}
+
+static int ranges(const char **p, uint64_t *low, uint64_t *high)
+{
+    return range(p, " ranks ", 1, INT_MAX, &low[0], &high[0]) && range(p, " ppn ", 1, INT_MAX, &low[1], &high[1]) &&
+           range(p, " bytes ", 0, MOST_BYTES, &low[2], &high[2]) && literal(p, " ");
 }
 
 static int read_rule(const char *p, int line, char *why)
@@ -115,12 +142,51 @@ static int read_rule(const char *p, int line, char *why)
     rule r = {.pick = {NULL, 0, NULL}};
     if (!collective_of(&p, &r.what))
         return refuse(why, line, "a rule that begins with a collective, or end");
-    if (!range(&p, " ranks ", 1, INT_MAX, &r.low[0], &r.high[0]) || !range(&p, " ppn ", 1, INT_MAX, &r.low[1], &r.high[1]) ||
-        !range(&p, " bytes ", 0, MOST_BYTES, &r.low[2], &r.high[2]) || !literal(&p, " "))
+    if (!ranges(&p, r.low, r.high))
         return refuse(why, line, "COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM");
     if (!algorithm_of(p, r.what, &r.pick))
         return refuse(why, line, "an algorithm of this library");
     return keep_rule(r, p);
+}
+
+/* WEIGHT ALGORITHM */
+static int read_choice(const char **p, mix *m)
+{
+    char name[MOST_CHOICE + 1];
+    uint64_t weight;
+    pick *to = &m->picks[m->n];
+    if (!number(p, MOST_WEIGHT, &weight) || weight == 0 || !literal(p, " "))
+        return 0;
+    size_t n = strcspn(*p, " ");
+    if (n > MOST_CHOICE)
+        return 0;
+    memcpy(name, *p, n);
+    name[n] = 0;
+    *p += n;
+    if (!algorithm_of(name, m->what, to))
+        return 0;
+    to->text = copy_of(name);
+    m->sums[m->n] = (double)weight + (m->n > 0 ? m->sums[m->n - 1] : 0);
+    m->n++;
+    return 1;
+}
+
+/* What stands behind "explore ". */
+static int read_mix(const char *p, int line, char *why)
+{
+    mix *m = &mixes[nmixes++];
+    memset(m, 0, sizeof *m);
+    if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !ranges(&p, m->low, m->high))
+        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH, not of alltoallv");
+    m->picks = need(MOST_CHOICES, sizeof *m->picks);
+    m->sums = need(MOST_CHOICES, sizeof *m->sums);
+    do
+        if (m->n == MOST_CHOICES || !read_choice(&p, m))
+            return refuse(why, line, "a weight of 1 to 1000000 and an algorithm of this library, up to 256 times");
+    while (literal(&p, " "));
+    for (int i = 0; i < m->n; i++) /* the last one last */
+        m->sums[i] /= m->sums[m->n - 1];
+    return 0;
 }
 
 static uint64_t checksum(const char *text, size_t n)
@@ -164,6 +230,8 @@ static int read_statement(const char *p, int line, char *why)
         return 0;
     if (literal(&p, "for "))
         return read_banner(p, line, why);
+    if (literal(&p, "explore "))
+        return read_mix(p, line, why);
     if (!literal(&p, "algorithm "))
         return read_rule(p, line, why);
     return theirs_read(p, want) ? refuse(why, line, want) : 0;
@@ -208,6 +276,29 @@ int table_force(const char *what, const char *name, char *why)
     snprintf(why, WHY, "%s %s: not an algorithm of libtutti", what, name);
     return -1;
 }
+
+const mix *table_mix(collective what, int ranks, int ppn, uint64_t bytes, uint64_t *low, uint64_t *high)
+{
+    uint64_t at[] = {(uint64_t)ranks, (uint64_t)ppn};
+    for (const mix *m = mixes; m < mixes + nmixes; m++) {
+        if (m->what != what || at[0] < m->low[0] || at[0] > m->high[0] || at[1] < m->low[1] || at[1] > m->high[1])
+            continue;
+        if (bytes >= m->low[2] && bytes <= m->high[2]) {
+            *low = m->low[2] > *low ? m->low[2] : *low;
+            *high = m->high[2] < *high ? m->high[2] : *high;
+            return m;
+        }
+        if (m->high[2] < bytes && m->high[2] >= *low)
+            *low = m->high[2] + 1;
+        if (m->low[2] > bytes && m->low[2] <= *high)
+            *high = m->low[2] - 1;
+    }
+    return NULL;
+}
+
+int table_mixes(void) { return nmixes; }
+
+int table_place(const mix *m) { return (int)(m - mixes); }
 
 static int holds(const rule *r, collective what, int ranks, int ppn)
 {

@@ -27,11 +27,25 @@ struct row {
     band bands[];
 };
 
+/* What is drawn where calls are explored. */
+typedef struct mix {
+    collective what;
+    uint64_t low[3], high[3]; /* ranks, ppn, bytes; both included */
+    int n;
+    pick *picks;
+    double *sums; /* of the weights up to each, as shares of all; the last is 1 */
+} mix;
+
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */
 const char *table_banner(void); /* of the MPI library that the table is for; empty: any */
 int table_force(const char *what, const char *name, char *why); /* one rule for all calls of a collective; without a collective none */
 pick table_find(collective what, int ranks, int ppn, uint64_t bytes);
 struct row *table_row(collective what, int ranks, int ppn);       /* NULL: the library's for all sizes */
+/* The mix of a call, NULL where there is none, and within *low to *high the sizes around
+ * that have the same. */
+const mix *table_mix(collective what, int ranks, int ppn, uint64_t bytes, uint64_t *low, uint64_t *high);
+int table_mixes(void); /* how many there are */
+int table_place(const mix *m); /* which of them it is, from 0 */
 int row_serves_all(const struct row *r);                          /* whether no size is left to the library */
 
 static inline const pick *row_pick(const struct row *r, uint64_t bytes)

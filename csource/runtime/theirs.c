@@ -217,10 +217,9 @@ int theirs_open(char *why)
     return 0;
 }
 
-/* What a library says of itself has lines and tabs, a banner single blanks. */
-int theirs_build(const char *banner, char *why)
+/* A library says it with lines and tabs, a banner has single blanks. */
+void theirs_says(char *says)
 {
-    char says[MPI_MAX_LIBRARY_VERSION_STRING + 1];
     int length, n = 0;
     PMPI_Get_library_version(says, &length);
     says[length] = 0;
@@ -230,6 +229,12 @@ int theirs_build(const char *banner, char *why)
         else if (n > 0 && says[n - 1] != ' ')
             says[n++] = ' ';
     says[n] = 0;
+}
+
+int theirs_build(const char *banner, char *why)
+{
+    char says[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+    theirs_says(says);
     const char *at = strstr(says, banner), *behind = at == NULL ? "." : at + strlen(banner);
     if (!isalnum((unsigned char)*behind) && *behind != '.')
         return 0;

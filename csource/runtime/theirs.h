@@ -36,6 +36,7 @@ int theirs_read(const char *line, char *why);                /* what stands behi
 const algorithm *theirs_find(collective what, const char *name);
 void theirs_forget(void);                                     /* all that were read */
 int theirs_open(char *why);                                   /* all that were read; 0, or -1 with the reason */
+void theirs_says(char *says);                                  /* what the MPI library says of itself, in MPI_MAX_LIBRARY_VERSION_STRING + 1 bytes */
 int theirs_build(const char *banner, char *why);              /* whether the MPI library says that it is that one */
 
 static inline int is_theirs(const algorithm *a) { return a->run == NULL; }

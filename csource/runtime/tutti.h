@@ -87,6 +87,7 @@ typedef struct comm {
     MPI_Comm private; /* of our own messages */
     struct switched *switched; /* of algorithms of the MPI library */
     layout *layout;   /* NULL: no algorithm asked for it yet */
+    struct explorer *explorer; /* NULL: nothing was explored yet */
     struct comm *next, *older, *newer;
 } comm;
 
@@ -101,6 +102,9 @@ void shapes_select(void); /* the table is another one */
  * which all ranks take part: MPI_COMM_NULL while it does not pay, or where there
  * can be none. */
 MPI_Comm comm_private(comm *c);
+
+int *comm_members(MPI_Comm handle, int *n); /* their ranks in the world, to be freed */
+void explorer_free(struct explorer *e);     /* explore.c */
 
 layout *comm_layout(comm *c); /* found without a message */
 /* The same for calls that the MPI library is to serve by an algorithm of its own, which

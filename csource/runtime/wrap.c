@@ -1,3 +1,4 @@
+#include "explore.h"
 #include "theirs.h"
 
 /* One call, from entering to leaving. */
@@ -6,32 +7,51 @@ typedef struct {
     uint64_t bytes, from;
     collective what;
     const pick *pick; /* NULL, or without an algorithm: the library's own */
+    sample *sample;   /* where the time goes of a call that is explored; NULL: nowhere */
 } visit;
-
-static inline visit enter(collective what, comm *c, size_t bytes)
-{
-    visit v = {c, bytes, tracing ? ticks() : 0, what, NULL};
-    if (c->shape != NULL && c->shape->rows[what] != NULL)
-        v.pick = row_pick(c->shape->rows[what], bytes);
-    return v;
-}
-
-static inline int leave(const visit *v, int error)
-{
-    if (tracing && v->comm->shape != NULL) {
-        uint64_t now = ticks();
-        trace_add(v->what, v->comm->shape, v->bytes, now - v->from);
-        if (now > trace_next)
-            trace_flush(now);
-    }
-    return error;
-}
 
 static const char *ran; /* lies in the table */
 
 const char *tutti_ran(void) { return ran; }
 
 void ran_nothing(void) { ran = NULL; }
+
+/* Exploring costs other calls a look at a flag. */
+__attribute__((noinline)) static void explore(visit *v)
+{
+    if (v->comm->shape == NULL)
+        return;
+    v->pick = explore_call(v->comm, v->what, v->bytes, v->pick, &v->sample);
+    if (v->sample == NULL)
+        return;
+    ran = NULL;
+    v->from = ticks();
+}
+
+static inline visit enter(collective what, comm *c, size_t bytes)
+{
+    visit v = {c, bytes, tracing ? ticks() : 0, what, NULL, NULL};
+    if (c->shape != NULL && c->shape->rows[what] != NULL)
+        v.pick = row_pick(c->shape->rows[what], bytes);
+    if (exploring)
+        explore(&v);
+    return v;
+}
+
+static inline int leave(const visit *v, int error)
+{
+    int traced = tracing && v->comm->shape != NULL;
+    if (!traced && v->sample == NULL)
+        return error;
+    uint64_t now = ticks();
+    if (traced)
+        trace_add(v->what, v->comm->shape, v->bytes, now - v->from);
+    if (v->sample != NULL)
+        explore_took(v->comm, v->sample, v->bytes, now - v->from, ran);
+    if (traced && now > trace_next)
+        trace_flush(now);
+    return error;
+}
 
 /* Whether an algorithm of ours served the call. */
 __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)

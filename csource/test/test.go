@@ -25,6 +25,7 @@ var (
 	Collectives = program("collectives", csource.Workload) // makes every collective in all forms and checks the data
 	Forced      = program("forced")                        // reads and writes control variables
 	Sizes       = program("sizes")                         // broadcasts of many sizes
+	Loop        = program("loop")                          // makes the same calls again and again
 	Fuzz        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data
 	OSU         = program("osu_bcast")                     // prints what OSU's program prints
 	World       = program("world")                         // says which rank it is, hangs or fails

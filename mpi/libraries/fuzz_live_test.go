@@ -138,6 +138,15 @@ func number(t *testing.T, name string, otherwise int) int {
 // and of the MPI library's algorithms serve them, and no object of MPI is left. FUZZ_STEPS
 // and FUZZ_TABLES ask for more of them than the gate does.
 func TestLiveFuzz(t *testing.T) {
+	fuzzBelow(t, false)
+}
+
+// TestLiveFuzzExploring: the same where every algorithm is also explored, and ranks compare
+// what they draw.
+func TestLiveFuzzExploring(t *testing.T) { fuzzBelow(t, true) }
+
+// fuzzBelow runs random programs above each MPI library.
+func fuzzBelow(t *testing.T, exploring bool) {
 	steps, tables := number(t, "FUZZ_STEPS", 400), number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
@@ -149,7 +158,7 @@ func TestLiveFuzz(t *testing.T) {
 			program := mpitest.BuildProgram(t, b.tools, test.Fuzz)
 			calls := 0
 			for seed := range tables {
-				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps)
+				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps, exploring)
 				if ranks := 2 + seed%3; strings.Count(said, "objects left 0 of ") != ranks {
 					t.Fatalf("table %d: objects of MPI are left:\n%s", seed, said)
 				}
@@ -162,14 +171,19 @@ func TestLiveFuzz(t *testing.T) {
 
 // fuzz runs one program of random calls under one random table; it returns what was said
 // and how many calls were right.
-func fuzz(t *testing.T, release, launcher, program string, env []string, seed, steps int) (string, int) {
+func fuzz(t *testing.T, release, launcher, program string, env []string, seed, steps int, exploring bool) (string, int) {
 	t.Helper()
 	env = slices.Clone(env)
 	if seed%2 == 1 {
 		env = append(env, "MPIR_CVAR_NUM_CLIQUES=2") // MPICH takes the ranks for two nodes
 	}
-	for _, s := range randomTable(t, release, t.TempDir(), uint64(seed)).Settings {
+	dir := t.TempDir()
+	for _, s := range randomTable(t, release, dir, uint64(seed)).Settings {
 		env = append(env, s.Name+"="+s.Value)
+	}
+	if exploring {
+		exploreAll(t, release, dir)
+		env = append(env, "TUTTI_LEARN="+dir, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
 	}
 	said := mpitest.Run(t, env, launcher, "-n", fmt.Sprint(2+seed%3), program, fmt.Sprint(seed), fmt.Sprint(steps))
 	var n int
@@ -210,7 +224,7 @@ func TestLiveSanitized(t *testing.T) {
 				}
 			})
 			for seed := range tables {
-				fuzz(t, b.release, b.tools.Launcher, program, env, seed+2, steps)
+				fuzz(t, b.release, b.tools.Launcher, program, env, seed+2, steps, false)
 			}
 		})
 	}
@@ -250,6 +264,40 @@ func sanitized(t *testing.T, compiler, dir string, p csource.Program, libs ...st
 		t.Fatal(err)
 	}
 	return built.Path
+}
+
+// exploreAll adds to the table in a folder that all algorithms of a release are explored.
+func exploreAll(t *testing.T, release, dir string) {
+	t.Helper()
+	lib, cat, err := libraries.Release("libtutti", release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := lib.Open(cat, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tutti.table"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := libtutti.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mixes []libtutti.Mix
+	for _, c := range coll.Collectives() {
+		if c != coll.Alltoallv {
+			mixes = append(mixes, libtutti.Anywhere(c, append(cat.Algorithms(c), coll.Default)))
+		}
+	}
+	x, err := b.(libtutti.Learner).Learnt(base, nil, mixes, dir)
+	if err == nil {
+		err = x.Write(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // mustRead returns the table that an environment names.

@@ -47,6 +47,10 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if err != nil {
 		return mpi.Export{}, err
 	}
+	return b.export(t, settings, dir), nil
+}
+
+func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Export {
 	setup := selection.Setup{
 		Remarks:  []string{"The table of libtutti.so, which tutti runtime build makes: preload it into the application."},
 		Settings: []selection.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
@@ -57,7 +61,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 		setup.Settings = append(setup.Settings, selection.Setting{Name: "LD_PRELOAD", Value: b.path})
 		setup.Lists = []string{"LD_PRELOAD"}
 	}
-	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}, nil
+	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}
 }
 
 // table turns trees into rules, none for what is left to the MPI library, and returns the

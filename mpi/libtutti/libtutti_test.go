@@ -113,6 +113,9 @@ func refused() map[string]string {
 		"mpich.x": "mpich", "mpich.x(": ".x(", "mpich.x(a": "mpich.(a", "a=1,b=2": "b=2,a=1", "b=2": "a=2", "=1,": "=,", "2)": "2", "(a=1,b=2)": "()",
 		"pow2,even": "even,", "even": "odd", "same": "other", "A=1": "A=", "A=-1": "A=--1", "A=1 B": "A=1  B", "B=2": "B-=2", "=1 B": "=1234567890 B",
 		"0-8 mpich.x": "0-8 mpich.y", "even same A=1 B=2": "even same",
+		"explore bcast": "explore alltoallv", "explore": "explores", "99 30": "99  30", "30 mpich": "030 mpich", "7 basic": "0 basic",
+		"1000000": "1000001", "basic_linear 1": "basic_line 1", "1 library_default": "1", " 1 library_default": " ", "default": "default ",
+		"0-99 ": "0-99 1 x ", "1-9 ppn": "1 ppn", "_default": "_default 1", "segsize=64": "segsize=064", "1-9": "0-9",
 	} {
 		if text := strings.ReplaceAll(told, from, to); text != told {
 			out[string(whole(text))] = "line "
@@ -127,6 +130,7 @@ for MPI 1.0
 algorithm bcast mpich.x(a=1,b=2) pow2,even same A=1 B=2
 algorithm barrier mpich.x(a=1,b=2) - new A=-1
 bcast ranks 2-4 ppn 1-1 bytes 0-8 mpich.x(a=1,b=2)
+explore bcast ranks 1-9 ppn 1-2 bytes 0-99 30 mpich.x(a=1,b=2) 7 basic_linear 1000000 pipeline(segsize=64) 1 library_default
 `
 
 // A table that tells of algorithms of the MPI library is read as it was written.
@@ -143,6 +147,9 @@ func TestParseTold(t *testing.T) {
 	want := &Way{Needs: []mpi.Requirement{mpi.PowerOfTwo, mpi.Even}, Switches: []mpi.Switch{{Name: "A", Value: 1}, {Name: "B", Value: 2}}}
 	if d := cmp.Diff(want, r.Way); d != "" || table.For != "MPI 1.0" {
 		t.Errorf("for %q, way (-want +got):\n%s", table.For, d)
+	}
+	if m := table.Mixes[0]; len(m.Choices) != 4 || m.Choices[0].Way != r.Way || m.Choices[2].Weight != 1_000_000 || m.Bytes != (Range{0, 99}) {
+		t.Errorf("explored: %+v", m)
 	}
 }
 

@@ -54,6 +54,9 @@ func (p *parser) statement(line string) error {
 	if way, ok := strings.CutPrefix(line, "algorithm "); ok {
 		return p.way(way)
 	}
+	if mix, ok := strings.CutPrefix(line, "explore "); ok {
+		return p.mix(mix)
+	}
 	return p.rule(line)
 }
 
@@ -126,33 +129,70 @@ func needsOf(text string) ([]mpi.Requirement, error) {
 
 const number = `(0|[1-9][0-9]{0,18})`
 
-var ruleForm = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + ` bytes ` + number + `-` + number + ` (\S+)$`)
+var (
+	ruleForm   = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + ` bytes ` + number + `-` + number + ` (.*)$`)
+	weightForm = regexp.MustCompile(`^[1-9][0-9]{0,6}$`)
+)
 
-func (p *parser) rule(line string) error {
+// where reads COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH and what stands behind.
+func where(line string) (c coll.Collective, ranges [3]Range, rest string, err error) {
 	word := ruleForm.FindStringSubmatch(line)
 	if word == nil {
-		return errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM")
+		return c, ranges, "", errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM")
 	}
-	var r Rule
-	var err error
-	if r.Collective, err = coll.ParseCollective(word[1]); err != nil {
-		return err
+	if c, err = coll.ParseCollective(word[1]); err != nil {
+		return c, ranges, "", err
 	}
-	for i, to := range []struct {
-		*Range
-		least, most int64
-	}{{&r.Ranks, 1, math.MaxInt32}, {&r.PPN, 1, math.MaxInt32}, {&r.Bytes, 0, mostBytes}} {
+	for i, limits := range [3]Range{{1, math.MaxInt32}, {1, math.MaxInt32}, {0, mostBytes}} {
 		low, lowErr := strconv.ParseInt(word[2+2*i], 10, 64)
 		high, highErr := strconv.ParseInt(word[3+2*i], 10, 64)
-		*to.Range = Range{low, high}
-		if lowErr != nil || highErr != nil || low < to.least || high < low || high > to.most {
-			return fmt.Errorf("want a range of %d to %d, the lower end first", to.least, to.most)
+		ranges[i] = Range{low, high}
+		if lowErr != nil || highErr != nil || low < limits.Low || high < low || high > limits.High {
+			return c, ranges, "", fmt.Errorf("want a range of %d to %d, the lower end first", limits.Low, limits.High)
 		}
 	}
-	if r.Algorithm, r.Way, err = p.algorithm(r.Collective, word[8]); err != nil {
+	return c, ranges, word[8], nil
+}
+
+func (p *parser) rule(line string) error {
+	c, at, name, err := where(line)
+	if err != nil {
+		return err
+	}
+	r := Rule{Collective: c, Ranks: at[0], PPN: at[1], Bytes: at[2]}
+	if r.Algorithm, r.Way, err = p.algorithm(c, name); err != nil {
 		return err
 	}
 	p.table.Rules = append(p.table.Rules, r)
+	return nil
+}
+
+// mix reads what stands behind "explore ".
+func (p *parser) mix(line string) error {
+	c, at, list, err := where(line)
+	switch {
+	case err != nil:
+		return err
+	case c == coll.Alltoallv:
+		return errors.New("ranks of alltoallv know sizes of their own alone and cannot explore together")
+	}
+	words := strings.Split(list, " ")
+	if len(words)%2 != 0 || len(words) > 2*mostChoices {
+		return fmt.Errorf("want a weight and an algorithm, up to %d times", mostChoices)
+	}
+	m := Mix{Collective: c, Ranks: at[0], PPN: at[1], Bytes: at[2]}
+	for i := 0; i < len(words); i += 2 {
+		var choice Choice
+		choice.Weight, err = strconv.Atoi(words[i])
+		if err != nil || !weightForm.MatchString(words[i]) || choice.Weight > mostWeight || len(words[i+1]) > mostName {
+			return fmt.Errorf("%q: want a number from 1 to %d and an algorithm of at most %d letters", words[i], mostWeight, mostName)
+		}
+		if choice.Algorithm, choice.Way, err = p.algorithm(c, words[i+1]); err != nil {
+			return err
+		}
+		m.Choices = append(m.Choices, choice)
+	}
+	p.table.Mixes = append(p.table.Mixes, m)
 	return nil
 }
 
@@ -160,11 +200,13 @@ func (p *parser) rule(line string) error {
 // spells it.
 func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Way, error) {
 	alg, err := coll.ParseAlgorithm(text)
-	if err != nil || alg.IsDefault() {
+	switch {
+	case err != nil:
 		return alg, nil, err
-	}
-	if alg.String() != text {
+	case alg.String() != text:
 		return alg, nil, fmt.Errorf("algorithm %q: want it as %s", text, alg)
+	case alg.IsDefault():
+		return alg, nil, nil
 	}
 	if w := p.ways[wayKey{c, alg}]; w != nil {
 		return alg, w, nil

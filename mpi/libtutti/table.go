@@ -17,12 +17,17 @@ const (
 	firstLine = "tutti-table 1"
 	mostText  = 16 << 20 // bytes
 	mostBytes = 1 << 62  // of a message
+
+	mostWeight  = 1_000_000 // of a choice
+	mostChoices = 256       // of a mix
+	mostName    = 250       // letters of an algorithm there
 )
 
 // Table selects algorithms: of the rules that hold for a call the first one counts.
 type Table struct {
 	For   string // what the MPI library says of itself, blanks for lines and tabs; empty: any library
 	Rules []Rule
+	Mixes []Mix // what is drawn where calls are explored; of those that hold for a call the first one counts
 }
 
 // Rule says what serves some calls of one collective. coll.Default leaves them to the
@@ -33,6 +38,21 @@ type Rule struct {
 	Bytes      Range
 	Algorithm  coll.Algorithm
 	Way        *Way // of an algorithm of the MPI library; nil for others
+}
+
+// Mix says what some calls of one collective try beside what rules select.
+type Mix struct {
+	Collective coll.Collective // not coll.Alltoallv, whose ranks know sizes of their own alone
+	Ranks, PPN Range
+	Bytes      Range
+	Choices    []Choice // 1 to 256
+}
+
+// Choice is drawn as often as its weight says, of those of all choices together.
+type Choice struct {
+	Weight    int // 1 to 1000000
+	Algorithm coll.Algorithm
+	Way       *Way
 }
 
 // Way says how the MPI library is made to run an algorithm of its own for one call.
@@ -87,17 +107,35 @@ func (t Table) Bytes(remarks ...string) []byte {
 		fmt.Fprintf(&b, "for %s\n", t.For)
 	}
 	told := map[string]bool{}
-	for _, r := range t.Rules {
-		if name := fmt.Sprintf("%s %s", r.Collective, r.Algorithm); r.Way != nil && !told[name] {
-			fmt.Fprintf(&b, "algorithm %s %s\n", name, r.Way)
+	tell := func(c coll.Collective, a coll.Algorithm, w *Way) {
+		if name := fmt.Sprintf("%s %s", c, a); w != nil && !told[name] {
+			fmt.Fprintf(&b, "algorithm %s %s\n", name, w)
 			told[name] = true
 		}
 	}
 	for _, r := range t.Rules {
-		fmt.Fprintf(&b, "%s ranks %d-%d ppn %d-%d bytes %d-%d %s\n",
-			r.Collective, r.Ranks.Low, r.Ranks.High, r.PPN.Low, r.PPN.High, r.Bytes.Low, r.Bytes.High, r.Algorithm)
+		tell(r.Collective, r.Algorithm, r.Way)
+	}
+	for _, m := range t.Mixes {
+		for _, c := range m.Choices {
+			tell(m.Collective, c.Algorithm, c.Way)
+		}
+	}
+	for _, r := range t.Rules {
+		fmt.Fprintf(&b, "%s %s\n", placed(r.Collective, r.Ranks, r.PPN, r.Bytes), r.Algorithm)
+	}
+	for _, m := range t.Mixes {
+		fmt.Fprintf(&b, "explore %s", placed(m.Collective, m.Ranks, m.PPN, m.Bytes))
+		for _, c := range m.Choices {
+			fmt.Fprintf(&b, " %d %s", c.Weight, c.Algorithm)
+		}
+		b.WriteByte('\n')
 	}
 	return []byte(b.String() + lastLine(b.String()))
+}
+
+func placed(c coll.Collective, ranks, ppn, bytes Range) string {
+	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d bytes %d-%d", c, ranks.Low, ranks.High, ppn.Low, ppn.High, bytes.Low, bytes.High)
 }
 
 // lastLine has the checksum of all lines before it.

@@ -1,0 +1,79 @@
+package online
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/csource"
+	"tutti/internal/test/mpitest"
+	"tutti/mpi/libtutti"
+)
+
+// TestLiveDraw: the library draws what this package draws, bit for bit.
+func TestLiveDraw(t *testing.T) {
+	mpitest.BuildProgram(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, csource.Pair)
+	dir := t.TempDir()
+	args, err := csource.Runtime.Unpack(dir, "drawn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "drawn.c"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "drawn.c"), text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	args[slices.Index(args, "-shared")] = "drawn.c"
+	build := exec.Command("mpicc.mpich", args...)
+	build.Dir = dir
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+
+	mix := libtutti.Anywhere(coll.Allreduce, nil)
+	weights := []int{1, 300, 70, 999, 31}
+	for i, name := range []string{"ring", "rabenseifner", "recursive_doubling", "nonoverlapping", "library_default"} {
+		mix.Choices = append(mix.Choices, libtutti.Choice{Weight: weights[i], Algorithm: coll.Algorithm{Name: name}})
+	}
+	before := libtutti.Anywhere(coll.Bcast, []coll.Algorithm{coll.Default}) // so that the mix is not the first
+	table := libtutti.Table{Mixes: []libtutti.Mix{before, mix}}.Bytes()
+	sums := make([]float64, len(weights))
+	for i, w := range weights {
+		sums[i] = float64(w) + sums[max(0, i-1)]
+	}
+	for i := range sums {
+		sums[i] /= sums[len(sums)-1]
+	}
+
+	in := fmt.Appendf(nil, "%d\n%s", len(table), table)
+	var want strings.Builder
+	seen := map[int]bool{}
+	for low := uint64(1); low != 0; low <<= 1 {
+		for count := range uint64(200) {
+			in = fmt.Appendf(in, "%d %d\n", low, count)
+			at := []uint64{12345678901234567890, 0xcbf29ce484222325, 1, low, count}
+			share, weights := uniform(append(at, forShare)...), uniform(append(at, forWeights)...)
+			place := drawn(sums, weights)
+			seen[place] = true
+			fmt.Fprintf(&want, "%016x %016x %d\n", math.Float64bits(share), math.Float64bits(weights), place)
+		}
+	}
+	run := exec.Command(filepath.Join(dir, "drawn"))
+	run.Stdin = bytes.NewReader(in)
+	got, err := run.Output()
+	if err != nil || string(got) != want.String() {
+		t.Errorf("%v: the library draws\n%.300s\nwant\n%.300s", err, got, want.String())
+	}
+	if len(seen) < 4 {
+		t.Errorf("drawn: %v", seen)
+	}
+}

@@ -1,0 +1,215 @@
+package csource_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/csource"
+	"tutti/csource/test"
+	"tutti/internal/test/mpitest"
+	"tutti/internal/test/patience"
+)
+
+// explored is a table that says what the calls of the program loop explore.
+func explored() string {
+	return sealed(`tutti-table 1
+bcast ranks 1-9 ppn 1-9 bytes 0-99999 binomial
+explore allgather ranks 1-9 ppn 1-9 bytes 0-99999 1 bruck 2 ring 1 neighbor
+explore allreduce ranks 1-9 ppn 1-9 bytes 0-99999 1 rabenseifner 2 recursive_doubling 1 library_default
+explore barrier ranks 1-9 ppn 1-9 bytes 0-0 1 linear 1 bruck
+explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 2 basic_linear 3 library_default
+`)
+}
+
+// exploring returns the environment of an application that explores by a table, and the
+// folder of its samples.
+func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
+	t.Helper()
+	preloaded := []string{library}
+	if m.Compiler == "mpicc.mpich" {
+		preloaded = append(preloaded, mpitest.BuildProgram(t, m.Toolchain, test.Yield))
+	}
+	folder = t.TempDir()
+	return append(append(following(t, m, table, preloaded...), "TUTTI_LEARN="+folder), more...), folder
+}
+
+// samplesIn returns the lines of the one file in a folder, without its two first ones.
+func samplesIn(t *testing.T, folder string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%v, %v: want the file of one job", paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	last := len(lines) - 1
+	if len(lines) < 3 || !strings.HasPrefix(lines[0], "# tutti-samples 1 ") || lines[1] != "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest" || lines[last] != "" {
+		t.Fatalf("%s holds\n%s", paths[0], text)
+	}
+	return lines[2:last]
+}
+
+// withoutTimes leaves what was drawn.
+func withoutTimes(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		out = append(out, strings.Join(strings.Split(line, ",")[:5], ","))
+	}
+	return out
+}
+
+// TestLiveExplore: all ranks draw the same, calls stay right, and every algorithm that is
+// drawn has samples. A seed draws the same again.
+func TestLiveExplore(t *testing.T) {
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+			loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+			run := func(seed string) []string {
+				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
+				said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "200", "split")
+				if !strings.Contains(said, "right 2000") || strings.Contains(said, "tutti:") {
+					t.Fatalf("want 2000 right calls and no complaint:\n%s", said)
+				}
+				return withoutTimes(samplesIn(t, folder))
+			}
+			one := run("1")
+			for _, want := range []string{
+				"allgather,1,2,16,bruck", "allgather,1,2,8192,ring", "allgather,1,2,16,neighbor", "allreduce,1,2,16,recursive_doubling",
+				"allreduce,1,2,8192,rabenseifner", "allreduce,1,2,16,library_default", "barrier,1,2,0,linear", "barrier,1,2,0,bruck",
+				"bcast,1,2,8192,pipeline(segsize=64)", "bcast,1,2,16,basic_linear", "bcast,1,2,8192,library_default", "bcast,1,1,64,library_default",
+			} {
+				if !slices.Contains(one, want) {
+					t.Errorf("no sample %s", want)
+				}
+			}
+			if slices.ContainsFunc(one, func(line string) bool { return strings.HasPrefix(line, "reduce,") }) {
+				t.Error("samples of reduce, of which the table says nothing")
+			}
+			if again := run("1"); !slices.Equal(one, again) {
+				t.Error("another run with the same seed draws differently")
+			}
+			if other := run("2"); slices.Equal(one, other) {
+				t.Error("another seed draws the same")
+			}
+		})
+	}
+}
+
+// TestLiveExploreMPICH tries what does not depend on the MPI library.
+func TestLiveExploreMPICH(t *testing.T) {
+	m := mpis()[0]
+	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+	loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+
+	t.Run("at most 1000 calls of a class", func(t *testing.T) {
+		env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE=1")
+		mpitest.Run(t, env, m.Launcher, "-n", "1", loop, "3000")
+		calls := map[string]int{}
+		for _, line := range samplesIn(t, folder) {
+			f := strings.Split(line, ",")
+			calls[f[0]+f[3]]++
+		}
+		for class, n := range calls { // the first call of an algorithm is not kept
+			if n > 1000 || n < 990 {
+				t.Errorf("%s: %d samples", class, n)
+			}
+		}
+		if len(calls) != 7 {
+			t.Errorf("samples of %d classes, want 7: %v", len(calls), calls)
+		}
+	})
+
+	t.Run("killed", func(t *testing.T) { killExploring(t, m, library, loop) })
+	t.Run("wrong draw", func(t *testing.T) { drawWrongly(t, m, loop) })
+
+	refused := []struct {
+		name, table, want string
+		more              []string
+	}{
+		{"nothing to explore", everywhere(), "the table does not say what to explore", nil},
+		{"no folder", explored(), "No such file or directory", []string{"TUTTI_LEARN=/none/there"}},
+		{"share", explored(), "TUTTI_EXPLORE=1.5: want a share from 0 to 1", []string{"TUTTI_EXPLORE=1.5"}},
+	}
+	for _, tc := range refused {
+		t.Run(tc.name, func(t *testing.T) {
+			env, _ := exploring(t, m, tc.table, library, tc.more...)
+			said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "50")
+			if !strings.Contains(said, "right 250") || strings.Count(said, tc.want+": nothing is explored") != 1 {
+				t.Errorf("%s\nwant right calls and one %q", said, tc.want)
+			}
+		})
+	}
+}
+
+// killExploring: a job that is killed leaves whole samples.
+func killExploring(t *testing.T, m mpiOf, library, loop string) {
+	env, folder := exploring(t, m, explored(), library)
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", loop, "1000000000")
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	size := func() (n int64) {
+		paths, _ := filepath.Glob(filepath.Join(folder, "*.samples"))
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil {
+				n += info.Size()
+			}
+		}
+		return n
+	}
+	for began := time.Now(); size() < 1000 && time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
+	}
+	kill()
+	if err := cmd.Wait(); err == nil {
+		t.Error("the job ended by itself")
+	}
+	if lines := samplesIn(t, folder); len(lines) == 0 || len(strings.Split(lines[len(lines)-1], ",")) != 7 {
+		t.Errorf("a killed job leaves\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// drawWrongly: a library whose processes draw by numbers of their own is found out.
+func drawWrongly(t *testing.T, m mpiOf, loop string) {
+	dir := t.TempDir()
+	args, err := csource.Runtime.Unpack(dir, "libtutti.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "draw.c")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Replace(string(text), "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();", 1)
+	if wrong == string(text) {
+		t.Fatal("draw.c begins differently")
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(wrong, "\n", "\n#include <unistd.h>\n", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(m.Compiler, args...)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	env, _ := exploring(t, m, explored(), filepath.Join(dir, "libtutti.so"), "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1")
+	said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "200")
+	if !strings.Contains(said, "tutti: ranks chose differently: call ") || strings.Contains(said, "right") {
+		t.Errorf("nobody noticed:\n%s", said)
+	}
+}

@@ -1,0 +1,40 @@
+/* Exploring: a share of calls runs algorithms that are drawn by weights of the table, and how long calls took is kept
+ * in a file of samples. What is drawn depends on what all ranks of a communicator share alone. */
+#ifndef TUTTI_EXPLORE_H
+#define TUTTI_EXPLORE_H
+
+#include "table.h"
+
+#pragma GCC visibility push(hidden)
+
+/* draw.c */
+
+double uniform(const uint64_t *numbers, int n);       /* above 0, below 1: the same for the same numbers everywhere */
+int drawn(const double *sums, int n, double u);       /* the first place whose sum reaches u */
+
+/* explore.c */
+
+extern int exploring; /* the same on all ranks */
+
+/* Rank 0 opens the file and reads what else it is told; collective. */
+void explore_start(MPI_Comm world, const char *folder);
+void explore_end(void); /* collective */
+
+typedef struct sample sample;
+
+/* What is to serve a call for which best is selected (NULL: nothing is). *to is NULL, or where the call's time goes. */
+const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *best, sample **to);
+
+/* The call is over; ran is what served it, NULL for the MPI library. All ranks come here together. */
+void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *ran);
+
+/* samples.c: the file, of one rank. */
+
+int samples_open(const char *folder, char *why); /* 0, or -1 with the reason */
+void samples_add(collective what, const shape *at, uint64_t bytes, const char *name, double longest, double shortest);
+void samples_flush(int now); /* what was added, when the last time was a second ago, or at once */
+void samples_close(void);
+
+#pragma GCC visibility pop
+
+#endif

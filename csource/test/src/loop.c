@@ -1,0 +1,57 @@
+/* loop STEPS [split|die]  makes the same calls in each step, on the world or with split also on its halves, and says "right CALLS"
+ *                   when all sums are what they must be; with die the first rank kills itself in the end, before MPI_Finalize */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 2048 };
+
+static int wrong, calls;
+
+static void step(MPI_Comm on, int count)
+{
+    static int sent[MOST], got[64 * MOST];
+    int rank, size, total = 0;
+    MPI_Comm_rank(on, &rank);
+    MPI_Comm_size(on, &size);
+    for (int i = 0; i < count; i++)
+        sent[i] = rank + i;
+    MPI_Allreduce(sent, got, count, MPI_INT, MPI_SUM, on);
+    for (int i = 0; i < count; i++)
+        wrong += got[i] != size * (size - 1) / 2 + size * i;
+    MPI_Allgather(sent, count, MPI_INT, got, count, MPI_INT, on);
+    for (int i = 0; i < count * size; i++)
+        wrong += got[i] != i / count + i % count;
+    memset(got, rank == 0, sizeof *got * (size_t)count);
+    MPI_Bcast(got, count, MPI_INT, 0, on);
+    for (int i = 0; i < count; i++)
+        wrong += got[i] != 0x01010101;
+    MPI_Reduce(sent, &total, 1, MPI_INT, MPI_SUM, 0, on);
+    wrong += rank == 0 && total != size * (size - 1) / 2;
+    MPI_Barrier(on);
+    calls += 5;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, steps = atoi(argv[1]), split = argc > 2 && strcmp(argv[2], "split") == 0;
+    MPI_Comm half;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+    for (int i = 0; i < steps; i++) {
+        step(MPI_COMM_WORLD, i % 2 == 0 ? 4 : MOST);
+        if (split)
+            step(half, 16);
+    }
+    if (rank == 0)
+        printf(wrong ? "wrong %d\n" : "right %d\n", wrong ? wrong : calls);
+    fflush(stdout);
+    if (rank == 0 && strcmp(argv[argc - 1], "die") == 0)
+        raise(SIGKILL);
+    MPI_Comm_free(&half);
+    MPI_Finalize();
+    return wrong != 0;
+}
