@@ -378,6 +378,39 @@ func TestSetOfRepetitions(t *testing.T) {
 	}
 }
 
+// Disturbed jobs reach the replays, and a file of outcomes knows that they were.
+func TestJobNoise(t *testing.T) {
+	s := set(t, "one", coll.Bcast)
+	opt := options()
+	quiet, err := replay(s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "kept.jsonl")
+	kept, err := evaluate.KeepOutcomes(path, opt, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt.JobNoise = 0.5
+	disturbed, err := replay(s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines(t, []evaluate.Outcome{quiet}) == lines(t, []evaluate.Outcome{disturbed}) {
+		t.Error("jobs that are off by 50 % change nothing")
+	}
+	if _, err := evaluate.KeepOutcomes(path, opt, 0); err == nil {
+		t.Error("outcomes of quiet jobs are taken for those of disturbed ones")
+	}
+	opt.JobNoise = 2
+	if err := opt.Validate(); err == nil {
+		t.Error("job noise 2: no error")
+	}
+}
+
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mixed.csv")
