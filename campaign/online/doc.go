@@ -1,6 +1,13 @@
-// Package online holds policies that choose algorithms while applications run and learn
-// from the times of their calls, and replays them over recorded times: IOTA, a share of
-// exploration, STAR-MPI and ours, between the library as shipped and the fastest choices.
+// Package online is about learning while applications run. Samples that libtutti leaves in
+// jobs become advice for the next ones: what to select and what to explore.
+//
+//	s, err := online.ReadSamples("learned/n1-4711.samples")
+//	...
+//	advice, err := online.Advise(online.PolicyTutti, s.Calls, campaigns, selected, online.DefaultOptions())
+//
+// Policies that choose algorithms and learn from the times of their calls are replayed over
+// recorded times: IOTA, a share of exploration, what libtutti does with advice, STAR-MPI and
+// ours, between the library as shipped and the fastest choices.
 //
 //	trace, err := preprocess.ReadTrace("app.csv")
 //	...
