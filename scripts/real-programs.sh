@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Three programs of Debian (LAMMPS, HPCC, GROMACS; Open MPI) compute the same with the runtime library as without, with each
-# of its algorithms; and what their traces say. Installs nothing: packages are unpacked into FOLDER. Minutes. Needs apt-get,
-# Go and Open MPI 4.1.4.
+# of its algorithms and with the table of a campaign that their traces tune; and what the traces say. Installs nothing: packages
+# are unpacked into FOLDER. Half an hour. Needs apt-get, Go and Open MPI 4.1.4.
 #
 #   scripts/real-programs.sh FOLDER
 #
@@ -104,25 +104,51 @@ gromacs_input() {
 gromacs() { rm -f md.log; start "$@" "$root/usr/bin/gmx_mpi" mdrun -s run.tpr -g md.log -reprod -npme 0 -ntomp 1 -nb cpu >said 2>&1; }
 gromacs_result() { awk '/Energies/ { on = 6 } /A V E R A G E S/ { exit } on-- > 0' md.log; }
 
+# same LABEL: how many lines of the last run's results are others than without the library.
+same() {
+	"${program}_result" >"with.$1"
+	echo "$program: $1, $(diff without "with.$1" | grep -c '^>' || true) of $(wc -l <without) lines others"
+}
+
+# Tunes the collectives of a trace at a few sizes, weighed by it, into the folder tuned.
+campaign() {
+	collectives=$(awk -F, 'NR > 1 && $2 * $3 > 1 && $4 > 0 && !seen[$1]++ { printf "%s%s", comma, $1; comma = ", " }' trace.csv)
+	cat >campaign.yaml <<-END
+		name: $program
+		output: tuned
+		libraries:
+		  - {name: libtutti, version: "1", path: ../libtutti.so, benchmark: ../tutti-native, launcher: mpirun, launcher_path: $(command -v mpirun.openmpi)}
+		collectives: [$collectives]
+		grid: {nodes: [1], ppn: [$ranks], sizes: [8, 64, 1KiB, 16KiB], trace: trace.csv}
+		runner: {kind: local, ppn: $ranks, launch_allowance: 30s, settle: 10s}
+		benchmark: {program: native, slice: 50ms, max_samples: 100}
+		stop: {wall_time: 60s}
+	END
+	rm -rf tuned
+	"$folder/tutti" tune -c campaign.yaml >tune.out 2>&1 || tail -20 tune.out
+	sed 's/^/tuned: /' tuned/tutti.table
+}
+
 [ -d "$root" ] || (fetch)
 go build -o "$folder/tutti" ./cmd/tutti
 "$folder/tutti" runtime build --mpicc mpicc.openmpi -o "$folder/libtutti.so" >/dev/null
 scripts/runtime-tables.sh "$folder" >"$folder/tables"
+"$folder/tutti" native build --mpicc mpicc.openmpi -o "$folder/tutti-native" >/dev/null
 for program in ${PROGRAMS:-lammps hpcc gromacs}; do
 	mkdir -p "$folder/$program"
 	cd "$folder/$program"
 	"${program}_input"
 	"$program" NONE=
 	"${program}_result" >without
-	lines=$(wc -l <without)
 	"$program" LD_PRELOAD="$folder/libtutti.so" TUTTI_TRACE="$PWD/trace.csv"
-	"${program}_result" >traced
-	echo "$program: $lines lines of results, traced $(diff without traced | grep -c '^>' || true) of them others"
+	same traced
 	"$folder/tutti" trace show trace.csv
 	for n in ${TABLES:-$(seq 0 $(($(cat "$folder/tables") - 1)))}; do
 		"$program" LD_PRELOAD="$folder/libtutti.so" TUTTI_TABLE="$folder/table.$n"
-		"${program}_result" >"with.$n"
-		echo "$program: table $n, $(diff without "with.$n" | grep -c '^>' || true) lines others"
+		same "table.$n"
 	done
+	campaign
+	"$program" LD_PRELOAD="$folder/libtutti.so" TUTTI_TABLE="$PWD/tuned/tutti.table"
+	same tuned
 	cd "$source"
 done
