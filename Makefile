@@ -4,12 +4,14 @@
 # load: many clients of the service at once
 # simulate: the algorithms of the runtime library on up to 512 simulated ranks; hours
 # fuzz-runtime: random programs with the runtime library on MPICH and Open MPI, also with sanitizers; hours
+# mpich-tests: MPICH's own tests of collectives with each of the runtime library's algorithms; an hour or two
+# real-programs: LAMMPS, HPCC and GROMACS with and without the runtime library; half an hour
 # lint, bench, fuzz: what their names say
 GO ?= go
 export CGO_ENABLED = 0
 LDFLAGS = -s -w
 
-.PHONY: build demo test test-slurm test-cli test-rooms race lint bench bench-live bench-method load simulate fuzz fuzz-runtime clean
+.PHONY: build demo test test-slurm test-cli test-rooms race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
@@ -64,6 +66,13 @@ fuzz:
 TABLES ?= 1000
 fuzz-runtime:
 	FUZZ_STEPS=360 FUZZ_TABLES=$(TABLES) $(GO) test ./mpi/libraries -count=1 -run 'TestLive(Fuzz|Sanitized)' -v -timeout 24h
+
+FOLDER ?= $(CURDIR)/results
+mpich-tests:
+	bash scripts/mpich-tests.sh $(FOLDER)/mpich-tests
+
+real-programs:
+	bash scripts/real-programs.sh $(FOLDER)/real-programs
 
 clean:
 	rm -rf bin results/demo

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# MPICH's own tests of collectives, from Debian's source package: as they are, then with the runtime library and each of
+# its algorithms (scripts/runtime-tables.sh), from the first call of a communicator on. Says how many pass, and
+# which fail. Installs nothing; an hour or two. Needs apt-get, gcc, make and MPICH 4.0.2.
+#
+#   scripts/mpich-tests.sh FOLDER    what is in FOLDER already is not fetched and built again
+#
+# TESTS=REGEX picks tests, TABLES="0 3" tables (default: all), RANKS the most ranks of a test (default 10).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source=$PWD
+mkdir -p "${1:?a folder}"
+folder=$(cd "$1" && pwd)
+most=${RANKS:-10}
+
+fetch() {
+	cd "$folder"
+	mkdir -p lists cache
+	echo "deb-src http://deb.debian.org/debian bookworm main" >sources.list
+	options="-o Dir::Etc::sourcelist=$folder/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$folder/lists
+		-o Dir::Cache=$folder/cache -o APT::Sandbox::User=root"
+	# shellcheck disable=SC2086
+	apt-get -qq $options update
+	# shellcheck disable=SC2086
+	apt-get -qq $options source --download-only mpich=4.0.2-3
+	tar xf mpich_4.0.2.orig.tar.xz
+}
+
+# The blocking collectives; the others pass the library by, and coll_large is of functions that Debian leaves out. Lines "NAME RANKS ARGUMENTS".
+list() {
+	awk -v most="$most" -v pick="${TESTS:-.}" '
+		/^(#|@|$|nb|nonblocking|iallred|ibarrier|neighb|ring_|p_|coll_large)/ || $2 < 2 || $2 > most || $1 !~ pick { next }
+		{ line = $1 " " $2; for (i = 3; i <= NF; i++) if (sub(/^arg=/, "", $i)) line = line " " $i; print line }
+	' "$folder/mpich-4.0.2/test/mpi/coll/testlist.in"
+}
+
+build() {
+	cd "$folder/mpich-4.0.2/test/mpi"
+	[ -f Makefile ] || ./configure MPICC="$(command -v mpicc.mpich)" --disable-cxx --disable-fortran >configure.out 2>&1
+	make -s -C util >make.out 2>&1
+	make -s -C dtpools >>make.out 2>&1
+	# shellcheck disable=SC2046
+	make -s -j2 -C coll $(list | cut -d' ' -f1 | sort -u) >>make.out 2>&1
+	cd "$source"
+	mpicc.mpich -std=c11 -O2 -fPIC -shared -DLASTING=1 -Icsource/cvar -o "$folder/libtutti.so" csource/runtime/*.c csource/cvar/*.c
+	mpicc.mpich -O2 -fPIC -shared -o "$folder/yield.so" csource/test/src/ucx-yield.c
+}
+
+# run LABEL VARIABLE...: all tests, with these variables; FOLDER/LABEL.passed has those that passed.
+run() {
+	label=$1
+	shift
+	: >"$folder/$label.passed"
+	: >"$folder/$label.log"
+	while read -r name ranks arguments; do
+		# shellcheck disable=SC2086
+		said=$(cd "$folder/mpich-4.0.2/test/mpi/coll" && env "$@" timeout 180 mpiexec.hydra -n "$ranks" "./$name" $arguments 2>&1 </dev/null) || true
+		if [ "$(printf '%s' "$said" | tr -d ' \n')" = NoErrors ]; then
+			echo "$name $ranks $arguments" >>"$folder/$label.passed"
+		else
+			printf '== %s %s %s\n%s\n' "$name" "$ranks" "$arguments" "$said" >>"$folder/$label.log"
+		fi
+	done <<<"$(list)"
+	echo "$label: $(wc -l <"$folder/$label.passed") of $(list | wc -l) pass; beside those that fail without the library:" \
+		"$(comm -23 <(sort "$folder/without.passed") <(sort "$folder/$label.passed") | tr '\n' ';')"
+}
+
+[ -d "$folder/mpich-4.0.2" ] || (fetch)
+(build)
+cd "$source"
+run without LD_PRELOAD="$folder/yield.so"
+tables=$(scripts/runtime-tables.sh "$folder")
+for n in ${TABLES:-$(seq 0 $((tables - 1)))}; do
+	run "table-$n" LD_PRELOAD="$folder/libtutti.so $folder/yield.so" TUTTI_TABLE="$folder/table.$n"
+done
