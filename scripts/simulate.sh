@@ -6,7 +6,9 @@
 # FOLDER has what scripts/simulate-build.sh made, MACHINE is one of csource/simulate/platform.cpp.
 # PLACEMENT of ranks: block fills nodes in order; dealt fills them too, but takes nodes from the
 # switches in turn; cyclic deals ranks over the nodes; random:SEED puts them anywhere. OPTIONS has
-# further options of SimGrid, such as --cfg=smpi/coll-selector:ompi.
+# further options of SimGrid, such as --cfg=smpi/coll-selector:ompi; without them collectives of the
+# library are MPICH's: SMPI's own allgather, with which the runtime library begins, is all messages at
+# once, minutes for 256 ranks.
 set -eu
 folder=$1 machine=$2 ranks=$3 ppn=$4 placement=$5
 shift 5
@@ -42,4 +44,4 @@ case $machine in tree | flat) eager=16385 ;; esac
 smpirun -np "$ranks" -platform "$folder/platform.so" -hostfile "$work/hosts" --log=root.thres:error \
 	--cfg=smpi/simulate-computation:no --cfg=smpi/wtime:0 --cfg=network/crosstraffic:0 \
 	--cfg=smpi/async-small-thresh:$eager --cfg=smpi/send-is-detached-thresh:$eager \
-	--cfg=contexts/stack-size:512 --cfg=contexts/guard-size:0 ${OPTIONS:-} "$@"
+	--cfg=contexts/stack-size:512 --cfg=contexts/guard-size:0 --cfg=smpi/coll-selector:mpich ${OPTIONS:-} "$@"
