@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ done
 type fakeProgram struct {
 	path, ledger string
 	most         int           // cases of a start
-	allowance    time.Duration // of a start
+	allowance    time.Duration // of a start in which a case hangs; others have twenty seconds at least
 }
 
 func newFakeProgram(t testing.TB, dir string) fakeProgram {
@@ -56,7 +57,7 @@ func newFakeProgram(t testing.TB, dir string) fakeProgram {
 }
 
 func writeFakeProgram(dir string) (fakeProgram, error) {
-	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 500 * time.Millisecond}
+	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 1500 * time.Millisecond}
 	return p, executable.Write(p.path, fakeText)
 }
 
@@ -70,7 +71,12 @@ func (p fakeProgram) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return append(out, cases)
 }
 
-func (p fakeProgram) Allowance(benchrunner.Start) time.Duration { return p.allowance }
+func (p fakeProgram) Allowance(s benchrunner.Start) time.Duration {
+	if slices.ContainsFunc(s.Cases, func(c benchrunner.Case) bool { return c.Algorithm.Name == "hang" }) {
+		return p.allowance
+	}
+	return max(p.allowance, 20*time.Second)
+}
 
 func (p fakeProgram) Command(s benchrunner.Start) (benchrunner.Command, error) {
 	cmd := benchrunner.Command{Args: []string{p.path, p.ledger}, Files: map[string][]byte{"cases": nil}}

@@ -92,7 +92,7 @@ func TestNothingFits(t *testing.T) {
 		t.Errorf("Run = %v, want what does not fit", err)
 	}
 	// Nodes that go away are no fault of the candidates: what fits is measured.
-	o.Scheduler = &refusing{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(16 * time.Second)}}
+	o.Scheduler = &refusing{Scheduler: localScheduler(t), accepts: 9, capacity: benchrunner.Capacity{Jobs: 1, Attached: true, Ends: time.Now().Add(50 * time.Second)}}
 	program := o.Program.(fakeProgram)
 	program.most = 1
 	o.Program = varied{program}
@@ -253,7 +253,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	if err := executable.Write(p.path, text); err != nil {
 		t.Fatal(err)
 	}
-	runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
+	runBatch(t, machine(t, o), batchOf(at(1, 1, "hang")))
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func TestScriptKeepsWords(t *testing.T) {
 		dir := "/tmp/" + strings.ReplaceAll(nastyWord(rng), "\n", "") + "x"
 		p := planOne(t, wordOptions(t, dir, modules, value, args))
 		f := parse(t, p.Script)
-		want := append([]string{"1", "1.000", "env", "FAKE_LAUNCHER=1", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, args...)
+		want := append([]string{"1", "20.500", "env", "FAKE_LAUNCHER=1", "SITE=" + value, "FILE=" + filepath.Join(p.Submission.Dir, "1", "var-FILE")}, args...)
 		if diff := cmp.Diff([][]string{want}, calls(t, f, "tutti_start")); diff != "" {
 			t.Fatalf("start (-want +got):\n%s", diff)
 		}

@@ -148,9 +148,9 @@ tutti_hosts() { scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 8; }
 mapfile -t tutti_group < <(tutti_switches | sort -s -k 1,1nr | cut -d ' ' -f 2-) # the largest first
 # Of each start: how many nodes it needs, its groups (first:number), what stands behind a
 # node in its file of hosts, those before it, and its process: this one until it begins.
-tutti_start_1() { tutti_start 1 5.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/1/hosts /bin/program 'x y'; }
+tutti_start_1() { tutti_start 1 20.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/1/hosts /bin/program 'x y'; }
 tutti_nodes[1]=2 tutti_slices[1]=0:1 tutti_suffix[1]=' slots=1' tutti_after[1]='' tutti_process[1]=$$
-tutti_start_2() { tutti_start 2 5.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/2/hosts /bin/program 'x y'; }
+tutti_start_2() { tutti_start 2 20.500 env FAKE_LAUNCHER=1 env HOSTS=/scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1/2/hosts /bin/program 'x y'; }
 tutti_nodes[2]=2 tutti_slices[2]=1:1 tutti_suffix[2]=' slots=1' tutti_after[2]='' tutti_process[2]=$$
 tutti_side 1 2
 
