@@ -132,7 +132,7 @@ b") ;; *) echo "sees $OF_RUNNER$OF_LIBRARY$SITE" >&2; exit 1;; esac
 func TestPrepareFails(t *testing.T) {
 	for text, want := range map[string]string{
 		"no_such_command; exit 3":                 "no_such_command",
-		"while :; do read line < /dev/zero; done": "do not end here within 1s",
+		"while :; do read line < /dev/zero; done": "do not end here within 4s",
 	} {
 		m, n := ready(t)
 		n.Setup = []string{text}

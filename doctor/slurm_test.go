@@ -61,7 +61,7 @@ func TestSlurmTroubles(t *testing.T) {
 		{"controller down", nil, func(m *machine) {
 			m.put("scontrol", "echo 'Slurmctld(primary) at head is DOWN'; exit 1")
 		}, "Slurm", Missing, "the controller on head is DOWN", "operators"},
-		{"controller frozen", nil, func(m *machine) { m.put("scontrol", hang) }, "Slurm", Missing, "does not answer within 1s", "slurmctld"},
+		{"controller frozen", nil, func(m *machine) { m.put("scontrol", hang) }, "Slurm", Missing, "does not answer within 4s", "slurmctld"},
 		{"no configuration", nil, func(m *machine) {
 			m.put("scontrol", "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1")
 		}, "Slurm", Missing, "a configuration is not", "SLURM_CONF"},

@@ -32,6 +32,7 @@ for case in "$@"; do
 	crash) echo "crashed in $number" >&2; kill -SEGV $$ ;;
 	half) printf 'case %s 1' "$number"; exit 0 ;;
 	slow) sleep 0.3 ;;
+	slower) sleep 2 ;;
 	ended) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -TERM $$ ;;
 	nolaunch) echo "no such fabric" >&2; exit 7 ;;
 	esac

@@ -86,7 +86,7 @@ func TestTroubleWithFiles(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			o := options(t, t.TempDir(), detached{localScheduler(t), file == "claim/job"})
-			o.Settle = 2 * time.Second
+			o.Settle = time.Minute
 			b := batchOf(at(1, 1, "a"), at(1, 2, "a"), at(1, 3, "a"))
 			records := 1 // the job has no ID yet
 			if file == "result.json" {

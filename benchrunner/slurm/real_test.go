@@ -265,21 +265,26 @@ func (c failures) folderGone(t *testing.T) {
 }
 
 func (c failures) waitsForEver(t *testing.T) {
-	for reason, change := range map[string]func(*benchrunner.Submission, *Options){
-		"PartitionConfig":    func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 },
-		"PartitionNodeLimit": func(s *benchrunner.Submission, o *Options) { s.Nodes, o.Partition = 2, "small" },
-		"PartitionTimeLimit": func(s *benchrunner.Submission, _ *Options) { s.Limit = 61 * time.Minute },
+	for _, tc := range []struct {
+		reasons string // one of them
+		change  func(*benchrunner.Submission, *Options)
+	}{
+		{"PartitionConfig PartitionNodeLimit", func(s *benchrunner.Submission, _ *Options) { s.Nodes = 4 }}, // the second once the scheduler has looked
+		{"PartitionNodeLimit", func(s *benchrunner.Submission, o *Options) { s.Nodes, o.Partition = 2, "small" }},
+		{"PartitionTimeLimit", func(s *benchrunner.Submission, _ *Options) { s.Limit = 61 * time.Minute }},
 	} {
-		sub, o := job(t, reason, "true"), Options{}
-		change(&sub, &o)
+		sub, o := job(t, "hopeless", "true"), Options{}
+		tc.change(&sub, &o)
 		s, err := New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		id := submit(t, s, sub)
-		st := await(t, s, id, sub, func(st benchrunner.Status) bool { return st.Reason == reason })
+		st := await(t, s, id, sub, func(st benchrunner.Status) bool {
+			return slices.Contains(strings.Fields(tc.reasons), st.Reason)
+		})
 		if !st.Hopeless {
-			t.Errorf("%s: %+v", reason, st)
+			t.Errorf("%s: %+v", tc.reasons, st)
 		}
 		if err := s.Cancel(t.Context(), id, sub); err != nil {
 			t.Error(err)

@@ -205,7 +205,7 @@ func TestSubmitAttempts(t *testing.T) {
 			s, dir := fake(t, map[string]string{
 				"sbatch": count + tc.sbatch, "squeue": strings.ReplaceAll(tc.squeue, "%d", sub.Dir), "sacct": keepNo, "scancel": "exit 0",
 			})
-			s.block = 500 * time.Millisecond
+			s.block = 3 * time.Second
 			id, err := s.Submit(t.Context(), sub)
 			if id != tc.id || !errors.Is(err, tc.wantErr) || err != nil && !strings.Contains(err.Error(), tc.wantText) {
 				t.Errorf("Submit = %q, %v; want %q, %v %q", id, err, tc.id, tc.wantErr, tc.wantText)
@@ -274,7 +274,7 @@ func TestEnvironments(t *testing.T) {
 func TestCommandHangs(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "sleep 100 & echo $! >$dir/child; wait"})
 	begin := time.Now()
-	_, err := s.run(t.Context(), command{"squeue", []string{"--all"}, queryEnv(os.Environ()), "/", 300 * time.Millisecond})
+	_, err := s.run(t.Context(), command{"squeue", []string{"--all"}, queryEnv(os.Environ()), "/", 2 * time.Second})
 	var f *failure
 	if !errors.As(err, &f) || !f.timedOut || time.Since(begin) > time.Minute {
 		t.Errorf("a command that hangs: %v after %v", err, time.Since(begin))
