@@ -4,40 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"tutti/coll"
-	"tutti/csource"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi/libtutti"
 )
 
 // TestLiveDraw: the library draws what this package draws, bit for bit.
 func TestLiveDraw(t *testing.T) {
-	mpitest.BuildProgram(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, csource.Pair)
-	dir := t.TempDir()
-	args, err := csource.Runtime.Unpack(dir, "drawn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join("testdata", "drawn.c"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "drawn.c"), text, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	args[slices.Index(args, "-shared")] = "drawn.c"
-	build := exec.Command("mpicc.mpich", args...)
-	build.Dir = dir
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
+	program := mpitest.BuildWithRuntime(t, "drawn")
 
 	mix := libtutti.Anywhere(coll.Allreduce, nil)
 	weights := []int{1, 300, 70, 999, 31}
@@ -67,7 +45,7 @@ func TestLiveDraw(t *testing.T) {
 			fmt.Fprintf(&want, "%016x %016x %d\n", math.Float64bits(share), math.Float64bits(weights), place)
 		}
 	}
-	run := exec.Command(filepath.Join(dir, "drawn"))
+	run := exec.Command(program)
 	run.Stdin = bytes.NewReader(in)
 	got, err := run.Output()
 	if err != nil || string(got) != want.String() {

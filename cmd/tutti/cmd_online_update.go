@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/online"
@@ -122,7 +122,8 @@ func (a *app) update(u update) error {
 	if err := x.Write(folder); err != nil {
 		return withOutputCode(err)
 	}
-	return showAdvice(a.stdout, advice, len(samples))
+	a.showAdvice(advice, len(samples))
+	return nil
 }
 
 // read reads what the flags name.
@@ -221,21 +222,20 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 	return rules, mixes
 }
 
-func showAdvice(w io.Writer, advice []online.Advice, samples int) error {
-	fmt.Fprintf(w, "%d calls\n", samples)
+func (a *app) showAdvice(advice []online.Advice, samples int) {
+	fmt.Fprintf(a.stdout, "%d calls\n", samples)
 	if len(advice) == 0 {
-		return nil
+		return
 	}
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "point\tcalls\tselected\tfaster\texplored")
-	for _, a := range advice {
+	var rows []table.Row
+	for _, of := range advice {
 		explored := 0
-		for _, weight := range a.Weights {
+		for _, weight := range of.Weights {
 			if weight > 0 {
 				explored++
 			}
 		}
-		fmt.Fprintf(columns, "%s\t%d\t%s\t%.2f\t%d of %d\n", a.Point, a.Samples, a.Algorithms[a.Best], a.Faster, explored, len(a.Algorithms))
+		rows = append(rows, table.Row{of.Point, of.Samples, of.Algorithms[of.Best], fmt.Sprintf("%.2f", of.Faster), fmt.Sprintf("%d of %d", explored, len(of.Algorithms))})
 	}
-	return columns.Flush()
+	a.printTable(table.Row{"point", "calls", "selected", "faster", "explored"}, rows)
 }

@@ -7,13 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"tutti/coll"
-	"tutti/csource"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi"
 )
@@ -21,26 +19,7 @@ import (
 // reader builds the program that reads tables with the library's own files.
 func reader(t *testing.T) string {
 	t.Helper()
-	mpitest.BuildProgram(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, csource.Pair)
-	dir := t.TempDir()
-	args, err := csource.Runtime.Unpack(dir, "select")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join("testdata", "select.c"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "select.c"), text, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	args[slices.Index(args, "-shared")] = "select.c"
-	cmd := exec.Command("mpicc.mpich", append(args, "-fsanitize=address,undefined")...)
-	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("mpicc.mpich: %v\n%s", err, said)
-	}
-	return filepath.Join(dir, "select")
+	return mpitest.BuildWithRuntime(t, "select", "-fsanitize=address,undefined")
 }
 
 // answers gives statements to the program and returns its lines.

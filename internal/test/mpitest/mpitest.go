@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,33 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 		compiled.binaries[key] = binary
 	}
 	return binary, err
+}
+
+// BuildWithRuntime compiles testdata/NAME.c of the test together with the files of the
+// library inside applications, with more flags, and returns the path of the program.
+func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	mpich := Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	BuildProgram(t, mpich, csource.Pair) // skips where the library is missing
+	dir := t.TempDir()
+	args, err := csource.Runtime.Unpack(dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", name+".c"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".c"), text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	args[slices.Index(args, "-shared")] = name + ".c"
+	cmd := exec.Command(mpich.Compiler, append(args, flags...)...)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", mpich.Compiler, err, said)
+	}
+	return filepath.Join(dir, name)
 }
 
 // Run launches the program and returns all it printed; the program may fail. A
