@@ -36,15 +36,33 @@ type Selected struct {
 	Now      func(coll.Point) coll.Algorithm
 }
 
+// possible returns the samples of algorithms that can run where they ran.
+func (s Selected) possible(samples []Sample) []Sample {
+	known := map[coll.Candidate]bool{}
+	var out []Sample
+	for _, of := range samples {
+		can, asked := known[of.Candidate]
+		if !asked {
+			can = slices.Contains(s.Feasible(of.Point), of.Algorithm)
+			known[of.Candidate] = can
+		}
+		if can {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
 // Advise says what to select and what to explore in runs to come. samples are of all runs so
 // far, earlier holds what was measured elsewhere, in a campaign or on another machine, by
-// source. The advice is ordered by point. O(points · algorithms² · measurements) operations.
+// source. Samples of what cannot run count for nothing. The advice is ordered by point.
+// O(points · algorithms² · measurements) operations.
 func Advise(policy string, samples []Sample, earlier [][]coll.Measurement, sel Selected, opt Options) ([]Advice, error) {
 	adviser := advisers[policy]
 	if adviser == nil {
 		return nil, fmt.Errorf("policy %q: want %s or %s", policy, PolicyTutti, PolicyIOTA)
 	}
-	p, calls := classesOf(samples, earlier, sel.Feasible)
+	p, calls := classesOf(sel.possible(samples), earlier, sel.Feasible)
 	b, now := newBook(p, earlier), make([]int, len(p.Classes))
 	for i, c := range p.Classes {
 		now[i] = max(0, slices.Index(c.Algorithms, sel.Now(c.Point)))

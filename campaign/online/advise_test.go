@@ -39,6 +39,21 @@ func among(algorithms []coll.Algorithm, now coll.Algorithm) Selected {
 	}
 }
 
+// Samples of algorithms that are excluded, and nothing else, are no fault.
+func TestAdviseOnExcluded(t *testing.T) {
+	samples, algorithms := played(10, 1024, 4e-5, 1e-5)
+	for _, policy := range []string{PolicyTutti, PolicyIOTA} {
+		only := samples[10:] // of the second
+		advice, err := Advise(policy, only, nil, among(algorithms[:1], coll.Default), DefaultOptions())
+		if err != nil || len(advice) != 0 {
+			t.Errorf("%s: %v, %v, want no advice", policy, advice, err)
+		}
+		if advice, err = Advise(policy, samples, nil, among(algorithms[:1], coll.Default), DefaultOptions()); err != nil || len(advice) != 1 || advice[0].Samples != 10 {
+			t.Errorf("%s: %+v, %v, want ten calls of the default", policy, advice, err)
+		}
+	}
+}
+
 func TestAdvise(t *testing.T) {
 	ring := coll.Algorithm{Name: "b"}
 	tests := []struct {
