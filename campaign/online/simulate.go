@@ -23,9 +23,10 @@ type Options struct {
 }
 
 // Slow makes an algorithm take Factor times as long in iterations From to To, without To, of
-// each run, in all classes.
+// each run from run Since on, in all classes.
 type Slow struct {
 	Algorithm coll.Algorithm
+	Since     int // the first run is 1
 	From, To  int
 	Factor    float64
 }
@@ -210,7 +211,7 @@ func (s *simulation) call(class, iteration int) {
 func (s *simulation) slowed(a coll.Algorithm, iteration int) float64 {
 	factor := 1.0
 	for _, slow := range s.opt.Slow {
-		if slow.Algorithm == a && iteration >= slow.From && iteration < slow.To {
+		if slow.Algorithm == a && s.number+1 >= slow.Since && iteration >= slow.From && iteration < slow.To {
 			factor *= slow.Factor
 		}
 	}

@@ -64,7 +64,7 @@ func TestOnlineSimulateRefuses(t *testing.T) {
 		want string
 	}{
 		{"no such policy", []string{"--policy", "best"}, codeUsage, `policy "best": want one of iota, share`},
-		{"slow without a span", []string{"--slow", "lr*2"}, codeUsage, "want ALGORITHM@FROM-TO*FACTOR"},
+		{"slow without a span", []string{"--slow", "lr*2"}, codeUsage, "want ALGORITHM@[RUN:]FROM-TO*FACTOR"},
 		{"slow of nothing", []string{"--slow", "lr@5-5*2"}, codeUsage, "iterations 5 to 5"},
 		{"noise", []string{"--noise", "-1"}, codeUsage, "noise -1: want a number from 0 to 1"},
 		{"another machine", []string{"--recorded", "Z"}, codeInput, `nothing of machine "Z" and library "mpich": it has A, C`},
