@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/assembly"
 	"tutti/campaign/online"
 	"tutti/coll"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"
 	"tutti/preprocess"
+	"tutti/store"
 )
 
 // tableOf is the table in a folder that jobs learn in.
@@ -23,13 +25,15 @@ func tableOf(folder string) string { return filepath.Join(folder, "tutti.table")
 
 // update is what the flags of tutti online update say.
 type update struct {
-	folder  string
-	release string
-	base    string
-	from    []string
-	exclude []string
-	policy  string
-	output  string
+	folder   string
+	release  string
+	released bool // by a flag
+	base     string
+	from     []string
+	campaign string
+	exclude  []string
+	policy   string
+	output   string
 }
 
 func (a *app) onlineUpdateCommand() *cobra.Command {
@@ -43,6 +47,8 @@ make the same table.
 
 --from gives measurements of campaigns or of other machines, each a source of its own
 in what is believed; --base is a table whose rules hold until an algorithm is faster beyond doubt.
+--campaign takes both from the folder of a campaign that tuned libtutti. What jobs measured
+that began after a source was written is held against it.
 
 The policies: tutti explores what is worth it by the belief; iota draws by 1/t of forests.
 
@@ -57,11 +63,12 @@ explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and w
 	flags.StringVar(&u.release, "release", "1", "of libtutti: `VERSION` as in a campaign, 1+mpich-4.0.2 for MPICH's algorithms, too")
 	flags.StringVar(&u.base, "base", "", "`TABLE` whose rules come after those of the samples")
 	flags.StringSliceVar(&u.from, "from", nil, "`FILE`s of measurements, each a source of its own")
+	flags.StringVar(&u.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: its measurements are a source, its table and its release the default")
 	flags.StringSliceVar(&u.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
 	flags.StringVar(&u.policy, "policy", online.PolicyTutti, online.PolicyTutti+" or "+online.PolicyIOTA)
 	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u.folder, u.output = args[0], *output
+		u.folder, u.output, u.released = args[0], *output, cmd.Flags().Changed("release")
 		if err := checkOutput(cmd, u.output); err != nil {
 			return err
 		}
@@ -83,21 +90,13 @@ func oneArgument(what string) cobra.PositionalArgs {
 }
 
 func (a *app) update(u update) error {
-	lib, cat, err := libraries.Release("libtutti", u.release)
-	if err != nil {
-		return withCode(codeInput, err)
-	}
-	opened, err := lib.Open(cat, "")
-	if err != nil {
-		return err
-	}
-	build, ok := opened.(libtutti.Learner)
-	if !ok {
-		return errors.New("libtutti cannot learn")
-	}
 	excluded, base, sources, err := u.read()
 	if err != nil {
 		return withCode(codeInput, err)
+	}
+	build, cat, err := openLearner(u.release)
+	if err != nil {
+		return err
 	}
 	if u.folder, err = filepath.Abs(u.folder); err != nil {
 		return err
@@ -135,6 +134,23 @@ func (a *app) update(u update) error {
 	return a.tellLearnt(u, learnt, sources)
 }
 
+// openLearner opens a release of libtutti.
+func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
+	lib, cat, err := libraries.Release("libtutti", release)
+	if err != nil {
+		return nil, nil, withCode(codeInput, err)
+	}
+	opened, err := lib.Open(cat, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	build, ok := opened.(libtutti.Learner)
+	if !ok {
+		return nil, nil, errors.New("libtutti cannot learn")
+	}
+	return build, cat, nil
+}
+
 // tellLearnt writes down what changed, and shows what was learnt.
 func (a *app) tellLearnt(u update, learnt online.Learnt, sources []source) error {
 	updates, err := online.ReadUpdates(u.folder)
@@ -164,14 +180,53 @@ type source struct {
 	measured []coll.Measurement
 }
 
+// readCampaign reads what a campaign measured of libtutti, and where its table is; it takes its
+// release unless a flag names one.
+func (u *update) readCampaign() (source, error) {
+	earlier, err := assembly.Earlier([]string{u.campaign})
+	if err != nil {
+		return source{}, err
+	}
+	about, err := os.Stat(filepath.Join(u.campaign, store.FileName))
+	if err != nil {
+		return source{}, err
+	}
+	s := source{path: u.campaign, written: about.ModTime()}
+	for _, p := range earlier[0].Problems {
+		if p.Library != libtutti.Library.Facts().Name {
+			continue
+		}
+		if !u.released {
+			u.release = p.Version
+		}
+		s.measured = append(s.measured, p.Measurements...)
+	}
+	if len(s.measured) == 0 {
+		return s, fmt.Errorf("%s: the campaign has measured nothing of libtutti", u.campaign)
+	}
+	if table := tableOf(u.campaign); u.base == "" {
+		if _, err := os.Stat(table); err == nil {
+			u.base = table
+		}
+	}
+	return s, nil
+}
+
 // read reads what the flags name.
-func (u update) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
+func (u *update) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range u.exclude {
 		alg, err := coll.ParseAlgorithm(name)
 		if err != nil {
 			return nil, base, nil, err
 		}
 		excluded = append(excluded, alg)
+	}
+	if u.campaign != "" {
+		s, err := u.readCampaign()
+		if err != nil {
+			return nil, base, nil, err
+		}
+		sources = append(sources, s)
 	}
 	if u.base != "" {
 		if base, err = readTable(u.base); err != nil {
@@ -187,8 +242,10 @@ func (u update) read() (excluded []coll.Algorithm, base libtutti.Table, sources 
 		if err != nil {
 			return nil, base, nil, err
 		}
-		measured := slices.DeleteFunc(t.Measurements(), func(m coll.Measurement) bool { return m.Collective == coll.Alltoallv })
-		sources = append(sources, source{path, about.ModTime(), measured})
+		sources = append(sources, source{path, about.ModTime(), t.Measurements()})
+	}
+	for i := range sources {
+		sources[i].measured = slices.DeleteFunc(sources[i].measured, func(m coll.Measurement) bool { return m.Collective == coll.Alltoallv })
 	}
 	return excluded, base, sources, nil
 }

@@ -167,6 +167,38 @@ func TestOnlineUpdateTells(t *testing.T) {
 	}
 }
 
+// TestServeWatches: a service makes the table of a folder that its file names.
+func TestServeWatches(t *testing.T) {
+	dir := t.TempDir()
+	learned := filepath.Join(dir, "learned")
+	smallService(t, dir, "online:\n  - {name: app, folder: learned, release: 1+mpich-4.0.2, exclude: [\"pipeline(segsize=8192)\"]}\n")
+	once := func() string {
+		t.Helper()
+		cmd, output := process(t, dir, "serve", "-c", filepath.Join(dir, "service.yaml"), "--once")
+		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
+			t.Fatalf("exit code %d\n%s", code, output)
+		}
+		return output.String()
+	}
+	if said := once(); !strings.Contains(said, "make it with tutti online update "+learned) {
+		t.Errorf("without the folder:\n%s", said)
+	}
+	if err := os.Mkdir(learned, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	leave(t, learned, "a", "MPICH Version: 4.0.2 and so on")
+	if said := once(); strings.Contains(said, "no new table") {
+		t.Errorf("with samples:\n%s", said)
+	}
+	table, err := libtutti.Parse(readFile(t, tableOf(learned)))
+	if err != nil || table.Select(coll.Bcast, 8, 4, 600).Name != "binomial" {
+		t.Errorf("%v: %s", err, table.Bytes())
+	}
+	if strings.Contains(string(table.Bytes()), " pipeline(segsize=8192) ") {
+		t.Error("what the file excludes is in the table")
+	}
+}
+
 func TestOnlineUpdateRefuses(t *testing.T) {
 	folder := t.TempDir()
 	leave(t, folder, "a", "MPICH Version: 4.0.2")
