@@ -11,9 +11,10 @@ import (
 )
 
 // Table returns the header and a row for each outcome: the first and the last run, what
-// was held to be best before the first and after the second, and what all runs lost.
+// was held to be best before the first and after the second, how much of the gain the second had,
+// and what all runs lost.
 func Table(outcomes []Outcome) (table.Row, []table.Row) {
-	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2",
+	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "alarms", "regret, s", "of iota's or star's"}
 	var rows []table.Row
 	rivals := leastRegret(outcomes)
@@ -30,10 +31,19 @@ func Table(outcomes []Outcome) (table.Row, []table.Row) {
 			beside = ratio(last.Regret / rival)
 		}
 		rows = append(rows, table.Row{o.Problem, o.Policy,
-			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned),
+			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned), gained(second),
 			percent(first.ExploredShare()), percent(last.ExploredShare()), alarms, fmt.Sprintf("%.4g", last.Regret), beside})
 	}
 	return header, rows
+}
+
+// gained is the part of what the best choices spare beside the default that a run has spared;
+// none where they spare less than 3 %.
+func gained(r Run) string {
+	if r.Default < 1.03*r.Best {
+		return "-"
+	}
+	return percent((r.Default - r.Seconds) / (r.Default - r.Best))
 }
 
 func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
