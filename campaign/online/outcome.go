@@ -1,8 +1,10 @@
 package online
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -105,4 +107,31 @@ func Draw(outcomes []Outcome) evaluate.Figure {
 		}
 	}
 	return evaluate.NewFigure("online", "Learning while applications run", charts)
+}
+
+// mostServed is how many algorithms DrawServed shows, those that served most in the last run.
+const mostServed = 6
+
+// DrawServed returns a figure of which algorithms served the class that takes most time, run by
+// run.
+func (o Outcome) DrawServed() evaluate.Figure {
+	order := make([]int, len(o.Class.Algorithms))
+	for a := range order {
+		order[a] = a
+	}
+	last := o.Runs[len(o.Runs)-1].Served
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[b], last[a]) })
+	chart := evaluate.Chart{X: "run", Y: fmt.Sprintf("calls of %v, %%", o.Class.Point)}
+	for _, a := range order[:min(mostServed, len(order))] {
+		line := evaluate.Line{Name: o.Class.Algorithms[a].String()}
+		for _, r := range o.Runs {
+			all := 0
+			for _, n := range r.Served {
+				all += n
+			}
+			line.Y = append(line.Y, 100*float64(r.Served[a])/float64(max(1, all)))
+		}
+		chart.Lines = append(chart.Lines, line)
+	}
+	return evaluate.NewFigure("served", fmt.Sprintf("%s: what %s runs", o.Problem, o.Policy), []evaluate.Chart{chart})
 }

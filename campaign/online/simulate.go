@@ -71,6 +71,7 @@ type Run struct {
 	Regret   float64 `json:"regret_seconds"`   // Seconds less Best, of this run and all before
 	Tuned    float64 `json:"tuned_over_best"`  // what is held to be best afterwards, beside what is
 	Alarms   []int   `json:"alarms,omitempty"` // iterations in which a change was noticed
+	Served   []int   `json:"served"`           // calls of Outcome.Class that each of its algorithms served
 }
 
 // OverBest is the time over that of the fastest choices.
@@ -86,6 +87,7 @@ func (r Run) ExploredShare() float64 { return float64(r.Explored) / float64(max(
 type Outcome struct {
 	Problem string             `json:"problem"`
 	Policy  string             `json:"policy"`
+	Class   Class              `json:"class"`           // in which the default takes most time
 	Start   float64            `json:"start_over_best"` // what is held to be best before the first run, beside what is
 	Runs    []Run              `json:"runs"`
 	Known   []coll.Measurement `json:"-"` // what the policy was told, for those who come after it
@@ -104,11 +106,18 @@ func Simulate(ctx context.Context, p Problem, name string, earlier [][]coll.Meas
 	if err != nil {
 		return out, err
 	}
+	main := 0
+	for i, c := range p.Classes {
+		if c.Calls*c.Seconds[0] > p.Classes[main].Calls*p.Classes[main].Seconds[0] {
+			main = i
+		}
+	}
+	out.Class = p.Classes[main]
 	seen := newBook(p, nil)
 	out.Start = tunedOverBest(p, pol)
 	regret := 0.0
 	for k := range opt.Runs {
-		s := &simulation{problem: p, opt: opt, number: k, policy: pol, oracle: name == PolicyOracle, seen: seen, count: make([]uint64, len(p.Classes))}
+		s := &simulation{problem: p, main: main, opt: opt, number: k, policy: pol, oracle: name == PolicyOracle, seen: seen, count: make([]uint64, len(p.Classes))}
 		if err := s.run(ctx); err != nil {
 			return out, err
 		}
@@ -138,6 +147,7 @@ func tunedOverBest(p Problem, pol policy) float64 {
 // simulation is one run.
 type simulation struct {
 	problem Problem
+	main    int // class whose calls are counted by algorithm
 	opt     Options
 	number  int
 	policy  policy
@@ -149,6 +159,7 @@ type simulation struct {
 
 func (s *simulation) run(ctx context.Context) error {
 	s.policy.begin()
+	s.result.Served = make([]int, len(s.problem.Classes[s.main].Algorithms))
 	for i := range s.opt.Iterations {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -200,6 +211,9 @@ func (s *simulation) call(class, iteration int) {
 	}
 	s.seen.add(class, chosen, seconds[chosen])
 	s.result.Calls++
+	if class == s.main {
+		s.result.Served[chosen]++
+	}
 	s.result.Seconds += seconds[chosen]
 	s.result.Best += seconds[best]
 	s.result.Default += seconds[0]

@@ -127,6 +127,13 @@ func TestExploreOnRecordedTimes(t *testing.T) {
 	if s := first.ExploredShare(); s < 0.05 || s > 0.15 {
 		t.Errorf("%.3f of the calls explored, want about 0.1", s)
 	}
+	calls := 0
+	for _, n := range second.Served {
+		calls += n
+	}
+	if best := o.Class.Best(); len(second.Served) != len(o.Class.Algorithms) || second.Served[best] < calls*8/10 {
+		t.Errorf("the best serves %d of %d calls of %v in the second run", second.Served[best], calls, o.Class.Point)
+	}
 	gain := (second.Default - second.Seconds) / (second.Default - second.Best)
 	if first.OverDefault() > 1.03 || second.Tuned > 1.02 || gain < 0.7 {
 		t.Errorf("first run %.3f of the default, second has %.3f of the gain, held %.3f of the best", first.OverDefault(), gain, second.Tuned)

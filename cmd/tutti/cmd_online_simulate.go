@@ -31,6 +31,7 @@ type replays struct {
 	opt      online.Options
 	output   string
 	picture  string
+	served   string
 	keep     string
 }
 
@@ -98,6 +99,7 @@ func replayFlags(cmd *cobra.Command) func() (replays, error) {
 	flags.Float64Var(&o.Over, "over", o.Over, "tutti: share of the default's time that learning may cost")
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from one on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")
+	flags.StringVar(&r.served, "served", "", "`FILE.png` of which algorithms the last policy ran in the last application's class that takes most time")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for what the last policy was told by the last application")
 	output := outputFlag(cmd)
 	return func() (replays, error) {
@@ -177,6 +179,11 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 	}
 	if r.picture != "" {
 		if err := export.WriteFile(r.picture, online.Draw(outcomes).WritePNG); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	if r.served != "" {
+		if err := export.WriteFile(r.served, outcomes[len(outcomes)-1].DrawServed().WritePNG); err != nil {
 			return withOutputCode(err)
 		}
 	}

@@ -29,15 +29,17 @@ func onlineArgs(t *testing.T, more ...string) []string {
 
 func TestOnlineSimulate(t *testing.T) {
 	dir := t.TempDir()
-	picture, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept)...)
+	picture, served, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "served.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept, "--served", served)...)
 	for _, want := range []string{"application", "│ app         │ star ", "│ app         │ tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if _, err := png.Decode(bytes.NewReader(readFile(t, picture))); err != nil {
-		t.Errorf("picture: %v", err)
+	for _, path := range []string{picture, served} {
+		if _, err := png.Decode(bytes.NewReader(readFile(t, path))); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 	again, _ := mustTutti(t, codeDone, onlineArgs(t, "--policy", "iota,tutti", "--from", kept, "--output", "json")...)
 	lines := strings.Split(strings.TrimSpace(again), "\n")
