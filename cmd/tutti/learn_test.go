@@ -17,6 +17,7 @@ import (
 	"tutti/internal/test/mpitest"
 	"tutti/mpi/libtutti"
 	"tutti/service"
+	"tutti/store"
 )
 
 // updated returns the table that an update makes of a folder, and what it says.
@@ -164,6 +165,48 @@ func TestOnlineUpdateTells(t *testing.T) {
 	text, _ := mustTutti(t, codeDone, "online", "update", folder)
 	if !strings.Contains(text, "from here on binomial takes 9.9") || strings.Count(string(readFile(t, filepath.Join(folder, "updates.jsonl"))), "\n") != 2 {
 		t.Errorf("want the change of times, and two updates that changed something:\n%s", text)
+	}
+}
+
+// TestOnlineUpdateFromCampaign: what a campaign measured of libtutti is a source, its table and
+// release are where learning begins.
+func TestOnlineUpdateFromCampaign(t *testing.T) {
+	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
+	campaignOf := func(dir, library string) {
+		t.Helper()
+		j, err := store.Create(dir, store.Header{Campaign: "c", Spec: json.RawMessage(`{"machine":"m","libraries":[{"name":"` + library + `","version":"1+mpich-4.0.2"}]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		problem := store.Problem{Library: library, Collective: coll.Bcast}
+		for i, name := range []string{"library_default", "binomial", "chain"} {
+			alg, err := coll.ParseAlgorithm(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 1000}, Algorithm: alg}
+			trial := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5 * float64(1+i), CostSeconds: 1}, Attempt: 1, State: coll.TrialDone}
+			if err := j.Append(store.Record{Kind: store.KindBatch, Problem: problem, Round: i + 1, Batch: []coll.Candidate{c}},
+				store.Record{Kind: store.KindTrial, Problem: problem, Round: i + 1, Trial: &trial}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	campaignOf(tuned, "libtutti")
+	base := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Reduce, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
+		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "binomial"}}}}.Bytes()
+	if err := os.WriteFile(tableOf(tuned), base, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, stdout, _ := updated(t, folder, "--campaign", tuned)
+	if table.For == "" || table.Select(coll.Reduce, 8, 4, 64).Name != "binomial" || !strings.Contains(stdout, "bcast 2x4 1000B") {
+		t.Errorf("for %q, %s: want MPICH's release, the rule of the campaign's table and its point\n%s", table.For, table.Bytes(), stdout)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	campaignOf(other, "mpich")
+	if _, stderr := mustTutti(t, codeInput, "online", "update", folder, "--campaign", other); !strings.Contains(stderr, "has measured nothing of libtutti") {
+		t.Errorf("a campaign of another library: %s", stderr)
 	}
 }
 
