@@ -23,7 +23,7 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 		out.entries[collective] = list
 	}
 	a := above{c, other}
-	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants}
+	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants, Ranges: a.ranges}
 	return out
 }
 
@@ -87,4 +87,13 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 		out[i] = named
 	}
 	return out
+}
+
+func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
+	cat, inner := a.whose(coll.Algorithm{Name: e.Name})
+	if cat.rules.Ranges == nil {
+		return nil
+	}
+	e.Name = inner.Name
+	return cat.rules.Ranges(cat, collective, e)
 }

@@ -18,6 +18,14 @@ var tried = map[string][]string{
 	"window":  {"2", "4", "16"},
 }
 
+// ranges are where other values are tried beside those that are fast. A segment below a
+// kilobyte is mostly startup.
+var ranges = []coll.Range{{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64}, {Parameter: "window", Low: 1, High: 64}}
+
+func rangesOf(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Range {
+	return mpi.RangesOf(e, ranges)
+}
+
 // segmented are the algorithms that long messages are worth dividing for.
 var segmented = regexp.MustCompile(`pipeline|binary|ring|^binomial$`)
 
@@ -31,10 +39,16 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 	return out
 }
 
-// checkPoint refuses messages without a byte: they are left to the MPI library.
+// checkPoint refuses messages without a byte: they are left to the MPI library. A segment
+// as long as the message is none.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
+	}
+	if s, ok := c.Algorithm.Param("segsize"); ok {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= c.MsgBytes {
+			return fmt.Errorf("%v: %w: one segment holds the message", c, mpi.ErrInfeasible)
+		}
 	}
 	return nil
 }
