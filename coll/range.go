@@ -32,7 +32,7 @@ func (r Range) Beside(a Algorithm, known []Algorithm) []Algorithm {
 		return []Algorithm{a.with(r.Parameter, between(r.Low, r.High))}
 	}
 	at, there := slices.BinarySearch(values, own)
-	below, above := max(r.Low, own/beyond), min(r.High, own*beyond)
+	below, above := max(r.Low, floorPowerOfTwo(own/beyond)), min(r.High, floorPowerOfTwo(own*beyond))
 	if at > 0 {
 		below = between(values[at-1], own)
 	}
@@ -72,11 +72,19 @@ func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 
 // between is the power of two in the middle of two values; the first one where there is none.
 func between(low, high int64) int64 {
-	middle := int64(1) << (bits.Len64(uint64(math.Sqrt(float64(low)*float64(high)))) - 1)
+	middle := floorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
 	if middle <= low || middle >= high {
 		return low
 	}
 	return middle
+}
+
+// floorPowerOfTwo is the greatest power of two up to n, 0 for none.
+func floorPowerOfTwo(n int64) int64 {
+	if n < 1 {
+		return 0
+	}
+	return 1 << (bits.Len64(uint64(n)) - 1)
 }
 
 // with returns a with a parameter set.

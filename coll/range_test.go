@@ -28,6 +28,7 @@ func TestBeside(t *testing.T) {
 		{"none, others known", segments, "ring", []string{"ring(segsize=8192)"}, "[]"},
 		{"switched off", segments, "ring(segsize=0)", []string{"ring(segsize=0)"}, "[ring(segsize=32768)]"},
 		{"no power of two", Range{"radix", 2, 64}, "tree(radix=3)", []string{"tree(radix=3)", "tree(radix=8)"}, "[tree(radix=2) tree(radix=4)]"},
+		{"beyond no power of two", Range{"radix", 2, 64}, "tree(radix=3)", nil, "[tree(radix=2) tree(radix=8)]"},
 		{"close ones", Range{"radix", 2, 64}, "tree(radix=5)", []string{"tree(radix=4)", "tree(radix=6)"}, "[]"},
 	}
 	for _, tc := range tests {

@@ -56,7 +56,7 @@ func (a above) lookup(_ *Catalogue, collective coll.Collective, _ Entry, alg col
 }
 
 func (a above) check(_ *Catalogue, cand coll.Candidate) error {
-	if a.own.rules.Check != nil { // empty messages, whoever serves them
+	if a.own.rules.Check != nil { // what holds whoever serves
 		if err := a.own.rules.Check(a.own, cand); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func TestAbove(t *testing.T) {
 1+mpich-4.0.2 bcast 4x2 1024 mpich.alpha unknown      # by files, at the start
 1+mpich-4.0.2 alltoallv 4x2 1024 mpich.scattered unknown
 1 bcast 4x2 1024 mpich.binomial unknown
-1+openmpi-4.1.4 bcast 4x2 1024 openmpi.pipeline(segsize=8192) runs
+1+openmpi-4.1.4 bcast 4x2 8193 openmpi.pipeline(segsize=8192) runs
 1+openmpi-4.1.4 bcast 4x2 1024 openmpi.pipeline(chunk=8192) unknown
 1+openmpi-4.1.4 bcast 4x2 1024 mpich.binomial unknown`)
 	mpilibrarytest.CheckForced(t, lib, []mpilibrarytest.Forced{

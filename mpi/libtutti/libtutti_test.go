@@ -32,6 +32,7 @@ func TestCatalogue(t *testing.T) {
 1 allgather 8x1 1024 ring(segsize=8192) unknown
 1 alltoallv 8x1 1024 pairwise runs
 1 alltoall 8x1 8 modified_bruck(radix=3) runs
+1 alltoall 8x1 8 windows(window=16) cannot       # more than all
 1 exscan 8x1 8 ring unknown`)
 }
 

@@ -40,14 +40,19 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 }
 
 // checkPoint refuses messages without a byte: they are left to the MPI library. A segment
-// as long as the message is none.
+// as long as the message is none, and a tree or window of more than all ranks is one of all.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
 	}
-	if s, ok := c.Algorithm.Param("segsize"); ok {
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= c.MsgBytes {
+	for _, p := range c.Algorithm.Params() {
+		n, err := strconv.ParseInt(p.Value, 10, 64)
+		switch {
+		case err != nil: // of another library, which has words
+		case p.Name == "segsize" && n >= c.MsgBytes:
 			return fmt.Errorf("%v: %w: one segment holds the message", c, mpi.ErrInfeasible)
+		case (p.Name == "radix" || p.Name == "window") && n > int64(c.Ranks()):
+			return fmt.Errorf("%v: %w: there are fewer ranks", c, mpi.ErrInfeasible)
 		}
 	}
 	return nil
