@@ -89,11 +89,10 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 	return out
 }
 
+// ranges are those of the own library for parameters that it has, too: a segment is a segment.
 func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
-	cat, inner := a.whose(coll.Algorithm{Name: e.Name})
-	if cat.rules.Ranges == nil {
+	if a.own.rules.Ranges == nil {
 		return nil
 	}
-	e.Name = inner.Name
-	return cat.rules.Ranges(cat, collective, e)
+	return a.own.rules.Ranges(a.own, collective, e)
 }
