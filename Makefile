@@ -65,7 +65,7 @@ fuzz:
 
 TABLES ?= 1000
 fuzz-runtime:
-	FUZZ_STEPS=360 FUZZ_TABLES=$(TABLES) $(GO) test ./mpi/libraries -count=1 -run 'TestLive(Fuzz|Sanitized)' -v -timeout 24h
+	FUZZ_STEPS=360 FUZZ_TABLES=$(TABLES) FUZZ_FIRST=$(FIRST) $(GO) test ./mpi/libraries -count=1 -run 'TestLive(Fuzz|Sanitized)' -v -timeout 24h
 
 FOLDER ?= $(CURDIR)/results
 mpich-tests:

@@ -44,6 +44,21 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
+// Grow makes the candidates of a larger space free that are not in the ledger's own. s has
+// the same points.
+func (l *Ledger) Grow(s *coll.Space) {
+	grown := NewLedger(s)
+	for _, c := range l.space.Candidates() {
+		_, from, _ := l.find(c)
+		if l.status[from] != free {
+			grown.move(c, l.status[from])
+		}
+	}
+	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
+	grown.trials, grown.failed = l.trials, l.failed
+	*l = *grown
+}
+
 // find returns the point and the place in status of a candidate, and whether the space
 // has it.
 func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {

@@ -199,3 +199,48 @@ func TestLedgerErrors(t *testing.T) {
 		})
 	}
 }
+
+// A space grows: what was known of its candidates stays, the new ones are free.
+func TestLedgerGrows(t *testing.T) {
+	sp := sweep(3)
+	l := activelearn.NewLedger(sp)
+	done, given, waiting := sp.At(0)[0], sp.At(1)[1], sp.At(2)[2]
+	for _, c := range []coll.Candidate{done, given, waiting} {
+		if err := l.Pend(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Record(trial(t, done)); err != nil {
+		t.Fatal(err)
+	}
+	l.Abandon(given)
+	seconds := l.CostSeconds()
+
+	apart := coll.Algorithm{Name: "apart"}
+	l.Grow(sp.With([]coll.Algorithm{apart}, func(c coll.Candidate) error {
+		if c.MsgBytes == 1 || c.Algorithm != apart {
+			return errors.New("cannot run there") // what was there stays
+		}
+		return nil
+	}))
+	if got, want := l.Left(), sp.Size()-3+2; got != want {
+		t.Errorf("%d are free, want %d", got, want)
+	}
+	for _, c := range []coll.Candidate{done, given, waiting} {
+		if l.IsFree(c) {
+			t.Errorf("%v is free again", c)
+		}
+	}
+	if got := l.Missing(waiting.Point); !slices.Contains(got, waiting.Algorithm) || !slices.Contains(got, apart) {
+		t.Errorf("missing %v, want %v and %v among them", got, waiting.Algorithm, apart)
+	}
+	if len(l.Measurements()) != 1 || l.CostSeconds() != seconds || l.Trials() != 1 || !l.Barred().Has(given) {
+		t.Errorf("%d measurements for %g s in %d trials: want what there was", len(l.Measurements()), l.CostSeconds(), l.Trials())
+	}
+	if err := l.Record(trial(t, waiting)); err != nil {
+		t.Errorf("what was asked for before cannot end: %v", err)
+	}
+	if l.IsFree(coll.Candidate{Point: sp.Points()[0], Algorithm: apart}) || !l.IsFree(coll.Candidate{Point: sp.Points()[1], Algorithm: apart}) {
+		t.Error("the new algorithm is not where it can run")
+	}
+}

@@ -71,6 +71,9 @@ func (w *Watch) observe(held bool, share float64) bool {
 	return w.held >= max(1, w.criteria.Patience) && share >= w.criteria.MinShare
 }
 
+// Again begins to count anew for how long the criteria hold: of a space that has grown.
+func (w *Watch) Again() { w.held = 0 }
+
 // Holds reports whether an evaluation of everything there is meets the criteria: when
 // nothing is left to measure there is neither patience to have nor a point to add.
 func (w *Watch) Holds(s metrics.Summary) bool {

@@ -62,6 +62,15 @@ func (r *run) fit() (*learner.Learner, error) {
 	return l, err
 }
 
+// current returns what chooses by all that is measured: the judge's, where it has just
+// formed it.
+func (r *run) current() (*learner.Learner, error) {
+	if r.models != nil && r.models.seen == len(r.ledger.Measurements()) {
+		return r.models.choice, nil
+	}
+	return r.fit()
+}
+
 // believe returns the belief of what is measured, the same one until more is.
 func (r *run) believe() (*learner.Belief, error) {
 	ms := r.ledger.Measurements()

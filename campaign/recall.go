@@ -36,6 +36,11 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 		if round.Evaluation != nil {
 			res.Evaluations = append(res.Evaluations, *round.Evaluation)
 		}
+		if len(round.Grow) > 0 {
+			if err := enlarge(&res, p, round.Grow); err != nil {
+				return res, err
+			}
+		}
 	}
 	var err error
 	res.Study, err = studyOf(past)

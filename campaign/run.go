@@ -30,7 +30,7 @@ type run struct {
 	watch    *activelearn.Watch
 	attempts map[coll.Candidate]int
 	jobs     map[string]bool  // submitted and not ended
-	retry    []coll.Candidate // failed, to be tried again in the next round
+	retry    []coll.Candidate // pending, for the next round: failed, or new in the space
 	models   *models          // of the round before, for ByPrediction
 	belief   *learner.Belief  // formed last
 	believed int              // measurements that belief is of
@@ -124,7 +124,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	return r.batch(1, candidates, nil), nil
 }
 
-// loop is ask, measure, evaluate.
+// loop is ask, measure, evaluate, grow.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
 		_, known := r.past.Round(round)
@@ -152,7 +152,11 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if err != nil {
 			return "", err
 		}
-		if converged {
+		grown, err := r.grow(round)
+		if err != nil {
+			return "", err
+		}
+		if converged && !grown {
 			return activelearn.Converged, nil
 		}
 		if err := ctx.Err(); err != nil {

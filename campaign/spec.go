@@ -88,6 +88,8 @@ type Problem struct {
 	// Fit, when not nil, merges what can be selected into what the library can be told;
 	// nil: a library that can be told anything.
 	Fit func([]selection.Row) (Selection, error)
+	// Search, when not nil, says how the space may grow; nil: it stays as it is.
+	Search *Search
 	// Inspect, when not nil, sees each prediction that judge predicted makes and the
 	// choices that it is about. An error ends the run.
 	Inspect func(e store.Evaluation, choose func(coll.Point) coll.Algorithm) error

@@ -3,6 +3,7 @@ package coll
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Layout is how ranks are spread: nodes and processes per node.
@@ -73,4 +74,14 @@ func (c Candidate) String() string { return c.Point.String() + " " + c.Algorithm
 // CompareCandidates orders by point, then by algorithm.
 func CompareCandidates(a, b Candidate) int {
 	return cmp.Or(ComparePoints(a.Point, b.Point), CompareAlgorithms(a.Algorithm, b.Algorithm))
+}
+
+// AlgorithmsOf returns the algorithms of candidates in order, each once.
+func AlgorithmsOf(candidates []Candidate) []Algorithm {
+	out := make([]Algorithm, len(candidates))
+	for i, c := range candidates {
+		out[i] = c.Algorithm
+	}
+	slices.SortFunc(out, CompareAlgorithms)
+	return slices.Compact(out)
 }

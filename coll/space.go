@@ -54,6 +54,22 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	return s
 }
 
+// With returns the space with more algorithms, at those of its points where check accepts them.
+func (s *Space) With(more []Algorithm, check func(Candidate) error) *Space {
+	return NewSpace(s.points, slices.Concat(s.algorithms, more), func(c Candidate) error {
+		if s.Has(c) {
+			return nil
+		}
+		return check(c)
+	})
+}
+
+// Has reports whether a candidate is of the space.
+func (s *Space) Has(c Candidate) bool {
+	i, ok := s.index[c.Point]
+	return ok && slices.ContainsFunc(s.feasible[i], func(a int) bool { return s.algorithms[a] == c.Algorithm })
+}
+
 // Points returns the points in order; the caller must not change them.
 func (s *Space) Points() []Point { return s.points }
 

@@ -23,7 +23,7 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 		out.entries[collective] = list
 	}
 	a := above{c, other}
-	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants}
+	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants, Ranges: a.ranges}
 	return out
 }
 
@@ -56,7 +56,7 @@ func (a above) lookup(_ *Catalogue, collective coll.Collective, _ Entry, alg col
 }
 
 func (a above) check(_ *Catalogue, cand coll.Candidate) error {
-	if a.own.rules.Check != nil { // empty messages, whoever serves them
+	if a.own.rules.Check != nil { // what holds whoever serves
 		if err := a.own.rules.Check(a.own, cand); err != nil {
 			return err
 		}
@@ -87,4 +87,12 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 		out[i] = named
 	}
 	return out
+}
+
+// ranges are those of the own library for parameters that it has, too: a segment is a segment.
+func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
+	if a.own.rules.Ranges == nil {
+		return nil
+	}
+	return a.own.rules.Ranges(a.own, collective, e)
 }

@@ -24,6 +24,24 @@ func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	return out
 }
 
+// Ranges says where other values of the parameters of an algorithm are worth trying than
+// those that Algorithms lists; nothing for what the catalogue does not have.
+func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []coll.Range {
+	if c.rules.Ranges == nil || alg.IsDefault() {
+		return nil
+	}
+	e, err := c.Lookup(collective, alg)
+	if err != nil {
+		return nil
+	}
+	return c.rules.Ranges(c, collective, e)
+}
+
+// RangesOf returns those of some ranges that are of parameters of an entry.
+func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
+	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
+}
+
 // Variants returns an algorithm with every combination of the values of its
 // parameters. A parameter without values is left to the library.
 func Variants(e Entry, values map[string][]string) []coll.Algorithm {

@@ -51,6 +51,10 @@ type Rules struct {
 	// without parameters.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
+	// Ranges says where values of an entry's parameters are worth trying that Variants does
+	// not list: by default nowhere.
+	Ranges func(c *Catalogue, collective coll.Collective, e Entry) []coll.Range
+
 	// Renamed reports whether an algorithm of one release, though another has one of
 	// that name, too, is not the same there.
 	Renamed func(alg coll.Algorithm, from, to string) bool

@@ -199,6 +199,12 @@ func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far flo
 	return weights, far / total, true
 }
 
+// Nearest returns the first of the rows of some points, see Rows, that are nearest to a
+// point, and how far off it is in doublings.
+func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
+	return nearest(rows, Features(to))
+}
+
 // nearest returns the first of the rows that are nearest to one.
 func nearest(rows [][]float64, to [3]float64) (at int, distance float64) {
 	least := math.Inf(1)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the runtime library's algorithms are worth on simulated machines, in microseconds, and
 # whether all of them are right on many ranks. SELECTORS and algorithms of SMPI are the
-# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, check.
+# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, fat, check.
 #
 #   scripts/bench-simulated.sh > FILE
 set -eu
@@ -52,12 +52,37 @@ bcast() {
 	done
 }
 
+# Machine A, ours beside SMPI's selectors; scripts/gains-simulated.awk adds it up. COLLECTIVES names some.
+fat() {
+	for placement in block cyclic; do
+		fat_of 256 16 $placement | sed -u 's/^fat/fat 16x16/'
+		fat_of 256 8 $placement | sed -u 's/^fat/fat 32x8/'
+	done
+}
+
+fat_of() {
+	set -- fat "$@"
+	for collective in ${COLLECTIVES:-bcast reduce allreduce allgather alltoall}; do
+		sizes=8,1024,16384,262144
+		case $collective in
+		bcast) names="knomial=4 knomial=8 magpie multi_level=8192 two_level_pipeline=8192 scatter_allgather_ring" ;;
+		reduce) names="binomial two_level magpie multi_level rabenseifner two_level_pipeline=8192" ;;
+		allreduce) names="recursive_doubling rabenseifner rabenseifner_far two_level two_level_rabenseifner" ;;
+		allgather) names="bruck recursive_doubling two_level ring_depth_first" sizes=8,1024,16384 ;;
+		alltoall) names="modified_bruck=4 pairwise pair windows=16" sizes=8,1024,16384 ;;
+		esac
+		# shellcheck disable=SC2086
+		ours "$@" $collective $sizes $names
+		theirs "$@" $collective $sizes mpich ompi mvapich2 impi
+	done
+}
+
 check() {
 	scripts/simulate.sh "$work" tree 64 1 block "$work/check" 1 +
 	scripts/simulate.sh "$work" tree 512 8 random:1 "$work/check" -scheduled_barrier 1 # which has 65 536 barriers
 }
 
 echo "machine,placement,whose,collective,algorithm,bytes,microseconds"
-for part in ${ASK:-ethernet bcast check}; do
+for part in ${ASK:-ethernet bcast fat check}; do
 	$part
 done

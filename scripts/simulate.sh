@@ -16,6 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 leaf=8
 if [ "$machine" = flat ]; then leaf=64; fi
+if [ "$machine" = fat ]; then leaf=16; fi
 awk -v ranks="$ranks" -v ppn="$ppn" -v how="$placement" -v leaf="$leaf" 'BEGIN {
 	nodes = int((ranks + ppn - 1) / ppn)
 	leaves = int((nodes + leaf - 1) / leaf)
@@ -39,7 +40,7 @@ awk -v ranks="$ranks" -v ppn="$ppn" -v how="$placement" -v leaf="$leaf" 'BEGIN {
 printf 'tutti-table 1\nend 83c4acc40092c633\n' >"$work/table"
 export MACHINE="$machine" TUTTI_TOPOLOGY="$work/topology" TUTTI_TABLE="$work/table"
 eager=65537
-case $machine in tree | flat) eager=16385 ;; esac
+case $machine in tree | flat | fat) eager=16385 ;; esac
 # shellcheck disable=SC2086
 smpirun -np "$ranks" -platform "$folder/platform.so" -hostfile "$work/hosts" --log=root.thres:error \
 	--cfg=smpi/simulate-computation:no --cfg=smpi/wtime:0 --cfg=network/crosstraffic:0 \

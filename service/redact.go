@@ -56,7 +56,7 @@ func (e Event) redacted() (Event, bool) {
 	switch store.Kind(e.Type) {
 	case scheduleEvent:
 		return e, false
-	case store.KindBatch, store.KindJob, store.KindTrial, store.KindEvaluation, store.KindHPO, store.KindStop, store.KindResume:
+	case store.KindBatch, store.KindJob, store.KindTrial, store.KindEvaluation, store.KindGrow, store.KindHPO, store.KindStop, store.KindResume:
 		if !bytes.Contains(e.Data, []byte(`"note"`)) && !bytes.Contains(e.Data, []byte(`"error"`)) {
 			return e, false
 		}

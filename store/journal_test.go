@@ -65,6 +65,7 @@ func everyKind(t *testing.T) []store.Record {
 			Environment: &coll.Environment{Nodes: []string{"n1", "n2"}, Kernel: "6.1.0", Started: noon}}},
 		{Kind: store.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &store.Evaluation{
 			Round: 1, Trials: 3, Points: 2, PointShare: 0.25, R2: -0.5, Slowdown: 1.02, Source: "reference"}},
+		{Kind: store.KindGrow, Time: noon, Problem: problem, Round: 1, Grow: []coll.Candidate{trial(5).Trial.Candidate}},
 		{Kind: store.KindHPO, Time: noon, Problem: problem, HPO: json.RawMessage(`{"trees":100}`)},
 		{Kind: store.KindStop, Time: noon, Stop: "converged", Note: "all problems"},
 		{Kind: store.KindResume, Time: noon},

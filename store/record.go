@@ -22,6 +22,7 @@ const (
 	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
 	KindTrial      Kind = "trial"      // one attempt to measure, ended
 	KindEvaluation Kind = "evaluation" // how good the models of a round are
+	KindGrow       Kind = "grow"       // algorithms with new values of their parameters join the space
 	KindHPO        Kind = "hpo"        // result of a hyperparameter study
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process went on from here
@@ -90,7 +91,7 @@ type Reason struct {
 }
 
 // Record is one line after the header. Kind says which one of Batch, Job, Trial,
-// Evaluation, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
+// Evaluation, Grow, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
 type Record struct {
 	Kind       Kind             `json:"kind"`
 	Time       time.Time        `json:"time"`
@@ -101,6 +102,7 @@ type Record struct {
 	Job        *coll.Job        `json:"job,omitempty"`
 	Trial      *coll.Trial      `json:"trial,omitempty"`
 	Evaluation *Evaluation      `json:"evaluation,omitempty"`
+	Grow       []coll.Candidate `json:"grow,omitempty"` // of algorithms that are new after a round: what is measured of them first
 	HPO        json.RawMessage  `json:"hpo,omitempty"`
 	Stop       string           `json:"stop,omitempty"`
 	Verify     *VerifyStep      `json:"verify,omitempty"`
@@ -129,7 +131,7 @@ func (r Record) Validate() error {
 		set  bool
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
-		{KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
+		{KindGrow, len(r.Grow) > 0}, {KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
 	}
 	known := r.Kind == KindResume
 	for _, f := range fields {
@@ -142,7 +144,7 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, hpo, stop, verify or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, stop, verify or resume", r.Kind)
 	}
 	switch r.Kind {
 	case KindBatch:

@@ -42,6 +42,7 @@ type Round struct {
 	Done       int              // trials that were measured
 	Failed     int              // trials that were not
 	Evaluation *Evaluation      // nil before the round was judged
+	Grow       []coll.Candidate // what is measured first of algorithms that are new after it
 	jobs       []*Job
 }
 
@@ -101,6 +102,8 @@ func (s *State) Add(r Record) {
 		s.addTrial(s.round(p, r.Round), *r.Trial)
 	case KindEvaluation:
 		s.round(p, r.Round).Evaluation = r.Evaluation
+	case KindGrow:
+		s.round(p, r.Round).Grow = r.Grow
 	case KindHPO:
 		p.Study = append(p.Study, r.HPO)
 	case KindStop:

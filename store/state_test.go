@@ -73,6 +73,7 @@ func TestFold(t *testing.T) {
 		trialRecord(bcast, 1, tree, 0, coll.TrialFailed),
 		jobRecord(bcast, 1, "a", coll.JobEnded, 9),
 		{Kind: store.KindEvaluation, Problem: bcast, Round: 1, Evaluation: &eval},
+		{Kind: store.KindGrow, Problem: bcast, Round: 1, Grow: []coll.Candidate{tree}},
 		{Kind: store.KindBatch, Problem: bcast, Round: 2, Batch: []coll.Candidate{tree}},
 		trialRecord(bcast, 2, tree, 2, coll.TrialDone),
 		trialRecord(bcast, 2, ring, 4, coll.TrialDone),
@@ -84,7 +85,7 @@ func TestFold(t *testing.T) {
 	}
 	p := state.Problem(bcast)
 	one, ok := p.Round(1)
-	if !ok || len(one.Batch) != 2 || len(one.Reasons) != 2 || len(one.Trials) != 2 || one.Evaluation == nil || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
+	if !ok || len(one.Batch) != 2 || len(one.Reasons) != 2 || len(one.Trials) != 2 || one.Evaluation == nil || len(one.Grow) != 1 || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
 		t.Errorf("round 1: %+v, %t", one, ok)
 	}
 	if _, ok := p.Round(3); ok || p.Last() != 2 || len(p.Study) != 1 {

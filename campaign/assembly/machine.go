@@ -49,6 +49,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 			Problem: store.Problem{Library: lib.Name, Collective: collective},
 			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
 			Fit:     fit,
+			Search:  &campaign.Search{Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}
 	return nil

@@ -22,7 +22,7 @@ func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 		Library: p.Library, Collective: string(p.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(p.Space.Points()), PointsMeasured: l.PointsMeasured(),
-		Candidates: p.Space.Size(), Trials: l.Trials(), Failed: l.Failed(),
+		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(),
 		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: p.ExhaustiveSeconds,
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(p, res, c, held),
@@ -120,13 +120,13 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 		selected[c.Selection.Choose(row.Point)]++
 	}
 	barred := map[coll.Algorithm]int{}
-	for _, candidate := range p.Space.Candidates() {
+	for _, candidate := range res.Ledger.Space().Candidates() {
 		if c.Barred().Has(candidate) {
 			barred[candidate.Algorithm]++
 		}
 	}
 	var out []AlgorithmFacts
-	for _, alg := range p.Space.Algorithms() {
+	for _, alg := range res.Ledger.Space().Algorithms() {
 		f := AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Barred: barred[alg]}
 		if r2, err := held.R2(alg); err == nil {
 			f.R2 = &r2

@@ -22,6 +22,7 @@ type traceLine struct {
 	Seconds, Mean            string
 	Shortest, Longest, Share string
 	Width                    template.CSS // of the bar: the share
+	Gain                     gain
 
 	calls, seconds, shortest, longest float64
 }
@@ -34,10 +35,12 @@ type traceView struct {
 	Calls       string
 	Collectives []traceLine
 	Points      []traceLine
-	Left        int // points that are not shown
+	Left        int    // points that are not shown
+	Gains       string // a sentence; empty where no campaign was asked
 }
 
-func (l *traceLine) add(c preprocess.Calls) {
+func (l *traceLine) add(c preprocess.Calls, g *Gains) {
+	l.Gain.add(g, c)
 	if l.calls == 0 || c.Shortest < l.shortest {
 		l.shortest = c.Shortest
 	}
@@ -55,6 +58,7 @@ func (l *traceLine) finish(calls, seconds float64) {
 	case calls > 0:
 		share = l.calls / calls
 	}
+	l.Gain.finish(l.seconds)
 	l.Calls = fmt.Sprintf("%.6g", l.calls)
 	l.Share, l.Width = formatShare(share), template.CSS(fmt.Sprintf("width:%.1f%%", 100*share))
 	if seconds <= 0 || l.calls <= 0 {
@@ -73,22 +77,22 @@ func byTime(a, b traceLine) int {
 }
 
 // viewOf adds up a trace; of its points the most are shown that have the most time.
-func viewOf(name string, calls []preprocess.Calls, most int) traceView {
+func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView {
 	v := traceView{Name: name}
 	all := traceLine{}
 	for _, c := range calls {
-		all.add(c)
+		all.add(c, g)
 		at := slices.IndexFunc(v.Collectives, func(l traceLine) bool { return l.Collective == c.Collective })
 		if at < 0 {
 			at = len(v.Collectives)
 			v.Collectives = append(v.Collectives, traceLine{Collective: c.Collective})
 		}
-		v.Collectives[at].add(c)
+		v.Collectives[at].add(c, g)
 		p := traceLine{Collective: c.Collective, Layout: c.Layout().String(), Bytes: coll.FormatBytes(c.MsgBytes)}
 		if !c.Collective.Sized() {
 			p.Bytes = absent
 		}
-		p.add(c)
+		p.add(c, g)
 		v.Points = append(v.Points, p)
 	}
 	slices.SortStableFunc(v.Collectives, byTime)
@@ -102,28 +106,53 @@ func viewOf(name string, calls []preprocess.Calls, most int) traceView {
 	}
 	all.finish(all.calls, all.seconds)
 	v.Total, v.Calls = all.Seconds, all.Calls
+	v.Gains = all.Gain.sentence(g, all.seconds)
 	return v
 }
 
 // WriteTrace writes two text tables of where the collective time of an application goes:
-// by collective, and the most points that have the most of it.
-func WriteTrace(w io.Writer, calls []preprocess.Calls, most int) error {
-	v := viewOf("", calls, most)
-	t := newTable([]any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}, 2, 3, 4, 5, 6, 7)
+// by collective, and the most points that have the most of it. Where gains are not nil
+// it says what they spare; then the trace has times.
+func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, most int) error {
+	v := viewOf("", calls, g, most)
+	head := []any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}
+	if g != nil {
+		head = append(head, "spares")
+	}
+	t := newTable(head, 2, 3, 4, 5, 6, 7, 8)
 	for _, l := range v.Collectives {
-		t.AppendRow(table.Row{l.Collective, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest})
+		row := table.Row{l.Collective, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
+		if g != nil {
+			row = append(row, l.Gain.Spares)
+		}
+		t.AppendRow(row)
 	}
 	if err := writeTable(w, t); err != nil {
 		return err
 	}
-	t = newTable([]any{"collective", "nodes x ppn", "bytes", "calls", "time", "share", "a call", "shortest", "longest"}, 3, 4, 5, 6, 7, 8, 9)
-	for _, l := range v.Points {
-		t.AppendRow(table.Row{l.Collective, l.Layout, l.Bytes, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest})
+	head = []any{"collective", "nodes x ppn", "bytes", "calls", "time", "share", "a call", "shortest", "longest"}
+	if g != nil {
+		head = append(head, "spares", "by")
 	}
-	if err := writeTable(w, t); err != nil || v.Left == 0 {
+	t = newTable(head, 3, 4, 5, 6, 7, 8, 9, 10)
+	for _, l := range v.Points {
+		row := table.Row{l.Collective, l.Layout, l.Bytes, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
+		if g != nil {
+			row = append(row, l.Gain.Spares, l.Gain.Selected)
+		}
+		t.AppendRow(row)
+	}
+	if err := writeTable(w, t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "and %d more points\n", v.Left)
+	end := ""
+	if v.Left > 0 {
+		end = fmt.Sprintf("and %d more points\n", v.Left)
+	}
+	if v.Gains != "" {
+		end += v.Gains + "\n"
+	}
+	_, err := io.WriteString(w, end)
 	return err
 }
 
@@ -137,8 +166,8 @@ var (
 const mostOnPage = 1000
 
 // WriteTraceHTML writes the same as one HTML page that needs nothing else.
-func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls) error {
-	v := viewOf(name, calls, mostOnPage)
+func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains) error {
+	v := viewOf(name, calls, g, mostOnPage)
 	v.Style = pageCSS()
 	if err := traceTemplate.Execute(w, v); err != nil {
 		return fmt.Errorf("trace as HTML: %w", err)

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,7 +24,7 @@ func tracedCalls() []preprocess.Calls {
 
 func TestWriteTrace(t *testing.T) {
 	var b strings.Builder
-	if err := WriteTrace(&b, tracedCalls(), 2); err != nil {
+	if err := WriteTrace(&b, tracedCalls(), nil, 2); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"bcast", "150", "75", "bcast", "2x4", "1KiB", "100", "50", "and 1 more points"}
@@ -42,7 +45,7 @@ func TestWriteTraceWithoutTimes(t *testing.T) {
 		calls[i].Seconds, calls[i].Shortest, calls[i].Longest = 0, 0, 0
 	}
 	var b strings.Builder
-	if err := WriteTrace(&b, calls, 9); err != nil {
+	if err := WriteTrace(&b, calls, nil, 9); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), formatShare(150.0/160)) || strings.Contains(b.String(), "NaN") {
@@ -52,7 +55,7 @@ func TestWriteTraceWithoutTimes(t *testing.T) {
 
 func TestWriteTraceHTML(t *testing.T) {
 	var b strings.Builder
-	if err := WriteTraceHTML(&b, "a<b>.csv", tracedCalls()); err != nil {
+	if err := WriteTraceHTML(&b, "a<b>.csv", tracedCalls(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", "<td>2x2</td>", "--paper:"} {
@@ -62,5 +65,48 @@ func TestWriteTraceHTML(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "ZgotmplZ") || strings.Contains(b.String(), "<script") {
 		t.Error("the page has what it must not have")
+	}
+}
+
+// What a campaign spares is by its nearest points, and nothing where it has none near.
+func TestGains(t *testing.T) {
+	at := func(bytes int64, selected string, tuned, byDefault float64) Cell {
+		return Cell{Nodes: 2, PPN: 4, MsgBytes: bytes, Selected: selected, TunedSlowdown: &tuned, DefaultSlowdown: &byDefault}
+	}
+	unknown := at(1024, "ring", 1, 1)
+	unknown.DefaultSlowdown = nil
+	f := Facts{Campaign: "night", Problems: []ProblemFacts{
+		{Library: "mpich", Collective: "bcast", Cells: []Cell{at(1024, "ring", 1, 9)}},
+		{Library: "libtutti", Collective: "bcast", Cells: []Cell{unknown, at(2048, "binomial", 1, 2), at(1<<20, "pipeline", 1, 4)}},
+	}}
+	path := filepath.Join(t.TempDir(), "report.json")
+	text, err := json.Marshal(f)
+	if err == nil {
+		err = os.WriteFile(path, text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadGains(path, ""); err == nil || !strings.Contains(err.Error(), "want one of mpich, libtutti") {
+		t.Errorf("of two libraries: %v, want their names", err)
+	}
+	g, err := ReadGains(path, "libtutti")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table, page strings.Builder
+	if err := WriteTrace(&table, tracedCalls(), g, 9); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteTraceHTML(&page, "trace.csv", tracedCalls(), g); err != nil {
+		t.Fatal(err)
+	}
+	// One of two seconds of bcast 1 KiB; bcast 8 B is far from all, and nobody tuned barriers.
+	for _, out := range []string{table.String(), page.String()} {
+		for _, want := range []string{"spares", "binomial", "campaign night", "spare " + formatShare(0.25), formatShare(1.0 / 3), "near calls with " + formatShare(0.5)} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
 	}
 }

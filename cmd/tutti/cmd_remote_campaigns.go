@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"tutti/coll"
 	"tutti/service"
 	"tutti/service/client"
 	"tutti/store"
@@ -308,6 +309,8 @@ func lineOf(e service.Event) string {
 		if rec.Trial.Error != "" {
 			return oneLine(fmt.Sprintf("%s  %s  failed: %v: %s", at, rec.Problem, rec.Trial.Candidate, rec.Trial.Error))
 		}
+	case store.KindGrow:
+		return oneLine(fmt.Sprintf("%s  %s  goes on with other values of parameters: %v", at, rec.Problem, coll.AlgorithmsOf(rec.Grow)))
 	case store.KindStop:
 		return oneLine(fmt.Sprintf("%s  %s  stopped: %s", at, rec.Problem, rec.Stop))
 	}

@@ -1,7 +1,6 @@
 #include "tutti.h"
 
-MPI_Datatype last_type = MPI_DATATYPE_NULL;
-size_t last_size;
+sized sizes_known[TYPES]; /* no type has handle 0 */
 
 /* Whether a type is one of MPI's own. */
 int type_named(MPI_Datatype type)
@@ -19,10 +18,8 @@ size_t type_size(MPI_Datatype type)
     if (type == MPI_DATATYPE_NULL)
         return 0;
     PMPI_Type_size(type, &size);
-    if (type_named(type)) {
-        last_type = type;
-        last_size = (size_t)size;
-    }
+    if (type_named(type))
+        *sized_of(type) = (sized){type, (size_t)size};
     return (size_t)size;
 }
 
@@ -31,5 +28,5 @@ size_t counts_bytes(const int *counts, int n, MPI_Datatype type)
     size_t sum = 0;
     for (int i = 0; i < n; i++)
         sum += (size_t)(counts[i] > 0 ? counts[i] : 0);
-    return sum * (type == last_type ? last_size : type_size(type));
+    return sum * bytes_of(1, type);
 }

@@ -28,14 +28,18 @@ __attribute__((noinline)) static void explore(visit *v)
     v->from = ticks();
 }
 
-static inline visit enter(collective what, comm *c, size_t bytes)
+/* The visit is filled where it lies: a copy of what was just written makes a processor wait. */
+static inline void enter(visit *v, collective what, comm *c, size_t bytes)
 {
-    visit v = {c, bytes, tracing ? ticks() : 0, what, NULL, NULL};
-    if (c->shape != NULL && c->shape->rows[what] != NULL)
-        v.pick = row_pick(c->shape->rows[what], bytes);
+    const shape *s = c->shape;
+    v->comm = c;
+    v->bytes = bytes;
+    v->from = tracing ? ticks() : 0;
+    v->what = what;
+    v->pick = s != NULL && s->rows[what] != NULL ? row_pick(s->rows[what], bytes) : NULL;
+    v->sample = NULL;
     if (exploring)
-        explore(&v);
-    return v;
+        explore(v);
 }
 
 static inline int leave(const visit *v, int error)
@@ -87,7 +91,8 @@ int MPI_Allgather(const void *send, int scount, MPI_Datatype stype, void *recv, 
 {
     if (!active)
         return PMPI_Allgather(send, scount, stype, recv, rcount, rtype, on);
-    visit v = enter(ALLGATHER, comm_of(on), bytes_of(rcount, rtype));
+    visit v;
+    enter(&v, ALLGATHER, comm_of(on), bytes_of(rcount, rtype));
     if (selected(&v)) {
         arguments a = {.what = ALLGATHER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype};
         if (serve_visit(&v, &a))
@@ -102,7 +107,8 @@ int MPI_Allgatherv(const void *send, int scount, MPI_Datatype stype, void *recv,
     if (!active)
         return PMPI_Allgatherv(send, scount, stype, recv, rcounts, displs, rtype, on);
     comm *c = comm_of(on);
-    visit v = enter(ALLGATHERV, c, part(counts_bytes(rcounts, ranks(c), rtype), c));
+    visit v;
+    enter(&v, ALLGATHERV, c, part(counts_bytes(rcounts, ranks(c), rtype), c));
     if (selected(&v)) {
         arguments a = {.what = ALLGATHERV, .send = send, .scount = scount, .stype = stype, .recv = recv, .counts = rcounts,
                        .displs = displs, .rtype = rtype};
@@ -116,7 +122,8 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
 {
     if (!active)
         return PMPI_Allreduce(send, recv, count, type, op, on);
-    visit v = enter(ALLREDUCE, comm_of(on), bytes_of(count, type));
+    visit v;
+    enter(&v, ALLREDUCE, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
         arguments a = {.what = ALLREDUCE, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
         if (serve_visit(&v, &a))
@@ -129,7 +136,8 @@ int MPI_Alltoall(const void *send, int scount, MPI_Datatype stype, void *recv, i
 {
     if (!active)
         return PMPI_Alltoall(send, scount, stype, recv, rcount, rtype, on);
-    visit v = enter(ALLTOALL, comm_of(on), bytes_of(rcount, rtype));
+    visit v;
+    enter(&v, ALLTOALL, comm_of(on), bytes_of(rcount, rtype));
     if (selected(&v)) {
         arguments a = {.what = ALLTOALL, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype};
         if (serve_visit(&v, &a))
@@ -145,7 +153,8 @@ int MPI_Alltoallv(const void *send, const int *scounts, const int *sdispls, MPI_
         return PMPI_Alltoallv(send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on);
     comm *c = comm_of(on);
     size_t bytes = send == MPI_IN_PLACE ? counts_bytes(rcounts, ranks(c), rtype) : counts_bytes(scounts, ranks(c), stype);
-    visit v = enter(ALLTOALLV, c, part(bytes, c));
+    visit v;
+    enter(&v, ALLTOALLV, c, part(bytes, c));
     if (selected(&v)) {
         arguments a = {.what = ALLTOALLV, .send = send, .scounts = scounts, .sdispls = sdispls, .stype = stype, .recv = recv,
                        .counts = rcounts, .displs = rdispls, .rtype = rtype};
@@ -159,7 +168,8 @@ int MPI_Barrier(MPI_Comm on)
 {
     if (!active)
         return PMPI_Barrier(on);
-    visit v = enter(BARRIER, comm_of(on), 0);
+    visit v;
+    enter(&v, BARRIER, comm_of(on), 0);
     if (selected(&v)) {
         arguments a = {.what = BARRIER};
         if (serve_visit(&v, &a))
@@ -172,7 +182,8 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm on)
 {
     if (!active)
         return PMPI_Bcast(buf, count, type, root, on);
-    visit v = enter(BCAST, comm_of(on), bytes_of(count, type));
+    visit v;
+    enter(&v, BCAST, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
         arguments a = {.what = BCAST, .recv = buf, .rcount = count, .rtype = type, .root = root};
         if (serve_visit(&v, &a))
@@ -185,7 +196,8 @@ int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
 {
     if (!active)
         return PMPI_Exscan(send, recv, count, type, op, on);
-    visit v = enter(EXSCAN, comm_of(on), bytes_of(count, type));
+    visit v;
+    enter(&v, EXSCAN, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
         arguments a = {.what = EXSCAN, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
         if (serve_visit(&v, &a))
@@ -199,7 +211,8 @@ int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int
 {
     if (!active)
         return PMPI_Gather(send, scount, stype, recv, rcount, rtype, root, on);
-    visit v = enter(GATHER, comm_of(on), send == MPI_IN_PLACE ? bytes_of(rcount, rtype) : bytes_of(scount, stype));
+    visit v;
+    enter(&v, GATHER, comm_of(on), send == MPI_IN_PLACE ? bytes_of(rcount, rtype) : bytes_of(scount, stype));
     if (selected(&v)) {
         arguments a = {.what = GATHER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype, .root = root};
         if (serve_visit(&v, &a))
@@ -212,7 +225,8 @@ int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
 {
     if (!active)
         return PMPI_Reduce(send, recv, count, type, op, root, on);
-    visit v = enter(REDUCE, comm_of(on), bytes_of(count, type));
+    visit v;
+    enter(&v, REDUCE, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
         arguments a = {.what = REDUCE, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op, .root = root};
         if (serve_visit(&v, &a))
@@ -226,7 +240,8 @@ int MPI_Reduce_scatter(const void *send, void *recv, const int *rcounts, MPI_Dat
     if (!active)
         return PMPI_Reduce_scatter(send, recv, rcounts, type, op, on);
     comm *c = comm_of(on);
-    visit v = enter(REDUCE_SCATTER, c, counts_bytes(rcounts, ranks(c), type));
+    visit v;
+    enter(&v, REDUCE_SCATTER, c, counts_bytes(rcounts, ranks(c), type));
     if (selected(&v)) {
         arguments a = {.what = REDUCE_SCATTER, .send = send, .recv = recv, .counts = rcounts, .rtype = type, .op = op};
         if (serve_visit(&v, &a))
@@ -240,7 +255,8 @@ int MPI_Reduce_scatter_block(const void *send, void *recv, int rcount, MPI_Datat
     if (!active)
         return PMPI_Reduce_scatter_block(send, recv, rcount, type, op, on);
     comm *c = comm_of(on);
-    visit v = enter(REDUCE_SCATTER_BLOCK, c, (size_t)ranks(c) * bytes_of(rcount, type));
+    visit v;
+    enter(&v, REDUCE_SCATTER_BLOCK, c, (size_t)ranks(c) * bytes_of(rcount, type));
     if (selected(&v)) {
         arguments a = {.what = REDUCE_SCATTER_BLOCK, .send = send, .recv = recv, .rcount = rcount, .rtype = type, .op = op};
         if (serve_visit(&v, &a))
@@ -253,7 +269,8 @@ int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op 
 {
     if (!active)
         return PMPI_Scan(send, recv, count, type, op, on);
-    visit v = enter(SCAN, comm_of(on), bytes_of(count, type));
+    visit v;
+    enter(&v, SCAN, comm_of(on), bytes_of(count, type));
     if (selected(&v)) {
         arguments a = {.what = SCAN, .send = send, .recv = recv, .rcount = count, .rtype = type, .op = op};
         if (serve_visit(&v, &a))
@@ -266,7 +283,8 @@ int MPI_Scatter(const void *send, int scount, MPI_Datatype stype, void *recv, in
 {
     if (!active)
         return PMPI_Scatter(send, scount, stype, recv, rcount, rtype, root, on);
-    visit v = enter(SCATTER, comm_of(on), recv == MPI_IN_PLACE ? bytes_of(scount, stype) : bytes_of(rcount, rtype));
+    visit v;
+    enter(&v, SCATTER, comm_of(on), recv == MPI_IN_PLACE ? bytes_of(scount, stype) : bytes_of(rcount, rtype));
     if (selected(&v)) {
         arguments a = {.what = SCATTER, .send = send, .scount = scount, .stype = stype, .recv = recv, .rcount = rcount, .rtype = rtype, .root = root};
         if (serve_visit(&v, &a))

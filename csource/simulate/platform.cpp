@@ -3,6 +3,7 @@
 //   star, chain    32 nodes on four Ethernet switches of 100 Mb/s: three at the first one, or one after another
 //   tree           64 nodes of 8 to a leaf switch, 4:1 oversubscribed, 100 Gb/s
 //   flat           64 nodes on one switch, as in tree
+//   fat            64 nodes of 16 to a leaf switch, 2:1 oversubscribed, as in tree: machine A of the recorded data
 //
 // On Ethernet each flow more on a link costs 5 % of what it carries, up to 45 %; with FLUID set none.
 #include <algorithm>
@@ -34,6 +35,7 @@ const Machine machines[] = {
     {"chain", 32, 8, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
     {"tree", 64, 8, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
     {"flat", 64, 64, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
+    {"fat", 64, 16, 12.3e9, .25e-6, 98.4e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
 };
 
 const Machine& chosen()
@@ -42,7 +44,7 @@ const Machine& chosen()
     for (auto const& m : machines)
         if (name != nullptr && m.name == name)
             return m;
-    fprintf(stderr, "MACHINE=%s: want star, chain, tree or flat\n", name == nullptr ? "" : name);
+    fprintf(stderr, "MACHINE=%s: want star, chain, tree, flat or fat\n", name == nullptr ? "" : name);
     exit(1);
 }
 

@@ -1,6 +1,7 @@
 package libraries_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,13 +29,34 @@ func TestAbove(t *testing.T) {
 1+mpich-4.0.2 bcast 4x2 1024 mpich.alpha unknown      # by files, at the start
 1+mpich-4.0.2 alltoallv 4x2 1024 mpich.scattered unknown
 1 bcast 4x2 1024 mpich.binomial unknown
-1+openmpi-4.1.4 bcast 4x2 1024 openmpi.pipeline(segsize=8192) runs
+1+openmpi-4.1.4 bcast 4x2 8193 openmpi.pipeline(segsize=8192) runs
 1+openmpi-4.1.4 bcast 4x2 1024 openmpi.pipeline(chunk=8192) unknown
 1+openmpi-4.1.4 bcast 4x2 1024 mpich.binomial unknown`)
 	mpilibrarytest.CheckForced(t, lib, []mpilibrarytest.Forced{
 		{Name: "the default above Open MPI", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "library_default", NewComm: true},
 		{Name: "one of ours above it", Release: "1+openmpi-4.1.4", Collective: coll.Barrier, Algorithm: "bruck", Env: []string{"TUTTI_TABLE is a file"}, NewComm: true},
 	})
+}
+
+// Segments are searched whoever cuts a message.
+func TestAboveRanges(t *testing.T) {
+	for text, want := range map[string]string{
+		"openmpi.chain(faninout=4,segsize=8192)": "[{segsize 1024 1048576}]",
+		"openmpi.basic_linear":                   "[]",
+		"knomial":                                "[{radix 2 64}]",
+	} {
+		_, cat, err := libraries.Release("libtutti", "1+openmpi-4.1.4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		alg, err := coll.ParseAlgorithm(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(cat.Ranges(coll.Bcast, alg)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
 }
 
 // TestMixedTable: a table tells of the MPI library's own algorithms how they are switched

@@ -59,4 +59,4 @@ func size(p coll.Point) int64 {
 //go:embed algorithms.csv
 var algorithms string
 
-var releases = mpi.Table(algorithms, mpi.Rules{Lookup: checkParameters, Check: checkPoint, Variants: variants})
+var releases = mpi.Table(algorithms, mpi.Rules{Lookup: checkParameters, Check: checkPoint, Variants: variants, Ranges: rangesOf})

@@ -3,6 +3,7 @@ package libtutti
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,13 +24,43 @@ func TestCatalogue(t *testing.T) {
 1 allgather 4x2 8 neighbor runs
 1 allreduce 8x1 16 ring cannot            # four elements on eight ranks
 1 allreduce 8x1 32 rabenseifner runs
-1 bcast 8x1 1024 pipeline(segsize=8192) runs
+1 bcast 8x1 8193 pipeline(segsize=8192) runs
+1 bcast 8x1 8192 pipeline(segsize=8192) cannot   # one segment
+1 bcast 8x1 8192 pipeline(segsize=2048) runs     # found by a search
 1 bcast 8x1 1024 pipeline(segsize=0) unknown
 1 bcast 8x1 1024 pipeline(segsize=08) unknown
 1 allgather 8x1 1024 ring(segsize=8192) unknown
 1 alltoallv 8x1 1024 pairwise runs
 1 alltoall 8x1 8 modified_bruck(radix=3) runs
+1 alltoall 8x1 8 windows(window=16) cannot       # more than all
 1 exscan 8x1 8 ring unknown`)
+}
+
+// Values are searched of the library's own parameters, whatever it works above.
+func TestRanges(t *testing.T) {
+	tests := []struct {
+		collective coll.Collective
+		algorithm  string
+		want       string
+	}{
+		{coll.Bcast, "pipeline", "[{segsize 1024 1048576}]"},
+		{coll.Bcast, "knomial(radix=4)", "[{radix 2 64}]"},
+		{coll.Alltoall, "windows", "[{window 1 64}]"},
+		{coll.Bcast, "basic_linear", "[]"},
+		{coll.Alltoall, "pipeline", "[]"},
+		{coll.Bcast, "library_default", "[]"},
+	}
+	for _, cat := range releases() {
+		for _, tc := range tests {
+			alg, err := coll.ParseAlgorithm(tc.algorithm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(cat.Ranges(tc.collective, alg)); got != tc.want {
+				t.Errorf("%s %s %s: %s, want %s", cat.Version, tc.collective, alg, got, tc.want)
+			}
+		}
+	}
 }
 
 func TestSize(t *testing.T) {

@@ -1,0 +1,128 @@
+package campaign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/activelearn"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/internal/test/synthetic"
+	"tutti/store"
+)
+
+// segmented is a machine on which a pipeline is mostly best with segments that the space
+// does not begin with.
+func segmented(t testing.TB, opt replay.Options) campaign.Problem {
+	t.Helper()
+	g := coll.Grid{Nodes: []int{4, 8, 16, 32, 64}, PPN: []int{1}}
+	for size := int64(4 << 10); size <= 16<<20; size *= 4 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	points, err := g.Points(coll.Bcast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := synthetic.Segmented(points)
+	m, err := replay.New(truth, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := append(synthetic.Algorithms()[:2], synthetic.Pipeline(8192), synthetic.Pipeline(32768), synthetic.Pipeline(131072))
+	return campaign.Problem{
+		Problem: store.Problem{Library: "libtutti", Collective: coll.Bcast},
+		Space:   coll.NewSpace(points, listed, synthetic.Cut), Runner: m, Truth: truth,
+		Search: &campaign.Search{Check: synthetic.Cut, Ranges: func(a coll.Algorithm) []coll.Range {
+			if a.Name != "pipeline" {
+				return nil
+			}
+			return []coll.Range{synthetic.Segments}
+		}},
+	}
+}
+
+func searching() campaign.Spec {
+	s := spec("regret")
+	s.Judge, s.HPO = campaign.ByPrediction, 0
+	return s
+}
+
+// What a campaign selects is nearly the best of all powers of two, though the space began
+// with three of them; without a search it is not.
+func TestSpaceGrows(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			mean := map[bool]float64{}
+			for _, search := range []bool{false, true} {
+				p, s := segmented(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02}}), searching()
+				if !search {
+					p.Search = nil
+				}
+				s.Seed = seed
+				res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f := facts(t, s, p, res)
+				mean[search] = f.Scores[0].Slowdown
+				t.Logf("searching %t: stop %s after %d rounds, %d of %d candidates, %.1f s, slowdown %.3f, mistakes %.3f", search,
+					res.Stop, res.Rounds, f.Trials, f.Candidates, f.MachineSeconds, f.Scores[0].Slowdown, f.Scores[0].Mistakes)
+				if res.Stop != activelearn.Converged {
+					t.Errorf("stop %q, want converged", res.Stop)
+				}
+			}
+			if mean[true] > 1.02 || mean[false] < 1.05 {
+				t.Errorf("slowdown %.3f, without a search %.3f: want 1.02 at most, and 1.05 at least", mean[true], mean[false])
+			}
+		})
+	}
+}
+
+// A campaign that was killed goes on to the same end, wherever in its growth it was.
+func TestGrownSpaceResumes(t *testing.T) {
+	p, s := segmented(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}), searching()
+	whole := &memory{}
+	want, err := campaign.Run(context.Background(), s, p, nil, whole, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := facts(t, s, p, want)
+	var cuts []int
+	for i, rec := range whole.records {
+		if rec.Kind == store.KindGrow {
+			cuts = append(cuts, i, i+1, i+2)
+		}
+	}
+	if len(cuts) < 4 {
+		t.Fatal("the space did not grow twice")
+	}
+	for _, cut := range append(cuts[len(cuts)-4:], len(whole.records)) {
+		first := &memory{records: whole.records[:cut:cut]}
+		got, err := campaign.Run(context.Background(), s, p, past(p, first.records), first, nil)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if diff := cmp.Diff(whole.records, first.records, cmp.AllowUnexported(coll.Algorithm{})); diff != "" {
+			t.Fatalf("cut at %d: the log differs:\n%s", cut, diff)
+		}
+		if diff := cmp.Diff(told, facts(t, s, p, got)); diff != "" {
+			t.Fatalf("cut at %d: the facts differ:\n%s", cut, diff)
+		}
+		recalled, err := campaign.Recall(s, p, past(p, first.records))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(told, facts(t, s, p, recalled)); diff != "" {
+			t.Errorf("cut at %d: what is recalled differs:\n%s", cut, diff)
+		}
+	}
+	p.Search = nil
+	if _, err := campaign.Recall(s, p, past(p, whole.records)); !errors.Is(err, campaign.ErrLog) {
+		t.Errorf("recalled where spaces do not grow: %v, want %v", err, campaign.ErrLog)
+	}
+}

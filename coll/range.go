@@ -1,0 +1,98 @@
+package coll
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+)
+
+// Range is where the values of one parameter of an algorithm are worth trying: the powers
+// of two from Low to High, 1 or more.
+type Range struct {
+	Parameter string
+	Low, High int64
+}
+
+// beyond is how far from the last known value the next one is tried.
+const beyond = 4
+
+// Beside returns what is worth trying next where a is fast: a with the power of two halfway
+// to the next known value on either side, or four times beyond the last one. An algorithm
+// without the parameter, or with a value below the range, is tried with the middle of the
+// range, unless one of its values is known. known may hold any algorithms. Beside a value
+// whose neighbours are no more than twice or half of it there is nothing.
+func (r Range) Beside(a Algorithm, known []Algorithm) []Algorithm {
+	values := r.values(a, known)
+	own, ok := r.value(a)
+	if !ok {
+		if len(values) > 0 {
+			return nil
+		}
+		return []Algorithm{a.with(r.Parameter, between(r.Low, r.High))}
+	}
+	at, there := slices.BinarySearch(values, own)
+	below, above := max(r.Low, floorPowerOfTwo(own/beyond)), min(r.High, floorPowerOfTwo(own*beyond))
+	if at > 0 {
+		below = between(values[at-1], own)
+	}
+	if there {
+		at++
+	}
+	if at < len(values) {
+		above = between(own, values[at])
+	}
+	var out []Algorithm
+	for _, v := range []int64{below, above} {
+		if v >= r.Low && v <= r.High && v != own && !slices.Contains(values, v) {
+			out = append(out, a.with(r.Parameter, v))
+		}
+	}
+	return out
+}
+
+// value of the parameter; false where a has none of the range or above.
+func (r Range) value(a Algorithm) (int64, bool) {
+	text, _ := a.Param(r.Parameter)
+	v, err := strconv.ParseInt(text, 10, 64)
+	return v, err == nil && v >= r.Low
+}
+
+// values of the parameter, ascending, that are known of a with all else the same.
+func (r Range) values(a Algorithm, known []Algorithm) []int64 {
+	var out []int64
+	for _, k := range known {
+		if v, ok := r.value(k); ok && a.with(r.Parameter, v) == k {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// between is the power of two in the middle of two values; the first one where there is none.
+func between(low, high int64) int64 {
+	middle := floorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
+	if middle <= low || middle >= high {
+		return low
+	}
+	return middle
+}
+
+// floorPowerOfTwo is the greatest power of two up to n, 0 for none.
+func floorPowerOfTwo(n int64) int64 {
+	if n < 1 {
+		return 0
+	}
+	return 1 << (bits.Len64(uint64(n)) - 1)
+}
+
+// with returns a with a parameter set.
+func (a Algorithm) with(name string, value int64) Algorithm {
+	params := slices.DeleteFunc(a.Params(), func(p Param) bool { return p.Name == name })
+	out, err := NewAlgorithm(a.Name, append(params, Param{name, strconv.FormatInt(value, 10)})...)
+	if err != nil {
+		panic("coll: " + err.Error()) // its parts were an algorithm's
+	}
+	return out
+}
