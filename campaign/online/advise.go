@@ -191,7 +191,7 @@ func adviseBelieving(p Problem, b *book, now []int, _ Options) ([]Advice, error)
 // advise is our policy's advice for the classes of one collective, of which something is
 // known; the others' is empty.
 func (b *book) advise(c coll.Collective, now []int) ([]Advice, error) {
-	belief, err := learner.Believe(b.measurements(c), b.before(c)...)
+	belief, err := learner.Believe(b.measurements(c), nil, b.before(c)...)
 	if err != nil {
 		return nil, err
 	}
