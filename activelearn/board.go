@@ -46,8 +46,23 @@ type board struct {
 	options    []option
 	picks      []pick
 	launch     float64 // seconds
+	budget     float64 // seconds that picks may cost yet
+	full       bool    // what is worth most costs more
 	started    map[benchrunner.LaunchKey]bool
 	least      float64 // what any pick was worth a second
+}
+
+// batchShare is the part of what was spent so far that a batch costs at most, unless it is
+// of one candidate: where the last candidates take most of the machine time, a batch of as
+// many as ever would spend as much again before anybody looks whether it was enough.
+const batchShare = 0.5
+
+// budgetOf is what a batch may cost, in seconds; without end where nothing has a price.
+func budgetOf(l *Ledger) float64 {
+	if l.CostSeconds() == 0 {
+		return math.Inf(1)
+	}
+	return batchShare * l.CostSeconds()
 }
 
 // layout is what a board is laid out over.
@@ -61,6 +76,7 @@ type layout struct {
 // pending.
 func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	b := &board{
+		budget:  budgetOf(s.Ledger),
 		noise:   m.Params().Noise,
 		stakes:  stakesOf(r.opt.Allowed),
 		weights: over.weights,

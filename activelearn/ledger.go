@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/preprocess"
 )
 
 // status of a candidate.
@@ -14,6 +15,7 @@ const (
 	free status = iota
 	pending
 	done
+	again // done, and asked for once more
 	abandoned
 )
 
@@ -26,6 +28,7 @@ type Ledger struct {
 	free         int
 	abandoned    int                // candidates given up
 	measurements []coll.Measurement // in the order they came
+	repeats      []preprocess.Repeat
 	costSeconds  float64
 	nodeSeconds  float64
 	trials       int
@@ -55,7 +58,7 @@ func (l *Ledger) Grow(s *coll.Space) {
 		}
 	}
 	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
-	grown.trials, grown.failed = l.trials, l.failed
+	grown.repeats, grown.trials, grown.failed = l.repeats, l.trials, l.failed
 	*l = *grown
 }
 
@@ -158,29 +161,56 @@ func (l *Ledger) pendingCandidates() []coll.Candidate {
 
 // Pend marks a candidate as asked for. It returns an error unless it was free.
 func (l *Ledger) Pend(c coll.Candidate) error {
-	if !l.IsFree(c) {
+	if !l.IsFree(c) && !l.IsDone(c) {
 		return fmt.Errorf("%v cannot be asked for: it is outside the space, pending or ended", c)
 	}
-	l.move(c, pending)
+	if l.IsDone(c) {
+		l.move(c, again)
+	} else {
+		l.move(c, pending)
+	}
 	return nil
 }
 
 // Record enters a trial that ended. A failed one leaves its candidate pending,
 // to be tried again or abandoned.
 func (l *Ledger) Record(t coll.Trial) error {
-	if _, at, ok := l.find(t.Candidate); !ok || l.status[at] != pending {
+	_, at, ok := l.find(t.Candidate)
+	if !ok || l.status[at] != pending && l.status[at] != again {
 		return fmt.Errorf("%v ended, but was not pending", t.Candidate)
 	}
 	l.trials++
 	l.costSeconds += t.CostSeconds
 	l.nodeSeconds += t.NodeSeconds()
+	repeated := l.status[at] == again
+	if repeated {
+		l.status[at] = done
+	}
 	if t.State == coll.TrialFailed {
 		l.failed++
+		return nil
+	}
+	if repeated {
+		l.repeats = append(l.repeats, preprocess.Repeat{First: l.measured(t.Candidate), Again: t.Measurement, Seen: len(l.measurements)})
 		return nil
 	}
 	l.measurements = append(l.measurements, t.Measurement)
 	l.move(t.Candidate, done)
 	return nil
+}
+
+// measured is the measurement of a candidate.
+func (l *Ledger) measured(c coll.Candidate) coll.Measurement {
+	return l.measurements[slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })]
+}
+
+// Repeats are the candidates that were measured twice, in the order of the second time.
+func (l *Ledger) Repeats() []preprocess.Repeat { return l.repeats }
+
+// IsDone reports whether a candidate was measured and is not asked for again.
+func (l *Ledger) IsDone(c coll.Candidate) bool {
+	_, at, ok := l.find(c)
+	return ok && l.status[at] == done
 }
 
 // Abandon gives up a pending candidate.

@@ -2,12 +2,14 @@ package activelearn_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
+	"tutti/preprocess"
 )
 
 // sweep is a space of one layout: the sizes 1, 2, 4 … of a bcast with the
@@ -172,7 +174,7 @@ func TestLedgerErrors(t *testing.T) {
 		{name: "outside the space", c: elsewhere},
 		{name: "cannot run there", c: infeasible},
 		{name: "pending", c: all[1], endOK: true},
-		{name: "done", c: all[2]},
+		{name: "done", c: all[2], pendOK: true, endOK: true}, // again
 		{name: "abandoned", c: all[3]},
 		{name: "free", c: all[0], isFree: true, pendOK: true, endOK: true}, // pended by then
 	}
@@ -185,7 +187,7 @@ func TestLedgerErrors(t *testing.T) {
 			if err := l.Pend(tc.c); (err == nil) != tc.pendOK {
 				t.Errorf("Pend(%v) = %v, want an error: %t", tc.c, err, !tc.pendOK)
 			}
-			if took := left - l.Left(); (took == 1) != tc.pendOK || took > 1 {
+			if took := left - l.Left(); (took == 1) != tc.isFree || took > 1 {
 				t.Errorf("Pend(%v) took %d free candidates", tc.c, took)
 			}
 			trials := l.Trials()
@@ -242,5 +244,36 @@ func TestLedgerGrows(t *testing.T) {
 	}
 	if l.IsFree(coll.Candidate{Point: sp.Points()[0], Algorithm: apart}) || !l.IsFree(coll.Candidate{Point: sp.Points()[1], Algorithm: apart}) {
 		t.Error("the new algorithm is not where it can run")
+	}
+}
+
+// A candidate that is measured once more stays measured: what the second says is kept aside,
+// and one that fails leaves nothing but its cost.
+func TestLedgerRepeats(t *testing.T) {
+	l := activelearn.NewLedger(cube(t))
+	all := l.Space().Candidates()
+	pend(t, l, all[0], all[1])
+	first := trial(t, all[0])
+	record(t, l, first)
+	record(t, l, trial(t, all[1]))
+	pend(t, l, all[0], all[1])
+	if l.IsDone(all[0]) || l.IsFree(all[0]) {
+		t.Error("asked for again and still done, or free")
+	}
+	again := trial(t, all[0])
+	again.Seconds *= 1.1
+	record(t, l, again)
+	failed := trial(t, all[1])
+	failed.State = coll.TrialFailed
+	record(t, l, failed)
+	want := []preprocess.Repeat{{First: first.Measurement, Again: again.Measurement, Seen: 2}}
+	if got := l.Repeats(); !slices.Equal(got, want) {
+		t.Errorf("repeats %v, want %v", got, want)
+	}
+	if !l.IsDone(all[0]) || !l.IsDone(all[1]) || len(l.Measurements()) != 2 || l.Trials() != 4 || l.Failed() != 1 || l.Left() != len(all)-2 {
+		t.Errorf("%d measurements, %d trials, %d failed, %d left", len(l.Measurements()), l.Trials(), l.Failed(), l.Left())
+	}
+	if got, want := l.CostSeconds(), first.CostSeconds+again.CostSeconds+2*failed.CostSeconds; math.Abs(got-want) > 1e-12 {
+		t.Errorf("cost %g of four trials, want %g", got, want)
 	}
 }

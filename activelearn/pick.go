@@ -60,8 +60,8 @@ func (b *board) fall(o *option, k int) float64 {
 	return o.covariance[k] * o.covariance[k] / (o.variance + b.noise)
 }
 
-// pick takes the options worth most for their price, want of them if there are as
-// many.
+// pick takes the options worth most for their price, want of them if there are as many and
+// the budget lasts, one at least.
 func (b *board) pick(want int) []coll.Candidate {
 	var batch []coll.Candidate
 	for len(batch) < want {
@@ -69,6 +69,11 @@ func (b *board) pick(want int) []coll.Candidate {
 		if o == nil {
 			break
 		}
+		if len(b.picks) > 0 && b.price(o) > b.budget {
+			b.full = true
+			break
+		}
+		b.budget -= b.price(o)
 		b.least = min(b.least, rate)
 		batch = append(batch, o.candidate)
 		b.take(o)

@@ -88,6 +88,9 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 			return nil, fmt.Errorf("regret: %w", err)
 		}
 		batch = append(batch, riders...)
+		if b.full {
+			return r.pay(batch), nil
+		}
 	}
 	return r.pay(r.fill(s, batch)), nil
 }

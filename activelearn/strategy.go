@@ -28,13 +28,14 @@ func (s State) believe(earlier [][]coll.Measurement) (*learner.Belief, error) {
 	if s.Belief != nil {
 		return s.Belief, nil
 	}
-	return learner.Believe(s.Ledger.Measurements(), earlier...)
+	return learner.Believe(s.Ledger.Measurements(), s.Ledger.Repeats(), earlier...)
 }
 
 // Strategy proposes what to measure next.
 type Strategy interface {
 	// Ask returns free candidates of the ledger, at least Want unless fewer are
-	// left, none twice. It depends on the strategy's options, the state and the
+	// left, none twice; fewer, but one at least, where regret finds that so many would cost
+	// more than half of what was spent so far. It depends on the strategy's options, the state and the
 	// states it was asked in before, so a campaign told again asks the same.
 	Ask(s State) ([]coll.Candidate, error)
 }

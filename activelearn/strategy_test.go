@@ -38,8 +38,8 @@ func TestStrategiesKeepTheirPromise(t *testing.T) {
 			for _, want := range []int{1, 7, 1000} {
 				t.Run(fmt.Sprintf("%s seed %d batches of %d", name, seed, want), func(t *testing.T) {
 					l := activelearn.NewLedger(cube(t))
-					first := batches(t, strategy(t, name, seed), l, want)
-					if again := batches(t, strategy(t, name, seed), activelearn.NewLedger(cube(t)), want); !slices.EqualFunc(first, again, slices.Equal) {
+					first := batches(t, name, strategy(t, name, seed), l, want)
+					if again := batches(t, name, strategy(t, name, seed), activelearn.NewLedger(cube(t)), want); !slices.EqualFunc(first, again, slices.Equal) {
 						t.Errorf("same seed: batches\n%v and\n%v", first, again)
 					}
 					all := slices.Concat(first...)
@@ -54,15 +54,19 @@ func TestStrategiesKeepTheirPromise(t *testing.T) {
 }
 
 // batches asks until nothing is left and returns what was asked for.
-func batches(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, want int) [][]coll.Candidate {
+func batches(t *testing.T, name string, s activelearn.Strategy, l *activelearn.Ledger, want int) [][]coll.Candidate {
 	t.Helper()
 	var out [][]coll.Candidate
 	var running []coll.Candidate
 	for round := 1; l.Left() > 0; round++ {
 		left := l.Left()
 		batch := ask(t, s, l, round, want)
-		if len(batch) < min(want, left) {
-			t.Fatalf("round %d: %d candidates, want at least %d with %d left", round, len(batch), want, left)
+		least := min(want, left)
+		if activelearn.Believes(name) {
+			least = min(least, 1) // more may cost too much
+		}
+		if len(batch) < least {
+			t.Fatalf("round %d: %d candidates, want at least %d with %d left", round, len(batch), least, left)
 		}
 		pend(t, l, batch...) // fails for what is not free or there twice
 		for i, c := range slices.Concat(running, batch) {

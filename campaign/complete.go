@@ -26,6 +26,7 @@ func (r *run) complete() bool { return r.ledger.Left() == 0 && len(r.retry) == 0
 // averages of points that are independent of each other. It reports false where no
 // point that matters was measured.
 func (r *run) measured(eval *store.Evaluation) (bool, error) {
+	noise := preprocess.NoiseOf(r.ledger.Repeats())
 	of := map[coll.Point][]coll.Measurement{}
 	for _, m := range r.ledger.Measurements() {
 		of[m.Point] = append(of[m.Point], m)
@@ -35,7 +36,7 @@ func (r *run) measured(eval *store.Evaluation) (bool, error) {
 	for _, p := range r.problem.Space.Points() {
 		if len(of[p]) > 0 {
 			points = append(points, p)
-			risks = append(risks, riskOfFastest(of[p], r.spec.Metrics))
+			risks = append(risks, riskOfFastest(of[p], noise, r.spec.Metrics))
 		}
 	}
 	opt := r.problem.Weigh(r.spec.Metrics, points)
@@ -65,7 +66,7 @@ func spreadOf(risks []learner.Risk, opt metrics.Options) (slowdown, mistakes flo
 }
 
 // riskOfFastest is the risk of taking the measurement of least time.
-func riskOfFastest(ms []coll.Measurement, opt metrics.Options) learner.Risk {
+func riskOfFastest(ms []coll.Measurement, noise preprocess.Noise, opt metrics.Options) learner.Risk {
 	best := 0
 	for i, m := range ms {
 		if m.Seconds < ms[best].Seconds {
@@ -77,7 +78,7 @@ func riskOfFastest(ms []coll.Measurement, opt metrics.Options) learner.Risk {
 		if i != best {
 			rivals = append(rivals, learner.Rival{
 				Gap: math.Log10(m.Seconds / ms[best].Seconds),
-				SD:  math.Sqrt(preprocess.NoiseOf(m) + preprocess.NoiseOf(ms[best])),
+				SD:  math.Sqrt(noise.Of(m) + noise.Of(ms[best])),
 			})
 		}
 	}

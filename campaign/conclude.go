@@ -107,6 +107,6 @@ func (c Conclusion) Doubts() ([]learner.Doubt, error) {
 // concluding is the spec of one problem with what it knows by the end.
 func (s Spec) concluding(p Problem, res Result) Spec {
 	s = s.forProblem(p)
-	s.Learner.Missing = res.Ledger.Missing
+	s.Learner.Missing, s.Learner.Repeats = res.Ledger.Missing, res.Ledger.Repeats()
 	return s
 }

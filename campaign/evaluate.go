@@ -68,28 +68,15 @@ func (r *run) heldOut() (learner.HeldOut, error) {
 }
 
 // shipped puts what the selection of a model loses by the truth in the place of what its
-// predictions do. What the truth does not know is as slow as the slowest.
+// predictions do.
 func (r *run) shipped(held *learner.HeldOut, l *learner.Learner) error {
 	choose, err := r.choose(newOptions(l, r.ledger), r.problem.Space.Points())
 	if err != nil {
 		return err
 	}
-	best, slowest, chosen := map[coll.Point]float64{}, map[coll.Point]float64{}, map[coll.Point]float64{}
-	for _, m := range r.problem.Truth {
-		if t, known := best[m.Point]; !known || m.Seconds < t {
-			best[m.Point] = m.Seconds
-		}
-		slowest[m.Point] = max(slowest[m.Point], m.Seconds)
-		if choose(m.Point) == m.Algorithm {
-			chosen[m.Point] = m.Seconds
-		}
-	}
+	slowdowns := learner.Slowdowns(r.problem.Truth, choose)
 	for i, p := range held.Points {
-		took, known := chosen[p]
-		if !known {
-			took = slowest[p]
-		}
-		held.Slowdowns[i] = took / best[p]
+		held.Slowdowns[i] = slowdowns[p]
 	}
 	return nil
 }

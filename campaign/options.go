@@ -8,7 +8,6 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/preprocess"
 	"tutti/selection"
 	"tutti/surrogate/learner"
 )
@@ -20,6 +19,7 @@ type options struct {
 	models   *learner.Learner
 	barred   *activelearn.Barred // what failed
 	measured map[coll.Candidate]coll.Measurement
+	stands   map[coll.Candidate]coll.Measurement // those that stand for their prediction
 }
 
 func newOptions(models *learner.Learner, l *activelearn.Ledger) options {
@@ -27,6 +27,7 @@ func newOptions(models *learner.Learner, l *activelearn.Ledger) options {
 	for _, m := range l.Measurements() {
 		o.measured[m.Candidate] = m
 	}
+	o.stands = o.models.Standing(l.Measurements())
 	return o
 }
 
@@ -105,9 +106,9 @@ func (o options) open(p coll.Point) []coll.Algorithm {
 
 // times are those that were measured.
 func (o options) times() learner.Measured {
-	out := make(learner.Measured, len(o.measured))
-	for c, m := range o.measured {
-		out[c] = learner.Time{Log: math.Log10(m.Seconds), Noise: preprocess.NoiseOf(m)}
+	out, noise := make(learner.Measured, len(o.stands)), o.models.Noise()
+	for c, m := range o.stands {
+		out[c] = learner.Time{Log: math.Log10(m.Seconds), Noise: noise.Of(m)}
 	}
 	return out
 }
@@ -116,7 +117,7 @@ func (o options) times() learner.Measured {
 // predictions at the point: the geometric mean of those that are replaced stays.
 func (o options) useMeasured(row selection.Row) {
 	seconds := func(k int) float64 {
-		return o.measured[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}].Seconds
+		return o.stands[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}].Seconds
 	}
 	n, shift := 0, 0.0
 	for k, option := range row.Options {

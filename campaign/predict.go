@@ -14,9 +14,6 @@ import (
 const (
 	// predictedPoints of the space, drawn anew in each round, are predicted for.
 	predictedPoints = 300
-	// The upper ends are so many times what is expected to be lost: see docs/METHOD.md
-	// for how often stops are right.
-	predictedUpper = 1.25
 	// What has not happened in n trials has at 95 % a chance of 3/n at most (Hanley and
 	// Lippman-Hand, JAMA 249, 1983).
 	unseenUpper = 3
@@ -24,9 +21,11 @@ const (
 
 // models are what was learnt from the first measurements.
 type models struct {
-	choice   *learner.Learner // what is selected
-	gaussian *learner.Learner // how sure it is; the same unless forests choose
-	seen     int              // measurements
+	choice   *learner.Learner                // what is selected
+	gaussian *learner.Learner                // how sure it is; the same unless forests choose
+	seen     int                             // measurements
+	options  options                         // what can be selected by choice
+	choose   func(coll.Point) coll.Algorithm // what the files would select; nil until it is asked for
 }
 
 // learn fits the models to what is measured. Forests do not know how sure they are: a
@@ -40,9 +39,12 @@ func (r *run) learn() (*models, error) {
 	m := &models{choice: choice, gaussian: choice, seen: len(ms)}
 	if !opt.Model.Believes() {
 		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
-		m.gaussian, err = learner.Fit(ms, opt)
+		if m.gaussian, err = learner.Fit(ms, opt); err != nil {
+			return nil, err
+		}
 	}
-	return m, err
+	m.options = newOptions(choice, r.ledger)
+	return m, nil
 }
 
 // fit fits the configured model to what is measured.
@@ -77,7 +79,7 @@ func (r *run) believe() (*learner.Belief, error) {
 	if r.belief != nil && r.believed == len(ms) {
 		return r.belief, nil
 	}
-	b, err := r.belief.Next(ms, r.problem.Earlier...)
+	b, err := r.belief.Next(ms, r.ledger.Repeats(), r.problem.Earlier...)
 	if err == nil {
 		r.belief, r.believed = b, len(ms)
 	}
@@ -86,7 +88,8 @@ func (r *run) believe() (*learner.Belief, error) {
 
 // predict fills in what the choices of a round are expected to lose over the space. The
 // deviations that the Gaussian process states are multiplied by one factor: by how much
-// they have been too small or too great where batches were measured since. It reports
+// they have been too small or too great where batches were measured since. The upper ends are
+// what is expected times what was borne out of expectations, see borne. It reports
 // false while nothing is known of any choice.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	now, err := r.learn()
@@ -99,9 +102,13 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	o := newOptions(now.choice, r.ledger)
+	borne, err := r.borne(before, now)
+	if err != nil {
+		return false, err
+	}
+	o := now.options
 	points := r.samplePoints(round)
-	choose, err := r.choose(o, points)
+	choose, err := r.chosen(now, points)
 	if err != nil {
 		return false, err
 	}
@@ -116,8 +123,9 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 		return false, ignoreEmpty(err)
 	}
 	describe(eval, sum)
-	eval.SlowdownUpper = 1 + predictedUpper*(sum.Slowdown-1)
-	eval.MistakesUpper = min(1, predictedUpper*sum.Mistakes+r.unseen(eval.CandidateShare))
+	eval.SlowdownUpper = 1 + borne.Upper()*(sum.Slowdown-1)
+	eval.MistakesUpper = min(1, borne.Upper()*sum.Mistakes+r.unseen(eval.CandidateShare))
+	eval.MistakesExpected, eval.MistakesFound = borne.Expected, borne.Found
 	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {
 		err = r.problem.Inspect(*eval, choose)
@@ -128,6 +136,18 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 // mergedPoints is the size of a space up to which the judge merges all of it as the files
 // do, every round.
 const mergedPoints = 20_000
+
+// chosen is what the files would select by models, at points at least.
+func (r *run) chosen(m *models, points []coll.Point) (func(coll.Point) coll.Algorithm, error) {
+	if len(r.problem.Space.Points()) > mergedPoints {
+		return r.choose(m.options, points)
+	}
+	var err error
+	if m.choose == nil {
+		m.choose, err = r.choose(m.options, points)
+	}
+	return m.choose, err
+}
 
 // choose returns what the files would select by the options of a round. In a space of more
 // than mergedPoints it knows the points given alone, and merges nothing.

@@ -205,7 +205,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch := append(retry, fresh...)
+	batch := slices.Concat(retry, fresh, r.repeat(retry, fresh))
 	logged, known := r.past.Round(round)
 	switch {
 	case !known:
@@ -234,10 +234,11 @@ func (r *run) reasons(batch []coll.Candidate) []store.Reason {
 	return out
 }
 
-// pend marks a batch as asked for; what is tried again is marked already.
+// pend marks a batch as asked for, what was measured as asked for again; what is tried
+// again is marked already.
 func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	for _, c := range batch {
-		if l.IsFree(c) {
+		if l.IsFree(c) || l.IsDone(c) {
 			if err := l.Pend(c); err != nil {
 				return err
 			}
@@ -320,7 +321,7 @@ func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
 		return false, err
 	}
 	switch {
-	case t.State == coll.TrialDone:
+	case t.State == coll.TrialDone, res.Ledger.IsDone(t.Candidate): // a repeat that failed is none
 		return false, nil
 	case t.Attempt < attempts:
 		return true, nil

@@ -13,24 +13,6 @@ import (
 // of two mostly holds between them. Our choice.
 func LengthScales() []float64 { return []float64{4, 4, 6, 6} }
 
-// MeasurementNoise is the variance of log10 of a time that is 2 % off: the medians of
-// repeated jobs on shared clusters differ by so much.
-const MeasurementNoise = 7.5e-5 // (0.02 / ln 10)²
-
-// NoiseOf is the variance of log10 of a measured time: that between jobs, and that of the
-// median within one, whose 95 % interval is 3.92 deviations wide.
-func NoiseOf(m coll.Measurement) float64 { return MeasurementNoise + noiseWithin(m) }
-
-// noiseWithin is the part of NoiseOf that the samples of a measurement show, 0 when its
-// interval is not known.
-func noiseWithin(m coll.Measurement) float64 {
-	if !(m.Low > 0 && m.High >= m.Low) {
-		return 0
-	}
-	within := math.Log10(m.High/m.Low) / 3.92
-	return within * within
-}
-
 // SurrogateRows returns, for each point, its Features and 0 where the number of
 // processes is a power of two, 1 where it is none: many algorithms work differently
 // there.
@@ -47,10 +29,10 @@ func SurrogateRows(points []coll.Point) [][]float64 {
 
 // Observations returns the measurements as a Gaussian process of all algorithms
 // takes them: log10 seconds at the SurrogateRows of the points, an algorithm's task
-// being its index, with the noise that their samples show. Measurements of earlier campaigns follow, those of the first as
+// being its index, with their noise beyond MeasurementNoise. Measurements of earlier campaigns follow, those of the first as
 // source 1, of the second as source 2, and so on. index must hold every algorithm of
 // ms; of the earlier ones those that it does not hold are left out.
-func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, earlier ...[]coll.Measurement) gp.Observations {
+func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise Noise, earlier ...[]coll.Measurement) gp.Observations {
 	var o gp.Observations
 	row := map[coll.Point]int{}
 	var points []coll.Point
@@ -62,7 +44,7 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, earlier .
 			points = append(points, m.Point)
 		}
 		o.At, o.Task, o.Y = append(o.At, u), append(o.Task, task), append(o.Y, math.Log10(m.Seconds))
-		o.Extra = append(o.Extra, noiseWithin(m))
+		o.Extra = append(o.Extra, noise.Of(m)-MeasurementNoise)
 		if len(earlier) > 0 {
 			o.Source = append(o.Source, source)
 		}

@@ -31,7 +31,7 @@ func TestObservations(t *testing.T) {
 	m := func(p coll.Point, a coll.Algorithm, seconds float64) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: a}, Seconds: seconds}
 	}
-	o := preprocess.Observations([]coll.Measurement{m(q, b, 0.1), m(p, b, 1), m(q, a, 10)}, map[coll.Algorithm]int{a: 0, b: 1})
+	o := preprocess.Observations([]coll.Measurement{m(q, b, 0.1), m(p, b, 1), m(q, a, 10)}, map[coll.Algorithm]int{a: 0, b: 1}, preprocess.Noise{})
 	if want := []int{0, 1, 0}; !slices.Equal(o.At, want) {
 		t.Errorf("rows %v, want %v", o.At, want)
 	}
@@ -44,7 +44,7 @@ func TestObservations(t *testing.T) {
 	if o.Source != nil {
 		t.Errorf("sources %v, want none", o.Source)
 	}
-	with := preprocess.Observations([]coll.Measurement{m(q, b, 0.1)}, map[coll.Algorithm]int{b: 0},
+	with := preprocess.Observations([]coll.Measurement{m(q, b, 0.1)}, map[coll.Algorithm]int{b: 0}, preprocess.Noise{},
 		[]coll.Measurement{m(p, b, 1), m(q, a, 10)}, []coll.Measurement{m(q, b, 100)})
 	if want := []int{0, 1, 2}; !slices.Equal(with.Source, want) || !slices.Equal(with.At, []int{0, 1, 0}) || !close(with.Y, []float64{-1, 0, 2}) {
 		t.Errorf("with earlier ones: sources %v, want %v; %+v", with.Source, want, with)
@@ -53,20 +53,4 @@ func TestObservations(t *testing.T) {
 
 func close(got, want []float64) bool {
 	return slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
-}
-
-// Noise is that between jobs, and what the samples of one show.
-func TestNoiseOf(t *testing.T) {
-	m := coll.Measurement{Seconds: 1e-6}
-	if got := preprocess.NoiseOf(m); got != preprocess.MeasurementNoise {
-		t.Errorf("noise %g without an interval, want that between jobs", got)
-	}
-	m.Low, m.High = 1e-6, math.Pow(10, 0.392)*1e-6 // two tenths of a decade to either side
-	want := preprocess.MeasurementNoise + 0.01
-	if got := preprocess.NoiseOf(m); math.Abs(got-want) > 1e-9 {
-		t.Errorf("noise %g, want %g", got, want)
-	}
-	if o := preprocess.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}); math.Abs(o.Extra[0]-0.01) > 1e-9 {
-		t.Errorf("extra noise %g, want 0.01", o.Extra[0])
-	}
 }

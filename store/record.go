@@ -76,6 +76,10 @@ type Evaluation struct {
 	// factor, and the measurements that it rests on; see metrics.Scale.
 	ScaleSquare float64 `json:"scale_square,omitzero"`
 	ScaleWeight float64 `json:"scale_weight,omitzero"`
+	// How many mistakes choices were expected to be where they were tried, and how many were
+	// found; see metrics.Borne.
+	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
+	MistakesFound    float64 `json:"mistakes_found,omitzero"`
 }
 
 // Reason is why a strategy asked for a candidate.
@@ -223,6 +227,7 @@ func (e Evaluation) Validate() error {
 		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
 		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
 		{"scale_square", e.ScaleSquare}, {"scale_weight", e.ScaleWeight},
+		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
 	}
 	for _, n := range numbers {
 		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {

@@ -10,6 +10,7 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/store"
+	"tutti/surrogate/learner"
 )
 
 // Calibration is one replay judged by predictions, beside the truth.
@@ -245,18 +246,10 @@ func (c *calibrating) exhaust(res campaign.Result) {
 
 // truly sums up what choices lose at the points of the set, by its truth.
 func (c *calibrating) truly(chosen map[coll.Point]coll.Algorithm) (metrics.Summary, error) {
-	best, took := map[coll.Point]float64{}, map[coll.Point]float64{}
-	for _, m := range c.set.Truth {
-		if t, ok := best[m.Point]; !ok || m.Seconds < t {
-			best[m.Point] = m.Seconds
-		}
-		if chosen[m.Point] == m.Algorithm {
-			took[m.Point] = m.Seconds
-		}
-	}
+	of := learner.Slowdowns(c.set.Truth, func(p coll.Point) coll.Algorithm { return chosen[p] })
 	var slowdowns []float64
 	for _, p := range c.set.Space.Points() {
-		slowdowns = append(slowdowns, took[p]/best[p])
+		slowdowns = append(slowdowns, of[p])
 	}
 	return metrics.Summarize(slowdowns, metrics.Options{})
 }

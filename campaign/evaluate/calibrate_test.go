@@ -10,9 +10,9 @@ import (
 	"tutti/internal/test/synthetic"
 )
 
-// A replay judged by predictions is the same again, does not depend on the number of
-// workers, and is not replayed when it is known.
-func TestCalibrations(t *testing.T) {
+// setOf is the synthetic machine's broadcast on a few points, a run costing 100 calls.
+func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) evaluate.Set {
+	t.Helper()
 	var points []coll.Point
 	for _, nodes := range []int{2, 4, 8, 16} {
 		for size := int64(8); size <= 1<<17; size *= 8 {
@@ -23,10 +23,42 @@ func TestCalibrations(t *testing.T) {
 	for i := range ms {
 		ms[i].CostSeconds = 100 * ms[i].Seconds
 	}
-	set, err := evaluate.NewSet("synthetic", ms)
+	set, err := evaluate.NewSet("synthetic", change(ms))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return set
+}
+
+// A point whose algorithms were recorded nowhere else is one where nothing can be chosen
+// before they are measured there.
+func TestCalibrateWhereNothingIsKnown(t *testing.T) {
+	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement {
+		last := ms[len(ms)-1].Point
+		var out []coll.Measurement
+		for _, m := range ms {
+			if m.Point == last {
+				m.Algorithm.Name += "_alone"
+			}
+			out = append(out, m)
+		}
+		return out
+	})
+	opt := evaluate.DefaultOptions()
+	opt.Trees = 10
+	c, err := evaluate.Calibrate(context.Background(), set, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Stopped || c.Mistakes >= 0.05 || c.Evaluations < 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A replay judged by predictions is the same again, does not depend on the number of
+// workers, and is not replayed when it is known.
+func TestCalibrations(t *testing.T) {
+	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := evaluate.DefaultOptions()
 	opt.Trees, opt.Batch.Candidates = 10, 20
 	design := evaluate.CalibrationDesign{Sets: []evaluate.Set{set}, Strategy: "random", Seeds: evaluate.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}

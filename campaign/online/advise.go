@@ -204,7 +204,7 @@ func adviseBelieving(p Problem, b *book, now []int, opt Options) ([]Advice, erro
 // advise is our policy's advice for the classes of one collective, of which something is
 // known; the others' is empty.
 func (b *book) advise(c coll.Collective, now []int, opt Options) ([]Advice, error) {
-	belief, err := learner.Believe(b.measurements(c), b.before(c)...)
+	belief, err := learner.Believe(b.measurements(c), nil, b.before(c)...)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (b *believing) end() error {
 		if len(known) == 0 && len(earlier) == 0 {
 			continue
 		}
-		belief, err := learner.Believe(known, earlier...)
+		belief, err := learner.Believe(known, nil, earlier...)
 		if err != nil {
 			return err
 		}

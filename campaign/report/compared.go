@@ -92,7 +92,7 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 		return nil, nil, nil
 	}
 	now = now[max(0, len(now)-comparedMost):] // the last ones: what is looked at closely
-	m, err := gp.FitMulti(preprocess.Observations(earlier, index).Sample(comparedMost), gp.MultiOptions{
+	m, err := gp.FitMulti(preprocess.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), gp.MultiOptions{
 		Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise,
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ type Belief struct {
 	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
 	obs        gp.Observations
 	learnt     int // measurements that params are learnt from
+	noise      preprocess.Noise
 	params     gp.MultiParams
 	process    *gp.Multi // with steps
 	smooth     func() (*gp.Multi, error)
@@ -29,14 +30,15 @@ const beliefMost = 1500
 // Believe forms the belief of measurements and of those of earlier campaigns, which it
 // learns the worth of. It depends on its arguments alone: hyperparameters are learnt from
 // the first so many of the measurements, see learntFrom. O(n³) operations for n measurements.
-func Believe(ms []coll.Measurement, earlier ...[]coll.Measurement) (*Belief, error) {
-	return (*Belief)(nil).Next(ms, earlier...)
+func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
+	return (*Belief)(nil).Next(ms, repeats, earlier...)
 }
 
 // Next returns the belief of measurements that begin with those of b, and of the same
 // earlier campaigns: that of Believe, for less work. b may be nil.
-func (b *Belief) Next(ms []coll.Measurement, earlier ...[]coll.Measurement) (*Belief, error) {
+func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
 	next := &Belief{learnt: learntFrom(len(ms))}
+	next.noise = noiseBy(next.learnt, repeats)
 	if b != nil && b.learnt == next.learnt {
 		next.params = b.params
 	}
@@ -44,6 +46,16 @@ func (b *Belief) Next(ms []coll.Measurement, earlier ...[]coll.Measurement) (*Be
 		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
 	return next, nil
+}
+
+// noiseBy is the noise that was known before the last of so many measurements: repeats that
+// came later change nothing that was learnt from these.
+func noiseBy(learnt int, repeats []preprocess.Repeat) preprocess.Noise {
+	known := 0
+	for known < len(repeats) && repeats[known].Seen < learnt {
+		known++
+	}
+	return preprocess.NoiseOf(repeats[:known])
 }
 
 const (
@@ -98,7 +110,7 @@ func (b *Belief) observations(ms []coll.Measurement, earlier [][]coll.Measuremen
 	for a, alg := range b.algorithms {
 		index[alg] = a
 	}
-	return preprocess.Observations(ms, index, earlier...)
+	return preprocess.Observations(ms, index, b.noise, earlier...)
 }
 
 // Smooth returns the Gaussian process without steps, for what is worth measuring: one that

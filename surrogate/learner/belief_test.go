@@ -13,7 +13,7 @@ import (
 // it: nothing but work is spared.
 func TestBeliefIsThatOfTheLearner(t *testing.T) {
 	train := few(t, 20)
-	belief, err := learner.Believe(train)
+	belief, err := learner.Believe(train, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestBeliefIsThatOfTheLearner(t *testing.T) {
 // say the same, and an algorithm that was never measured has a task of its own.
 func TestSmoothBelief(t *testing.T) {
 	train := few(t, 20)
-	belief, err := learner.Believe(train)
+	belief, err := learner.Believe(train, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestSmoothBelief(t *testing.T) {
 	if one == other || one < 4 || other < 4 {
 		t.Errorf("tasks %d and %d of algorithms that were never measured", one, other)
 	}
-	if _, err := learner.Believe(nil); err == nil {
+	if _, err := learner.Believe(nil, nil); err == nil {
 		t.Error("a belief of nothing: want an error")
 	}
 }
@@ -72,7 +72,7 @@ func TestSmoothBelief(t *testing.T) {
 func BenchmarkBelieve(b *testing.B) {
 	train := few(b, 20)
 	for b.Loop() {
-		if _, err := learner.Believe(train); err != nil {
+		if _, err := learner.Believe(train, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestNextIsThatFormedAnew(t *testing.T) {
 	var belief *learner.Belief
 	for _, n := range []int{40, 42, 60, len(all)} {
 		var err error
-		if belief, err = belief.Next(all[:n]); err != nil {
+		if belief, err = belief.Next(all[:n], nil); err != nil {
 			t.Fatal(err)
 		}
 		opt.Belief = belief

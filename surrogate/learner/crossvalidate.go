@@ -173,3 +173,26 @@ func (h HeldOut) R2(alg coll.Algorithm) (float64, error) {
 	}
 	return metrics.R2(truth, predicted)
 }
+
+// Slowdowns returns, for each point of the truth, the time of what is chosen there over the
+// least. A choice that the truth does not know there, or none, is as slow as the slowest.
+func Slowdowns(truth []coll.Measurement, choose func(coll.Point) coll.Algorithm) map[coll.Point]float64 {
+	best, out := map[coll.Point]float64{}, map[coll.Point]float64{}
+	chosen := map[coll.Point]float64{}
+	for _, m := range truth {
+		if t, known := best[m.Point]; !known || m.Seconds < t {
+			best[m.Point] = m.Seconds
+		}
+		out[m.Point] = max(out[m.Point], m.Seconds)
+		if choose(m.Point) == m.Algorithm {
+			chosen[m.Point] = m.Seconds
+		}
+	}
+	for p := range out {
+		if took, known := chosen[p]; known {
+			out[p] = took
+		}
+		out[p] /= best[p]
+	}
+	return out
+}

@@ -16,11 +16,11 @@ func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) 
 	b := opt.Belief
 	if b == nil {
 		var err error
-		if b, err = Believe(ms, opt.Earlier...); err != nil {
+		if b, err = Believe(ms, opt.Repeats, opt.Earlier...); err != nil {
 			return nil, err
 		}
 	}
-	l := &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process}
+	l := &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process, noise: b.noise}
 	if opt.Model == Stack {
 		return l, l.stack(ms, b, opt)
 	}

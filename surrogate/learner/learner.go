@@ -25,7 +25,10 @@ type Options struct {
 	// chosen. A Gaussian process learns what they are worth from the present ones;
 	// forests do not look at them.
 	Earlier [][]coll.Measurement
-	// Belief is that of the measurements and of Earlier; nil: Fit forms it.
+	// Repeats are measurements that were made twice: a Gaussian process learns the noise from
+	// them, forests do not look at them.
+	Repeats []preprocess.Repeat
+	// Belief is that of the measurements, Repeats and Earlier; nil: Fit forms it.
 	Belief *Belief
 	// Before, where not nil, was fitted by the same options to the first of the
 	// measurements: the weights of a stack are taken from it where they would come out
@@ -57,6 +60,7 @@ type Learner struct {
 	weight     float64   // of the forests beside the Gaussian process
 	weighed    int       // measurements that weight is learnt from
 	allowed    metrics.Allowed
+	noise      preprocess.Noise // of the measurements
 }
 
 // Fit trains the model of the options on measurements of one collective. It returns an

@@ -137,7 +137,7 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 	}
 	out := make([]float64, len(points))
 	for i, e := range entries {
-		out[i] = (math.Log10(known[i].Seconds) - means[e.Task][i]) / math.Sqrt(posterior.Variance(i)+preprocess.NoiseOf(known[i]))
+		out[i] = (math.Log10(known[i].Seconds) - means[e.Task][i]) / math.Sqrt(posterior.Variance(i)+l.noise.Of(known[i]))
 	}
 	return out, nil
 }

@@ -122,7 +122,7 @@ func TestRisksKnowTheNoise(t *testing.T) {
 		measured := learner.Measured{}
 		for _, m := range ms {
 			m.Low, m.High = m.Seconds/wide, m.Seconds*wide
-			measured[m.Candidate] = learner.Time{Log: math.Log10(m.Seconds), Noise: preprocess.NoiseOf(m)}
+			measured[m.Candidate] = learner.Time{Log: math.Log10(m.Seconds), Noise: preprocess.Noise{}.Of(m)}
 		}
 		risks, err := l.Risks([]coll.Point{point}, []coll.Algorithm{fastest.Algorithm}, can, measured, 1, metrics.Options{})
 		if err != nil {

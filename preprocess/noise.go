@@ -1,0 +1,79 @@
+package preprocess
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tutti/coll"
+)
+
+// MeasurementNoise is the variance of log10 of a time that is 2 % off: the medians of
+// repeated jobs on shared clusters differ by so much, or by more.
+const MeasurementNoise = 7.5e-5 // (0.02 / ln 10)²
+
+// Repeat is a candidate that was measured twice, in two jobs.
+type Repeat struct {
+	First, Again coll.Measurement
+	Seen         int // measurements of other candidates by the time of the second
+}
+
+// Noise is how far measured times are off: what jobs differ by, at each size, and what the
+// samples within a job show. The zero value takes MeasurementNoise for the former.
+type Noise struct {
+	sizes   []float64 // log2(bytes + 1) of each repeat
+	squares []float64 // variance that it shows, squared decades
+}
+
+const (
+	noisePrior = 4.0 // repeats that MeasurementNoise is worth
+	noiseWidth = 4.0 // doublings of the size over which what a repeat shows falls by e
+	noiseMost  = 9.0 // a repeat shows at most so many times the middle one: tails are heavy
+)
+
+// NoiseOf learns from repeats, two of the same candidate each: half the square of their
+// difference estimates the variance of one. O(n log n) operations.
+func NoiseOf(repeats []Repeat) Noise {
+	var n Noise
+	for _, r := range repeats {
+		d := math.Log10(r.Again.Seconds / r.First.Seconds)
+		n.sizes = append(n.sizes, math.Log2(float64(r.First.MsgBytes)+1))
+		n.squares = append(n.squares, d*d/2)
+	}
+	if len(n.squares) == 0 {
+		return n
+	}
+	sorted := slices.SortedFunc(slices.Values(n.squares), cmp.Compare)
+	// The median of a squared normal number is 0.455 of its variance.
+	most := noiseMost * max(MeasurementNoise, sorted[len(sorted)/2]/0.455)
+	for i := range n.squares {
+		n.squares[i] = min(n.squares[i], most)
+	}
+	return n
+}
+
+// Between is the variance of log10 of a time between jobs, MeasurementNoise at least.
+func (n Noise) Between(p coll.Point) float64 {
+	sum, weight := noisePrior*MeasurementNoise, noisePrior
+	at := math.Log2(float64(p.MsgBytes) + 1)
+	for i, size := range n.sizes {
+		w := math.Exp(-math.Abs(size-at) / noiseWidth)
+		sum += w * n.squares[i]
+		weight += w
+	}
+	return max(MeasurementNoise, sum/weight)
+}
+
+// Of is the variance of log10 of a measured time: that between jobs, and that of the
+// median within one.
+func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
+
+// noiseWithin is the part of Of that the samples of a measurement show, whose 95 %
+// interval is 3.92 deviations wide; 0 when it is not known.
+func noiseWithin(m coll.Measurement) float64 {
+	if !(m.Low > 0 && m.High >= m.Low) {
+		return 0
+	}
+	within := math.Log10(m.High/m.Low) / 3.92
+	return within * within
+}

@@ -1,0 +1,65 @@
+package preprocess_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tutti/coll"
+	"tutti/preprocess"
+)
+
+// Noise is that between jobs, and what the samples of one show.
+func TestNoiseWithin(t *testing.T) {
+	var unknown preprocess.Noise
+	m := coll.Measurement{Seconds: 1e-6}
+	if got := unknown.Of(m); got != preprocess.MeasurementNoise {
+		t.Errorf("noise %g without an interval, want that between jobs", got)
+	}
+	m.Low, m.High = 1e-6, math.Pow(10, 0.392)*1e-6 // two tenths of a decade to either side
+	want := preprocess.MeasurementNoise + 0.01
+	if got := unknown.Of(m); math.Abs(got-want) > 1e-9 {
+		t.Errorf("noise %g, want %g", got, want)
+	}
+	if o := preprocess.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}, unknown); math.Abs(o.Extra[0]-0.01) > 1e-9 {
+		t.Errorf("extra noise %g, want 0.01", o.Extra[0])
+	}
+}
+
+// repeats of a machine whose small messages are off by small decades and whose large ones by large.
+func repeats(n int, small, large float64) []preprocess.Repeat {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out []preprocess.Repeat
+	for i := range n {
+		size, sigma := int64(8), small
+		if i%2 == 1 {
+			size, sigma = 1<<20, large
+		}
+		at := func() coll.Measurement {
+			return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: size}}, Seconds: math.Pow(10, sigma*rng.NormFloat64()-5)}
+		}
+		out = append(out, preprocess.Repeat{First: at(), Again: at()})
+	}
+	return out
+}
+
+// What repeats show is learnt for each size, is never less than is taken for granted, and a
+// repeat that is far off does not decide alone.
+func TestNoiseIsLearnt(t *testing.T) {
+	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
+	noise := preprocess.NoiseOf(repeats(400, 0.05, 0.01))
+	if got := math.Sqrt(noise.Between(small)); got < 0.035 || got > 0.06 {
+		t.Errorf("deviation %g at 8 bytes, want 0.05", got)
+	}
+	if got := math.Sqrt(noise.Between(large)); got < 0.0086 || got > 0.015 {
+		t.Errorf("deviation %g at 1 MiB, want 0.01", got)
+	}
+	if got := preprocess.NoiseOf(repeats(100, 0.001, 0.001)).Between(small); got != preprocess.MeasurementNoise {
+		t.Errorf("noise %g of a quiet machine, want %g", got, preprocess.MeasurementNoise)
+	}
+	quiet := repeats(20, 0.01, 0.01)
+	quiet[0].Again.Seconds *= 1000
+	if got := math.Sqrt(preprocess.NoiseOf(quiet).Between(small)); got > 0.02 {
+		t.Errorf("deviation %g with one repeat a thousand times as long", got)
+	}
+}
