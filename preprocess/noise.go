@@ -28,11 +28,12 @@ type Noise struct {
 const (
 	noisePrior = 4.0 // repeats that MeasurementNoise is worth
 	noiseWidth = 4.0 // doublings of the size over which what a repeat shows falls by e
-	noiseMost  = 9.0 // a repeat shows at most so many times the middle one: tails are heavy
+	// The median of the square of a normal number over its variance.
+	medianSquare = 0.455
 )
 
 // NoiseOf learns from repeats, two of the same candidate each: half the square of their
-// difference estimates the variance of one. O(n log n) operations.
+// difference estimates the variance of one.
 func NoiseOf(repeats []Repeat) Noise {
 	var n Noise
 	for _, r := range repeats {
@@ -40,28 +41,28 @@ func NoiseOf(repeats []Repeat) Noise {
 		n.sizes = append(n.sizes, math.Log2(float64(r.First.MsgBytes)+1))
 		n.squares = append(n.squares, d*d/2)
 	}
-	if len(n.squares) == 0 {
-		return n
-	}
-	sorted := slices.SortedFunc(slices.Values(n.squares), cmp.Compare)
-	// The median of a squared normal number is 0.455 of its variance.
-	most := noiseMost * max(MeasurementNoise, sorted[len(sorted)/2]/0.455)
-	for i := range n.squares {
-		n.squares[i] = min(n.squares[i], most)
-	}
 	return n
 }
 
-// Between is the variance of log10 of a time between jobs, MeasurementNoise at least.
+// Between is the variance of log10 of a time between jobs, MeasurementNoise at least. It goes
+// by the median of the repeats, each weighted by how near its size is: that a job is far off
+// now and then says nothing of the others. O(n log n) operations for n repeats.
 func (n Noise) Between(p coll.Point) float64 {
-	sum, weight := noisePrior*MeasurementNoise, noisePrior
+	type shown struct{ square, weight float64 }
+	all, total := []shown{{medianSquare * MeasurementNoise, noisePrior}}, noisePrior
 	at := math.Log2(float64(p.MsgBytes) + 1)
 	for i, size := range n.sizes {
 		w := math.Exp(-math.Abs(size-at) / noiseWidth)
-		sum += w * n.squares[i]
-		weight += w
+		all = append(all, shown{n.squares[i], w})
+		total += w
 	}
-	return max(MeasurementNoise, sum/weight)
+	slices.SortFunc(all, func(a, b shown) int { return cmp.Compare(a.square, b.square) })
+	passed, k := all[0].weight, 0
+	for passed < total/2 {
+		k++
+		passed += all[k].weight
+	}
+	return max(MeasurementNoise, all[k].square/medianSquare)
 }
 
 // Of is the variance of log10 of a measured time: that between jobs, and that of the
