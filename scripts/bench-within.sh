@@ -1,5 +1,5 @@
 #!/bin/sh
-# What learning within a run costs on simulated machines, and what it finds: microseconds of an allgather with 20 of
+# What learning within a run costs on simulated machines, and what it finds: microseconds of an allgather with about 20 of
 # computation, on the machine tree, one rank a node up to 64 ranks. ASK names a part: watch, change.
 #
 #   scripts/bench-within.sh > FILE

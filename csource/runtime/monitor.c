@@ -31,8 +31,9 @@ void monitor_start(monitor *m, int who, int ranks, double seconds, double exchan
     if (seconds <= 0)
         return;
     m->every = between(look / (watching * seconds) + 1, 1);
-    m->interval = between(exchange / (asking * seconds), OFTEN);
-    m->doubted = before > 0 ? between(2 * (double)before, SOON) : between(exchange / (asking * seconds), SOON);
+    double worth = (exchange > 0 ? exchange : seconds) / (asking * seconds); /* calls that pay for a question */
+    m->interval = between(worth, OFTEN);
+    m->doubted = before > 0 ? between(2 * (double)before, SOON) : between(worth, SOON);
 }
 
 int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *looks)

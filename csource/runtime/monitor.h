@@ -17,7 +17,7 @@ typedef struct {
     uint64_t asked, every, interval; /* each every-th call is timed; of those that cannot tell one asks in so many */
 } monitor;
 
-/* A call of who takes so many seconds, and so many to ask: the same numbers on all ranks. */
+/* A call of who takes so many seconds, and so many to ask, 0 being not known: the same numbers on all ranks. */
 void monitor_start(monitor *m, int who, int ranks, double seconds, double exchange);
 
 /* Before each call, which by is to serve. Whether all ranks hear of a change now, or look for one; *looks: whether monitor_leave is to be
