@@ -22,12 +22,15 @@ static int tells_all(collective what, const pick *by)
     return all && a != NULL && a->run != NULL && !(a->needs & WORDS);
 }
 
-/* A detector learns from the first times what is usual: a change among them is found by doubt alone. */
+/* A detector learns from the first times what is usual: a change among them is found by doubt alone. Where the same one goes
+ * on and nobody saw anything, it is known already. */
 void monitor_start(monitor *m, int who, int ranks, double seconds, double exchange)
 {
     uint64_t before = m->who == who ? m->doubted : 0;
-    *m = (monitor){.who = who, .every = 1, .interval = SELDOM, .doubted = SELDOM};
-    detector_start(&m->times, mean_run * ranks);
+    detector times = m->times;
+    if (m->who != who || m->heard)
+        detector_start(&times, mean_run * ranks);
+    *m = (monitor){.times = times, .who = who, .every = 1, .interval = SELDOM, .doubted = SELDOM};
     if (seconds <= 0)
         return;
     m->every = between(look / (watching * seconds) + 1, 1);
@@ -49,6 +52,7 @@ int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int 
         flag_carry(m->saw);
     else if (++m->asked % m->interval == 0 && PMPI_Allreduce(&m->saw, &heard, 1, MPI_INT, MPI_MAX, on) != MPI_SUCCESS)
         heard = 0;
+    m->heard |= heard;
     return heard;
 }
 
@@ -57,5 +61,6 @@ int monitor_leave(monitor *m, uint64_t took, int served)
     int heard = m->carried && flag_heard() && served;
     if (took > 0 && !m->saw && m->calls % m->every == 0)
         m->saw = detector_add(&m->times, (double)took);
+    m->heard |= heard;
     return heard;
 }

@@ -10,7 +10,8 @@
 
 typedef struct {
     detector times;
-    int saw; /* this rank saw a change of which the others have not heard */
+    int saw;   /* this rank saw a change of which the others have not heard */
+    int heard; /* all have heard of one */
     int carried; /* messages of this call tell it */
     int who;     /* is watched; -1: nobody */
     uint64_t calls, doubted; /* how many of its calls, and after how many it is doubted whatever was seen: twice as many each time */
