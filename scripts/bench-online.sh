@@ -4,11 +4,16 @@
 #
 #   scripts/bench-online.sh [--seed 2 --noise 0.1 ...]
 #
-# MACHINES, LIBRARY (mpich or openmpi) and GRID (np2: the points off the powers of two) say
-# what else is wanted.
+# MACHINES, LIBRARY (mpich or openmpi), GRID (np2: the points off the powers of two) and
+# CALLS (a run makes so many times as many) say what else is wanted.
 set -eu
 cd "$(dirname "$0")/.."
-traces=$(echo data/applications/*.csv | tr ' ' ,)
+scaled=$(mktemp -d)
+trap 'rm -rf "$scaled"' EXIT
+for trace in data/applications/*.csv; do
+	awk -F, -v OFS=, -v times="${CALLS:-1}" 'NR > 1 { $5 *= times } 1' "$trace" >"$scaled/${trace##*/}"
+done
+traces=$(echo "$scaled"/*.csv | tr ' ' ,)
 go build -o "${TMPDIR:-/tmp}/tutti-bench-online" ./cmd/tutti
 for machine in ${MACHINES:-A C D E}; do
 	if [ "${GRID:-}" = np2 ]; then

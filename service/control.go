@@ -109,6 +109,13 @@ func (s *Service) Run(ctx context.Context) error {
 
 // follow does what the schedule says until ctx is cancelled.
 func (s *Service) follow(ctx context.Context) error {
+	for _, w := range s.opt.Online {
+		if s.opt.Once {
+			s.lookInto(ctx, w)
+		} else {
+			s.workers.Go(func() { s.watch(ctx, w) })
+		}
+	}
 	if err := s.startSchedule(ctx); err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@
 // all (Events). Rounds, Measurements, Curve and Jobs say what a journal amounts to,
 // Selection, Predictions and Compare what has been learnt from it.
 //
+// A Watched folder is one in which jobs leave samples; Online is what was made of it by
+// tutti online update, a process of its own, too.
+//
 // Ceilings bound the node-hours that campaigns take of machines. Redacted shows a
 // campaign or a feed as those see it who may only look.
 //

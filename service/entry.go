@@ -24,6 +24,7 @@ import (
 //	schedule.json             when each base was looked at last
 //	campaigns/ID/campaign.json, log.txt, results/journal.jsonl, ...
 //	probes/BASE/              the last probe of drift
+//	online/NAME/online.json, log.txt, ...  what a watched folder taught
 const (
 	lockName      = "lock"
 	eventsName    = "events.jsonl"
@@ -130,7 +131,7 @@ func (s *Service) load() error {
 	if s.events, err = openEvents(filepath.Join(s.opt.State, eventsName), s.clock); err != nil {
 		return err
 	}
-	if err := s.loadSchedule(); err != nil {
+	if err := errors.Join(s.loadSchedule(), s.loadOnline()); err != nil {
 		return err
 	}
 	s.loadSpending()

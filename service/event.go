@@ -11,7 +11,7 @@ import (
 // its own about all campaigns, kept in a file, too.
 type Event struct {
 	Seq  int64           `json:"seq"`
-	Type string          `json:"type"` // kind of a journal's record; "campaign" or "schedule" in the service's row
+	Type string          `json:"type"` // kind of a journal's record; "campaign", "schedule" or "online" in the service's row
 	Time time.Time       `json:"time"`
 	Data json.RawMessage `json:"data"`
 }

@@ -15,6 +15,7 @@ import (
 const (
 	campaignEvent = "campaign"
 	scheduleEvent = "schedule"
+	onlineEvent   = "online"
 )
 
 // journalOfService is the service's own row and its file.

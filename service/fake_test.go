@@ -64,7 +64,7 @@ func (p fakeFile) write(t *testing.T, name string) string {
 	return path
 }
 
-// fakeTutti runs tune, resume, cancel or drift with a real journal. Each call leaves
+// fakeTutti runs tune, resume, cancel or drift with a real journal, or online update. Each call leaves
 // a line in calls.txt beside the results.
 func fakeTutti(args []string) int {
 	interrupted := make(chan os.Signal, 1)
@@ -74,6 +74,9 @@ func fakeTutti(args []string) int {
 			return args[i+1]
 		}
 		return ""
+	}
+	if args[0] == "online" {
+		return fakeUpdate(args, flag("--campaign"))
 	}
 	dir := flag("--results")
 	if args[0] != "tune" {

@@ -67,6 +67,10 @@ func (e Event) redacted() (Event, bool) {
 		var c Campaign
 		err = json.Unmarshal(e.Data, &c)
 		data = c.Redacted()
+	case onlineEvent:
+		var o Online
+		err = json.Unmarshal(e.Data, &o)
+		data = o.Redacted()
 	default:
 		data = bare(e)
 	}

@@ -22,8 +22,9 @@ import (
 type Options struct {
 	State   string // folder of everything it keeps
 	Bases   []Base
-	Command []string // how tutti is called: the program and what comes before its verbs
-	Environ []string // of the campaigns' processes
+	Online  []Watched // folders of samples
+	Command []string  // how tutti is called: the program and what comes before its verbs
+	Environ []string  // of the campaigns' processes
 	// Check returns what a campaign of a base with settings would ask of its machine. It
 	// reports settings that the base cannot be run with, as a *FieldError where one field
 	// is to blame. nil: every campaign is from recorded data.
@@ -70,11 +71,12 @@ type Service struct {
 
 	mu        sync.Mutex
 	campaigns map[string]*entry
-	order     []*entry           // as they were made
-	keys      map[string]*entry  // by idempotency key
-	machines  map[string]string  // what a machine is busy with: the ID of a campaign, or a probe
-	schedule  map[string]*agenda // by base
-	cron      gocron.Scheduler   // nil before Run, and with Options.Once
+	order     []*entry              // as they were made
+	keys      map[string]*entry     // by idempotency key
+	machines  map[string]string     // what a machine is busy with: the ID of a campaign, or a probe
+	schedule  map[string]*agenda    // by base
+	online    map[string]keptOnline // by name
+	cron      gocron.Scheduler      // nil before Run, and with Options.Once
 	draining  bool
 	started   bool
 	idle      []*entry // campaigns that are over and whose track is in memory, oldest use first
@@ -99,7 +101,7 @@ func New(opt Options) (*Service, error) {
 	s := &Service{
 		opt: opt, clock: opt.Clock, log: opt.Log,
 		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
-		schedule: map[string]*agenda{}, changed: make(chan struct{}),
+		schedule: map[string]*agenda{}, online: map[string]keptOnline{}, changed: make(chan struct{}),
 	}
 	if s.clock == nil {
 		s.clock = clockwork.NewRealClock()
@@ -182,5 +184,6 @@ func (s *Service) Ready() error {
 }
 
 // Events returns the service's own row: "campaign" with a Campaign whenever the
-// state of one changes, and "schedule" with a Scheduled for every decision.
+// state of one changes, "schedule" with a Scheduled for every decision, and "online" with
+// an Online whenever there is news of a watched folder.
 func (s *Service) Events() Feed { return s.events.row }

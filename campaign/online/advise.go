@@ -2,7 +2,6 @@ package online
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -36,54 +35,68 @@ type Selected struct {
 	Now      func(coll.Point) coll.Algorithm
 }
 
+// ofJob is a sample of a job, by its place.
+type ofJob struct {
+	Sample
+	job int
+}
+
 // possible returns the samples of algorithms that can run where they ran.
-func (s Selected) possible(samples []Sample) []Sample {
+func (s Selected) possible(jobs []Job) []ofJob {
 	known := map[coll.Candidate]bool{}
-	var out []Sample
-	for _, of := range samples {
-		can, asked := known[of.Candidate]
-		if !asked {
-			can = slices.Contains(s.Feasible(of.Point), of.Algorithm)
-			known[of.Candidate] = can
-		}
-		if can {
-			out = append(out, of)
+	var out []ofJob
+	for j, job := range jobs {
+		for _, of := range job.Calls {
+			can, asked := known[of.Candidate]
+			if !asked {
+				can = slices.Contains(s.Feasible(of.Point), of.Algorithm)
+				known[of.Candidate] = can
+			}
+			if can {
+				out = append(out, ofJob{of, j})
+			}
 		}
 	}
 	return out
 }
 
-// Advise says what to select and what to explore in runs to come. samples are of all runs so
-// far, earlier holds what was measured elsewhere, in a campaign or on another machine, by
-// source. Samples of what cannot run count for nothing. The advice is ordered by point.
+// Learnt is what was learnt of samples.
+type Learnt struct {
+	Advice  []Advice // by point
+	problem Problem
+	jobs    []Job
+	calls   [][]timed // of each class, in the order of jobs
+	now     []int     // of each class: what is selected without them
+	book    *book
+}
+
+// Learn says what to select and what to explore in runs to come. jobs are all so far, in the
+// order of time; earlier holds what was measured elsewhere, in a campaign or on another
+// machine, by source. Samples of what cannot run count for nothing.
 // O(points · algorithms² · measurements) operations.
-func Advise(policy string, samples []Sample, earlier [][]coll.Measurement, sel Selected, opt Options) ([]Advice, error) {
+func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, sel Selected, opt Options) (Learnt, error) {
 	adviser := advisers[policy]
 	if adviser == nil {
-		return nil, fmt.Errorf("policy %q: want %s or %s", policy, PolicyTutti, PolicyIOTA)
+		return Learnt{}, fmt.Errorf("policy %q: want %s or %s", policy, PolicyTutti, PolicyIOTA)
 	}
-	p, calls := classesOf(sel.possible(samples), earlier, sel.Feasible)
-	b, now := newBook(p, earlier), make([]int, len(p.Classes))
+	p, samples := classesOf(sel.possible(jobs), earlier, sel.Feasible)
+	l := Learnt{problem: p, jobs: jobs, now: make([]int, len(p.Classes)), calls: make([][]timed, len(p.Classes)), book: newBook(p, earlier)}
 	for i, c := range p.Classes {
-		now[i] = max(0, slices.Index(c.Algorithms, sel.Now(c.Point)))
-		for a, algorithm := range c.Algorithms {
-			var logs []float64
-			for _, s := range calls[i] {
-				if s.Algorithm == algorithm {
-					logs = append(logs, math.Log(s.Seconds()))
-				}
-			}
-			for _, x := range clipped(logs) {
-				b.add(i, a, math.Exp(x))
+		l.now[i] = max(0, slices.Index(c.Algorithms, sel.Now(c.Point)))
+		for _, s := range samples[i] {
+			if a := slices.Index(c.Algorithms, s.Algorithm); a >= 0 {
+				l.calls[i] = append(l.calls[i], timed{s.job, a, s.Seconds()})
 			}
 		}
 	}
-	out, err := adviser(p, b, now, opt)
-	for i := range out {
-		out[i].Class, out[i].Samples = p.Classes[i], len(calls[i])
-		out[i].Low, out[i].High = sameBits(p.Classes[i].MsgBytes)
+	l.book.hold(l.calls)
+	var err error
+	l.Advice, err = adviser(p, l.book, l.now, opt)
+	for i := range l.Advice {
+		l.Advice[i].Class, l.Advice[i].Samples = p.Classes[i], len(samples[i])
+		l.Advice[i].Low, l.Advice[i].High = sameBits(p.Classes[i].MsgBytes)
 	}
-	return out, err
+	return l, err
 }
 
 // sameBits are the sizes with as many bits.
@@ -97,9 +110,9 @@ func sameBits(bytes int64) (low, high int64) {
 
 // classesOf returns the classes of samples and of what was measured elsewhere, with the
 // samples of each.
-func classesOf(samples []Sample, earlier [][]coll.Measurement, feasible func(coll.Point) []coll.Algorithm) (Problem, [][]Sample) {
-	in := map[coll.Point][]Sample{}
-	add := func(p coll.Point, s ...Sample) {
+func classesOf(samples []ofJob, earlier [][]coll.Measurement, feasible func(coll.Point) []coll.Algorithm) (Problem, [][]ofJob) {
+	in := map[coll.Point][]ofJob{}
+	add := func(p coll.Point, s ...ofJob) {
 		low, _ := sameBits(p.MsgBytes)
 		p.MsgBytes = low
 		in[p] = append(in[p], s...)
@@ -122,7 +135,7 @@ func classesOf(samples []Sample, earlier [][]coll.Measurement, feasible func(col
 	}
 	slices.SortFunc(points, coll.ComparePoints)
 	var p Problem
-	var calls [][]Sample
+	var calls [][]ofJob
 	for _, at := range points {
 		found := sizes[at]
 		if len(in[at]) > 0 {
@@ -171,11 +184,11 @@ func clipped(logs []float64) []float64 {
 
 // adviseBelieving is our policy's. An algorithm is worth a call when knowing more is worth
 // what it is expected to take longer than the best; its weight is what that leaves, for the
-// time of a call.
-func adviseBelieving(p Problem, b *book, now []int, _ Options) ([]Advice, error) {
+// time of a call. What is selected has the weight that holds the price of exploring down.
+func adviseBelieving(p Problem, b *book, now []int, opt Options) ([]Advice, error) {
 	out := make([]Advice, len(p.Classes))
 	for _, c := range collectivesOf(p) {
-		of, err := b.advise(c, now)
+		of, err := b.advise(c, now, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +203,7 @@ func adviseBelieving(p Problem, b *book, now []int, _ Options) ([]Advice, error)
 
 // advise is our policy's advice for the classes of one collective, of which something is
 // known; the others' is empty.
-func (b *book) advise(c coll.Collective, now []int) ([]Advice, error) {
+func (b *book) advise(c coll.Collective, now []int, opt Options) ([]Advice, error) {
 	belief, err := learner.Believe(b.measurements(c), b.before(c)...)
 	if err != nil {
 		return nil, err
@@ -216,30 +229,35 @@ func (b *book) advise(c coll.Collective, now []int) ([]Advice, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = one.advice(j, now[i])
+		out[i] = one.advice(j, now[i], b.timed[i]/2, opt)
 	}
 	return out, nil
 }
 
 // advice of a policy for its one class, where an algorithm is selected now.
-func (b *believing) advice(j *joint, now int) Advice {
+func (b *believing) advice(j *joint, now int, drawn float64, opt Options) Advice {
 	index, best := b.index(j, 0)
 	a := Advice{Best: now, Weights: make([]float64, len(index))}
 	expected := j.expected(best)
-	some := false
 	for i, x := range index {
 		if i != best && x < expected {
 			a.Weights[i] = (expected - x) / j.expected(i)
-			some = true
 		}
-	}
-	if !some { // it is watched
-		a.Weights[best] = 1
 	}
 	if j.at(best, paidFor) < j.expected(now) {
 		a.Best = best
 	}
-	a.Faster = j.expected(0) / j.expected(a.Best)
+	selected := j.expected(a.Best)
+	a.Faster = j.expected(0) / selected
+	prices := make([]float64, len(index))
+	for i := range prices {
+		t := j.expected(i)
+		if b.book.tallies[0][i].n == 0 {
+			t = untried * j.at(i, 0)
+		}
+		prices[i] = max(0, t/selected-1)
+	}
+	a.Weights = mixed(a.Weights, prices, a.Best, drawn, opt.affords(a.Faster))
 	return a
 }
 

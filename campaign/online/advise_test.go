@@ -32,6 +32,17 @@ func played(calls int, bytes int64, seconds ...float64) (samples []Sample, algor
 	return samples, algorithms
 }
 
+// adviceOf is what is learnt.
+func adviceOf(policy string, jobs []Job, earlier [][]coll.Measurement, sel Selected) ([]Advice, error) {
+	l, err := Learn(policy, jobs, earlier, sel, DefaultOptions())
+	return l.Advice, err
+}
+
+// oneJob is a job that has left samples.
+func oneJob(samples ...[]Sample) []Job {
+	return []Job{{Samples: Samples{Calls: slices.Concat(samples...)}}}
+}
+
 func among(algorithms []coll.Algorithm, now coll.Algorithm) Selected {
 	return Selected{
 		Feasible: func(coll.Point) []coll.Algorithm { return algorithms },
@@ -44,11 +55,11 @@ func TestAdviseOnExcluded(t *testing.T) {
 	samples, algorithms := played(10, 1024, 4e-5, 1e-5)
 	for _, policy := range []string{PolicyTutti, PolicyIOTA} {
 		only := samples[10:] // of the second
-		advice, err := Advise(policy, only, nil, among(algorithms[:1], coll.Default), DefaultOptions())
+		advice, err := adviceOf(policy, oneJob(only), nil, among(algorithms[:1], coll.Default))
 		if err != nil || len(advice) != 0 {
 			t.Errorf("%s: %v, %v, want no advice", policy, advice, err)
 		}
-		if advice, err = Advise(policy, samples, nil, among(algorithms[:1], coll.Default), DefaultOptions()); err != nil || len(advice) != 1 || advice[0].Samples != 10 {
+		if advice, err = adviceOf(policy, oneJob(samples), nil, among(algorithms[:1], coll.Default)); err != nil || len(advice) != 1 || advice[0].Samples != 10 {
 			t.Errorf("%s: %+v, %v, want ten calls of the default", policy, advice, err)
 		}
 	}
@@ -77,7 +88,7 @@ func TestAdvise(t *testing.T) {
 			if tc.untried {
 				algorithms = append(algorithms, coll.Algorithm{Name: "z"})
 			}
-			got, err := Advise(PolicyTutti, samples, nil, among(algorithms, tc.now), DefaultOptions())
+			got, err := adviceOf(PolicyTutti, oneJob(samples), nil, among(algorithms, tc.now))
 			if err != nil || len(got) != 1 {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -98,12 +109,12 @@ func TestAdvise(t *testing.T) {
 func TestAdviseIOTA(t *testing.T) {
 	seconds := []float64{4e-5, 1e-5, 2e-5, 8e-5, 4e-5}
 	few, algorithms := played(3, 16, seconds...)
-	got, err := Advise(PolicyIOTA, few, nil, among(algorithms, coll.Default), DefaultOptions())
+	got, err := adviceOf(PolicyIOTA, oneJob(few), nil, among(algorithms, coll.Default))
 	if err != nil || got[0].Best != 0 || math.Abs(got[0].Weights[0]-got[0].Weights[3]) > 1e-9 {
 		t.Fatalf("%d, %v, %v: want the default, all drawn alike", got[0].Best, got[0].Weights, err)
 	}
 	many, _ := played(30, 16, seconds...)
-	got, err = Advise(PolicyIOTA, many, nil, among(algorithms, coll.Default), DefaultOptions())
+	got, err = adviceOf(PolicyIOTA, oneJob(many), nil, among(algorithms, coll.Default))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +139,7 @@ func TestAdviseClasses(t *testing.T) {
 			})
 		}
 	}
-	got, err := Advise(PolicyTutti, slices.Concat(small, other, large), [][]coll.Measurement{offline}, among(algorithms, coll.Default), DefaultOptions())
+	got, err := adviceOf(PolicyTutti, oneJob(small, other, large), [][]coll.Measurement{offline}, among(algorithms, coll.Default))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,10 +161,10 @@ func TestAdviseClasses(t *testing.T) {
 }
 
 func TestAdviseNothing(t *testing.T) {
-	if got, err := Advise(PolicyTutti, nil, nil, among(nil, coll.Default), DefaultOptions()); err != nil || len(got) != 0 {
+	if got, err := adviceOf(PolicyTutti, nil, nil, among(nil, coll.Default)); err != nil || len(got) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := Advise(PolicyStar, nil, nil, among(nil, coll.Default), DefaultOptions()); err == nil {
+	if _, err := adviceOf(PolicyStar, nil, nil, among(nil, coll.Default)); err == nil {
 		t.Error("star advises")
 	}
 }

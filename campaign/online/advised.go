@@ -1,41 +1,58 @@
 package online
 
-import "slices"
+import (
+	"slices"
+
+	"tutti/coll"
+)
 
 // advised is what libtutti does with the tables of Advise: what is held to be best, but for
 // a share of calls that are drawn by weights. As many others are timed; only of these calls
 // anything is learnt, between runs.
 type advised struct {
 	problem           Problem
-	book              *book
+	earlier           [][]coll.Measurement
+	calls             [][]timed // of each class, of all runs
+	run               int
 	opt               Options
 	advice            []Advice
 	sums              [][]float64 // prefix sums of weights
 	explored, watched []int       // calls in this run
 	drawn             []uint64    // draws so far
-	timed             bool        // the call that was just chosen
+	served            [][]bool    // of each class: whether each algorithm, and what is selected, has served in this run
+	kept              bool        // the time of the call that was just chosen
 }
 
-func newAdvised(p Problem, b *book, opt Options) (*advised, error) {
+func newAdvised(p Problem, earlier [][]coll.Measurement, opt Options) (*advised, error) {
 	n := len(p.Classes)
-	a := &advised{problem: p, book: b, opt: opt, advice: make([]Advice, n), sums: make([][]float64, n), drawn: make([]uint64, n)}
-	for i, c := range p.Classes { // a table of nothing explores everything
-		a.advice[i].Weights = slices.Repeat([]float64{1}, len(c.Algorithms))
+	a := &advised{
+		problem: p, earlier: earlier, calls: make([][]timed, n), opt: opt,
+		advice: make([]Advice, n), sums: make([][]float64, n), drawn: make([]uint64, n),
+	}
+	for i, c := range p.Classes {
+		a.advice[i].Weights = Unknown(len(c.Algorithms), opt)
 	}
 	a.begin()
 	return a, a.end()
 }
 
 func (a *advised) begin() {
-	a.explored, a.watched = make([]int, len(a.problem.Classes)), make([]int, len(a.problem.Classes))
+	n := len(a.problem.Classes)
+	a.explored, a.watched, a.served = make([]int, n), make([]int, n), make([][]bool, n)
+	for i, c := range a.problem.Classes {
+		a.served[i] = make([]bool, len(c.Algorithms)+1)
+	}
 }
 
 func (a *advised) end() error {
+	b, now := newBook(a.problem, a.earlier), make([]int, len(a.problem.Classes))
+	b.hold(a.calls)
+	a.run++
 	for _, c := range collectivesOf(a.problem) {
-		if len(a.book.measurements(c)) == 0 && len(a.book.before(c)) == 0 {
+		if len(b.measurements(c)) == 0 && len(b.before(c)) == 0 {
 			continue
 		}
-		advice, err := a.book.advise(c, make([]int, len(a.problem.Classes)))
+		advice, err := b.advise(c, now, a.opt)
 		if err != nil {
 			return err
 		}
@@ -59,20 +76,33 @@ func (a *advised) choose(class int) (int, bool) {
 	u := uniform(append(key, forShare)...)
 	explores := u < a.opt.Explore && a.explored[class] < a.opt.Explored
 	watches := u >= a.opt.Explore && u < 2*a.opt.Explore && a.watched[class] < a.opt.Explored
-	a.timed = explores || watches
-	if watches {
+	switch {
+	case explores:
+		a.explored[class]++
+		chosen := drawn(a.sums[class], uniform(append(key, forWeights)...))
+		a.serve(class, chosen, chosen)
+		return chosen, true
+	case watches:
 		a.watched[class]++
+		a.serve(class, len(a.served[class])-1, a.tuned(class))
+	default:
+		a.kept = false
 	}
-	if !explores {
-		return a.tuned(class), false
+	return a.tuned(class), false
+}
+
+// serve is told of a timed call before it is made: its place in served, and its algorithm. The
+// first that each serves makes communicators and plans: its time is not kept.
+func (a *advised) serve(class, place, algorithm int) {
+	if algorithm == 0 {
+		place = 0
 	}
-	a.explored[class]++
-	return drawn(a.sums[class], uniform(append(key, forWeights)...)), true
+	a.kept, a.served[class][place] = a.served[class][place], true
 }
 
 func (a *advised) observe(class, algorithm int, seconds float64) bool {
-	if a.timed {
-		a.book.add(class, algorithm, seconds)
+	if a.kept {
+		a.calls[class] = append(a.calls[class], timed{a.run, algorithm, seconds})
 	}
 	return false
 }

@@ -14,6 +14,10 @@ type book struct {
 	tallies [][]tally
 	earlier [][]coll.Measurement // of each source
 	within  tally                // of deviations from the means of runs, see noise
+
+	// Of hold alone.
+	timed    []float64 // calls of each class that a job times on average
+	standing standing
 }
 
 // tally is Welford's running mean and sum of squared deviations of logarithms of times.
@@ -45,6 +49,28 @@ func (b *book) add(class, algorithm int, seconds float64) {
 		b.within.n++
 		b.within.m2 += t.m2 - before
 	}
+}
+
+// hold adds the calls that still hold; calls are of each class, in the order of time.
+func (b *book) hold(calls [][]timed) {
+	b.standing, b.timed = recent(b.problem, calls), make([]float64, len(calls))
+	for class, of := range calls {
+		b.timed[class] = perJob(of)
+		for a, logs := range b.standing.logs[class] {
+			for _, x := range clipped(logs) {
+				b.add(class, a, math.Exp(x))
+			}
+		}
+	}
+}
+
+// perJob returns how many of calls a job has that has some.
+func perJob(calls []timed) float64 {
+	jobs := map[int]bool{}
+	for _, c := range calls {
+		jobs[c.job] = true
+	}
+	return float64(len(calls)) / float64(max(1, len(jobs)))
 }
 
 // What a call is taken to differ by before there are repetitions, and how many calls that

@@ -1,9 +1,9 @@
 // Package online is about learning while applications run. Samples that libtutti leaves in
 // jobs become advice for the next ones: what to select and what to explore.
 //
-//	s, err := online.ReadSamples("learned/n1-4711.samples")
+//	jobs, err := online.ReadFolder("learned", "MPICH")
 //	...
-//	advice, err := online.Advise(online.PolicyTutti, s.Calls, campaigns, selected, online.DefaultOptions())
+//	learnt, err := online.Learn(online.PolicyTutti, jobs, campaigns, selected, online.DefaultOptions())
 //
 // Policies that choose algorithms and learn from the times of their calls are replayed over
 // recorded times: IOTA, a share of exploration, what libtutti does with advice, STAR-MPI and

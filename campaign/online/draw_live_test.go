@@ -22,7 +22,7 @@ func TestLiveDraw(t *testing.T) {
 	for i, name := range []string{"ring", "rabenseifner", "recursive_doubling", "nonoverlapping", "library_default"} {
 		mix.Choices = append(mix.Choices, libtutti.Choice{Weight: weights[i], Algorithm: coll.Algorithm{Name: name}})
 	}
-	before := libtutti.Anywhere(coll.Bcast, []coll.Algorithm{coll.Default}) // so that the mix is not the first
+	before := libtutti.Anywhere(coll.Bcast, []libtutti.Choice{{Weight: 1, Algorithm: coll.Default}}) // so that the mix is not the first
 	table := libtutti.Table{Mixes: []libtutti.Mix{before, mix}}.Bytes()
 	sums := make([]float64, len(weights))
 	for i, w := range weights {

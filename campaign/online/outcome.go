@@ -1,8 +1,10 @@
 package online
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -11,9 +13,10 @@ import (
 )
 
 // Table returns the header and a row for each outcome: the first and the last run, what
-// was held to be best before the first and after the second, and what all runs lost.
+// was held to be best before the first and after the second, how much of the gain the second had,
+// and what all runs lost.
 func Table(outcomes []Outcome) (table.Row, []table.Row) {
-	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2",
+	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "alarms", "regret, s", "of iota's or star's"}
 	var rows []table.Row
 	rivals := leastRegret(outcomes)
@@ -30,10 +33,19 @@ func Table(outcomes []Outcome) (table.Row, []table.Row) {
 			beside = ratio(last.Regret / rival)
 		}
 		rows = append(rows, table.Row{o.Problem, o.Policy,
-			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned),
+			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned), gained(second),
 			percent(first.ExploredShare()), percent(last.ExploredShare()), alarms, fmt.Sprintf("%.4g", last.Regret), beside})
 	}
 	return header, rows
+}
+
+// gained is the part of what the best choices spare beside the default that a run has spared;
+// none where they spare less than 3 %.
+func gained(r Run) string {
+	if r.Default < 1.03*r.Best {
+		return "-"
+	}
+	return percent((r.Default - r.Seconds) / (r.Default - r.Best))
 }
 
 func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
@@ -95,4 +107,31 @@ func Draw(outcomes []Outcome) evaluate.Figure {
 		}
 	}
 	return evaluate.NewFigure("online", "Learning while applications run", charts)
+}
+
+// mostServed is how many algorithms DrawServed shows, those that served most in the last run.
+const mostServed = 6
+
+// DrawServed returns a figure of which algorithms served the class that takes most time, run by
+// run.
+func (o Outcome) DrawServed() evaluate.Figure {
+	order := make([]int, len(o.Class.Algorithms))
+	for a := range order {
+		order[a] = a
+	}
+	last := o.Runs[len(o.Runs)-1].Served
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[b], last[a]) })
+	chart := evaluate.Chart{X: "run", Y: fmt.Sprintf("calls of %v, %%", o.Class.Point)}
+	for _, a := range order[:min(mostServed, len(order))] {
+		line := evaluate.Line{Name: o.Class.Algorithms[a].String()}
+		for _, r := range o.Runs {
+			all := 0
+			for _, n := range r.Served {
+				all += n
+			}
+			line.Y = append(line.Y, 100*float64(r.Served[a])/float64(max(1, all)))
+		}
+		chart.Lines = append(chart.Lines, line)
+	}
+	return evaluate.NewFigure("served", fmt.Sprintf("%s: what %s runs", o.Problem, o.Policy), []evaluate.Chart{chart})
 }

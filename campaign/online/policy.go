@@ -66,7 +66,7 @@ func newPolicy(name string, p Problem, earlier [][]coll.Measurement, opt Options
 	case PolicyShare:
 		return newWeighted(p, earlier, opt, opt.Explore)
 	case PolicyExplore:
-		return newAdvised(p, newBook(p, earlier), opt)
+		return newAdvised(p, earlier, opt)
 	case PolicyStar:
 		return newStar(p, opt), nil
 	case PolicyTutti:

@@ -23,9 +23,10 @@ type Options struct {
 }
 
 // Slow makes an algorithm take Factor times as long in iterations From to To, without To, of
-// each run, in all classes.
+// each run from run Since on, in all classes.
 type Slow struct {
 	Algorithm coll.Algorithm
+	Since     int // the first run is 1
 	From, To  int
 	Factor    float64
 }
@@ -70,6 +71,7 @@ type Run struct {
 	Regret   float64 `json:"regret_seconds"`   // Seconds less Best, of this run and all before
 	Tuned    float64 `json:"tuned_over_best"`  // what is held to be best afterwards, beside what is
 	Alarms   []int   `json:"alarms,omitempty"` // iterations in which a change was noticed
+	Served   []int   `json:"served"`           // calls of Outcome.Class that each of its algorithms served
 }
 
 // OverBest is the time over that of the fastest choices.
@@ -85,6 +87,7 @@ func (r Run) ExploredShare() float64 { return float64(r.Explored) / float64(max(
 type Outcome struct {
 	Problem string             `json:"problem"`
 	Policy  string             `json:"policy"`
+	Class   Class              `json:"class"`           // in which the default takes most time
 	Start   float64            `json:"start_over_best"` // what is held to be best before the first run, beside what is
 	Runs    []Run              `json:"runs"`
 	Known   []coll.Measurement `json:"-"` // what the policy was told, for those who come after it
@@ -103,11 +106,18 @@ func Simulate(ctx context.Context, p Problem, name string, earlier [][]coll.Meas
 	if err != nil {
 		return out, err
 	}
+	main := 0
+	for i, c := range p.Classes {
+		if c.Calls*c.Seconds[0] > p.Classes[main].Calls*p.Classes[main].Seconds[0] {
+			main = i
+		}
+	}
+	out.Class = p.Classes[main]
 	seen := newBook(p, nil)
 	out.Start = tunedOverBest(p, pol)
 	regret := 0.0
 	for k := range opt.Runs {
-		s := &simulation{problem: p, opt: opt, number: k, policy: pol, oracle: name == PolicyOracle, seen: seen, count: make([]uint64, len(p.Classes))}
+		s := &simulation{problem: p, main: main, opt: opt, number: k, policy: pol, oracle: name == PolicyOracle, seen: seen, count: make([]uint64, len(p.Classes))}
 		if err := s.run(ctx); err != nil {
 			return out, err
 		}
@@ -137,6 +147,7 @@ func tunedOverBest(p Problem, pol policy) float64 {
 // simulation is one run.
 type simulation struct {
 	problem Problem
+	main    int // class whose calls are counted by algorithm
 	opt     Options
 	number  int
 	policy  policy
@@ -148,6 +159,7 @@ type simulation struct {
 
 func (s *simulation) run(ctx context.Context) error {
 	s.policy.begin()
+	s.result.Served = make([]int, len(s.problem.Classes[s.main].Algorithms))
 	for i := range s.opt.Iterations {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -199,6 +211,9 @@ func (s *simulation) call(class, iteration int) {
 	}
 	s.seen.add(class, chosen, seconds[chosen])
 	s.result.Calls++
+	if class == s.main {
+		s.result.Served[chosen]++
+	}
 	s.result.Seconds += seconds[chosen]
 	s.result.Best += seconds[best]
 	s.result.Default += seconds[0]
@@ -210,7 +225,7 @@ func (s *simulation) call(class, iteration int) {
 func (s *simulation) slowed(a coll.Algorithm, iteration int) float64 {
 	factor := 1.0
 	for _, slow := range s.opt.Slow {
-		if slow.Algorithm == a && iteration >= slow.From && iteration < slow.To {
+		if slow.Algorithm == a && s.number+1 >= slow.Since && iteration >= slow.From && iteration < slow.To {
 			factor *= slow.Factor
 		}
 	}

@@ -31,6 +31,7 @@ type replays struct {
 	opt      online.Options
 	output   string
 	picture  string
+	served   string
 	keep     string
 }
 
@@ -96,8 +97,9 @@ func replayFlags(cmd *cobra.Command) func() (replays, error) {
 	flags.Float64Var(&o.Explore, "explore", o.Explore, "share, explore: of calls that explore")
 	flags.IntVar(&o.Explored, "explored", o.Explored, "iota, share, explore: calls of a class that explore in a run, at most")
 	flags.Float64Var(&o.Over, "over", o.Over, "tutti: share of the default's time that learning may cost")
-	slow := flags.StringSlice("slow", nil, "`ALGORITHM@FROM-TO*FACTOR`: slower in these iterations of each run")
+	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from one on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")
+	flags.StringVar(&r.served, "served", "", "`FILE.png` of which algorithms the last policy ran in the last application's class that takes most time")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for what the last policy was told by the last application")
 	output := outputFlag(cmd)
 	return func() (replays, error) {
@@ -125,23 +127,29 @@ func replayFlags(cmd *cobra.Command) func() (replays, error) {
 	}
 }
 
-// parseSlow reads ALGORITHM@FROM-TO*FACTOR.
+// parseSlow reads ALGORITHM@[RUN:]FROM-TO*FACTOR.
 func parseSlow(text string) (online.Slow, error) {
-	fault := fmt.Errorf("--slow %s: want ALGORITHM@FROM-TO*FACTOR, as ring@250-400*2", text)
+	fault := fmt.Errorf("--slow %s: want ALGORITHM@[RUN:]FROM-TO*FACTOR, as ring@250-400*2, or ring@5:0-200*2 from run 5 on", text)
 	name, rest, ok := strings.Cut(text, "@")
+	since := 1
+	var err0 error
+	if run, later, some := strings.Cut(rest, ":"); some {
+		since, err0 = strconv.Atoi(run)
+		rest = later
+	}
 	span, times, ok2 := strings.Cut(rest, "*")
 	low, high, ok3 := strings.Cut(span, "-")
 	from, err1 := strconv.Atoi(low)
 	to, err2 := strconv.Atoi(high)
 	factor, err3 := strconv.ParseFloat(times, 64)
-	if !ok || !ok2 || !ok3 || errors.Join(err1, err2, err3) != nil {
+	if !ok || !ok2 || !ok3 || errors.Join(err0, err1, err2, err3) != nil {
 		return online.Slow{}, fault
 	}
 	algorithm, err := coll.ParseAlgorithm(name)
 	if err != nil {
 		return online.Slow{}, errors.Join(fault, err)
 	}
-	return online.Slow{Algorithm: algorithm, From: from, To: to, Factor: factor}, nil
+	return online.Slow{Algorithm: algorithm, Since: since, From: from, To: to, Factor: factor}, nil
 }
 
 // simulate replays every application under every policy.
@@ -171,6 +179,11 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 	}
 	if r.picture != "" {
 		if err := export.WriteFile(r.picture, online.Draw(outcomes).WritePNG); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	if r.served != "" {
+		if err := export.WriteFile(r.served, outcomes[len(outcomes)-1].DrawServed().WritePNG); err != nil {
 			return withOutputCode(err)
 		}
 	}

@@ -3,21 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/assembly"
 	"tutti/campaign/online"
 	"tutti/coll"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"
 	"tutti/preprocess"
+	"tutti/store"
 )
 
 // tableOf is the table in a folder that jobs learn in.
@@ -25,12 +25,15 @@ func tableOf(folder string) string { return filepath.Join(folder, "tutti.table")
 
 // update is what the flags of tutti online update say.
 type update struct {
-	folder  string
-	release string
-	base    string
-	from    []string
-	exclude []string
-	policy  string
+	folder   string
+	release  string
+	released bool // by a flag
+	base     string
+	from     []string
+	campaign string
+	exclude  []string
+	policy   string
+	output   string
 }
 
 func (a *app) onlineUpdateCommand() *cobra.Command {
@@ -44,8 +47,14 @@ make the same table.
 
 --from gives measurements of campaigns or of other machines, each a source of its own
 in what is believed; --base is a table whose rules hold until an algorithm is faster beyond doubt.
+--campaign takes both from the folder of a campaign that tuned libtutti. What jobs measured
+that began after a source was written is held against it.
 
-The policies: tutti explores what is worth it by the belief; iota draws by 1/t of forests.`,
+The policies: tutti explores what is worth it by the belief; iota draws by 1/t of forests.
+
+It says what exploring cost, how all calls did beside the default (with an interval of
+95 %), and of each class what is selected, since when and why. That is for jobs that
+explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and when.`,
 		Example: indent("tutti online update learned", "tutti online update learned --release 1+mpich-4.0.2 --base tuned/tutti.table --from tuned/measurements.csv"),
 		Args:    oneArgument("the folder of --learn"),
 	}
@@ -54,10 +63,15 @@ The policies: tutti explores what is worth it by the belief; iota draws by 1/t o
 	flags.StringVar(&u.release, "release", "1", "of libtutti: `VERSION` as in a campaign, 1+mpich-4.0.2 for MPICH's algorithms, too")
 	flags.StringVar(&u.base, "base", "", "`TABLE` whose rules come after those of the samples")
 	flags.StringSliceVar(&u.from, "from", nil, "`FILE`s of measurements, each a source of its own")
+	flags.StringVar(&u.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: its measurements are a source, its table and its release the default")
 	flags.StringSliceVar(&u.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
 	flags.StringVar(&u.policy, "policy", online.PolicyTutti, online.PolicyTutti+" or "+online.PolicyIOTA)
+	output := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u.folder = args[0]
+		u.folder, u.output, u.released = args[0], *output, cmd.Flags().Changed("release")
+		if err := checkOutput(cmd, u.output); err != nil {
+			return err
+		}
 		if u.policy != online.PolicyTutti && u.policy != online.PolicyIOTA {
 			return usageError(cmd, fmt.Errorf("--policy %s: want %s or %s", u.policy, online.PolicyTutti, online.PolicyIOTA))
 		}
@@ -76,64 +90,143 @@ func oneArgument(what string) cobra.PositionalArgs {
 }
 
 func (a *app) update(u update) error {
-	lib, cat, err := libraries.Release("libtutti", u.release)
+	excluded, base, sources, err := u.read()
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	opened, err := lib.Open(cat, "")
+	build, cat, err := openLearner(u.release)
 	if err != nil {
 		return err
 	}
-	build, ok := opened.(libtutti.Learner)
-	if !ok {
-		return errors.New("libtutti cannot learn")
-	}
-	excluded, base, earlier, err := u.read()
-	if err != nil {
-		return withCode(codeInput, err)
+	if u.folder, err = filepath.Abs(u.folder); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(u.folder, 0o777); err != nil {
 		return withOutputCode(err)
 	}
-	samples, err := readFolder(a.stderr, u.folder, build.Banner())
+	jobs, err := online.ReadFolder(u.folder, build.Banner())
 	if err != nil {
 		return withCode(codeInput, err)
+	}
+	for _, j := range jobs {
+		for _, fault := range j.Faults {
+			fmt.Fprintf(a.stderr, "warning: %s: %s: dropped\n", filepath.Join(u.folder, j.File), fault)
+		}
 	}
 	known := possible{cat, excluded}
 	now := func(p coll.Point) coll.Algorithm { return base.Select(p.Collective, p.Ranks(), p.PPN, p.MsgBytes) }
-	advice, err := online.Advise(u.policy, samples, earlier, online.Selected{Feasible: known.at, Now: now}, online.DefaultOptions())
+	var earlier [][]coll.Measurement
+	for _, s := range sources {
+		earlier = append(earlier, s.measured)
+	}
+	learnt, err := online.Learn(u.policy, jobs, earlier, online.Selected{Feasible: known.at, Now: now}, online.DefaultOptions())
 	if err != nil {
 		return err
 	}
-	rules, mixes := told(advice)
-	for _, c := range coll.Collectives() {
-		if c != coll.Alltoallv {
-			mixes = append(mixes, libtutti.Anywhere(c, known.of(c)))
-		}
-	}
-	folder, err := filepath.Abs(u.folder)
-	if err != nil {
-		return err
-	}
-	x, err := build.Learnt(base, rules, mixes, folder)
+	rules, mixes := told(learnt.Advice)
+	x, err := build.Learnt(base, rules, append(mixes, known.mixes(u.policy)...), u.folder)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	if err := x.Write(folder); err != nil {
+	if err := x.Write(u.folder); err != nil {
 		return withOutputCode(err)
 	}
-	a.showAdvice(advice, len(samples))
+	return a.tellLearnt(u, learnt, sources)
+}
+
+// openLearner opens a release of libtutti.
+func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
+	lib, cat, err := libraries.Release("libtutti", release)
+	if err != nil {
+		return nil, nil, withCode(codeInput, err)
+	}
+	opened, err := lib.Open(cat, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	build, ok := opened.(libtutti.Learner)
+	if !ok {
+		return nil, nil, errors.New("libtutti cannot learn")
+	}
+	return build, cat, nil
+}
+
+// tellLearnt writes down what changed, and shows what was learnt.
+func (a *app) tellLearnt(u update, learnt online.Learnt, sources []source) error {
+	updates, err := online.ReadUpdates(u.folder)
+	if err != nil {
+		return withCode(codeInput, err)
+	}
+	now := time.Now().UTC()
+	this := online.Update{Time: now, Changes: learnt.Turns(updates)}
+	if err := this.Write(u.folder); err != nil {
+		return withOutputCode(err)
+	}
+	report := learnt.Report(append(updates, this), now, online.DefaultOptions())
+	for _, s := range sources {
+		report.Drift = append(report.Drift, learnt.Drift(s.path, s.measured, s.written))
+	}
+	if u.output == "json" {
+		return a.printJSON(report)
+	}
+	a.showLearnt(report)
 	return nil
 }
 
+// source is a file of measurements made elsewhere.
+type source struct {
+	path     string
+	written  time.Time
+	measured []coll.Measurement
+}
+
+// readCampaign reads what a campaign measured of libtutti, and where its table is; it takes its
+// release unless a flag names one.
+func (u *update) readCampaign() (source, error) {
+	earlier, err := assembly.Earlier([]string{u.campaign})
+	if err != nil {
+		return source{}, err
+	}
+	about, err := os.Stat(filepath.Join(u.campaign, store.FileName))
+	if err != nil {
+		return source{}, err
+	}
+	s := source{path: u.campaign, written: about.ModTime()}
+	for _, p := range earlier[0].Problems {
+		if p.Library != libtutti.Library.Facts().Name {
+			continue
+		}
+		if !u.released {
+			u.release = p.Version
+		}
+		s.measured = append(s.measured, p.Measurements...)
+	}
+	if len(s.measured) == 0 {
+		return s, fmt.Errorf("%s: the campaign has measured nothing of libtutti", u.campaign)
+	}
+	if table := tableOf(u.campaign); u.base == "" {
+		if _, err := os.Stat(table); err == nil {
+			u.base = table
+		}
+	}
+	return s, nil
+}
+
 // read reads what the flags name.
-func (u update) read() (excluded []coll.Algorithm, base libtutti.Table, earlier [][]coll.Measurement, err error) {
+func (u *update) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range u.exclude {
 		alg, err := coll.ParseAlgorithm(name)
 		if err != nil {
 			return nil, base, nil, err
 		}
 		excluded = append(excluded, alg)
+	}
+	if u.campaign != "" {
+		s, err := u.readCampaign()
+		if err != nil {
+			return nil, base, nil, err
+		}
+		sources = append(sources, s)
 	}
 	if u.base != "" {
 		if base, err = readTable(u.base); err != nil {
@@ -145,9 +238,16 @@ func (u update) read() (excluded []coll.Algorithm, base libtutti.Table, earlier 
 		if err != nil {
 			return nil, base, nil, err
 		}
-		earlier = append(earlier, slices.DeleteFunc(t.Measurements(), func(m coll.Measurement) bool { return m.Collective == coll.Alltoallv }))
+		about, err := os.Stat(path)
+		if err != nil {
+			return nil, base, nil, err
+		}
+		sources = append(sources, source{path, about.ModTime(), t.Measurements()})
 	}
-	return excluded, base, earlier, nil
+	for i := range sources {
+		sources[i].measured = slices.DeleteFunc(sources[i].measured, func(m coll.Measurement) bool { return m.Collective == coll.Alltoallv })
+	}
+	return excluded, base, sources, nil
 }
 
 // possible is what a release can run, less what is excluded.
@@ -169,41 +269,20 @@ func (p possible) at(point coll.Point) []coll.Algorithm {
 	})
 }
 
-// readFolder reads the samples of all jobs, and says what of them is dropped. They are of one
-// MPI library: the one that the table is for, or any.
-func readFolder(w io.Writer, folder, banner string) ([]online.Sample, error) {
-	paths, err := filepath.Glob(filepath.Join(escaped(folder), "*.samples"))
-	if err != nil {
-		return nil, err
-	}
-	var out []online.Sample
-	var library, first string
-	for _, path := range paths { // in the order of their names
-		s, err := online.ReadSamples(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, fault := range s.Faults {
-			fmt.Fprintf(w, "warning: %s: %s: dropped\n", path, fault)
-		}
-		switch {
-		case s.Library == "":
+// mixes are for calls of which nothing is known.
+func (p possible) mixes(policy string) (out []libtutti.Mix) {
+	for _, c := range coll.Collectives() {
+		if c == coll.Alltoallv {
 			continue
-		case !strings.Contains(s.Library, banner):
-			return nil, fmt.Errorf("%s: samples of %s: want those of %s", path, s.Library, banner)
-		case library == "":
-			library, first = s.Library, path
-		case s.Library != library:
-			return nil, fmt.Errorf("%s: samples of %s: %s has those of %s: each MPI library wants a folder of its own", path, s.Library, first, library)
 		}
-		out = append(out, s.Calls...)
+		all := p.of(c)
+		weights := slices.Repeat([]float64{1}, len(all))
+		if policy == online.PolicyTutti {
+			weights = online.Unknown(len(all), online.DefaultOptions())
+		}
+		out = append(out, libtutti.Anywhere(c, libtutti.Weighed(all, weights)))
 	}
-	return out, nil
-}
-
-// escaped is a folder as a pattern that matches itself.
-func escaped(folder string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
+	return out
 }
 
 // told turns advice into rules and mixes.
@@ -220,22 +299,4 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 		})
 	}
 	return rules, mixes
-}
-
-func (a *app) showAdvice(advice []online.Advice, samples int) {
-	fmt.Fprintf(a.stdout, "%d calls\n", samples)
-	if len(advice) == 0 {
-		return
-	}
-	var rows []table.Row
-	for _, of := range advice {
-		explored := 0
-		for _, weight := range of.Weights {
-			if weight > 0 {
-				explored++
-			}
-		}
-		rows = append(rows, table.Row{of.Point, of.Samples, of.Algorithms[of.Best], fmt.Sprintf("%.2f", of.Faster), fmt.Sprintf("%d of %d", explored, len(of.Algorithms))})
-	}
-	a.printTable(table.Row{"point", "calls", "selected", "faster", "explored"}, rows)
 }

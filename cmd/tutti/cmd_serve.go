@@ -169,7 +169,7 @@ func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Optio
 		}
 	}
 	return service.Options{
-		State: c.State, Bases: c.Bases, Command: []string{program}, Environ: environ,
+		State: c.State, Bases: c.Bases, Online: c.Online, Command: []string{program}, Environ: environ,
 		Check: func(b service.Base, set map[string]string) (service.Ask, error) {
 			return config.CheckSettings(b.File, set)
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,12 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi/libtutti"
+	"tutti/service"
+	"tutti/store"
 )
 
 // updated returns the table that an update makes of a folder, and what it says.
@@ -30,11 +34,21 @@ func updated(t *testing.T, folder string, more ...string) (table libtutti.Table,
 // leave writes the samples of a job: of a broadcast by which binomial is the fastest.
 func leave(t *testing.T, folder, name, library string) string {
 	t.Helper()
+	return leaveSlowed(t, folder, name, library, 1)
+}
+
+// leaveSlowed has binomial take so many times as long.
+func leaveSlowed(t *testing.T, folder, name, library string, factor float64) string {
+	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# tutti-samples 1 %s\ncollective,nodes,ppn,msg_bytes,algorithm,longest,shortest\n", library)
 	for i := range 30 {
 		for k, algorithm := range []string{"binomial", "library_default", "pipeline(segsize=8192)"} {
-			fmt.Fprintf(&b, "bcast,2,4,1000,%s,%g,1e-6\n", algorithm, float64(k+1)*1e-5*(1+0.01*float64(i%5)))
+			took := float64(k+1) * 1e-5 * (1 + 0.01*float64(i%5))
+			if k == 0 {
+				took *= factor
+			}
+			fmt.Fprintf(&b, "bcast,2,4,1000,%s,%g,1e-6\n", algorithm, took)
 		}
 	}
 	path := filepath.Join(folder, name+".samples")
@@ -47,13 +61,13 @@ func leave(t *testing.T, folder, name, library string) string {
 func TestOnlineUpdate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "learned[1]")
 	table, stdout, _ := updated(t, folder)
-	if stdout != "0 calls\n" || len(table.Rules) != 0 || len(table.Mixes) != len(coll.Collectives())-1 {
+	if stdout != "calls 0, jobs 0\n" || len(table.Rules) != 0 || len(table.Mixes) != len(coll.Collectives())-1 {
 		t.Errorf("of nothing: %d rules, %d mixes, want none and one for each collective but alltoallv: %s", len(table.Rules), len(table.Mixes), stdout)
 	}
 
 	leave(t, folder, "a", "MPICH Version: 4.0.2 and so on")
 	table, stdout, stderr := updated(t, folder)
-	if !strings.HasPrefix(stdout, "90 calls\n") || stderr != "" {
+	if !strings.HasPrefix(stdout, "calls 90, jobs 1\n") || stderr != "" {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 	if got := table.Select(coll.Bcast, 8, 4, 600).String(); got != "binomial" {
@@ -62,6 +76,9 @@ func TestOnlineUpdate(t *testing.T) {
 	m := table.Mixes[0]
 	if m.Collective != coll.Bcast || m.Ranks != (libtutti.Range{Low: 8, High: 8}) || m.Bytes != (libtutti.Range{Low: 512, High: 1023}) {
 		t.Errorf("explored first: %+v", m)
+	}
+	if !strings.Contains(stdout, "2.00 times as fast as library_default (1.98 to 2.02), by 30 and 30 calls") {
+		t.Errorf("no reason in\n%s", stdout)
 	}
 	if again, _, _ := updated(t, folder); string(again.Bytes()) != string(table.Bytes()) {
 		t.Error("another table of the same samples")
@@ -76,7 +93,7 @@ func TestOnlineUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stdout, stderr = updated(t, folder, "--release", "1+mpich-4.0.2")
-	if !strings.HasPrefix(stdout, "179 calls\n") || !strings.Contains(stderr, "b.samples: line 92 is cut off: dropped") {
+	if !strings.HasPrefix(stdout, "calls 179, jobs 2\n") || !strings.Contains(stderr, "b.samples: line 92 is cut off: dropped") {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 
@@ -90,6 +107,138 @@ func TestOnlineUpdate(t *testing.T) {
 	table, _, _ = updated(t, folder, "--base", base)
 	if far, near := table.Select(coll.Bcast, 16, 4, 600).String(), table.Select(coll.Bcast, 8, 4, 1000).String(); far != "basic_linear" || near != "binomial" {
 		t.Errorf("selected elsewhere %s, here %s", far, near)
+	}
+}
+
+// TestOnlineUpdateTells: what exploring cost and is worth, what changed since when and why, and
+// how far applications are from what a campaign measured.
+func TestOnlineUpdateTells(t *testing.T) {
+	folder, measured := t.TempDir(), filepath.Join(t.TempDir(), "measured.csv")
+	rows := "collective,algorithm,nodes,ppn,msg_bytes,time_us\nbcast,binomial,2,4,1000,10\nbcast,library_default,2,4,1000,10\nbcast,chain,2,4,1000,10\n"
+	if err := os.WriteFile(measured, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(measured, before, before); err != nil {
+		t.Fatal(err)
+	}
+	report := func() (r service.OnlineReport) {
+		t.Helper()
+		stdout, _ := mustTutti(t, codeDone, "online", "update", folder, "--from", measured, "--output", "json")
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+			t.Fatalf("%v: %s", err, stdout)
+		}
+		return r
+	}
+	job := func(name string, factor float64) {
+		t.Helper()
+		leaveSlowed(t, folder, fmt.Sprintf("n1-%s-%d-0", name, time.Now().UnixNano()), "MPICH Version: 4.0.2", factor)
+	}
+
+	job("1", 1)
+	r := report()
+	c := r.Classes[0]
+	if r.Calls != 90 || r.AllJobs != 1 || len(r.Classes) != 1 || c.Selected.Name != "binomial" || !c.Before.IsDefault() || c.Since.IsZero() ||
+		c.FasterLow < 1.9 || c.FasterHigh > 2.1 {
+		t.Errorf("%+v", r)
+	}
+	// Selected was the default: a third of the calls were of one that takes 1.5 times as long, a third of one that takes half.
+	if p := r.Price; p.Cost > 0.001 || p.OverDefault < 0.99 || p.OverDefault > 1.01 || p.Low > p.OverDefault || p.High < p.OverDefault {
+		t.Errorf("price %+v, want none: what was explored took as long as the default", p)
+	}
+	if d := r.Drift; len(d) != 1 || d[0].Candidates != 2 || d[0].Change < 0.4 || d[0].Change > 0.6 {
+		t.Errorf("drift %+v, want one time as it was and one twice that", d)
+	}
+
+	job("2", 1) // by the new table
+	if r = report(); r.Price.OverDefault > 0.9 || len(r.Turns) != 0 {
+		t.Errorf("price %+v, turns %+v: want less than the default and none", r.Price, r.Turns)
+	}
+	job("3", 10)
+	r = report()
+	if len(r.Turns) != 1 || r.Turns[0].Algorithm.Name != "binomial" || r.Turns[0].Factor < 9 || r.Turns[0].Factor > 11 {
+		t.Errorf("turns %+v: want binomial ten times as slow", r.Turns)
+	}
+	if c = r.Classes[0]; c.Selected.Name == "binomial" || c.Before.Name != "binomial" || !strings.Contains(c.Why, "binomial takes 9.9") {
+		t.Errorf("selected %s, was %s: %s", c.Selected, c.Before, c.Why)
+	}
+	text, _ := mustTutti(t, codeDone, "online", "update", folder)
+	if !strings.Contains(text, "from here on binomial takes 9.9") || strings.Count(string(readFile(t, filepath.Join(folder, "updates.jsonl"))), "\n") != 2 {
+		t.Errorf("want the change of times, and two updates that changed something:\n%s", text)
+	}
+}
+
+// TestOnlineUpdateFromCampaign: what a campaign measured of libtutti is a source, its table and
+// release are where learning begins.
+func TestOnlineUpdateFromCampaign(t *testing.T) {
+	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
+	campaignOf := func(dir, library string) {
+		t.Helper()
+		j, err := store.Create(dir, store.Header{Campaign: "c", Spec: json.RawMessage(`{"machine":"m","libraries":[{"name":"` + library + `","version":"1+mpich-4.0.2"}]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		problem := store.Problem{Library: library, Collective: coll.Bcast}
+		for i, name := range []string{"library_default", "binomial", "chain"} {
+			alg, err := coll.ParseAlgorithm(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 1000}, Algorithm: alg}
+			trial := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5 * float64(1+i), CostSeconds: 1}, Attempt: 1, State: coll.TrialDone}
+			if err := j.Append(store.Record{Kind: store.KindBatch, Problem: problem, Round: i + 1, Batch: []coll.Candidate{c}},
+				store.Record{Kind: store.KindTrial, Problem: problem, Round: i + 1, Trial: &trial}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	campaignOf(tuned, "libtutti")
+	base := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Reduce, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
+		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "binomial"}}}}.Bytes()
+	if err := os.WriteFile(tableOf(tuned), base, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, stdout, _ := updated(t, folder, "--campaign", tuned)
+	if table.For == "" || table.Select(coll.Reduce, 8, 4, 64).Name != "binomial" || !strings.Contains(stdout, "bcast 2x4 1000B") {
+		t.Errorf("for %q, %s: want MPICH's release, the rule of the campaign's table and its point\n%s", table.For, table.Bytes(), stdout)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	campaignOf(other, "mpich")
+	if _, stderr := mustTutti(t, codeInput, "online", "update", folder, "--campaign", other); !strings.Contains(stderr, "has measured nothing of libtutti") {
+		t.Errorf("a campaign of another library: %s", stderr)
+	}
+}
+
+// TestServeWatches: a service makes the table of a folder that its file names.
+func TestServeWatches(t *testing.T) {
+	dir := t.TempDir()
+	learned := filepath.Join(dir, "learned")
+	smallService(t, dir, "online:\n  - {name: app, folder: learned, release: 1+mpich-4.0.2, exclude: [\"pipeline(segsize=8192)\"]}\n")
+	once := func() string {
+		t.Helper()
+		cmd, output := process(t, dir, "serve", "-c", filepath.Join(dir, "service.yaml"), "--once")
+		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
+			t.Fatalf("exit code %d\n%s", code, output)
+		}
+		return output.String()
+	}
+	if said := once(); !strings.Contains(said, "make it with tutti online update "+learned) {
+		t.Errorf("without the folder:\n%s", said)
+	}
+	if err := os.Mkdir(learned, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	leave(t, learned, "a", "MPICH Version: 4.0.2 and so on")
+	if said := once(); strings.Contains(said, "no new table") {
+		t.Errorf("with samples:\n%s", said)
+	}
+	table, err := libtutti.Parse(readFile(t, tableOf(learned)))
+	if err != nil || table.Select(coll.Bcast, 8, 4, 600).Name != "binomial" {
+		t.Errorf("%v: %s", err, table.Bytes())
+	}
+	if strings.Contains(string(table.Bytes()), " pipeline(segsize=8192) ") {
+		t.Error("what the file excludes is in the table")
 	}
 }
 

@@ -29,15 +29,17 @@ func onlineArgs(t *testing.T, more ...string) []string {
 
 func TestOnlineSimulate(t *testing.T) {
 	dir := t.TempDir()
-	picture, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept)...)
+	picture, served, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "served.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept, "--served", served)...)
 	for _, want := range []string{"application", "│ app         │ star ", "│ app         │ tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if _, err := png.Decode(bytes.NewReader(readFile(t, picture))); err != nil {
-		t.Errorf("picture: %v", err)
+	for _, path := range []string{picture, served} {
+		if _, err := png.Decode(bytes.NewReader(readFile(t, path))); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 	again, _ := mustTutti(t, codeDone, onlineArgs(t, "--policy", "iota,tutti", "--from", kept, "--output", "json")...)
 	lines := strings.Split(strings.TrimSpace(again), "\n")
@@ -64,7 +66,7 @@ func TestOnlineSimulateRefuses(t *testing.T) {
 		want string
 	}{
 		{"no such policy", []string{"--policy", "best"}, codeUsage, `policy "best": want one of iota, share`},
-		{"slow without a span", []string{"--slow", "lr*2"}, codeUsage, "want ALGORITHM@FROM-TO*FACTOR"},
+		{"slow without a span", []string{"--slow", "lr*2"}, codeUsage, "want ALGORITHM@[RUN:]FROM-TO*FACTOR"},
 		{"slow of nothing", []string{"--slow", "lr@5-5*2"}, codeUsage, "iterations 5 to 5"},
 		{"noise", []string{"--noise", "-1"}, codeUsage, "noise -1: want a number from 0 to 1"},
 		{"another machine", []string{"--recorded", "Z"}, codeInput, `nothing of machine "Z" and library "mpich": it has A, C`},

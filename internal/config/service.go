@@ -27,6 +27,7 @@ type Service struct {
 	Proxies  api.Proxies
 	Hosts    []string // names that browsers may use for the address
 	Bases    []service.Base
+	Online   []service.Watched
 	Ceilings service.Ceilings // of what campaigns take of machines
 	Limits   ServiceLimits
 	Drain    time.Duration
@@ -55,6 +56,7 @@ func serviceFields(s *Service, dir string) []field {
 		{"proxies.trusted", "addresses and networks of the proxies whose word is taken for where a request comes from and whether it came over TLS; unix: whoever uses the socket", []any{}, proxies(&s.Proxies)},
 		{"proxies.header", "header by which they name the client: X-Forwarded-For (with X-Forwarded-Proto) or Forwarded", "X-Forwarded-For", forwardedHeader(&s.Proxies)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
+		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, func(_ *Campaign, v any) error { return watched(s, dir, v) }},
 		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(service.DefaultCampaign), number(func(*Campaign) *float64 { return &s.Ceilings.Campaign }, 0.001, 1e9)},
 		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(service.DefaultDay), number(func(*Campaign) *float64 { return &s.Ceilings.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
@@ -113,6 +115,7 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 	s.agreeProxies(fault)
 	s.agreeHours(fault)
+	s.agreeOnline(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
 	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
 		return // or a fault already

@@ -301,7 +301,8 @@ func exploreAll(t *testing.T, release, dir string) {
 	var mixes []libtutti.Mix
 	for _, c := range coll.Collectives() {
 		if c != coll.Alltoallv {
-			mixes = append(mixes, libtutti.Anywhere(c, append(cat.Algorithms(c), coll.Default)))
+			all := append(cat.Algorithms(c), coll.Default)
+			mixes = append(mixes, libtutti.Anywhere(c, libtutti.Weighed(all, slices.Repeat([]float64{1}, len(all)))))
 		}
 	}
 	x, err := b.(libtutti.Learner).Learnt(base, nil, mixes, dir)

@@ -53,14 +53,9 @@ func (b build) Learnt(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Ex
 	return b.export(t, settings, dir), nil
 }
 
-// Anywhere is a mix for all calls of a collective of which nothing is known, every
-// algorithm with the same weight.
-func Anywhere(c coll.Collective, algorithms []coll.Algorithm) Mix {
-	m := Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, mostBytes}}
-	for _, a := range algorithms[:min(len(algorithms), mostChoices)] {
-		m.Choices = append(m.Choices, Choice{Weight: 1, Algorithm: a})
-	}
-	return m
+// Anywhere is a mix for all calls of a collective.
+func Anywhere(c coll.Collective, choices []Choice) Mix {
+	return Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, mostBytes}, Choices: choices}
 }
 
 // Weighed makes choices of weights, the largest being mostWeight; what is less than one of

@@ -29,6 +29,8 @@ type Backend interface {
 	Bases() []service.Base
 	Schedule() []service.Scheduled
 	NodeHours() service.NodeHours
+	// Online returns the watched folders of samples.
+	Online() []service.Online
 
 	Rounds(id string) ([]service.Round, error)
 	// Measurements returns at most limit of those behind line after of the journal.

@@ -25,6 +25,9 @@ type (
 	schedule struct {
 		Schedule []service.Scheduled `json:"schedule"`
 	}
+	onlineList struct {
+		Online []service.Online `json:"online"`
+	}
 	roundList struct {
 		Rounds []service.Round `json:"rounds"`
 	}
@@ -83,6 +86,7 @@ func (a *API) resultRoutes() {
 	get(a, "/node-hours", "node-hours", "The node-hours that campaigns may take of machines, and what is left today", func(context.Context, *struct{}) (*body[service.NodeHours], error) {
 		return &body[service.NodeHours]{a.backend.NodeHours()}, nil
 	})
+	get(a, "/online", "online", "What applications have learnt, of each folder of samples that the service watches", a.online)
 	getList[roundList](a, "rounds", "What each round measured and why", a.backend.Rounds)
 	getList[curve](a, "curve", "How good the selection was after each round", a.backend.Curve)
 	getList[jobList](a, "jobs", "The jobs of a campaign", a.backend.Jobs)
@@ -95,6 +99,18 @@ func (a *API) resultRoutes() {
 		c, err := a.backend.Compare(ctx, in.A, in.B)
 		return reply(a, c, err)
 	})
+}
+
+// online tells of the watched folders.
+func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error) {
+	out := onlineList{Online: []service.Online{}}
+	for _, o := range a.backend.Online() {
+		if !callerOf(ctx).operate {
+			o = o.Redacted()
+		}
+		out.Online = append(out.Online, o)
+	}
+	return &body[onlineList]{out}, nil
 }
 
 // getList registers a list that grows with the journal of a campaign, as the one field

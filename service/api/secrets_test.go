@@ -28,7 +28,11 @@ func guarded(t *testing.T) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.events.all = []service.Event{{Seq: 1, Type: "campaign", Data: campaign}}
+	online, err := json.Marshal(f.Online()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.events.all = []service.Event{{Seq: 1, Type: "campaign", Data: campaign}, {Seq: 2, Type: "online", Data: online}}
 	f.events.ended = true
 	f.feeds["c1"].ended = true
 	f.feeds["c1"].all = []service.Event{
@@ -68,6 +72,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 		{"rounds", "GET", "/api/v1/campaigns/c1/rounds", nil, 200, false},
 		{"jobs", "GET", "/api/v1/campaigns/c1/jobs", nil, 200, false},
 		{"measurements", "GET", "/api/v1/campaigns/c1/measurements?format=csv", nil, 200, false},
+		{"what applications learnt", "GET", "/api/v1/online", nil, 200, true},
 		{"bases", "GET", "/api/v1/bases", nil, 200, false},
 		{"metrics", "GET", "/metrics", nil, 200, false},
 		{"another method", "POST", "/api/v1/campaigns/c1/files/journal.jsonl", nil, 403, false},

@@ -36,7 +36,8 @@ type fake struct {
 	row       *row
 	asked     []service.Request
 	keys      map[string]string
-	refuse    error        // what Create answers instead
+	refuse    error // what Create answers instead
+	online    []service.Online
 	broken    atomic.Int32 // answers about what was learnt that fail
 }
 
@@ -224,6 +225,8 @@ func (f *fake) Bases() []service.Base {
 func (f *fake) Schedule() []service.Scheduled {
 	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Decision: "ran: age 31 d"}}
 }
+
+func (f *fake) Online() []service.Online { return f.online }
 
 func (f *fake) NodeHours() service.NodeHours {
 	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Promised: 26.2, Left: 10, Until: begun.Add(14 * time.Hour)}

@@ -76,10 +76,12 @@ func TestWidths(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", strings.Repeat("long", 50), service.Done, 1, -1)
 	f.add("c2", "after", service.Running, 1.3, 500)
+	f.online = watchedFolders()
 	home := serve(t, f, nil)
 	ctx := pagetest.Browse(t, home)
 	for _, width := range []int64{360, 768, 1440} {
 		for hash, ready := range map[string]string{
+			"#/online":       learnt,
 			"#/":             `document.querySelectorAll("tbody tr").length === 2`,
 			"#/campaigns/c2": drawn, "#/compare/c1/c2": `document.querySelectorAll("td.c[data-point]").length > 100`,
 		} {

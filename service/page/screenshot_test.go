@@ -27,6 +27,7 @@ func TestScreenshots(t *testing.T) {
 	f.add("c1", "before the upgrade", service.Done, 1, -1)
 	f.add("c2", "after the upgrade", service.Done, 1.6, -1)
 	f.add("c3", "night of MPICH 4.3", service.Running, 1, 560)
+	f.online = watchedFolders()[:1]
 	home := serve(t, f, nil)
 	ctx := pagetest.Browse(t, home)
 	shots := []struct {
@@ -40,6 +41,7 @@ func TestScreenshots(t *testing.T) {
 		{"campaign-1440-light", "#/campaigns/c3", drawn, 1440, "light"},
 		{"campaign-1440-dark", "#/campaigns/c3", drawn, 1440, "dark"},
 		{"compare-1440-light", "#/compare/c1/c2", `document.querySelectorAll("td.c[data-point]").length > 100`, 1440, "light"},
+		{"online-1440-light", "#/online", learnt, 1440, "light"},
 		{"list-360-light", "#/", `document.querySelectorAll("tbody tr").length === 3`, 360, "light"},
 		{"campaign-360-dark", "#/campaigns/c3", drawn, 360, "dark"},
 	}

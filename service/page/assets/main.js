@@ -5,14 +5,15 @@ import { el, notice } from './dom.js';
 import { listView } from './list.js';
 import { campaignView } from './campaign.js';
 import { compareView } from './compare.js';
+import { onlineView } from './online.js';
 
 const byId = (id) => document.getElementById(id);
 
 // A view fills the main part and returns what ends it.
-const views = { list: listView, campaign: campaignView, compare: compareView };
+const views = { list: listView, campaign: campaignView, compare: compareView, online: onlineView };
 let leaveView = () => {};
 
-// parse reads #/campaigns/ID, #/compare/A/B and takes all else for the list.
+// parse reads #/campaigns/ID, #/compare/A/B, #/online and takes all else for the list.
 function parse(hash) {
   let parts;
   try {
@@ -23,6 +24,7 @@ function parse(hash) {
   const [head, ...rest] = parts;
   if (head === 'campaigns' && rest[0]) return { view: 'campaign', rest };
   if (head === 'compare') return { view: 'compare', rest };
+  if (head === 'online') return { view: 'online', rest };
   return { view: 'list', rest: [] };
 }
 
@@ -126,5 +128,11 @@ addEventListener('hashchange', async () => {
   await show();
   if (location.hash !== '#main') byId('main').focus({ preventScroll: true });
 });
+// A page that the browser keeps for the way back would keep its streams open, of which a browser has few.
+addEventListener('pagehide', () => {
+  leaveView();
+  leaveView = () => {};
+});
+addEventListener('pageshow', (e) => { if (e.persisted) show(); });
 whoAmI().catch((error) => notice(error.message, true));
 show();

@@ -1,0 +1,78 @@
+package online
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/coll"
+)
+
+func keep(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Jobs come in the order in which they began, which names say; a name of another kind leaves
+// the time of the file.
+func TestReadFolder(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"z-9-1000000000-0.samples", "node-1-7-2000000000-0.samples", "other.samples", "tutti.table", "empty-1-5-0.samples"} {
+		text := whole
+		if name == "empty-1-5-0.samples" {
+			text = ""
+		}
+		keep(t, filepath.Join(folder, name), text)
+	}
+	jobs, err := ReadFolder(folder, "MPI 1")
+	if err != nil || len(jobs) != 3 {
+		t.Fatalf("%d jobs, want 3: %v", len(jobs), err)
+	}
+	if jobs[0].Begun != time.Unix(1, 0) || jobs[1].Begun != time.Unix(2, 0) || jobs[2].File != "other.samples" || jobs[2].Begun != jobs[2].Last || len(jobs[0].Calls) != 3 {
+		t.Errorf("%+v", jobs)
+	}
+	if _, err := ReadFolder(folder, "MPI 2"); err == nil || !strings.Contains(err.Error(), "want those of MPI 2") {
+		t.Errorf("error %v, want that they are of another library", err)
+	}
+	if _, err := ReadFolder(filepath.Join(folder, "none"), ""); err == nil {
+		t.Error("no folder is no error")
+	}
+}
+
+func TestUpdates(t *testing.T) {
+	folder := t.TempDir()
+	if got, err := ReadUpdates(folder); err != nil || got != nil {
+		t.Errorf("%v, %v of a new folder", got, err)
+	}
+	class := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 512}
+	ring := coll.Algorithm{Name: "ring"}
+	for k, u := range []Update{{}, {Time: time.Unix(1, 0).UTC(), Changes: []Turn{{class, coll.Default, ring, "1.2 times as fast"}}}} {
+		if err := u.Write(folder); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadUpdates(folder)
+		if err != nil || len(got) != k || k == 1 && got[0].Changes[0] != u.Changes[0] {
+			t.Errorf("%+v, %v: want %d updates", got, err, k)
+		}
+	}
+	path := filepath.Join(folder, updatesName)
+	line, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(t, path, string(line)+`{"time":`)
+	got, err := ReadUpdates(folder)
+	if err != nil || len(got) != 1 {
+		t.Errorf("%v, %v: want what comes before a line that is cut off", got, err)
+	}
+	if _, _, known := last(got, class, time.Unix(0, 0)); known {
+		t.Error("a turn is known before it was made")
+	}
+	if turn, at, known := last(got, class, never); !known || turn.To != ring || !at.Equal(time.Unix(1, 0)) {
+		t.Errorf("%+v at %v", turn, at)
+	}
+}

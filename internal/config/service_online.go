@@ -1,0 +1,100 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tutti/coll"
+	"tutti/mpi/libraries"
+	"tutti/service"
+)
+
+// watchedEvery is how often a folder of samples is looked at by default.
+const watchedEvery = time.Minute
+
+// watched reads the list of folders of samples.
+func watched(s *Service, dir string, v any) error {
+	given, ok := v.([]any)
+	if !ok {
+		return errors.New("want a list of folders, each with name and folder")
+	}
+	var faults faultList
+	for i, item := range given {
+		w, err := toWatched(item, dir)
+		if err == nil && slices.ContainsFunc(s.Online, func(o service.Watched) bool { return o.Name == w.Name || o.Folder == w.Folder }) {
+			err = fmt.Errorf("%s or its folder is given twice", w.Name)
+		}
+		if err != nil {
+			faults.add(fmt.Sprintf("[%d]", i), err)
+		}
+		s.Online = append(s.Online, w)
+	}
+	return faults.err()
+}
+
+func toWatched(item any, dir string) (service.Watched, error) {
+	w := service.Watched{Every: watchedEvery}
+	m, ok := item.(map[string]any)
+	if !ok {
+		return w, errors.New("want name and folder")
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if err := setWatched(&w, key, m[key]); err != nil {
+			return w, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	if w.Name == "" || w.Folder == "" {
+		return w, errors.New("want name and folder")
+	}
+	if w.Drift > 0 && w.Base == "" {
+		return w, errors.New("drift: from the last campaign of a base, but there is no base")
+	}
+	if !filepath.IsAbs(w.Folder) {
+		w.Folder = filepath.Join(dir, w.Folder)
+	}
+	return w, nil
+}
+
+// setWatched reads one key of a folder of samples.
+func setWatched(w *service.Watched, key string, v any) error {
+	switch key {
+	case "name":
+		return text(func(*Campaign) *string { return &w.Name }, isName)(nil, v)
+	case "folder":
+		return text(func(*Campaign) *string { return &w.Folder }, notEmpty)(nil, v)
+	case "base":
+		return text(func(*Campaign) *string { return &w.Base }, notEmpty)(nil, v)
+	case "release":
+		return text(func(*Campaign) *string { return &w.Release }, isLearner)(nil, v)
+	case "exclude":
+		return texts(func(*Campaign) *[]string { return &w.Exclude }, 0, isAlgorithm)(nil, v)
+	case "every":
+		return duration(func(*Campaign) *time.Duration { return &w.Every })(nil, v)
+	case "drift":
+		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10)(nil, v)
+	}
+	return errors.New("unknown key: want name, folder, base, release, exclude, every, drift")
+}
+
+func isLearner(release string) error {
+	_, _, err := libraries.Release("libtutti", release)
+	return err
+}
+
+func isAlgorithm(name string) error {
+	_, err := coll.ParseAlgorithm(name)
+	return err
+}
+
+// agreeOnline is about bases that are none.
+func (s *Service) agreeOnline(fault func(key string, err error)) {
+	for i, w := range s.Online {
+		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b service.Base) bool { return b.Name == w.Base }) {
+			fault(fmt.Sprintf("online[%d].base", i), fmt.Errorf("%s is none of bases", w.Base))
+		}
+	}
+}

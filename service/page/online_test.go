@@ -1,0 +1,78 @@
+package page_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"tutti/coll"
+	"tutti/internal/test/pagetest"
+	"tutti/service"
+)
+
+// watchedFolders are two: one whose jobs have taught something, and one that cannot be read.
+func watchedFolders() []service.Online {
+	at := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 32, MsgBytes: 65536}
+	ring := coll.Algorithm{Name: "ring"}
+	r := &service.OnlineReport{
+		Time: begun, Calls: 21480, AllJobs: 37,
+		Jobs: []service.OnlineJob{
+			{File: "n1-4711-1-0.samples", Begun: begun.Add(-5 * time.Hour), Last: begun.Add(-4 * time.Hour), Calls: 610},
+			{File: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Last: begun.Add(-10 * time.Second), Calls: 588},
+		},
+		Price: service.OnlinePrice{Explore: 0.1, Cost: 0.012, OverDefault: 0.78, Low: 0.76, High: 0.8},
+		Classes: []service.OnlineClass{
+			{Point: at, Low: 65536, High: 131071, Calls: 9120, Selected: ring, Faster: 1.43, FasterLow: 1.38, FasterHigh: 1.48, Explored: 2, Of: 14,
+				Since: begun.Add(-49 * time.Hour), Before: coll.Default, Why: "1.43 times as fast as library_default (1.38 to 1.48), by 412 and 88 calls"},
+			{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 32, MsgBytes: 64}, Low: 64, High: 127, Calls: 12360, Selected: coll.Default, Faster: 1, FasterLow: 1, FasterHigh: 1, Of: 11},
+		},
+		Turns: []service.OnlineTurn{{Job: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Point: &at, Algorithm: coll.Algorithm{Name: "rabenseifner"}, Factor: 2.1}},
+		Drift: []service.OnlineDrift{{Source: "/state/campaigns/c1/results", Candidates: 12, Change: 0.043, Ratio: 1.02}},
+	}
+	return []service.Online{
+		{Watched: service.Watched{Name: "production", Folder: "/scratch/learned", Base: "night", Drift: 0.25}, Looked: begun, Decision: "no campaign: 12 candidates differ by 4.3 %", Report: r},
+		{Watched: service.Watched{Name: "test jobs", Folder: "/scratch/none"}, Error: "open /scratch/none: no such file or directory"},
+	}
+}
+
+const learnt = `document.querySelectorAll("[data-online] tbody tr").length === 2`
+
+// TestOnline: what applications have learnt, what it cost and why a selection changed; news come
+// by themselves.
+func TestOnline(t *testing.T) {
+	f := newFake(t, time.Hour)
+	f.online = watchedFolders()
+	home := serve(t, f, nil)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/online"))
+	pagetest.Until(t, ctx, learnt)
+	text := strings.ReplaceAll(pagetest.Eval[string](t, ctx, `document.querySelector("main").textContent`), "\u00a0", " ")
+	for _, want := range []string{
+		"21 480 calls of 37 jobs", "1 at work then", "took 1.2 % of the time", "0.780 of the default (0.760 to 0.800)", "1.430 1.380 to 1.480", "2 of 14",
+		"1.43 times as fast as library_default", "rabenseifner at allreduce 16×32 64 KiB takes 2.100 times as long", "12 candidates differ by 4.3 %",
+		"no such file or directory", "No table was made yet",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+
+	news := watchedFolders()[0]
+	news.Report.Classes[1].Selected = coll.Algorithm{Name: "pipeline(segsize=8192)"}
+	data, err := json.Marshal(news)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.row.add("online", data)
+	pagetest.Until(t, ctx, `document.querySelector("main").textContent.includes("pipeline(segsize=8192)")`)
+}
+
+func TestOnlineNothing(t *testing.T) {
+	home := serve(t, newFake(t, time.Hour), nil)
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/online"))
+	pagetest.Until(t, ctx, `document.querySelector("main .empty")?.textContent.includes("No folder is watched")`)
+}

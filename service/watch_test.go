@@ -1,0 +1,152 @@
+package service_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/internal/test/patience"
+	"tutti/service"
+)
+
+// fakeUpdate tells of as many calls as the samples of a folder have bytes, and that they differ
+// from a campaign by what the folder's file drift says.
+func fakeUpdate(args []string, campaign string) int {
+	folder := args[2]
+	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
+	if err != nil {
+		return fail(1, err)
+	}
+	var r service.OnlineReport
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return fail(1, err)
+		}
+		if string(content) == "broken" {
+			return fail(3, os.ErrInvalid)
+		}
+		r.Calls, r.AllJobs = r.Calls+len(content), r.AllJobs+1
+	}
+	if campaign != "" {
+		d := service.OnlineDrift{Source: campaign, Candidates: 8}
+		if content, err := os.ReadFile(filepath.Join(folder, "drift")); err == nil {
+			if err := json.Unmarshal(content, &d.Change); err != nil {
+				return fail(1, err)
+			}
+		}
+		r.Drift = append(r.Drift, d)
+	}
+	note(filepath.Join(folder, "calls.txt"), strings.Join(args, " "))
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		return fail(1, err)
+	}
+	return 0
+}
+
+func leave(t *testing.T, folder, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// learnt waits until something holds of the one watched folder.
+func learnt(t *testing.T, s *service.Service, holds func(service.Online) bool) service.Online {
+	t.Helper()
+	for deadline := time.Now().Add(patience.Long); ; time.Sleep(2 * time.Millisecond) {
+		o := s.Online()[0]
+		if holds(o) {
+			return o
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v, report %+v", o, o.Report)
+		}
+	}
+}
+
+// TestWatch: an update for new samples and for no others; a folder that cannot be read, or whose
+// samples cannot, is a message; a restart forgets nothing.
+func TestWatch(t *testing.T) {
+	folder, state := filepath.Join(t.TempDir(), "learned"), t.TempDir()
+	opt := options(t, state, base(t, "a", fakeFile{Trials: 1}))
+	opt.Online = []service.Watched{{Name: "app", Folder: folder, Release: "1+mpich-4.0.2", Exclude: []string{"ring"}, Every: 2 * time.Millisecond}}
+	s, stop := running(t, opt)
+	learnt(t, s, func(o service.Online) bool {
+		return strings.Contains(o.Error, "make it with tutti online update "+folder)
+	})
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	learnt(t, s, func(o service.Online) bool { return o.Error == "" && o.Report != nil })
+	leave(t, folder, "x.samples", "12345")
+	learnt(t, s, func(o service.Online) bool { return o.Report.Calls == 5 })
+	leave(t, folder, "y.samples", "broken")
+	o := learnt(t, s, func(o service.Online) bool { return o.Error != "" })
+	if !strings.Contains(o.Error, "exit code 3: tutti: invalid argument") || o.Report.Calls != 5 {
+		t.Errorf("error %q, report %+v: want what tutti said, and the report before", o.Error, o.Report)
+	}
+	leave(t, folder, "y.samples", "123456")
+	learnt(t, s, func(o service.Online) bool { return o.Error == "" && o.Report.Calls == 11 })
+	stop()
+
+	made, err := os.ReadFile(filepath.Join(folder, "calls.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "online update " + folder + ` --output json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(made), want) < 3 {
+		t.Errorf("called by %s, want %s", made, want)
+	}
+	s, stop = running(t, opt)
+	defer stop()
+	first := s.Online()[0].Looked
+	if o := learnt(t, s, func(o service.Online) bool { return o.Looked.After(first) }); o.Report.Calls != 11 {
+		t.Errorf("after a restart %+v", o)
+	}
+	if again, err := os.ReadFile(filepath.Join(folder, "calls.txt")); err != nil || len(again) != len(made) {
+		t.Errorf("after a restart an update was made of what had not changed: %s, %v", again[len(made):], err)
+	}
+	told := 0
+	events, _ := s.Events().After(0, 0)
+	for _, e := range events {
+		if e.Type == "online" {
+			told++
+		}
+	}
+	if told < 5 {
+		t.Errorf("%d events, want one for each news", told)
+	}
+}
+
+// TestWatchDrift: applications that are far from what the last campaign measured start one more.
+func TestWatchDrift(t *testing.T) {
+	folder := t.TempDir()
+	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
+	opt.Online = []service.Watched{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
+	s, stop := running(t, opt)
+	defer stop()
+	learnt(t, s, func(o service.Online) bool { return o.Report != nil })
+	first, _, err := s.Create(t.Context(), service.Request{Base: "a"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(t, folder, "drift", "0.1")
+	learnt(t, s, func(o service.Online) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
+	if n := len(s.Campaigns()); n != 1 {
+		t.Fatalf("%d campaigns, want the one that was asked for", n)
+	}
+	leave(t, folder, "drift", "0.3")
+	leave(t, folder, "x.samples", "1")
+	o := learnt(t, s, func(service.Online) bool { return len(s.Campaigns()) > 1 })
+	second := s.Campaigns()[0]
+	if want := "8 candidates timed by applications differ from campaign " + first.ID + " by 30.0 %"; !strings.Contains(second.Reason, want) || second.Base != "a" {
+		t.Errorf("campaign %+v, decision %q: want %s", second, o.Decision, want)
+	}
+	leave(t, folder, "drift", "0")
+	learnt(t, s, func(o service.Online) bool {
+		return strings.Contains(o.Decision, "differ from campaign "+second.ID+" by 0.0 %")
+	})
+}
