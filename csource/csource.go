@@ -51,7 +51,7 @@ var (
 
 	// Runtime sits between an application and its MPI library. It is a shared object,
 	// to be preloaded or linked.
-	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}}
+	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm"}}
 )
 
 // BenchFormat is the version of Bench's plan and output.

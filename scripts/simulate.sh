@@ -4,7 +4,7 @@
 #   scripts/simulate.sh FOLDER MACHINE RANKS PPN PLACEMENT PROGRAM ARGUMENT...
 #
 # FOLDER has what scripts/simulate-build.sh made, MACHINE is one of csource/simulate/platform.cpp.
-# PLACEMENT of ranks: block fills nodes in order; dealt fills them too, but takes nodes from the
+# TABLE is what the runtime library follows; without it nothing. PLACEMENT of ranks: block fills nodes in order; dealt fills them too, but takes nodes from the
 # switches in turn; cyclic deals ranks over the nodes; random:SEED puts them anywhere. OPTIONS has
 # further options of SimGrid, such as --cfg=smpi/coll-selector:ompi; without them collectives of the
 # library are MPICH's: SMPI's own allgather, with which the runtime library begins, is all messages at
@@ -38,7 +38,7 @@ awk -v ranks="$ranks" -v ppn="$ppn" -v how="$placement" -v leaf="$leaf" 'BEGIN {
 	awk -v leaf="$leaf" 'BEGIN { for (i = 0; i < 64; i++) print "n" i " switch" int(i / leaf) }'
 } >"$work/topology"
 printf 'tutti-table 1\nend 83c4acc40092c633\n' >"$work/table"
-export MACHINE="$machine" TUTTI_TOPOLOGY="$work/topology" TUTTI_TABLE="$work/table"
+export MACHINE="$machine" TUTTI_TOPOLOGY="$work/topology" TUTTI_TABLE="${TABLE:-$work/table}"
 eager=65537
 case $machine in tree | flat | fat) eager=16385 ;; esac
 # shellcheck disable=SC2086

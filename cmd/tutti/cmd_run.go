@@ -18,7 +18,7 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] -- PROGRAM [ARGUMENT...]",
+		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] [--within] -- PROGRAM [ARGUMENT...]",
 		Short: "Run an application, trace the collectives it calls, choose how they run or learn",
 		Long: `Runs a command, most often mpiexec with an application, with the library that
 "tutti runtime build" has made. The exit code is the command's own.
@@ -33,6 +33,13 @@ what it selects runs by algorithms of the library instead of MPI's own.
 of --table, tries other algorithms in a share of the calls (--explore), and
 leaves in the folder how long they took, for the next update.
 
+--within learns while the program runs, by the same table: in each place it tries
+the algorithms a few times, keeps the fastest, and tries again when its times
+change. It needs no folder.
+
+Either way trying others costs at most a share of the time of what the table
+selects (--over), but for what an algorithm takes beyond what was expected.
+
 The library is named by LD_PRELOAD. Open MPI's mpirun passes that to other
 nodes only when it is told: mpirun -x LD_PRELOAD ...`,
 		Example: indent("tutti run --trace trace.csv -- mpiexec -n 64 ./app", "tutti run --table tuned/tutti.table -- mpiexec -n 64 ./app",
@@ -43,15 +50,21 @@ nodes only when it is told: mpirun -x LD_PRELOAD ...`,
 	table := cmd.Flags().String("table", "", "choose algorithms by this table")
 	learn := cmd.Flags().String("learn", "", "explore by the table of this `FOLDER` and leave samples there")
 	explore := cmd.Flags().Float64("explore", 0.1, "with --learn: the share of calls that explore")
+	within := cmd.Flags().Bool("within", false, "learn while the program runs, by --table or the table of --learn")
+	over := cmd.Flags().Float64("over", 0.03, "with --learn or --within: the share of collective time that trying others may cost")
 	library := cmd.Flags().String("library", csource.Runtime.Name, "the library that tutti runtime build has made")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return usageError(cmd, errors.New("want the program that is to run, after --"))
-		case *trace == "" && *table == "" && *learn == "":
+		case *trace == "" && *table == "" && *learn == "" && !*within:
 			return usageError(cmd, errors.New("want --trace FILE, --table FILE or --learn FOLDER"))
 		case !(*explore >= 0 && *explore <= 1):
 			return usageError(cmd, fmt.Errorf("--explore %g: want a share from 0 to 1", *explore))
+		case !(*over >= 0 && *over <= mostOver):
+			return usageError(cmd, fmt.Errorf("--over %g: want a share from 0 to %g", *over, mostOver))
+		case *within && *learn == "" && *table == "":
+			return usageError(cmd, errors.New("--within: want --table FILE or --learn FOLDER"))
 		}
 		if *learn != "" && *table == "" {
 			*table = tableOf(*learn)
@@ -72,10 +85,19 @@ nodes only when it is told: mpirun -x LD_PRELOAD ...`,
 		if *learn != "" {
 			env = append(env, fmt.Sprintf("TUTTI_EXPLORE=%g", *explore))
 		}
+		if *learn != "" || *within {
+			env = append(env, fmt.Sprintf("TUTTI_OVER=%g", *over))
+		}
+		if *within {
+			env = append(env, "TUTTI_MODE=learn")
+		}
 		return a.runProgram(cmd, args, env)
 	}
 	return cmd
 }
+
+// mostOver is where the library takes a share for a mistake.
+const mostOver = 1e6
 
 // pathVariable is a variable of the environment that names a file, or none.
 type pathVariable struct{ name, path string }

@@ -69,12 +69,12 @@ static int swap_and_combine(const call *c, int out, int n, int to, int in, int m
         if (at_k < m)
             e = start_get(c, at(c, tmp, w * step), at_most(step, m - at_k), from, &got[w]);
         if (e == MPI_SUCCESS)
-            e = PMPI_Wait(&sent[w], MPI_STATUS_IGNORE);
+            e = wait_all(&sent[w], 1);
         if (e == MPI_SUCCESS && at_k < n)
             e = start_put(c, at(c, c->data, out + at_k), at_most(step, n - at_k), to, &sent[w]);
         if (e != MPI_SUCCESS || before < 0 || before >= m)
             continue;
-        e = PMPI_Wait(&got[!w], MPI_STATUS_IGNORE);
+        e = wait_gets(&got[!w], 1);
         if (e == MPI_SUCCESS)
             e = combine(c, at(c, c->data, in + before), at(c, tmp, !w * step), at_most(step, m - before), 1);
     }

@@ -41,20 +41,23 @@ int alltoall_pair(const call *c)
 int alltoall_windows(const call *c)
 {
     int e = own_block(c), window = at_most(c->parameter > 0 ? c->parameter : 8, c->size), n = 0;
-    MPI_Request *all = malloc(2 * (size_t)window * sizeof *all);
-    if (all == NULL)
+    MPI_Request *in = malloc(2 * (size_t)window * sizeof *in), *out = in + window;
+    if (in == NULL)
         return MPI_ERR_NO_MEM;
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int to = after(c, c->rank, k), from = after(c, c->rank, -k);
-        e = start_get(c, block(c, c->data, from), c->count, from, &all[n++]);
+        e = start_get(c, block(c, c->data, from), c->count, from, &in[n]);
         if (e == MPI_SUCCESS)
-            e = start_put(c, block(c, c->send, to), c->count, to, &all[n++]);
-        if (e == MPI_SUCCESS && (n == 2 * window || k == c->size - 1)) {
-            e = wait_all(all, n);
-            n = 0;
-        }
+            e = start_put(c, block(c, c->send, to), c->count, to, &out[n]);
+        if (++n < window && k < c->size - 1)
+            continue;
+        if (e == MPI_SUCCESS)
+            e = wait_gets(in, n);
+        if (e == MPI_SUCCESS)
+            e = wait_all(out, n);
+        n = 0;
     }
-    free(all);
+    free(in);
     return e;
 }
 
@@ -156,9 +159,9 @@ int alltoall_mesh(const call *c)
 }
 
 /* Says to a rank, or hears from it, that a link is free. */
-static int tell(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, TAG + 1, c->comm); }
+static int tell(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, WORD, c->comm); }
 
-static int hear(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, TAG + 1, c->comm, MPI_STATUS_IGNORE); }
+static int hear(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, WORD, c->comm, MPI_STATUS_IGNORE); }
 
 /* One turn of the schedule; p is moved behind it. */
 static int take_turn(const call *c, const int **p, int words)
@@ -174,10 +177,10 @@ static int take_turn(const call *c, const int **p, int words)
     if (e == MPI_SUCCESS && to >= 0)
         e = start_put(c, block(c, c->send, to), c->count, to, &out);
     if (e == MPI_SUCCESS)
-        e = PMPI_Wait(&in, MPI_STATUS_IGNORE);
+        e = wait_gets(&in, 1);
     for (int i = 0; words && e == MPI_SUCCESS && i < tells[-1]; i++)
         e = tell(c, tells[i]);
-    return e != MPI_SUCCESS ? e : PMPI_Wait(&out, MPI_STATUS_IGNORE);
+    return e != MPI_SUCCESS ? e : wait_all(&out, 1);
 }
 
 /* In phases without contention. A message waits for those before it on its links.

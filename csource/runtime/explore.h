@@ -1,5 +1,6 @@
-/* Exploring: a share of calls runs algorithms that are drawn by weights of the table, and how long calls took is kept
- * in a file of samples. What is drawn depends on what all ranks of a communicator share alone. */
+/* Other algorithms than those that are selected are tried, and how long calls took is kept in a file of samples. By what all
+ * ranks of a communicator share: exploring, a share of calls runs algorithms that are drawn by weights of the table; learning
+ * within a run, those of each class of calls race (race.h), the winner serves and is watched (monitor.h). */
 #ifndef TUTTI_EXPLORE_H
 #define TUTTI_EXPLORE_H
 
@@ -14,10 +15,12 @@ int drawn(const double *sums, int n, double u);       /* the first place whose s
 
 /* explore.c */
 
-extern int exploring; /* the same on all ranks */
+extern int explore_doubts; /* how often ranks looked whether an algorithm had changed */
+extern int exploring; /* either of both; the same on all ranks */
 
-/* Rank 0 opens the file and reads what else it is told; collective. */
+/* Rank 0 opens a file in the folder, NULL being none, and reads what else it is told; collective. */
 void explore_start(MPI_Comm world, const char *folder);
+const char *explore_mode(void); /* what this rank's environment says; NULL: nothing */
 void explore_end(void); /* collective */
 
 typedef struct sample sample;

@@ -3,29 +3,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int carrying; /* messages of this call tell of a flag */
+static int flag;     /* this rank has it */
+
+void flag_carry(int raised)
+{
+    carrying = 1;
+    flag = raised;
+}
+
+int flag_heard(void)
+{
+    carrying = 0;
+    return flag;
+}
+
+static int out_tag(void) { return carrying && flag ? FLAGGED : TAG; }
+
+static int in_tag(void) { return carrying ? MPI_ANY_TAG : TAG; }
+
+static int received(int e, const MPI_Status *s)
+{
+    flag |= e == MPI_SUCCESS && carrying && s->MPI_TAG == FLAGGED;
+    return e;
+}
+
 int put(const call *c, const char *from, int n, int to)
 {
-    return PMPI_Send(from, n, c->type, rank_of(c, to), TAG, c->comm);
+    return PMPI_Send(from, n, c->type, rank_of(c, to), out_tag(), c->comm);
 }
 
 int get(const call *c, char *into, int n, int from)
 {
-    return PMPI_Recv(into, n, c->type, rank_of(c, from), TAG, c->comm, MPI_STATUS_IGNORE);
+    MPI_Status s;
+    return received(PMPI_Recv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s);
 }
 
 int start_put(const call *c, const char *from, int n, int to, MPI_Request *r)
 {
-    return PMPI_Isend(from, n, c->type, rank_of(c, to), TAG, c->comm, r);
+    return PMPI_Isend(from, n, c->type, rank_of(c, to), out_tag(), c->comm, r);
 }
 
 int start_get(const call *c, char *into, int n, int from, MPI_Request *r)
 {
-    return PMPI_Irecv(into, n, c->type, rank_of(c, from), TAG, c->comm, r);
+    return PMPI_Irecv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, r);
 }
 
 int swap(const call *c, const char *out, int n, int to, char *in, int m, int from)
 {
-    return PMPI_Sendrecv(out, n, c->type, rank_of(c, to), TAG, in, m, c->type, rank_of(c, from), TAG, c->comm, MPI_STATUS_IGNORE);
+    MPI_Status s;
+    return received(PMPI_Sendrecv(out, n, c->type, rank_of(c, to), out_tag(), in, m, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s);
 }
 
 int wait_all(MPI_Request *r, int n)
@@ -33,6 +60,17 @@ int wait_all(MPI_Request *r, int n)
     int e = MPI_SUCCESS;
     for (int i = 0; e == MPI_SUCCESS && i < n; i++)
         e = PMPI_Wait(&r[i], MPI_STATUS_IGNORE);
+    return e;
+}
+
+int wait_gets(MPI_Request *r, int n)
+{
+    int e = MPI_SUCCESS;
+    for (int i = 0; e == MPI_SUCCESS && i < n; i++)
+        if (r[i] != MPI_REQUEST_NULL) {
+            MPI_Status s;
+            e = received(PMPI_Wait(&r[i], &s), &s);
+        }
     return e;
 }
 
@@ -51,7 +89,9 @@ int exchange(const call *c, const char *out, int step)
         e = start_put(c, at(c, out, to * step), c->count, to, &all[n]);
     }
     if (e == MPI_SUCCESS)
-        e = wait_all(all, n);
+        e = wait_gets(all, c->size - 1);
+    if (e == MPI_SUCCESS)
+        e = wait_all(all + c->size - 1, c->size - 1);
     free(all);
     return e;
 }

@@ -69,12 +69,12 @@ int reduce_pipeline(const call *c)
         if (e == MPI_SUCCESS && v < c->size - 1)
             e = combine(c, part, tmp, n, 0);
         if (e == MPI_SUCCESS && v > 0)
-            e = PMPI_Wait(&out, MPI_STATUS_IGNORE);
+            e = wait_all(&out, 1);
         if (e == MPI_SUCCESS && v > 0)
             e = start_put(c, part, n, after(c, c->rank, -1), &out);
     }
     if (e == MPI_SUCCESS)
-        e = PMPI_Wait(&out, MPI_STATUS_IGNORE);
+        e = wait_all(&out, 1);
     scratch_free(c, tmp);
     return e != MPI_SUCCESS ? e : hand_on(c);
 }

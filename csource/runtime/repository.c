@@ -28,7 +28,7 @@ const algorithm repository[] = {
     {ALLTOALL, "modified_bruck", alltoall_bruck, 0, "radix"},
     {ALLTOALL, "windows", alltoall_windows, 0, "window"},
     {ALLTOALL, "mesh", alltoall_mesh, 0, NULL},
-    {ALLTOALL, "scheduled", alltoall_scheduled, PLACES, NULL},
+    {ALLTOALL, "scheduled", alltoall_scheduled, PLACES | WORDS, NULL},
     {ALLTOALL, "scheduled_barrier", alltoall_scheduled_barrier, PLACES, NULL},
     {ALLTOALL, "pair", alltoall_pair, POWER_OF_TWO, NULL},
     {ALLTOALLV, "linear", alltoallv_linear, 0, NULL},

@@ -57,6 +57,7 @@ enum {
     COUNT_SIZE = 8,      /* count_ge_size: count reaches the size of the communicator */
     COUNT_POWER_OF_TWO = 16, /* count_ge_pof2: ... the largest power of two up to it */
     PLACES = 32,         /* not of the catalogue: where ranks lie */
+    WORDS = 64,          /* nor this: nothing; some of its messages are signals, of a tag of their own */
 };
 
 typedef struct algorithm {
@@ -105,7 +106,12 @@ int scatter_binomial(const call *c), scatter_linear(const call *c);
 
 /* message.c: what they are made of. */
 
-enum { TAG = 1 };
+enum { TAG = 1, WORD, FLAGGED };
+
+/* In the next call of this rank messages tell whether a rank has raised a flag: who has it, or hears of it, sends it on, by
+ * another tag. Not in calls with words. Afterwards: whether this rank has it. */
+void flag_carry(int raised);
+int flag_heard(void);
 
 int put(const call *c, const char *from, int n, int to);
 int get(const call *c, char *into, int n, int from);
@@ -113,6 +119,7 @@ int start_put(const call *c, const char *from, int n, int to, MPI_Request *r);
 int start_get(const call *c, char *into, int n, int from, MPI_Request *r);
 int swap(const call *c, const char *out, int n, int to, char *in, int m, int from);
 int wait_all(MPI_Request *r, int n);
+int wait_gets(MPI_Request *r, int n); /* of what is received, which may tell of a flag */
 
 /* All ranks send to all others at once, beginning with different ones: what begins
  * at out for rank 0 and step elements later for each rank after it. */

@@ -112,7 +112,7 @@ static void begin(int threads)
     wanted[0] = trace_path != NULL;
     wanted[1] = table != NULL;
     wanted[2] = topology != NULL;
-    wanted[3] = samples != NULL;
+    wanted[3] = samples != NULL || (rank == 0 && explore_mode() != NULL);
     PMPI_Bcast(wanted, 4, MPI_INT, 0, world);
     PMPI_Allreduce(&many, &many_threads, 1, MPI_INT, MPI_MAX, world);
     if (many_threads && (wanted[0] || wanted[1]) && rank == 0)

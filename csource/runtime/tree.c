@@ -119,7 +119,7 @@ int tree_down(const call *c, tree *t)
         if (t->parent >= 0 && from == 0)
             e = get(c, c->data, n, t->parent);
         else if (t->parent >= 0)
-            e = PMPI_Wait(&in, MPI_STATUS_IGNORE);
+            e = wait_gets(&in, 1);
         if (e == MPI_SUCCESS && t->parent >= 0 && more > 0)
             e = start_get(c, at(c, c->data, next), more, t->parent, &in);
         for (int k = 0; e == MPI_SUCCESS && k < t->children; k++)
@@ -148,12 +148,12 @@ int tree_up(const call *c, tree *t)
                 e = combine(c, part, tmp, n, 0);
         }
         if (e == MPI_SUCCESS && t->parent >= 0)
-            e = PMPI_Wait(&out, MPI_STATUS_IGNORE);
+            e = wait_all(&out, 1);
         if (e == MPI_SUCCESS && t->parent >= 0)
             e = start_put(c, part, n, t->parent, &out);
     }
     if (e == MPI_SUCCESS)
-        e = PMPI_Wait(&out, MPI_STATUS_IGNORE);
+        e = wait_all(&out, 1);
     scratch_free(c, tmp);
     free(t->child);
     return e;

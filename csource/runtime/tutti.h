@@ -51,6 +51,11 @@ PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t roo
  * table has it: NULL when the MPI library's own did. */
 PUBLIC const char *tutti_ran(void);
 
+/* The next calls of this rank are of one place of the program, until another one is said: where it learns within a run, it
+ * learns for each place. All ranks of a communicator say the same between the same calls. MPI_Pcontrol says it too, by
+ * levels from 3 on; level 1 and 0 here are no place. */
+PUBLIC void tutti_site(int number);
+
 /* clock.c: the cheapest clock of one rank. */
 
 extern int counts_cycles; /* the processor's counter runs at one rate */
@@ -85,6 +90,7 @@ typedef struct comm {
     const shape *shape; /* NULL: the communicator is left alone */
     int rank;
     int served;       /* calls that an algorithm of ours was selected for, up to LASTING */
+    int lasts;        /* it was called often */
     MPI_Comm private; /* of our own messages */
     struct switched *switched; /* of algorithms of the MPI library */
     layout *layout;   /* NULL: no algorithm asked for it yet */

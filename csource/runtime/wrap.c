@@ -22,10 +22,9 @@ __attribute__((noinline)) static void explore(visit *v)
     if (v->comm->shape == NULL)
         return;
     v->pick = explore_call(v->comm, v->what, v->bytes, v->pick, &v->sample);
-    if (v->sample == NULL)
-        return;
     ran = NULL;
-    v->from = ticks();
+    if (v->sample != NULL)
+        v->from = ticks();
 }
 
 /* The visit is filled where it lies: a copy of what was just written makes a processor wait. */

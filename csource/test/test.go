@@ -24,6 +24,7 @@ var (
 	Calls       = program("calls")                         // makes every collective, with known sizes
 	Collectives = program("collectives", csource.Workload) // makes every collective in all forms and checks the data
 	Forced      = program("forced")                        // reads and writes control variables
+	Served      = program("served")                        // makes one call again and again and says what served it
 	Sizes       = program("sizes")                         // broadcasts of many sizes
 	Loop        = program("loop")                          // makes the same calls again and again
 	Fuzz        = program("fuzz", csource.Workload)        // makes random calls on random communicators and checks the data

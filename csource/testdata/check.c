@@ -1,6 +1,6 @@
 /* check [split] [-ALGORITHM] COUNT...: every algorithm of the repository against what MPI says the result is, with blocks or vectors of
  * these counts, + being one more than there are ranks, in the forms below, on places that are made up. Rank 0 says what is
- * wrong, and how many cases there were. All but one algorithm, if it is named. With split, on communicators of every size up to that of the world. */
+ * wrong, and how many cases there were. Where each rank hears of each, all must hear of one's flag. All but one algorithm, if it is named. With split, on communicators of every size up to that of the world. */
 #include "serve.h"
 
 #include <stdio.h>
@@ -209,13 +209,19 @@ static void check(const algorithm *what, int form, int parameter, int where, int
         sent[i] = raw(rank, i);
         want[i] = got[i] = what->what == BCAST && rank != root ? -1 : sent[i] + 1;
     }
-    if (!serve(&a, &p, &on, bytes_as_traced(&a)))
+    int hears = what->what == ALLGATHER || what->what == ALLREDUCE || what->what == ALLTOALL || what->what == BARRIER;
+    hears = hears && !(what->needs & WORDS);
+    if (hears)
+        flag_carry(cases[0] % (size + 1) == rank); /* one rank in turn, or none */
+    int served = serve(&a, &p, &on, bytes_as_traced(&a));
+    int heard = hears ? flag_heard() : 0;
+    if (!served)
         return;
     if (is_reduction(what->what))
         expect_reduction(&a, form);
     for (int r = 0; r < size; r++)
         expect_block(&a, form, r);
-    bad = a.error != MPI_SUCCESS || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
+    bad = a.error != MPI_SUCCESS || (hears && heard != (cases[0] % (size + 1) < size)) || memcmp(want, got, (size_t)promised(&a) * sizeof *want) != 0;
     PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_SUM, ours);
     cases[0]++;
     cases[1] += any > 0;

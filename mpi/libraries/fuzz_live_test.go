@@ -138,20 +138,31 @@ func number(t *testing.T, name string, otherwise int) int {
 // and of the MPI library's algorithms serve them, and no object of MPI is left. FUZZ_STEPS
 // and FUZZ_TABLES ask for more of them than the gate does, FUZZ_FIRST for other ones.
 func TestLiveFuzz(t *testing.T) {
-	fuzzBelow(t, false)
+	fuzzBelow(t, csource.Runtime)
 }
 
 // TestLiveFuzzExploring: the same where every algorithm is also explored, and ranks compare
 // what they draw.
-func TestLiveFuzzExploring(t *testing.T) { fuzzBelow(t, true) }
+func TestLiveFuzzExploring(t *testing.T) {
+	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE=0.5")
+}
 
-// fuzzBelow runs random programs above each MPI library.
-func fuzzBelow(t *testing.T, exploring bool) {
+// TestLiveFuzzWithin: the same where ranks learn within the run, from the first call of a class
+// on.
+func TestLiveFuzzWithin(t *testing.T) {
+	eager := csource.Runtime
+	eager.Name, eager.Flags = "eager.so", append(slices.Clone(eager.Flags), "-DLEARN_FROM=0")
+	fuzzBelow(t, eager, "TUTTI_MODE=learn")
+}
+
+// fuzzBelow runs random programs above each MPI library, which explore with the settings, if
+// there are any.
+func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	steps, first := number(t, "FUZZ_STEPS", 400), number(t, "FUZZ_FIRST", 0)
 	end := first + number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
-			preload := []string{mpitest.BuildProgram(t, b.tools, csource.Runtime), mpitest.BuildProgram(t, b.tools, test.Objects)}
+			preload := []string{mpitest.BuildProgram(t, b.tools, library), mpitest.BuildProgram(t, b.tools, test.Objects)}
 			if b.tools.Compiler == "mpicc.mpich" {
 				preload = append(preload, mpitest.BuildProgram(t, b.tools, test.Yield))
 			}
@@ -159,7 +170,7 @@ func fuzzBelow(t *testing.T, exploring bool) {
 			program := mpitest.BuildProgram(t, b.tools, test.Fuzz)
 			calls := 0
 			for seed := first; seed < end; seed++ {
-				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps, exploring)
+				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps, exploring...)
 				if ranks := 2 + seed%3; strings.Count(said, "objects left 0 of ") != ranks {
 					t.Fatalf("table %d: objects of MPI are left:\n%s", seed, said)
 				}
@@ -173,7 +184,7 @@ func fuzzBelow(t *testing.T, exploring bool) {
 
 // fuzz runs one program of random calls under one random table; it returns what was said
 // and how many calls were right.
-func fuzz(t *testing.T, release, launcher, program string, env []string, seed, steps int, exploring bool) (string, int) {
+func fuzz(t *testing.T, release, launcher, program string, env []string, seed, steps int, exploring ...string) (string, int) {
 	t.Helper()
 	env = slices.Clone(env)
 	if seed%2 == 1 {
@@ -183,9 +194,10 @@ func fuzz(t *testing.T, release, launcher, program string, env []string, seed, s
 	for _, s := range randomTable(t, release, dir, uint64(seed)).Settings {
 		env = append(env, s.Name+"="+s.Value)
 	}
-	if exploring {
+	if len(exploring) > 0 {
 		exploreAll(t, release, dir)
-		env = append(env, "TUTTI_LEARN="+dir, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
+		env = append(env, "TUTTI_LEARN="+dir, "TUTTI_OVER=1e6", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
+		env = append(env, exploring...)
 	}
 	said := mpitest.Run(t, env, launcher, "-n", fmt.Sprint(2+seed%3), program, fmt.Sprint(seed), fmt.Sprint(steps))
 	var n int
@@ -226,7 +238,7 @@ func TestLiveSanitized(t *testing.T) {
 				}
 			})
 			for seed := range tables {
-				fuzz(t, b.release, b.tools.Launcher, program, env, seed+2, steps, false)
+				fuzz(t, b.release, b.tools.Launcher, program, env, seed+2, steps)
 			}
 		})
 	}

@@ -1,0 +1,53 @@
+/* served BYTES CALLS [SITE]: broadcasts BYTES, CALLS times, and says "ALGORITHM TIMES" for each algorithm that served, the last
+ * one last, as the runtime library names it. With SITE every second call is of that site. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tutti_ran(void) __attribute__((weak)); /* of a preloaded library */
+void tutti_site(int number) __attribute__((weak));
+
+enum { MOST = 16 };
+
+static const char *names[MOST];
+static int times[MOST];
+
+/* Counts an algorithm and moves it to the end. */
+static void count(const char *name)
+{
+    int i = 0, n = 1;
+    while (names[i] != NULL && strcmp(names[i], name) != 0)
+        i++;
+    n += times[i];
+    for (; names[i] != NULL && names[i + 1] != NULL; i++) {
+        names[i] = names[i + 1];
+        times[i] = times[i + 1];
+    }
+    names[i] = name;
+    times[i] = n;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, bytes = atoi(argv[1]), calls = atoi(argv[2]), wrong = 0;
+    char *data = malloc((size_t)bytes);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < calls; i++) {
+        memset(data, rank == 0 ? i : -1, (size_t)bytes);
+        if (argc > 3)
+            tutti_site(i % 2 == 0 ? atoi(argv[3]) : 0);
+        MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+        for (int k = 0; k < bytes; k++)
+            wrong += data[k] != (char)i;
+        count(tutti_ran != NULL && tutti_ran() != NULL ? tutti_ran() : "library_default");
+    }
+    for (int i = 0; rank == 0 && i < MOST && names[i] != NULL; i++)
+        printf("%s %d\n", names[i], times[i]);
+    if (wrong > 0)
+        printf("wrong %d\n", wrong);
+    free(data);
+    MPI_Finalize();
+    return wrong > 0;
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# What learning within a run costs on simulated machines, and what it finds: microseconds of an allgather with about 20 of
+# computation, on the machine tree, one rank a node up to 64 ranks. ASK names a part: watch, change.
+#
+#   scripts/bench-within.sh > FILE
+set -eu
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh scripts/simulate-build.sh "$work"
+cat >"$work/seal.go" <<'END'
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+)
+
+func main() {
+	text, _ := io.ReadAll(os.Stdin)
+	sum := fnv.New64a()
+	sum.Write(text)
+	fmt.Printf("%send %016x\n", text, sum.Sum64())
+}
+END
+go build -o "$work/seal" "$work/seal.go"
+
+# table NAME RULE CHOICES: what is selected, and what else is tried
+table() {
+	{
+		echo "tutti-table 1"
+		if [ "$2" != library_default ]; then echo "allgather ranks 1-9999 ppn 1-99 bytes 0-999999 $2"; fi
+		if [ -n "$3" ]; then echo "explore allgather ranks 1-9999 ppn 1-99 bytes 0-999999 $3"; fi
+	} | "$work/seal" >"$work/$1"
+}
+table ours bruck ""
+table ours-watched bruck "1 bruck"
+table theirs library_default ""
+table theirs-watched library_default "1 library_default"
+table change ring "1 bruck 1 neighbor 1 recursive_doubling"
+
+# app TABLE RANKS BYTES CALLS WINDOW [FROM-TO...]
+app() {
+	mode=learn
+	case $1 in ours | theirs) mode= ;; esac
+	name=$1 ranks=$2
+	shift 2
+	ppn=$(((ranks + 63) / 64))
+	TUTTI_MODE=$mode TABLE="$work/$name" scripts/simulate.sh "$work" tree "$ranks" "$ppn" block "$work/app" allgather "$1" "$2" "$3" 20 ${4+"$4"} ${5+"$5"} |
+		sed "s/^/$name,$ranks,$1,/; s/ /,/g"
+}
+
+# The same algorithm serves, watched or not: by tags where it is ours, by asking where it is the library's.
+watch() {
+	for ranks in ${RANKS:-64 128 256 512}; do
+		for bytes in 8 1024; do
+			for name in ours ours-watched theirs theirs-watched; do
+				app $name "$ranks" $bytes 600 300 | grep "until,600"
+			done
+		done
+	done
+}
+
+# Messages of 1 MiB are on their way in calls 250 to 399 and 550 to 699.
+change() {
+	for bytes in 1024 8192; do
+		for ranks in 64 128; do
+			app change $ranks $bytes 850 50 250-400 550-700
+		done
+	done
+}
+
+echo "table,ranks,bytes,what,call,microseconds"
+for part in ${ASK:-watch change}; do
+	$part
+done
