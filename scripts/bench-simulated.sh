@@ -43,10 +43,11 @@ ethernet() {
 }
 
 bcast() {
-	sizes=8,8192,65536,262144,1048576
+	every=8,8192,65536,262144,1048576
 	for placement in block cyclic random:1; do
-		ours tree 256 8 $placement bcast $sizes knomial=4 knomial=8 magpie multi_level=8192 two_level_pipeline=8192
-		theirs tree 256 8 $placement bcast $sizes ompi mvapich2 binomial_tree SMP_binomial scatter_rdb_allgather
+		ours tree 256 8 $placement bcast $every knomial=4 knomial=8 two_level_postal magpie multi_level=8192 two_level_pipeline=8192 \
+			multi_level_binary=8192 multi_level_pipeline=8192 multi_level_pipeline=32768 multi_level_pipeline=65537
+		theirs tree 256 8 $placement bcast $every ompi mvapich2 binomial_tree SMP_binomial scatter_rdb_allgather
 		ours tree 256 8 $placement bcast 262144,1048576 scatter_allgather_ring scatter_ring_depth_first
 		theirs tree 256 8 $placement bcast 262144,1048576 scatter_LR_allgather # far behind at small sizes, and slow to simulate
 	done
