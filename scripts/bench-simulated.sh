@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the runtime library's algorithms are worth on simulated machines, in microseconds, and
 # whether all of them are right on many ranks. SELECTORS and algorithms of SMPI are the
-# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, check.
+# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, check, and pairs: the
+# seconds of measuring pairs, LGate's and in tournaments.
 #
 #   scripts/bench-simulated.sh > FILE
 set -eu
@@ -58,7 +59,16 @@ check() {
 	scripts/simulate.sh "$work" tree 512 8 random:1 "$work/check" -scheduled_barrier 1 # which has 65 536 barriers
 }
 
+pairs() {
+	echo "schedule,ranks,exchanges,seconds"
+	for ranks in 64 128; do
+		for schedule in lgate tournament; do
+			NOISE=0.1 scripts/simulate.sh "$work" sockets $ranks 8 random:1 "$work/pairs" $schedule 8
+		done
+	done
+}
+
 echo "machine,placement,whose,collective,algorithm,bytes,microseconds"
-for part in ${ASK:-ethernet bcast check}; do
+for part in ${ASK:-ethernet bcast check pairs}; do
 	$part
 done

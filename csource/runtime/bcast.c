@@ -122,9 +122,9 @@ int bcast_split_binary(const call *c)
  * Kielmann et al., MagPIe: MPI's collective communication operations for clustered wide
  * area systems (1999). */
 
-static int shape_down(const call *c, int level, tree_shape shape)
+static int shape_down(const call *c, int level, tree_shape how)
 {
-    tree t = tree_of_groups(c, level, shape);
+    tree t = tree_of_groups(c, level, how);
     return tree_down(c, &t);
 }
 

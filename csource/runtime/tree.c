@@ -124,16 +124,16 @@ static void join_leaders(const call *c, tree *t, span within, int level, tree_fo
         tree_join(t, form, radix, list, n, me);
 }
 
-tree tree_of_groups(const call *c, int level, tree_shape shape)
+tree tree_of_groups(const call *c, int level, tree_shape how)
 {
     tree t = tree_new(c);
     int *list = malloc((size_t)c->size * sizeof *list);
     span within = {0, c->size};
     if (list == NULL)
         t.error = MPI_ERR_NO_MEM;
-    for (tree_form form = shape.first; t.error == MPI_SUCCESS && level <= c->layout->levels; level++) {
-        join_leaders(c, &t, within, level, form, shape.radix, list);
-        form = level + 1 < c->layout->levels ? shape.below : shape.inside;
+    for (tree_form form = how.first; t.error == MPI_SUCCESS && level <= c->layout->levels; level++) {
+        join_leaders(c, &t, within, level, form, how.radix, list);
+        form = level + 1 < c->layout->levels ? how.below : how.inside;
         within = group_at(c->layout, level, c->layout->position[c->rank]);
     }
     free(list);

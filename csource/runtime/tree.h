@@ -31,7 +31,7 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
 
 /* The tree over the groups of a level and of those below it. Each group has a leader: the
  * root's is the root. */
-tree tree_of_groups(const call *c, int level, tree_shape shape);
+tree tree_of_groups(const call *c, int level, tree_shape how);
 
 int tree_down(const call *c, tree *t); /* segment by segment: one is sent on while the next is received; frees the tree */
 int tree_up(const call *c, tree *t);   /* combines the vectors of all below; the operation commutes; frees the tree */
