@@ -149,7 +149,7 @@ func TestRuntimeJoin(t *testing.T) {
 		t.Errorf("shown without the order:\n%s", stdout)
 	}
 	for want, args := range map[string][]string{
-		"want two tables": {block}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
+		"want the table of a campaign": {}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
 	} {
 		if _, stderr := mustTutti(t, codeUsage, append([]string{"runtime", "join"}, args...)...); !strings.Contains(stderr, want) {
 			t.Errorf("%q: %s, want %q", args, stderr, want)

@@ -17,11 +17,11 @@ func (a *app) runtimeJoinCommand() *cobra.Command {
 	var tables []libtutti.Dealt
 	var paths []string
 	cmd := &cobra.Command{
-		Use:   "join ORDER=TABLE ORDER=TABLE",
-		Short: "Make one table of two campaigns that dealt ranks to the nodes in different orders",
+		Use:   "join ORDER=TABLE [ORDER=TABLE]",
+		Short: "Make a table that holds for the order of ranks that was tuned, or one for both orders",
 		Long: `Joins tables of campaigns that differ in runner.order. The library looks how the
 ranks of each communicator lie and follows the rules for their order; ranks in
-neither order are left to the MPI library. Where the orders are the same, as on
+another order, and with one table in any other, are left to the MPI library. Where the orders are the same, as on
 one node, the first table that has a rule counts.`,
 		Example: indent("tutti runtime join block=results/block/tutti.table cyclic=results/cyclic/tutti.table -o tutti.table"),
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -36,8 +36,8 @@ one node, the first table that has a rule counts.`,
 				}
 				tables, paths = append(tables, libtutti.Dealt{Order: parsed}), append(paths, path)
 			}
-			if len(args) != 2 {
-				return usageError(cmd, errors.New("want two tables"))
+			if len(args) == 0 {
+				return usageError(cmd, errors.New("want the table of a campaign, or of one in each order"))
 			}
 			return nil
 		},
