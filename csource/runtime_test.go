@@ -270,6 +270,34 @@ func TestLiveTable(t *testing.T) {
 	}
 }
 
+// TestLiveOrder: rules for an order of the ranks serve communicators that have it, on four ranks that
+// MPICH takes for those of two nodes, and of one node, where both orders are the same.
+func TestLiveOrder(t *testing.T) {
+	m := mpis()[0]
+	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+	program := mpitest.BuildProgram(t, m.Toolchain, test.Collectives)
+	yield := mpitest.BuildProgram(t, m.Toolchain, test.Yield)
+	sends := filepath.Join(t.TempDir(), "sends.so")
+	if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	block, cyclic := []string{"MPIR_CVAR_NUM_CLIQUES=2", "MPIR_CVAR_CLIQUES_BY_BLOCK=1"}, []string{"MPIR_CVAR_NUM_CLIQUES=2"}
+	for _, tc := range []struct {
+		name, order string
+		env         []string
+		served      bool
+	}{
+		{"block", "block", block, true}, {"cyclic", "block", cyclic, false}, {"cyclic", "cyclic", cyclic, true},
+		{"on one node", "cyclic", nil, true},
+	} {
+		table := sealed("tutti-table 1\nallgather ranks 4-4 ppn 2-4 order " + tc.order + " bytes 0-1048576 ring\n")
+		said := mpitest.Run(t, append(following(t, m, table, library, sends, yield), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
+		if got := strings.Contains(said, " messages\n"); got != tc.served {
+			t.Errorf("ranks %s, a rule for %s: served %t, want %t\n%s", tc.name, tc.order, got, tc.served, said)
+		}
+	}
+}
+
 // TestLiveAlltoallv: ranks of an alltoallv have sizes of their own, so that rules serve them
 // where they cover all sizes, and never else.
 func TestLiveAlltoallv(t *testing.T) {

@@ -89,6 +89,16 @@ func TestSimulated(t *testing.T) {
 			t.Errorf("ring takes %.0f us, depth first %.0f: want at most 100000 and at least 7 times as fast", took["ring"], us)
 		}
 	})
+	t.Run("bcast", func(t *testing.T) { // on ranks dealt over 32 nodes
+		for _, tc := range []struct{ bytes, before, now string }{
+			{"8192", "magpie", "two_level_postal"}, {"262144", "multi_level=8192", "multi_level_pipeline=32768"},
+		} {
+			took := times(t, simulate(t, dir, "tree", 256, 8, "cyclic", "time", "bcast", tc.bytes, tc.before, tc.now))
+			if took[tc.before] < 1.25*took[tc.now] {
+				t.Errorf("%s bytes: %s takes %.1f us, %s %.1f: want at least 1.25 times as fast", tc.bytes, tc.before, took[tc.before], tc.now, took[tc.now])
+			}
+		}
+	})
 	t.Run("alltoall", func(t *testing.T) {
 		took := times(t, simulate(t, dir, "star", 32, 1, "block", "time", "alltoall", "131072", "pairwise", "scheduled"))
 		if took["pairwise"] < 1.35*took["scheduled"] {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the runtime library's algorithms are worth on simulated machines, in microseconds, and
 # whether all of them are right on many ranks. SELECTORS and algorithms of SMPI are the
-# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, fat, check.
+# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, fat, check, and pairs:
+# the seconds of measuring pairs, LGate's and in tournaments.
 #
 #   scripts/bench-simulated.sh > FILE
 set -eu
@@ -43,10 +44,11 @@ ethernet() {
 }
 
 bcast() {
-	sizes=8,8192,65536,262144,1048576
+	every=8,8192,65536,262144,1048576
 	for placement in block cyclic random:1; do
-		ours tree 256 8 $placement bcast $sizes knomial=4 knomial=8 magpie multi_level=8192 two_level_pipeline=8192
-		theirs tree 256 8 $placement bcast $sizes ompi mvapich2 binomial_tree SMP_binomial scatter_rdb_allgather
+		ours tree 256 8 $placement bcast $every knomial=4 knomial=8 two_level_postal magpie multi_level=8192 two_level_pipeline=8192 \
+			multi_level_binary=8192 multi_level_pipeline=8192 multi_level_pipeline=32768 multi_level_pipeline=65537
+		theirs tree 256 8 $placement bcast $every ompi mvapich2 binomial_tree SMP_binomial scatter_rdb_allgather
 		ours tree 256 8 $placement bcast 262144,1048576 scatter_allgather_ring scatter_ring_depth_first
 		theirs tree 256 8 $placement bcast 262144,1048576 scatter_LR_allgather # far behind at small sizes, and slow to simulate
 	done
@@ -82,7 +84,16 @@ check() {
 	scripts/simulate.sh "$work" tree 512 8 random:1 "$work/check" -scheduled_barrier 1 # which has 65 536 barriers
 }
 
+pairs() {
+	echo "schedule,ranks,exchanges,seconds"
+	for ranks in 64 128; do
+		for schedule in lgate tournament; do
+			NOISE=0.1 scripts/simulate.sh "$work" sockets $ranks 8 random:1 "$work/pairs" $schedule 8
+		done
+	done
+}
+
 echo "machine,placement,whose,collective,algorithm,bytes,microseconds"
-for part in ${ASK:-ethernet bcast fat check}; do
+for part in ${ASK:-ethernet bcast fat check pairs}; do
 	$part
 done

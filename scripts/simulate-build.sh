@@ -1,13 +1,21 @@
 #!/bin/sh
-# Builds what scripts/simulate.sh runs into a folder: platform.so, the machines, and the
-# runtime library with the programs check (are all algorithms right?), time (how long do
-# they take?) and app (an application that calls one collective). Needs apt-get install libsimgrid-dev g++.
+# Builds what scripts/simulate.sh runs into a folder: platform.so, the machines; the runtime
+# library with the programs check (are all algorithms right?), time (how long do they take?)
+# and app (an application that calls one collective); and pairs, which measures pairs as the
+# benchmark program does, for the machine sockets. A second word is the only program that is
+# built, pairs. Needs apt-get install libsimgrid-dev g++.
 #
-#   scripts/simulate-build.sh FOLDER
+#   scripts/simulate-build.sh FOLDER [pairs]
 set -eu
 cd "$(dirname "$0")/.."
-out=$1
+out=$1 only=${2:-}
 g++ -O1 -std=c++17 -fPIC -shared -o "$out/platform.so" csource/simulate/platform.cpp -lsimgrid
+set -- csource/simulate/pairs.c csource/pairs/*.c csource/workload/*.c
+for file in clocks control output plan stats world; do
+	set -- "$@" csource/bench/$file.c
+done
+smpicc -std=c99 -O1 -DSOCKETS=2 -include csource/simulate/system.h -Icsource/bench -Icsource/pairs -Icsource/workload -o "$out/pairs" "$@" -lm
+if [ "$only" = pairs ]; then exit; fi
 for file in csource/runtime/*.c csource/testdata/check.c csource/simulate/time.c csource/simulate/app.c; do
 	echo "$file"
 done | OUT="$out" xargs -n 1 -P 2 sh -c 'smpicc -std=c11 -O0 -Icsource/runtime -Icsource/simulate/cvar -c "$0" -o "$OUT/$(basename "$0" .c).o"'

@@ -4,19 +4,20 @@
 #   scripts/simulate.sh FOLDER MACHINE RANKS PPN PLACEMENT PROGRAM ARGUMENT...
 #
 # FOLDER has what scripts/simulate-build.sh made, MACHINE is one of csource/simulate/platform.cpp.
-# TABLE is what the runtime library follows; without it nothing. PLACEMENT of ranks: block fills nodes in order; dealt fills them too, but takes nodes from the
-# switches in turn; cyclic deals ranks over the nodes; random:SEED puts them anywhere. OPTIONS has
-# further options of SimGrid, such as --cfg=smpi/coll-selector:ompi; without them collectives of the
-# library are MPICH's: SMPI's own allgather, with which the runtime library begins, is all messages at
-# once, minutes for 256 ranks.
+# TABLE is what the runtime library follows; without it nothing. RANKS and PPN are of the hosts
+# of a machine, which are sockets on the machine of that name. PLACEMENT of ranks: block fills
+# nodes in order; dealt fills them too, but takes nodes from the switches in turn; cyclic deals
+# ranks over the nodes; random:SEED puts them anywhere. OPTIONS has further options of SimGrid,
+# such as --cfg=smpi/coll-selector:ompi; without them collectives of the library are MPICH's:
+# SMPI's own allgather, with which the runtime library begins, is all messages at once, minutes
+# for 256 ranks.
 set -eu
 folder=$1 machine=$2 ranks=$3 ppn=$4 placement=$5
 shift 5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 leaf=8
-if [ "$machine" = flat ]; then leaf=64; fi
-if [ "$machine" = fat ]; then leaf=16; fi
+case $machine in flat) leaf=64 ;; fat | sockets) leaf=16 ;; esac
 awk -v ranks="$ranks" -v ppn="$ppn" -v how="$placement" -v leaf="$leaf" 'BEGIN {
 	nodes = int((ranks + ppn - 1) / ppn)
 	leaves = int((nodes + leaf - 1) / leaf)
@@ -40,7 +41,7 @@ awk -v ranks="$ranks" -v ppn="$ppn" -v how="$placement" -v leaf="$leaf" 'BEGIN {
 printf 'tutti-table 1\nend 83c4acc40092c633\n' >"$work/table"
 export MACHINE="$machine" TUTTI_TOPOLOGY="$work/topology" TUTTI_TABLE="${TABLE:-$work/table}"
 eager=65537
-case $machine in tree | flat | fat) eager=16385 ;; esac
+case $machine in tree | flat | fat | sockets) eager=16385 ;; esac
 # shellcheck disable=SC2086
 smpirun -np "$ranks" -platform "$folder/platform.so" -hostfile "$work/hosts" --log=root.thres:error \
 	--cfg=smpi/simulate-computation:no --cfg=smpi/wtime:0 --cfg=network/crosstraffic:0 \

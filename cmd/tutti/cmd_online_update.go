@@ -232,6 +232,9 @@ func (u *update) read() (excluded []coll.Algorithm, base libtutti.Table, sources
 		if base, err = readTable(u.base); err != nil {
 			return nil, base, nil, err
 		}
+		if slices.ContainsFunc(base.Rules, func(r libtutti.Rule) bool { return r.Order != "" }) {
+			return nil, base, nil, fmt.Errorf("--base %s: it has rules for orders of ranks, which samples do not tell: want a table of one campaign", u.base)
+		}
 	}
 	for _, path := range u.from {
 		t, err := preprocess.ReadTable(path)

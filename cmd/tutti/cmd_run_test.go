@@ -110,17 +110,58 @@ func TestRuntimeShow(t *testing.T) {
 	if err := os.WriteFile(path, table.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const want = `┌────────────┬─────────┬──────────┬────────────┬───────────┐
-│ collective │ ranks   │ per node │ bytes      │ algorithm │
-├────────────┼─────────┼──────────┼────────────┼───────────┤
-│ allgather  │ 2 to 16 │ 1        │ 0B to 1KiB │ bruck     │
-│ barrier    │ 8       │ 1 to 4   │ 0B         │ linear    │
-└────────────┴─────────┴──────────┴────────────┴───────────┘
+	const want = `┌────────────┬─────────┬──────────┬───────┬────────────┬───────────┐
+│ collective │ ranks   │ per node │ order │ bytes      │ algorithm │
+├────────────┼─────────┼──────────┼───────┼────────────┼───────────┤
+│ allgather  │ 2 to 16 │ 1        │ any   │ 0B to 1KiB │ bruck     │
+│ barrier    │ 8       │ 1 to 4   │ any   │ 0B         │ linear    │
+└────────────┴─────────┴──────────┴───────┴────────────┴───────────┘
 `
 	if stdout, _ := mustTutti(t, codeDone, "runtime", "show", path); stdout != want {
 		t.Errorf("shown\n%swant\n%s", stdout, want)
 	}
 	if _, stderr := mustTutti(t, codeInput, "runtime", "show", os.DevNull); !strings.Contains(stderr, "not a table") {
 		t.Errorf("of no table: %s", stderr)
+	}
+}
+
+// TestRuntimeJoin: one table has what two campaigns selected for two orders.
+func TestRuntimeJoin(t *testing.T) {
+	dir := t.TempDir()
+	all := libtutti.Range{Low: 1, High: 99}
+	arg := func(order, algorithm string) string {
+		table := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: all, Algorithm: coll.Algorithm{Name: algorithm}}}}
+		path := filepath.Join(dir, order+".table")
+		if err := os.WriteFile(path, table.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return order + "=" + path
+	}
+	block, cyclic, both := arg("block", "binomial"), arg("cyclic", "magpie"), filepath.Join(dir, "both.table")
+	mustTutti(t, codeDone, "runtime", "join", block, cyclic, "-o", both)
+	table, err := libtutti.Parse(readFile(t, both))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for order, want := range map[coll.Order]string{coll.Block: "binomial", coll.Cyclic: "magpie"} {
+		if got := table.Select(coll.Bcast, 8, 4, 64, order); got.Name != want {
+			t.Errorf("%s ranks: %v, want %s", order, got, want)
+		}
+	}
+	if stdout, _ := mustTutti(t, codeDone, "runtime", "show", both); !strings.Contains(stdout, "cyclic") {
+		t.Errorf("shown without the order:\n%s", stdout)
+	}
+	for want, args := range map[string][]string{
+		"want the table of a campaign": {}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
+	} {
+		if _, stderr := mustTutti(t, codeUsage, append([]string{"runtime", "join"}, args...)...); !strings.Contains(stderr, want) {
+			t.Errorf("%q: %s, want %q", args, stderr, want)
+		}
+	}
+	if _, stderr := mustTutti(t, codeInput, "runtime", "join", block, "cyclic="+both); !strings.Contains(stderr, "rules for an order already") {
+		t.Errorf("joined again: %s", stderr)
+	}
+	if _, stderr := mustTutti(t, codeInput, "online", "update", dir, "--base", both); !strings.Contains(stderr, "rules for orders of ranks") {
+		t.Errorf("learning on top of it: %s", stderr)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -54,9 +55,9 @@ func (a *app) showTable(t libtutti.Table) {
 	}
 	var rows []table.Row
 	for _, r := range t.Rules {
-		rows = append(rows, table.Row{r.Collective, between(r.Ranks, number), between(r.PPN, number), between(r.Bytes, coll.FormatBytes), r.Algorithm})
+		rows = append(rows, table.Row{r.Collective, between(r.Ranks, number), between(r.PPN, number), cmp.Or(string(r.Order), "any"), between(r.Bytes, coll.FormatBytes), r.Algorithm})
 	}
-	a.printTable(table.Row{"collective", "ranks", "per node", "bytes", "algorithm"}, rows)
+	a.printTable(table.Row{"collective", "ranks", "per node", "order", "bytes", "algorithm"}, rows)
 	for _, m := range t.Mixes {
 		fmt.Fprintf(a.stdout, "explores %s on %s ranks, %s per node, %s: %d algorithms\n",
 			m.Collective, between(m.Ranks, number), between(m.PPN, number), between(m.Bytes, coll.FormatBytes), len(m.Choices))

@@ -65,7 +65,7 @@ static int pin(const control *c, const world *w)
 
 /* The partner of a player in a round of a tournament in which everybody meets everybody
  * else once: the last one of an even number stays, the others go round. -1 for nobody. */
-static int partner(int player, int round, int players)
+int pairs_partner(int player, int round, int players)
 {
     int last = players + players % 2 - 1, other;
     if (last <= 0)
@@ -92,7 +92,7 @@ static void inside(const session *s, const pairs_plan *p, const int *cores)
         }
     g.partner = pairs_memory((size_t)g.rounds, sizeof *g.partner);
     for (int i = 0; i < g.rounds; i++) {
-        int other = partner(me, i, n);
+        int other = pairs_partner(me, i, n);
         g.partner[i] = other < 0 ? -1 : ranks[other];
     }
     stage_run(s, p, &g, cores);
@@ -120,7 +120,7 @@ static void between(const session *s, const pairs_plan *p, const control *c, con
     stage g = {"between", *c, NULL, p->between < all ? p->between : all};
     g.partner = pairs_memory((size_t)g.rounds + 1, sizeof *g.partner);
     for (int i = 0; i < g.rounds; i++)
-        g.partner[i] = partner(c->rank, i, c->size);
+        g.partner[i] = pairs_partner(c->rank, i, c->size);
     stage_run(s, p, &g, cores);
     free(g.partner);
 }

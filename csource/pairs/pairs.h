@@ -52,6 +52,7 @@ void example_run(const session *s, const pairs_plan *p, const example *e);
 
 void pairs_measure(const session *s, const pairs_plan *p);
 void pairs_place(line *l, const session *s, const int *cores, char side, int rank);
+int pairs_partner(int player, int round, int players);
 void *pairs_memory(size_t n, size_t bytes);
 
 enum { TAG_PAIR = 40, TAG_REPORT, TAG_EXAMPLE };

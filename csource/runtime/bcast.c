@@ -122,10 +122,15 @@ int bcast_split_binary(const call *c)
  * Kielmann et al., MagPIe: MPI's collective communication operations for clustered wide
  * area systems (1999). */
 
+static int shape_down(const call *c, int level, tree_shape how)
+{
+    tree t = tree_of_groups(c, level, how);
+    return tree_down(c, &t);
+}
+
 static int groups_down(const call *c, int level, tree_form form)
 {
-    tree t = tree_of_groups(c, level, form);
-    return tree_down(c, &t);
+    return shape_down(c, level, (tree_shape){form, BINOMIAL, BINOMIAL, 2});
 }
 
 /* A binomial tree over the nodes, and one inside each. */
@@ -137,12 +142,30 @@ int bcast_two_level_pipeline(const call *c) { return groups_down(c, c->layout->l
 /* A binary tree over the nodes, a binomial one inside each. */
 int bcast_two_level_binary(const call *c) { return groups_down(c, c->layout->levels - 1, BINARY); }
 
+/* Trees that reach most ranks in the time, over the nodes and inside each, when a message
+ * takes as long as radix of them take to send; without the parameter 4. Bar-Noy and Kipnis,
+ * Designing broadcasting algorithms in the postal model for message-passing systems (1992). */
+int bcast_two_level_postal(const call *c)
+{
+    call whole = *c;
+    whole.parameter = 0; /* one segment */
+    int radix = c->parameter >= 2 ? at_most(c->parameter, c->size + 1) : 4;
+    return shape_down(&whole, c->layout->levels - 1, (tree_shape){POSTAL, POSTAL, POSTAL, radix});
+}
+
 /* The root sends to one rank below each of the highest switches, below which all goes
  * by binomial trees: MagPIe's. */
 int bcast_magpie(const call *c) { return groups_down(c, 0, FLAT); }
 
 /* A binomial tree at each level. */
 int bcast_multi_level(const call *c) { return groups_down(c, 0, BINOMIAL); }
+
+/* From one to the next at each level, a binary tree inside each node: most ranks send two
+ * copies, and the way is as long as the levels together. */
+int bcast_multi_level_pipeline(const call *c) { return shape_down(c, 0, (tree_shape){CHAIN, CHAIN, BINARY, 0}); }
+
+/* A binary tree at each level. */
+int bcast_multi_level_binary(const call *c) { return shape_down(c, 0, (tree_shape){BINARY, BINARY, BINARY, 0}); }
 
 int bcast_binomial_depth_first(const call *c)
 {

@@ -139,24 +139,30 @@ void comms_end(void)
     PMPI_Group_free(&everybody);
 }
 
-/* Counts the nodes of a communicator whose members have these ranks in the world. */
+/* Counts the nodes of a communicator whose members have these ranks in the world, and looks
+ * at the order of its ranks. */
 static shape count_nodes(const int *members, int n)
 {
-    shape s = {.ranks = n};
+    shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
     for (int i = 0; i < n; i++) {
-        int *on = &ranks_on[node_of[members[i]]];
+        int node = node_of[members[i]], *on = &ranks_on[node];
+        if (*on > 0 && node != node_of[members[i - 1]])
+            s.orders &= ~(unsigned)ORDER_BLOCK;
         s.nodes += *on == 0;
         s.ppn = ++*on > s.ppn ? *on : s.ppn;
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (node_of[members[i]] != node_of[members[i % s.nodes]])
+            s.orders &= ~(unsigned)ORDER_CYCLIC;
         ranks_on[node_of[members[i]]] = 0;
+    }
     return s;
 }
 
 /* Ranks of an alltoallv have sizes of their own: all of them are served, or none. */
 static const struct row *row_for(collective what, const shape *s)
 {
-    const struct row *r = table_row(what, s->ranks, s->ppn);
+    const struct row *r = table_row(what, s->ranks, s->ppn, s->orders);
     return what == ALLTOALLV && r != NULL && !row_serves_all(r) ? NULL : r;
 }
 
@@ -180,7 +186,7 @@ void shapes_select(void)
 static const shape *keep_shape(shape s)
 {
     shape *at = shapes;
-    while (at != NULL && (at->ranks != s.ranks || at->nodes != s.nodes || at->ppn != s.ppn))
+    while (at != NULL && (at->ranks != s.ranks || at->nodes != s.nodes || at->ppn != s.ppn || at->orders != s.orders))
         at = at->next;
     if (at == NULL) {
         at = need(1, sizeof *at);

@@ -104,7 +104,7 @@ int reduce_rabenseifner(const call *c)
 
 static int groups_up(const call *c, int level, tree_form form)
 {
-    tree t = tree_of_groups(c, level, form);
+    tree t = tree_of_groups(c, level, (tree_shape){form, BINOMIAL, BINOMIAL, 2});
     return tree_up(c, &t);
 }
 

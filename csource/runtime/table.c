@@ -15,6 +15,7 @@ enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* of one
 typedef struct {
     collective what;
     uint64_t low[3], high[3]; /* ranks, ppn, bytes; both included */
+    unsigned order;           /* of the ranks; 0: any */
     pick pick;
 } rule;
 
@@ -131,19 +132,33 @@ static int keep_rule(rule r, const char *name)
     return 0;
 }
 
-static int ranges(const char **p, uint64_t *low, uint64_t *high)
+static int communicators(const char **p, uint64_t *low, uint64_t *high)
 {
-    return range(p, " ranks ", 1, INT_MAX, &low[0], &high[0]) && range(p, " ppn ", 1, INT_MAX, &low[1], &high[1]) &&
-           range(p, " bytes ", 0, MOST_BYTES, &low[2], &high[2]) && literal(p, " ");
+    return range(p, " ranks ", 1, INT_MAX, &low[0], &high[0]) && range(p, " ppn ", 1, INT_MAX, &low[1], &high[1]);
+}
+
+static int sizes(const char **p, uint64_t *low, uint64_t *high)
+{
+    return range(p, " bytes ", 0, MOST_BYTES, &low[2], &high[2]) && literal(p, " ");
+}
+
+/* An order may stand in a rule. */
+static int order_of(const char **p, unsigned *order)
+{
+    *order = 0;
+    if (!literal(p, " order "))
+        return 1;
+    *order = literal(p, "block") ? ORDER_BLOCK : literal(p, "cyclic") ? ORDER_CYCLIC : 0;
+    return *order != 0;
 }
 
 static int read_rule(const char *p, int line, char *why)
 {
-    rule r = {.pick = {NULL, 0, NULL}};
+    rule r = {.order = 0, .pick = {NULL, 0, NULL}};
     if (!collective_of(&p, &r.what))
         return refuse(why, line, "a rule that begins with a collective, or end");
-    if (!ranges(&p, r.low, r.high))
-        return refuse(why, line, "COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM");
+    if (!communicators(&p, r.low, r.high) || !order_of(&p, &r.order) || !sizes(&p, r.low, r.high))
+        return refuse(why, line, "COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH ALGORITHM");
     if (!algorithm_of(p, r.what, &r.pick))
         return refuse(why, line, "an algorithm of this library");
     return keep_rule(r, p);
@@ -176,7 +191,7 @@ static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
     memset(m, 0, sizeof *m);
-    if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !ranges(&p, m->low, m->high))
+    if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high))
         return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH, not of alltoallv");
     m->picks = need(MOST_CHOICES, sizeof *m->picks);
     m->sums = need(MOST_CHOICES, sizeof *m->sums);
@@ -300,17 +315,17 @@ int table_mixes(void) { return nmixes; }
 
 int table_place(const mix *m) { return (int)(m - mixes); }
 
-static int holds(const rule *r, collective what, int ranks, int ppn)
+static int holds(const rule *r, collective what, int ranks, int ppn, unsigned orders)
 {
     uint64_t n = (uint64_t)ranks, k = (uint64_t)ppn;
-    return r->what == what && n >= r->low[0] && n <= r->high[0] && k >= r->low[1] && k <= r->high[1];
+    return r->what == what && (r->order == 0 || (r->order & orders)) && n >= r->low[0] && n <= r->high[0] && k >= r->low[1] && k <= r->high[1];
 }
 
-pick table_find(collective what, int ranks, int ppn, uint64_t bytes)
+pick table_find(collective what, int ranks, int ppn, unsigned orders, uint64_t bytes)
 {
     pick none = {NULL, 0, NULL};
     for (const rule *r = rules; r < rules + nrules; r++)
-        if (holds(r, what, ranks, ppn) && bytes >= r->low[2] && bytes <= r->high[2])
+        if (holds(r, what, ranks, ppn, orders) && bytes >= r->low[2] && bytes <= r->high[2])
             return r->pick;
     return none;
 }
@@ -322,12 +337,12 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The sizes where bands may begin, in order; the first is 0. */
-static int begins(uint64_t *at, collective what, int ranks, int ppn)
+static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned orders)
 {
     int n = 0, kept = 1;
     at[n++] = 0;
     for (const rule *r = rules; r < rules + nrules; r++)
-        if (holds(r, what, ranks, ppn)) {
+        if (holds(r, what, ranks, ppn, orders)) {
             at[n++] = r->low[2];
             at[n++] = r->high[2] + 1;
         }
@@ -351,13 +366,13 @@ static void index_bands(struct row *r)
 }
 
 /* Where an algorithm cannot serve communicators of the size, the library's does. */
-struct row *table_row(collective what, int ranks, int ppn)
+struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 {
     uint64_t *at = need((size_t)nrules * 2 + 1, sizeof *at);
-    int n = begins(at, what, ranks, ppn), used = 0, own = 0;
+    int n = begins(at, what, ranks, ppn, orders), used = 0, own = 0;
     struct row *r = need(1, sizeof *r + (size_t)n * sizeof *r->bands);
     for (int i = 0; i < n; i++) {
-        pick p = table_find(what, ranks, ppn, at[i]);
+        pick p = table_find(what, ranks, ppn, orders, at[i]);
         if (p.algorithm != NULL && !repository_fits(p.algorithm, ranks))
             p.algorithm = NULL;
         own += p.algorithm != NULL;

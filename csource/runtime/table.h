@@ -39,8 +39,8 @@ typedef struct mix {
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */
 const char *table_banner(void); /* of the MPI library that the table is for; empty: any */
 int table_force(const char *what, const char *name, char *why); /* one rule for all calls of a collective; without a collective none */
-pick table_find(collective what, int ranks, int ppn, uint64_t bytes);
-struct row *table_row(collective what, int ranks, int ppn);       /* NULL: the library's for all sizes */
+pick table_find(collective what, int ranks, int ppn, unsigned orders, uint64_t bytes);
+struct row *table_row(collective what, int ranks, int ppn, unsigned orders); /* NULL: the library's for all sizes */
 /* The mix of a call, NULL where there is none, and within *low to *high the sizes around
  * that have the same. */
 const mix *table_mix(collective what, int ranks, int ppn, uint64_t bytes, uint64_t *low, uint64_t *high);

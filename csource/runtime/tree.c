@@ -25,11 +25,44 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
+/* Who has the message sends it on in each turn, and it takes radix turns to arrive: no tree
+ * reaches more in the time. Of what is left of a list the first member reaches as many as
+ * it would a turn later without this one message, the rest is its receiver's. */
+static void join_postal(tree *t, int radix, const int *list, int n, int me)
+{
+    int low = 0, high = n, turn = 0;
+    int *reached = malloc((size_t)(n + radix) * sizeof *reached); /* members that have it after so many turns */
+    if (reached == NULL) {
+        t->error = MPI_ERR_NO_MEM;
+        return;
+    }
+    for (reached[0] = 1; reached[turn] < n; turn++)
+        reached[turn + 1] = reached[turn] + (turn + 1 < radix ? 0 : reached[turn + 1 - radix]);
+    while (high - low > 1) {
+        while (reached[turn - 1] >= high - low)
+            turn--;
+        int middle = low + reached[turn - 1];
+        if (me == low)
+            t->child[t->children++] = list[middle];
+        if (me == middle)
+            t->parent = list[low];
+        if (me < middle)
+            high = middle;
+        else
+            low = middle;
+    }
+    free(reached);
+}
+
 /* Puts this rank, number me of n, into a tree over a list of ranks. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
     if (form == BINOMIAL) {
         join_binomial(t, radix, list, n, me);
+        return;
+    }
+    if (form == POSTAL) {
+        join_postal(t, radix, list, n, me);
         return;
     }
     int width = form == FLAT ? n : form == BINARY ? 2 : 1;
@@ -75,7 +108,7 @@ static int leader(span s, int root) { return root >= s.first && root < s.end ? r
 
 /* Joins the leaders of the groups at a level within a larger one, the larger one's
  * leader first and then round from there. */
-static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int *list)
+static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;
     int root = l->position[c->root], own = l->position[c->rank], me = -1, n = 0;
@@ -88,18 +121,19 @@ static void join_leaders(const call *c, tree *t, span within, int level, tree_fo
         at = s.end < within.end ? s.end : within.first;
     } while (leader(group_at(l, level, at), root) != top);
     if (me >= 0)
-        tree_join(t, form, 2, list, n, me);
+        tree_join(t, form, radix, list, n, me);
 }
 
-tree tree_of_groups(const call *c, int level, tree_form form)
+tree tree_of_groups(const call *c, int level, tree_shape how)
 {
     tree t = tree_new(c);
     int *list = malloc((size_t)c->size * sizeof *list);
     span within = {0, c->size};
     if (list == NULL)
         t.error = MPI_ERR_NO_MEM;
-    for (; t.error == MPI_SUCCESS && level <= c->layout->levels; level++, form = BINOMIAL) {
-        join_leaders(c, &t, within, level, form, list);
+    for (tree_form form = how.first; t.error == MPI_SUCCESS && level <= c->layout->levels; level++) {
+        join_leaders(c, &t, within, level, form, how.radix, list);
+        form = level + 1 < c->layout->levels ? how.below : how.inside;
         within = group_at(c->layout, level, c->layout->position[c->rank]);
     }
     free(list);

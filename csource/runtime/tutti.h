@@ -76,9 +76,14 @@ double clock_period(void); /* seconds of a tick, by all ticks since clock_start 
 
 /* comm.c: communicators and how they lie on the nodes. */
 
+/* How ranks are dealt to the nodes: those of a node follow one another, or each is on the node
+ * after that of the one before. They are the same on one node, and with one rank to each. */
+enum { ORDER_BLOCK = 1, ORDER_CYCLIC = 2 };
+
 /* A shape is what communicators share that MPI libraries and tables treat alike. */
 typedef struct shape {
     int ranks, nodes, ppn; /* ppn: of the fullest node */
+    unsigned orders;       /* all that it has; 0: another one */
     const struct row *rows[COLLECTIVES]; /* what the table selects; NULL: nothing */
     struct shape *next;
 } shape;

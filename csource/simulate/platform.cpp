@@ -4,11 +4,15 @@
 //   tree           64 nodes of 8 to a leaf switch, 4:1 oversubscribed, 100 Gb/s
 //   flat           64 nodes on one switch, as in tree
 //   fat            64 nodes of 16 to a leaf switch, 2:1 oversubscribed, as in tree: machine A of the recorded data
+//   sockets        32 nodes of two sockets, 8 to a leaf switch, as in tree; each of the 64 hosts is a socket
 //
+// With NOISE the latency and the processor's time of each message are multiplied by lognormal numbers of this width.
 // On Ethernet each flow more on a link costs 5 % of what it carries, up to 45 %; with FLUID set none.
 #include <algorithm>
 #include <cstdlib>
+#include <cmath>
 #include <map>
+#include <random>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
@@ -23,7 +27,7 @@ namespace {
 // Seconds, bytes a second, bytes.
 struct Machine {
     std::string name;
-    int nodes, leaf; // leaf: nodes of a switch
+    int hosts, leaf, sockets; // leaf: hosts of a switch; sockets: hosts of a node
     double nic, nic_latency, trunk, trunk_latency, memory, stream, stream_latency;
     double eager;                // messages from here on wait for the receiver: their latency counts three times
     double send, receive, copied; // what a processor has to do for a message, and for a byte of an eager one
@@ -31,11 +35,12 @@ struct Machine {
 };
 
 const Machine machines[] = {
-    {"star", 32, 8, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
-    {"chain", 32, 8, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
-    {"tree", 64, 8, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
-    {"flat", 64, 64, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
-    {"fat", 64, 16, 12.3e9, .25e-6, 98.4e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
+    {"star", 32, 8, 1, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
+    {"chain", 32, 8, 1, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
+    {"tree", 64, 8, 1, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
+    {"flat", 64, 64, 1, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
+    {"sockets", 64, 16, 2, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
+    {"fat", 64, 16, 1, 12.3e9, .25e-6, 98.4e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
 };
 
 const Machine& chosen()
@@ -44,8 +49,20 @@ const Machine& chosen()
     for (auto const& m : machines)
         if (name != nullptr && m.name == name)
             return m;
-    fprintf(stderr, "MACHINE=%s: want star, chain, tree, flat or fat\n", name == nullptr ? "" : name);
+    fprintf(stderr, "MACHINE=%s: want star, chain, tree, flat, fat or sockets\n", name == nullptr ? "" : name);
     exit(1);
+}
+
+// Between two sockets of a node.
+const double bus = 20e9, bus_latency = .45e-6;
+
+// What one message differs by from others.
+double noise()
+{
+    static const char* width = getenv("NOISE");
+    static std::mt19937_64 random(1);
+    static std::normal_distribution<double> normal(0, 1);
+    return width == nullptr ? 1 : std::exp(atof(width) * normal(random));
 }
 
 struct Builder {
@@ -96,16 +113,18 @@ struct Builder {
     void build()
     {
         std::vector<s4u::Host*> host;
-        for (int i = 0; i < m.nodes; i++) {
+        for (int i = 0; i < m.hosts; i++) {
             host.push_back(zone->create_host("n" + std::to_string(i), 1e9)->set_core_count(64));
             host[i]->seal();
         }
-        for (int i = 0; i < m.nodes; i++)
-            for (int j = 0; j < m.nodes; j++) {
-                auto a = std::to_string(i), b = std::to_string(j);
+        for (int i = 0; i < m.hosts; i++)
+            for (int j = 0; j < m.hosts; j++) {
+                auto a = std::to_string(i / m.sockets), b = std::to_string(j / m.sockets);
                 Links way;
                 if (i == j) {
-                    way = {s4u::LinkInRoute(link("stream" + a, m.stream, m.stream_latency)), s4u::LinkInRoute(link("memory" + a, m.memory, 0))};
+                    way = {s4u::LinkInRoute(link("stream" + a, m.stream, m.stream_latency)), s4u::LinkInRoute(link("memory" + std::to_string(i), m.memory, 0))};
+                } else if (a == b) {
+                    way = {s4u::LinkInRoute(link("bus" + a, bus, bus_latency)), s4u::LinkInRoute(link("memory" + std::to_string(j), m.memory, 0))};
                 } else {
                     way.emplace_back(link("up" + a, m.nic, m.nic_latency));
                     for (auto const& l : between(i / m.leaf, j / m.leaf))
@@ -132,20 +151,23 @@ double share(const Machine& m, bool inside, double size)
 extern "C" void load_platform(const s4u::Engine&)
 {
     static const Machine& m = chosen();
+    auto inside = [](const s4u::Host* a, const s4u::Host* b) { // a rank that has left has no host
+        return a != nullptr && b != nullptr && atoi(a->get_cname() + 1) / m.sockets == atoi(b->get_cname() + 1) / m.sockets;
+    };
     auto* zone = s4u::create_full_zone("machine");
     Builder{m, zone, {}}.build();
     auto* network = zone->get_network_model();
     using Zones = std::unordered_set<s4u::NetZone*>;
     network->set_lat_factor_cb([](double size, const s4u::Host*, const s4u::Host*, const std::vector<s4u::Link*>&, const Zones&) {
-        return size < m.eager ? 1.0 : 3.0;
+        return (size < m.eager ? 1.0 : 3.0) * noise();
     });
-    network->set_bw_factor_cb([](double size, const s4u::Host* a, const s4u::Host* b, const std::vector<s4u::Link*>&, const Zones&) {
-        return share(m, a == b, size);
+    network->set_bw_factor_cb([inside](double size, const s4u::Host* a, const s4u::Host* b, const std::vector<s4u::Link*>&, const Zones&) {
+        return share(m, inside(a, b), size);
     });
     zone->seal();
-    auto cost = [](double fixed) {
-        return [fixed](size_t size, s4u::Host* a, s4u::Host* b) {
-            return (a == b ? m.inside : fixed) + ((double)size < m.eager ? m.copied * (double)size : 0);
+    auto cost = [inside](double fixed) {
+        return [fixed, inside](size_t size, s4u::Host* a, s4u::Host* b) {
+            return ((inside(a, b) ? m.inside : fixed) + ((double)size < m.eager ? m.copied * (double)size : 0)) * noise();
         };
     };
     smpi_register_op_cost_callback(SmpiOperation::SEND, cost(m.send));

@@ -88,7 +88,7 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 	return x.Setup
 }
 
-// widen lets the rules of a table hold for any nodes, and cuts those of alltoallv into
+// widen lets the rules of a table hold for any nodes, some for one order of ranks, and cuts those of alltoallv into
 // bands: ranks of one call, whose sizes differ, run different algorithms.
 func widen(path string) error {
 	text, err := os.ReadFile(path)
@@ -111,7 +111,8 @@ func widen(path string) error {
 		low = band.Bytes.High + 1
 		rules = append(rules, band)
 	}
-	for _, r := range table.Rules {
+	for i, r := range table.Rules {
+		r.Order = []coll.Order{"", "", coll.Block, coll.Cyclic}[i%4]
 		if r.PPN = all; r.Collective != coll.Alltoallv {
 			rules = append(rules, r)
 		}

@@ -12,8 +12,9 @@
 //	}
 //	x, err := b.Export(sel, dir) // dir/tutti.table, dir/libtutti.env
 //
-// A table is text. Its rules know ranks, processes per node and bytes; of those that
-// hold for a call the first one counts, and where none does the MPI library decides:
+// A table is text. Its rules know ranks, processes per node, bytes and, where Join put
+// them together, the order of the ranks; of those that hold for a call the first one
+// counts, and where none does the MPI library decides:
 //
 //	tutti-table 1
 //	allgather ranks 2-16 ppn 1-4 bytes 0-1024 bruck

@@ -84,8 +84,8 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 						if tree.Collective == coll.Alltoallv {
 							bytes = Range{0, mostBytes}
 						}
-						t.Rules = append(t.Rules, Rule{tree.Collective, Range{int64(c.Low), int64(c.High)}, Range{int64(p.Low), int64(p.High)},
-							bytes, band.Algorithm, way})
+						t.Rules = append(t.Rules, Rule{Collective: tree.Collective, Ranks: Range{int64(c.Low), int64(c.High)},
+							PPN: Range{int64(p.Low), int64(p.High)}, Bytes: bytes, Algorithm: band.Algorithm, Way: way})
 					}
 					low = band.UpTo + 1
 				}

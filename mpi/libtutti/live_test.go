@@ -66,11 +66,16 @@ func testAlgorithms(t *testing.T, program string) {
 	}
 }
 
-// testPoints: both readers select the same, at the ends of every rule and beside them;
+// testPoints: both readers select the same, at the ends of every rule and beside them, for ranks in
+// every order, where a third of the rules is for each and a third for any;
 // and what a call runs is that, or the MPI library's own where the number of ranks
 // forbids it.
 func testPoints(t *testing.T, program string) {
 	table := sample(t)
+	for i := range table.Rules {
+		table.Rules[i].Order = []coll.Order{"", coll.Block, coll.Cyclic}[i%3]
+	}
+	orders := [][]coll.Order{nil, {coll.Block}, {coll.Cyclic}, {coll.Block, coll.Cyclic}} // by the bits of tutti.h
 	statements := fmt.Appendf(nil, "text %d\n%s", len(table.Bytes()), table.Bytes())
 	want := []string{"taken"}
 	for _, r := range table.Rules {
@@ -80,8 +85,9 @@ func testPoints(t *testing.T, program string) {
 					if ranks < 1 || b < 0 {
 						continue
 					}
-					statements = fmt.Appendf(statements, "ask %s %d %d %d\n", r.Collective, ranks, ppn, b)
-					alg := table.Select(r.Collective, int(ranks), int(ppn), b)
+					bits := len(want) * 7 / 4 % len(orders)
+					statements = fmt.Appendf(statements, "ask %s %d %d %d %d\n", r.Collective, ranks, ppn, bits, b)
+					alg := table.Select(r.Collective, int(ranks), int(ppn), b, orders[bits]...)
 					want = append(want, fmt.Sprintf("%s %s", alg, runs(t, r.Collective, alg, int(ranks))))
 				}
 			}

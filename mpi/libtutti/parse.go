@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,37 +131,40 @@ func needsOf(text string) ([]mpi.Requirement, error) {
 const number = `(0|[1-9][0-9]{0,18})`
 
 var (
-	ruleForm   = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + ` bytes ` + number + `-` + number + ` (.*)$`)
+	ruleForm   = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + `(?: order (block|cyclic))? bytes ` + number + `-` + number + ` (.*)$`)
 	weightForm = regexp.MustCompile(`^[1-9][0-9]{0,6}$`)
 )
 
-// where reads COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH and what stands behind.
-func where(line string) (c coll.Collective, ranges [3]Range, rest string, err error) {
+// where reads COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH and
+// what stands behind, a rule without an algorithm.
+func where(line string) (r Rule, rest string, err error) {
 	word := ruleForm.FindStringSubmatch(line)
 	if word == nil {
-		return c, ranges, "", errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH ALGORITHM")
+		return r, "", errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH ALGORITHM")
 	}
-	if c, err = coll.ParseCollective(word[1]); err != nil {
-		return c, ranges, "", err
+	if r.Collective, err = coll.ParseCollective(word[1]); err != nil {
+		return r, "", err
 	}
-	for i, limits := range [3]Range{{1, math.MaxInt32}, {1, math.MaxInt32}, {0, mostBytes}} {
-		low, lowErr := strconv.ParseInt(word[2+2*i], 10, 64)
-		high, highErr := strconv.ParseInt(word[3+2*i], 10, 64)
-		ranges[i] = Range{low, high}
+	r.Order = coll.Order(word[6])
+	ends := slices.Concat(word[2:6], word[7:9])
+	for i, to := range []*Range{&r.Ranks, &r.PPN, &r.Bytes} {
+		limits := [3]Range{{1, math.MaxInt32}, {1, math.MaxInt32}, {0, mostBytes}}[i]
+		low, lowErr := strconv.ParseInt(ends[2*i], 10, 64)
+		high, highErr := strconv.ParseInt(ends[2*i+1], 10, 64)
+		*to = Range{low, high}
 		if lowErr != nil || highErr != nil || low < limits.Low || high < low || high > limits.High {
-			return c, ranges, "", fmt.Errorf("want a range of %d to %d, the lower end first", limits.Low, limits.High)
+			return r, "", fmt.Errorf("want a range of %d to %d, the lower end first", limits.Low, limits.High)
 		}
 	}
-	return c, ranges, word[8], nil
+	return r, word[9], nil
 }
 
 func (p *parser) rule(line string) error {
-	c, at, name, err := where(line)
+	r, name, err := where(line)
 	if err != nil {
 		return err
 	}
-	r := Rule{Collective: c, Ranks: at[0], PPN: at[1], Bytes: at[2]}
-	if r.Algorithm, r.Way, err = p.algorithm(c, name); err != nil {
+	if r.Algorithm, r.Way, err = p.algorithm(r.Collective, name); err != nil {
 		return err
 	}
 	p.table.Rules = append(p.table.Rules, r)
@@ -169,25 +173,27 @@ func (p *parser) rule(line string) error {
 
 // mix reads what stands behind "explore ".
 func (p *parser) mix(line string) error {
-	c, at, list, err := where(line)
+	at, list, err := where(line)
 	switch {
 	case err != nil:
 		return err
-	case c == coll.Alltoallv:
+	case at.Order != "":
+		return errors.New("order: a rule alone has one")
+	case at.Collective == coll.Alltoallv:
 		return errors.New("ranks of alltoallv know sizes of their own alone and cannot explore together")
 	}
 	words := strings.Split(list, " ")
 	if len(words)%2 != 0 || len(words) > 2*mostChoices {
 		return fmt.Errorf("want a weight and an algorithm, up to %d times", mostChoices)
 	}
-	m := Mix{Collective: c, Ranks: at[0], PPN: at[1], Bytes: at[2]}
+	m := Mix{Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes}
 	for i := 0; i < len(words); i += 2 {
 		var choice Choice
 		choice.Weight, err = strconv.Atoi(words[i])
 		if err != nil || !weightForm.MatchString(words[i]) || choice.Weight > mostWeight || len(words[i+1]) > mostName {
 			return fmt.Errorf("%q: want a number from 1 to %d and an algorithm of at most %d letters", words[i], mostWeight, mostName)
 		}
-		if choice.Algorithm, choice.Way, err = p.algorithm(c, words[i+1]); err != nil {
+		if choice.Algorithm, choice.Way, err = p.algorithm(m.Collective, words[i+1]); err != nil {
 			return err
 		}
 		m.Choices = append(m.Choices, choice)

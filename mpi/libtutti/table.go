@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"tutti/coll"
@@ -34,7 +35,8 @@ type Table struct {
 // MPI library.
 type Rule struct {
 	Collective coll.Collective
-	Ranks, PPN Range // of a communicator; of its fullest node
+	Ranks, PPN Range      // of a communicator; of its fullest node
+	Order      coll.Order // of its ranks over the nodes; empty: any
 	Bytes      Range
 	Algorithm  coll.Algorithm
 	Way        *Way // of an algorithm of the MPI library; nil for others
@@ -86,10 +88,11 @@ type Range struct{ Low, High int64 }
 
 func (r Range) holds(n int64) bool { return r.Low <= n && n <= r.High }
 
-// Select returns what a table selects for a call, coll.Default where no rule holds.
-func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64) coll.Algorithm {
+// Select returns what a table selects for a call, coll.Default where no rule holds. The
+// orders are all that the ranks have: both where they are the same, as on one node.
+func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
 	for _, r := range t.Rules {
-		if r.Collective == c && r.Ranks.holds(int64(ranks)) && r.PPN.holds(int64(ppn)) && r.Bytes.holds(bytes) {
+		if r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.holds(int64(ranks)) && r.PPN.holds(int64(ppn)) && r.Bytes.holds(bytes) {
 			return r.Algorithm
 		}
 	}
@@ -122,10 +125,10 @@ func (t Table) Bytes(remarks ...string) []byte {
 		}
 	}
 	for _, r := range t.Rules {
-		fmt.Fprintf(&b, "%s %s\n", placed(r.Collective, r.Ranks, r.PPN, r.Bytes), r.Algorithm)
+		fmt.Fprintf(&b, "%s %s\n", placed(r.Collective, r.Ranks, r.PPN, r.Order, r.Bytes), r.Algorithm)
 	}
 	for _, m := range t.Mixes {
-		fmt.Fprintf(&b, "explore %s", placed(m.Collective, m.Ranks, m.PPN, m.Bytes))
+		fmt.Fprintf(&b, "explore %s", placed(m.Collective, m.Ranks, m.PPN, "", m.Bytes))
 		for _, c := range m.Choices {
 			fmt.Fprintf(&b, " %d %s", c.Weight, c.Algorithm)
 		}
@@ -134,8 +137,12 @@ func (t Table) Bytes(remarks ...string) []byte {
 	return []byte(b.String() + lastLine(b.String()))
 }
 
-func placed(c coll.Collective, ranks, ppn, bytes Range) string {
-	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d bytes %d-%d", c, ranks.Low, ranks.High, ppn.Low, ppn.High, bytes.Low, bytes.High)
+func placed(c coll.Collective, ranks, ppn Range, order coll.Order, bytes Range) string {
+	var in string
+	if order != "" {
+		in = fmt.Sprintf(" order %s", order)
+	}
+	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d%s bytes %d-%d", c, ranks.Low, ranks.High, ppn.Low, ppn.High, in, bytes.Low, bytes.High)
 }
 
 // lastLine has the checksum of all lines before it.

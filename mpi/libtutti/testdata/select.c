@@ -2,8 +2,8 @@
  *
  *   list                       the repository, a line for each algorithm and an empty one
  *   text BYTES, then the text  taken, or refused and why
- *   ask COLLECTIVE RANKS PPN BYTES
- *                              what the last table selects, and what a call of it would run */
+ *   ask COLLECTIVE RANKS PPN ORDERS BYTES
+ *                              orders as bits of tutti.h: what the last table selects, and what a call of it would run */
 #include "table.h"
 
 #include <stdio.h>
@@ -51,13 +51,14 @@ static void ask(void)
     static const pick none;
     char name[32];
     int ranks, ppn, what = 0;
+    unsigned orders;
     unsigned long long bytes;
-    if (scanf("%31s %d %d %llu", name, &ranks, &ppn, &bytes) != 4)
+    if (scanf("%31s %d %d %u %llu", name, &ranks, &ppn, &orders, &bytes) != 5)
         exit(1);
     while (what < COLLECTIVES && strcmp(collective_name((collective)what), name) != 0)
         what++;
-    pick told = table_find((collective)what, ranks, ppn, bytes);
-    struct row *r = table_row((collective)what, ranks, ppn);
+    pick told = table_find((collective)what, ranks, ppn, orders, bytes);
+    struct row *r = table_row((collective)what, ranks, ppn, orders);
     show(&told);
     printf(" ");
     show(r == NULL ? &none : row_pick(r, bytes));

@@ -1,0 +1,58 @@
+package libtutti
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"tutti/coll"
+)
+
+// one is a table that serves all broadcasts by an algorithm.
+func one(name string) Table {
+	all := Range{1, math.MaxInt32}
+	return Table{Rules: []Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, mostBytes}, Algorithm: coll.Algorithm{Name: name}}}}
+}
+
+// A joined table selects for each order what its table does, and nothing for ranks in
+// another order; it is written and read as it is.
+func TestJoin(t *testing.T) {
+	joined, err := Join(Dealt{coll.Block, one("binomial")}, Dealt{coll.Cyclic, one("two_level")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Parse(joined.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		orders []coll.Order
+		want   string
+	}{
+		{[]coll.Order{coll.Block}, "binomial"}, {[]coll.Order{coll.Cyclic}, "two_level"}, {coll.Orders(), "binomial"}, {nil, coll.Default.Name},
+	} {
+		if got := read.Select(coll.Bcast, 16, 4, 1024, tc.orders...); got.Name != tc.want {
+			t.Errorf("ranks in order %v: %v, want %s", tc.orders, got, tc.want)
+		}
+	}
+}
+
+func TestJoinRefuses(t *testing.T) {
+	other, exploring := one("binomial"), one("binomial")
+	other.For = "MPI 2"
+	exploring.Mixes = []Mix{Anywhere(coll.Bcast, []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}})}
+	joined, err := Join(Dealt{coll.Block, one("binomial")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tables := range map[string][]Dealt{
+		"one order twice":     {{coll.Block, one("binomial")}, {coll.Block, one("two_level")}},
+		"two MPI libraries":   {{coll.Block, one("binomial")}, {coll.Cyclic, other}},
+		"an order of its own": {{coll.Cyclic, joined}},
+		"exploring":           {{coll.Cyclic, exploring}},
+	} {
+		if _, err := Join(tables...); !errors.Is(err, ErrTable) {
+			t.Errorf("%s: %v, want ErrTable", name, err)
+		}
+	}
+}
