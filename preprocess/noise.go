@@ -22,7 +22,7 @@ type Repeat struct {
 // samples within a job show. The zero value takes MeasurementNoise for the former.
 type Noise struct {
 	sizes   []float64 // log2(bytes + 1) of each repeat
-	squares []float64 // variance that it shows, squared decades
+	squares []float64 // half the square of its difference, squared decades
 }
 
 const (
@@ -48,21 +48,21 @@ func NoiseOf(repeats []Repeat) Noise {
 // by the median of the repeats, each weighted by how near its size is: that a job is far off
 // now and then says nothing of the others. O(n log n) operations for n repeats.
 func (n Noise) Between(p coll.Point) float64 {
-	type shown struct{ square, weight float64 }
-	all, total := []shown{{medianSquare * MeasurementNoise, noisePrior}}, noisePrior
+	type shown struct{ variance, weight float64 }
+	all, total := []shown{{MeasurementNoise, noisePrior}}, noisePrior
 	at := math.Log2(float64(p.MsgBytes) + 1)
 	for i, size := range n.sizes {
 		w := math.Exp(-math.Abs(size-at) / noiseWidth)
-		all = append(all, shown{n.squares[i], w})
+		all = append(all, shown{n.squares[i] / medianSquare, w})
 		total += w
 	}
-	slices.SortFunc(all, func(a, b shown) int { return cmp.Compare(a.square, b.square) })
+	slices.SortFunc(all, func(a, b shown) int { return cmp.Compare(a.variance, b.variance) })
 	passed, k := all[0].weight, 0
 	for passed < total/2 {
 		k++
 		passed += all[k].weight
 	}
-	return max(MeasurementNoise, all[k].square/medianSquare)
+	return max(MeasurementNoise, all[k].variance)
 }
 
 // Of is the variance of log10 of a measured time: that between jobs, and that of the
