@@ -88,8 +88,9 @@ func (r *run) believe() (*learner.Belief, error) {
 
 // predict fills in what the choices of a round are expected to lose over the space. The
 // deviations that the Gaussian process states are multiplied by one factor: by how much
-// they have been too small or too great where batches were measured since. The upper ends are
-// what is expected times what was borne out of expectations, see borne. It reports
+// they have been too small or too great where batches were measured since. What is expected is
+// multiplied by what was borne out of expectations, see borne, and its upper ends by the upper
+// end of that. It reports
 // false while nothing is known of any choice.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	now, err := r.learn()
@@ -122,9 +123,10 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, ignoreEmpty(err)
 	}
+	upper := sum.Mistakes*borne.Upper() + r.unseen(eval.CandidateShare)
+	eval.SlowdownUpper, eval.MistakesUpper = 1+(sum.Slowdown-1)*borne.Upper(), min(1, upper)
+	sum.Slowdown, sum.Mistakes = 1+(sum.Slowdown-1)*borne.Mean(), min(1, sum.Mistakes*borne.Mean())
 	describe(eval, sum)
-	eval.SlowdownUpper = 1 + borne.Upper()*(sum.Slowdown-1)
-	eval.MistakesUpper = min(1, borne.Upper()*sum.Mistakes+r.unseen(eval.CandidateShare))
 	eval.MistakesExpected, eval.MistakesFound = borne.Expected, borne.Found
 	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {

@@ -9,13 +9,13 @@ type Borne struct {
 }
 
 const (
-	// The factor between found and expected is taken to be 1 beforehand, for as much as so
-	// many mistakes are worth.
-	bornePrior = 1
+	// Beforehand as much is known of the factor between found and expected as if so many mistakes
+	// had been found of so many expected ones.
+	borneFound, borneExpected = 2, 3
 	// So many expected mistakes are remembered: models change as they learn.
 	borneMemory = 8
-	// Of the factors that are likely so many are below Upper.
-	borneLevel = 0.9
+	// So likely is the factor below Upper.
+	borneLevel = 0.95
 )
 
 // Add returns what is known after further choices.
@@ -29,8 +29,14 @@ func (b Borne) Add(expected, found float64) Borne {
 	return b
 }
 
-// Upper is the upper end of the factor by which expected mistakes are to be multiplied: their
-// number is a Poisson variable, the factor has a gamma distribution.
-func (b Borne) Upper() float64 {
-	return distuv.Gamma{Alpha: bornePrior + b.Found, Beta: bornePrior + b.Expected}.Quantile(borneLevel)
+// factor by which expected mistakes are to be multiplied: their number is a Poisson variable,
+// so that the factor has a gamma distribution.
+func (b Borne) factor() distuv.Gamma {
+	return distuv.Gamma{Alpha: borneFound + b.Found, Beta: borneExpected + b.Expected}
 }
+
+// Mean is the factor that is expected.
+func (b Borne) Mean() float64 { return b.factor().Mean() }
+
+// Upper is the upper end of the factor.
+func (b Borne) Upper() float64 { return b.factor().Quantile(borneLevel) }

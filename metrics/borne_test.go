@@ -9,15 +9,21 @@ import (
 
 func TestBorne(t *testing.T) {
 	var none metrics.Borne
-	// The prior is exponential: its quantile is known.
-	if got, want := none.Upper(), -math.Log(1-0.9); math.Abs(got-want) > 1e-9 {
-		t.Errorf("upper end %g of nothing known, want %g", got, want)
+	// Of a gamma distribution of shape 2 and rate 3 the part above x is (1 + 3x)·e^(-3x).
+	if x := none.Upper(); math.Abs((1+3*x)*math.Exp(-3*x)-0.05) > 1e-9 {
+		t.Errorf("upper end %g of nothing known", x)
+	}
+	if got := none.Mean(); math.Abs(got-2./3) > 1e-12 {
+		t.Errorf("factor %g of nothing known, want 2/3", got)
 	}
 	fewer, more := none, none
 	for range 40 {
 		fewer, more = fewer.Add(0.5, 0.05), more.Add(0.5, 1)
 	}
-	if got := fewer.Upper(); got < 0.1 || got > 0.5 {
+	if mean, upper := fewer.Mean(), fewer.Upper(); mean > 0.3 || upper < mean {
+		t.Errorf("factor %g, upper end %g where a tenth was found", mean, upper)
+	}
+	if got := fewer.Upper(); got < 0.1 || got > 0.6 {
 		t.Errorf("upper end %g where a tenth was found, want it between 0.1 and 0.5", got)
 	}
 	if got := more.Upper(); got < 2 || got > 3.5 {

@@ -26,7 +26,7 @@ type Noise struct {
 }
 
 const (
-	noisePrior = 4.0 // repeats that MeasurementNoise is worth
+	noisePrior = 2.0 // repeats that MeasurementNoise is worth
 	noiseWidth = 4.0 // doublings of the size over which what a repeat shows falls by e
 	// The median of the square of a normal number over its variance.
 	medianSquare = 0.455

@@ -184,11 +184,11 @@ func clipped(logs []float64) []float64 {
 
 // adviseBelieving is our policy's. An algorithm is worth a call when knowing more is worth
 // what it is expected to take longer than the best; its weight is what that leaves, for the
-// time of a call. What is selected has the weight that holds the price of exploring down.
-func adviseBelieving(p Problem, b *book, now []int, opt Options) ([]Advice, error) {
+// time of a call. The price of exploring is held down within a job, see purse.
+func adviseBelieving(p Problem, b *book, now []int, _ Options) ([]Advice, error) {
 	out := make([]Advice, len(p.Classes))
 	for _, c := range collectivesOf(p) {
-		of, err := b.advise(c, now, opt)
+		of, err := b.advise(c, now)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +203,7 @@ func adviseBelieving(p Problem, b *book, now []int, opt Options) ([]Advice, erro
 
 // advise is our policy's advice for the classes of one collective, of which something is
 // known; the others' is empty.
-func (b *book) advise(c coll.Collective, now []int, opt Options) ([]Advice, error) {
+func (b *book) advise(c coll.Collective, now []int) ([]Advice, error) {
 	belief, err := learner.Believe(b.measurements(c), nil, b.before(c)...)
 	if err != nil {
 		return nil, err
@@ -229,13 +229,13 @@ func (b *book) advise(c coll.Collective, now []int, opt Options) ([]Advice, erro
 		if err != nil {
 			return nil, err
 		}
-		out[i] = one.advice(j, now[i], b.timed[i]/2, opt)
+		out[i] = one.advice(j, now[i], b.timed[i]/2)
 	}
 	return out, nil
 }
 
 // advice of a policy for its one class, where an algorithm is selected now.
-func (b *believing) advice(j *joint, now int, drawn float64, opt Options) Advice {
+func (b *believing) advice(j *joint, now int, calls float64) Advice {
 	index, best := b.index(j, 0)
 	a := Advice{Best: now, Weights: make([]float64, len(index))}
 	expected := j.expected(best)
@@ -247,17 +247,8 @@ func (b *believing) advice(j *joint, now int, drawn float64, opt Options) Advice
 	if j.at(best, paidFor) < j.expected(now) {
 		a.Best = best
 	}
-	selected := j.expected(a.Best)
-	a.Faster = j.expected(0) / selected
-	prices := make([]float64, len(index))
-	for i := range prices {
-		t := j.expected(i)
-		if b.book.tallies[0][i].n == 0 {
-			t = untried * j.at(i, 0)
-		}
-		prices[i] = max(0, t/selected-1)
-	}
-	a.Weights = mixed(a.Weights, prices, a.Best, drawn, opt.affords(a.Faster))
+	a.Faster = j.expected(0) / j.expected(a.Best)
+	a.Weights = drawable(a.Weights, a.Best, calls)
 	return a
 }
 

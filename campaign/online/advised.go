@@ -21,6 +21,8 @@ type advised struct {
 	drawn             []uint64    // draws so far
 	served            [][]bool    // of each class: whether each algorithm, and what is selected, has served in this run
 	kept              bool        // the time of the call that was just chosen
+	explores          bool        // that call
+	purse             purse
 }
 
 func newAdvised(p Problem, earlier [][]coll.Measurement, opt Options) (*advised, error) {
@@ -30,7 +32,7 @@ func newAdvised(p Problem, earlier [][]coll.Measurement, opt Options) (*advised,
 		advice: make([]Advice, n), sums: make([][]float64, n), drawn: make([]uint64, n),
 	}
 	for i, c := range p.Classes {
-		a.advice[i].Weights = Unknown(len(c.Algorithms), opt)
+		a.advice[i].Weights = slices.Repeat([]float64{1}, len(c.Algorithms))
 	}
 	a.begin()
 	return a, a.end()
@@ -38,6 +40,7 @@ func newAdvised(p Problem, earlier [][]coll.Measurement, opt Options) (*advised,
 
 func (a *advised) begin() {
 	n := len(a.problem.Classes)
+	a.purse = newPurse(a.problem, a.opt.Over)
 	a.explored, a.watched, a.served = make([]int, n), make([]int, n), make([][]bool, n)
 	for i, c := range a.problem.Classes {
 		a.served[i] = make([]bool, len(c.Algorithms)+1)
@@ -52,7 +55,7 @@ func (a *advised) end() error {
 		if len(b.measurements(c)) == 0 && len(b.before(c)) == 0 {
 			continue
 		}
-		advice, err := b.advise(c, now, a.opt)
+		advice, err := b.advise(c, now)
 		if err != nil {
 			return err
 		}
@@ -74,12 +77,15 @@ func (a *advised) choose(class int) (int, bool) {
 	a.drawn[class]++
 	key := []uint64{a.opt.Seed, uint64(class), a.drawn[class]}
 	u := uniform(append(key, forShare)...)
-	explores := u < a.opt.Explore && a.explored[class] < a.opt.Explored
-	watches := u >= a.opt.Explore && u < 2*a.opt.Explore && a.watched[class] < a.opt.Explored
+	a.purse.earn(class)
+	known := a.purse.known(class)
+	draws := u < a.opt.Explore && known && a.explored[class] < a.opt.Explored
+	watches := u < 2*a.opt.Explore && (u >= a.opt.Explore || !known) && a.watched[class] < a.opt.Explored
+	chosen := drawn(a.sums[class], uniform(append(key, forWeights)...))
+	a.explores = draws && a.purse.holds(class, chosen)
 	switch {
-	case explores:
+	case a.explores:
 		a.explored[class]++
-		chosen := drawn(a.sums[class], uniform(append(key, forWeights)...))
 		a.serve(class, chosen, chosen)
 		return chosen, true
 	case watches:
@@ -101,6 +107,12 @@ func (a *advised) serve(class, place, algorithm int) {
 }
 
 func (a *advised) observe(class, algorithm int, seconds float64) bool {
+	switch {
+	case a.explores:
+		a.purse.spend(class, algorithm, seconds)
+	case a.kept:
+		a.purse.selected[class].add(seconds)
+	}
 	if a.kept {
 		a.calls[class] = append(a.calls[class], timed{a.run, algorithm, seconds})
 	}

@@ -124,7 +124,7 @@ func (a *app) update(u update) error {
 		return err
 	}
 	rules, mixes := told(learnt.Advice)
-	x, err := build.Learnt(base, rules, append(mixes, known.mixes(u.policy)...), u.folder)
+	x, err := build.Learnt(base, rules, append(mixes, known.mixes()...), u.folder)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
@@ -273,17 +273,13 @@ func (p possible) at(point coll.Point) []coll.Algorithm {
 }
 
 // mixes are for calls of which nothing is known.
-func (p possible) mixes(policy string) (out []libtutti.Mix) {
+func (p possible) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {
 		if c == coll.Alltoallv {
 			continue
 		}
 		all := p.of(c)
-		weights := slices.Repeat([]float64{1}, len(all))
-		if policy == online.PolicyTutti {
-			weights = online.Unknown(len(all), online.DefaultOptions())
-		}
-		out = append(out, libtutti.Anywhere(c, libtutti.Weighed(all, weights)))
+		out = append(out, libtutti.Anywhere(c, libtutti.Weighed(all, slices.Repeat([]float64{1}, len(all)))))
 	}
 	return out
 }

@@ -98,11 +98,13 @@ func roundOf(r store.Record) string { return fmt.Sprintf("%v round %d", r.Proble
 
 // checkJournal checks that every job of a campaign that came to its end was begun,
 // taken and ended once and knows what it cost, that every candidate of a batch has one
-// trial, by a job that carried it, and that attempts are counted.
+// trial, by a job that carried it, that attempts are counted, and that what was measured is
+// repeated once at most, in a later round.
 func checkJournal(t *testing.T, out string) liveRun {
 	t.Helper()
 	l := liveRun{map[string][]coll.Candidate{}, map[string]coll.Job{}, nil}
-	last := map[coll.Candidate]coll.Trial{}
+	last := map[coll.Candidate]store.Record{}
+	done := map[coll.Candidate]int{}
 	settled := map[string]int{}
 	for _, r := range recordsOf(t, out) {
 		switch r.Kind {
@@ -111,11 +113,14 @@ func checkJournal(t *testing.T, out string) liveRun {
 		case store.KindJob:
 			l.followed(t, r)
 		case store.KindTrial:
-			before := last[r.Trial.Candidate]
-			if r.Trial.Attempt != before.Attempt+1 || before.State == coll.TrialDone {
-				t.Errorf("%v: attempt %d (%s) after attempt %d (%s)", r.Trial.Candidate, r.Trial.Attempt, r.Trial.State, before.Attempt, before.State)
+			before, known := last[r.Trial.Candidate]
+			if known && (r.Trial.Attempt != before.Trial.Attempt+1 || before.Round == r.Round || done[r.Trial.Candidate] > 1) || !known && r.Trial.Attempt != 1 {
+				t.Errorf("%v: attempt %d (%s) in round %d after %+v", r.Trial.Candidate, r.Trial.Attempt, r.Trial.State, r.Round, before)
 			}
-			last[r.Trial.Candidate] = *r.Trial
+			last[r.Trial.Candidate] = r
+			if r.Trial.State == coll.TrialDone {
+				done[r.Trial.Candidate]++
+			}
 			settled[roundOf(r)]++
 			l.trials = append(l.trials, r)
 			l.carried(t, r)
@@ -239,6 +244,21 @@ func (l liveRun) done() int {
 		}
 	}
 	return n
+}
+
+// measured is the number of candidates that were measured, once or twice.
+func (l liveRun) measured() int {
+	type of struct {
+		problem   store.Problem
+		candidate coll.Candidate
+	}
+	known := map[of]bool{}
+	for _, r := range l.trials {
+		if r.Trial.State == coll.TrialDone {
+			known[of{r.Problem, r.Trial.Candidate}] = true
+		}
+	}
+	return len(known)
 }
 
 // processesIn returns the command lines of the processes that work in a folder.

@@ -134,8 +134,8 @@ func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 		quiet(t, dir)
 		to := filepath.Join(dir, "tables")
 		mustTutti(t, codeDone, "export", out, "--format", "csv", "--dir", to)
-		if rows := strings.Count(string(readFile(t, filepath.Join(to, "measurements-openmpi.csv"))), "\n") - 1; rows != l.done() {
-			t.Errorf("%d measurements exported, want %d", rows, l.done())
+		if rows := strings.Count(string(readFile(t, filepath.Join(to, "measurements-openmpi.csv"))), "\n") - 1; rows != l.measured() {
+			t.Errorf("%d measurements exported, want %d", rows, l.measured())
 		}
 		return l.facts()
 	}
