@@ -82,6 +82,7 @@ type ProblemFacts struct {
 	Candidates        int     `json:"candidates"` // point x algorithm, feasible
 	Trials            int     `json:"trials"`     // attempts, failed ones included
 	Failed            int     `json:"failed"`
+	Repeats           int     `json:"repeats,omitzero"` // candidates that were measured twice
 	MachineSeconds    float64 `json:"machine_seconds"`
 	NodeSeconds       float64 `json:"node_seconds"`
 	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // cost of measuring everything; zero when unknown

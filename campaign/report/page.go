@@ -103,6 +103,7 @@ func totals(f Facts) []field {
 		sum.Candidates += p.Candidates
 		sum.Trials += p.Trials
 		sum.Failed += p.Failed
+		sum.Repeats += p.Repeats
 		sum.MachineSeconds += p.MachineSeconds
 		sum.NodeSeconds += p.NodeSeconds
 		sum.ExhaustiveSeconds += p.ExhaustiveSeconds
@@ -121,6 +122,7 @@ func effort(p ProblemFacts) []field {
 		{"candidates", strconv.Itoa(p.Candidates)},
 		{"trials", strconv.Itoa(p.Trials)},
 		{"failed trials", strconv.Itoa(p.Failed)},
+		{"measured twice", strconv.Itoa(p.Repeats)},
 		{"machine time", formatSeconds(p.MachineSeconds)},
 		{"node time", formatNodeSeconds(p.NodeSeconds)},
 	}

@@ -30,7 +30,7 @@ func WriteSummary(w io.Writer, f Facts) error {
 	for _, p := range f.Problems {
 		measured := 0.0 // when there are no candidates
 		if p.Candidates > 0 {
-			measured = float64(p.Trials-p.Failed) / float64(p.Candidates)
+			measured = float64(p.Trials-p.Failed-p.Repeats) / float64(p.Candidates)
 		}
 		tuned, byDefault := scoreOf(p, "tuned"), scoreOf(p, "default")
 		t.AppendRow(table.Row{
