@@ -417,6 +417,7 @@ func TestSlurmSubmission(t *testing.T) {
 		}, 4, "completed, completed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			c.up(t) // the one before drained nodes
 			b := newBench(t, c)
 			log := b.run(four(), func(string) { tc.strike(b) })
 			b.check(log, 4, tc.done, tc.want)
