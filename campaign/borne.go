@@ -12,11 +12,9 @@ import (
 // by now.
 func (r *run) borne(before, now *models) (metrics.Borne, error) {
 	var b metrics.Borne
-	scale := metrics.Scale{}
 	if n := len(r.result.Evaluations); n > 0 {
 		e := r.result.Evaluations[n-1]
 		b = metrics.Borne{Expected: e.MistakesExpected, Found: e.MistakesFound}
-		scale = metrics.Scale{Square: e.ScaleSquare, Weight: e.ScaleWeight}
 	}
 	if before == nil {
 		return b, nil
@@ -30,6 +28,7 @@ func (r *run) borne(before, now *models) (metrics.Borne, error) {
 	if err != nil {
 		return b, err
 	}
+	scale := r.lastScale()
 	was, is := before.options.times(), now.options.times()
 	for _, m := range fresh {
 		at, choices := before.judged([]coll.Point{m.Point}, choose, before.options.open)

@@ -193,14 +193,20 @@ func (r *run) unseen(share float64) float64 {
 	return (1 - share) * min(1, unseenUpper/float64(max(1, tried)))
 }
 
+// lastScale is that of the last evaluation.
+func (r *run) lastScale() metrics.Scale {
+	n := len(r.result.Evaluations)
+	if n == 0 {
+		return metrics.Scale{}
+	}
+	e := r.result.Evaluations[n-1]
+	return metrics.Scale{Square: e.ScaleSquare, Weight: e.ScaleWeight}
+}
+
 // scale is how wide the errors of the Gaussian process have been, after the
 // measurements since the models of the round before.
 func (r *run) scale(before *models) (metrics.Scale, error) {
-	var s metrics.Scale
-	if n := len(r.result.Evaluations); n > 0 {
-		e := r.result.Evaluations[n-1]
-		s = metrics.Scale{Square: e.ScaleSquare, Weight: e.ScaleWeight}
-	}
+	s := r.lastScale()
 	if before == nil {
 		return s.Add(nil), nil
 	}

@@ -250,7 +250,8 @@ func probes(t *testing.T, state string) []string {
 func TestScheduleWaits(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, service.When{})
 	n.expect(n.night(), "there is no earlier one", 1)
-	n.expect(n.night(), "no campaign: campaign ", 1) // that is queued or running
+	awaitState(n.T, n.service, n.service.Campaigns()[0].ID, service.Running)
+	n.expect(n.night(), " is running", 1)
 }
 
 // What became due while no service ran is made up for, once; a service that starts

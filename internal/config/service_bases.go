@@ -39,10 +39,8 @@ func toBase(item any, dir string) (service.Base, error) {
 		return service.Base{}, errors.New("want name and file")
 	}
 	var b service.Base
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if err := setBase(&b, key, m[key]); err != nil {
-			return b, fmt.Errorf("%s: %w", key, err)
-		}
+	if err := eachKey(m, func(key string, v any) error { return setBase(&b, key, v) }); err != nil {
+		return b, err
 	}
 	if b.Name == "" || b.File == "" {
 		return b, errors.New("want name and file")
@@ -68,6 +66,16 @@ func toBase(item any, dir string) (service.Base, error) {
 	return b, nil
 }
 
+// eachKey reads the keys of an item in order, up to the first with a fault, which it names.
+func eachKey(m map[string]any, set func(key string, v any) error) error {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if err := set(key, m[key]); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
+
 // setBase reads one key of a base.
 func setBase(b *service.Base, key string, v any) error {
 	switch key {
@@ -88,12 +96,7 @@ func setBase(b *service.Base, key string, v any) error {
 		if !ok || len(m) == 0 {
 			return errors.New("want one or more of age, library, nodes, drift")
 		}
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			if err := setWhen(&b.When, key, m[key]); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
-		}
-		return nil
+		return eachKey(m, func(key string, v any) error { return setWhen(&b.When, key, v) })
 	}
 	return errors.New("unknown key: want name, file, machine, schedule, time_zone, from_last, when")
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -42,10 +41,8 @@ func toWatched(item any, dir string) (service.Watched, error) {
 	if !ok {
 		return w, errors.New("want name and folder")
 	}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if err := setWatched(&w, key, m[key]); err != nil {
-			return w, fmt.Errorf("%s: %w", key, err)
-		}
+	if err := eachKey(m, func(key string, v any) error { return setWatched(&w, key, v) }); err != nil {
+		return w, err
 	}
 	if w.Name == "" || w.Folder == "" {
 		return w, errors.New("want name and folder")

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -66,10 +65,8 @@ func toWeight(item any) (Weight, error) {
 		return Weight{}, fmt.Errorf("weight is missing: want a number from 0 to %g", mostWeight)
 	}
 	var w Weight
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if err := w.set(key, m[key]); err != nil {
-			return w, fmt.Errorf("%s: %w", key, err)
-		}
+	if err := eachKey(m, w.set); err != nil {
+		return w, err
 	}
 	return w, nil
 }
