@@ -53,8 +53,9 @@ type board struct {
 }
 
 // batchShare is the part of what was spent so far, by earlier campaigns, too, that a batch
-// costs at most, unless it is of one candidate: where the last candidates take most of the machine time, a batch of as
-// many as ever would spend as much again before anybody looks whether it was enough.
+// costs at most, unless it is of one candidate: where the last candidates take most of the
+// machine time, a batch of as many as ever would spend as much again before anybody looks
+// whether it was enough.
 const batchShare = 0.5
 
 // budget is what a batch may cost, in seconds; without end where nothing has a price.

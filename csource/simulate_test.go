@@ -10,27 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/need"
 	"tutti/internal/test/patience"
+	"tutti/internal/test/simgrid"
 )
-
-// simulated builds the programs for SimGrid and returns their folder.
-func simulated(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds and simulates")
-	}
-	for _, tool := range []string{"smpicc", "smpirun", "g++"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			need.SimGrid.Missing(t, "%v: needs apt-get install libsimgrid-dev g++", err)
-		}
-	}
-	dir := t.TempDir()
-	if said, err := exec.Command("sh", "../scripts/simulate-build.sh", dir).CombinedOutput(); err != nil {
-		t.Fatalf("scripts/simulate-build.sh: %v\n%s", err, said)
-	}
-	return dir
-}
 
 // simulate runs a program on ranks of a simulated machine and returns what it printed.
 // One that takes minutes, against seconds, has hung.
@@ -70,7 +52,7 @@ func times(t *testing.T, said string) map[string]float64 {
 // TestSimulated holds every algorithm against what MPI says its result is, on simulated
 // ranks, and what those that know the switches are worth. Simulated time has no noise.
 func TestSimulated(t *testing.T) {
-	dir := simulated(t)
+	dir := simgrid.Build(t, "..")
 	for _, ranks := range []int{9, 16, 32} {
 		t.Run(fmt.Sprintf("right on %d", ranks), func(t *testing.T) {
 			args := []string{"1", "+"}

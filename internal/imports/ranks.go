@@ -89,6 +89,7 @@ var ranks = map[string]int{
 	"internal/test/fault":          12,
 	"internal/test/golden":         12,
 	"internal/test/mpilibrarytest": 12,
+	"internal/test/simgrid":        12,
 	"internal/test/mpitest":        12,
 	"internal/test/executable":     11,
 	"internal/test/need":           11,

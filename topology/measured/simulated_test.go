@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/need"
 	"tutti/internal/test/patience"
+	"tutti/internal/test/simgrid"
 	"tutti/topology"
 	"tutti/topology/measured"
 )
@@ -28,7 +28,7 @@ func TestSimulated(t *testing.T) {
 	if os.Getenv("RANKS") == "512" {
 		ranks, socket, seeds = 512, 8, []int{1, 2, 3}
 	}
-	dir := simulator(t)
+	dir := simgrid.Build(t, "../..", "pairs")
 	p := measured.Plan{Nodes: ranks / socket / 2, PPN: 2 * socket, Bytes: 1, Passes: 64, Precision: 0.05, Seconds: 60, Inside: true, Rounds: measured.All}
 	plan := filepath.Join(dir, "plan")
 	if err := os.WriteFile(plan, p.Text(), 0o666); err != nil {
@@ -54,24 +54,6 @@ func TestSimulated(t *testing.T) {
 		}
 		t.Logf("%d ranks dealt by %d: %.1f ms of measuring, gaps %q", ranks, seed, seconds*1e3, tree.Gaps)
 	}
-}
-
-// simulator builds the programs for SimGrid and returns their folder.
-func simulator(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds and simulates")
-	}
-	for _, tool := range []string{"smpicc", "smpirun", "g++"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			need.SimGrid.Missing(t, "%v: needs apt-get install libsimgrid-dev g++", err)
-		}
-	}
-	dir := t.TempDir()
-	if said, err := exec.Command("sh", "../../scripts/simulate-build.sh", dir, "pairs").CombinedOutput(); err != nil {
-		t.Fatalf("scripts/simulate-build.sh: %v\n%s", err, said)
-	}
-	return dir
 }
 
 // simulate returns the lines of a run of scripts/simulate.sh.
