@@ -76,7 +76,7 @@ func (r *run) current() (*learner.Learner, error) {
 // believe returns the belief of what is measured, the same one until more is.
 func (r *run) believe() (*learner.Belief, error) {
 	ms := r.ledger.Measurements()
-	if r.belief != nil && r.believed == len(ms) {
+	if r.believed == len(ms) {
 		return r.belief, nil
 	}
 	b, err := r.belief.Next(ms, r.ledger.Repeats(), r.problem.Earlier...)

@@ -33,7 +33,7 @@ type run struct {
 	retry    []coll.Candidate // pending, for the next round: failed, or new in the space
 	models   *models          // of the round before, for ByPrediction
 	belief   *learner.Belief  // formed last
-	believed int              // measurements that belief is of
+	believed int              // measurements that belief is of; -1: of none yet
 	fitted   *learner.Learner // formed last
 	result   Result
 	began    time.Time
@@ -104,6 +104,8 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
 		attempts: map[coll.Candidate]int{},
 		jobs:     map[string]bool{},
+		belief:   spec.Learner.Nothing(),
+		believed: -1,
 		began:    time.Now(),
 	}
 	r.result.Ledger = r.ledger

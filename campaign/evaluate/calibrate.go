@@ -161,15 +161,10 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 		truth:     activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 		predicted: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}
-	never := opt.Criteria
-	never.MinShare = 1
-	res, err := campaign.Run(ctx, campaign.Spec{
-		Seed: seed, Strategy: strategy, Initial: opt.Initial, Batch: opt.Batch, Criteria: never,
-		Judge: campaign.ByPrediction, Learner: opt.of(strategy, seed), Attempts: 1, Launch: opt.Launch.Model,
-	}, campaign.Problem{
-		Problem: store.Problem{Library: s.Data, Collective: s.Collective},
-		Space:   s.Space, Runner: machine, Truth: s.Truth, Inspect: c.inspect,
-	}, nil, nil, nil)
+	e := entry{s, strategy, seed}
+	problem := e.problem(machine)
+	problem.Inspect = c.inspect
+	res, err := campaign.Run(ctx, opt.selfJudged(e), problem, nil, nil, nil)
 	switch {
 	case err == nil:
 		c.exhaust(res)
@@ -178,6 +173,14 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 	}
 	c.WallSeconds = time.Since(began).Seconds()
 	return c.Calibration, nil
+}
+
+// selfJudged is a campaign with no truth in hand, which goes on after it would have stopped.
+func (o Options) selfJudged(e entry) campaign.Spec {
+	o.Criteria.MinShare = 1
+	spec := o.spec(e)
+	spec.Judge = campaign.ByPrediction
+	return spec
 }
 
 // inspect compares a prediction with the truth.

@@ -25,12 +25,13 @@ type Options struct {
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
-	Trees    int           // of each forest
-	Workers  int           // replays side by side; never changes a result
-	Model    learner.Model // empty: that of campaign.ModelFor
-	Alike    bool          // see campaign.Spec
-	Initial  int           // points measured first; zero takes the strategy's own
-	ToShare  float64       // of the candidates that is measured whether the criteria hold or not
+	Trees    int            // of each forest
+	Workers  int            // replays side by side; never changes a result
+	Model    learner.Model  // empty: that of campaign.ModelFor
+	Alike    bool           // see campaign.Spec
+	Initial  int            // points measured first; zero takes the strategy's own
+	Prior    *learner.Prior // nil: learner.DefaultPrior
+	ToShare  float64        // of the candidates that is measured whether the criteria hold or not
 }
 
 // DefaultOptions returns the criteria of FACT, section IV-B, held for three
@@ -70,6 +71,11 @@ func (o Options) Validate() error {
 		}
 	}
 	fault(o.Initial < 0, "initial %d: want 0 or more", o.Initial)
+	if o.Prior != nil {
+		if err := o.Prior.Validate(); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
 	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
 	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
@@ -148,7 +154,7 @@ func (o Options) replay(seed uint64) replay.Options {
 }
 
 func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
-	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
+	return learner.Options{Scaling: s, Prior: o.Prior, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
 }
 
 // of returns the learner that a strategy's measurements are given to.

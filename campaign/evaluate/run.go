@@ -204,14 +204,26 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	if err != nil {
 		return campaign.Result{}, err
 	}
+	spec := opt.spec(e)
+	spec.Judge = campaign.ByReference
+	return campaign.Run(ctx, spec, e.problem(machine), nil, nil, nil)
+}
+
+// spec is the campaign of an entry but for its judge.
+func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
-	return campaign.Run(ctx, campaign.Spec{
-		Seed: e.seed, Strategy: strategy, Initial: opt.Initial, Batch: opt.Batch, Criteria: opt.Criteria, Alike: opt.Alike,
-		Judge: campaign.ByReference, Learner: opt.of(strategy, e.seed), Attempts: 1, Launch: opt.Launch.Model,
-	}, campaign.Problem{
+	return campaign.Spec{
+		Seed: e.seed, Strategy: strategy, Initial: o.Initial, Batch: o.Batch, Criteria: o.Criteria, Alike: o.Alike,
+		Learner: o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model,
+	}
+}
+
+// problem is that of an entry, measured on a machine.
+func (e entry) problem(machine *replay.Machine) campaign.Problem {
+	return campaign.Problem{
 		Problem: store.Problem{Library: e.set.Data, Collective: e.set.Collective},
 		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth,
-	}, nil, nil, nil)
+	}
 }
 
 // convergence returns the first evaluation at which the criteria have held for

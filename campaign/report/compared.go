@@ -11,6 +11,7 @@ import (
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
+	"tutti/surrogate/learner"
 )
 
 const (
@@ -92,9 +93,7 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 		return nil, nil, nil
 	}
 	now = now[max(0, len(now)-comparedMost):] // the last ones: what is looked at closely
-	m, err := gp.FitMulti(preprocess.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), gp.MultiOptions{
-		Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise,
-	})
+	m, err := gp.FitMulti(preprocess.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), learner.DefaultPrior().Options())
 	if err != nil {
 		return nil, nil, err
 	}

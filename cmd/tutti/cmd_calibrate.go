@@ -42,6 +42,7 @@ as it is.`,
 	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays side by side; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays, to go on from")
+	prior := priorFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if len(*data) == 0 {
 			return usageError(cmd, errors.New("--data FILE is missing"))
@@ -63,7 +64,7 @@ as it is.`,
 		if err != nil {
 			return usageError(cmd, err)
 		}
-		opt.Launch = launches[0]
+		opt.Launch, opt.Prior = launches[0], prior()
 		design := evaluate.CalibrationDesign{Strategy: strategies[0], Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
 		if err := design.Validate(opt); err != nil {
 			return usageError(cmd, err)

@@ -75,7 +75,7 @@ The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 			"tutti evaluate --data data/simgrid/C_bcast.csv --figure fig3 --to results/figures"),
 		Args: noArgs,
 	}
-	cmd.AddCommand(a.calibrateCommand())
+	cmd.AddCommand(a.calibrateCommand(), a.modelsCommand())
 	parse := evaluationFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		e, err := parse()
@@ -131,8 +131,10 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	flags.BoolVar(&e.curves, "curves", false, "with --output json: every evaluation, too")
 	flags.StringVar(&e.curveDir, "curve-dir", "", "folder for the convergence curves as CSV, one file per data and collective")
 	flags.StringVar(&e.to, "to", "results/figures", "folder for the figure as CSV, SVG and PNG")
+	prior := priorFlags(flags)
 	output := outputFlag(cmd)
 	return func() (evaluation, error) {
+		o.Prior = prior()
 		e.output = *output
 		o.Scaling = preprocess.Scaling(*scaling)
 		o.Model, o.Alike = learner.Model(*model), *model != ""

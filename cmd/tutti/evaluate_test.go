@@ -43,3 +43,21 @@ func TestCalibrateKeepRefuses(t *testing.T) {
 	}
 	mustTutti(t, codeUsage, "evaluate", "calibrate", "--data", data, "--strategy", "fact")
 }
+
+// Faults of the flags are named before anything is read.
+func TestModelsRefuses(t *testing.T) {
+	for flags, want := range map[string]string{
+		"":                                       "--data FILE is missing",
+		"--data none.csv --sizes 60,30":          "sizes [60 30]",
+		"--data none.csv --strategy fact":        "--strategy fact",
+		"--data none.csv --lengths 0":            "lengths 0: want a number above 0",
+		"--data none.csv --steps 2 --lengths -1": "lengths -1",
+		"--data none.csv --output xml":           "xml",
+	} {
+		_, stderr := mustTutti(t, codeUsage, append([]string{"evaluate", "models"}, strings.Fields(flags)...)...)
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%s: %s, want %q", flags, stderr, want)
+		}
+	}
+	mustTutti(t, codeInput, "evaluate", "models", "--data", "none.csv")
+}

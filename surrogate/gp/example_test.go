@@ -75,7 +75,7 @@ func ExampleFitMulti() {
 		observe(float64(x), 0, 1)
 	}
 	observe(20, 0)
-	m, err := gp.FitMulti(obs, gp.MultiOptions{Length: []float64{5}, Noise: 1e-6})
+	m, err := gp.FitMulti(obs, gp.MultiOptions{Length: []float64{5}, Steps: 0.5, Noise: 1e-6})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,8 +11,10 @@ import (
 //	y(x, a) = mean + c(x) + s(x) + o_a + g_a(x) + r_a(x) + noise
 //
 // c is common to all tasks and g_a is the task's own. Both are Gaussian processes of
-// Matérn-5/2 covariance; c has its own length scales, and all g_a share theirs. Half of
-// the variance of g_a is of functions that change by steps, see stepShare. s and r_a are
+// Matérn-5/2 covariance; c has its own length scales, and all g_a share theirs. A part
+// of the variance of g_a is of functions that change by steps: their correlation is
+// exp(-Σ|a_d - b_d|/length_d), that of functions constant between cuts that fall at random,
+// which forests come close to (Balog and others, The Mondrian Kernel, UAI 2016). s and r_a are
 // independent from row to row: s is what a row does to all tasks, r_a what it does to one.
 // o_a is the level of a task. The difference of two tasks does not depend on mean, c and
 // s, so one task observed at a row tells of the others there.
@@ -82,7 +84,8 @@ type MultiParams struct {
 	Mean         float64
 	CommonLength []float64 // of c
 	OwnLength    []float64 // of each g_a
-	StepLength   []float64 // of the steps in each g_a; nil: it has none. They are not learnt, nor is the rest with them
+	StepLength   []float64 // of the steps in each g_a. They are not learnt, nor is the rest with them
+	Steps        float64   // part of each g_a's variance that goes by steps, from 0 to 1
 	Common       float64   // of c
 	Own          float64   // of each g_a
 	Level        float64   // of o_a
@@ -132,7 +135,10 @@ func (o Observations) validateOne(j int) error {
 
 func (p MultiParams) validate(dim int) error {
 	lengths := [][]float64{p.CommonLength, p.OwnLength}
-	if p.StepLength != nil {
+	if !(p.Steps >= 0 && p.Steps <= 1) {
+		return fmt.Errorf("%w: %g of a variance goes by steps", ErrValue, p.Steps)
+	}
+	if p.Steps > 0 {
 		lengths = append(lengths, p.StepLength)
 	}
 	for _, length := range lengths {

@@ -8,7 +8,7 @@ type scaledRows struct{ common, own, steps columns }
 
 func (p MultiParams) scaled(rows [][]float64) scaledRows {
 	s := scaledRows{common: newColumns(rows, p.CommonLength), own: newColumns(rows, p.OwnLength)}
-	if p.StepLength != nil {
+	if p.Steps > 0 {
 		s.steps = newColumns(rows, p.StepLength)
 	}
 	return s
@@ -42,7 +42,7 @@ func (r kin) correlate(p MultiParams, x []float64, rows scaledRows, commonSlope,
 	}
 	rows.steps.paths(r.steps, scaledRow(r.x, x, p.StepLength))
 	for j, path := range r.steps {
-		r.own[j] = (1-stepShare)*r.own[j] + stepShare*decay(path)
+		r.own[j] = (1-p.Steps)*r.own[j] + p.Steps*decay(path)
 	}
 }
 
@@ -136,12 +136,3 @@ func (k *kinship) fill(p MultiParams, obs Observations, i int, row []float64) {
 		row[j] = v
 	}
 }
-
-// stepShare is the part of each g_a's variance that goes by steps: libraries change
-// protocols and algorithms their course at thresholds. Our choice; on recorded machines
-// 0.3 to 0.7 lose less than none.
-//
-// The correlation of steps is exp(-Σ|a_d - b_d|/length_d): that of functions constant
-// between cuts that fall at random, which forests come close to (Balog and others, The
-// Mondrian Kernel, UAI 2016).
-const stepShare = 0.5

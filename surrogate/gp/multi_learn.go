@@ -9,6 +9,7 @@ import (
 // MultiOptions say how FitMulti learns hyper-parameters.
 type MultiOptions struct {
 	Length []float64    // of steps, and centres of the priors of the other length scales, in the columns' units
+	Steps  float64      // part of the variance of a task's own function that goes by steps
 	Noise  float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
 	Start  *MultiParams // where the search begins; nil: at the centres of the priors
 }
@@ -98,7 +99,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		return MultiParams{}, err
 	}
 	p := multiParams(b.inside(best), len(opt.Length), unit)
-	p.Mean, p.Noise, p.StepLength = mean, opt.Noise, opt.Length
+	p.Mean, p.Noise, p.StepLength, p.Steps = mean, opt.Noise, opt.Length, opt.Steps
 	return p, nil
 }
 

@@ -28,7 +28,7 @@ func related(n, tasks int) Observations {
 	return o
 }
 
-var relatedOptions = MultiOptions{Length: []float64{4, 4, 6}, Noise: 1e-4}
+var relatedOptions = MultiOptions{Length: []float64{4, 4, 6}, Steps: 0.5, Noise: 1e-4}
 
 func TestMultiGradient(t *testing.T) {
 	alone := related(20, 3)
@@ -238,7 +238,7 @@ func TestMultiTellsOfSiblings(t *testing.T) {
 		at(float64(x), 0, 1)
 	}
 	at(20, 0)
-	m, err := FitMulti(o, MultiOptions{Length: []float64{5}, Noise: 1e-6})
+	m, err := FitMulti(o, MultiOptions{Length: []float64{5}, Steps: 0.5, Noise: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestMultiTellsOfSiblings(t *testing.T) {
 // Half of a task's own correlation falls at once, by steps, where the smooth half stays.
 func TestMultiSteps(t *testing.T) {
 	p := MultiParams{
-		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6},
+		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,
 		Common: 1, Own: 2, Level: 0.5, Noise: 1e-4,
 	}
 	near, far := []float64{0.04, 0.06}, []float64{400, 600}

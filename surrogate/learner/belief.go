@@ -14,6 +14,7 @@ import (
 // process of log10 seconds, see gp.Multi. The same belief says what to measure, how good
 // the choices are and what is selected. It is safe for concurrent use.
 type Belief struct {
+	prior      Prior
 	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
 	obs        gp.Observations
 	learnt     int // measurements that params are learnt from
@@ -31,18 +32,20 @@ const beliefMost = 1500
 // learns the worth of. It depends on its arguments alone: hyperparameters are learnt from
 // the first so many of the measurements, see learntFrom. O(n³) operations for n measurements.
 func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
-	return (*Belief)(nil).Next(ms, repeats, earlier...)
+	return Options{}.Nothing().Next(ms, repeats, earlier...)
 }
 
 // Next returns the belief of measurements that begin with those of b, and of the same
-// earlier campaigns: that of Believe, for less work. b may be nil.
+// earlier campaigns: that of Believe, where the prior is the default, for less work where b is
+// not Options.Nothing.
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
-	next := &Belief{learnt: learntFrom(len(ms))}
+	next := &Belief{prior: b.prior, learnt: learntFrom(len(ms))}
 	next.noise = noiseBy(next.learnt, repeats)
-	if b != nil && b.learnt == next.learnt {
+	known := b.process != nil && b.learnt == next.learnt
+	if known {
 		next.params = b.params
 	}
-	if err := next.form(ms, b != nil && b.learnt == next.learnt, earlier); err != nil {
+	if err := next.form(ms, known, earlier); err != nil {
 		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
 	return next, nil
@@ -88,7 +91,7 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 	if !known {
 		first := b.observations(ms[:b.learnt], earlier).Sample(beliefMost)
 		var err error
-		b.params, err = gp.LearnMulti(first, gp.MultiOptions{Length: preprocess.LengthScales(), Noise: preprocess.MeasurementNoise})
+		b.params, err = gp.LearnMulti(first, b.prior.Options())
 		if err != nil {
 			return err
 		}
@@ -98,7 +101,7 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 	b.process, err = gp.WithMulti(b.params, seen)
 	b.smooth = sync.OnceValues(func() (*gp.Multi, error) {
 		smooth := b.params
-		smooth.StepLength = nil
+		smooth.Steps = 0
 		return gp.WithMulti(smooth, seen)
 	})
 	return err

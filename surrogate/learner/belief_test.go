@@ -50,7 +50,7 @@ func TestSmoothBelief(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if smooth.Params().StepLength != nil {
+	if smooth.Params().Steps != 0 {
 		t.Error("the smooth process has steps")
 	}
 	for _, m := range train[:5] {
@@ -83,7 +83,7 @@ func BenchmarkBelieve(b *testing.B) {
 func TestNextIsThatFormedAnew(t *testing.T) {
 	all := few(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Stack}
-	var belief *learner.Belief
+	belief := opt.Nothing()
 	for _, n := range []int{40, 42, 60, len(all)} {
 		var err error
 		if belief, err = belief.Next(all[:n], nil); err != nil {

@@ -16,7 +16,7 @@ func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) 
 	b := opt.Belief
 	if b == nil {
 		var err error
-		if b, err = Believe(ms, opt.Repeats, opt.Earlier...); err != nil {
+		if b, err = opt.Nothing().Next(ms, opt.Repeats, opt.Earlier...); err != nil {
 			return nil, err
 		}
 	}

@@ -28,6 +28,8 @@ type Options struct {
 	// Repeats are measurements that were made twice: a Gaussian process learns the noise from
 	// them, forests do not look at them.
 	Repeats []preprocess.Repeat
+	// Prior is that of a Gaussian process; nil: DefaultPrior.
+	Prior *Prior
 	// Belief is that of the measurements, Repeats and Earlier; nil: Fit forms it.
 	Belief *Belief
 	// Before, where not nil, was fitted by the same options to the first of the
@@ -39,6 +41,14 @@ type Options struct {
 	Allowed metrics.Allowed
 	// Weight says how much a point matters, 0 or more. Nil: all alike.
 	Weight func(coll.Point) float64
+}
+
+// Nothing is the belief of no measurements: it knows nothing but Next.
+func (o Options) Nothing() *Belief {
+	if o.Prior == nil {
+		return &Belief{prior: DefaultPrior()}
+	}
+	return &Belief{prior: *o.Prior}
 }
 
 // weight of a point.
