@@ -21,12 +21,7 @@ func (a *app) initCommand() *cobra.Command {
 		Long: `init writes a campaign file with every key that serves the runner, its meaning and
 its default. It does not overwrite a file. - writes to standard output.`,
 		Example: indent("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError(cmd, fmt.Errorf("want one file, got %d arguments", len(args)))
-			}
-			return nil
-		},
+		Args:    arguments(0, 1, "one file"),
 	}
 	kind := cmd.Flags().String("runner", config.Replay, "`KIND` of runner to write it for: "+strings.Join(config.Kinds(), ", "))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

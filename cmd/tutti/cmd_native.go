@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os/exec"
 
 	"github.com/spf13/cobra"
@@ -11,25 +10,11 @@ import (
 )
 
 func (a *app) nativeCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return verbs(&cobra.Command{
 		Use:     "native",
 		Short:   "Build tutti's own benchmark program",
 		Example: indent("tutti native build --mpicc mpicc -o tutti-native"),
-		Args:    noVerb("build"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.nativeBuildCommand())
-	return cmd
-}
-
-// noVerb refuses arguments of a command that wants one of the verbs.
-func noVerb(verbs string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usageError(cmd, fmt.Errorf("unknown argument %q: want %s", args[0], verbs))
-		}
-		return nil
-	}
+	}, a.nativeBuildCommand())
 }
 
 func (a *app) nativeBuildCommand() *cobra.Command {

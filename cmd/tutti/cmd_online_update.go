@@ -56,7 +56,7 @@ It says what exploring cost, how all calls did beside the default (with an inter
 95 %), and of each class what is selected, since when and why. That is for jobs that
 explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and when.`,
 		Example: indent("tutti online update learned", "tutti online update learned --release 1+mpich-4.0.2 --base tuned/tutti.table --from tuned/measurements.csv"),
-		Args:    oneArgument("the folder of --learn"),
+		Args:    arguments(1, 1, "the folder of --learn"),
 	}
 	var u update
 	flags := cmd.Flags()
@@ -78,15 +78,6 @@ explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and w
 		return a.update(u)
 	}
 	return cmd
-}
-
-func oneArgument(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usageError(cmd, fmt.Errorf("want %s, got %d arguments", what, len(args)))
-		}
-		return nil
-	}
 }
 
 func (a *app) update(u update) error {

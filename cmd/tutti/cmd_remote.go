@@ -33,23 +33,15 @@ Requests are tried again for half a minute while the service cannot be reached.
 The exit code is 3 when the service refuses what was asked or who asks, 6 when it
 has no place now or the campaign's state does not allow it, 7 when its disk is full.`,
 		Example: indent("tutti remote list", "tutti remote create demo --name night --watch", "tutti remote get 3k9f2m7q mpich.json"),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError(cmd, fmt.Errorf("unknown argument %q (see the verbs below remote)", args[0]))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&r.server, "server", "", "http://host:port, https://host:port or unix:PATH; default http://127.0.0.1:8372")
 	flags.StringVar(&r.tokenFile, "token-file", "", "`FILE` that holds the token")
 	flags.StringVar(&r.output, "output", "text", "text or json")
-	cmd.AddCommand(
+	return verbs(cmd,
 		r.listCommand(), r.showCommand(), r.createCommand(), r.pauseCommand(), r.resumeCommand(), r.cancelCommand(),
 		r.watchCommand(), r.filesCommand(), r.getCommand(),
 	)
-	return cmd
 }
 
 // connect makes the client that the flags and variables ask for.
@@ -114,16 +106,6 @@ func withRemoteCode(err error) error {
 		return withCode(codeOutput, err)
 	}
 	return err
-}
-
-// ids is the argument check of verbs about one campaign and n more things.
-func ids(n int, more string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1+n {
-			return usageError(cmd, fmt.Errorf("want the ID of one campaign%s, got %d arguments", more, len(args)))
-		}
-		return nil
-	}
 }
 
 // saveTo opens where a download goes: - is standard output.

@@ -120,7 +120,7 @@ func (r *remote) turnCommand(verb, short string, do func(*client.Client, context
 	return &cobra.Command{
 		Use: verb + " ID", Short: short,
 		Example: indent("tutti remote " + verb + " 3k9f2m7q"),
-		Args:    ids(0, ""),
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := r.connect(cmd)
 			if err != nil {
@@ -139,12 +139,7 @@ func (r *remote) createCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create BASE", Short: "Make a campaign of one of the service's campaign files",
 		Example: indent("tutti remote create demo", "tutti remote create demo --name night --set stop.slowdown=1.02 --watch"),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError(cmd, fmt.Errorf("want the name of one base, got %d arguments", len(args)))
-			}
-			return nil
-		},
+		Args:    arguments(1, 1, "the name of one base"),
 	}
 	name := cmd.Flags().String("name", "", "for people")
 	set := cmd.Flags().StringArray("set", nil, "override `KEY=VALUE` of the campaign file; may be repeated")
@@ -186,7 +181,7 @@ func (r *remote) watchCommand() *cobra.Command {
 beginning; with --output json every line of its journal. It ends when the campaign
 does, with the exit code that tutti tune would have had.`,
 		Example: indent("tutti remote watch 3k9f2m7q", "tutti remote watch 3k9f2m7q --output json"),
-		Args:    ids(0, ""),
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := r.connect(cmd)
 			if err != nil {
@@ -244,7 +239,7 @@ func (r *remote) filesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "files ID", Short: "List the files of a campaign that can be fetched",
 		Example: indent("tutti remote files 3k9f2m7q"),
-		Args:    ids(0, ""),
+		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := r.connect(cmd)
 			if err != nil {
@@ -270,7 +265,7 @@ func (r *remote) getCommand() *cobra.Command {
 		Use: "get ID NAME", Short: "Fetch a file of a campaign",
 		Long:    `get writes one of the files that tutti remote files lists. It replaces nothing.`,
 		Example: indent("tutti remote get 3k9f2m7q report.html", "tutti remote get 3k9f2m7q mpich.json -o -"),
-		Args:    ids(1, " and the name of one file"),
+		Args:    arguments(2, 2, "the ID of one campaign and the name of one file"),
 	}
 	out := cmd.Flags().StringP("out", "o", "", "where it goes, - is standard output; default its own name in this folder")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {

@@ -7,15 +7,11 @@ import (
 )
 
 func (a *app) runtimeCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return verbs(&cobra.Command{
 		Use:     "runtime",
 		Short:   "Build the library that works inside applications, show and join its tables",
 		Example: indent("tutti runtime build --mpicc mpicc -o libtutti.so"),
-		Args:    noVerb("build, join or show"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.runtimeBuildCommand(), a.runtimeJoinCommand(), a.runtimeShowCommand())
-	return cmd
+	}, a.runtimeBuildCommand(), a.runtimeJoinCommand(), a.runtimeShowCommand())
 }
 
 func (a *app) runtimeBuildCommand() *cobra.Command {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 
@@ -19,12 +18,7 @@ func (a *app) runtimeShowCommand() *cobra.Command {
 		Short:   "Say what a table selects where",
 		Long:    "Reads a table as the library in an application does, and says what it selects.",
 		Example: indent("tutti runtime show tuned/tutti.table"),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError(cmd, errors.New("want one table"))
-			}
-			return nil
-		},
+		Args:    arguments(1, 1, "one table"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, err := readTable(args[0])
 			if err != nil {

@@ -12,23 +12,14 @@ import (
 )
 
 func (a *app) tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return verbs(&cobra.Command{
 		Use:   "token",
 		Short: "Create, list and revoke the tokens that open a service",
 		Long: `token changes the file of tokens that a service file names. Only hashes are kept: a
 token is printed when it is created and never again. A running service obeys at
 once.`,
 		Example: indent("tutti token create -c service.yaml --role read --name grafana"),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError(cmd, fmt.Errorf("unknown argument %q: want create, list or revoke", args[0]))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand())
-	return cmd
+	}, a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand())
 }
 
 // serviceFlag adds -c, and what opens the tokens of that service file.
@@ -126,12 +117,7 @@ func (a *app) tokenRevokeCommand() *cobra.Command {
 		Short:   "Take a token away",
 		Long:    `revoke removes a token. A running service refuses it at once, its sessions included.`,
 		Example: indent("tutti token revoke -c service.yaml anna"),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usageError(cmd, fmt.Errorf("want the name of one token, got %d arguments", len(args)))
-			}
-			return nil
-		},
+		Args:    arguments(1, 1, "the name of one token"),
 	}
 	store := serviceFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

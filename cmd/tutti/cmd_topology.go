@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) topologyCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return verbs(&cobra.Command{
 		Use:   "topology",
 		Short: "Look at what a machine is made of: measure it; show, compare and rewrite files that say it",
 		Long: `topology discover measures pairs of a campaign's nodes. The other verbs read files by the ending of their names: topology.json (.json), Slurm's
@@ -23,11 +23,7 @@ topology.conf (.conf) and topology.yaml (.yaml), what scontrol show topology pri
 columns a, b and seconds; a pair has a line for each time it was measured), in which
 the levels are found.`,
 		Example: indent("tutti topology show topology.conf", "tutti topology compare topology.conf measured.json"),
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.topologyDiscoverCommand(), a.topologyShowCommand(), a.topologyCompareCommand(), a.topologyExportCommand(), a.topologySlowCommand())
-	return cmd
+	}, a.topologyDiscoverCommand(), a.topologyShowCommand(), a.topologyCompareCommand(), a.topologyExportCommand(), a.topologySlowCommand())
 }
 
 // topologyFlag adds --topology, which all verbs of topology have.
@@ -61,7 +57,7 @@ func (a *app) topologyShowCommand() *cobra.Command {
 open. Several files are measured parts of one machine: they are merged, and what they
 contradict each other in is shown.`,
 		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --output json"),
-		Args:    someFiles(1, -1),
+		Args:    arguments(1, -1, "files"),
 	}
 	name, output := topologyFlag(cmd), outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -127,7 +123,7 @@ func (a *app) topologyCompareCommand() *cobra.Command {
 		Long: `compare holds a measured tree against a declared one, such as the scheduler's file,
 node by node and switch by switch, and says what differs.`,
 		Example: indent("tutti topology compare /etc/slurm/topology.conf measured.json"),
-		Args:    someFiles(2, 2),
+		Args:    arguments(2, 2, "two files"),
 	}
 	name, output := topologyFlag(cmd), outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -175,7 +171,7 @@ func (a *app) topologyExportCommand() *cobra.Command {
 
 What a format cannot keep is told as a warning.`,
 		Example: indent("tutti topology export measured.json --format tree > topology.conf", "tutti topology export topology.conf --format mpich --nodes n[1-8] --ppn 4 > coords"),
-		Args:    someFiles(1, -1),
+		Args:    arguments(1, -1, "files"),
 	}
 	name := topologyFlag(cmd)
 	format := cmd.Flags().String("format", string(files.JSON), "json, tree, blocks, yaml, mpich, runtime or switches")
@@ -219,7 +215,7 @@ them. Pairs are best measured in three rounds or more, in each of which a node h
 partner, another one each time. The chance is that of such a suspect on a machine
 without slow places, or more.`,
 		Example: indent("tutti topology slow topology.conf rounds.csv"),
-		Args:    someFiles(2, 2),
+		Args:    arguments(2, 2, "two files"),
 	}
 	name, output := topologyFlag(cmd), outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -285,14 +281,4 @@ func ranksOf(list string, ppn int) ([]string, error) {
 		ranks = append(ranks, slices.Repeat([]string{n}, ppn)...)
 	}
 	return ranks, nil
-}
-
-// someFiles is the argument check of verbs that read files; most is -1 for any number.
-func someFiles(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return usageError(cmd, fmt.Errorf("got %d files", len(args)))
-		}
-		return nil
-	}
 }

@@ -15,15 +15,11 @@ import (
 )
 
 func (a *app) traceCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return verbs(&cobra.Command{
 		Use:     "trace",
 		Short:   "Show what a traced application calls",
 		Example: indent("tutti trace show trace.csv"),
-		Args:    noVerb("show"),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.traceShowCommand())
-	return cmd
+	}, a.traceShowCommand())
 }
 
 func (a *app) traceShowCommand() *cobra.Command {
@@ -36,7 +32,7 @@ gives the most weight. With a campaign's folder it says what the campaign's file
 would spare: at each layout and size by what the campaign's report predicts of the
 nearest point that was tuned.`,
 		Example: indent("tutti trace show trace.csv", "tutti trace show trace.csv --html trace.html", "tutti trace show trace.csv --tuned tuned"),
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments(1, 1, "one trace"),
 	}
 	page := cmd.Flags().String("html", "", "write one HTML page instead")
 	most := cmd.Flags().Int("points", 20, "how many layouts and sizes are shown")

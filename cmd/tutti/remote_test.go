@@ -30,7 +30,7 @@ func TestRemote(t *testing.T) {
 		{"not to be set", codeInput, "", "body.set.runner.kind: cannot be set", []string{"create", "small", "--set", "runner.kind=local"}},
 		{"no such campaign", codeInput, "", "no such campaign", []string{"watch", "none"}},
 		{"no such state", codeUsage, "", "--state", []string{"list", "--state", "lost"}},
-		{"no such verb", codeUsage, "", "unknown argument", []string{"fetch", "x"}},
+		{"no such verb", codeUsage, "", "unknown verb \"fetch\"", []string{"fetch", "x"}},
 		{"nothing in the token file", codeInput, "", "empty.token is empty", []string{"list", "--token-file", empty}},
 		{"no TLS there", codeFailed, "", "no service answers at https://", []string{"list", "--server", "https" + strings.TrimPrefix(s.address, "http")}},
 	}

@@ -65,15 +65,13 @@ Exit codes:
 ` + codeTable(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          oneVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(a.stdout) // before the completion command, which keeps it
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(cmd, err)
 	})
-	root.AddCommand(
+	verbs(root,
 		a.initCommand(), a.doctorCommand(), a.quickCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
 		a.verifyCommand(), a.driftCommand(), a.exportCommand(), a.evaluateCommand(), a.hpoCommand(), a.nativeCommand(),
 		a.runtimeCommand(), a.runCommand(), a.traceCommand(), a.serveCommand(), a.remoteCommand(), a.tokenCommand(), a.topologyCommand(), a.onlineCommand(), a.versionCommand(),
@@ -82,19 +80,6 @@ Exit codes:
 	root.InitDefaultCompletionCmd()
 	completeCompletion(root)
 	return root
-}
-
-// oneVerb refuses words that are no verb, with those that look like it.
-func oneVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = ": did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usageError(cmd, fmt.Errorf("unknown verb %q%s", args[0], hint))
 }
 
 // helpCommand is cobra's, but an unknown verb is an error.
@@ -137,21 +122,6 @@ func completeCompletion(root *cobra.Command) {
 
 func usageError(cmd *cobra.Command, err error) error {
 	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
-	}
-	return nil
-}
-
-// oneFolder is the argument check of verbs that work on a campaign's folder.
-func oneFolder(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usageError(cmd, fmt.Errorf("want the folder of one campaign, got %d arguments", len(args)))
-	}
-	return nil
 }
 
 // outputFlag adds --output text|json.
