@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/metrics"
@@ -68,7 +70,7 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	opt.ToShare = 0
 	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
 	said := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
-	var lost, byForests []float64
+	var lost, byForests, mistaken, mistakenForests []float64
 	for _, name := range sets {
 		grid, between := recordedSet(t, name), recordedSet(t, name+"_np2")
 		res, err := (entry{grid, "regret", 1}).replayed(context.Background(), opt)
@@ -103,12 +105,16 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 		t.Logf("%-12s %4d measured | grid %.3f %4.1f %% | between: regret %s, forests %s, MPICH's rule %s, Open MPI's %s", name,
 			len(ms), e.Slowdown, 100*e.Mistakes, said(here), said(forests), said(mpich), said(openmpi))
 		lost, byForests = append(lost, here.Slowdown), append(byForests, forests.Slowdown)
+		mistaken, mistakenForests = append(mistaken, here.Mistakes), append(mistakenForests, forests.Mistakes)
 		if here.Slowdown > mpich.Slowdown || here.Slowdown > openmpi.Slowdown {
 			t.Errorf("%s: slowdown %.3f between powers of two, no better than untuned libraries", name, here.Slowdown)
 		}
 	}
-	got, forests := summary(t, lost).Slowdown, summary(t, byForests).Slowdown
+	got, forests := stat.Mean(lost, nil), stat.Mean(byForests, nil)
 	t.Logf("mean %.3f, worst %.3f; forests %.3f", got, slices.Max(lost), forests)
+	if got, forests := stat.Mean(mistaken, nil), stat.Mean(mistakenForests, nil); got > forests {
+		t.Errorf("%.1f %% of mistakes between powers of two, with forests %.1f %%", 100*got, 100*forests)
+	}
 	if got > 1.04 || got > forests {
 		t.Errorf("mean slowdown %.3f between powers of two, forests %.3f: want 1.04 at most, and less than theirs", got, forests)
 	}
