@@ -107,10 +107,9 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 
 // predict works out the entries at points of the space.
 func (b *board) predict(m *gp.Multi, sp *coll.Space, sample []int, r *regret) error {
-	tasks, most := make([]int, len(sp.Algorithms())), 0
+	tasks := make([]int, len(sp.Algorithms()))
 	for a, alg := range sp.Algorithms() {
 		tasks[a] = r.belief.Task(alg, a)
-		most = max(most, tasks[a])
 	}
 	here := make([][]float64, len(sample))
 	for k, i := range sample {
@@ -120,13 +119,15 @@ func (b *board) predict(m *gp.Multi, sp *coll.Space, sample []int, r *regret) er
 			b.candidates = append(b.candidates, coll.Candidate{Point: sp.Points()[i], Algorithm: sp.Algorithms()[a]})
 		}
 	}
-	means := m.Means(here, most+1)
-	for _, e := range b.entries {
-		b.means = append(b.means, means[e.Task][e.Row])
-	}
 	var err error
-	b.posterior, err = m.Posterior(here, b.entries)
-	return err
+	if b.posterior, err = m.Posterior(here, b.entries); err != nil {
+		return err
+	}
+	b.means = make([]float64, len(b.entries))
+	for e := range b.means {
+		b.means[e] = b.posterior.Mean(e)
+	}
+	return nil
 }
 
 // addOptions makes options of what is free and returns those that are pending.

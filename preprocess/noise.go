@@ -21,8 +21,14 @@ type Repeat struct {
 // Noise is how far measured times are off: what jobs differ by, at each size, and what the
 // samples within a job show. The zero value takes MeasurementNoise for the former.
 type Noise struct {
-	sizes   []float64 // log2(bytes + 1) of each repeat
-	squares []float64 // half the square of its difference, squared decades
+	sizes []float64 // log2(bytes + 1) of the repeats, each once
+	shown []shown   // by variance
+}
+
+// shown is what a repeat shows.
+type shown struct {
+	variance float64 // squared decades, MeasurementNoise at least
+	size     int     // in sizes
 }
 
 const (
@@ -37,32 +43,39 @@ const (
 func NoiseOf(repeats []Repeat) Noise {
 	var n Noise
 	for _, r := range repeats {
-		d := math.Log10(r.Again.Seconds / r.First.Seconds)
-		n.sizes = append(n.sizes, math.Log2(float64(r.First.MsgBytes)+1))
-		n.squares = append(n.squares, d*d/2)
+		d, size := math.Log10(r.Again.Seconds/r.First.Seconds), math.Log2(float64(r.First.MsgBytes)+1)
+		at := slices.Index(n.sizes, size)
+		if at < 0 {
+			at = len(n.sizes)
+			n.sizes = append(n.sizes, size)
+		}
+		n.shown = append(n.shown, shown{max(MeasurementNoise, d*d/2/medianSquare), at})
 	}
+	slices.SortStableFunc(n.shown, func(a, b shown) int { return cmp.Compare(a.variance, b.variance) })
 	return n
 }
 
 // Between is the variance of log10 of a time between jobs, MeasurementNoise at least. It goes
 // by the median of the repeats, each weighted by how near its size is: that a job is far off
-// now and then says nothing of the others. O(n log n) operations for n repeats.
+// now and then says nothing of the others. O(n) operations for n repeats.
 func (n Noise) Between(p coll.Point) float64 {
-	type shown struct{ variance, weight float64 }
-	all, total := []shown{{MeasurementNoise, noisePrior}}, noisePrior
-	at := math.Log2(float64(p.MsgBytes) + 1)
+	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
-		w := math.Exp(-math.Abs(size-at) / noiseWidth)
-		all = append(all, shown{n.squares[i] / medianSquare, w})
-		total += w
+		weights[i] = math.Exp(-math.Abs(size-at) / noiseWidth)
 	}
-	slices.SortFunc(all, func(a, b shown) int { return cmp.Compare(a.variance, b.variance) })
-	passed, k := all[0].weight, 0
-	for passed < total/2 {
-		k++
-		passed += all[k].weight
+	total := noisePrior
+	for _, s := range n.shown {
+		total += weights[s.size]
 	}
-	return max(MeasurementNoise, all[k].variance)
+	median, passed := MeasurementNoise, noisePrior
+	for _, s := range n.shown {
+		if passed >= total/2 {
+			break
+		}
+		median = s.variance
+		passed += weights[s.size]
+	}
+	return median
 }
 
 // Of is the variance of log10 of a measured time: that between jobs, and that of the

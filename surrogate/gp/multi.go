@@ -165,15 +165,11 @@ func WithMulti(p MultiParams, obs Observations) (*Multi, error) {
 	if err := p.validate(len(obs.X[0])); err != nil {
 		return nil, err
 	}
-	t, ok := newParts(p, obs)
+	t, alpha, ok := newParts(p, obs)
 	if !ok {
 		return nil, fmt.Errorf("%w: %d observations", ErrFactor, len(obs.Y))
 	}
-	y := make([]float64, len(obs.Y))
-	for j, v := range obs.Y {
-		y[j] = v - p.Mean
-	}
-	return &Multi{params: p, obs: obs, rows: p.scaled(obs.X), parts: t, alpha: t.solve(y)}, nil
+	return &Multi{params: p, obs: obs, rows: p.scaled(obs.X), parts: t, alpha: alpha}, nil
 }
 
 // Params returns the hyper-parameters; the caller must not change them.
@@ -185,30 +181,45 @@ func (p MultiParams) variance() float64 { return p.Common + p.Own + p.Level + p.
 // Means returns the posterior mean of tasks 0 to tasks-1 at each row, tasks×rows.
 // A task without observations has the mean of what is common. O(rows·n) operations.
 func (m *Multi) Means(rows [][]float64, tasks int) [][]float64 {
-	weight := make([]float64, len(m.obs.X))
-	here := newKin(len(m.obs.X), len(m.obs.X[0]))
-	for j, a := range m.alpha {
-		weight[m.obs.At[j]] += a
-	}
+	here, weight := newKin(len(m.obs.X), len(m.obs.X[0])), m.weights()
+	known := len(m.parts.tasks)
+	means := make([]float64, known+1)
 	out := newRows(tasks, len(rows))
 	for i, x := range rows {
 		here.covary(m.params, x, m.rows)
-		c := m.params.Mean + dot(here.common, weight)
+		m.meansAt(means, here, weight)
 		for a := range out {
-			out[a][i] = c
-		}
-		for j, v := range m.alpha {
-			if a := m.obs.Task[j]; a < tasks {
-				out[a][i] += here.own[m.obs.At[j]] * v
-			}
+			out[a][i] = means[min(a, known)]
 		}
 	}
 	return out
 }
 
+// weights sums alpha by rows.
+func (m *Multi) weights() []float64 {
+	out := make([]float64, len(m.obs.X))
+	for j, a := range m.alpha {
+		out[m.obs.At[j]] += a
+	}
+	return out
+}
+
+// meansAt sets means to those of the tasks at a row, the last being that of a task that was
+// never observed.
+func (m *Multi) meansAt(means []float64, here kin, weight []float64) {
+	common := m.params.Mean + dot(here.common, weight)
+	for a := range means {
+		means[a] = common
+	}
+	for j, v := range m.alpha {
+		means[m.obs.Task[j]] += here.own[m.obs.At[j]] * v
+	}
+}
+
 // HeldOut predicts each observation from those of other folds, folds[j] being the
 // fold of observation j, with the hyper-parameters of all. What is of a negative fold
-// is never held out and comes back as it is. O(n³) operations.
+// is never held out and comes back as it is. O(n·n_a·u + Σn_k²·u) operations, n_a being the
+// observations of a task and n_k those of a fold.
 //
 // With K⁻¹ known no model is fitted again: for a fold F the solution e of
 // (K⁻¹)_FF·e = (K⁻¹(y - mean))_F is y_F minus its prediction (Rasmussen and Williams
@@ -217,10 +228,6 @@ func (m *Multi) HeldOut(folds []int) ([]float64, error) {
 	n := len(m.obs.Y)
 	if len(folds) != n {
 		return nil, fmt.Errorf("%w: %d folds for %d observations", ErrShape, len(folds), n)
-	}
-	root := newRows(n, n)
-	if err := m.inverseRoot(root); err != nil {
-		return nil, err
 	}
 	var members [][]int
 	for j, k := range folds {
@@ -232,15 +239,12 @@ func (m *Multi) HeldOut(folds []int) ([]float64, error) {
 		}
 		members[k] = append(members[k], j)
 	}
+	inverse := m.parts.inverse(n)
 	out := slices.Clone(m.obs.Y)
 	for k, at := range members {
 		var f factor
-		_, ok := f.build(len(at), 1, func(i int, row []float64) {
-			for j := range row[:i+1] {
-				from := max(at[i], at[j])
-				row[j] = dot(root[at[i]][from:], root[at[j]][from:])
-			}
-		})
+		block := inverse.block(at, m.obs.Task)
+		_, ok := f.build(len(at), 1, func(i int, row []float64) { copy(row, block[i]) })
 		if !ok {
 			return nil, fmt.Errorf("%w: fold %d", ErrFactor, k)
 		}
@@ -255,22 +259,6 @@ func (m *Multi) HeldOut(folds []int) ([]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// inverseRoot fills root with L⁻ᵀ, L being the factor of the whole covariance.
-func (m *Multi) inverseRoot(root [][]float64) error {
-	k := newKinship(len(m.obs.X))
-	k.relate(m.params, m.obs.X)
-	var f factor
-	_, ok := f.build(len(m.obs.Y), m.params.variance(), func(i int, row []float64) {
-		k.fill(m.params, m.obs, i, row)
-		row[i] += m.params.Noise + m.obs.extra(i)
-	})
-	if !ok {
-		return fmt.Errorf("%w: %d observations", ErrFactor, len(m.obs.Y))
-	}
-	f.inverseRoot(root)
-	return nil
 }
 
 // solveBack replaces b by L⁻ᵀb. O(n²) operations.

@@ -10,7 +10,7 @@ package gp
 // and the noise, is of one block for each task. By the matrix inversion lemma (Rasmussen and
 // Williams 2006, appendix A.3)
 //
-//	K⁻¹ = L⁻ᵀ·(I - Tᵀ·B⁻¹·T)·L⁻¹,  T = (L⁻¹·Z·R)ᵀ,  B = I + T·Tᵀ
+//	K⁻¹ = L⁻ᵀ·(I - Wᵀ·W)·L⁻¹,  W = M⁻¹·T,  T = (L⁻¹·Z·R)ᵀ,  M·Mᵀ = B = I + T·Tᵀ
 //
 // No eigenvalue of B is below 1. O(u³ + u²·n + Σn_a³) operations for u groups and n
 // observations, n_a of them of a task.
@@ -20,18 +20,19 @@ type parts struct {
 	tasks  [][]int     // observations of each task
 	own    []factor    // L, of each task
 	common factor      // R
-	mixed  [][]float64 // T, observations in the order of tasks
+	joint  factor      // M
+	mixed  [][]float64 // W, observations in the order of tasks
 	first  []int       // column of mixed of each task's first observation
-	joint  factor      // of B
 }
 
-// newParts reports false where a matrix cannot be factored.
-func newParts(p MultiParams, obs Observations) (*parts, bool) {
+// newParts returns the parts and K⁻¹(y - mean). It reports false where a matrix cannot be
+// factored.
+func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bool) {
 	k := newKinship(len(obs.X))
 	k.relate(p, obs.X)
-	t := &parts{}
+	t = &parts{}
 	source := t.arrange(obs)
-	_, ok := t.common.build(len(t.row), p.Common+p.Shared, func(i int, row []float64) {
+	_, ok = t.common.build(len(t.row), p.Common+p.Shared, func(i int, row []float64) {
 		for j := range row[:i+1] {
 			row[j] = k.common[max(t.row[i], t.row[j])][min(t.row[i], t.row[j])]
 			row[j] = p.shared(row[j], t.row[i] == t.row[j], source[i] != 0 && source[i] == source[j])
@@ -50,7 +51,18 @@ func newParts(p MultiParams, obs Observations) (*parts, bool) {
 			row[i] += p.Noise + obs.extra(of[i])
 		})
 	}
-	return t, ok && t.join(len(obs.Y))
+	if !ok {
+		return nil, nil, false
+	}
+	known := t.known(len(obs.Y))
+	if !t.join(known) {
+		return nil, nil, false
+	}
+	y := make([]float64, len(obs.Y))
+	for j, v := range obs.Y {
+		y[j] = v - p.Mean
+	}
+	return t, t.solve(known, y), true
 }
 
 // shared is the covariance of what all tasks have in common at two rows of correlation c.
@@ -103,36 +115,50 @@ func (t *parts) arrange(obs Observations) (source []int) {
 	return source
 }
 
-// join works out T and B for n observations.
-func (t *parts) join(n int) bool {
-	t.mixed = newRows(len(t.row), n)
+// known returns T for n observations.
+func (t *parts) known(n int) [][]float64 {
+	known := newRows(len(t.row), n)
 	for a, of := range t.tasks {
 		for i, j := range of {
 			for k, r := range t.common.rows[t.group[j]][:t.group[j]+1] {
-				t.mixed[k][t.first[a]+i] = r
+				known[k][t.first[a]+i] = r
 			}
 		}
-		t.own[a].solve(t.mixedOf(a), 0)
+		t.own[a].solve(t.columns(known, a), 0)
 	}
-	square := squares(t.mixed)
-	_, ok := t.joint.build(len(t.row), 1, func(i int, row []float64) {
+	return known
+}
+
+// join works out M and W.
+func (t *parts) join(known [][]float64) bool {
+	square := squares(known)
+	_, ok := t.joint.build(len(known), 1, func(i int, row []float64) {
 		copy(row, square[i][:i+1])
 		row[i]++
 	})
-	return ok
+	if !ok {
+		return false
+	}
+	n := len(known[0])
+	across := newRows(n, len(known))
+	transpose(across, known)
+	t.joint.solve(across, 0)
+	t.mixed = newRows(len(known), n)
+	transpose(t.mixed, across)
+	return true
 }
 
-// mixedOf is the part of T of a task, a row for each group.
-func (t *parts) mixedOf(a int) [][]float64 {
-	out := make([][]float64, len(t.mixed))
-	for k, row := range t.mixed {
+// columns are those of T or W that are of a task, a row for each group.
+func (t *parts) columns(rows [][]float64, a int) [][]float64 {
+	out := make([][]float64, len(rows))
+	for k, row := range rows {
 		out[k] = row[t.first[a] : t.first[a]+len(t.tasks[a])]
 	}
 	return out
 }
 
-// solve returns K⁻¹y.
-func (t *parts) solve(y []float64) []float64 {
+// solve returns K⁻¹y. It takes T.
+func (t *parts) solve(known [][]float64, y []float64) []float64 {
 	w := make([]float64, len(y))
 	for a, of := range t.tasks {
 		here := w[t.first[a]:][:len(of)]
@@ -141,13 +167,13 @@ func (t *parts) solve(y []float64) []float64 {
 		}
 		t.own[a].solveRow(here)
 	}
-	e := make([]float64, len(t.mixed))
-	for k, row := range t.mixed {
+	e := make([]float64, len(known))
+	for k, row := range known {
 		e[k] = dot(row, w)
 	}
 	t.joint.solveRow(e)
 	t.joint.solveBack(e)
-	for k, row := range t.mixed {
+	for k, row := range known {
 		for i, v := range row {
 			w[i] -= e[k] * v
 		}
@@ -163,11 +189,48 @@ func (t *parts) solve(y []float64) []float64 {
 	return out
 }
 
+// inverseRows say what K⁻¹ is: that of two observations is the dot product of what they have
+// in own, if they are of one task, less that of what they have in mixed.
+type inverseRows struct{ own, mixed [][]float64 }
+
+// inverse returns those of K⁻¹ for n observations: L⁻ᵀ in blocks and L⁻ᵀ·Wᵀ.
+func (t *parts) inverse(n int) inverseRows {
+	out := inverseRows{make([][]float64, n), make([][]float64, n)}
+	for a, of := range t.tasks {
+		root := newRows(len(of), len(of))
+		t.own[a].inverseRoot(root)
+		for i, row := range products(root, t.columns(t.mixed, a)) {
+			out.own[of[i]], out.mixed[of[i]] = root[i], row
+		}
+	}
+	return out
+}
+
+// block returns the rows and columns of K⁻¹ of some observations, the lower triangle; task
+// is that of each observation.
+func (r inverseRows) block(some, task []int) [][]float64 {
+	mixed := make([][]float64, len(some))
+	for i, j := range some {
+		mixed[i] = r.mixed[j]
+	}
+	out := squares(mixed)
+	for i, j := range some {
+		row := out[i][:i+1]
+		for k, l := range some[:i+1] {
+			row[k] = -row[k]
+			if task[j] == task[l] {
+				row[k] += dot(r.own[j], r.own[l])
+			}
+		}
+	}
+	return out
+}
+
 // products returns the dot products of each row of a with each of b, rows being equally
 // long.
 func products(a, b [][]float64) [][]float64 {
 	out := newRows(len(a), len(b))
-	multiply(out, a, b, len(b))
+	addProducts(out, a, b, len(b), 1)
 	return out
 }
 
@@ -177,13 +240,13 @@ func squares(rows [][]float64) [][]float64 {
 	out := newRows(len(rows), len(rows))
 	for first := 0; first < len(rows); first += blockLen {
 		last := min(first+blockLen, len(rows))
-		multiply(out[first:last], rows[first:last], rows, last)
+		addProducts(out[first:last], rows[first:last], rows, last, 1)
 	}
 	return out
 }
 
-// multiply writes to out the dot products of the rows of a with the first n of b.
-func multiply(out, a, b [][]float64, n int) {
+// addProducts adds sign times the dot products of the rows of a with the first n of b.
+func addProducts(out, a, b [][]float64, n int, sign float64) {
 	var c block
 	for first := 0; first < len(a); first += blockLen {
 		some := a[first:min(first+blockLen, len(a))]
@@ -191,7 +254,25 @@ func multiply(out, a, b [][]float64, n int) {
 			others := b[left:min(left+blockLen, n)]
 			c.mul(some, others, 0, len(some[0]))
 			for i := range some {
-				copy(out[first+i][left:], c[i*blockLen:i*blockLen+len(others)])
+				to := out[first+i][left:]
+				for j, v := range c[i*blockLen : i*blockLen+len(others)] {
+					to[j] += sign * v
+				}
+			}
+		}
+	}
+}
+
+// transpose writes the columns of from to the rows of to, by blocks that stay in cache.
+func transpose(to, from [][]float64) {
+	for first := 0; first < len(from); first += blockLen {
+		last := min(first+blockLen, len(from))
+		for left := 0; left < len(to); left += blockLen {
+			for j := left; j < min(left+blockLen, len(to)); j++ {
+				row := to[j]
+				for i := first; i < last; i++ {
+					row[i] = from[i][j]
+				}
 			}
 		}
 	}

@@ -22,11 +22,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root := newRows(len(o.Y), len(o.Y))
-		if err := m.inverseRoot(root); err != nil {
-			t.Fatal(err)
-		}
-		inverse := products(root, root)
+		inverse := wholeInverse(t, m)
 		for i := range inverse {
 			alpha := 0.0
 			for j, y := range o.Y {
@@ -37,7 +33,33 @@ func TestPartsAreTheWhole(t *testing.T) {
 			}
 		}
 		checkWhole(t, m, inverse)
+		some := []int{1, 2, 5, len(o.Y) - 1}
+		for i, row := range m.parts.inverse(len(o.Y)).block(some, o.Task) {
+			for k, got := range row[:i+1] {
+				if want := inverse[some[i]][some[k]]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+					t.Errorf("K⁻¹ of observations %d and %d is %g, want %g", some[i], some[k], got, want)
+				}
+			}
+		}
 	}
+}
+
+// wholeInverse is K⁻¹ by one factor of the whole.
+func wholeInverse(t *testing.T, m *Multi) [][]float64 {
+	t.Helper()
+	n, k := len(m.obs.Y), newKinship(len(m.obs.X))
+	k.relate(m.params, m.obs.X)
+	var f factor
+	_, ok := f.build(n, m.params.variance(), func(i int, row []float64) {
+		k.fill(m.params, m.obs, i, row)
+		row[i] += m.params.Noise + m.obs.extra(i)
+	})
+	if !ok {
+		t.Fatal("the whole covariance cannot be factored")
+	}
+	root := newRows(n, n)
+	f.inverseRoot(root)
+	return products(root, root)
 }
 
 // checkWhole compares covariances with those that the inverse of the observations' gives.
@@ -79,7 +101,11 @@ func checkWhole(t *testing.T, m *Multi, inverse [][]float64) {
 	if p, err = m.Posterior(rows, entries); err != nil { // without what is pending
 		t.Fatal(err)
 	}
-	for i := range entries {
+	means := m.Means(rows, 6)
+	for i, e := range entries {
+		if got, want := p.Mean(i), means[e.Task][e.Row]; got != want {
+			t.Errorf("mean of entry %d is %g, want %g", i, got, want)
+		}
 		for j := range entries {
 			want := p.prior(i, j) - dot(left[i], k[j])
 			if got := p.Covariance(i, j); math.Abs(got-want) > 1e-7 {

@@ -16,7 +16,7 @@ type Entry struct{ Row, Task int }
 // it the own covariances o with the observations of the task. What is common there is known
 // but for its own covariance less α·α, α = R⁻¹g, if all that is common at the groups were
 // known; what the task has of its own but for its own covariance less β·β, β = L⁻¹o, if
-// that were; and that it is not adds γ·γ, γ = M⁻¹(α - T·β), M being the factor of B.
+// that were; and that it is not adds γ·γ, γ = M⁻¹α - W·β.
 type Posterior struct {
 	m        *Multi
 	rows     [][]float64
@@ -25,12 +25,14 @@ type Posterior struct {
 	alpha    [][]float64 // of each row
 	beta     [][]float64 // of each entry
 	gamma    [][]float64
+	mean     []float64   // of each entry
 	variance []float64   // of each entry
 	steps    [][]float64 // of each entry: covariances with the pending over their deviations
 }
 
 // Posterior prepares entries, tasks at rows. It keeps rows and entries.
-// O(len(entries)·u²) operations and O(len(entries)·u) numbers for observations at u rows.
+// O(len(rows)·u² + len(entries)·u·n_a) operations and O(len(entries)·u) numbers for
+// observations at u rows, n_a of them of a task.
 func (m *Multi) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
@@ -39,60 +41,80 @@ func (m *Multi) Posterior(rows [][]float64, entries []Entry) (*Posterior, error)
 	p := &Posterior{
 		m: m, rows: rows, scaled: m.params.scaled(rows), entries: entries,
 		alpha: newRows(len(rows), u), beta: make([][]float64, len(entries)), gamma: newRows(len(entries), u),
-		variance: make([]float64, len(entries)), steps: make([][]float64, len(entries)),
+		mean: make([]float64, len(entries)), variance: make([]float64, len(entries)), steps: make([][]float64, len(entries)),
 	}
 	of := make([][]int, len(m.parts.tasks)) // entries of each task
-	here := newKin(len(m.obs.X), len(m.obs.X[0]))
-	last := -1
 	for i, e := range entries {
 		if e.Row < 0 || e.Row >= len(rows) || e.Task < 0 {
 			return nil, fmt.Errorf("%w: task %d at row %d of %d", ErrShape, e.Task, e.Row, len(rows))
 		}
-		if e.Row != last {
-			here.covary(m.params, rows[e.Row], m.rows)
-			for k, v := range m.parts.row {
-				p.alpha[e.Row][k] = here.common[v]
-			}
-			last = e.Row
-		}
 		if e.Task < len(of) {
 			of[e.Task] = append(of[e.Task], i)
-			for _, j := range m.parts.tasks[e.Task] {
-				p.beta[i] = append(p.beta[i], here.own[m.obs.At[j]])
-			}
 		}
 	}
-	m.parts.common.solve(p.alpha, 0)
+	for a, some := range of {
+		for k, row := range newRows(len(some), len(m.parts.tasks[a])) {
+			p.beta[some[k]] = row
+		}
+	}
+	p.relate()
 	p.condition(of)
 	return p, nil
 }
 
+// relate fills alpha and beta with covariances and works out the means.
+func (p *Posterior) relate() {
+	m, last := p.m, -1
+	here, weight := newKin(len(m.obs.X), len(m.obs.X[0])), m.weights()
+	means := make([]float64, len(m.parts.tasks)+1) // of the tasks at a row, and of one never observed
+	for i, e := range p.entries {
+		if e.Row != last {
+			here.covary(m.params, p.rows[e.Row], m.rows)
+			for k, v := range m.parts.row {
+				p.alpha[e.Row][k] = here.common[v]
+			}
+			m.meansAt(means, here, weight)
+			last = e.Row
+		}
+		p.mean[i] = means[min(e.Task, len(means)-1)]
+		if e.Task < len(m.parts.tasks) {
+			for k, j := range m.parts.tasks[e.Task] {
+				p.beta[i][k] = here.own[m.obs.At[j]]
+			}
+		}
+	}
+}
+
 // condition works out beta, gamma and the variances; of are the entries of each task.
 func (p *Posterior) condition(of [][]int) {
+	t := p.m.parts
+	t.common.solve(p.alpha, 0)
+	spread := newRows(len(p.rows), len(t.row)) // M⁻¹α
+	for u, row := range p.alpha {
+		copy(spread[u], row)
+	}
+	t.joint.solve(spread, 0)
 	for i, e := range p.entries {
-		copy(p.gamma[i], p.alpha[e.Row])
+		copy(p.gamma[i], spread[e.Row])
 	}
 	for a, some := range of {
+		if len(t.tasks[a]) == 0 || len(some) == 0 {
+			continue
+		}
 		beta := make([][]float64, len(some))
 		for k, i := range some {
 			beta[k] = p.beta[i]
 		}
-		if len(p.m.parts.tasks[a]) == 0 || len(some) == 0 {
-			continue
-		}
-		p.m.parts.own[a].solve(beta, 0)
-		for k, row := range products(beta, p.m.parts.mixedOf(a)) {
-			gamma := p.gamma[some[k]]
-			for g, v := range row {
-				gamma[g] -= v
-			}
-		}
+		t.own[a].solve(beta, 0)
+		addProducts(p.gammas(some), beta, t.columns(t.mixed, a), len(t.row), -1)
 	}
-	p.m.parts.joint.solve(p.gamma, 0)
 	for i := range p.entries {
 		p.variance[i] = max(0, p.Covariance(i, i))
 	}
 }
+
+// Mean of the function at entry i. What is asked for and not yet observed leaves it alone.
+func (p *Posterior) Mean(i int) float64 { return p.mean[i] }
 
 // Variance of the function at entry i.
 func (p *Posterior) Variance(i int) float64 { return p.variance[i] }

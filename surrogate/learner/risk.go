@@ -55,8 +55,6 @@ func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(
 
 // rivals are those of the choice at each point.
 func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64) ([][]Rival, error) {
-	rows := preprocess.SurrogateRows(points)
-	means := l.gaussian.Means(rows, len(l.algorithms))
 	var entries []gp.Entry
 	chosen := make([]int, len(points)) // entries
 	for i, p := range points {
@@ -74,14 +72,14 @@ func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func
 			return nil, fmt.Errorf("risk of %q at %v: nothing is known of it there", choices[i], p)
 		}
 	}
-	posterior, err := l.gaussian.Posterior(rows, entries)
+	posterior, err := l.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
 	if err != nil {
 		return nil, err
 	}
 	values := make([]float64, len(entries)) // log10 seconds
 	noise := make([]float64, len(entries))  // of those measured, 0 for the others
 	for i, e := range entries {
-		values[i] = means[e.Task][e.Row]
+		values[i] = posterior.Mean(i)
 		if m, seen := measured[coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}]; seen {
 			values[i], noise[i] = m.Log, m.Noise
 		}
@@ -129,15 +127,13 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 	if len(points) == 0 {
 		return nil, nil
 	}
-	rows := preprocess.SurrogateRows(points)
-	means := l.gaussian.Means(rows, len(l.algorithms))
-	posterior, err := l.gaussian.Posterior(rows, entries)
+	posterior, err := l.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(points))
-	for i, e := range entries {
-		out[i] = (math.Log10(known[i].Seconds) - means[e.Task][i]) / math.Sqrt(posterior.Variance(i)+l.noise.Of(known[i]))
+	for i := range entries {
+		out[i] = (math.Log10(known[i].Seconds) - posterior.Mean(i)) / math.Sqrt(posterior.Variance(i)+l.noise.Of(known[i]))
 	}
 	return out, nil
 }

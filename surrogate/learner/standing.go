@@ -25,20 +25,28 @@ func (l *Learner) Noise() preprocess.Noise { return l.noise }
 // knows it, and its neighbours, too. Without a Gaussian process all do. O(n²) operations.
 func (l *Learner) Standing(ms []coll.Measurement) map[coll.Candidate]coll.Measurement {
 	out := make(map[coll.Candidate]coll.Measurement, len(ms))
-	var points []coll.Point
+	var noisy []coll.Measurement
 	for _, m := range ms {
 		out[m.Candidate] = m
-		points = append(points, m.Point)
+		if l.gaussian != nil && l.noise.Of(m) > noisyFrom*preprocess.MeasurementNoise {
+			noisy = append(noisy, m)
+		}
 	}
-	if l.gaussian == nil || len(ms) == 0 {
+	at := map[coll.Point]int{}
+	var points []coll.Point
+	for _, m := range noisy {
+		if _, known := at[m.Point]; !known {
+			at[m.Point] = len(points)
+			points = append(points, m.Point)
+		}
+	}
+	if len(points) == 0 {
 		return out
 	}
 	means := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
-	for i, m := range ms {
-		variance := l.noise.Of(m)
+	for _, m := range noisy {
 		a, known := slices.BinarySearchFunc(l.algorithms, m.Algorithm, coll.CompareAlgorithms)
-		if known && variance > noisyFrom*preprocess.MeasurementNoise &&
-			math.Abs(math.Log10(m.Seconds)-means[a][i]) < surprising*math.Sqrt(variance) {
+		if known && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < surprising*math.Sqrt(l.noise.Of(m)) {
 			delete(out, m.Candidate)
 		}
 	}
