@@ -133,6 +133,7 @@ func (b *board) predict(m *gp.Multi, sp *coll.Space, sample []int, r *regret) er
 // addOptions makes options of what is free and returns those that are pending.
 func (b *board) addOptions(l *Ledger, over layout, at prices, launch benchrunner.LaunchModel) (waiting []option) {
 	e := 0
+	b.options = make([]option, 0, len(b.entries))
 	for _, i := range over.points {
 		for k := range l.Space().Feasible(i) {
 			if now := l.status[l.first[i]+k]; now == free || now == pending {

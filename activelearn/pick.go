@@ -3,6 +3,8 @@ package activelearn
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/coll"
 	"tutti/surrogate/gp"
 )
@@ -133,9 +135,7 @@ func (b *board) take(o *option) {
 		v /= deviation
 		q.steps = append(q.steps, v)
 		q.variance = max(0, q.variance-v*v)
-		for k, s := range own {
-			q.covariance[k] -= v * s
-		}
+		floats.AddScaled(q.covariance, -v, own)
 		q.stale = true
 	}
 }

@@ -28,24 +28,26 @@ func (r *run) borne(before, now *models) (metrics.Borne, error) {
 	if err != nil {
 		return b, err
 	}
-	scale := r.lastScale()
-	was, is := before.options.times(), now.options.times()
+	var at []coll.Point
+	var choices, rivals []coll.Algorithm
 	for _, m := range fresh {
-		at, choices := before.judged([]coll.Point{m.Point}, choose, before.options.open)
+		here, choice := before.judged([]coll.Point{m.Point}, choose, before.options.open)
 		_, known := slices.BinarySearchFunc(before.gaussian.Algorithms(), m.Algorithm, coll.CompareAlgorithms)
-		if len(at) == 0 || !known || choices[0] == m.Algorithm {
-			continue
+		if len(here) > 0 && known && choice[0] != m.Algorithm {
+			at, choices, rivals = append(at, m.Point), append(choices, choice[0]), append(rivals, m.Algorithm)
 		}
-		both := func(coll.Point) []coll.Algorithm { return []coll.Algorithm{choices[0], m.Algorithm} }
-		expected, err := before.gaussian.Risks(at, choices, both, was, scale.Root(), r.spec.Metrics)
-		if err != nil {
-			return b, err
-		}
-		found, err := now.gaussian.Risks(at, choices, both, is, scale.Root(), r.spec.Metrics)
-		if err != nil {
-			return b, err
-		}
-		b = b.Add(expected[0].Mistake, found[0].Mistake)
+	}
+	scale := r.lastScale().Root()
+	expected, err := before.gaussian.RisksBeside(at, choices, rivals, before.options.times(), scale, r.spec.Metrics)
+	if err != nil {
+		return b, err
+	}
+	found, err := now.gaussian.RisksBeside(at, choices, rivals, now.options.times(), scale, r.spec.Metrics)
+	if err != nil {
+		return b, err
+	}
+	for i := range at {
+		b = b.Add(expected[i].Mistake, found[i].Mistake)
 	}
 	return b, nil
 }

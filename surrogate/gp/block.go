@@ -25,7 +25,7 @@ type block [blockLen * blockLen]float64
 // mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each.
 // Entries of c outside len(a)×len(b) are undefined afterwards.
 func (c *block) mul(a, b [][]float64, from, to int) {
-	clear(c[:])
+	clear(c[:min(len(a)+3, blockLen)*blockLen])
 	for from < to {
 		next := min(from+chunkLen, to)
 		even := from + (next-from)&^3

@@ -3,7 +3,7 @@ package gp
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // factor is the lower Cholesky factor L of a symmetric positive definite matrix, kept as rows of
@@ -105,7 +105,7 @@ func (f *factor) pivot(i int, diagonal float64) bool {
 	inv := f.inv[i]
 	clear(inv)
 	for k := first; k < i; k++ {
-		blas64.Axpy(-x[k]/x[i], vector(f.inv[k][:k-first+1]), vector(inv[:k-first+1]))
+		floats.AddScaled(inv[:k-first+1], -x[k]/x[i], f.inv[k][:k-first+1])
 	}
 	inv[i-first] = 1 / x[i]
 	f.n = i + 1
@@ -136,11 +136,12 @@ func (f *factor) solve(xs [][]float64, from int) {
 		for first := from; first < f.n; first += blockLen {
 			last := min(first+blockLen, f.n)
 			c.mul(part, f.rows[first:last], from, first)
-			clear(rest[:])
 			for i, x := range part {
+				line := lines[i]
 				for j, b := range x[first:last] {
-					lines[i][j] = b - c[i*blockLen+j]
+					line[j] = b - c[i*blockLen+j]
 				}
+				clear(line[last-first:])
 			}
 			c.mul(lines[:len(part)], f.inv[first:last], 0, blockLen)
 			for i, x := range part {
@@ -171,9 +172,7 @@ func (f *factor) halfLogDet() float64 {
 	return s
 }
 
-func dot(x, y []float64) float64 { return blas64.Dot(vector(x), vector(y)) }
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
 // Jitter, relative to the diagonal, that build tries in turn: rounding makes a matrix of close
 // rows indefinite by about n·2⁻⁵², and 1e-4 is 1 % of the signal's standard deviation.

@@ -17,6 +17,7 @@ type multiLikelihood struct {
 	z      []float64   // L⁻¹y
 	k      *kinship    // of the rows
 	root   [][]float64 // L⁻ᵀ
+	sums   rowWeights
 }
 
 // mostLog bounds theta: what exceeds it has no finite exponential worth looking at.
@@ -128,9 +129,17 @@ func (l *multiLikelihood) weights() rowWeights {
 	for i, row := range l.root {
 		alpha[i] = dot(row[i:], l.z[i:])
 	}
-	w := rowWeights{all: newRows(u, u), same: newRows(u, u)}
-	if l.obs.sources() {
-		w.source, w.sourceTask = newRows(u, u), newRows(u, u)
+	if l.sums.all == nil {
+		l.sums.all, l.sums.same = newRows(u, u), newRows(u, u)
+		if l.obs.sources() {
+			l.sums.source, l.sums.sourceTask = newRows(u, u), newRows(u, u)
+		}
+	}
+	w := l.sums
+	for _, sums := range [][][]float64{w.all, w.same, w.source, w.sourceTask} {
+		for _, row := range sums {
+			clear(row)
+		}
 	}
 	var c block
 	for first := 0; first < n; first += blockLen {

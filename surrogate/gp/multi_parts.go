@@ -62,7 +62,9 @@ func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bo
 	for j, v := range obs.Y {
 		y[j] = v - p.Mean
 	}
-	return t, t.solve(known, y), true
+	alpha = t.solve(known, y)
+	t.mix(known)
+	return t, alpha, true
 }
 
 // shared is the covariance of what all tasks have in common at two rows of correlation c.
@@ -129,23 +131,23 @@ func (t *parts) known(n int) [][]float64 {
 	return known
 }
 
-// join works out M and W.
+// join works out M from T.
 func (t *parts) join(known [][]float64) bool {
 	square := squares(known)
 	_, ok := t.joint.build(len(known), 1, func(i int, row []float64) {
 		copy(row, square[i][:i+1])
 		row[i]++
 	})
-	if !ok {
-		return false
-	}
-	n := len(known[0])
-	across := newRows(n, len(known))
+	return ok
+}
+
+// mix works out W in the place of T.
+func (t *parts) mix(known [][]float64) {
+	across := newRows(len(known[0]), len(known))
 	transpose(across, known)
 	t.joint.solve(across, 0)
-	t.mixed = newRows(len(known), n)
-	transpose(t.mixed, across)
-	return true
+	transpose(known, across)
+	t.mixed = known
 }
 
 // columns are those of T or W that are of a task, a row for each group.

@@ -36,76 +36,116 @@ const riskMost = 9
 // It returns an error for model Forest and for a choice that the Gaussian process does not
 // know. O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
+	here := func(i int) []coll.Algorithm { return can(points[i]) }
+	return l.risks(points, choices, here, measured, scale, opt)
+}
+
+// RisksBeside is Risks where each choice has a single rival.
+func (l *Learner) RisksBeside(points []coll.Point, choices, rivals []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
+	both := func(i int) []coll.Algorithm { return []coll.Algorithm{choices[i], rivals[i]} }
+	return l.risks(points, choices, both, measured, scale, opt)
+}
+
+// risks is Risks for the algorithms that can run at the i-th point.
+func (l *Learner) risks(points []coll.Point, choices []coll.Algorithm, can func(i int) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
 	if l.gaussian == nil {
 		return nil, errForests
 	}
 	out := make([]Risk, 0, len(points))
 	for first := 0; first < len(points); first += riskBlock {
 		end := min(first+riskBlock, len(points))
-		here, err := l.rivals(points[first:end], choices[first:end], can, measured, scale)
+		b := sides{at: points[first:end], chosen: make([]int, end-first)}
+		for i := first; i < end; i++ {
+			if err := b.add(l.algorithms, i-first, choices[i], can(i), measured); err != nil {
+				return nil, err
+			}
+		}
+		rivals, err := b.rivals(l.gaussian, scale)
 		if err != nil {
 			return nil, err
 		}
-		for _, rivals := range here {
-			out = append(out, RiskOf(rivals, opt))
+		for _, here := range rivals {
+			out = append(out, RiskOf(here, opt))
 		}
 	}
 	return out, nil
+}
+
+// sides are algorithms at points, and which of them are chosen.
+type sides struct {
+	at      []coll.Point
+	chosen  []int // of each point, in all
+	all     []side
+	entries []gp.Entry // of what was not measured
+}
+
+// side is an algorithm at a point: its time, and what that is off by.
+type side struct {
+	point int
+	entry int     // -1 where it was measured
+	value float64 // log10 seconds
+	noise float64 // 0 where it is predicted
+}
+
+// add adds those of the algorithms that can run at a point.
+func (b *sides) add(algorithms []coll.Algorithm, point int, choice coll.Algorithm, can []coll.Algorithm, measured Measured) error {
+	b.chosen[point] = -1
+	for a, alg := range algorithms {
+		if !slices.Contains(can, alg) {
+			continue
+		}
+		if alg == choice {
+			b.chosen[point] = len(b.all)
+		}
+		s := side{point: point, entry: -1}
+		if m, seen := measured[coll.Candidate{Point: b.at[point], Algorithm: alg}]; seen {
+			s.value, s.noise = m.Log, m.Noise
+		} else {
+			s.entry = len(b.entries)
+			b.entries = append(b.entries, gp.Entry{Row: point, Task: a})
+		}
+		b.all = append(b.all, s)
+	}
+	if b.chosen[point] < 0 {
+		return fmt.Errorf("risk of %q at %v: nothing is known of it there", choice, b.at[point])
+	}
+	return nil
 }
 
 // rivals are those of the choice at each point.
-func (l *Learner) rivals(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64) ([][]Rival, error) {
-	var entries []gp.Entry
-	chosen := make([]int, len(points)) // entries
-	for i, p := range points {
-		chosen[i] = -1
-		here := can(p)
-		for a, alg := range l.algorithms {
-			if alg == choices[i] {
-				chosen[i] = len(entries)
-			}
-			if slices.Contains(here, alg) {
-				entries = append(entries, gp.Entry{Row: i, Task: a})
-			}
-		}
-		if chosen[i] < 0 || !slices.Contains(here, choices[i]) {
-			return nil, fmt.Errorf("risk of %q at %v: nothing is known of it there", choices[i], p)
-		}
-	}
-	posterior, err := l.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
+func (b *sides) rivals(gaussian *gp.Multi, scale float64) ([][]Rival, error) {
+	posterior, err := gaussian.Posterior(preprocess.SurrogateRows(b.at), b.entries)
 	if err != nil {
 		return nil, err
 	}
-	values := make([]float64, len(entries)) // log10 seconds
-	noise := make([]float64, len(entries))  // of those measured, 0 for the others
-	for i, e := range entries {
-		values[i] = posterior.Mean(i)
-		if m, seen := measured[coll.Candidate{Point: points[e.Row], Algorithm: l.algorithms[e.Task]}]; seen {
-			values[i], noise[i] = m.Log, m.Noise
+	for i := range b.all {
+		if s := &b.all[i]; s.entry >= 0 {
+			s.value = posterior.Mean(s.entry)
 		}
 	}
-	out := make([][]Rival, len(points))
-	for i, e := range entries {
-		if best := chosen[e.Row]; i != best {
-			out[e.Row] = append(out[e.Row], Rival{Gap: values[i] - values[best], SD: math.Sqrt(spread(posterior, noise, best, i, scale))})
+	out := make([][]Rival, len(b.at))
+	for i, s := range b.all {
+		if best := b.chosen[s.point]; i != best {
+			c := b.all[best]
+			out[s.point] = append(out[s.point], Rival{Gap: s.value - c.value, SD: math.Sqrt(spread(posterior, c, s, scale))})
 		}
 	}
 	return out, nil
 }
 
-// spread is the variance of the difference of two entries: that of the predicted ones,
+// spread is the variance of the difference of two sides: that of the predicted ones,
 // scaled, and the noise of the measured ones.
-func spread(p *gp.Posterior, noise []float64, a, b int, scale float64) float64 {
+func spread(p *gp.Posterior, a, b side, scale float64) float64 {
 	v := 0.0
 	switch {
-	case noise[a] == 0 && noise[b] == 0:
-		v = p.Difference(a, b)
-	case noise[a] == 0:
-		v = p.Variance(a)
-	case noise[b] == 0:
-		v = p.Variance(b)
+	case a.entry >= 0 && b.entry >= 0:
+		v = p.Difference(a.entry, b.entry)
+	case a.entry >= 0:
+		v = p.Variance(a.entry)
+	case b.entry >= 0:
+		v = p.Variance(b.entry)
 	}
-	return v*scale*scale + noise[a] + noise[b]
+	return v*scale*scale + a.noise + b.noise
 }
 
 // Standardised returns, for measurements that the Gaussian process has not seen, the
