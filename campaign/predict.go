@@ -123,7 +123,7 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, ignoreEmpty(err)
 	}
-	upper := sum.Mistakes*borne.Upper() + r.unseen(eval.CandidateShare)
+	upper := sum.Mistakes*borne.Upper() + r.unseen()
 	eval.SlowdownUpper, eval.MistakesUpper = 1+(sum.Slowdown-1)*borne.Upper(), min(1, upper)
 	sum.Slowdown, sum.Mistakes = 1+(sum.Slowdown-1)*borne.Mean(), min(1, sum.Mistakes*borne.Mean())
 	describe(eval, sum)
@@ -180,17 +180,47 @@ func (m *models) judged(points []coll.Point, choose func(coll.Point) coll.Algori
 }
 
 // unseen bounds the share of candidates that surprise in a way that none did so far:
-// of those that are left, by those that were measured after something was predicted,
-// and those that earlier campaigns measured.
-func (r *run) unseen(share float64) float64 {
-	tried := 0
+// of those that nobody measured, by those that were measured after something was
+// predicted, and those of earlier campaigns as far as they are borne out.
+func (r *run) unseen() float64 {
+	tried := 0.0
 	if done := r.result.Evaluations; len(done) > 0 {
-		tried = len(r.ledger.Measurements()) - done[0].Trials
+		tried = float64(len(r.ledger.Measurements()) - done[0].Trials)
+	}
+	known := map[coll.Candidate]bool{}
+	for _, m := range r.ledger.Measurements() {
+		known[m.Candidate] = true
 	}
 	for _, ms := range r.problem.Earlier {
-		tried += len(ms)
+		tried += r.asBefore(ms) * float64(len(ms))
+		for _, m := range ms {
+			if r.problem.Space.Has(m.Candidate) {
+				known[m.Candidate] = true
+			}
+		}
 	}
-	return (1 - share) * min(1, unseenUpper/float64(max(1, tried)))
+	left := max(0, 1-float64(len(known))/float64(r.ledger.Space().Size()))
+	return left * min(1, unseenUpper/max(1, tried))
+}
+
+// asBefore is the share of an earlier campaign's measurements that are what they were, by
+// those that were measured again: off by less than makes a mistake.
+func (r *run) asBefore(earlier []coll.Measurement) float64 {
+	was := make(map[coll.Candidate]float64, len(earlier))
+	for _, m := range earlier {
+		was[m.Candidate] = m.Seconds
+	}
+	threshold, _ := r.spec.Metrics.Thresholds()
+	again, same := 0, 0
+	for _, m := range r.ledger.Measurements() {
+		if before := was[m.Candidate]; before > 0 {
+			again++
+			if max(m.Seconds/before, before/m.Seconds) < 1+threshold {
+				same++
+			}
+		}
+	}
+	return float64(same) / float64(max(1, again))
 }
 
 // lastScale is that of the last evaluation.
