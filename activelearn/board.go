@@ -52,24 +52,18 @@ type board struct {
 	least      float64 // what any pick was worth a second
 }
 
-// batchShare is the part of what was spent so far, by earlier campaigns, too, that a batch
-// costs at most, unless it is of one candidate: where the last candidates take most of the
-// machine time, a batch of as many as ever would spend as much again before anybody looks
-// whether it was enough.
+// batchShare is the part of what was spent so far that a batch costs at most, unless it is
+// of one candidate: where the last candidates take most of the machine time, a batch of as
+// many as ever would spend as much again before anybody looks whether it was enough. What
+// earlier campaigns spent does not count: what they know is asked for in small steps.
 const batchShare = 0.5
 
-// budget is what a batch may cost, in seconds; without end where nothing has a price.
-func (r *regret) budget(l *Ledger) float64 {
-	spent := l.CostSeconds()
-	for _, ms := range r.opt.Earlier {
-		for _, m := range ms {
-			spent += m.CostSeconds
-		}
-	}
-	if spent == 0 {
+// budgetOf is what a batch may cost, in seconds; without end where nothing has a price.
+func budgetOf(l *Ledger) float64 {
+	if l.CostSeconds() == 0 {
 		return math.Inf(1)
 	}
-	return batchShare * spent
+	return batchShare * l.CostSeconds()
 }
 
 // layout is what a board is laid out over.
@@ -83,7 +77,7 @@ type layout struct {
 // pending.
 func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 	b := &board{
-		budget:  r.budget(s.Ledger),
+		budget:  budgetOf(s.Ledger),
 		noise:   m.Params().Noise,
 		stakes:  stakesOf(r.opt.Allowed),
 		weights: over.weights,

@@ -66,6 +66,12 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
+	if s.Confirm {
+		batch, err := r.check(s, m)
+		if err != nil || len(batch) > 0 {
+			return r.pay(batch), err
+		}
+	}
 	over := r.sample(s)
 	var batch []coll.Candidate
 	for _, want := range r.portions(s.Want) {

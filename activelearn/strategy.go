@@ -21,6 +21,9 @@ type State struct {
 	// Belief is that of the ledger's measurements and of Options.Earlier, for strategies
 	// that Believe; nil: they form it themselves.
 	Belief *learner.Belief
+	// Confirm says that the criteria are believed to hold: strategies that Believe then
+	// check it.
+	Confirm bool
 }
 
 // believe returns the belief of the state, formed now where nobody gave it.
@@ -35,7 +38,7 @@ func (s State) believe(earlier [][]coll.Measurement) (*learner.Belief, error) {
 type Strategy interface {
 	// Ask returns free candidates of the ledger, at least Want unless fewer are
 	// left, none twice; fewer, but one at least, where regret finds that so many would cost
-	// more than half of what was spent so far. It depends on the strategy's options, the state and the
+	// more than half of what was spent so far, or checks. It depends on the strategy's options, the state and the
 	// states it was asked in before, so a campaign told again asks the same.
 	Ask(s State) ([]coll.Candidate, error)
 }

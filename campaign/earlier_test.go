@@ -60,7 +60,7 @@ func TestEarlierCampaign(t *testing.T) {
 		most   float64 // of the machine time of the first
 		found  func(report.ComparedFacts) bool
 	}{
-		{"nothing changed", alike, 0.15, func(c report.ComparedFacts) bool {
+		{"nothing changed", alike, 0.1, func(c report.ComparedFacts) bool {
 			for _, g := range append(c.Algorithms, c.Sizes...) {
 				if g.Changed {
 					return false

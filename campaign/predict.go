@@ -11,13 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-const (
-	// predictedPoints of the space, drawn anew in each round, are predicted for.
-	predictedPoints = 300
-	// What has not happened in n trials has at 95 % a chance of 3/n at most (Hanley and
-	// Lippman-Hand, JAMA 249, 1983).
-	unseenUpper = 3
-)
+// predictedPoints of the space, drawn anew in each round, are predicted for.
+const predictedPoints = 300
 
 // models are what was learnt from the first measurements.
 type models struct {
@@ -90,7 +85,7 @@ func (r *run) believe() (*learner.Belief, error) {
 // deviations that the Gaussian process states are multiplied by one factor: by how much
 // they have been too small or too great where batches were measured since. What is expected is
 // multiplied by what was borne out of expectations, see borne, and its upper ends by the upper
-// end of that. It reports
+// end of that; what checks found counts as it is. It reports
 // false while nothing is known of any choice.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	now, err := r.learn()
@@ -123,8 +118,10 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, ignoreEmpty(err)
 	}
-	upper := sum.Mistakes*borne.Upper() + r.unseen(eval.CandidateShare)
-	eval.SlowdownUpper, eval.MistakesUpper = 1+(sum.Slowdown-1)*borne.Upper(), min(1, upper)
+	eval.SlowdownUpper, eval.MistakesUpper = 1+(sum.Slowdown-1)*borne.Upper(), min(1, sum.Mistakes*borne.Upper()+r.unseen())
+	if err := r.checked(before, now, eval); err != nil {
+		return false, err
+	}
 	sum.Slowdown, sum.Mistakes = 1+(sum.Slowdown-1)*borne.Mean(), min(1, sum.Mistakes*borne.Mean())
 	describe(eval, sum)
 	eval.MistakesExpected, eval.MistakesFound = borne.Expected, borne.Found
@@ -179,18 +176,49 @@ func (m *models) judged(points []coll.Point, choose func(coll.Point) coll.Algori
 	return judged, choices
 }
 
-// unseen bounds the share of candidates that surprise in a way that none did so far:
-// of those that are left, by those that were measured after something was predicted,
-// and those that earlier campaigns measured.
-func (r *run) unseen(share float64) float64 {
-	tried := 0
+// unseen is the share of candidates that are expected to surprise in a way that none did so
+// far: of those that nobody measured, by those that were measured after something was
+// predicted, and those of earlier campaigns as far as they are borne out. What has not
+// happened in n trials is expected of 1 in n + 2 (Laplace's rule of succession).
+func (r *run) unseen() float64 {
+	tried := 0.0
 	if done := r.result.Evaluations; len(done) > 0 {
-		tried = len(r.ledger.Measurements()) - done[0].Trials
+		tried = float64(len(r.ledger.Measurements()) - done[0].Trials)
+	}
+	known := map[coll.Candidate]bool{}
+	for _, m := range r.ledger.Measurements() {
+		known[m.Candidate] = true
 	}
 	for _, ms := range r.problem.Earlier {
-		tried += len(ms)
+		tried += r.asBefore(ms) * float64(len(ms))
+		for _, m := range ms {
+			if r.problem.Space.Has(m.Candidate) {
+				known[m.Candidate] = true
+			}
+		}
 	}
-	return (1 - share) * min(1, unseenUpper/float64(max(1, tried)))
+	left := max(0, 1-float64(len(known))/float64(r.ledger.Space().Size()))
+	return left / (tried + 2)
+}
+
+// asBefore is the share of an earlier campaign's measurements that are what they were, by
+// those that were measured again: off by less than makes a mistake.
+func (r *run) asBefore(earlier []coll.Measurement) float64 {
+	was := make(map[coll.Candidate]float64, len(earlier))
+	for _, m := range earlier {
+		was[m.Candidate] = m.Seconds
+	}
+	threshold, _ := r.spec.Metrics.Thresholds()
+	again, same := 0, 0
+	for _, m := range r.ledger.Measurements() {
+		if before := was[m.Candidate]; before > 0 {
+			again++
+			if max(m.Seconds/before, before/m.Seconds) < 1+threshold {
+				same++
+			}
+		}
+	}
+	return float64(same) / float64(max(1, again))
 }
 
 // lastScale is that of the last evaluation.

@@ -202,6 +202,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		if s.Belief, err = r.believe(); err != nil {
 			return nil, err
 		}
+		s.Confirm = r.confirming()
 	}
 	fresh, err := r.strategy.Ask(s)
 	if err != nil {

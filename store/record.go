@@ -80,6 +80,11 @@ type Evaluation struct {
 	// found; see metrics.Borne.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
+	// Points drawn to check a belief that meets the criteria, since it does, and what was lost
+	// at them: slowdowns minus one, and mistakes.
+	Checks        int     `json:"checks,omitzero"`
+	CheckLoss     float64 `json:"check_loss,omitzero"`
+	CheckMistakes float64 `json:"check_mistakes,omitzero"`
 }
 
 // Reason is why a strategy asked for a candidate.

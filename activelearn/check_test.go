@@ -1,0 +1,105 @@
+package activelearn
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tutti/coll"
+)
+
+// asked are the batches of many rounds of checks after a campaign has begun, nothing being
+// measured in between.
+func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
+	t.Helper()
+	l := NewLedger(crossing())
+	s, err := New("regret", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]coll.Candidate
+	for round := range 200 {
+		state := State{Round: round + 1, Want: want, Ledger: l, Confirm: round >= 6}
+		batch, err := s.Ask(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Confirm {
+			out = append(out, batch)
+			continue
+		}
+		for _, c := range batch {
+			machine(t, l, c, 0)
+		}
+	}
+	return l, out
+}
+
+// Checks are drawn evenly over what is open, whatever it costs, a choice and a rival at a
+// point, and cost little beside what was spent.
+func TestCheck(t *testing.T) {
+	l, batches := asked(t, Options{Seed: 1}, 8)
+	least := math.Inf(1)
+	open := 0 // points that a batch can afford by far
+	for i := range l.Space().Points() {
+		cost := NewLedger(l.Space())
+		for _, c := range l.Free(i) {
+			if c.Algorithm.Name != "slow" {
+				machine(t, cost, c, 0)
+			}
+		}
+		if now := cost.CostSeconds(); now > 0 && now < l.CostSeconds()/8 {
+			open++
+		}
+	}
+	drawn, slow, all := map[coll.Point]bool{}, 0, 0
+	for _, batch := range batches {
+		at := map[coll.Point]int{}
+		seen := asSet(batch)
+		for _, c := range batch {
+			at[c.Point]++
+			drawn[c.Point] = true
+			all++
+			if c.Algorithm.Name == "slow" {
+				slow++
+			}
+			if !l.IsFree(c) || at[c.Point] > 2 {
+				t.Fatalf("%v of %v: want two free candidates a point at most", c, batch)
+			}
+		}
+		if len(batch) == 0 || len(batch) > 9 || len(seen) != len(batch) {
+			t.Fatalf("%d candidates, %d of them once: %v", len(batch), len(seen), batch)
+		}
+		copied := NewLedger(l.Space())
+		for _, c := range batch {
+			machine(t, copied, c, 0)
+		}
+		least = min(least, l.CostSeconds()/copied.CostSeconds())
+	}
+	if 2*len(drawn) < open { // where the others are far apart nothing is to be doubted
+		t.Errorf("%d points were drawn in %d rounds, want %d at least", len(drawn), len(batches), open/2)
+	}
+	if 5*slow > all {
+		t.Errorf("%d of %d candidates are of an algorithm ten times slower", slow, all)
+	}
+	if least < 2 {
+		t.Errorf("a batch took 1/%.2g of what was spent before, want a quarter as it was predicted", least)
+	}
+}
+
+// What does not matter is not checked.
+func TestCheckGoesByWeights(t *testing.T) {
+	points := crossing().Points()
+	weights := make([]float64, len(points))
+	for i, p := range points {
+		if p.Nodes == 4 {
+			weights[i] = 1
+		}
+	}
+	_, batches := asked(t, Options{Seed: 2, Weights: weights}, 4)
+	for _, c := range slices.Concat(batches...) {
+		if c.Nodes != 4 {
+			t.Fatalf("%v is checked and has no weight", c)
+		}
+	}
+}
