@@ -1,9 +1,9 @@
 #!/bin/sh
 # What learning is worth to the applications of data/applications on the simulated machine tree: the whole loop with the
 # library's own sources, run after run, samples and tutti online update between them. Microseconds of all collective calls of
-# a run, on the mean of the ranks, beside those of the default and of what is always best, which is found by running every
-# algorithm in every class. ASK names ways to learn:
+# a run, on the mean of the ranks. ASK names some of:
 #
+#   bounds        the default, and what is always best, which is found by running every algorithm in every class
 #   explore       tutti run --learn
 #   within        tutti run --learn --within
 #   star          --within without an account or memory: each run begins with a table of nothing
@@ -12,8 +12,8 @@
 #   scripts/bench-applications.sh > FILE
 #
 # RANKS, PPN, APPLICATIONS, RUNS and TIMES (a run makes so many times as many calls) say what else is wanted, BUILT a folder
-# where what is needed was built before (scripts/simulate-build.sh, scripts/seal-build.sh, tutti), JOBS how many
-# applications run at a time.
+# where what is needed was built before (scripts/simulate-build.sh, scripts/seal-build.sh, tutti), JOBS how many run
+# at a time.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -81,24 +81,23 @@ loop() {
 	done
 }
 
-# one TRACE: everything of an application
-one() {
+# bounds TRACE: the default, and what is always best
+bounds() {
 	name=$(basename "$1" .csv)
 	mkdir "$work/$name"
 	best_table "$1" "$work/$name"
 	sed "s/^/# $name /" "$work/$name/best"
 	echo "$name,default,,$(application "$1" "$times" 1 | all)"
 	echo "$name,best,,$(TABLE=$work/$name/best application "$1" "$times" 1 | all)"
-	for how in ${ASK:-explore within star iota}; do
-		loop "$how" "$1"
-	done
 }
 
-if [ "${1:-}" = one ]; then
-	one "$2"
+if [ $# = 2 ]; then
+	if [ "$1" = bounds ]; then bounds "$2"; else loop "$1" "$2"; fi
 	exit
 fi
 echo "application,how,run,microseconds"
-for name in ${APPLICATIONS:-allgather allreduce alltoall bcast mixed}; do
-	echo "data/applications/$name.csv"
-done | BUILT=$BUILT xargs -P "${JOBS:-2}" -n 1 "$0" one
+for how in ${ASK:-bounds explore within star iota}; do
+	for name in ${APPLICATIONS:-allgather allreduce alltoall bcast mixed}; do
+		echo "$how data/applications/$name.csv"
+	done
+done | BUILT=$BUILT xargs -P "${JOBS:-2}" -n 2 "$0"
