@@ -20,7 +20,7 @@ import (
 func explored() string {
 	return sealed(`tutti-table 1
 bcast ranks 1-9 ppn 1-9 bytes 0-99999 binomial
-explore allgather ranks 1-9 ppn 1-9 bytes 0-99999 1 bruck 2 ring 1 neighbor
+explore allgather ranks 1-9 ppn 1-9 bytes 0-99999 spend 200 1 bruck 2/700 ring 1/90000 neighbor
 explore allreduce ranks 1-9 ppn 1-9 bytes 0-99999 1 rabenseifner 2 recursive_doubling 1 library_default
 explore barrier ranks 1-9 ppn 1-9 bytes 0-0 1 linear 1 bruck
 explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 2 basic_linear 3 library_default

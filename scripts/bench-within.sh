@@ -8,24 +8,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sh scripts/simulate-build.sh "$work"
-cat >"$work/seal.go" <<'END'
-package main
-
-import (
-	"fmt"
-	"hash/fnv"
-	"io"
-	"os"
-)
-
-func main() {
-	text, _ := io.ReadAll(os.Stdin)
-	sum := fnv.New64a()
-	sum.Write(text)
-	fmt.Printf("%send %016x\n", text, sum.Sum64())
-}
-END
-go build -o "$work/seal" "$work/seal.go"
+sh scripts/seal-build.sh "$work"
 
 # table NAME RULE CHOICES: what is selected, and what else is tried
 table() {

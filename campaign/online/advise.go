@@ -19,6 +19,8 @@ type Advice struct {
 	Best      int     // what is to be selected: what is now, unless another is faster beyond doubt
 	Faster    float64 // expected time of the default over that of Best
 	Weights   []float64
+	Spend     float64   // times Best: what exploring may cost a call, beside what a run allows
+	Most      []float64 // times Best: what a call may take; nil: not known
 }
 
 // advisers turn what a book knows into advice: for each class the best algorithm beside the
@@ -182,6 +184,15 @@ func clipped(logs []float64) []float64 {
 	return logs
 }
 
+// riskedFor is by how many deviations a call may turn out slower in a job for its account to hold
+// the price. Of what was never called that is about twice what is selected, as for jobs that
+// know nothing: with more, runs of some hundred calls would try hardly anything.
+const riskedFor = 1.0
+
+// spentOfGain is which part of what is spared beside the default exploring may cost. With the
+// share of each job it is less than 30 %: the rest is to be kept from the second run on.
+const spentOfGain = 0.2
+
 // adviseBelieving is our policy's. An algorithm is worth a call when knowing more is worth
 // what it is expected to take longer than the best; its weight is what that leaves, for the
 // time of a call. The price of exploring is held down within a job, see purse.
@@ -248,6 +259,10 @@ func (b *believing) advice(j *joint, now int, calls float64) Advice {
 		a.Best = best
 	}
 	a.Faster = j.expected(0) / j.expected(a.Best)
+	a.Spend = spentOfGain * max(0, j.times(0, a.Best, -riskedFor)-1)
+	for i := range index {
+		a.Most = append(a.Most, j.times(i, a.Best, riskedFor))
+	}
 	a.Weights = drawable(a.Weights, a.Best, calls)
 	return a
 }

@@ -63,6 +63,13 @@ func (j *joint) at(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.variance(i)))
 }
 
+// times returns how many times what entry of takes entry i takes, so many deviations above the
+// median.
+func (j *joint) times(i, of int, deviations float64) float64 {
+	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])
+	return math.Exp(j.mean[i] - j.mean[of] + deviations*math.Sqrt(variance))
+}
+
 // forget makes room for a change: entries from to to, without to, may have changed together
 // by a normal number of variance together, and entry i by one of variance alone.
 func (j *joint) forget(from, to, i int, together, alone float64) {

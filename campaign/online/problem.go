@@ -52,12 +52,7 @@ var errNoDefault = errors.New("no recorded time of " + coll.Default.String())
 // O(recorded points · distinct calls).
 func NewProblem(name string, trace []preprocess.Calls, recorded []coll.Measurement, excluded []coll.Algorithm) (Problem, error) {
 	p := Problem{Name: name}
-	at := map[coll.Point][]coll.Measurement{}
-	for _, m := range recorded {
-		if !slices.Contains(excluded, m.Algorithm) {
-			at[m.Point] = append(at[m.Point], m)
-		}
-	}
+	at := recordedAt(recorded, excluded)
 	all, placed := 0.0, 0.0
 	for _, collective := range coll.Collectives() {
 		var points []coll.Point
@@ -88,6 +83,17 @@ func NewProblem(name string, trace []preprocess.Calls, recorded []coll.Measureme
 	}
 	p.Left = 1 - placed/all
 	return p, nil
+}
+
+// recordedAt returns what was recorded at each point, without excluded algorithms.
+func recordedAt(recorded []coll.Measurement, excluded []coll.Algorithm) map[coll.Point][]coll.Measurement {
+	at := map[coll.Point][]coll.Measurement{}
+	for _, m := range recorded {
+		if !slices.Contains(excluded, m.Algorithm) {
+			at[m.Point] = append(at[m.Point], m)
+		}
+	}
+	return at
 }
 
 func isDefault(m coll.Measurement) bool { return m.Algorithm.IsDefault() }

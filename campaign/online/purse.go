@@ -33,18 +33,23 @@ func newPurse(p Problem, share float64) purse {
 // known reports whether what is selected was timed: before that nothing is explored.
 func (p *purse) known(class int) bool { return p.selected[class].n > 0 }
 
-// earn enters a call of a class.
-func (p *purse) earn(class int) { p.balance += p.share * p.selected[class].value() }
+// earn enters a call of a class, of which exploring may cost so many times what is selected
+// beside the share.
+func (p *purse) earn(class int, spend float64) {
+	p.balance += (p.share + spend) * p.selected[class].value()
+}
 
 // holds reports whether a call of an algorithm is paid for: what twice its time costs beyond
-// what is selected. One that was never called is expected to take as long as that.
-func (p *purse) holds(class, algorithm int) bool {
+// what is selected. One that was not called in the job may take so many times what is selected
+// as most says; where nothing is known, twice.
+func (p *purse) holds(class, algorithm int, most []float64) bool {
 	selected := p.selected[class].value()
-	expected := selected
+	price := selected
 	if t := p.explored[class][algorithm]; t.n > 0 {
-		expected = t.value()
+		price = 2*t.value() - selected
+	} else if most != nil {
+		price = (most[algorithm] - 1) * selected
 	}
-	price := 2*expected - selected
 	return price <= 0 || p.balance >= price
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/evaluate"
 	"tutti/campaign/export"
 	"tutti/campaign/online"
 	"tutti/coll"
@@ -32,6 +34,7 @@ type replays struct {
 	output   string
 	picture  string
 	served   string
+	held     string
 	keep     string
 }
 
@@ -100,6 +103,7 @@ func replayFlags(cmd *cobra.Command) func() (replays, error) {
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from one on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")
 	flags.StringVar(&r.served, "served", "", "`FILE.png` of which algorithms the last policy ran in the last application's class that takes most time")
+	flags.StringVar(&r.held, "map", "", "`FILE.png` of what the last policy holds to be best after the last application, beside the default, at all recorded points")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for what the last policy was told by the last application")
 	output := outputFlag(cmd)
 	return func() (replays, error) {
@@ -154,17 +158,17 @@ func parseSlow(text string) (online.Slow, error) {
 
 // simulate replays every application under every policy.
 func (a *app) simulate(ctx context.Context, r replays) error {
-	problems, earlier, err := r.read()
+	inputs, err := r.read()
 	if err != nil {
 		return withCode(codeInput, err)
 	}
 	var outcomes []online.Outcome
-	for _, p := range problems {
+	for _, p := range inputs.problems {
 		if p.Left > 0 {
 			fmt.Fprintf(a.stderr, "warning: %s: no recorded times for %.1f %% of the calls\n", p.Name, 100*p.Left)
 		}
 		for _, policy := range r.policies {
-			o, err := online.Simulate(ctx, p, policy, earlier, r.opt)
+			o, err := online.Simulate(ctx, p, policy, inputs.earlier, r.opt)
 			if err != nil {
 				return err
 			}
@@ -187,6 +191,11 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 			return withOutputCode(err)
 		}
 	}
+	if r.held != "" {
+		if err := r.drawHeld(inputs, outcomes[len(outcomes)-1]); err != nil {
+			return err
+		}
+	}
 	if r.output == "json" {
 		lines := json.NewEncoder(a.stdout)
 		for _, o := range outcomes {
@@ -200,55 +209,80 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 	return nil
 }
 
-// read returns the applications on the recorded machine, and what was measured elsewhere.
-func (r replays) read() ([]online.Problem, [][]coll.Measurement, error) {
+// drawHeld draws what is held to be best by what an outcome and those before it were told.
+func (r replays) drawHeld(in replayed, o online.Outcome) error {
+	maps, err := online.Held(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Known), r.opt)
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("What %s holds to be best after %s, time / that of the default", o.Policy, o.Problem)
+	return withOutputCode(export.WriteFile(r.held, func(w io.Writer) error { return evaluate.WriteMaps(w, title, maps) }))
+}
+
+// replayed is what is replayed: applications on the recorded machine, and what was measured
+// elsewhere.
+type replayed struct {
+	problems []online.Problem
+	recorded []coll.Measurement
+	excluded []coll.Algorithm
+	earlier  [][]coll.Measurement
+}
+
+func (r replays) read() (replayed, error) {
+	var in replayed
+	var err error
+	if in.recorded, err = r.readRecorded(); err != nil {
+		return in, err
+	}
+	for _, path := range r.from {
+		t, err := preprocess.ReadTable(path)
+		if err != nil {
+			return in, err
+		}
+		in.earlier = append(in.earlier, t.Measurements())
+	}
+	for _, name := range r.exclude {
+		algorithm, err := coll.ParseAlgorithm(name)
+		if err != nil {
+			return in, fmt.Errorf("--exclude: %w", err)
+		}
+		in.excluded = append(in.excluded, algorithm)
+	}
+	for _, path := range r.traces {
+		trace, err := preprocess.ReadTrace(path)
+		if err != nil {
+			return in, err
+		}
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		p, err := online.NewProblem(name, trace, in.recorded, in.excluded)
+		if err != nil {
+			return in, err
+		}
+		in.problems = append(in.problems, p)
+	}
+	return in, nil
+}
+
+// readRecorded returns what was recorded on the machine, with what the library would choose.
+func (r replays) readRecorded() ([]coll.Measurement, error) {
 	var recorded []coll.Measurement
 	for _, path := range r.data {
 		t, err := preprocess.ReadTable(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		recorded = append(recorded, t.Measurements()...)
 	}
 	if r.defaults != "" {
 		d, err := preprocess.ReadDefaults(r.defaults)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !slices.Contains(d.Machines(), r.recorded) || !slices.Contains(d.Libraries(), r.library) {
-			return nil, nil, fmt.Errorf("%s: nothing of machine %q and library %q: it has %s and %s", r.defaults, r.recorded, r.library,
+			return nil, fmt.Errorf("%s: nothing of machine %q and library %q: it has %s and %s", r.defaults, r.recorded, r.library,
 				strings.Join(d.Machines(), ", "), strings.Join(d.Libraries(), ", "))
 		}
 		recorded = append(recorded, d.Rows(recorded, r.recorded, r.library)...)
 	}
-	var earlier [][]coll.Measurement
-	for _, path := range r.from {
-		t, err := preprocess.ReadTable(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		earlier = append(earlier, t.Measurements())
-	}
-	var excluded []coll.Algorithm
-	for _, name := range r.exclude {
-		algorithm, err := coll.ParseAlgorithm(name)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--exclude: %w", err)
-		}
-		excluded = append(excluded, algorithm)
-	}
-	var problems []online.Problem
-	for _, path := range r.traces {
-		trace, err := preprocess.ReadTrace(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		p, err := online.NewProblem(name, trace, recorded, excluded)
-		if err != nil {
-			return nil, nil, err
-		}
-		problems = append(problems, p)
-	}
-	return problems, earlier, nil
+	return recorded, nil
 }

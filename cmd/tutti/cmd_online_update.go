@@ -270,7 +270,7 @@ func (p possible) mixes() (out []libtutti.Mix) {
 			continue
 		}
 		all := p.of(c)
-		out = append(out, libtutti.Anywhere(c, libtutti.Weighed(all, slices.Repeat([]float64{1}, len(all)))))
+		out = append(out, libtutti.Anywhere(c, libtutti.Weighed(all, slices.Repeat([]float64{1}, len(all)), nil)))
 	}
 	return out
 }
@@ -285,7 +285,7 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 		}
 		rules = append(rules, at)
 		mixes = append(mixes, libtutti.Mix{
-			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Choices: libtutti.Weighed(a.Algorithms, a.Weights),
+			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Spend: libtutti.Thousandths(a.Spend), Choices: libtutti.Weighed(a.Algorithms, a.Weights, a.Most),
 		})
 	}
 	return rules, mixes

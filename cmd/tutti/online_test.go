@@ -29,14 +29,14 @@ func onlineArgs(t *testing.T, more ...string) []string {
 
 func TestOnlineSimulate(t *testing.T) {
 	dir := t.TempDir()
-	picture, served, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "served.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept, "--served", served)...)
+	picture, served, held, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "served.png"), filepath.Join(dir, "held.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustTutti(t, codeDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept, "--served", served, "--map", held)...)
 	for _, want := range []string{"application", "│ app         │ star ", "│ app         │ tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	for _, path := range []string{picture, served} {
+	for _, path := range []string{picture, served, held} {
 		if _, err := png.Decode(bytes.NewReader(readFile(t, path))); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}

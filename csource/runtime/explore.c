@@ -38,7 +38,8 @@ struct sample {
     uint64_t bytes, took;
     int chosen;       /* of the mix; its size: what is selected */
     int served;       /* by what was chosen */
-    const char *text; /* what is to be written; NULL: nothing */
+    const char *text; /* what is to be written */
+    int first;        /* that it served: makes communicators and plans */
 };
 
 struct explorer {
@@ -97,16 +98,38 @@ void explorer_free(struct explorer *e)
     free(e);
 }
 
-static race *race_of(const mix *m, int ranks)
+/* Whether a pick is what is selected. */
+static int is_best(const pick *p, const pick *best)
 {
-    race *r = race_new(m->n, m->sums);
-    for (int i = 0; i < m->n; i++)
-        if (m->picks[i].algorithm != NULL && !repository_fits(m->picks[i].algorithm, ranks))
+    if (best == NULL || best->algorithm == NULL || p->algorithm == NULL)
+        return p->algorithm == (best == NULL ? NULL : best->algorithm);
+    return p->algorithm == best->algorithm && p->parameter == best->parameter;
+}
+
+/* What a pick may take, beside what is selected. Messages one after another are as many as ranks, where others take turns as
+ * often as their number has bits. */
+static double may_take(const mix *m, int chosen, int ranks)
+{
+    const pick *p = &m->picks[chosen];
+    double turns = 0;
+    if (p->algorithm != NULL && (p->algorithm->needs & ONE_BY_ONE) && p->parameter == 0)
+        turns = (double)ranks / (64 - __builtin_clzll((uint64_t)ranks));
+    return m->most[chosen] > turns ? m->most[chosen] : turns;
+}
+
+static race *race_of(const mix *m, int ranks, uint64_t seed, const pick *best)
+{
+    race *r = race_new(m->n, m->sums, m->spend, seed);
+    for (int i = 0; i < m->n; i++) {
+        const algorithm *a = m->picks[i].algorithm;
+        if ((a != NULL && !repository_fits(a, ranks)) || (told.within && is_best(&m->picks[i], best)))
             race_leave_out(r, i);
+        race_may_take(r, i, may_take(m, i, ranks));
+    }
     return r;
 }
 
-static class *class_new(struct explorer *e, const shape *at, collective what, uint64_t bytes)
+static class *class_new(struct explorer *e, const shape *at, collective what, uint64_t bytes, const pick *best)
 {
     class *c = need(1, sizeof *c);
     int bits = bytes == 0 ? 0 : 64 - __builtin_clzll(bytes);
@@ -118,7 +141,7 @@ static class *class_new(struct explorer *e, const shape *at, collective what, ui
     if (c->mix != NULL) {
         c->monitor.who = -1;
         c->seen = need((size_t)c->mix->n + 2, 1);
-        c->race = race_of(c->mix, at->ranks);
+        c->race = race_of(c->mix, at->ranks, told.seed ^ e->group ^ (uint64_t)table_place(c->mix), best);
     }
     c->next = e->classes;
     return e->classes = c;
@@ -129,7 +152,7 @@ static int is_of(const class *c, collective what, uint64_t bytes)
     return c->what == what && bytes >= c->low && bytes <= c->high && c->site == site;
 }
 
-static class *class_of(struct explorer *e, const shape *at, collective what, uint64_t bytes)
+static class *class_of(struct explorer *e, const shape *at, collective what, uint64_t bytes, const pick *best)
 {
     class *c = e->last[what];
     if (is_of(c, what, bytes) && c != &nothing)
@@ -137,7 +160,7 @@ static class *class_of(struct explorer *e, const shape *at, collective what, uin
     for (c = e->classes; c != NULL; c = c->next)
         if (is_of(c, what, bytes))
             return e->last[what] = c;
-    return e->last[what] = class_new(e, at, what, bytes);
+    return e->last[what] = class_new(e, at, what, bytes, best);
 }
 
 /* For those who look for faults: an Allreduce before each call shows whether all ranks chose the same. */
@@ -169,7 +192,16 @@ static void tell_race(struct explorer *e, const sample *s, double seconds)
     if (told.within)
         race_took(s->class->race, &e->account, s->chosen, seconds);
     else if (s->served)
-        race_note(s->class->race, &e->account, s->chosen, seconds, s->text != NULL);
+        race_note(s->class->race, &e->account, s->chosen, seconds, !s->first);
+}
+
+/* A first call is kept only when it is slow without plans: else each job would find that out anew. */
+static int is_kept(const sample *s, double seconds)
+{
+    const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
+    if (!s->first)
+        return 1;
+    return s->served && a != NULL && a->run != NULL && !(a->needs & PLACES) && race_hopeless(s->class->race, seconds);
 }
 
 /* The longest and the shortest time over the ranks of each call that waits. What it costs to find them is known the next
@@ -199,7 +231,7 @@ static void bring_together(comm *c)
     for (int i = 0; i < n; i++)
         tell_race(e, &e->samples[i], all_wait(e->samples[i].class->what) ? -t[n + i] : t[i]);
     for (int i = 0; i < n && c->rank == e->root; i++)
-        if (e->samples[i].text != NULL)
+        if (is_kept(&e->samples[i], t[i]))
             samples_add(e->samples[i].class->what, c->shape, e->samples[i].bytes, e->samples[i].text, t[i], -t[n + i]);
     if (c->rank == e->root)
         samples_flush(0);
@@ -307,7 +339,7 @@ const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *b
     struct explorer *e = c->explorer;
     if (e->root < 0 || (bytes == 0 && what != BARRIER) || what == ALLTOALLV)
         return best;
-    class *of = class_of(e, c->shape, what, bytes);
+    class *of = class_of(e, c->shape, what, bytes, best);
     if (of->mix == NULL || (++of->count <= LEARN_FROM && told.within))
         return best;
     if (told.within) {
@@ -325,7 +357,6 @@ const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *b
     return pick_of(c, of, chosen, best);
 }
 
-/* The first call that an algorithm serves makes communicators and plans: it is not kept. */
 void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *ran)
 {
     struct explorer *e = c->explorer;
@@ -337,7 +368,8 @@ void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char 
     }
     unsigned char *seen = &of->seen[ran == NULL ? of->mix->n + 1 : s->chosen];
     s->served = s->chosen == of->mix->n || ran != NULL || of->mix->picks[s->chosen].algorithm == NULL;
-    s->text = !*seen ? NULL : ran != NULL ? ran : "library_default";
+    s->text = ran != NULL ? ran : "library_default";
+    s->first = !*seen;
     *seen = 1;
     s->bytes = bytes;
     s->took = took;

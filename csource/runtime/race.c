@@ -1,3 +1,4 @@
+#include "explore.h"
 #include "race.h"
 #include "tutti.h"
 
@@ -9,12 +10,12 @@
  * Operations, ICS 2006). In rounds, after each of which the slow ones are dropped, it does not try all equally often, and the
  * last ones are timed in turns, so that what drifts drifts for all. */
 
-enum { TRIES = 4, SURE = 3, REFUSALS = 2, ROUNDS = 3, FINALISTS = 3, TOGETHER = 4 };
+enum { TRIES = 4, FINAL = 16, SURE = 3, REFUSALS = 2, ROUNDS = 3, FINALISTS = 3, TOGETHER = 4 };
 
 static const struct {
     int tries;
     double drop; /* those that take so many times the best */
-} rounds[ROUNDS] = {{1, 2}, {3, 1.25}, {TRIES, 1}};
+} rounds[ROUNDS] = {{1, 2}, {3, 1.25}, {FINAL, 1}};
 
 static const double promising = 0.9; /* of the base: a first time that is worth others at once */
 static const double better = 0.98;   /* of the base: what takes its place */
@@ -24,12 +25,13 @@ static const double unusual = 8;     /* times the base: a first call may take lo
 static const double cheap = 0.25;    /* of the base: what times may be brought together for at once; else TOGETHER of them are */
 
 typedef struct {
-    double times[TRIES]; /* of this round */
+    double times[FINAL]; /* of this round */
     int n, asked;        /* how many are known, and were to be */
     int refused, out;    /* out: of this race */
     int begun;           /* its first call was asked for, 2: and is known; it is not kept */
     double first;        /* ... how long it took; later what it took before all began anew */
     double known;        /* by SURE times at least; 0: not */
+    double most;         /* times the base: what it may take, before it is timed; 0: not known */
     double price;        /* that the account holds for it */
 } runner;
 
@@ -40,29 +42,45 @@ struct race {
     phase phase, before; /* before: a doubt */
     int round, pending, best;
     double base; /* seconds; 0: not known */
-    int *order;  /* of the first n, by weight */
+    double spend;
+    int *order; /* of the first n */
     runner runners[];
 };
 
-race *race_new(int n, const double *sums)
+/* By the weights of those that are left: additions, multiplications and comparisons alone. */
+static void draw_order(race *r, const double *sums, uint64_t seed)
+{
+    double *weights = need((size_t)r->n + 1, sizeof *weights), all = 1;
+    for (int i = 0; i < r->n; i++)
+        weights[i] = sums[i] - (i > 0 ? sums[i - 1] : 0);
+    for (int at = 0; at < r->n; at++) {
+        uint64_t numbers[] = {seed, (uint64_t)at};
+        double left = uniform(numbers, 2) * all;
+        int drawn = -1;
+        for (int i = 0; i < r->n && (left >= 0 || drawn < 0); i++)
+            if (weights[i] >= 0) {
+                left -= weights[i];
+                drawn = i;
+            }
+        all -= weights[drawn];
+        weights[drawn] = -1; /* it has its place */
+        r->order[at] = drawn;
+    }
+    free(weights);
+}
+
+race *race_new(int n, const double *sums, double spend, uint64_t seed)
 {
     race *r = need(1, sizeof *r + (size_t)(n + 1) * sizeof *r->runners);
     r->order = need((size_t)n + 1, sizeof *r->order);
     r->n = r->best = n;
+    r->spend = spend;
     r->runners[n].begun = 2;
-    for (int i = 0; i < n; i++) {
-        double weight = sums[i] - (i > 0 ? sums[i - 1] : 0);
-        int at = i;
-        for (; at > 0; at--) {
-            int k = r->order[at - 1];
-            if (sums[k] - (k > 0 ? sums[k - 1] : 0) >= weight)
-                break;
-            r->order[at] = k;
-        }
-        r->order[at] = i;
-    }
+    draw_order(r, sums, seed);
     return r;
 }
+
+void race_may_take(race *r, int candidate, double most) { r->runners[candidate].most = most; }
 
 void race_free(race *r)
 {
@@ -86,7 +104,7 @@ static int ascending(const void *a, const void *b)
 /* The mean of the faster half. */
 static double score(const runner *u)
 {
-    double sorted[TRIES], sum = 0;
+    double sorted[FINAL], sum = 0;
     int half = (u->n + 1) / 2;
     memcpy(sorted, u->times, sizeof sorted);
     qsort(sorted, (size_t)u->n, sizeof *sorted, ascending);
@@ -106,10 +124,20 @@ static double expected(const race *r, const runner *u)
     return u->first < unusual * r->base ? u->first : unusual * r->base;
 }
 
+/* What a call may take. Before there are times earlier runs tell it; where they know much they tell more than a first call, which
+ * makes plans. */
+static double careful_time(const race *r, const runner *u)
+{
+    if (u == &r->runners[r->n])
+        return expected(r, u);
+    int told = u->n == 0 && u->known <= 0 && u->most > 0 && (u->begun < 2 || u->most < careful);
+    return told ? u->most * r->base : careful * expected(r, u);
+}
+
 /* Beyond what the base would cost, which is not held back for itself. */
 static double price(const race *r, const account *a, const runner *u)
 {
-    double factor = u == &r->runners[r->n] ? 1 : careful, beyond = factor * expected(r, u) + a->exchange - r->base;
+    double beyond = careful_time(r, u) + a->exchange - r->base;
     return beyond > 0 ? beyond : 0;
 }
 
@@ -148,8 +176,8 @@ static int wants(const race *r, const runner *u)
     return u->begun == 0 || u->asked < wanted(r, u);
 }
 
-/* Of those that the account pays for, the one that was asked for least, then the cheapest, then that of most weight. *more:
- * whether there are others to ask for. */
+/* Of those that the account pays for, one that has begun, lest first calls take all there is: the one that was asked for least, then the
+ * cheapest; else the first in the order. *more: whether there are others to ask for. */
 static int round_next(race *r, account *a, int *more)
 {
     int best = RACE_BEST, least = 0;
@@ -160,9 +188,9 @@ static int round_next(race *r, account *a, int *more)
         if (!wants(r, u))
             continue;
         *more = 1;
-        if (!holds(r, a, u))
+        if (!holds(r, a, u) || (u->begun == 0 && r->pending >= TOGETHER))
             continue;
-        int asked = u->begun == 0 ? -1 : u->asked;
+        int asked = u->begun == 0 ? TRIES : u->asked;
         double t = expected(r, u);
         if (best == RACE_BEST || asked < least || (asked == least && t < cheapest)) {
             best = k;
@@ -352,7 +380,7 @@ void race_took(race *r, account *a, int candidate, double seconds)
     if (u->begun == 1) {
         u->begun = 2;
         u->first = seconds;
-    } else if (u->n < TRIES) {
+    } else if (u->n < FINAL) {
         u->times[u->n++] = seconds;
     }
     if (--r->pending == 0)
@@ -386,6 +414,8 @@ void race_note(race *r, account *a, int candidate, double seconds, int kept)
         r->base = score(u);
 }
 
+int race_hopeless(const race *r, double seconds) { return r->base > 0 && seconds > unusual * r->base; }
+
 int race_settled(const race *r) { return r->phase == SETTLED; }
 
 int race_begun(const race *r) { return r->base > 0; }
@@ -403,4 +433,4 @@ void race_doubt(race *r)
 
 int race_state(const race *r) { return (int)r->phase << 18 | r->round << 16 | (r->pending & 127) << 9 | r->best; }
 
-void race_earns(const race *r, account *a) { a->balance += a->over * r->base; }
+void race_earns(const race *r, account *a) { a->balance += (a->over + r->spend) * r->base; }

@@ -6,6 +6,8 @@
 #ifndef TUTTI_RACE_H
 #define TUTTI_RACE_H
 
+#include <stdint.h>
+
 #pragma GCC visibility push(hidden)
 
 /* What the calls of a communicator may still cost, in seconds. */
@@ -21,8 +23,10 @@ typedef struct race race;
 enum { RACE_BEST = -1, RACE_WAIT = -2 };
 
 /* Candidates are numbered as the picks of a mix, whose weights are summed up in sums; number n is what is selected, the
- * base, by which a race begins. */
-race *race_new(int n, const double *sums);
+ * base, by which a race begins. Of its time the account gets spend for each call beside its share. Candidates are called in an
+ * order that is drawn by their weights, so that runs with other seeds do not begin by the same mistake. */
+race *race_new(int n, const double *sums, double spend, uint64_t seed);
+void race_may_take(race *r, int candidate, double most); /* times the base, before it is timed; 0: not known */
 void race_free(race *r);
 void race_leave_out(race *r, int candidate); /* it can never serve */
 
@@ -34,6 +38,7 @@ void race_refused(race *r, account *a, int candidate);              /* ... but s
 
 int race_begun(const race *r);         /* the base's time is known */
 int race_best(const race *r);          /* of those that were tried often enough; else the base */
+int race_hopeless(const race *r, double seconds); /* so slow is no first call for its plans alone */
 int race_settled(const race *r);       /* nothing is left to try */
 double race_seconds(const race *r);    /* of a call of it */
 void race_doubt(race *r);              /* when race_next said RACE_BEST: has the best changed? If so, all begins anew */

@@ -57,6 +57,7 @@ enum {
     COUNT_SIZE = 8,      /* count_ge_size: count reaches the size of the communicator */
     COUNT_POWER_OF_TWO = 16, /* count_ge_pof2: ... the largest power of two up to it */
     PLACES = 32,         /* not of the catalogue: where ranks lie */
+    ONE_BY_ONE = 128,    /* nor this: nothing; without segments its messages go one after another, as many as ranks */
     WORDS = 64,          /* nor this: nothing; some of its messages are signals, of a tag of their own */
 };
 

@@ -10,7 +10,7 @@
 
 #define MOST_BYTES ((uint64_t)1 << 62)
 
-enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* of one algorithm; of a line; letters of a name */
+enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* of one algorithm, as what it may take; of a line; letters of a name */
 
 typedef struct {
     collective what;
@@ -100,6 +100,7 @@ static void mix_free(mix *m)
         free((char *)m->picks[i].text);
     free(m->picks);
     free(m->sums);
+    free(m->most);
 }
 
 /* Room for rules and mixes in place of those there were. */
@@ -164,13 +165,17 @@ static int read_rule(const char *p, int line, char *why)
     return keep_rule(r, p);
 }
 
-/* WEIGHT ALGORITHM */
+/* WEIGHT[/MOST] ALGORITHM; MOST is in thousandths. */
 static int read_choice(const char **p, mix *m)
 {
     char name[MOST_CHOICE + 1];
-    uint64_t weight;
+    uint64_t weight, most = 0;
     pick *to = &m->picks[m->n];
-    if (!number(p, MOST_WEIGHT, &weight) || weight == 0 || !literal(p, " "))
+    if (!number(p, MOST_WEIGHT, &weight) || weight == 0)
+        return 0;
+    if (literal(p, "/") && (!number(p, MOST_WEIGHT, &most) || most == 0))
+        return 0;
+    if (!literal(p, " "))
         return 0;
     size_t n = strcspn(*p, " ");
     if (n > MOST_CHOICE)
@@ -181,9 +186,19 @@ static int read_choice(const char **p, mix *m)
     if (!algorithm_of(name, m->what, to))
         return 0;
     to->text = copy_of(name);
+    m->most[m->n] = (double)most / 1000;
     m->sums[m->n] = (double)weight + (m->n > 0 ? m->sums[m->n - 1] : 0);
     m->n++;
     return 1;
+}
+
+/* What exploring may cost may stand in a mix, in thousandths. */
+static int spend_of(const char **p, mix *m)
+{
+    uint64_t spend = 0;
+    int ok = !literal(p, "spend ") || (number(p, MOST_WEIGHT, &spend) && spend > 0 && literal(p, " "));
+    m->spend = (double)spend / 1000;
+    return ok;
 }
 
 /* What stands behind "explore ". */
@@ -191,13 +206,15 @@ static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
     memset(m, 0, sizeof *m);
-    if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high))
-        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH, not of alltoallv");
+    if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) ||
+        !spend_of(&p, m))
+        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [spend NUMBER], not of alltoallv");
     m->picks = need(MOST_CHOICES, sizeof *m->picks);
     m->sums = need(MOST_CHOICES, sizeof *m->sums);
+    m->most = need(MOST_CHOICES, sizeof *m->most);
     do
         if (m->n == MOST_CHOICES || !read_choice(&p, m))
-            return refuse(why, line, "a weight of 1 to 1000000 and an algorithm of this library, up to 256 times");
+            return refuse(why, line, "a weight, and what a call may take, of 1 to 1000000, and an algorithm of this library, up to 256 times");
     while (literal(&p, " "));
     for (int i = 0; i < m->n; i++) /* the last one last */
         m->sums[i] /= m->sums[m->n - 1];

@@ -34,6 +34,8 @@ typedef struct mix {
     int n;
     pick *picks;
     double *sums; /* of the weights up to each, as shares of all; the last is 1 */
+    double spend; /* times what is selected: what exploring may cost a call, beside what a run allows */
+    double *most; /* how many times what is selected a call of each may take; 0: not said */
 } mix;
 
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */

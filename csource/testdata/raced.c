@@ -3,9 +3,10 @@
  * calls; a detector looks at calls of the best one, which is also doubted after 32 calls, 64 more and so on. Says at the end of each third which algorithm is held to be the best (the
  * number of times being the base), what all calls so far and the exchanges took beside those by the base alone, and how often
  * a change was seen. */
+#include "tutti.h"
+
 #include "detector.h"
 #include "race.h"
-#include "tutti.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
         sums[i] = (double)(i + 1) / n;
         fastest = times[i] < times[fastest] ? i : fastest;
     }
-    race *r = race_new(n, sums);
+    race *r = race_new(n, sums, 0, state);
     account a = {.over = 0.03};
     detector d;
     for (int call = 1; call <= calls; call++) {

@@ -58,14 +58,22 @@ func Anywhere(c coll.Collective, choices []Choice) Mix {
 	return Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, mostBytes}, Choices: choices}
 }
 
+// Thousandths of a share, as tables have them.
+func Thousandths(share float64) int { return int(math.Round(min(mostWeight, 1000*share))) }
+
 // Weighed makes choices of weights, the largest being mostWeight; what is less than one of
-// them is not drawn.
-func Weighed(algorithms []coll.Algorithm, weights []float64) []Choice {
+// them is not drawn. most is how many times what is selected a call of each may take, nil
+// where that is not known.
+func Weighed(algorithms []coll.Algorithm, weights, most []float64) []Choice {
 	var out []Choice
-	most := slices.Max(weights)
+	largest := slices.Max(weights)
 	for i, w := range weights {
-		if n := int(math.Round(w / most * mostWeight)); n > 0 && len(out) < mostChoices {
-			out = append(out, Choice{Weight: n, Algorithm: algorithms[i]})
+		if n := int(math.Round(w / largest * mostWeight)); n > 0 && len(out) < mostChoices {
+			c := Choice{Weight: n, Algorithm: algorithms[i]}
+			if most != nil {
+				c.Most = max(1, Thousandths(most[i]))
+			}
+			out = append(out, c)
 		}
 	}
 	return out

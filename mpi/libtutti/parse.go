@@ -132,7 +132,7 @@ const number = `(0|[1-9][0-9]{0,18})`
 
 var (
 	ruleForm   = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + `(?: order (block|cyclic))? bytes ` + number + `-` + number + ` (.*)$`)
-	weightForm = regexp.MustCompile(`^[1-9][0-9]{0,6}$`)
+	weightForm = regexp.MustCompile(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
 )
 
 // where reads COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH and
@@ -182,16 +182,22 @@ func (p *parser) mix(line string) error {
 	case at.Collective == coll.Alltoallv:
 		return errors.New("ranks of alltoallv know sizes of their own alone and cannot explore together")
 	}
+	m := Mix{Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes}
 	words := strings.Split(list, " ")
-	if len(words)%2 != 0 || len(words) > 2*mostChoices {
+	if words[0] == "spend" {
+		spend, ok := weighed(words[min(1, len(words)-1)])
+		if !ok || spend.Most > 0 {
+			return fmt.Errorf("spend: want a number from 1 to %d", mostWeight)
+		}
+		m.Spend, words = spend.Weight, words[2:]
+	}
+	if len(words)%2 != 0 || len(words) == 0 || len(words) > 2*mostChoices {
 		return fmt.Errorf("want a weight and an algorithm, up to %d times", mostChoices)
 	}
-	m := Mix{Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes}
 	for i := 0; i < len(words); i += 2 {
-		var choice Choice
-		choice.Weight, err = strconv.Atoi(words[i])
-		if err != nil || !weightForm.MatchString(words[i]) || choice.Weight > mostWeight || len(words[i+1]) > mostName {
-			return fmt.Errorf("%q: want a number from 1 to %d and an algorithm of at most %d letters", words[i], mostWeight, mostName)
+		choice, ok := weighed(words[i])
+		if !ok || len(words[i+1]) > mostName {
+			return fmt.Errorf("%q: want WEIGHT or WEIGHT/MOST, numbers from 1 to %d, and an algorithm of at most %d letters", words[i], mostWeight, mostName)
 		}
 		if choice.Algorithm, choice.Way, err = p.algorithm(m.Collective, words[i+1]); err != nil {
 			return err
@@ -200,6 +206,19 @@ func (p *parser) mix(line string) error {
 	}
 	p.table.Mixes = append(p.table.Mixes, m)
 	return nil
+}
+
+// weighed reads WEIGHT[/MOST].
+func weighed(text string) (c Choice, ok bool) {
+	word := weightForm.FindStringSubmatch(text)
+	if word == nil {
+		return c, false
+	}
+	c.Weight, _ = strconv.Atoi(word[1]) // seven digits
+	if word[2] != "" {
+		c.Most, _ = strconv.Atoi(word[2])
+	}
+	return c, c.Weight <= mostWeight && c.Most <= mostWeight
 }
 
 // algorithm reads one of the library or one that the table has told of, spelt as String

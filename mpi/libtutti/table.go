@@ -47,12 +47,14 @@ type Mix struct {
 	Collective coll.Collective // not coll.Alltoallv, whose ranks know sizes of their own alone
 	Ranks, PPN Range
 	Bytes      Range
+	Spend      int      // thousandths of the time of what is selected that exploring may cost a call beside what a run allows, up to 1000000
 	Choices    []Choice // 1 to 256
 }
 
 // Choice is drawn as often as its weight says, of those of all choices together.
 type Choice struct {
 	Weight    int // 1 to 1000000
+	Most      int // thousandths of the time of what is selected that a call may take, up to 1000000; 0: not said
 	Algorithm coll.Algorithm
 	Way       *Way
 }
@@ -129,8 +131,15 @@ func (t Table) Bytes(remarks ...string) []byte {
 	}
 	for _, m := range t.Mixes {
 		fmt.Fprintf(&b, "explore %s", placed(m.Collective, m.Ranks, m.PPN, "", m.Bytes))
+		if m.Spend > 0 {
+			fmt.Fprintf(&b, " spend %d", m.Spend)
+		}
 		for _, c := range m.Choices {
-			fmt.Fprintf(&b, " %d %s", c.Weight, c.Algorithm)
+			fmt.Fprintf(&b, " %d", c.Weight)
+			if c.Most > 0 {
+				fmt.Fprintf(&b, "/%d", c.Most)
+			}
+			fmt.Fprintf(&b, " %s", c.Algorithm)
 		}
 		b.WriteByte('\n')
 	}

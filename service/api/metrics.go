@@ -47,7 +47,7 @@ func newMetrics(backend Backend, version string) *metrics {
 		Name: "tutti_build_info", Help: "The program; always 1.", ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.latency, m.refused, m.events, build, campaignCollector{backend},
+	m.registry.MustRegister(m.latency, m.refused, m.events, build, campaignCollector{backend}, onlineCollector{backend},
 		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
