@@ -1,6 +1,6 @@
 #!/bin/sh
 # What learning within a run costs on simulated machines, and what it finds: microseconds of an allgather with about 20 of
-# computation, on the machine tree, one rank a node up to 64 ranks. ASK names a part: watch, change.
+# computation, on the machine tree, one rank a node up to 64 ranks. ASK names parts: watch, change, tell; RANKS how many.
 #
 #   scripts/bench-within.sh > FILE
 set -eu
@@ -68,6 +68,16 @@ change() {
 	for bytes in 1024 8192; do
 		for ranks in 64 128; do
 			app change $ranks $bytes 850 50 250-400 550-700
+		done
+	done
+}
+
+# Every way to tell all ranks of a change: microseconds without one and with one in 200 calls, how often all heard.
+tell() {
+	for ranks in ${RANKS:-64 128 256 512}; do
+		for bytes in 8 1024; do
+			TABLE="$work/ours" scripts/simulate.sh "$work" tree "$ranks" $(((ranks + 63) / 64)) block "$work/monitors" \
+				$bytes 200 20 none tags allreduce:20 rma:5:0 rma:5:8
 		done
 	done
 }
