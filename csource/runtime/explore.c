@@ -28,7 +28,6 @@ typedef struct class {
     int explored, watched;
     unsigned char *seen; /* whether each pick of the mix, the selected one and the MPI library's own have served */
     race *race;
-    int watching; /* the monitor does */
     monitor monitor;
     struct class *next;
 } class;
@@ -92,6 +91,7 @@ void explorer_free(struct explorer *e)
         e->classes = c->next;
         free(c->seen);
         race_free(c->race);
+        monitor_free(&c->monitor);
         free(c);
     }
     free(e);
@@ -116,7 +116,7 @@ static class *class_new(struct explorer *e, const shape *at, collective what, ui
     c->high = bits == 0 ? 0 : c->low + (c->low - 1);
     c->mix = table_mix(what, at->ranks, at->ppn, bytes, &c->low, &c->high);
     if (c->mix != NULL) {
-        c->monitor.who = -1;
+        monitor_new(&c->monitor, c->mix->n + 1, at->ranks);
         c->seen = need((size_t)c->mix->n + 2, 1);
         c->race = race_of(c->mix, at->ranks);
     }
@@ -266,21 +266,20 @@ static int race_goes_on(comm *c, class *of)
 static int watch(comm *c, class *of, const pick *best, int *looks)
 {
     int who = race_best(of->race);
-    if (!of->watching || of->monitor.who != who) {
-        monitor_start(&of->monitor, who, c->shape->ranks, race_seconds(of->race), c->explorer->account.exchange);
+    if (!of->monitor.on || of->monitor.who != who) {
+        monitor_start(&of->monitor, who, race_age(of->race), race_seconds(of->race), c->explorer->account.exchange);
         if (told.checked)
             compare(c, of, (int64_t)(of->monitor.interval ^ of->monitor.doubted << 20));
     }
     if (who == of->mix->n && !race_settled(of->race))
         of->monitor.doubted = 0; /* the race times the base by itself */
-    of->watching = 1;
     return monitor_enter(&of->monitor, c->handle, of->what, pick_of(c, of, who, best), looks);
 }
 
 static void doubt(class *of)
 {
     race_doubt(of->race);
-    of->watching = 0;
+    monitor_stop(&of->monitor);
     explore_doubts++;
 }
 
@@ -341,6 +340,8 @@ void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char 
     *seen = 1;
     s->bytes = bytes;
     s->took = took;
+    if (told.within && s->text != NULL)
+        monitor_timed(&of->monitor, s->chosen, race_age(of->race), took);
     if (told.within && !s->served)
         race_refused(of->race, &e->account, s->chosen);
     else if (++e->waiting == (told.within ? BATCH : e->batch))
