@@ -2,7 +2,9 @@ package csource_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,14 +102,47 @@ func TestLiveWithinMPICH(t *testing.T) {
 	})
 
 	for setting, want := range map[string]string{
-		"TUTTI_MODE=teach":  "TUTTI_MODE=teach: want explore or learn",
-		"TUTTI_OVER=-1":     "TUTTI_OVER=-1: want a share from 0 to 1e+06",
-		"TUTTI_LEARN=/none": "/none: No such file or directory",
+		"TUTTI_MODE=teach":    "TUTTI_MODE=teach: want explore or learn",
+		"TUTTI_MONITOR=shout": "TUTTI_MONITOR=shout: want ask or rma",
+		"TUTTI_OVER=-1":       "TUTTI_OVER=-1: want a share from 0 to 1e+06",
+		"TUTTI_LEARN=/none":   "/none: No such file or directory",
 	} {
 		t.Run(setting, func(t *testing.T) {
 			said := mpitest.Run(t, within(t, m, library, "binomial", " 1 knomial", setting), m.Launcher, "-n", "2", loop, "50")
 			if !strings.Contains(said, "right 250") || strings.Count(said, want+": nothing is explored") != 1 {
 				t.Errorf("%s\nwant right calls and one %q", said, want)
+			}
+		})
+	}
+}
+
+// TestLiveChannel: where the MPI library's own serves, all ranks hear by RMA of what one of them
+// saw, in the same call, on communicators that come and go.
+func TestLiveChannel(t *testing.T) {
+	for _, m := range mpis() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			seen := changed(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, ran != NULL))",
+				"of->monitor.saw |= c->rank == c->shape->ranks - 1 && of->monitor.calls == 7; if (monitor_leave(&of->monitor, took, ran != NULL) && fprintf(stderr, \"heard after %llu of %d\\n\", (unsigned long long)of->monitor.calls, c->shape->ranks))")
+			loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+			env := within(t, m, seen, "binomial", " 1 knomial")
+			var lines string
+			for _, what := range []string{"allgather", "allreduce", "barrier"} {
+				lines += "explore " + what + " ranks 1-9 ppn 1-9 bytes 0-99999 1 library_default\n"
+			}
+			table := filepath.Join(t.TempDir(), "table")
+			if err := os.WriteFile(table, []byte(sealed("tutti-table 1\n"+lines)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, ranks := range []string{"3", "4"} {
+				said := mpitest.Run(t, append(env, "TUTTI_TABLE="+table), m.Launcher, "-n", ranks, loop, "400", "split")
+				if !strings.Contains(said, "right 4000") {
+					t.Fatalf("on %s ranks\n%s", ranks, said)
+				}
+				for _, on := range []string{ranks, "2"} {
+					if n := strings.Count(said, " of "+on+"\n"); n < 6 {
+						t.Errorf("on %s of %s ranks %d heard:\n%s", on, ranks, n, said)
+					}
+				}
 			}
 		})
 	}

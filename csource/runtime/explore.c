@@ -58,6 +58,7 @@ static struct {
     double share, over;
     uint64_t seed;
     int within;  /* a run */
+    int linked;  /* ranks tell one another by RMA where they can */
     int checked; /* ranks compare what they chose */
     int opened;
 } told;
@@ -387,7 +388,8 @@ const char *explore_mode(void)
 /* 0 with the reason in why when something is wrong. */
 static int read_settings(const char *folder, char *why)
 {
-    const char *mode = explore_mode();
+    const char *mode = explore_mode(), *how = getenv("TUTTI_MONITOR");
+    told.linked = how == NULL || strcmp(how, "ask") != 0;
     told.seed = seed_of(getenv("TUTTI_SEED"));
     told.checked = getenv("TUTTI_CHECK") != NULL;
     told.within = mode != NULL && strcmp(mode, "learn") == 0;
@@ -395,6 +397,8 @@ static int read_settings(const char *folder, char *why)
         snprintf(why, WHY, "TUTTI_MODE=%.80s: want explore or learn", mode);
     else if (folder == NULL && !told.within)
         snprintf(why, WHY, "TUTTI_MODE=explore: want a folder, TUTTI_LEARN");
+    else if (how != NULL && strcmp(how, "ask") != 0 && strcmp(how, "rma") != 0)
+        snprintf(why, WHY, "TUTTI_MONITOR=%.80s: want ask or rma", how);
     else if (table_mixes() == 0)
         snprintf(why, WHY, "the table does not say what to explore");
     else
@@ -414,6 +418,8 @@ void explore_start(MPI_Comm world, const char *folder)
         fprintf(stderr, "tutti: %s%s%s: nothing is explored\n", folder == NULL ? "" : folder, folder == NULL ? "" : ": ", why);
     PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, world);
     exploring = told.opened;
+    if (exploring && told.within && told.linked)
+        channels_start(world);
 }
 
 /* Only of the world all ranks know that it is still there. */
@@ -422,5 +428,6 @@ void explore_end(void)
     comm *c = comm_of(MPI_COMM_WORLD);
     if (c->explorer != NULL && c->explorer->waiting > 0)
         bring_together(c);
+    channels_end();
     samples_close();
 }

@@ -4,36 +4,47 @@
 #include <stdlib.h>
 
 enum { OFTEN = 8, SELDOM = 1 << 20 }; /* calls between two questions */
-enum { SOON = 32 };                    /* calls between two doubts at least */
+enum { SOON = 32 };                   /* calls between two doubts at least */
 
-static const double mean_run = 10000; /* calls of a class between two false alarms, of all ranks together */
-static const double wary = 16;        /* times as many after one that a doubt refuted: an alarm takes one time more */
-static const double asking = 0.002;   /* the share of the time that asking may take */
-static const double doubting = 0.0005; /* ... and the first doubt, later ones half as much each */
-static const double watching = 0.002; /* ... and timing */
-static const double look = 1e-7;      /* seconds that timing a call takes */
+#ifndef MEAN_RUN
+#define MEAN_RUN 10000 /* calls of a class between two false alarms, of all ranks together */
+#define WARY 16        /* times as many after one that a doubt refuted: an alarm takes one time more */
+#endif
+
+static const double asking = 0.002;    /* the share of the time that asking may take */
+static const double doubting = 0.003; /* ... and the first doubt, later ones half as much each */
+static const double watching = 0.002;  /* ... and timing */
+static const double look = 1e-7;       /* seconds that timing a call takes */
 
 static uint64_t between(double n, double least)
 {
     return n < least ? (uint64_t)least : n > SELDOM ? SELDOM : (uint64_t)n;
 }
 
-/* Each rank's part of such a call is in what every other one has in the end, so that one that sent a flag along has told
- * all. */
-static int tells_all(collective what, const pick *by)
+/* Each rank's part of such a call is in what every other one has in the end. */
+static int joins_all(collective what)
+{
+    return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
+}
+
+/* Its messages are ours: in a call that joins all, one that sent a flag along has told all. */
+static int carries(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
-    int all = what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
-    return all && a != NULL && a->run != NULL && !(a->needs & WORDS);
+    return a != NULL && a->run != NULL && !(a->needs & WORDS);
 }
 
 void monitor_new(monitor *m, int candidates, int ranks)
 {
-    *m = (monitor){.who = -1, .candidates = candidates, .run = mean_run * ranks};
+    *m = (monitor){.who = -1, .candidates = candidates, .run = (double)MEAN_RUN * ranks};
     m->tried = need((size_t)candidates, sizeof *m->tried);
 }
 
-void monitor_free(monitor *m) { free(m->tried); }
+void monitor_free(monitor *m)
+{
+    free(m->tried);
+    channel_close(&m->channel);
+}
 
 /* What was usual before all began anew is forgotten. */
 static void become(monitor *m, int age)
@@ -71,7 +82,7 @@ void monitor_start(monitor *m, int who, int age, double seconds, double exchange
     if (!same)
         m->doubts = 0;
     else if (m->heard)
-        m->run *= wary;
+        m->run *= WARY;
     if (!same || m->saw || !detector_agrees(&m->usual, &m->tried[who]))
         m->usual = m->tried[who];
     detector_again(&m->usual, m->run);
@@ -99,11 +110,12 @@ int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int 
         *looks = 0;
         return 1;
     }
-    m->carried = tells_all(what, by);
-    *looks = m->carried || is_due(m);
+    m->carried = joins_all(what) && carries(by);
+    m->linked = joins_all(what) && !m->carried && channel_open(&m->channel, on);
+    *looks = m->carried || m->linked || is_due(m);
     if (m->carried)
         flag_carry(m->saw);
-    else if (++m->asked % m->interval == 0 && PMPI_Allreduce(&m->saw, &heard, 1, MPI_INT, MPI_MAX, on) != MPI_SUCCESS)
+    else if (!m->linked && ++m->asked % m->interval == 0 && PMPI_Allreduce(&m->saw, &heard, 1, MPI_INT, MPI_MAX, on) != MPI_SUCCESS)
         heard = 0;
     m->heard |= heard;
     return heard;
@@ -114,6 +126,8 @@ int monitor_leave(monitor *m, uint64_t took, int served)
     int heard = m->carried && flag_heard() && served;
     if (took > 0 && is_due(m))
         m->saw = detector_add(&m->usual, (double)took);
+    if (m->linked)
+        heard = channel_step(&m->channel, m->saw);
     m->heard |= heard;
     return heard;
 }

@@ -3,6 +3,7 @@
 #ifndef TUTTI_MONITOR_H
 #define TUTTI_MONITOR_H
 
+#include "channel.h"
 #include "detector.h"
 #include "table.h"
 
@@ -19,6 +20,8 @@ typedef struct {
     int saw;     /* this rank saw a change of which the others have not heard */
     int heard;   /* all have heard of one */
     int carried; /* messages of this call tell it */
+    int linked;  /* ... or the channel does */
+    channel channel;
     int who;     /* is watched or was last; -1: nobody */
     uint64_t calls, doubted; /* how many of its calls, and after how many it is doubted whatever was seen: twice as many each time */
     uint64_t asked, every, interval; /* each every-th call is timed; of those that cannot tell one asks in so many */
