@@ -6,6 +6,8 @@
 enum { OFTEN = 8, SELDOM = 1 << 20 }; /* calls between two questions */
 enum { SOON = 32 };                   /* calls between two doubts at least */
 
+enum { WARIEST = 3 };                 /* alarms that doubts refuted make wary: more would make changes wait too long */
+
 #ifndef MEAN_RUN
 #define MEAN_RUN 10000 /* calls of a class between two false alarms, of all ranks together */
 #define WARY 16        /* times as many after one that a doubt refuted: an alarm takes one time more */
@@ -81,8 +83,8 @@ void monitor_start(monitor *m, int who, int age, double seconds, double exchange
     int same = m->who == who;
     if (!same)
         m->doubts = 0;
-    else if (m->heard)
-        m->run *= WARY;
+    else if (m->heard && m->refuted < WARIEST)
+        m->run *= WARY, m->refuted++;
     if (!same || m->saw || !detector_agrees(&m->usual, &m->tried[who]))
         m->usual = m->tried[who];
     detector_again(&m->usual, m->run);

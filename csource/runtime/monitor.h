@@ -15,6 +15,7 @@ typedef struct {
     int candidates;
     int age;         /* how often all began anew */
     int doubts;      /* how often the one that serves was doubted */
+    int refuted; /* alarms that made it wary */
     double run;  /* calls between two false alarms of this rank, were times independent */
     int on;      /* one is watched */
     int saw;     /* this rank saw a change of which the others have not heard */
