@@ -14,7 +14,7 @@ enum { WARIEST = 3 };                 /* alarms that doubts refuted make wary: m
 #endif
 
 static const double asking = 0.002;    /* the share of the time that asking may take */
-static const double doubting = 0.003; /* ... and the first doubt, later ones half as much each */
+static const double doubting = 0.0005; /* ... and the first doubt, later ones half as much each */
 static const double watching = 0.002;  /* ... and timing */
 static const double look = 1e-7;       /* seconds that timing a call takes */
 
