@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,6 +81,28 @@ func TestSimulated(t *testing.T) {
 			if took[tc.before] < 1.25*took[tc.now] {
 				t.Errorf("%s bytes: %s takes %.1f us, %s %.1f: want at least 1.25 times as fast", tc.bytes, tc.before, took[tc.before], tc.now, took[tc.now])
 			}
+		}
+	})
+	t.Run("monitors", func(t *testing.T) { // all ranks hear, by each way, and a tree costs less than one rank that tells all
+		table := filepath.Join(t.TempDir(), "table")
+		if err := os.WriteFile(table, []byte(sealed("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TABLE", table)
+		took := map[string]float64{}
+		for line := range strings.Lines(simulate(t, dir, "tree", 32, 1, "block", "monitors", "8", "200", "20", "none", "tags", "allreduce:20", "rma:5:0", "rma:5:4")) {
+			word := strings.Split(strings.TrimSpace(line), ",")
+			if len(word) != 6 || word[2] != "none" && word[5] != "1" {
+				t.Fatalf("%q: want ranks, bytes, monitor, two times and that all heard once", line)
+			}
+			us, err := strconv.ParseFloat(word[4], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			took[word[2]] = us
+		}
+		if took["rma:5:4"] > took["rma:5:0"] || took["rma:5:4"] > took["allreduce:20"] || took["tags"] > took["rma:5:4"] {
+			t.Errorf("%v: want tags, a tree, and then all others", took)
 		}
 	})
 	t.Run("alltoall", func(t *testing.T) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What learning within a run costs on simulated machines, and what it finds: microseconds of an allgather with about 20 of
-# computation, on the machine tree, one rank a node up to 64 ranks. ASK names a part: watch, change.
+# computation, on the machine tree, one rank a node up to 64 ranks. ASK names parts: watch, change, tell; RANKS how many.
 #
 #   scripts/bench-within.sh > FILE
 set -eu
@@ -22,25 +22,28 @@ table ours bruck ""
 table ours-watched bruck "1 bruck"
 table theirs library_default ""
 table theirs-watched library_default "1 library_default"
+table theirs-asked library_default "1 library_default"
 table change ring "1 bruck 1 neighbor 1 recursive_doubling"
 
 # app TABLE RANKS BYTES CALLS WINDOW [FROM-TO...]
 app() {
-	mode=learn
-	case $1 in ours | theirs) mode= ;; esac
+	mode=learn how=rma
+	case $1 in ours | theirs) mode= ;; *-asked) how=ask ;; esac
 	name=$1 ranks=$2
 	shift 2
 	ppn=$(((ranks + 63) / 64))
-	TUTTI_MODE=$mode TABLE="$work/$name" scripts/simulate.sh "$work" tree "$ranks" "$ppn" block "$work/app" allgather "$1" "$2" "$3" 20 ${4+"$4"} ${5+"$5"} |
+	TUTTI_MODE=$mode TUTTI_MONITOR=$how TABLE="$work/$name" scripts/simulate.sh "$work" tree "$ranks" "$ppn" block "$work/app" allgather "$1" "$2" "$3" 20 ${4+"$4"} ${5+"$5"} |
 		sed "s/^/$name,$ranks,$1,/; s/ /,/g"
 }
 
-# The same algorithm serves, watched or not: by tags where it is ours, by asking where it is the library's.
+# The same algorithm serves, watched or not: by tags where it is ours, by RMA or asking where it is the library's. The mean of
+# calls 601 to 3000, when nothing is left to learn.
 watch() {
 	for ranks in ${RANKS:-64 128 256 512}; do
 		for bytes in 8 1024; do
-			for name in ours ours-watched theirs theirs-watched; do
-				app $name "$ranks" $bytes 600 300 | grep "until,600"
+			for name in ours ours-watched theirs theirs-watched theirs-asked; do
+				app $name "$ranks" $bytes 3000 600 |
+					awk -F, '$4 == "until" && $5 > 600 { sum += $6; n++; line = $0 } END { sub(/[^,]*$/, "", line); printf "%s%.4f\n", line, sum / n }'
 			done
 		done
 	done
@@ -48,9 +51,21 @@ watch() {
 
 # Messages of 1 MiB are on their way in calls 250 to 399 and 550 to 699.
 change() {
-	for bytes in 1024 8192; do
-		for ranks in 64 128; do
-			app change $ranks $bytes 850 50 250-400 550-700
+	for name in change theirs-watched theirs-asked; do
+		for bytes in 8 1024; do
+			for ranks in ${RANKS:-64 128}; do
+				app $name "$ranks" $bytes 850 50 250-400 550-700
+			done
+		done
+	done
+}
+
+# Every way to tell all ranks of a change: microseconds without one and with one in 200 calls, how often all heard.
+tell() {
+	for ranks in ${RANKS:-64 128 256 512}; do
+		for bytes in 8 1024; do
+			TABLE="$work/ours" scripts/simulate.sh "$work" tree "$ranks" $(((ranks + 63) / 64)) block "$work/monitors" \
+				$bytes 200 20 none tags allreduce:20 rma:5:0 rma:5:8
 		done
 	done
 }

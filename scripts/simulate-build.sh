@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds what scripts/simulate.sh runs into a folder: platform.so, the machines; the runtime
 # library with the programs check (are all algorithms right?), time (how long do they take?),
-# app (an application that calls one collective) and application (one that calls what a trace
-# has); and pairs, which measures pairs as the benchmark program does, for the machine sockets. A second word is the only program that is
+# app (an application that calls one collective), application (one that calls what a trace has)
+# and monitors (what does it cost to tell all ranks of a change?); and pairs, which measures pairs as the benchmark program
+# does, for the machine sockets. A second word is the only program that is
 # built, pairs. Needs apt-get install libsimgrid-dev g++.
 #
 #   scripts/simulate-build.sh FOLDER [pairs]
@@ -16,11 +17,14 @@ for file in clocks control output plan stats world; do
 done
 smpicc -std=c99 -O1 -DSOCKETS=2 -include csource/simulate/system.h -Icsource/bench -Icsource/pairs -Icsource/workload -o "$out/pairs" "$@" -lm
 if [ "$only" = pairs ]; then exit; fi
-for file in csource/runtime/*.c csource/testdata/check.c csource/simulate/time.c csource/simulate/app.c csource/simulate/application.c; do
+programs="check time app application monitors"
+for file in csource/runtime/*.c csource/testdata/check.c csource/simulate/time.c csource/simulate/app.c csource/simulate/application.c csource/simulate/monitors.c; do
 	echo "$file"
 done | OUT="$out" xargs -n 1 -P 2 sh -c 'smpicc -std=c11 -O0 -Icsource/runtime -Icsource/simulate/cvar -c "$0" -o "$OUT/$(basename "$0" .c).o"'
 mkdir "$out/programs"
-mv "$out/check.o" "$out/time.o" "$out/app.o" "$out/application.o" "$out/programs"
-for program in check time app application; do
+for program in $programs; do
+	mv "$out/$program.o" "$out/programs"
+done
+for program in $programs; do
 	smpicc -Wl,-Bsymbolic -o "$out/$program" "$out/programs/$program.o" "$out"/*.o -lm
 done

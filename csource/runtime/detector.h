@@ -13,7 +13,10 @@ typedef struct {
 } detector;
 
 void detector_start(detector *d, double mean_run); /* a false alarm comes once in so many times, 10 at least */
-int detector_add(detector *d, double seconds);     /* whether times have changed; then it starts anew */
+void detector_again(detector *d, double mean_run); /* the same, but it knows what is usual */
+int detector_add(detector *d, double seconds);     /* whether times have changed: then one of the two above comes next */
+int detector_suspects(const detector *d);          /* the last ones look like a change */
+int detector_agrees(const detector *d, const detector *with); /* whether what is usual to both may be the same */
 
 #pragma GCC visibility pop
 

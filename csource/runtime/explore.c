@@ -28,7 +28,6 @@ typedef struct class {
     int explored, watched;
     unsigned char *seen; /* whether each pick of the mix, the selected one and the MPI library's own have served */
     race *race;
-    int watching; /* the monitor does */
     monitor monitor;
     struct class *next;
 } class;
@@ -60,6 +59,7 @@ static struct {
     double share, over;
     uint64_t seed;
     int within;  /* a run */
+    int linked;  /* ranks tell one another by RMA where they can */
     int checked; /* ranks compare what they chose */
     int opened;
 } told;
@@ -93,6 +93,7 @@ void explorer_free(struct explorer *e)
         e->classes = c->next;
         free(c->seen);
         race_free(c->race);
+        monitor_free(&c->monitor);
         free(c);
     }
     free(e);
@@ -139,7 +140,7 @@ static class *class_new(struct explorer *e, const shape *at, collective what, ui
     c->high = bits == 0 ? 0 : c->low + (c->low - 1);
     c->mix = table_mix(what, at->ranks, at->ppn, bytes, &c->low, &c->high);
     if (c->mix != NULL) {
-        c->monitor.who = -1;
+        monitor_new(&c->monitor, c->mix->n + 1, at->ranks);
         c->seen = need((size_t)c->mix->n + 2, 1);
         c->race = race_of(c->mix, at->ranks, told.seed ^ e->group ^ (uint64_t)table_place(c->mix), best);
     }
@@ -298,21 +299,20 @@ static int race_goes_on(comm *c, class *of)
 static int watch(comm *c, class *of, const pick *best, int *looks)
 {
     int who = race_best(of->race);
-    if (!of->watching || of->monitor.who != who) {
-        monitor_start(&of->monitor, who, c->shape->ranks, race_seconds(of->race), c->explorer->account.exchange);
+    if (!of->monitor.on || of->monitor.who != who) {
+        monitor_start(&of->monitor, who, race_age(of->race), race_seconds(of->race), c->explorer->account.exchange);
         if (told.checked)
             compare(c, of, (int64_t)(of->monitor.interval ^ of->monitor.doubted << 20));
     }
     if (who == of->mix->n && !race_settled(of->race))
         of->monitor.doubted = 0; /* the race times the base by itself */
-    of->watching = 1;
     return monitor_enter(&of->monitor, c->handle, of->what, pick_of(c, of, who, best), looks);
 }
 
 static void doubt(class *of)
 {
     race_doubt(of->race);
-    of->watching = 0;
+    monitor_stop(&of->monitor);
     explore_doubts++;
 }
 
@@ -373,6 +373,8 @@ void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char 
     *seen = 1;
     s->bytes = bytes;
     s->took = took;
+    if (told.within && s->text != NULL)
+        monitor_timed(&of->monitor, s->chosen, race_age(of->race), took);
     if (told.within && !s->served)
         race_refused(of->race, &e->account, s->chosen);
     else if (++e->waiting == (told.within ? BATCH : e->batch))
@@ -418,7 +420,8 @@ const char *explore_mode(void)
 /* 0 with the reason in why when something is wrong. */
 static int read_settings(const char *folder, char *why)
 {
-    const char *mode = explore_mode();
+    const char *mode = explore_mode(), *how = getenv("TUTTI_MONITOR");
+    told.linked = how == NULL || strcmp(how, "ask") != 0;
     told.seed = seed_of(getenv("TUTTI_SEED"));
     told.checked = getenv("TUTTI_CHECK") != NULL;
     told.within = mode != NULL && strcmp(mode, "learn") == 0;
@@ -426,6 +429,8 @@ static int read_settings(const char *folder, char *why)
         snprintf(why, WHY, "TUTTI_MODE=%.80s: want explore or learn", mode);
     else if (folder == NULL && !told.within)
         snprintf(why, WHY, "TUTTI_MODE=explore: want a folder, TUTTI_LEARN");
+    else if (how != NULL && strcmp(how, "ask") != 0 && strcmp(how, "rma") != 0)
+        snprintf(why, WHY, "TUTTI_MONITOR=%.80s: want ask or rma", how);
     else if (table_mixes() == 0)
         snprintf(why, WHY, "the table does not say what to explore");
     else
@@ -445,6 +450,8 @@ void explore_start(MPI_Comm world, const char *folder)
         fprintf(stderr, "tutti: %s%s%s: nothing is explored\n", folder == NULL ? "" : folder, folder == NULL ? "" : ": ", why);
     PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, world);
     exploring = told.opened;
+    if (exploring && told.within && told.linked)
+        channels_start(world);
 }
 
 /* Only of the world all ranks know that it is still there. */
@@ -453,5 +460,6 @@ void explore_end(void)
     comm *c = comm_of(MPI_COMM_WORLD);
     if (c->explorer != NULL && c->explorer->waiting > 0)
         bring_together(c);
+    channels_end();
     samples_close();
 }

@@ -40,7 +40,7 @@ typedef enum { BASE, ROUND, SETTLED, DOUBT } phase;
 struct race {
     int n; /* runner n is the base */
     phase phase, before; /* before: a doubt */
-    int round, pending, best;
+    int round, pending, best, age;
     double base; /* seconds; 0: not known */
     double spend;
     int *order; /* of the first n */
@@ -267,15 +267,16 @@ static void restart(race *r)
     r->phase = BASE;
     r->best = r->n;
     r->round = 0;
+    r->age++;
 }
 
-/* The best of those in the race whose times are sure. Another than the base must be enough faster. */
+/* The best of those whose times are sure, of earlier rounds, too. Another than the base must be enough faster. */
 static void choose_best(race *r, double enough)
 {
     double least = enough * r->base;
     r->best = r->n;
     for (int i = 0; i < r->n; i++)
-        if (!r->runners[i].out && r->runners[i].known > 0 && r->runners[i].known < least) {
+        if (r->runners[i].refused < REFUSALS && r->runners[i].known > 0 && r->runners[i].known < least) {
             least = r->runners[i].known;
             r->best = i;
         }
@@ -335,7 +336,7 @@ static void end_round(race *r)
 static void judge(race *r)
 {
     int open = 0;
-    if (r->phase == DOUBT && r->runners[r->best].out) {
+    if (r->phase == DOUBT && r->runners[r->best].out) { /* refused, or the base, although it had lost: by bad luck */
         restart(r);
         return;
     }
@@ -430,6 +431,8 @@ void race_doubt(race *r)
     r->phase = DOUBT;
     clear(&r->runners[r->best]);
 }
+
+int race_age(const race *r) { return r->age; }
 
 int race_state(const race *r) { return (int)r->phase << 18 | r->round << 16 | (r->pending & 127) << 9 | r->best; }
 

@@ -42,6 +42,7 @@ int race_hopeless(const race *r, double seconds); /* so slow is no first call fo
 int race_settled(const race *r);       /* nothing is left to try */
 double race_seconds(const race *r);    /* of a call of it */
 void race_doubt(race *r);              /* when race_next said RACE_BEST: has the best changed? If so, all begins anew */
+int race_age(const race *r);           /* how often all began anew */
 int race_state(const race *r);         /* a number that is the same where ranks agree */
 
 void race_earns(const race *r, account *a); /* a call of the class comes: the account gets its share */

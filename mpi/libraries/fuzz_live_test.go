@@ -152,7 +152,7 @@ func TestLiveFuzzExploring(t *testing.T) {
 // on.
 func TestLiveFuzzWithin(t *testing.T) {
 	eager := csource.Runtime
-	eager.Name, eager.Flags = "eager.so", append(slices.Clone(eager.Flags), "-DLEARN_FROM=0")
+	eager.Name, eager.Flags = "eager.so", append(slices.Clone(eager.Flags), "-DLEARN_FROM=0", "-DMEAN_RUN=1", "-DWARY=1") // and is alarmed all the time
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
 }
 

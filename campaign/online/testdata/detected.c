@@ -1,5 +1,5 @@
 /* detected RUN: reads times, and answers each with both sums of a detector that raises a false alarm once in RUN times, and
- * whether it raises one. */
+ * whether it raises one, after which it starts anew. */
 #include "detector.h"
 
 #include <stdio.h>
@@ -14,6 +14,8 @@ int main(int argc, char **argv)
     detector_start(&d, atof(argv[1]));
     while (scanf("%lf", &seconds) == 1) {
         int alarm = detector_add(&d, seconds);
+        if (alarm)
+            detector_start(&d, atof(argv[1]));
         printf("%.17g %.17g %d\n", d.up, d.down, alarm);
     }
     return 0;

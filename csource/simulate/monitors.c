@@ -1,0 +1,148 @@
+/* monitors BYTES CALLS COMPUTE MONITOR...: what it costs to tell all ranks that one of them saw a change. An allgather after so
+ * many microseconds of computation, 5 % more or less, which the table is to serve by an algorithm that carries flags. Each
+ * monitor watches as many calls without a change, then as many in which every 16th rank sees one every 200 calls. Lines: ranks,
+ * bytes, monitor, microseconds of a call with its computation in both, how often all ranks heard.
+ *
+ *   none          nobody watches
+ *   tags          a flag in the tags of the messages
+ *   allreduce:N   all ask one another every N calls (STAR-MPI)
+ *   rma:N:K       ranks that saw a change add to a number of rank 0 by RMA in each N-th call. After the next one rank 0 looks at it
+ *                 and puts the number of the period into K ranks, after the next one these tell K each, and so on; after one more
+ *                 all look. A rank's puts are complete before it goes on to the next call, which nobody leaves before it has come:
+ *                 so all who look find the same. K = 0: rank 0 tells all, as in seed 004 (Nanri), with puts in place of its
+ *                 messages and probes, which race. */
+#include "explore.h"
+#include "repository.h"
+
+#include <smpi/smpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { APART = 200, SEES = 16 }; /* calls between two changes; of so many ranks one sees it */
+enum { COUNT, TOLD, WORDS_OF_A_RANK };
+
+static int rank, size;
+static MPI_Win window;
+static int *words, counted;
+
+typedef struct {
+    char kind[16];
+    int every, arity, level, depth; /* depth: the level of the last rank */
+} monitor;
+
+static int level_of(int r, int arity)
+{
+    int level = 0;
+    for (; r > 0; level++)
+        r = (r - 1) / arity;
+    return level;
+}
+
+static monitor read_monitor(const char *text)
+{
+    monitor m = {.every = APART};
+    sscanf(text, "%15[a-z]:%d:%d", m.kind, &m.every, &m.arity);
+    if (m.arity == 0)
+        m.arity = size;
+    m.level = level_of(rank, m.arity);
+    m.depth = level_of(size - 1, m.arity);
+    if (strcmp(m.kind, "rma") == 0 && m.depth + 1 >= m.every) {
+        fprintf(stderr, "monitors: %s: a tree of %d levels takes longer than a period\n", text, m.depth);
+        exit(1);
+    }
+    return m;
+}
+
+static void tell_below(const monitor *m)
+{
+    long first = (long)rank * m->arity + 1;
+    for (long r = first; r < first + m->arity && r < size; r++)
+        MPI_Put(&words[TOLD], 1, MPI_INT, (int)r, TOLD, 1, MPI_INT, window);
+    if (first < size)
+        MPI_Win_flush_all(window);
+}
+
+/* Numbers only grow, so that none has to be taken back. */
+static int rma(const monitor *m, int call, int saw)
+{
+    static const int one = 1;
+    int step = call % m->every, period = call / m->every;
+    if (step == 0 && saw)
+        MPI_Accumulate(&one, 1, MPI_INT, 0, COUNT, 1, MPI_INT, MPI_SUM, window);
+    if (step == 0 || step > m->depth + 1)
+        return 0;
+    MPI_Win_sync(window);
+    if (rank == 0 && step == 1 && words[COUNT] != counted) {
+        counted = words[COUNT];
+        words[TOLD] = period;
+    }
+    if (step == m->level + 1 && words[TOLD] == period)
+        tell_below(m);
+    return step == m->depth + 1 && words[TOLD] == period;
+}
+
+static int all_ask(const monitor *m, int call, int saw)
+{
+    int heard = 0;
+    if (call % m->every == 0)
+        PMPI_Allreduce(&saw, &heard, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return heard;
+}
+
+/* Seconds of a call on the slowest rank. */
+static double watch(const monitor *m, int changes, int bytes, int calls, double compute, const char *sent, char *got, int heard[2])
+{
+    int times = 0, not = 0, saw = 0;
+    double took;
+    words[TOLD] = -1;
+    PMPI_Barrier(MPI_COMM_WORLD);
+    double from = MPI_Wtime();
+    for (int i = 1; i <= calls; i++) {
+        uint64_t at[] = {(uint64_t)rank, (uint64_t)i};
+        smpi_execute_benched(compute * (0.95 + 0.1 * uniform(at, 2)));
+        saw |= changes && i % APART == APART / 2 && rank % SEES == SEES / 2;
+        if (m->kind[0] == 't')
+            flag_carry(saw);
+        MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
+        int now = m->kind[0] == 't' ? flag_heard() : m->kind[0] == 'a' ? all_ask(m, i, saw) : m->kind[0] == 'r' && rma(m, i, saw);
+        if (m->kind[0] != 'r' || i % m->every == 0)
+            saw = 0; /* it is told */
+        times += now;
+    }
+    took = (MPI_Wtime() - from) / calls;
+    not = -times;
+    PMPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(&times, &heard[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(&not, &heard[0], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    heard[0] = -heard[0];
+    return took;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    int bytes = atoi(argv[1]), calls = atoi(argv[2]), heard[2], calm[2];
+    double compute = atof(argv[3]) * 1e-6;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    char *sent = SMPI_SHARED_MALLOC((size_t)bytes), *got = SMPI_SHARED_MALLOC((size_t)bytes * (size_t)size);
+    words = need(WORDS_OF_A_RANK, sizeof *words);
+    MPI_Win_create(words, WORDS_OF_A_RANK * sizeof *words, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    for (int i = 0; i < 8; i++) /* communicators are made */
+        MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    for (int i = 4; i < argc; i++) {
+        monitor m = read_monitor(argv[i]);
+        double steady = watch(&m, 0, bytes, calls, compute, sent, got, calm), told = watch(&m, 1, bytes, calls, compute, sent, got, heard);
+        if (rank == 0 && (calm[1] != 0 || heard[0] != heard[1]))
+            printf("wrong: heard %d times without a change, else between %d and %d times\n", calm[1], heard[0], heard[1]);
+        if (rank == 0)
+            printf("%d,%d,%s,%.4f,%.4f,%d\n", size, bytes, argv[i], steady * 1e6, told * 1e6, heard[0]);
+        fflush(stdout);
+    }
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+    MPI_Finalize();
+    return 0;
+}
