@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/store"
 	"tutti/surrogate/gp"
 )
 
@@ -21,7 +22,7 @@ const checkShare = 0.5
 
 // check asks, when the criteria are believed to hold, whether they do: at points drawn by
 // their weights, whatever they cost, for what is chosen there and for a rival drawn in
-// proportion to what is expected to be lost to it. Nothing is picked by what it is worth, so
+// proportion to what is expected to be lost to it. Nothing here is picked by what it is worth, so
 // that what the belief does not know of is seen as often as it is there. Points at which
 // nothing is left to doubt are passed over. What is dear is not: after the first draw that
 // the budget allows, one that it does not ends the batch.
@@ -49,7 +50,9 @@ func (r *regret) check(s State, m *gp.Multi) ([]coll.Candidate, error) {
 		}
 		budget -= price
 		for _, e := range pair {
-			batch = append(batch, b.candidates[e])
+			c := b.candidates[e]
+			batch = append(batch, c)
+			r.reasons[c] = store.Reason{Seconds: at.launch + at.run(c.MsgBytes, math.Pow(10, b.means[e])), Check: true}
 		}
 	}
 	return batch, nil

@@ -8,7 +8,7 @@ import (
 	"tutti/coll"
 )
 
-// asked are the batches of many rounds of checks after a campaign has begun, nothing being
+// asked are the checks of many rounds that ask for some after a campaign has begun, nothing being
 // measured in between.
 func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 	t.Helper()
@@ -25,7 +25,14 @@ func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 			t.Fatal(err)
 		}
 		if state.Confirm {
-			out = append(out, batch)
+			checks := slices.DeleteFunc(slices.Clone(batch), func(c coll.Candidate) bool {
+				why, _ := s.(Explainer).Reason(c)
+				return !why.Check
+			})
+			if len(batch) < len(checks)+want {
+				t.Errorf("%d candidates and %d of them checks, want %d others", len(batch), len(checks), want)
+			}
+			out = append(out, checks)
 			continue
 		}
 		for _, c := range batch {

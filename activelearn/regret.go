@@ -66,14 +66,14 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("regret: %w", err)
 	}
+	var batch []coll.Candidate
 	if s.Confirm {
-		batch, err := r.check(s, m)
-		if err != nil || len(batch) > 0 {
-			return r.pay(batch), err
+		if batch, err = r.check(s, m); err != nil {
+			return nil, fmt.Errorf("regret: %w", err)
 		}
+		s.Want += len(batch)
 	}
 	over := r.sample(s)
-	var batch []coll.Candidate
 	for _, want := range r.portions(s.Want) {
 		if len(batch) >= s.Want {
 			break

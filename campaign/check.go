@@ -39,11 +39,11 @@ func (r *run) checked(before, now *models, eval *store.Evaluation) error {
 }
 
 // shown is what choices of before turn out to lose to measured algorithms, at the points that
-// were measured since.
+// were drawn since.
 func (r *run) shown(before, now *models) ([]learner.Risk, error) {
 	var points []coll.Point
 	for _, m := range r.ledger.Measurements()[before.seen:] {
-		if !slices.Contains(points, m.Point) {
+		if why, _ := r.reason(m.Candidate); why.Check && !slices.Contains(points, m.Point) {
 			points = append(points, m.Point)
 		}
 	}

@@ -222,13 +222,20 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	return batch, pend(r.ledger, batch)
 }
 
+// reason is why the strategy asked for a candidate.
+func (r *run) reason(c coll.Candidate) (why store.Reason, known bool) {
+	if e, explains := r.strategy.(activelearn.Explainer); explains {
+		return e.Reason(c)
+	}
+	return why, false
+}
+
 // reasons are why the strategy asked for a batch, nil when it says nothing.
 func (r *run) reasons(batch []coll.Candidate) []store.Reason {
-	e, explains := r.strategy.(activelearn.Explainer)
 	said, out := false, make([]store.Reason, len(batch))
-	for i := 0; explains && i < len(batch); i++ {
+	for i, c := range batch {
 		var known bool
-		out[i], known = e.Reason(batch[i])
+		out[i], known = r.reason(c)
 		said = said || known
 	}
 	if !said {

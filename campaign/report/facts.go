@@ -135,6 +135,7 @@ type Reason struct {
 	Doubt     float64 `json:"doubt"`
 	Spares    float64 `json:"spares"`
 	Seconds   float64 `json:"seconds"`
+	Check     bool    `json:"check,omitempty"` // drawn, whatever it spares
 }
 
 // ComparedFacts is what new measurements say of an earlier campaign.

@@ -48,6 +48,9 @@ func (r Reason) candidate() string {
 // Sentence says why a candidate was chosen.
 func (r Reason) Sentence() string {
 	layout, size := coll.Layout{Nodes: r.Nodes, PPN: r.PPN}, coll.FormatBytes(r.MsgBytes)
+	if r.Check {
+		return fmt.Sprintf("%s at %s, %s, was drawn to check what is believed, for %s.", r.Algorithm, layout, size, formatSeconds(r.Seconds))
+	}
 	open := fmt.Sprintf("Choosing between %s and %s at %s, %s, is expected to cost %s", r.Algorithm, r.Rival, layout, size, formatPart(r.Doubt))
 	if r.Rival == "" {
 		open = fmt.Sprintf("At %s, %s, there is no choice but %s", layout, size, r.Algorithm)
