@@ -84,6 +84,9 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 		started: map[benchrunner.LaunchKey]bool{},
 		least:   math.Inf(1),
 	}
+	if s.Confirm {
+		b.budget *= 1 - checkShare
+	}
 	for _, w := range over.weights {
 		b.weight += w
 	}

@@ -16,8 +16,8 @@ import (
 // number would do.
 const checkStream = 0xd1342543de82ef95
 
-// checkShare is the part of what a batch may cost that a batch of checks costs at most: those
-// of the two rounds that patience asks for by default cost no more than one other batch.
+// checkShare is the part of what a batch may cost that the checks in it cost at most. The rest
+// is for what the strategy picks: what is most doubted and what was drawn see different faults.
 const checkShare = 0.5
 
 // check asks, when the criteria are believed to hold, whether they do: at points drawn by
