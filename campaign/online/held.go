@@ -1,7 +1,6 @@
 package online
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -49,15 +48,13 @@ func everywhere(recorded []coll.Measurement, excluded []coll.Algorithm) Problem 
 	return p
 }
 
-type layout struct{ nodes, ppn int }
-
 func mapOf(c coll.Collective, ratios map[coll.Point]float64) evaluate.Map {
-	var layouts []layout
+	var layouts []coll.Layout
 	var sizes []int64
 	for p := range ratios {
-		layouts, sizes = append(layouts, layout{p.Nodes, p.PPN}), append(sizes, p.MsgBytes)
+		layouts, sizes = append(layouts, p.Layout()), append(sizes, p.MsgBytes)
 	}
-	slices.SortFunc(layouts, func(a, b layout) int { return cmp.Or(cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.ppn, b.ppn)) })
+	slices.SortFunc(layouts, coll.CompareLayouts)
 	slices.Sort(sizes)
 	layouts, sizes = slices.Compact(layouts), slices.Compact(sizes)
 	m := evaluate.Map{Title: string(c)}
@@ -65,10 +62,10 @@ func mapOf(c coll.Collective, ratios map[coll.Point]float64) evaluate.Map {
 		m.Columns = append(m.Columns, coll.FormatBytes(s))
 	}
 	for _, l := range layouts {
-		m.Rows = append(m.Rows, fmt.Sprintf("%d × %d", l.nodes, l.ppn))
+		m.Rows = append(m.Rows, fmt.Sprintf("%d × %d", l.Nodes, l.PPN))
 		row := make([]float64, len(sizes))
 		for k, s := range sizes {
-			ratio, known := ratios[coll.Point{Collective: c, Nodes: l.nodes, PPN: l.ppn, MsgBytes: s}]
+			ratio, known := ratios[coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: s}]
 			if row[k] = ratio; !known {
 				row[k] = math.NaN()
 			}
