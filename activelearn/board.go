@@ -94,7 +94,7 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 		return nil, err
 	}
 	b.addPairs(s.Ledger.Barred())
-	at := pricesOf(s.Ledger.Measurements(), r.paid)
+	at := r.prices(s.Ledger)
 	b.launch = at.launch
 	waiting := b.addOptions(s.Ledger, over, at, r.opt.Launch)
 	b.reduce(r.opt.rng(s.Round))

@@ -32,7 +32,7 @@ func (r *regret) check(s State, m *gp.Multi) ([]coll.Candidate, error) {
 	if err := b.predict(m, s.Ledger.Space(), over.points, r); err != nil {
 		return nil, fmt.Errorf("check: %w", err)
 	}
-	at, budget := pricesOf(s.Ledger.Measurements(), r.paid), checkShare*budgetOf(s.Ledger)
+	at, budget := r.prices(s.Ledger), checkShare*budgetOf(s.Ledger)
 	rng := rand.New(rand.NewPCG(r.opt.Seed^checkStream, uint64(s.Round)))
 	barred := s.Ledger.Barred()
 	var batch []coll.Candidate

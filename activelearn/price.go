@@ -33,6 +33,12 @@ type seenRun struct {
 	time, seconds float64 // of one, of all
 }
 
+// prices are those of the measurements of a ledger and of earlier campaigns, which tell what
+// runs of sizes cost that were not measured again.
+func (r *regret) prices(l *Ledger) prices {
+	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.paid)
+}
+
 // pricesOf learns from measurements; paid are those that paid for a launch, the
 // cheapest of which is taken to have paid for nothing else. The unit of a size is
 // the median of its runs.

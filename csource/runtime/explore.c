@@ -196,13 +196,13 @@ static void tell_race(struct explorer *e, const sample *s, double seconds)
         race_note(s->class->race, &e->account, s->chosen, seconds, !s->first);
 }
 
-/* A first call is kept only when it is slow without plans: else each job would find that out anew. */
+/* A first call is kept only when a race gives the algorithm up by it, which is slow without plans: else each job would find that out anew. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
     if (!s->first)
         return 1;
-    return s->served && a != NULL && a->run != NULL && !(a->needs & PLACES) && race_hopeless(s->class->race, seconds);
+    return told.within && s->served && a != NULL && a->run != NULL && !(a->needs & PLACES) && race_hopeless(s->class->race, seconds);
 }
 
 /* The longest and the shortest time over the ranks of each call that waits. What it costs to find them is known the next
