@@ -289,7 +289,7 @@ func TestKilledScriptIsLost(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
 	go killFirst(t, dir)
-	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow")))
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "held"), at(1, 3, "a")))
 	if done := checkTrials(t, log, 3); done != 3 {
 		t.Errorf("%d of 3 measured: %+v", done, log.trials)
 	}
@@ -322,7 +322,7 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 	p.most = 1
 	o.Program = p
 	go killFirst(t, dir)
-	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow"), at(1, 4, "a")))
+	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "held"), at(1, 3, "a"), at(1, 4, "a")))
 	if done := checkTrials(t, log, 4); done != 4 || log.last()[0].Outcome != coll.JobFailed {
 		t.Errorf("%d of 4 measured, jobs %+v: want the first one failed", done, log.last())
 	}
