@@ -120,7 +120,7 @@ func TestCancelledAndResumed(t *testing.T) {
 		t.Run(fmt.Sprintf("attached %t", attached), func(t *testing.T) {
 			dir := t.TempDir()
 			o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1, Attached: attached}})
-			b := batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow"), at(1, 4, "a"))
+			b := batchOf(at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "slow"), at(1, 4, "a"))
 			log := &memory{}
 			ctx, cancel := context.WithCancel(context.Background())
 			go func() {
