@@ -373,7 +373,7 @@ void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char 
     *seen = 1;
     s->bytes = bytes;
     s->took = took;
-    if (told.within && s->text != NULL)
+    if (told.within && !s->first)
         monitor_timed(&of->monitor, s->chosen, race_age(of->race), took);
     if (told.within && !s->served)
         race_refused(of->race, &e->account, s->chosen);
