@@ -35,12 +35,15 @@ func (r *regret) check(s State, m *gp.Multi) ([]coll.Candidate, error) {
 	at, budget := r.prices(s.Ledger), checkShare*budgetOf(s.Ledger)
 	rng := rand.New(rand.NewPCG(r.opt.Seed^checkStream, uint64(s.Round)))
 	barred := s.Ledger.Barred()
+	priceOf := func(e int) float64 {
+		return at.launch + at.run(b.candidates[e].MsgBytes, math.Pow(10, b.means[e]))
+	}
 	var batch []coll.Candidate
 	for _, row := range drawn(over.weights, rng) {
 		pair := b.drawPair(row, s.Ledger, barred, rng)
 		price := 0.0
 		for _, e := range pair {
-			price += at.launch + at.run(b.candidates[e].MsgBytes, math.Pow(10, b.means[e]))
+			price += priceOf(e)
 		}
 		switch {
 		case len(pair) == 0 || len(batch) == 0 && price > budget:
@@ -52,7 +55,7 @@ func (r *regret) check(s State, m *gp.Multi) ([]coll.Candidate, error) {
 		for _, e := range pair {
 			c := b.candidates[e]
 			batch = append(batch, c)
-			r.reasons[c] = store.Reason{Seconds: at.launch + at.run(c.MsgBytes, math.Pow(10, b.means[e])), Check: true}
+			r.reasons[c] = store.Reason{Seconds: priceOf(e), Check: true}
 		}
 	}
 	return batch, nil

@@ -8,7 +8,7 @@ import (
 	"tutti/campaign"
 )
 
-// Once the criteria hold, the points of a round are checks, and what they lose is the least
+// Once the criteria hold, there are checks in each round, and what they lose is the least
 // that upper ends can be; when the criteria hold no longer, what was checked is forgotten.
 func TestChecks(t *testing.T) {
 	s := spec("regret")

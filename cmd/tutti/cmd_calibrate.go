@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -50,22 +49,19 @@ as it is.`,
 		if *seeds < 1 {
 			return usageError(cmd, fmt.Errorf("--seeds %d: want 1 or more", *seeds))
 		}
-		strategies, err := evaluate.ParseStrategies(*strategy)
-		if err == nil && slices.Contains(evaluate.Contenders(), *strategy) {
-			err = fmt.Errorf("--strategy %s: want a strategy", *strategy)
-		}
+		err := oneStrategy(*strategy)
 		var launches []benchrunner.Launch
 		if err == nil {
 			launches, err = evaluate.ParseLaunches(*launch, *seconds)
 		}
-		if err == nil && (len(strategies) != 1 || len(launches) != 1) {
-			err = errors.New("--strategy, --launch: want one of each")
+		if err == nil && len(launches) != 1 {
+			err = fmt.Errorf("--launch %s: want one", *launch)
 		}
 		if err != nil {
 			return usageError(cmd, err)
 		}
 		opt.Launch, opt.Prior = launches[0], prior()
-		design := evaluate.CalibrationDesign{Strategy: strategies[0], Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
+		design := evaluate.CalibrationDesign{Strategy: *strategy, Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
 		if err := design.Validate(opt); err != nil {
 			return usageError(cmd, err)
 		}
@@ -73,9 +69,7 @@ as it is.`,
 		if design.Sets, warnings, err = evaluate.Load(*data); err != nil {
 			return withCode(codeInput, err)
 		}
-		for _, w := range warnings {
-			fmt.Fprintln(a.stderr, "warning:", w)
-		}
+		a.warn(warnings)
 		return a.calibrate(cmd, design, opt, *keep)
 	}
 	return cmd

@@ -206,9 +206,7 @@ func (e evaluation) agreeVersus(given func(flag string) bool) error {
 
 // hold prints the table of one strategy beside the others.
 func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
-	for _, w := range warnings {
-		fmt.Fprintln(a.stderr, "warning:", w)
-	}
+	a.warn(warnings)
 	design := e.design(sets)
 	emit := a.progress
 	if e.keep != "" {
@@ -285,9 +283,7 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 			}
 			return lines.Encode(o)
 		}
-		for _, w := range warnings {
-			fmt.Fprintln(a.stderr, "warning:", w)
-		}
+		a.warn(warnings)
 	}
 	outcomes, err := evaluate.Compare(ctx, e.design(sets), e.opt, emit)
 	if err != nil {
@@ -323,9 +319,7 @@ func writeCurves(dir string, sets []evaluate.Set, outcomes []evaluate.Outcome) e
 
 // drawFigure writes a figure into its folder and its table to standard output.
 func (a *app) drawFigure(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
-	for _, w := range warnings {
-		fmt.Fprintln(a.stderr, "warning:", w)
-	}
+	a.warn(warnings)
 	if err := os.MkdirAll(e.to, 0o777); err != nil {
 		return withOutputCode(err)
 	}

@@ -45,24 +45,19 @@ noise: average slowdown less one over 0.03 and the proportion of mistakes over
 			return usageError(cmd, fmt.Errorf("--seeds %d: want 1 or more", *seeds))
 		}
 		opt.Prior = prior()
-		strategies, err := evaluate.ParseStrategies(*strategy)
-		if err == nil && (len(strategies) != 1 || slices.Contains(evaluate.Contenders(), *strategy)) {
-			err = fmt.Errorf("--strategy %s: want one strategy", *strategy)
-		}
 		design := evaluate.ModelDesign{Strategy: *strategy, Seeds: evaluate.Seeds(*first, *seeds), Sizes: *sizes}
-		if err := errors.Join(err, design.Validate(), opt.Validate()); err != nil {
+		if err := errors.Join(oneStrategy(*strategy), design.Validate(), opt.Validate()); err != nil {
 			return usageError(cmd, err)
 		}
 		if err := checkOutput(cmd, *output); err != nil {
 			return err
 		}
 		var warnings []string
+		var err error
 		if design.Sets, warnings, err = evaluate.Load(*data); err != nil {
 			return withCode(codeInput, err)
 		}
-		for _, w := range warnings {
-			fmt.Fprintln(a.stderr, "warning:", w)
-		}
+		a.warn(warnings)
 		losses, err := evaluate.CompareModels(cmd.Context(), design, opt)
 		if err != nil {
 			return err
@@ -73,6 +68,15 @@ noise: average slowdown less one over 0.03 and the proportion of mistakes over
 		return evaluate.WriteModels(a.stdout, losses)
 	}
 	return cmd
+}
+
+// oneStrategy refuses what is not the name of one strategy, without contenders.
+func oneStrategy(name string) error {
+	strategies, err := evaluate.ParseStrategies(name)
+	if err == nil && (len(strategies) != 1 || slices.Contains(evaluate.Contenders(), name)) {
+		err = fmt.Errorf("--strategy %s: want one strategy", name)
+	}
+	return err
 }
 
 // priorFlags adds the hidden flags of learner.Prior, for studies of the method; what it returns

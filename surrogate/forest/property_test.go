@@ -193,7 +193,7 @@ func FuzzForest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, rows, dim, criterion, leaf, depth uint8, all bool, scale, offset float64) {
 		n, d := max(int(rows), 1), int(dim%8)+1
 		if math.IsNaN(scale) || math.IsNaN(offset) || math.Abs(scale) > 1e145 || math.Abs(offset) > 1e145 {
-			t.Skip()
+			t.Skip("targets beyond what a forest takes")
 		}
 		c := criteria[criterion%4]
 		rng := rand.New(rand.NewPCG(seed, 0))
