@@ -350,10 +350,10 @@ func (r *run) converged(round int) (bool, error) {
 	}
 	r.result.Evaluations = append(r.result.Evaluations, eval)
 	r.tell(PhaseMeasure)
-	if r.spec.Judge == ByPrediction {
-		return r.watch.ObserveAll(figuresOf(eval), eval.CandidateShare), nil
+	if r.spec.Judge == ByCrossValidation {
+		return r.watch.Observe(figuresOf(eval), eval.CandidateShare), nil
 	}
-	return r.watch.Observe(figuresOf(eval), eval.CandidateShare), nil
+	return r.watch.ObserveAll(figuresOf(eval), eval.CandidateShare), nil
 }
 
 // evaluation takes the evaluation of a round that the log has, or makes it. It reports

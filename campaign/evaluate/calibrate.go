@@ -53,6 +53,7 @@ var errEnough = errors.New("enough is known")
 // calibrating follows one replay.
 type calibrating struct {
 	Calibration
+	stopping   bool // it ends where the predictions say so, and there alone
 	set        Set
 	exhaustive float64
 	truth      *activelearn.Watch
@@ -143,6 +144,13 @@ func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit fu
 // Calibrate replays a set under a strategy, judged by predictions, until the
 // predictions and the truth have both met the criteria, or it takes too long.
 func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Calibration, error) {
+	return calibrate(ctx, entry{s, strategy, seed}, opt, false)
+}
+
+// calibrate is Calibrate, or with stopping a replay that ends where the predictions say so,
+// and there alone.
+func calibrate(ctx context.Context, e entry, opt Options, stopping bool) (Calibration, error) {
+	s, strategy, seed := e.set, e.strategy, e.seed
 	began := time.Now()
 	machine, err := s.machine(opt.replay(seed))
 	if err != nil {
@@ -157,11 +165,10 @@ func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Opt
 			Data: s.Data, Collective: string(s.Collective), Strategy: strategy,
 			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: seed,
 		},
-		set: s, exhaustive: exhaustive,
+		stopping: stopping, set: s, exhaustive: exhaustive,
 		truth:     activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 		predicted: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}
-	e := entry{s, strategy, seed}
 	problem := e.problem(machine)
 	problem.Inspect = c.inspect
 	res, err := campaign.Run(ctx, opt.selfJudged(e), problem, nil, nil, nil)
@@ -210,10 +217,18 @@ func (c *calibrating) inspect(e store.Evaluation, choose func(coll.Point) coll.A
 		c.Stopped = holds
 		c.at(e, truth, good)
 	}
-	if c.HeldSeconds > 0 && (c.Stopped || e.MachineSeconds > calibrationMost*c.HeldSeconds) {
+	if c.enough(e.MachineSeconds) {
 		return errEnough
 	}
 	return nil
+}
+
+// enough reports whether the replay has nothing more to tell after so much machine time.
+func (c *calibrating) enough(seconds float64) bool {
+	if c.stopping {
+		return c.Stopped
+	}
+	return c.HeldSeconds > 0 && (c.Stopped || seconds > calibrationMost*c.HeldSeconds)
 }
 
 // at notes where the replay stands.

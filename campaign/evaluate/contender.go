@@ -69,7 +69,7 @@ func (e entry) stopped(ctx context.Context, launches []benchrunner.Launch, opt O
 	for _, launch := range launches {
 		opt.Launch = launch
 		began := time.Now()
-		c, err := Calibrate(ctx, e.set, contenderOf(e.strategy).strategy, e.seed, opt)
+		c, err := calibrate(ctx, entry{e.set, contenderOf(e.strategy).strategy, e.seed}, opt, true)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (e entry) stopped(ctx context.Context, launches []benchrunner.Launch, opt O
 func stopName(c Calibration) string {
 	switch {
 	case !c.Stopped:
-		return "broken off"
+		return "never"
 	case !c.Good:
 		return "wrong"
 	}

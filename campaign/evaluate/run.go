@@ -233,7 +233,7 @@ func convergence(evaluations []store.Evaluation, c activelearn.Criteria) (at int
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
 		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
-		if watch.Observe(sum, e.CandidateShare) {
+		if watch.ObserveAll(sum, e.CandidateShare) {
 			return i, true
 		}
 	}
