@@ -28,6 +28,7 @@ type Spec struct {
 	Folds    int                     // of the cross-validation
 	Attempts int                     // at a candidate before it is given up
 	HPO      int                     // trials of the hyperparameter study; zero for none
+	Borne    metrics.BorneRule       // of ByPrediction; the zero value: metrics.DefaultBorneRule
 	// Alike is for evaluations that compare strategies alone: all begin as regret does, and
 	// by reference what would be selected is judged, with measurements in the place of
 	// predictions, not what models predict.

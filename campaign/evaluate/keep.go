@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
 
@@ -22,23 +23,24 @@ type Kept[T Outcome | Calibration] struct {
 
 // keptOptions are those that results depend on, beside what a result tells itself.
 type keptOptions struct {
-	Kept          string        `json:"kept"` // what the lines are
-	Noise         float64       `json:"noise,omitzero"`
-	JobNoise      float64       `json:"job_noise,omitzero"`
-	LaunchSeconds float64       `json:"launch_seconds"`
-	Scaling       string        `json:"scaling"`
-	Model         string        `json:"model"`
-	Alike         bool          `json:"alike,omitzero"`
-	Initial       int           `json:"initial,omitzero"`
-	Prior         learner.Prior `json:"prior,omitzero"`
-	Slowdown      float64       `json:"slowdown"`
-	Mistakes      float64       `json:"mistakes"`
-	Patience      int           `json:"patience"`
-	Candidates    int           `json:"batch"`
-	Growth        float64       `json:"growth"`
-	Trees         int           `json:"trees"`
-	ToShare       float64       `json:"to_share"`
-	Nodes         int           `json:"nodes,omitzero"`
+	Kept          string            `json:"kept"` // what the lines are
+	Noise         float64           `json:"noise,omitzero"`
+	JobNoise      float64           `json:"job_noise,omitzero"`
+	LaunchSeconds float64           `json:"launch_seconds"`
+	Scaling       string            `json:"scaling"`
+	Model         string            `json:"model"`
+	Alike         bool              `json:"alike,omitzero"`
+	Initial       int               `json:"initial,omitzero"`
+	Prior         learner.Prior     `json:"prior,omitzero"`
+	Borne         metrics.BorneRule `json:"borne,omitzero"`
+	Slowdown      float64           `json:"slowdown"`
+	Mistakes      float64           `json:"mistakes"`
+	Patience      int               `json:"patience"`
+	Candidates    int               `json:"batch"`
+	Growth        float64           `json:"growth"`
+	Trees         int               `json:"trees"`
+	ToShare       float64           `json:"to_share"`
+	Nodes         int               `json:"nodes,omitzero"`
 }
 
 func (o Options) kept(launchSeconds float64) keptOptions {
@@ -47,7 +49,7 @@ func (o Options) kept(launchSeconds float64) keptOptions {
 		prior = *o.Prior
 	}
 	return keptOptions{
-		JobNoise: o.JobNoise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Alike: o.Alike, Initial: o.Initial, Prior: prior,
+		JobNoise: o.JobNoise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Alike: o.Alike, Initial: o.Initial, Prior: prior, Borne: o.Borne,
 		Slowdown: o.Criteria.Slowdown, Mistakes: o.Criteria.Mistakes, Patience: o.Criteria.Patience,
 		Candidates: o.Batch.Candidates, Growth: o.Batch.Growth, Trees: o.Trees, ToShare: o.ToShare,
 		Nodes: o.Nodes,

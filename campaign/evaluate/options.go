@@ -10,6 +10,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
@@ -25,13 +26,14 @@ type Options struct {
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
-	Trees    int            // of each forest
-	Workers  int            // replays side by side; never changes a result
-	Model    learner.Model  // empty: that of campaign.ModelFor
-	Alike    bool           // see campaign.Spec
-	Initial  int            // points measured first; zero takes the strategy's own
-	Prior    *learner.Prior // nil: learner.DefaultPrior
-	ToShare  float64        // of the candidates that is measured whether the criteria hold or not
+	Trees    int               // of each forest
+	Workers  int               // replays side by side; never changes a result
+	Model    learner.Model     // empty: that of campaign.ModelFor
+	Alike    bool              // see campaign.Spec
+	Initial  int               // points measured first; zero takes the strategy's own
+	Prior    *learner.Prior    // nil: learner.DefaultPrior
+	Borne    metrics.BorneRule // the zero value: metrics.DefaultBorneRule
+	ToShare  float64           // of the candidates that is measured whether the criteria hold or not
 }
 
 // DefaultOptions returns the criteria of FACT, section IV-B, held for three
@@ -73,6 +75,11 @@ func (o Options) Validate() error {
 	fault(o.Initial < 0, "initial %d: want 0 or more", o.Initial)
 	if o.Prior != nil {
 		if err := o.Prior.Validate(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if o.Borne != (metrics.BorneRule{}) {
+		if err := o.Borne.Validate(); err != nil {
 			faults = append(faults, err)
 		}
 	}

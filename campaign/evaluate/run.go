@@ -214,7 +214,7 @@ func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
 	return campaign.Spec{
 		Seed: e.seed, Strategy: strategy, Initial: o.Initial, Batch: o.Batch, Criteria: o.Criteria, Alike: o.Alike,
-		Learner: o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model,
+		Learner: o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model, Borne: o.Borne,
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tutti/benchrunner"
 	"tutti/campaign/evaluate"
+	"tutti/metrics"
 )
 
 // calibrateCommand is tutti evaluate calibrate.
@@ -42,6 +44,7 @@ as it is.`,
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays side by side; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays, to go on from")
 	prior := priorFlags(flags)
+	borneFlags(flags, &opt.Borne)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if len(*data) == 0 {
 			return usageError(cmd, errors.New("--data FILE is missing"))
@@ -73,6 +76,14 @@ as it is.`,
 		return a.calibrate(cmd, design, opt, *keep)
 	}
 	return cmd
+}
+
+// borneFlags adds flags for studies of the method, which help does not show.
+func borneFlags(flags *pflag.FlagSet, rule *metrics.BorneRule) {
+	*rule = metrics.DefaultBorneRule()
+	flags.Float64Var(&rule.Memory, "borne-memory", rule.Memory, "expected mistakes that are remembered")
+	flags.Float64Var(&rule.Level, "borne-level", rule.Level, "probability that the factor of what was borne out is below its upper end")
+	_, _ = flags.MarkHidden("borne-memory"), flags.MarkHidden("borne-level")
 }
 
 // calibrate replays the design and prints the table.
