@@ -5,12 +5,11 @@ import (
 
 	"tutti/coll"
 	"tutti/metrics"
-	"tutti/surrogate/learner"
 )
 
-// borne adds what became of the choices of the round before where both a choice and a rival of
-// it are measured by now, one of them since: how likely the choice was a mistake beside the rival,
-// and how likely it is by now. Of a pair of which one is measured alone little is found yet.
+// borne adds what became of the choices of the round before, where rivals of theirs were
+// measured since: how likely each was a mistake beside the measured one, and how likely it is
+// by now.
 func (r *run) borne(before, now *models) (metrics.Borne, error) {
 	b := metrics.Borne{Rule: r.spec.Borne}
 	if n := len(r.result.Evaluations); n > 0 {
@@ -20,9 +19,23 @@ func (r *run) borne(before, now *models) (metrics.Borne, error) {
 	if before == nil {
 		return b, nil
 	}
-	at, choices, rivals, err := r.settled(before, now.options.times())
+	fresh := r.ledger.Measurements()[before.seen:]
+	var points []coll.Point
+	for _, m := range fresh {
+		points = append(points, m.Point)
+	}
+	choose, err := r.chosen(before, points)
 	if err != nil {
 		return b, err
+	}
+	var at []coll.Point
+	var choices, rivals []coll.Algorithm
+	for _, m := range fresh {
+		here, choice := before.judged([]coll.Point{m.Point}, choose, before.options.open)
+		_, known := slices.BinarySearchFunc(before.gaussian.Algorithms(), m.Algorithm, coll.CompareAlgorithms)
+		if len(here) > 0 && known && choice[0] != m.Algorithm {
+			at, choices, rivals = append(at, m.Point), append(choices, choice[0]), append(rivals, m.Algorithm)
+		}
 	}
 	scale := r.lastScale().Root()
 	expected, err := before.gaussian.RisksBeside(at, choices, rivals, before.options.times(), scale, r.spec.Metrics)
@@ -37,37 +50,4 @@ func (r *run) borne(before, now *models) (metrics.Borne, error) {
 		b = b.Add(expected[i].Mistake, found[i].Mistake)
 	}
 	return b, nil
-}
-
-// settled are the choices of before, and rivals of theirs, that both have times by now, one of
-// them since.
-func (r *run) settled(before *models, times learner.Measured) (at []coll.Point, choices, rivals []coll.Algorithm, err error) {
-	fresh := map[coll.Candidate]bool{}
-	var points []coll.Point
-	for _, m := range r.ledger.Measurements()[before.seen:] {
-		fresh[m.Candidate] = true
-		if !slices.Contains(points, m.Point) {
-			points = append(points, m.Point)
-		}
-	}
-	choose, err := r.chosen(before, points)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	points, chosen := before.judged(points, choose, before.options.open)
-	for i, p := range points {
-		choice := coll.Candidate{Point: p, Algorithm: chosen[i]}
-		if _, known := times[choice]; !known {
-			continue
-		}
-		for _, alg := range before.options.open(p) {
-			rival := coll.Candidate{Point: p, Algorithm: alg}
-			_, known := times[rival]
-			_, believed := slices.BinarySearchFunc(before.gaussian.Algorithms(), alg, coll.CompareAlgorithms)
-			if known && believed && rival != choice && (fresh[choice] || fresh[rival]) {
-				at, choices, rivals = append(at, p), append(choices, chosen[i]), append(rivals, alg)
-			}
-		}
-	}
-	return at, choices, rivals, nil
 }

@@ -9,6 +9,9 @@ import (
 // FeatureNames names the columns of Features and Rows.
 var FeatureNames = [3]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
 
+// BytesColumn is the column of the message size in Rows and SurrogateRows.
+const BytesColumn = 2
+
 // Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1, so that a
 // step is a doubling of anything and nothing real is zero. No message (a barrier,
 // or a size of zero) is 0, one step below one byte. Every feature is finite and

@@ -85,7 +85,8 @@ func priorFlags(flags *pflag.FlagSet) func() *learner.Prior {
 	prior := learner.DefaultPrior()
 	flags.Float64Var(&prior.Lengths, "lengths", prior.Lengths, "factor of all length scales that a Gaussian process begins with")
 	flags.Float64Var(&prior.Steps, "steps", prior.Steps, "part of an algorithm's own variance that goes by steps")
-	_, _ = flags.MarkHidden("lengths"), flags.MarkHidden("steps")
+	flags.Float64Var(&prior.Split, "split", prior.Split, "part of it that each message size has of its own")
+	_, _, _ = flags.MarkHidden("lengths"), flags.MarkHidden("steps"), flags.MarkHidden("split")
 	return func() *learner.Prior {
 		if prior == learner.DefaultPrior() {
 			return nil

@@ -14,7 +14,8 @@ import (
 // Matérn-5/2 covariance; c has its own length scales, and all g_a share theirs. A part
 // of the variance of g_a is of functions that change by steps: their correlation is
 // exp(-Σ|a_d - b_d|/length_d), that of functions constant between cuts that fall at random,
-// which forests come close to (Balog and others, The Mondrian Kernel, UAI 2016). s and r_a are
+// which forests come close to (Balog and others, The Mondrian Kernel, UAI 2016). Another part, of
+// both, is split by the values of one column: it is independent from value to value. s and r_a are
 // independent from row to row: s is what a row does to all tasks, r_a what it does to one.
 // o_a is the level of a task. The difference of two tasks does not depend on mean, c and
 // s, so one task observed at a row tells of the others there.
@@ -86,6 +87,8 @@ type MultiParams struct {
 	OwnLength    []float64 // of each g_a
 	StepLength   []float64 // of the steps in each g_a. They are not learnt, nor is the rest with them
 	Steps        float64   // part of each g_a's variance that goes by steps, from 0 to 1
+	Split        float64   // part of it that is each value's of SplitColumn own, from 0 to 1
+	SplitColumn  int       // of the rows
 	Common       float64   // of c
 	Own          float64   // of each g_a
 	Level        float64   // of o_a
@@ -137,6 +140,9 @@ func (p MultiParams) validate(dim int) error {
 	lengths := [][]float64{p.CommonLength, p.OwnLength}
 	if !(p.Steps >= 0 && p.Steps <= 1) {
 		return fmt.Errorf("%w: %g of a variance goes by steps", ErrValue, p.Steps)
+	}
+	if !(p.Split >= 0 && p.Split <= 1) || p.SplitColumn < 0 || p.SplitColumn >= dim {
+		return fmt.Errorf("%w: %g of a variance is split by column %d of %d", ErrValue, p.Split, p.SplitColumn, dim)
 	}
 	if p.Steps > 0 {
 		lengths = append(lengths, p.StepLength)

@@ -31,18 +31,25 @@ func (r kin) first(n int) kin {
 }
 
 // correlate sets r to the correlations of x with the first len(r.common) of rows; slopes,
-// where they are not nil, to those of matern: without steps alone.
+// where they are not nil, to those of matern: without steps and split alone.
 func (r kin) correlate(p MultiParams, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
 	rows.own.distances(r.own, scaledRow(r.x, x, p.OwnLength))
 	matern(r.own, ownSlope, 1)
-	if rows.steps == nil {
-		return
+	if rows.steps != nil {
+		rows.steps.paths(r.steps, scaledRow(r.x, x, p.StepLength))
+		for j, path := range r.steps {
+			r.own[j] = (1-p.Steps)*r.own[j] + p.Steps*decay(path)
+		}
 	}
-	rows.steps.paths(r.steps, scaledRow(r.x, x, p.StepLength))
-	for j, path := range r.steps {
-		r.own[j] = (1-p.Steps)*r.own[j] + p.Steps*decay(path)
+	if p.Split > 0 {
+		here := x[p.SplitColumn] / p.OwnLength[p.SplitColumn]
+		for j, there := range rows.own[p.SplitColumn][:len(r.own)] {
+			if there != here {
+				r.own[j] *= 1 - p.Split
+			}
+		}
 	}
 }
 
@@ -85,7 +92,7 @@ func (c columns) paths(dst, x []float64) {
 // diagonal, and their slopes by the logarithms of length scales, see matern.
 type kinship struct {
 	common, own           [][]float64 // of c, of g
-	commonSlope, ownSlope [][]float64 // nil unless asked for, without steps alone
+	commonSlope, ownSlope [][]float64 // nil unless asked for, without steps and split alone
 }
 
 // newKinship makes room for n rows.

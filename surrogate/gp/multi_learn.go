@@ -8,10 +8,12 @@ import (
 
 // MultiOptions say how FitMulti learns hyper-parameters.
 type MultiOptions struct {
-	Length []float64    // of steps, and centres of the priors of the other length scales, in the columns' units
-	Steps  float64      // part of the variance of a task's own function that goes by steps
-	Noise  float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
-	Start  *MultiParams // where the search begins; nil: at the centres of the priors
+	Length      []float64 // of steps, and centres of the priors of the other length scales, in the columns' units
+	Steps       float64   // part of the variance of a task's own function that goes by steps
+	Split       float64   // part of it that each value of SplitColumn has of its own
+	SplitColumn int
+	Noise       float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
+	Start       *MultiParams // where the search begins; nil: at the centres of the priors
 }
 
 // variancePrior is log-normal, relative to the variance of the targets.
@@ -57,7 +59,7 @@ func FitMulti(obs Observations, opt MultiOptions) (*Multi, error) {
 // rows where there are more than 240.
 //
 // The mean is that of the targets; the rest maximises the log marginal likelihood of a
-// model without steps, plus log-normal priors: steps explain so much by themselves that
+// model without steps and split, plus log-normal priors: steps explain so much by themselves that
 // with them less is learnt of what is smooth. The result depends on the arguments only.
 // Errors are those of WithMulti.
 func LearnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
@@ -100,6 +102,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	}
 	p := multiParams(b.inside(best), len(opt.Length), unit)
 	p.Mean, p.Noise, p.StepLength, p.Steps = mean, opt.Noise, opt.Length, opt.Steps
+	p.Split, p.SplitColumn = opt.Split, opt.SplitColumn
 	return p, nil
 }
 

@@ -28,7 +28,7 @@ func related(n, tasks int) Observations {
 	return o
 }
 
-var relatedOptions = MultiOptions{Length: []float64{4, 4, 6}, Steps: 0.5, Noise: 1e-4}
+var relatedOptions = MultiOptions{Length: []float64{4, 4, 6}, Steps: 0.5, Split: 0.1, SplitColumn: 2, Noise: 1e-4}
 
 func TestMultiGradient(t *testing.T) {
 	alone := related(20, 3)
@@ -268,6 +268,16 @@ func TestMultiSteps(t *testing.T) {
 	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-here.own[1]) > 1e-12 {
 		t.Errorf("covariance of two rows %g, want %g", got, here.own[1])
 	}
+	p.Split, p.SplitColumn = 0.25, 1
+	here.covary(p, []float64{0, 0}, p.scaled([][]float64{{0, 0}, near, {0.04, 0}}))
+	if want := 0.5 + 0.75*(smooth[0]+math.Exp(-0.02)); math.Abs(here.own[1]-want) > 1e-12 {
+		t.Errorf("own covariance %g with another value of the split column, want %g", here.own[1], want)
+	}
+	smooth[0] = 0.0001
+	matern(smooth, nil, 1)
+	if want := 0.5 + smooth[0] + math.Exp(-0.01); math.Abs(here.own[2]-want) > 1e-12 {
+		t.Errorf("own covariance %g with the same value of the split column, want %g", here.own[2], want)
+	}
 	p.StepLength = []float64{4}
 	if _, err := WithMulti(p, related(3, 2)); !errors.Is(err, ErrShape) && !errors.Is(err, ErrValue) {
 		t.Errorf("one step length for two columns: %v", err)
@@ -296,6 +306,8 @@ func TestMultiErrors(t *testing.T) {
 		{"negative variance", func(o *Observations, _ *MultiOptions) { o.Extra = make([]float64, len(o.Y)); o.Extra[1] = -1 }, ErrValue},
 		{"one source too few", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)-1) }, ErrShape},
 		{"negative source", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)); o.Source[2] = -1 }, ErrValue},
+		{"too great a split", func(_ *Observations, opt *MultiOptions) { opt.Split = 1.5 }, ErrValue},
+		{"split by no column", func(_ *Observations, opt *MultiOptions) { opt.SplitColumn = 3 }, ErrValue},
 		{"negative noise", func(_ *Observations, opt *MultiOptions) { opt.Noise = -1 }, ErrValue},
 	}
 	for _, tc := range tests {

@@ -20,7 +20,7 @@ type Belief struct {
 	learnt     int // measurements that params are learnt from
 	noise      preprocess.Noise
 	params     gp.MultiParams
-	process    *gp.Multi // with steps
+	process    *gp.Multi // with steps and split
 	smooth     func() (*gp.Multi, error)
 }
 
@@ -101,7 +101,7 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 	b.process, err = gp.WithMulti(b.params, seen)
 	b.smooth = sync.OnceValues(func() (*gp.Multi, error) {
 		smooth := b.params
-		smooth.Steps = 0
+		smooth.Steps, smooth.Split = 0, 0
 		return gp.WithMulti(smooth, seen)
 	})
 	return err
@@ -116,8 +116,8 @@ func (b *Belief) observations(ms []coll.Measurement, earlier [][]coll.Measuremen
 	return preprocess.Observations(ms, index, b.noise, earlier...)
 }
 
-// Smooth returns the Gaussian process without steps, for what is worth measuring: one that
-// expects steps everywhere measures every algorithm everywhere.
+// Smooth returns the Gaussian process without steps and split, for what is worth measuring: one
+// that expects steps everywhere measures every algorithm everywhere.
 func (b *Belief) Smooth() (*gp.Multi, error) { return b.smooth() }
 
 // Task returns the task of an algorithm in the Gaussian processes; one of its own, without

@@ -50,8 +50,8 @@ func TestSmoothBelief(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if smooth.Params().Steps != 0 {
-		t.Error("the smooth process has steps")
+	if p := smooth.Params(); p.Steps != 0 || p.Split != 0 {
+		t.Errorf("the smooth process has steps %g and a split %g", p.Steps, p.Split)
 	}
 	for _, m := range train[:5] {
 		task := belief.Task(m.Algorithm, 0)
