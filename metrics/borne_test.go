@@ -26,6 +26,16 @@ func TestBorne(t *testing.T) {
 	if got := fewer.Upper(); got < 0.1 || got > 0.6 {
 		t.Errorf("upper end %g where a tenth was found, want it between 0.1 and 0.5", got)
 	}
+	even := metrics.Borne{Rule: metrics.BorneRule{Memory: 2, Level: 0.5}}
+	if got, mean := even.Upper(), even.Mean(); got >= mean || got < mean/2 {
+		t.Errorf("median %g of a factor whose mean is %g, want it somewhat below", got, mean)
+	}
+	for range 40 {
+		even = even.Add(0.5, 1)
+	}
+	if even.Expected != 2 || math.Abs(even.Found-4) > 1e-9 {
+		t.Errorf("%g expected and %g found are remembered, want 2 and 4", even.Expected, even.Found)
+	}
 	if got := more.Upper(); got < 2 || got > 3.5 {
 		t.Errorf("upper end %g where twice as much was found, want it between 2 and 3.5", got)
 	}

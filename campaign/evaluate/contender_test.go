@@ -57,3 +57,24 @@ func TestContenders(t *testing.T) {
 		}
 	}
 }
+
+// A calibration is broken off where its predictions are too late; own-stop goes on to its end.
+func TestOwnStopRunsOn(t *testing.T) {
+	s, opt := set(t, "one", coll.Bcast), options()
+	opt.ToShare, opt.Criteria.Mistakes = 0, 1e-4
+	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	c, err := evaluate.Calibrate(context.Background(), s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Stopped || c.HeldSeconds == 0 {
+		t.Fatalf("calibration %+v: want one that is broken off", c)
+	}
+	all, err := evaluate.Compare(context.Background(), design([]evaluate.Set{s}, []string{"own-stop"}, evaluate.Seeds(1, 1)), opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all[0]; got.MachineSeconds <= c.StopSeconds || got.Stop != "right" || !got.Converged {
+		t.Errorf("own-stop %+v, broken off after %g s", got, c.StopSeconds)
+	}
+}

@@ -88,7 +88,7 @@ func (s *sheet) convergence(p ProblemFacts, c Criteria) (template.HTML, error) {
 		mistakes.add(100*e.Mistakes, 100*e.MistakesUpper)
 	}
 	above, below := criteria(p, c)
-	upper := newPlot("", "average slowdown (ratio)")
+	upper := newPlot("", "average slowdown")
 	lower := newPlot("machine time ("+unit.name+")", "mistakes (% of points)")
 	setSlowdowns(&upper.Y, slices.Concat(above.values(), slowdowns.most, slowdowns.values, []float64{1}))
 	_, high := bounds(append(below.values(), mistakes.most...))

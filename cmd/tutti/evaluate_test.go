@@ -42,6 +42,10 @@ func TestCalibrateKeepRefuses(t *testing.T) {
 		t.Errorf("%s; the file holds %q", stderr, readFile(t, keep))
 	}
 	mustTutti(t, codeUsage, "evaluate", "calibrate", "--data", data, "--strategy", "fact")
+	_, stderr = mustTutti(t, codeUsage, "evaluate", "calibrate", "--data", data, "--borne-level", "1")
+	if !strings.Contains(stderr, "borne level 1: want a number between 0 and 1") {
+		t.Error(stderr)
+	}
 }
 
 // Faults of the flags are named before anything is read.
@@ -52,6 +56,7 @@ func TestModelsRefuses(t *testing.T) {
 		"--data none.csv --strategy fact":        "--strategy fact",
 		"--data none.csv --lengths 0":            "lengths 0: want a number above 0",
 		"--data none.csv --steps 2 --lengths -1": "lengths -1",
+		"--data none.csv --split 2":              "split 2: want a number from 0 to 1",
 		"--data none.csv --output xml":           "xml",
 	} {
 		_, stderr := mustTutti(t, codeUsage, append([]string{"evaluate", "models"}, strings.Fields(flags)...)...)
