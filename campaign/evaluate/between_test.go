@@ -115,7 +115,10 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	if got, forests := stat.Mean(mistaken, nil), stat.Mean(mistakenForests, nil); got > forests {
 		t.Errorf("%.1f %% of mistakes between powers of two, with forests %.1f %%", 100*got, 100*forests)
 	}
-	if got > 1.04 || got > forests {
-		t.Errorf("mean slowdown %.3f between powers of two, forests %.3f: want 1.04 at most, and less than theirs", got, forests)
+	if got > forests {
+		t.Errorf("mean slowdown %.3f between powers of two, forests %.3f: want less than theirs", got, forests)
+	}
+	if !testing.Short() && got > 1.04 { // a limit for the mean of all sets
+		t.Errorf("mean slowdown %.3f between powers of two: want 1.04 at most", got)
 	}
 }
