@@ -72,7 +72,7 @@ func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
 }
 
 // Fewer measurements leave more doubt, and the mistakes that are expected are as many as
-// there are, within a factor of six: this machine has no steps, and no size is unlike its
+// there are, six times as many at most and a fourth at least: this machine has no steps, and no size is unlike its
 // neighbours, so that what is expected of them is doubt for nothing.
 func TestDoubtsFallWithData(t *testing.T) {
 	points := dense(t)
@@ -102,8 +102,8 @@ func TestDoubtsFallWithData(t *testing.T) {
 	if later > 2*expected/3 {
 		t.Errorf("expected mistakes fall from %.1f to %.1f, want to two thirds at most", expected, later)
 	}
-	if made == 0 || expected > 6*made || expected < made/6 {
-		t.Errorf("expected mistakes %.1f, made %g: want them within a factor of six", expected, made)
+	if made == 0 || expected > 6*made || expected < made/4 {
+		t.Errorf("expected mistakes %.1f, made %g: want six times as many at most, a fourth at least", expected, made)
 	}
 }
 
