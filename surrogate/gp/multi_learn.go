@@ -8,10 +8,10 @@ import (
 
 // MultiOptions say how FitMulti learns hyper-parameters.
 type MultiOptions struct {
-	Length      []float64 // of steps, and centres of the priors of the other length scales, in the columns' units
-	Steps       float64   // part of the variance of a task's own function that goes by steps
-	Split       float64   // part of it that each value of SplitColumn has of its own
-	SplitColumn int       // of the rows
+	Length      []float64    // of steps, and centres of the priors of the other length scales, in the columns' units
+	Steps       float64      // part of the variance of a task's own function that goes by steps
+	Split       float64      // part of it that each value of SplitColumn has of its own
+	SplitColumn int          // of the rows
 	Noise       float64      // variance of the measurement noise, in the targets' unit squared; it is not learnt
 	Start       *MultiParams // where the search begins; nil: at the centres of the priors
 }
