@@ -57,11 +57,11 @@ func TestLiveWithin(t *testing.T) {
 				env := within(t, m, library, selected, others, "TUTTI_OVER="+over)
 				return servedBy(t, mpitest.Run(t, env, m.Launcher, append([]string{"-n", "2", served, "8192", "300"}, more...)...))
 			}
-			times, last := run("1", slow, " 1 binomial 1 library_default")
-			if last == slow || times[slow] > 150 {
-				t.Errorf("%v, %s in the end: want a faster one soon", times, last)
+			// The last call may be one of what is selected: on a busy machine times change, and all is learnt anew.
+			if times, _ := run("1", slow, " 1 binomial 1 library_default"); times[slow] > 150 {
+				t.Errorf("%v: want a faster one soon", times)
 			}
-			times, last = run("0.03", "binomial", " 1 "+slow)
+			times, last := run("0.03", "binomial", " 1 "+slow)
 			if last != "binomial" || times[slow] == 0 || times[slow] > 2 {
 				t.Errorf("%v, %s in the end: want binomial, and the other tried once or twice", times, last)
 			}

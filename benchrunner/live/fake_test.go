@@ -35,6 +35,7 @@ for case in "$@"; do
 	slower) sleep 2 ;;
 	held) [ -e "$ledger.held" ] || { touch "$ledger.held"; sleep 1000; } ;; # the first time, until it is killed
 	ended) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -TERM $$ ;;
+	shot) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -KILL $$ ;;
 	nolaunch) echo "no such fabric" >&2; exit 7 ;;
 	esac
 	echo "$TUTTI_START $number" >>"$ledger"

@@ -345,8 +345,10 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 // Who ends a job ends its programs first and the script a moment later: no program is
 // blamed for it.
 func TestProgramEndedBeforeScript(t *testing.T) {
-	log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, "ended")))
-	if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {
-		t.Errorf("%d jobs, trials %s: want three that were cut short", len(log.last()), ends(log))
+	for _, how := range []string{"ended", "shot"} {
+		log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, how)))
+		if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {
+			t.Errorf("%s: %d jobs, trials %s: want three that were cut short", how, len(log.last()), ends(log))
+		}
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +127,7 @@ func checkPlaced(t *testing.T, dir string, order coll.Order) {
 func TestSlurmNetwork(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Options{Nodes: 8})
 	t.Setenv("SLURM_CONF", c.Conf)
-	dir := networkCampaign(t, c, "slurm", "DISTANCE_SLOW=6")
+	dir := networkCampaign(t, c, "slurm", "DISTANCE_SLOW=6", "DISTANCE_TIMES=4")
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "DISTANCE_LEAF=4", "DISTANCE_LEAF=8", 1)
 	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -134,9 +136,11 @@ func TestSlurmNetwork(t *testing.T) {
 	if !strings.Contains(out, "node n6") || strings.Count(out, "times as long as usual") == 0 || !strings.Contains(out, "by chance") {
 		t.Errorf("doctor:\n%s", out)
 	}
-	for _, n := range []string{"n1", "n2", "n3", "n4", "n5", "n7", "n8"} {
-		if strings.Contains(out, "node "+n+" ") {
-			t.Errorf("%s is blamed:\n%s", n, out)
+	// One machine in 20 without slow places shows a suspect, by chance.
+	for _, blamed := range regexp.MustCompile(`node (n\d)\s+[^;]*;\s+by chance:\s+(less than )?(\S+)`).FindAllStringSubmatch(out, -1) {
+		chance, err := strconv.ParseFloat(blamed[3], 64)
+		if err != nil || blamed[1] != "n6" && chance < 1e-3 {
+			t.Errorf("%s is blamed, %v:\n%s", blamed[1], err, out)
 		}
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "out", "*"))

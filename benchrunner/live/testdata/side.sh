@@ -65,7 +65,7 @@ tutti_start() {
 	began=$tutti_now
 	(cd "$folder" && export TUTTI_START=$PWD && exec timeout -k 10 "$limit" "$@") </dev/null >"$folder/stdout" 2>"$folder/stderr"
 	code=$?
-	if [ "$code" -eq 143 ]; then sleep 2; fi # who ends a job ends this script a moment after its programs
+	case $code in 137 | 143) sleep 2 ;; esac # who ends a job ends this script a moment after its programs
 	if [ "$code" -ne 0 ]; then # what the launcher left behind on this node
 		for found in $(grep -lzxF -- "TUTTI_START=$PWD/$folder" /proc/[0-9]*/environ 2>/dev/null); do
 			found=${found#/proc/}

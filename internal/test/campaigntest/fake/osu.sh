@@ -8,7 +8,9 @@ name=${0##*/osu_}
 processes=${FAKE_PROCESSES:-${SLURM_NTASKS:-1}}
 rank=${FAKE_RANK:-${SLURM_PROCID:-0}}
 
-# Nothing begins before all processes are there, as with MPI.
+# Nothing begins before all processes are there, as with MPI. The others end well even when
+# the first one falls over before they have ended.
+[ "$rank" = 0 ] || trap '' TERM
 : >"here.$rank"
 [ "$rank" = 0 ] || exit 0
 other=1
