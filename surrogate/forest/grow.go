@@ -176,7 +176,7 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 // leafValue is the mean or, under AbsoluteError, the median of the leaf's rows.
 func (g *grower) leafValue(cells []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
-		return g.t.unscale(g.medians.median(g.t.z, g.stats, cells))
+		return g.t.unscale(g.medians.median(g.t, g.stats, cells))
 	}
 	var s stat
 	for _, c := range cells {
@@ -202,7 +202,7 @@ func (g *grower) bestSplit(p pending) split {
 	}
 	switch {
 	case g.opt.Criterion == AbsoluteError:
-		g.medians.enter(g.t.z, cells)
+		g.medians.enter(g.t, cells)
 	case len(cells) == 2 && g.opt.Criterion != Poisson:
 		return g.splitPair(cells, &n)
 	}

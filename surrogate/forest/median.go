@@ -1,7 +1,6 @@
 package forest
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -15,6 +14,7 @@ type medians struct {
 	byZ    []uint32  // the node's rows by target
 	place  []uint32  // per row: its place in byZ
 	sorted []uint32  // the node's rows by feature
+	keys   []uint64  // rank and row, while rows are sorted
 	left   []float64 // per cut: absolute error of the rows left of it
 	tree   fenwick
 }
@@ -23,41 +23,36 @@ func (m *medians) init(rows int) {
 	m.byZ = make([]uint32, rows)
 	m.place = make([]uint32, rows)
 	m.sorted = make([]uint32, rows)
+	m.keys = make([]uint64, rows)
 	m.left = make([]float64, rows)
 	m.tree.nodes = make([]stat, rows+1)
 }
 
 // enter prepares scan for the rows of one node.
-func (m *medians) enter(z []float64, rows []uint32) {
-	m.tree.z, m.tree.order = z, m.sortByTarget(z, rows)
+func (m *medians) enter(t *table, rows []uint32) {
+	m.tree.z, m.tree.order = t.z, m.sort(m.byZ, t.targets, rows)
 	for k, c := range m.tree.order {
 		m.place[c] = uint32(k)
 	}
 }
 
-func (m *medians) sortByTarget(z []float64, rows []uint32) []uint32 {
-	byZ := m.byZ[:len(rows)]
-	copy(byZ, rows)
-	slices.SortFunc(byZ, func(a, b uint32) int {
-		if c := cmp.Compare(z[a], z[b]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
-	return byZ
+// sort writes rows to the first numbers of to, by rank and then by row, and returns these.
+func (m *medians) sort(to, rank, rows []uint32) []uint32 {
+	keys := m.keys[:len(rows)]
+	for k, c := range rows {
+		keys[k] = uint64(rank[c])<<32 | uint64(c)
+	}
+	slices.Sort(keys)
+	for k, key := range keys {
+		to[k] = uint32(key)
+	}
+	return to[:len(rows)]
 }
 
 // scan improves best by the cut of the entered node that leaves the smallest absolute error
 // around the two medians, and says whether the feature varies there.
 func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
-	s := m.sorted[:len(rows)]
-	copy(s, rows)
-	slices.SortFunc(s, func(a, b uint32) int {
-		if c := cmp.Compare(col[a], col[b]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
+	s := m.sort(m.sorted, col, rows)
 	last := len(s) - 1
 	if col[s[0]] == col[s[last]] {
 		return false
@@ -89,8 +84,8 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 
 // median returns the weighted median target of some rows: the middle of the two central ones
 // when they halve the weight exactly.
-func (m *medians) median(z []float64, stats []stat, rows []uint32) float64 {
-	byZ := m.sortByTarget(z, rows)
+func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
+	byZ, z := m.sort(m.byZ, t.targets, rows), t.z
 	var total uint64
 	for _, c := range byZ {
 		total += uint64(uint32(stats[c].wn))

@@ -27,6 +27,7 @@ type table struct {
 	cells  int
 
 	z            []float64 // targets as trees add them up: (y-shift)/scale, exact, within ±2
+	targets      []uint32  // each row's rank in z, under AbsoluteError alone
 	shift, scale float64
 	yMin, yMax   float64
 }
@@ -48,6 +49,7 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	ranks := t.rank(opt.Workers)
 	if opt.Criterion == AbsoluteError {
 		t.cellPerRow(ranks)
+		t.rankTargets()
 	} else {
 		t.groupCells(ranks)
 	}
@@ -146,6 +148,17 @@ func (t *table) rank(workers int) [][]uint32 {
 		}
 	})
 	return ranks
+}
+
+func (t *table) rankTargets() {
+	sorted := slices.Clone(t.z)
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	t.targets = make([]uint32, t.rows)
+	for i, z := range t.z {
+		at, _ := slices.BinarySearch(sorted, z)
+		t.targets[i] = uint32(at)
+	}
 }
 
 func (t *table) cellPerRow(ranks [][]uint32) {
