@@ -111,35 +111,44 @@ type lane struct {
 	low, high  int64
 }
 
+// sized is a row with what the library's rules know of it.
+type sized struct {
+	Row
+	ranks, ppn int // ppn is 1 where the rules do not know it
+	size       int64
+}
+
+func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, error) {
+	out := make([]sized, len(rows))
+	for i, r := range rows {
+		s := sized{Row: r, ranks: r.Point.Ranks(), ppn: r.Point.PPN, size: size(r.Point)}
+		if opt.ByRanks {
+			s.ppn = 1
+		}
+		if s.size < 0 {
+			return nil, fmt.Errorf("selection: %w: %v: measure of message size %d: want zero or more", ErrRow, r.Point, s.size)
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
 // makeLanes groups rows by layout, or by ranks, lanes ordered by ranks
 // and ppn.
 func makeLanes(rows []Row, size func(coll.Point) int64, opt Options) ([]lane, error) {
-	ppn := func(r Row) int {
-		if opt.ByRanks {
-			return 1
-		}
-		return r.Point.PPN
+	all, err := sizedRows(rows, size, opt)
+	if err != nil {
+		return nil, err
 	}
-	byLane := func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Point.Ranks(), b.Point.Ranks()), cmp.Compare(ppn(a), ppn(b)))
-	}
-	slices.SortStableFunc(rows, byLane)
+	byLane := func(a, b sized) int { return cmp.Or(cmp.Compare(a.ranks, b.ranks), cmp.Compare(a.ppn, b.ppn)) }
+	slices.SortStableFunc(all, func(a, b sized) int { return cmp.Or(byLane(a, b), cmp.Compare(a.size, b.size)) })
 	var lanes []lane
-	for _, group := range chunk(rows, func(a, b Row) bool { return byLane(a, b) == 0 }) {
-		sizes := make(map[coll.Point]int64, len(group))
-		for _, r := range group {
-			s := size(r.Point)
-			if s < 0 {
-				return nil, fmt.Errorf("selection: %w: %v: measure of message size %d: want zero or more", ErrRow, r.Point, s)
-			}
-			sizes[r.Point] = s
+	for _, group := range chunk(all, func(a, b sized) bool { return byLane(a, b) == 0 }) {
+		l := lane{ranks: group[0].ranks, ppn: group[0].ppn}
+		for _, same := range chunk(group, func(a, b sized) bool { return a.size == b.size }) {
+			l.cells = append(l.cells, cell{size: same[0].size, open: openChoices(same, opt.MaxLoss)})
 		}
-		slices.SortStableFunc(group, func(a, b Row) int { return cmp.Compare(sizes[a.Point], sizes[b.Point]) })
 		p := group[0].Point
-		l := lane{ranks: p.Ranks(), ppn: ppn(group[0])}
-		for _, same := range chunk(group, func(a, b Row) bool { return sizes[a.Point] == sizes[b.Point] }) {
-			l.cells = append(l.cells, cell{size: sizes[same[0].Point], open: openChoices(same, opt.MaxLoss)})
-		}
 		l.low, l.high = tunedRange(l.cells, p.MsgBytes <= p.Collective.ElementBytes())
 		lanes = append(lanes, l)
 	}
@@ -161,10 +170,10 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 
 // openChoices returns what rows that the library cannot tell apart may be given:
 // every algorithm within the bound in all of them, or else the one compromise.
-func openChoices(rows []Row, maxLoss float64) []choice {
-	safe := guarded(rows[0])
+func openChoices(rows []sized, maxLoss float64) []choice {
+	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
-		safe = intersect(safe, guarded(r))
+		safe = intersect(safe, guarded(r.Row))
 	}
 	var within []choice
 	compromise, least := choice{alg: coll.Default}, math.Inf(1)
@@ -190,17 +199,17 @@ func openChoices(rows []Row, maxLoss float64) []choice {
 // guarded returns the options of a row that are no slower than the default, or
 // the default when there are none, by algorithm.
 func guarded(r Row) []choice {
-	limit := math.Inf(1)
+	limit, best := math.Inf(1), math.Inf(1)
 	for _, o := range r.Options {
+		best = min(best, o.Seconds)
 		if o.Algorithm.IsDefault() {
 			limit = o.Seconds
 		}
 	}
-	var out []choice
+	out := make([]choice, 0, len(r.Options))
 	for _, o := range r.Options {
 		if o.Seconds <= limit {
-			loss, _ := r.Loss(o.Algorithm)
-			out = append(out, choice{o.Algorithm, loss})
+			out = append(out, choice{o.Algorithm, o.Seconds/best - 1})
 		}
 	}
 	if len(out) == 0 {
