@@ -45,10 +45,11 @@ func predictedScore(evaluations []store.Evaluation) (Score, bool) {
 		return Score{}, false
 	}
 	e := evaluations[len(evaluations)-1]
+	slowdown, mistakes := e.UpperEnds()
 	return Score{
 		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
-		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
+		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: slowdown,
+		Mistakes: e.Mistakes, MistakesHigh: mistakes,
 	}, e.Source == string(campaign.ByPrediction)
 }
 
@@ -118,11 +119,12 @@ func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(
 func curveOf(evaluations []store.Evaluation) []CurvePoint {
 	out := make([]CurvePoint, len(evaluations))
 	for i, e := range evaluations {
+		slowdown, mistakes := e.UpperEnds()
 		out[i] = CurvePoint{
 			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
 			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
 			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,
+			SlowdownUpper: slowdown, MistakesUpper: mistakes,
 		}
 	}
 	return out
