@@ -18,6 +18,7 @@ type Belief struct {
 	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
 	obs        gp.Observations
 	learnt     int // measurements that params are learnt from
+	repeats    []preprocess.Repeat
 	noise      preprocess.Noise
 	params     gp.MultiParams
 	process    *gp.Multi // with steps and split
@@ -35,11 +36,11 @@ func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]co
 	return Options{}.Nothing().Next(ms, repeats, earlier...)
 }
 
-// Next returns the belief of measurements that begin with those of b, and of the same
-// earlier campaigns: that of Believe, where the prior is the default, for less work where b is
-// not Options.Nothing.
+// Next returns the belief of measurements that begin with those of b, or with which those of b
+// begin, and of the same earlier campaigns: that of Believe, where the prior is the default, for
+// less work where b is not Options.Nothing.
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
-	next := &Belief{prior: b.prior, learnt: learntFrom(len(ms))}
+	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms), 1)}
 	next.noise = noiseBy(next.learnt, repeats)
 	known := b.process != nil && b.learnt == next.learnt
 	if known {
@@ -66,14 +67,20 @@ const (
 	// seventh: in between it hardly moves. Of few it is learnt every time.
 	relearnGrowth = 7
 	relearnFirst  = 32
+	// The weights of a stack, which seldom move at all, are learnt anew every third time.
+	reweighEvery = 3
 )
 
-// learntFrom is how many of the first of n measurements hyperparameters and the weights
-// of a stack are learnt from.
-func learntFrom(n int) int {
+// learntFrom is how many of the first of n measurements hyperparameters are learnt from, or,
+// where every is more than 1, what is learnt anew every so many times alone.
+func learntFrom(n, every int) int {
 	from := min(n, relearnFirst)
-	for next := from; next <= n; next += max(1, next/relearnGrowth) {
-		from = next
+	next := from
+	for times := 0; next <= n; times++ {
+		if times%every == 0 {
+			from = next
+		}
+		next += max(1, next/relearnGrowth)
 	}
 	return from
 }

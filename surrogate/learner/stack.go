@@ -23,10 +23,10 @@ var stackWeights = []float64{0, 0.25, 0.5, 0.75, 1}
 //
 // Source: Wolpert, Stacked Generalization, Neural Networks 5 (1992).
 func (l *Learner) stack(ms []coll.Measurement, b *Belief, opt Options) error {
-	l.weighed = learntFrom(len(ms))
+	l.weighed = learntFrom(len(ms), reweighEvery)
 	if before := opt.Before; before != nil && before.weighed == l.weighed {
 		l.weight = before.weight
-	} else if err := l.weigh(ms[:l.weighed], b, opt); err != nil {
+	} else if err := l.weigh(ms, b, opt); err != nil {
 		return err
 	}
 	if l.weight == 0 {
@@ -51,32 +51,32 @@ func (l *Learner) beside(ms []coll.Measurement, obs gp.Observations, opt Options
 	return train(ms, targets, opt.Forest)
 }
 
-// weigh weights the forests by the first measurements of a belief. The weight is the one
-// whose choices among what was measured at each point lose least, the least of equal ones.
+// weigh weights the forests by the first of the measurements of a belief. The weight is the
+// one whose choices among what was measured at each point lose least, the least of equal ones.
 // What both predict there is predicted without the point: by the Gaussian process from
 // other folds, by each forest out of bag.
 func (l *Learner) weigh(ms []coll.Measurement, b *Belief, opt Options) error {
-	obs, of := b.observations(ms, opt.Earlier), l
-	if len(obs.Y) < len(b.obs.Y) {
-		gaussian, err := gp.WithMulti(b.params, obs.Sample(beliefMost))
-		if err != nil {
+	if l.weighed < len(ms) {
+		var err error
+		ms = ms[:l.weighed]
+		if b, err = b.Next(ms, b.repeats, opt.Earlier...); err != nil {
 			return err
 		}
-		of = &Learner{algorithms: l.algorithms, gaussian: gaussian}
 	}
-	forests, err := of.beside(ms, obs, opt)
+	of := &Learner{algorithms: b.algorithms, gaussian: b.process}
+	forests, err := of.beside(ms, b.obs, opt)
 	if err != nil {
 		return err
 	}
-	if len(forests.algorithms) < len(l.algorithms) {
+	if len(forests.algorithms) < len(of.algorithms) {
 		return nil // the others are known from earlier alone
 	}
-	points, err := of.heldOut(obs, forests.outOfBag(len(ms)), opt.Forest.Seed)
+	points, err := of.heldOut(b.obs, forests.outOfBag(len(ms)), opt.Forest.Seed)
 	if err != nil {
 		return err
 	}
 	for j, m := range ms {
-		points[obs.At[j]].weight = opt.weight(m.Point)
+		points[b.obs.At[j]].weight = opt.weight(m.Point)
 	}
 	l.weight = weightOf(points, l.allowed)
 	return nil
