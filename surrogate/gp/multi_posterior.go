@@ -181,22 +181,38 @@ func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 			gamma[k][g] = v - p.gamma[pair.Other][g]
 		}
 	}
+	sides := p.sides(pairs)
 	out := products(p.gammas(rows), gamma)
 	p.eachKin(rows, func(k, i int, here kin) {
-		e := p.entries[i]
+		for _, s := range sides[p.entries[i].Task] {
+			out[k][s.pair] += s.sign * (here.own[p.entries[s.entry].Row] - dot(p.beta[i], p.beta[s.entry]))
+		}
+		if len(p.steps[i]) == 0 {
+			return
+		}
 		for l, pair := range pairs {
-			own := here.own[p.entries[pair.One].Row]
-			if p.entries[pair.One].Task == e.Task {
-				out[k][l] += own - dot(p.beta[i], p.beta[pair.One])
-			}
-			if p.entries[pair.Other].Task == e.Task {
-				out[k][l] -= own - dot(p.beta[i], p.beta[pair.Other])
-			}
 			for s, v := range p.steps[i] {
 				out[k][l] -= v * (p.steps[pair.One][s] - p.steps[pair.Other][s])
 			}
 		}
 	})
+	return out
+}
+
+// side is an entry of a pair, with its sign in the difference.
+type side struct {
+	pair, entry int
+	sign        float64
+}
+
+// sides are those of pairs, by task.
+func (p *Posterior) sides(pairs []Pair) map[int][]side {
+	out := map[int][]side{}
+	for k, pair := range pairs {
+		one, other := p.entries[pair.One].Task, p.entries[pair.Other].Task
+		out[one] = append(out[one], side{k, pair.One, 1})
+		out[other] = append(out[other], side{k, pair.Other, -1})
+	}
 	return out
 }
 
