@@ -4,30 +4,19 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/metrics"
 	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
-// confirming reports whether a round is to check that the criteria hold: by the last
-// evaluation the belief alone says so.
-func (r *run) confirming() bool {
-	n := len(r.result.Evaluations)
-	if r.spec.Judge != ByPrediction || n == 0 {
-		return false
-	}
-	e := r.result.Evaluations[n-1]
-	return r.watch.Holds(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper})
-}
+// confirming reports whether a round is to check that the criteria hold: the last evaluation
+// says so.
+func (r *run) confirming() bool { return r.spec.Judge == ByPrediction && r.holds() }
 
-// checked counts what a round that checks the belief of before has shown, and what those
-// before it have. At each point that was drawn, what was chosen is held against everything that
-// is measured there by now.
+// checked holds the upper ends against what a round that checks the belief of before has
+// shown, and those before it since the criteria hold. At each point that was measured, what was
+// chosen is held against everything that is measured there by now; what that loses on average
+// is the least that upper ends can be.
 func (r *run) checked(before, now *models, eval *store.Evaluation) error {
-	if n := len(r.result.Evaluations); n > 0 {
-		last := r.result.Evaluations[n-1]
-		eval.Checks, eval.CheckLoss, eval.CheckMistakes = last.Checks, last.CheckLoss, last.CheckMistakes
-	}
 	if before == nil || !r.confirming() {
 		return nil
 	}
@@ -35,10 +24,16 @@ func (r *run) checked(before, now *models, eval *store.Evaluation) error {
 	if err != nil {
 		return err
 	}
+	last := r.result.Evaluations[len(r.result.Evaluations)-1]
+	eval.Checks, eval.CheckLoss, eval.CheckMistakes = last.Checks, last.CheckLoss, last.CheckMistakes
 	for _, k := range risks {
 		eval.Checks++
 		eval.CheckLoss += k.Loss
 		eval.CheckMistakes += k.Mistake
+	}
+	if n := float64(eval.Checks); n > 0 {
+		eval.SlowdownUpper = max(eval.SlowdownUpper, 1+eval.CheckLoss/n)
+		eval.MistakesUpper = max(eval.MistakesUpper, eval.CheckMistakes/n)
 	}
 	return nil
 }

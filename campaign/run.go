@@ -393,7 +393,7 @@ func (r *run) stopped() activelearn.StopReason {
 func figuresOf(e store.Evaluation) metrics.Summary {
 	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	if e.SlowdownUpper > 0 {
-		s.Slowdown, s.Mistakes = e.UpperEnds()
+		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper
 	}
 	return s
 }

@@ -68,8 +68,8 @@ type Evaluation struct {
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// Upper ends of what the model predicts; zero where the figures above are no
-	// predictions. See UpperEnds.
+	// Upper ends of what the model predicts, by which the criteria are judged; zero
+	// where the figures above are no predictions.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 	// By how much predictions have been off, over what the model said: the square of the
@@ -80,21 +80,11 @@ type Evaluation struct {
 	// found; see metrics.Borne.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// Points drawn to check a belief that meets the criteria, so far, and what was lost at
-	// them when they were: slowdowns minus one, and mistakes.
+	// Points drawn to check a belief that meets the criteria, since it does, and what was lost
+	// at them: slowdowns minus one, and mistakes.
 	Checks        int     `json:"checks,omitzero"`
 	CheckLoss     float64 `json:"check_loss,omitzero"`
 	CheckMistakes float64 `json:"check_mistakes,omitzero"`
-}
-
-// UpperEnds are those that the criteria are held against: of what the model predicts, but
-// no less than what checks have shown on average.
-func (e Evaluation) UpperEnds() (slowdown, mistakes float64) {
-	slowdown, mistakes = e.SlowdownUpper, e.MistakesUpper
-	if n := float64(e.Checks); n > 0 {
-		slowdown, mistakes = max(slowdown, 1+e.CheckLoss/n), max(mistakes, e.CheckMistakes/n)
-	}
-	return slowdown, mistakes
 }
 
 // Reason is why a strategy asked for a candidate.

@@ -202,9 +202,7 @@ func (c *calibrating) inspect(e store.Evaluation, choose func(coll.Point) coll.A
 		return err
 	}
 	c.Evaluations++
-	upper := metrics.Summary{Points: e.Judged}
-	upper.Slowdown, upper.Mistakes = e.UpperEnds()
-	if upper.Slowdown >= truth.Slowdown && upper.Mistakes >= truth.Mistakes {
+	if e.SlowdownUpper >= truth.Slowdown && e.MistakesUpper >= truth.Mistakes {
 		c.Covered++
 	}
 	good := c.truth.Holds(truth)
@@ -214,6 +212,7 @@ func (c *calibrating) inspect(e store.Evaluation, choose func(coll.Point) coll.A
 	if c.truth.ObserveAll(truth, 1) && c.HeldSeconds == 0 {
 		c.HeldSeconds = e.MachineSeconds
 	}
+	upper := metrics.Summary{Points: e.Judged, Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}
 	if holds := c.predicted.ObserveAll(upper, 1); !c.Stopped {
 		c.Stopped = holds
 		c.at(e, truth, good)
@@ -237,7 +236,7 @@ func (c *calibrating) at(e store.Evaluation, truth metrics.Summary, good bool) {
 	c.Good = good
 	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive
 	c.Slowdown, c.Mistakes = truth.Slowdown, truth.Mistakes
-	c.SlowdownUpper, c.MistakesUpper = e.UpperEnds()
+	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
 }
 
 // exhaust ends a replay that measured everything: the fastest measured algorithm is

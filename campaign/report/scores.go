@@ -45,11 +45,10 @@ func predictedScore(evaluations []store.Evaluation) (Score, bool) {
 		return Score{}, false
 	}
 	e := evaluations[len(evaluations)-1]
-	slowdown, mistakes := e.UpperEnds()
 	return Score{
 		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: slowdown,
-		Mistakes: e.Mistakes, MistakesHigh: mistakes,
+		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
+		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
 	}, e.Source == string(campaign.ByPrediction)
 }
 
@@ -119,12 +118,11 @@ func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(
 func curveOf(evaluations []store.Evaluation) []CurvePoint {
 	out := make([]CurvePoint, len(evaluations))
 	for i, e := range evaluations {
-		slowdown, mistakes := e.UpperEnds()
 		out[i] = CurvePoint{
 			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
 			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
 			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
-			SlowdownUpper: slowdown, MistakesUpper: mistakes,
+			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,
 		}
 	}
 	return out
