@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,14 +12,15 @@ import (
 	"tutti/store"
 )
 
-// Run tunes the problems side by side; the first error cancels the rest. past is what
+// Run tunes the problems side by side, see starts; the first error cancels the rest. past is what
 // the journal knows. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *store.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	c.doubt(past)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.Workers())
-	for i, p := range c.Problems {
+	for _, i := range c.starts() {
+		p := c.Problems[i]
 		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -28,6 +30,21 @@ func (c *Campaign) Run(ctx context.Context, past *store.State, log campaign.Log,
 		})
 	}
 	return results, group.Wait()
+}
+
+// starts is the order in which problems begin. Where some run side by side it is the largest
+// space first: it takes longest, and at the end the others would wait for it.
+func (c *Campaign) starts() []int {
+	order := make([]int, len(c.Problems))
+	for i := range order {
+		order[i] = i
+	}
+	if c.Workers() > 1 {
+		slices.SortStableFunc(order, func(i, j int) int {
+			return cmp.Compare(c.Problems[j].Space.Size(), c.Problems[i].Space.Size())
+		})
+	}
+	return order
 }
 
 // doubt makes the machines of libraries wary of which the journal has no measurement.

@@ -77,6 +77,22 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// Side by side the largest space begins first; one after another the order of the libraries stays.
+func TestStarts(t *testing.T) {
+	for _, tc := range []struct {
+		workers string
+		want    []int
+	}{{"1", []int{0, 1}}, {"2", []int{1, 0}}} {
+		c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()), "workers="+tc.workers)
+		if one, other := c.Problems[0].Space.Size(), c.Problems[1].Space.Size(); one >= other {
+			t.Fatalf("%d and %d candidates: want the second space to be larger", one, other)
+		}
+		if got := c.Starts(); !slices.Equal(got, tc.want) {
+			t.Errorf("%s workers: order %v, want %v", tc.workers, got, tc.want)
+		}
+	}
+}
+
 // A folder that was moved is the campaign's folder where it is now.
 func TestRecallMoved(t *testing.T) {
 	dir := ran(t)

@@ -1,0 +1,4 @@
+package assembly
+
+// Starts is the order in which problems begin.
+func (c *Campaign) Starts() []int { return c.starts() }
