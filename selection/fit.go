@@ -118,6 +118,7 @@ type sized struct {
 	size       int64
 }
 
+// sizedRows adds that to rows.
 func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sized, error) {
 	out := make([]sized, len(rows))
 	for i, r := range rows {
