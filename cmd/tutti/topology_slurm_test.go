@@ -137,7 +137,7 @@ func TestSlurmNetwork(t *testing.T) {
 		t.Errorf("doctor:\n%s", out)
 	}
 	// One machine in 20 without slow places shows a suspect, by chance.
-	for _, blamed := range regexp.MustCompile(`node (n\d)\s+[^;]*;\s+by chance:\s+(less than )?(\S+)`).FindAllStringSubmatch(out, -1) {
+	for _, blamed := range regexp.MustCompile(`node (n\d)\s+[^;]*;\s+by\s+chance:\s+(less\s+than\s+)?(\S+)`).FindAllStringSubmatch(out, -1) {
 		chance, err := strconv.ParseFloat(blamed[3], 64)
 		if err != nil || blamed[1] != "n6" && chance < 1e-3 {
 			t.Errorf("%s is blamed, %v:\n%s", blamed[1], err, out)
