@@ -49,6 +49,22 @@ func waiting(gate <-chan struct{}, which func(path string) bool) func(http.Respo
 	}
 }
 
+// halting holds an answer back after so many writes until the gate is closed.
+type halting struct {
+	http.ResponseWriter
+	gate   <-chan struct{}
+	writes int
+}
+
+func (h *halting) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+func (h *halting) Write(b []byte) (int, error) {
+	if h.writes--; h.writes < 0 {
+		<-h.gate
+	}
+	return h.ResponseWriter.Write(b)
+}
+
 func isStream(path string) bool { return strings.HasSuffix(path, "/events") }
 
 // heard notes every text that the page shows at any time, into window.heard.
@@ -97,16 +113,35 @@ func TestSlowList(t *testing.T) {
 	}
 }
 
-// A campaign whose journal has not come yet says so, and not what an empty one would.
+// A campaign whose journal has not come yet, or not all of it, says so, and not what an empty
+// one would.
 func TestSlowJournal(t *testing.T) {
+	for _, writes := range []int{0, 5} {
+		slowJournal(t, writes)
+	}
+}
+
+func slowJournal(t *testing.T, writes int) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)
 	gate := make(chan struct{})
-	home := serveThrough(t, f, waiting(gate, isStream))
+	a, err := api.New(f, api.Options{Version: "test", Page: assets.Handler()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isStream(r.URL.Path) {
+			w = &halting{w, gate, writes}
+		}
+		a.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { a.Close(); server.Close() })
+	home := server.URL
 	ctx := pagetest.Browse(t, home)
 	listen(t, ctx)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))
 	pagetest.Until(t, ctx, `document.querySelector(".loading")?.checkVisibility() && document.querySelector("h1")?.textContent === "first"`)
+	time.Sleep(500 * time.Millisecond) // longer than the page waits before it draws
 	close(gate)
 	pagetest.Until(t, ctx, drawn+` && document.querySelector(".loading") === null`)
 	wrong := []string{"The graph begins with the first evaluation.", "no batch yet", "No job yet.", "Recorded measurements: nothing is submitted.", "Nothing is learnt of this problem yet.", "Files are written when the campaign ends."}

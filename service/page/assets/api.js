@@ -68,7 +68,7 @@ export async function sendToken(token) {
   if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({ title: 'This token is not known.' })));
 }
 
-const kinds = ['header', 'batch', 'job', 'trial', 'evaluation', 'hpo', 'stop', 'resume', 'verify', 'campaign', 'schedule', 'online'];
+const kinds = ['header', 'batch', 'job', 'trial', 'evaluation', 'grow', 'hpo', 'stop', 'resume', 'verify', 'campaign', 'schedule', 'online'];
 const again = 3000; // ms
 
 // stream reads the events after number last until it is closed or the row has ended: take(kind, data, seq) for each,
