@@ -23,15 +23,21 @@ import (
 // serveThrough offers the fake behind what disturbs requests on their way.
 func serveThrough(t *testing.T, f *fake, disturb func(http.ResponseWriter, *http.Request) (answered bool)) string {
 	t.Helper()
+	return serveBehind(t, f, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !disturb(w, r) {
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// serveBehind offers the fake behind what hands requests on to it.
+func serveBehind(t *testing.T, f *fake, hand func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
+	t.Helper()
 	a, err := api.New(f, api.Options{Version: "test", Page: assets.Handler()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !disturb(w, r) {
-			a.ServeHTTP(w, r)
-		}
-	}))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hand(w, r, a) }))
 	t.Cleanup(func() { a.Close(); server.Close() })
 	return server.URL
 }
@@ -49,10 +55,11 @@ func waiting(gate <-chan struct{}, which func(path string) bool) func(http.Respo
 	}
 }
 
-// halting holds an answer back after so many writes until the gate is closed.
+// halting holds an answer back after so many writes until the gate is closed, or the page gone.
 type halting struct {
 	http.ResponseWriter
 	gate   <-chan struct{}
+	gone   <-chan struct{}
 	writes int
 }
 
@@ -60,7 +67,10 @@ func (h *halting) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 func (h *halting) Write(b []byte) (int, error) {
 	if h.writes--; h.writes < 0 {
-		<-h.gate
+		select {
+		case <-h.gate:
+		case <-h.gone:
+		}
 	}
 	return h.ResponseWriter.Write(b)
 }
@@ -125,18 +135,12 @@ func slowJournal(t *testing.T, writes int) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Done, 1, -1)
 	gate := make(chan struct{})
-	a, err := api.New(f, api.Options{Version: "test", Page: assets.Handler()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	home := serveBehind(t, f, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if isStream(r.URL.Path) {
-			w = &halting{w, gate, writes}
+			w = &halting{w, gate, r.Context().Done(), writes}
 		}
-		a.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() { a.Close(); server.Close() })
-	home := server.URL
+		next.ServeHTTP(w, r)
+	})
 	ctx := pagetest.Browse(t, home)
 	listen(t, ctx)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#/campaigns/c1"))

@@ -49,6 +49,20 @@ func (c *numbering) enlarge() {
 	}
 }
 
+// ranked returns the distinct values of n rows, ascending, and each row's rank among them.
+func ranked(n int, of func(row int) float64) (values []float64, ranks []uint32) {
+	var seen numbering
+	ranks = make([]uint32, n)
+	for i := range ranks {
+		ranks[i] = seen.number(of(i))
+	}
+	values, byNumber := merge(&seen)
+	for i, number := range ranks {
+		ranks[i] = byNumber[0][number]
+	}
+	return values, ranks
+}
+
 // merge returns the distinct values of several numberings, ascending, and for each numbering the
 // rank of each of its numbers.
 func merge(parts ...*numbering) (values []float64, ranks [][]uint32) {

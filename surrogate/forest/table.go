@@ -49,7 +49,7 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	ranks := t.rank(opt.Workers)
 	if opt.Criterion == AbsoluteError {
 		t.cellPerRow(ranks)
-		t.rankTargets()
+		_, t.targets = ranked(t.rows, func(i int) float64 { return t.z[i] })
 	} else {
 		t.groupCells(ranks)
 	}
@@ -135,30 +135,10 @@ func (t *table) rank(workers int) [][]uint32 {
 	ranks := make([][]uint32, t.dim)
 	spread(workers, t.dim, func(int) func(int) {
 		return func(f int) {
-			var seen numbering
-			r := make([]uint32, t.rows)
-			for i := range r {
-				r[i] = seen.number(t.x[i*t.dim+f])
-			}
-			values, byNumber := merge(&seen)
-			for i, number := range r {
-				r[i] = byNumber[0][number]
-			}
-			t.values[f], ranks[f] = values, r
+			t.values[f], ranks[f] = ranked(t.rows, func(i int) float64 { return t.x[i*t.dim+f] })
 		}
 	})
 	return ranks
-}
-
-func (t *table) rankTargets() {
-	sorted := slices.Clone(t.z)
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
-	t.targets = make([]uint32, t.rows)
-	for i, z := range t.z {
-		at, _ := slices.BinarySearch(sorted, z)
-		t.targets[i] = uint32(at)
-	}
 }
 
 func (t *table) cellPerRow(ranks [][]uint32) {

@@ -17,8 +17,8 @@ type Belief struct {
 	prior      Prior
 	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
 	obs        gp.Observations
-	learnt     int // measurements that params are learnt from
-	repeats    []preprocess.Repeat
+	learnt     int                 // measurements that params are learnt from
+	repeats    []preprocess.Repeat // those that it was formed with
 	noise      preprocess.Noise
 	params     gp.MultiParams
 	process    *gp.Multi // with steps and split
@@ -71,8 +71,8 @@ const (
 	reweighEvery = 3
 )
 
-// learntFrom is how many of the first of n measurements hyperparameters are learnt from, or,
-// where every is more than 1, what is learnt anew every so many times alone.
+// learntFrom is how many of the first of n measurements hyperparameters are learnt from; with
+// every above 1, what is learnt anew only every so many times that they are.
 func learntFrom(n, every int) int {
 	from := min(n, relearnFirst)
 	next := from

@@ -78,13 +78,13 @@ func BenchmarkBelieve(b *testing.B) {
 	}
 }
 
-// A belief and a stack that follow earlier ones are those that are formed anew, whether
-// something is learnt again in between or not.
+// A belief and a stack that follow others are those that are formed anew, whether something is
+// learnt again in between or not, and of fewer measurements, too.
 func TestNextIsThatFormedAnew(t *testing.T) {
 	all := few(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Stack}
 	belief := opt.Nothing()
-	for _, n := range []int{40, 42, 60, len(all)} {
+	for _, n := range []int{40, 42, 60, len(all), 42} {
 		var err error
 		if belief, err = belief.Next(all[:n], nil); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ export async function campaignView(main, [id], link) {
   view.drawCampaign();
   const source = stream(['campaigns', id, 'events'], (kind, record, seq) => view.take(kind, record, seq), (state) => {
     link(state);
-    if (state === 'ended') view.ended();
+    if (state === 'ended') view.askCampaign();
   });
   const timer = setInterval(() => view.askCampaign(), 5000);
   return () => {
@@ -30,8 +30,7 @@ class View {
     this.id = id;
     this.campaign = campaign;
     this.journal = new Journal();
-    this.seen = 0; // lines of the journal that have come, of
-    this.there = campaign.progress.records; // those that there are: before, nothing is drawn that would say what lacks
+    this.there = campaign.progress.records; // lines that the journal has: before all have come, what lacks may be on its way
     this.chosen = null; // key of a problem
     this.heading = el('h1');
     this.state = el('span');
@@ -56,15 +55,8 @@ class View {
 
   take(kind, record, seq) {
     this.journal.apply(kind, record, seq);
-    this.seen = seq;
     this.draw();
     if (kind !== 'trial') this.askCampaign();
-  }
-
-  ended() {
-    this.there = 0;
-    this.draw();
-    this.askCampaign();
   }
 
   async ask() {
@@ -97,7 +89,7 @@ class View {
   }
 
   drawJournal() {
-    if (this.seen < this.there) return;
+    if ((this.journal.log.at(-1)?.seq ?? 0) < this.there) return;
     this.loading.remove();
     this.body.hidden = false;
     const problems = [...this.journal.problems.values()];
