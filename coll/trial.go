@@ -16,6 +16,7 @@ type Measurement struct {
 	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, launch included
 	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of which this is the time, others ran beside it there; 0: those of the point
 	Rep         int     `json:"rep,omitzero"`        // number of the repetition in recorded data, from 1; 0: of none
+	Job         string  `json:"job,omitzero"`        // name of the job that carried it; empty when unknown
 
 	Placement Placement `json:"placement,omitzero"`
 }
@@ -54,5 +55,4 @@ type Trial struct {
 	State   TrialState `json:"state"`
 	Phase   string     `json:"phase,omitzero"` // of a failed trial: launch, run or parse
 	Error   string     `json:"error,omitzero"`
-	Job     string     `json:"job,omitzero"` // name of the job that carried it
 }

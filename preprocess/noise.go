@@ -23,6 +23,7 @@ type Repeat struct {
 type Noise struct {
 	sizes []float64 // log2(bytes + 1) of the repeats, each once
 	shown []shown   // by variance
+	job   float64
 }
 
 // shown is what a repeat shows.
@@ -55,6 +56,12 @@ func NoiseOf(repeats []Repeat) Noise {
 	return n
 }
 
+// WithJob is n where a job moves all that it measures by as much, with this variance.
+func (n Noise) WithJob(variance float64) Noise {
+	n.job = variance
+	return n
+}
+
 // Between is the variance of log10 of a time between jobs, MeasurementNoise at least. It goes
 // by the median of the repeats, each weighted by how near its size is: that a job is far off
 // now and then says nothing of the others. O(n) operations for n repeats.
@@ -75,7 +82,7 @@ func (n Noise) Between(p coll.Point) float64 {
 		median = s.variance
 		passed += weights[s.size]
 	}
-	return median
+	return max(median, MeasurementNoise+n.job)
 }
 
 // Of is the variance of log10 of a measured time: that between jobs, and that of the

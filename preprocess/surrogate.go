@@ -36,6 +36,7 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise Noi
 	var o gp.Observations
 	row := map[coll.Point]int{}
 	var points []coll.Point
+	var jobs []job
 	add := func(m coll.Measurement, task, source int) {
 		u, known := row[m.Point]
 		if !known {
@@ -45,6 +46,7 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise Noi
 		}
 		o.At, o.Task, o.Y = append(o.At, u), append(o.Task, task), append(o.Y, math.Log10(m.Seconds))
 		o.Extra = append(o.Extra, noise.Of(m)-MeasurementNoise)
+		jobs = append(jobs, job{source, m.Job})
 		if len(earlier) > 0 {
 			o.Source = append(o.Source, source)
 		}
@@ -60,5 +62,27 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise Noi
 		}
 	}
 	o.X = SurrogateRows(points)
+	o.Job = numbered(jobs)
 	return o
+}
+
+// job is one of a campaign.
+type job struct {
+	source int
+	name   string
+}
+
+// numbered are the numbers of jobs, from 1 in their order; 0 for those without a name.
+func numbered(jobs []job) []int {
+	number, out := map[job]int{}, make([]int, len(jobs))
+	for i, j := range jobs {
+		if j.name == "" {
+			continue
+		}
+		if number[j] == 0 {
+			number[j] = len(number) + 1
+		}
+		out[i] = number[j]
+	}
+	return out
 }

@@ -182,8 +182,8 @@ func (s sight) parts(outcomes [][]benchrunner.Outcome) []part {
 
 func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobName string) coll.Trial {
 	t := coll.Trial{
-		Measurement: coll.Measurement{Candidate: req.Candidate, CostSeconds: cost},
-		Attempt:     req.Attempt, State: coll.TrialFailed, Phase: o.Phase, Error: o.Error, Job: jobName,
+		Measurement: coll.Measurement{Candidate: req.Candidate, CostSeconds: cost, Job: jobName},
+		Attempt:     req.Attempt, State: coll.TrialFailed, Phase: o.Phase, Error: o.Error,
 	}
 	if o.State == benchrunner.OutcomeDone {
 		t.State, t.Phase, t.Error = coll.TrialDone, "", ""

@@ -198,7 +198,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 		candidates[i] = r.Candidate
 		run[i] = m.drawn(r).CostSeconds
 	}
-	costs, job := m.prices(candidates, run), m.job(batch)
+	costs, job, name := m.prices(candidates, run), m.job(batch), fmt.Sprintf("%s-r%d", batch.Label, batch.Round)
 	for i, r := range batch.Requests {
 		if r.Ended {
 			continue
@@ -206,7 +206,9 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := log.Trial(m.trial(r, costs[i], job)); err != nil {
+		t := m.trial(r, costs[i], job)
+		t.Job = name
+		if err := log.Trial(t); err != nil {
 			return err
 		}
 	}

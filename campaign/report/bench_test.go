@@ -48,8 +48,8 @@ func BenchmarkAddJournal(b *testing.B) {
 				state = coll.TrialFailed
 			}
 			records = append(records, store.Record{Kind: store.KindTrial, Problem: bcast, Round: round, Trial: &coll.Trial{
-				Measurement: coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(10*job + k)}}, Seconds: 1},
-				Job:         name, Attempt: 1, State: state, Phase: "run", Error: "crashed",
+				Measurement: coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(10*job + k)}}, Seconds: 1, Job: name},
+				Attempt:     1, State: state, Phase: "run", Error: "crashed",
 			}})
 		}
 	}

@@ -166,10 +166,10 @@ func (s *script) job(r store.Record) {
 	tell(job)
 	for _, c := range r.Batch {
 		seconds := s.seconds(r.Problem, c.Algorithm.String(), c.Nodes, c.PPN, c.MsgBytes)
-		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds, Low: seconds * 0.98, High: seconds * 1.03, Samples: 120, CostSeconds: 4}, Attempt: 1, State: coll.TrialDone, Job: job.Name}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds, Low: seconds * 0.98, High: seconds * 1.03, Samples: 120, CostSeconds: 4, Job: job.Name}, Attempt: 1, State: coll.TrialDone}
 		s.progress.Trials++
 		if s.random.IntN(40) == 0 {
-			t.Measurement = coll.Measurement{Candidate: c, CostSeconds: 4}
+			t.Measurement = coll.Measurement{Candidate: c, CostSeconds: 4, Job: job.Name}
 			t.State, t.Phase, t.Error = coll.TrialFailed, "run", "killed after 60 s"
 			s.progress.FailedTrials++
 		}

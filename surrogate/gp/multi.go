@@ -31,6 +31,8 @@ import (
 // learnt with the rest: a few observations of source 0 beside those of others say what
 // the others are worth. Posteriors, means and entries are those of source 0.
 //
+// Observations may have been made by jobs, each of which moves all of its own by as much.
+//
 // Source: Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction (NIPS
 // 2007), with the task covariances 1 and δ of hierarchical models (Hensman, Lawrence
 // and Rattray, BMC Bioinformatics 14, 2013); sources as the co-kriging of Kennedy and
@@ -48,7 +50,9 @@ type Multi struct {
 // Observations of tasks at rows: number j is Y[j], of task Task[j] at row At[j] of
 // X, from source Source[j]. The rows of X are distinct; tasks and sources count from
 // 0. A nil Source means 0 for all. Extra is the variance of the noise of Y[j] beyond that of
-// every observation, nil for none.
+// every observation, nil for none. Job[j] is the job that made Y[j], counted from 1, and 0 for none that
+// does anything to it; nil means 0 for all. What a job does is part of the extra noise, which is
+// that much at least.
 type Observations struct {
 	X      [][]float64
 	At     []int
@@ -56,6 +60,7 @@ type Observations struct {
 	Source []int
 	Y      []float64
 	Extra  []float64
+	Job    []int
 }
 
 // extra noise of observation j.
@@ -64,6 +69,23 @@ func (o Observations) extra(j int) float64 {
 		return 0
 	}
 	return o.Extra[j]
+}
+
+// job of observation j.
+func (o Observations) job(j int) int {
+	if o.Job == nil {
+		return 0
+	}
+	return o.Job[j]
+}
+
+// jobs is the number of the last one.
+func (o Observations) jobs() int {
+	last := 0
+	for _, job := range o.Job {
+		last = max(last, job)
+	}
+	return last
 }
 
 // source of observation j.
@@ -95,6 +117,7 @@ type MultiParams struct {
 	Shared       float64   // of s
 	Rough        float64   // of r_a
 	Noise        float64
+	Job          float64 // of what a job does
 	// By how much another source differs; zero where there is none.
 	ChangeLevel    float64 // of d_i
 	Change         float64 // of e_i
@@ -115,6 +138,9 @@ func (o Observations) validate() error {
 	if o.Extra != nil && len(o.Extra) != len(o.Y) {
 		return fmt.Errorf("%w: %d targets with %d variances", ErrShape, len(o.Y), len(o.Extra))
 	}
+	if o.Job != nil && len(o.Job) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets from %d jobs", ErrShape, len(o.Y), len(o.Job))
+	}
 	for j := range o.Y {
 		if err := o.validateOne(j); err != nil {
 			return err
@@ -128,6 +154,8 @@ func (o Observations) validateOne(j int) error {
 	switch e := o.extra(j); {
 	case !(e >= 0) || math.IsInf(e, 0):
 		return fmt.Errorf("%w: observation %d has the variance %g", ErrValue, j, e)
+	case o.job(j) < 0:
+		return fmt.Errorf("%w: observation %d is of job %d", ErrValue, j, o.job(j))
 	case o.source(j) < 0:
 		return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
 	case !finite(o.Y[j]) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0:
@@ -152,7 +180,7 @@ func (p MultiParams) validate(dim int) error {
 			return err
 		}
 	}
-	for _, v := range []float64{p.Own, p.Level, p.Shared, p.Rough, p.ChangeLevel, p.Change, p.ChangeOwnLevel, p.ChangeOwn} {
+	for _, v := range []float64{p.Own, p.Level, p.Shared, p.Rough, p.Job, p.ChangeLevel, p.Change, p.ChangeOwnLevel, p.ChangeOwn} {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("%w: variance %g", ErrValue, v)
 		}

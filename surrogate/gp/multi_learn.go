@@ -37,6 +37,9 @@ var changePriors = []variancePrior{
 	{1e-4, 2, 1e-7, 1e2}, // smooth part of a task
 }
 
+// What a job does is taken to be a tenth of the measurement noise; relative to that.
+var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
+
 const (
 	multiLengthSD  = 1.0 // of the logarithm of a length scale: a factor of 2.7
 	multiLengthMax = 4.0 // and at most so much from the centre
@@ -90,12 +93,16 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 		return MultiParams{}, err
 	}
 	unit := scale * scale
-	b := opt.belief(obs.sources())
+	b := opt.belief(unit, obs.sources())
 	start := append([]float64(nil), b.centre...)
 	if opt.Start != nil {
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}
-	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit, unit: unit}
+	obs.Extra = slices.Clone(obs.Extra)
+	for j := range obs.Extra {
+		obs.Extra[j] /= unit
+	}
+	l := &multiLikelihood{obs: obs, y: y, noise: opt.Noise / unit}
 	best, err := learn(l, b, [][]float64{start}, tolerance{evals: multiEvals, gradient: 1e-3, absolute: 1e-2, iterations: 2})
 	if err != nil {
 		return MultiParams{}, err
@@ -107,7 +114,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 }
 
 // belief about theta, see multiParams.
-func (o MultiOptions) belief(sources bool) *belief {
+func (o MultiOptions) belief(unit float64, sources bool) *belief {
 	b := &belief{}
 	for range 2 {
 		for _, length := range o.Length {
@@ -115,6 +122,8 @@ func (o MultiOptions) belief(sources bool) *belief {
 			b.add(at, multiLengthSD, at-multiLengthMax, at+multiLengthMax)
 		}
 	}
+	noise := math.Log(max(o.Noise/unit, leastNoise))
+	b.add(noise+math.Log(jobPrior.centre), jobPrior.sd, noise+math.Log(jobPrior.low), noise+math.Log(jobPrior.high))
 	priors := multiPriors
 	if sources {
 		priors = append(slices.Clip(priors), changePriors...)
@@ -128,7 +137,7 @@ func (o MultiOptions) belief(sources bool) *belief {
 // variances that are learnt, in the order of theta.
 func (p *MultiParams) variances() []*float64 {
 	return []*float64{
-		&p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
+		&p.Job, &p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
 		&p.ChangeLevel, &p.Change, &p.ChangeOwnLevel, &p.ChangeOwn,
 	}
 }
@@ -147,7 +156,7 @@ func multiParams(theta []float64, d int, unit float64) MultiParams {
 	return p
 }
 
-// theta of n numbers; -Inf is the logarithm of no variance.
+// theta of n numbers; -Inf is the logarithm of nothing.
 func (p MultiParams) theta(unit float64, n int) []float64 {
 	var out []float64
 	for _, lengths := range [][]float64{p.CommonLength, p.OwnLength} {
@@ -183,6 +192,9 @@ func (o Observations) Sample(most int) Observations {
 		out.Y = append(out.Y, o.Y[j])
 		if o.Extra != nil {
 			out.Extra = append(out.Extra, o.Extra[j])
+		}
+		if o.Job != nil {
+			out.Job = append(out.Job, o.Job[j])
 		}
 	}
 	return out

@@ -6,10 +6,9 @@ import "math"
 // gradient at theta, see multiParams. Its storage, about n² numbers for n observations
 // and 4u² for u rows, serves every evaluation.
 type multiLikelihood struct {
-	obs   Observations
+	obs   Observations // but for Y, which is y; Extra in the unit of y
 	y     []float64
 	noise float64
-	unit  float64 // of the extra noise: what the targets' variance of 1 stands for
 
 	theta  []float64 // of the state below; nil before the first evaluation
 	loglik float64
@@ -18,6 +17,7 @@ type multiLikelihood struct {
 	k      *kinship    // of the rows
 	root   [][]float64 // L⁻ᵀ
 	sums   rowWeights
+	job    float64 // sum of G over pairs of observations whose covariance goes by what their job does
 }
 
 // mostLog bounds theta: what exceeds it has no finite exponential worth looking at.
@@ -43,7 +43,7 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 	l.k.relate(p, l.obs.X)
 	_, ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
 		l.k.fill(p, l.obs, i, row)
-		row[i] += l.noise + l.obs.extra(i)/l.unit
+		p.disturb(l.obs, i, row)
 	})
 	if !ok {
 		return l.loglik
@@ -59,7 +59,9 @@ func (l *multiLikelihood) value(theta []float64) float64 {
 
 // params are those of theta where the targets have variance 1; without steps.
 func (l *multiLikelihood) params(theta []float64) MultiParams {
-	return multiParams(theta, len(l.obs.X[0]), 1)
+	p := multiParams(theta, len(l.obs.X[0]), 1)
+	p.Noise = l.noise
+	return p
 }
 
 // gradient sets grad to the derivatives at theta; to zero where value is -Inf. O(2n³/3)
@@ -71,9 +73,10 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 		return
 	}
 	p := l.params(theta)
-	w := l.weights()
+	w := l.weights(p)
 	d := len(l.obs.X[0])
-	lengths, own, tail := grad[:d], grad[d:2*d], grad[2*d:]
+	lengths, own, tail := grad[:d], grad[d:2*d], grad[2*d+1:]
+	grad[2*d] = l.job
 	for i, x := range l.obs.X {
 		for j, row := range l.obs.X[:i+1] {
 			all, same := w.all[i][j], w.same[i][j]
@@ -108,8 +111,8 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 		lengths[k] /= p.CommonLength[k] * p.CommonLength[k]
 		own[k] /= p.OwnLength[k] * p.OwnLength[k]
 	}
-	for k, variance := range p.variances()[:len(tail)] {
-		tail[k] *= *variance
+	for k, variance := range p.variances()[:len(grad)-2*d] {
+		grad[2*d+k] *= *variance
 	}
 }
 
@@ -119,7 +122,7 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 // are of one source other than 0, nil when there is none.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
-func (l *multiLikelihood) weights() rowWeights {
+func (l *multiLikelihood) weights(p MultiParams) rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {
 		l.root = newRows(n, n)
@@ -135,6 +138,7 @@ func (l *multiLikelihood) weights() rowWeights {
 			l.sums.source, l.sums.sourceTask = newRows(u, u), newRows(u, u)
 		}
 	}
+	l.job = 0
 	w := l.sums
 	for _, sums := range [][][]float64{w.all, w.same, w.source, w.sourceTask} {
 		for _, row := range sums {
@@ -152,6 +156,9 @@ func (l *multiLikelihood) weights() rowWeights {
 					g := alpha[i]*alpha[j] - c[(i-first)*blockLen+j-left]
 					if i == j {
 						g /= 2
+					}
+					if job := l.obs.job(i); job > 0 && job == l.obs.job(j) && (i != j || p.Job > l.obs.extra(i)) {
+						l.job += g
 					}
 					w.add(l.obs, i, j, g)
 				}

@@ -1,18 +1,21 @@
 package gp
 
+import "math"
+
 // parts is a factored covariance of observations of several tasks. It costs less than one
 // factor of the whole, since given what is common to the tasks each is on its own:
 //
-//	K = Z·G·Zᵀ + D,  G = R·Rᵀ,  D = L·Lᵀ
+//	K = Z·G·Zᵀ + J·Jᵀ + D,  G = R·Rᵀ,  D = L·Lᵀ
 //
 // G is the covariance of what all tasks have in common at each row of each source, here
-// called a group; Z says of which group an observation is; D, what tasks have of their own
-// and the noise, is of one block for each task. By the matrix inversion lemma (Rasmussen and
+// called a group; Z says of which group an observation is; J has a column for each job, with
+// the deviation of what is common to the job's observations; D, what tasks have of their own
+// and the rest of the noise, is of one block for each task. By the matrix inversion lemma (Rasmussen and
 // Williams 2006, appendix A.3)
 //
-//	K⁻¹ = L⁻ᵀ·(I - Wᵀ·W)·L⁻¹,  W = M⁻¹·T,  T = (L⁻¹·Z·R)ᵀ,  M·Mᵀ = B = I + T·Tᵀ
+//	K⁻¹ = L⁻ᵀ·(I - Wᵀ·W)·L⁻¹,  W = M⁻¹·T,  T = (L⁻¹·[Z·R J])ᵀ,  M·Mᵀ = B = I + T·Tᵀ
 //
-// No eigenvalue of B is below 1. O(u³ + u²·n + Σn_a³) operations for u groups and n
+// No eigenvalue of B is below 1. O(u³ + u²·n + Σn_a³) operations for u groups and jobs and n
 // observations, n_a of them of a task.
 type parts struct {
 	group  []int       // of each observation
@@ -48,13 +51,13 @@ func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bo
 				v := obs.At[of[j]]
 				row[j] = p.apart(k.own[max(u, v)][min(u, v)], u == v, s != 0 && s == obs.source(of[j]))
 			}
-			row[i] += p.Noise + obs.extra(of[i])
+			row[i] += p.noise(obs, of[i]) - p.together(obs, of[i], of[i])
 		})
 	}
 	if !ok {
 		return nil, nil, false
 	}
-	known := t.known(len(obs.Y))
+	known := t.known(p, obs)
 	if !t.join(known) {
 		return nil, nil, false
 	}
@@ -117,13 +120,20 @@ func (t *parts) arrange(obs Observations) (source []int) {
 	return source
 }
 
-// known returns T for n observations.
-func (t *parts) known(n int) [][]float64 {
-	known := newRows(len(t.row), n)
+// known returns T.
+func (t *parts) known(p MultiParams, obs Observations) [][]float64 {
+	jobs := 0
+	if p.Job > 0 {
+		jobs = obs.jobs()
+	}
+	known := newRows(len(t.row)+jobs, len(obs.Y))
 	for a, of := range t.tasks {
 		for i, j := range of {
 			for k, r := range t.common.rows[t.group[j]][:t.group[j]+1] {
 				known[k][t.first[a]+i] = r
+			}
+			if job := obs.job(j); job > 0 && p.Job > 0 {
+				known[len(t.row)+job-1][t.first[a]+i] = math.Sqrt(p.Job)
 			}
 		}
 		t.own[a].solve(t.columns(known, a), 0)

@@ -5,10 +5,12 @@ import (
 	"testing"
 )
 
-// What parts say is what one factor of the whole covariance says, with several sources,
+// What parts say is what one factor of the whole covariance says, with several sources, jobs,
 // extra noise and pending entries, too.
 func TestPartsAreTheWhole(t *testing.T) {
-	for _, o := range []Observations{related(40, 5), earlier(30, 6, 3, func(int) float64 { return 0.1 })} {
+	disturbed := related(40, 5)
+	disturbed.Job = jobs(len(disturbed.Y))
+	for _, o := range []Observations{related(40, 5), disturbed, earlier(30, 6, 3, func(int) float64 { return 0.1 })} {
 		o.Extra = make([]float64, len(o.Y))
 		for j := range o.Extra {
 			o.Extra[j] = 1e-3 * float64(j%3)
@@ -52,7 +54,7 @@ func wholeInverse(t *testing.T, m *Multi) [][]float64 {
 	var f factor
 	_, ok := f.build(n, m.params.variance(), func(i int, row []float64) {
 		k.fill(m.params, m.obs, i, row)
-		row[i] += m.params.Noise + m.obs.extra(i)
+		m.params.disturb(m.obs, i, row)
 	})
 	if !ok {
 		t.Fatal("the whole covariance cannot be factored")

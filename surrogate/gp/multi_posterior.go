@@ -37,10 +37,10 @@ func (m *Multi) Posterior(rows [][]float64, entries []Entry) (*Posterior, error)
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
 	}
-	u := len(m.parts.row)
+	u, all := len(m.parts.row), len(m.parts.mixed)
 	p := &Posterior{
 		m: m, rows: rows, scaled: m.params.scaled(rows), entries: entries,
-		alpha: newRows(len(rows), u), beta: make([][]float64, len(entries)), gamma: newRows(len(entries), u),
+		alpha: newRows(len(rows), u), beta: make([][]float64, len(entries)), gamma: newRows(len(entries), all),
 		mean: make([]float64, len(entries)), variance: make([]float64, len(entries)), steps: make([][]float64, len(entries)),
 	}
 	of := make([][]int, len(m.parts.tasks)) // entries of each task
@@ -89,7 +89,7 @@ func (p *Posterior) relate() {
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.parts
 	t.common.solve(p.alpha, 0)
-	spread := newRows(len(p.rows), len(t.row)) // M⁻¹α
+	spread := newRows(len(p.rows), len(t.mixed)) // M⁻¹α
 	for u, row := range p.alpha {
 		copy(spread[u], row)
 	}
@@ -106,7 +106,7 @@ func (p *Posterior) condition(of [][]int) {
 			beta[k] = p.beta[i]
 		}
 		t.own[a].solve(beta, 0)
-		addProducts(p.gammas(some), beta, t.columns(t.mixed, a), len(t.row), -1)
+		addProducts(p.gammas(some), beta, t.columns(t.mixed, a), len(t.mixed), -1)
 	}
 	for i := range p.entries {
 		p.variance[i] = max(0, p.Covariance(i, i))
@@ -175,7 +175,7 @@ type Pair struct{ One, Other int }
 // entry of each pair less the other: what is common to all tasks at a row drops out.
 // O(len(rows)·len(pairs)·u) operations at the speed of block products.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
-	gamma := newRows(len(pairs), len(p.m.parts.row))
+	gamma := newRows(len(pairs), len(p.m.parts.mixed))
 	for k, pair := range pairs {
 		for g, v := range p.gamma[pair.One] {
 			gamma[k][g] = v - p.gamma[pair.Other][g]

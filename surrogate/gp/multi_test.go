@@ -36,7 +36,12 @@ func TestMultiGradient(t *testing.T) {
 	for j := range several.Y {
 		several.Source = append(several.Source, j%3)
 	}
-	theta := []float64{1, 1.2, 1.7, 0.8, 1.1, 1.4, 0.1, -2, -1, -5, -4}
+	byJobs := several
+	byJobs.Job, byJobs.Extra = jobs(len(several.Y)), make([]float64, len(several.Y))
+	for j := range byJobs.Extra {
+		byJobs.Extra[j] = 1e-3 * float64(j%4)
+	}
+	theta := []float64{1, 1.2, 1.7, 0.8, 1.1, 1.4, -6.5, 0.1, -2, -1, -5, -4}
 	for _, tc := range []struct {
 		name  string
 		obs   Observations
@@ -44,9 +49,10 @@ func TestMultiGradient(t *testing.T) {
 	}{
 		{"one source", alone, theta},
 		{"three sources", several, append(theta, -3, -2.5, -2, -3.5)},
+		{"three sources and jobs", byJobs, append(theta, -3, -2.5, -2, -3.5)},
 	} {
 		grad := make([]float64, len(tc.theta))
-		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3, unit: 1} }
+		fresh := func() *multiLikelihood { return &multiLikelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3} }
 		fresh().gradient(tc.theta, grad)
 		for k := range tc.theta {
 			const h = 1e-5
@@ -61,12 +67,26 @@ func TestMultiGradient(t *testing.T) {
 	}
 }
 
+// jobs are those of n observations: every fifth is alone, the others are made by six.
+func jobs(n int) []int {
+	out := make([]int, n)
+	for j := range out {
+		if j%5 > 0 {
+			out[j] = 1 + j%6
+		}
+	}
+	return out
+}
+
 // without leaves out what drop says; rows stay.
 func without(o Observations, drop func(j int) bool) Observations {
 	out := Observations{X: o.X}
 	for j := range o.Y {
 		if !drop(j) {
 			out.At, out.Task, out.Y = append(out.At, o.At[j]), append(out.Task, o.Task[j]), append(out.Y, o.Y[j])
+			if o.Job != nil {
+				out.Job = append(out.Job, o.Job[j])
+			}
 		}
 	}
 	return out
@@ -97,9 +117,13 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// Held out by the inverse is what models without the fold predict.
+// Held out by the inverse is what models without the fold predict, where jobs are of one fold.
 func TestMultiHeldOut(t *testing.T) {
 	o := related(12, 3)
+	o.Job = make([]int, len(o.Y))
+	for j, u := range o.At {
+		o.Job[j] = 1 + u%6
+	}
 	m, err := FitMulti(o, relatedOptions)
 	if err != nil {
 		t.Fatal(err)
@@ -306,6 +330,8 @@ func TestMultiErrors(t *testing.T) {
 		{"negative variance", func(o *Observations, _ *MultiOptions) { o.Extra = make([]float64, len(o.Y)); o.Extra[1] = -1 }, ErrValue},
 		{"one source too few", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)-1) }, ErrShape},
 		{"negative source", func(o *Observations, _ *MultiOptions) { o.Source = make([]int, len(o.Y)); o.Source[2] = -1 }, ErrValue},
+		{"one job too few", func(o *Observations, _ *MultiOptions) { o.Job = make([]int, len(o.Y)-1) }, ErrShape},
+		{"negative job", func(o *Observations, _ *MultiOptions) { o.Job = make([]int, len(o.Y)); o.Job[2] = -1 }, ErrValue},
 		{"too great a split", func(_ *Observations, opt *MultiOptions) { opt.Split = 1.5 }, ErrValue},
 		{"split by no column", func(_ *Observations, opt *MultiOptions) { opt.SplitColumn = 3 }, ErrValue},
 		{"negative noise", func(_ *Observations, opt *MultiOptions) { opt.Noise = -1 }, ErrValue},

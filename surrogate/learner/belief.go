@@ -29,6 +29,10 @@ type Belief struct {
 // points where there are more: its cost grows with the cube.
 const beliefMost = 1500
 
+// What a job does to all that it measures counts where it has so much of the variance of
+// preprocess.MeasurementNoise.
+const leastJob = 0.25
+
 // Believe forms the belief of measurements and of those of earlier campaigns, which it
 // learns the worth of. It depends on its arguments alone: hyperparameters are learnt from
 // the first so many of the measurements, see learntFrom. O(n³) operations for n measurements.
@@ -102,7 +106,11 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 		if err != nil {
 			return err
 		}
+		if b.params.Job < leastJob*preprocess.MeasurementNoise {
+			b.params.Job = 0
+		}
 	}
+	b.noise = b.noise.WithJob(b.params.Job)
 	seen := b.obs.Sample(beliefMost)
 	var err error
 	b.process, err = gp.WithMulti(b.params, seen)
