@@ -18,12 +18,12 @@ type Repeat struct {
 	Seen         int // measurements of other candidates by the time of the second
 }
 
-// Noise is how far measured times are off: what jobs differ by, at each size, and what the
-// samples within a job show. The zero value takes MeasurementNoise for the former.
+// Noise is how far measured times are off: what jobs differ by, at each size and in all that they
+// measure, and what the samples within a job show. The zero value takes MeasurementNoise for the former.
 type Noise struct {
 	sizes []float64 // log2(bytes + 1) of the repeats, each once
 	shown []shown   // by variance
-	job   float64
+	job   float64   // variance of what a job does to all that it measures
 }
 
 // shown is what a repeat shows.
@@ -56,14 +56,14 @@ func NoiseOf(repeats []Repeat) Noise {
 	return n
 }
 
-// WithJob is n where a job moves all that it measures by as much, with this variance.
+// WithJob is n where a job moves all that it measures together, with this variance.
 func (n Noise) WithJob(variance float64) Noise {
 	n.job = variance
 	return n
 }
 
-// Between is the variance of log10 of a time between jobs, MeasurementNoise at least. It goes
-// by the median of the repeats, each weighted by how near its size is: that a job is far off
+// Between is the variance of log10 of a time between jobs, MeasurementNoise beside what a job
+// does at least. It goes by the median of the repeats, each weighted by how near its size is: that a job is far off
 // now and then says nothing of the others. O(n) operations for n repeats.
 func (n Noise) Between(p coll.Point) float64 {
 	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))

@@ -57,6 +57,12 @@ func TestNoiseIsLearnt(t *testing.T) {
 	if got := preprocess.NoiseOf(repeats(100, 0.001, 0.001)).Between(small); got != preprocess.MeasurementNoise {
 		t.Errorf("noise %g of a quiet machine, want %g", got, preprocess.MeasurementNoise)
 	}
+	if got, want := noise.WithJob(0.01).Between(large), preprocess.MeasurementNoise+0.01; math.Abs(got-want) > 1e-15 {
+		t.Errorf("variance %g at 1 MiB where that of jobs is 0.01, want %g", got, want)
+	}
+	if got, want := noise.WithJob(1e-5).Between(small), noise.Between(small); got != want {
+		t.Errorf("variance %g at 8 bytes where jobs do less than repeats show, want %g", got, want)
+	}
 	quiet := repeats(20, 0.01, 0.01)
 	quiet[0].Again.Seconds *= 1000
 	if got := math.Sqrt(preprocess.NoiseOf(quiet).Between(small)); got > 0.02 {

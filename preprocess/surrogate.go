@@ -29,8 +29,9 @@ func SurrogateRows(points []coll.Point) [][]float64 {
 
 // Observations returns the measurements as a Gaussian process of all algorithms
 // takes them: log10 seconds at the SurrogateRows of the points, an algorithm's task
-// being its index, with their noise beyond MeasurementNoise. Measurements of earlier campaigns follow, those of the first as
-// source 1, of the second as source 2, and so on. index must hold every algorithm of
+// being its index, with their noise beyond MeasurementNoise and their jobs.
+// Measurements of earlier campaigns follow, those of the first as source 1, of the second as
+// source 2, and so on. index must hold every algorithm of
 // ms; of the earlier ones those that it does not hold are left out.
 func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise Noise, earlier ...[]coll.Measurement) gp.Observations {
 	var o gp.Observations

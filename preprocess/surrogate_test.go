@@ -51,6 +51,19 @@ func TestObservations(t *testing.T) {
 	}
 }
 
+// Jobs are numbered in their order, those of each campaign for themselves; what has no job has none.
+func TestObservationsOfJobs(t *testing.T) {
+	a := coll.Algorithm{Name: "a"}
+	m := func(job string) coll.Measurement {
+		return coll.Measurement{Candidate: coll.Candidate{Algorithm: a}, Seconds: 1, Job: job}
+	}
+	o := preprocess.Observations([]coll.Measurement{m("x"), m(""), m("y"), m("x")}, map[coll.Algorithm]int{a: 0}, preprocess.Noise{},
+		[]coll.Measurement{m("x"), m("y")}, []coll.Measurement{m("x")})
+	if want := []int{1, 0, 2, 1, 3, 4, 5}; !slices.Equal(o.Job, want) {
+		t.Errorf("jobs %v, want %v", o.Job, want)
+	}
+}
+
 func close(got, want []float64) bool {
 	return slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 }

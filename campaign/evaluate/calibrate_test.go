@@ -56,6 +56,32 @@ func TestCalibrateWhereNothingIsKnown(t *testing.T) {
 	}
 }
 
+// Where all times of a round are off together stops are right: what jobs do is learnt.
+func TestDisturbedJobs(t *testing.T) {
+	sets, _, err := evaluate.Load([]string{"../../data/simgrid/D_allgather.csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := evaluate.DefaultOptions()
+	opt.JobNoise = 0.1
+	stopped, right := 0, 0
+	for _, seed := range evaluate.Seeds(1, 6) {
+		c, err := evaluate.Calibrate(context.Background(), sets[0], "regret", seed, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Stopped {
+			stopped++
+		}
+		if c.Stopped && c.Good {
+			right++
+		}
+	}
+	if stopped < 4 || right < stopped-1 {
+		t.Errorf("%d of 6 stopped, %d of them right: want 4, and all but one", stopped, right)
+	}
+}
+
 // A replay judged by predictions is the same again, does not depend on the number of
 // workers, and is not replayed when it is known.
 func TestCalibrations(t *testing.T) {

@@ -7,8 +7,9 @@
 //
 // [Multi] is of several related functions, called tasks, and of several sources of observations
 // (Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction, NIPS 2007; Kennedy and
-// O'Hagan, Biometrika 87, 2000): what one task shows at a row tells of the others there. Its
-// [Posterior] gives covariances between tasks at rows.
+// O'Hagan, Biometrika 87, 2000): what one task shows at a row tells of the others there. What a job
+// does to all of its observations is told from what tasks and rows do. Its [Posterior] gives
+// covariances between tasks at rows.
 //
 // [Fit] and [FitMulti] learn length scales and variances by maximising the log marginal
 // likelihood, with analytic gradients, under log-normal priors. Everything returned is in the

@@ -71,23 +71,6 @@ func (o Observations) extra(j int) float64 {
 	return o.Extra[j]
 }
 
-// job of observation j.
-func (o Observations) job(j int) int {
-	if o.Job == nil {
-		return 0
-	}
-	return o.Job[j]
-}
-
-// jobs is the number of the last one.
-func (o Observations) jobs() int {
-	last := 0
-	for _, job := range o.Job {
-		last = max(last, job)
-	}
-	return last
-}
-
 // source of observation j.
 func (o Observations) source(j int) int {
 	if o.Source == nil {

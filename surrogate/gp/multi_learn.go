@@ -37,8 +37,11 @@ var changePriors = []variancePrior{
 	{1e-4, 2, 1e-7, 1e2}, // smooth part of a task
 }
 
-// What a job does is taken to be a tenth of the measurement noise; relative to that.
+// What a job does is taken to be a tenth of the measurement noise; relative to that. A search
+// begins with ten times as much: from less it may end where other parts explain what jobs do.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
+
+const jobStart = 10.0
 
 const (
 	multiLengthSD  = 1.0 // of the logarithm of a length scale: a factor of 2.7
@@ -95,6 +98,7 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	unit := scale * scale
 	b := opt.belief(unit, obs.sources())
 	start := append([]float64(nil), b.centre...)
+	start[2*len(opt.Length)] += math.Log(jobStart / jobPrior.centre)
 	if opt.Start != nil {
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
 	}

@@ -17,7 +17,7 @@ type multiLikelihood struct {
 	k      *kinship    // of the rows
 	root   [][]float64 // L⁻ᵀ
 	sums   rowWeights
-	job    float64 // sum of G over pairs of observations whose covariance goes by what their job does
+	byJob  float64 // sum of G, the diagonal halved, over the pairs of observations of MultiParams.byJob
 }
 
 // mostLog bounds theta: what exceeds it has no finite exponential worth looking at.
@@ -75,8 +75,9 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 	p := l.params(theta)
 	w := l.weights(p)
 	d := len(l.obs.X[0])
-	lengths, own, tail := grad[:d], grad[d:2*d], grad[2*d+1:]
-	grad[2*d] = l.job
+	lengths, own, variances := grad[:d], grad[d:2*d], grad[2*d:]
+	variances[0] = l.byJob
+	tail := variances[1:]
 	for i, x := range l.obs.X {
 		for j, row := range l.obs.X[:i+1] {
 			all, same := w.all[i][j], w.same[i][j]
@@ -111,8 +112,8 @@ func (l *multiLikelihood) gradient(theta, grad []float64) {
 		lengths[k] /= p.CommonLength[k] * p.CommonLength[k]
 		own[k] /= p.OwnLength[k] * p.OwnLength[k]
 	}
-	for k, variance := range p.variances()[:len(grad)-2*d] {
-		grad[2*d+k] *= *variance
+	for k, variance := range p.variances()[:len(variances)] {
+		variances[k] *= *variance
 	}
 }
 
@@ -138,7 +139,7 @@ func (l *multiLikelihood) weights(p MultiParams) rowWeights {
 			l.sums.source, l.sums.sourceTask = newRows(u, u), newRows(u, u)
 		}
 	}
-	l.job = 0
+	l.byJob = 0
 	w := l.sums
 	for _, sums := range [][][]float64{w.all, w.same, w.source, w.sourceTask} {
 		for _, row := range sums {
@@ -157,8 +158,8 @@ func (l *multiLikelihood) weights(p MultiParams) rowWeights {
 					if i == j {
 						g /= 2
 					}
-					if job := l.obs.job(i); job > 0 && job == l.obs.job(j) && (i != j || p.Job > l.obs.extra(i)) {
-						l.job += g
+					if p.byJob(l.obs, i, j) {
+						l.byJob += g
 					}
 					w.add(l.obs, i, j, g)
 				}

@@ -1,6 +1,7 @@
 package gp
 
-// noise is the variance of that of observation j. What its job does is part of the extra noise.
+// noise is the variance of that of observation j. Its extra noise holds what its job does and so
+// is that much at least.
 func (p MultiParams) noise(obs Observations, j int) float64 {
 	if obs.job(j) > 0 {
 		return p.Noise + max(obs.extra(j), p.Job)
@@ -8,21 +9,37 @@ func (p MultiParams) noise(obs Observations, j int) float64 {
 	return p.Noise + obs.extra(j)
 }
 
-// together is the covariance of the noise of two observations.
-func (p MultiParams) together(obs Observations, i, j int) float64 {
-	if obs.job(i) == 0 || obs.job(i) != obs.job(j) {
-		return 0
-	}
-	return p.Job
-}
-
 // disturb adds noise to the first i+1 covariances of observation i.
 func (p MultiParams) disturb(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
-	if obs.job(i) == 0 {
-		return
-	}
 	for j := range row[:i] {
-		row[j] += p.together(obs, i, j)
+		if obs.together(i, j) {
+			row[j] += p.Job
+		}
 	}
+}
+
+// byJob reports whether the covariance of the noise of two observations grows with p.Job.
+func (p MultiParams) byJob(obs Observations, i, j int) bool {
+	return obs.together(i, j) && (i != j || p.Job > obs.extra(i))
+}
+
+// together reports whether one job made both observations.
+func (o Observations) together(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
+
+// job of observation j.
+func (o Observations) job(j int) int {
+	if o.Job == nil {
+		return 0
+	}
+	return o.Job[j]
+}
+
+// jobs is the number of the last one.
+func (o Observations) jobs() int {
+	last := 0
+	for _, job := range o.Job {
+		last = max(last, job)
+	}
+	return last
 }

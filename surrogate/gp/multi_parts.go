@@ -51,7 +51,10 @@ func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bo
 				v := obs.At[of[j]]
 				row[j] = p.apart(k.own[max(u, v)][min(u, v)], u == v, s != 0 && s == obs.source(of[j]))
 			}
-			row[i] += p.noise(obs, of[i]) - p.together(obs, of[i], of[i])
+			row[i] += p.noise(obs, of[i])
+			if obs.job(of[i]) > 0 {
+				row[i] -= p.Job
+			}
 		})
 	}
 	if !ok {

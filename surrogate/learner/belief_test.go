@@ -1,7 +1,9 @@
 package learner_test
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"tutti/coll"
@@ -66,6 +68,28 @@ func TestSmoothBelief(t *testing.T) {
 	}
 	if _, err := learner.Believe(nil, nil); err == nil {
 		t.Error("a belief of nothing: want an error")
+	}
+}
+
+// What a disturbed job does to all that it measures is not taken for what algorithms do.
+func TestBeliefKnowsJobs(t *testing.T) {
+	train := few(t, 20)
+	rng := rand.New(rand.NewPCG(3, 4))
+	done := make([]float64, 12) // by each job, natural logarithms
+	for k := range done {
+		done[k] = 0.5 * rng.NormFloat64()
+	}
+	for i := range train {
+		k := rng.IntN(len(done))
+		train[i].Seconds *= math.Exp(done[k])
+		train[i].Job = fmt.Sprint("job", k)
+	}
+	known := compared(t, train, modelled(learner.GaussianProcess))
+	for i := range train {
+		train[i].Job = ""
+	}
+	if unknown := compared(t, train, modelled(learner.GaussianProcess)); known.Mistakes > unknown.Mistakes/2 {
+		t.Errorf("%.3f of mistakes where jobs are known, %.3f where they are not: want half at most", known.Mistakes, unknown.Mistakes)
 	}
 }
 
