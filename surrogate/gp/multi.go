@@ -31,7 +31,8 @@ import (
 // learnt with the rest: a few observations of source 0 beside those of others say what
 // the others are worth. Posteriors, means and entries are those of source 0.
 //
-// Observations may have been made by jobs, each of which moves all of its own by as much.
+// Observations may have been made by jobs. Each job moves all of its own by one number, normal
+// with a variance that is learnt, too; posteriors are of the functions without it.
 //
 // Source: Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction (NIPS
 // 2007), with the task covariances 1 and δ of hierarchical models (Hensman, Lawrence
@@ -50,9 +51,8 @@ type Multi struct {
 // Observations of tasks at rows: number j is Y[j], of task Task[j] at row At[j] of
 // X, from source Source[j]. The rows of X are distinct; tasks and sources count from
 // 0. A nil Source means 0 for all. Extra is the variance of the noise of Y[j] beyond that of
-// every observation, nil for none. Job[j] is the job that made Y[j], counted from 1, and 0 for none that
-// does anything to it; nil means 0 for all. What a job does is part of the extra noise, which is
-// that much at least.
+// every observation, nil for none. Job[j] is the job that made Y[j], counted from 1; 0, and a nil
+// Job, say that none did. What a job does is part of the extra noise, which is that much at least.
 type Observations struct {
 	X      [][]float64
 	At     []int

@@ -37,10 +37,11 @@ var changePriors = []variancePrior{
 	{1e-4, 2, 1e-7, 1e2}, // smooth part of a task
 }
 
-// What a job does is taken to be a tenth of the measurement noise; relative to that. A search
-// begins with ten times as much: from less it may end where other parts explain what jobs do.
+// What a job does is relative to the measurement noise, and taken to be a tenth of it.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
 
+// A search without a start begins with so much for what a job does, relative to the measurement
+// noise: from little it may end where other parts explain what jobs do.
 const jobStart = 10.0
 
 const (

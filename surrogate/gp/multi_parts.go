@@ -9,9 +9,9 @@ import "math"
 //
 // G is the covariance of what all tasks have in common at each row of each source, here
 // called a group; Z says of which group an observation is; J has a column for each job, with
-// the deviation of what is common to the job's observations; D, what tasks have of their own
-// and the rest of the noise, is of one block for each task. By the matrix inversion lemma (Rasmussen and
-// Williams 2006, appendix A.3)
+// the deviation of what it does at the job's observations; D, what tasks have of their own and
+// the rest of the noise, is of one block for each task. By the matrix inversion lemma
+// (Rasmussen and Williams 2006, appendix A.3)
 //
 //	K⁻¹ = L⁻ᵀ·(I - Wᵀ·W)·L⁻¹,  W = M⁻¹·T,  T = (L⁻¹·[Z·R J])ᵀ,  M·Mᵀ = B = I + T·Tᵀ
 //
@@ -52,7 +52,7 @@ func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bo
 				row[j] = p.apart(k.own[max(u, v)][min(u, v)], u == v, s != 0 && s == obs.source(of[j]))
 			}
 			row[i] += p.noise(obs, of[i])
-			if obs.job(of[i]) > 0 {
+			if obs.together(of[i], of[i]) {
 				row[i] -= p.Job
 			}
 		})

@@ -29,8 +29,8 @@ type Belief struct {
 // points where there are more: its cost grows with the cube.
 const beliefMost = 1500
 
-// What a job does to all that it measures counts where it has so much of the variance of
-// preprocess.MeasurementNoise.
+// leastJob is the part of preprocess.MeasurementNoise below which the variance of what jobs do to
+// all that they measure is left out: it would change next to nothing, and cost.
 const leastJob = 0.25
 
 // Believe forms the belief of measurements and of those of earlier campaigns, which it
