@@ -19,7 +19,8 @@ type Repeat struct {
 }
 
 // Noise is how far measured times are off: what jobs differ by, at each size and in all that they
-// measure, and what the samples within a job show. The zero value takes MeasurementNoise for the former.
+// measure, and what the samples within a job show. The zero value takes MeasurementNoise for the
+// former.
 type Noise struct {
 	sizes []float64 // log2(bytes + 1) of the repeats, each once
 	shown []shown   // by variance
@@ -63,8 +64,8 @@ func (n Noise) WithJob(variance float64) Noise {
 }
 
 // Between is the variance of log10 of a time between jobs, MeasurementNoise beside what a job
-// does at least. It goes by the median of the repeats, each weighted by how near its size is: that a job is far off
-// now and then says nothing of the others. O(n) operations for n repeats.
+// does at least. It goes by the median of the repeats, each weighted by how near its size is:
+// that a job is far off now and then says nothing of the others. O(n) operations for n repeats.
 func (n Noise) Between(p coll.Point) float64 {
 	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))
 	for i, size := range n.sizes {

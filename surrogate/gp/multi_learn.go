@@ -99,9 +99,11 @@ func learnMulti(obs Observations, opt MultiOptions) (MultiParams, error) {
 	unit := scale * scale
 	b := opt.belief(unit, obs.sources())
 	start := append([]float64(nil), b.centre...)
-	start[2*len(opt.Length)] += math.Log(jobStart / jobPrior.centre)
-	if opt.Start != nil {
+	switch {
+	case opt.Start != nil:
 		start = b.inside(opt.Start.theta(unit, len(b.centre)))
+	case obs.jobs() > 0:
+		start[2*len(opt.Length)] += math.Log(jobStart / jobPrior.centre)
 	}
 	obs.Extra = slices.Clone(obs.Extra)
 	for j := range obs.Extra {

@@ -12,8 +12,11 @@ func (p MultiParams) noise(obs Observations, j int) float64 {
 // disturb adds noise to the first i+1 covariances of observation i.
 func (p MultiParams) disturb(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
-	for j := range row[:i] {
-		if obs.together(i, j) {
+	if !obs.together(i, i) {
+		return
+	}
+	for j, job := range obs.Job[:i] {
+		if job == obs.Job[i] {
 			row[j] += p.Job
 		}
 	}
