@@ -50,7 +50,7 @@ func (c Command) Executable() string {
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
 // Misplaced says in what the ranks of a Placed command differ from the layout;
-// empty when they do not. With oneHost the nodes of a layout are imagined on one
+// empty when they do not, and what the launcher said where ranks lack. With oneHost the nodes of a layout are imagined on one
 // host and only the number of ranks counts.
 func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 	perHost, total := map[string]int{}, 0
@@ -61,7 +61,11 @@ func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 		}
 	}
 	if total != l.Ranks() {
-		return fmt.Sprintf("%d ranks started, want %d", total, l.Ranks())
+		text := fmt.Sprintf("%d ranks started, want %d", total, l.Ranks())
+		if words := o.FirstWords(); words != "" {
+			text += ": " + words
+		}
+		return text
 	}
 	if oneHost {
 		return ""

@@ -222,6 +222,7 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 		if own != 1 {
 			t.Errorf("%v, attempt %d, is %s by job %s (%s); starts: %v",
 				r.Trial.Candidate, r.Trial.Attempt, r.Trial.State, r.Trial.Job, r.Trial.Error, by[key])
+			logStarts(t, filepath.Join(dir, "out", "jobs", r.Trial.Job))
 		}
 	}
 	total := 0
@@ -232,6 +233,20 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	}
 	if total != len(l.trials) && !(stopped && total > len(l.trials)) {
 		t.Errorf("%d trials, but the ledger has %d", len(l.trials), total)
+	}
+}
+
+// logStarts shows what the starts of a job printed.
+func logStarts(t *testing.T, job string) {
+	t.Helper()
+	for _, stream := range []string{"stdout", "stderr", "end"} {
+		files, err := filepath.Glob(filepath.Join(job, "*", stream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			t.Logf("%s:\n%s", file, readFile(t, file))
+		}
 	}
 }
 
