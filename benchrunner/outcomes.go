@@ -88,3 +88,9 @@ var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step
 
 // unplaced reports whether the launcher never came to start a program.
 func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
+
+var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
+
+// Parted reports whether a start ended well, but what a node of it printed never came:
+// its connection to srun broke. What lacks says nothing of any case.
+func (o Output) Parted() bool { return o.Ended && o.Exit == 0 && partedForm.Match(o.Stderr) }

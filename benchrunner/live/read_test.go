@@ -36,7 +36,9 @@ func TestWhoIsAtFault(t *testing.T) {
 		exit9  = "exit 9\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
 		killed = "exit 143\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
 		hung   = "exit 124\nbegin 10 0\nend 40 0\nstdout 0\nstderr 0\nwhole\n"
-		over   = "begin 10 0\nend 40 0\nwhole\n"
+		parted = "srun: error: _server_read: fd 16 error reading header: Connection reset by peer\n" +
+			"srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1\n"
+		over = "begin 10 0\nend 40 0\nwhole\n"
 
 		tooOften     = "launch: job j: cancelled, as Slurm says; 2 jobs before it were cut short, too"
 		tooOftenIdle = "launch: job j: cancelled, as Slurm says; the program was not started; 2 jobs before it were cut short, too"
@@ -53,6 +55,10 @@ func TestWhoIsAtFault(t *testing.T) {
 			coll.JobCompleted, 0, "done, done, done, done"},
 		{"a crash in a job that went on", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
 			coll.JobCompleted, 0, "done, run: exit code 9: 1, done, done"},
+		{"what a node printed never came", files{"1/begin": "", "1/stdout": "1", "1/stderr": parted, "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, 0, "done, , done, done"},
+		{"a crash, and what a node printed never came", files{"1/begin": "", "1/stdout": "1", "1/stderr": parted, "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, 0, "done, run: exit code 9: srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1, done, done"},
 		{"a crash in the last start", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": exit9, "end": over},
 			coll.JobCompleted, 0, "done, done, done, run: exit code 9: 3"},
 		{"killed with the job, the script a moment later", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobCancelled, 0, "done, , , "},

@@ -57,8 +57,10 @@ func (s sight) understand(p benchrunner.Program) error {
 			one.Reading = p.Read(st.Start, one.Output)
 		} else {
 			one.Outcomes = make([]benchrunner.Outcome, len(st.Cases))
-			for k := range one.Outcomes {
-				one.Outcomes[k].State = benchrunner.OutcomeNotReached
+		}
+		for k, o := range one.Outcomes {
+			if !one.begun || o.State == benchrunner.OutcomeFailed && one.Parted() {
+				one.Outcomes[k] = benchrunner.Outcome{State: benchrunner.OutcomeNotReached}
 			}
 		}
 		if len(one.Outcomes) != len(st.Cases) {

@@ -17,7 +17,7 @@ type multiLikelihood struct {
 	k      *kinship    // of the rows
 	root   [][]float64 // L⁻ᵀ
 	sums   rowWeights
-	byJob  float64 // sum of G, the diagonal halved, over the pairs of observations of MultiParams.byJob
+	byJob  float64 // sum of G, the diagonal halved, over the pairs whose covariance of noise grows with MultiParams.Job
 }
 
 // mostLog bounds theta: what exceeds it has no finite exponential worth looking at.
@@ -153,12 +153,13 @@ func (l *multiLikelihood) weights(p MultiParams) rowWeights {
 			right := min(left+blockLen, n)
 			c.mul(l.root[first:last], l.root[left:right], first, n)
 			for i := first; i < last; i++ {
+				job := l.obs.job(i)
 				for j := left; j < min(right, i+1); j++ {
 					g := alpha[i]*alpha[j] - c[(i-first)*blockLen+j-left]
 					if i == j {
 						g /= 2
 					}
-					if p.byJob(l.obs, i, j) {
+					if job > 0 && job == l.obs.Job[j] && (i != j || p.Job > l.obs.extra(i)) {
 						l.byJob += g
 					}
 					w.add(l.obs, i, j, g)

@@ -22,11 +22,6 @@ func (p MultiParams) disturb(obs Observations, i int, row []float64) {
 	}
 }
 
-// byJob reports whether the covariance of the noise of two observations grows with p.Job.
-func (p MultiParams) byJob(obs Observations, i, j int) bool {
-	return obs.together(i, j) && (i != j || p.Job > obs.extra(i))
-}
-
 // together reports whether one job made both observations.
 func (o Observations) together(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
 
