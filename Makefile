@@ -32,7 +32,7 @@ test-cli:
 	$(GO) test -count=1 -timeout 20m -skip '^TestSlurm' ./cmd/tutti
 
 test-rooms:
-	$(GO) test -count=1 -timeout 20m -p 4 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
+	$(GO) test -count=1 -timeout 20m -p 3 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
 
 race:
 	CGO_ENABLED=1 $(GO) test -race -short -count=1 -p 4 ./surrogate/... ./hpo ./activelearn ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
