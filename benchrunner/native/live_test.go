@@ -3,6 +3,7 @@ package native_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -516,6 +517,13 @@ int clock_gettime(clockid_t id, struct timespec *t) {
 		}
 	}
 	return error;
+}
+int MPI_Recv(void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *s) {
+	static int late;
+	int error = PMPI_Recv(buf, n, type, from, tag, comm, s);
+	if (tag == 30 && getenv("LATE") && late++ < 50) /* rank 1 is not there when its clock is asked for */
+		usleep(30);
+	return error;
 }`)
 	tests := []struct {
 		name    string
@@ -527,6 +535,7 @@ int clock_gettime(clockid_t id, struct timespec *t) {
 		{"apart on one node", pair, []string{"LD_PRELOAD=" + shim}, "estimated"},
 		{"apart on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2"}, "estimated"},
 		{"drifting on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2", "DRIFT=1"}, "estimated"},
+		{"late on two nodes", coll.Layout{Nodes: 2, PPN: 1}, []string{"LD_PRELOAD=" + shim, "MPIR_CVAR_NUM_CLIQUES=2", "LATE=1"}, "estimated"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -540,6 +549,9 @@ int clock_gettime(clockid_t id, struct timespec *t) {
 			if exact := bytes.Contains(out.Stdout, []byte(`"clock_error":0,`)); exact != (tc.clock == "shared") {
 				t.Errorf("a clock that is %s, exact: %t:\n%s", tc.clock, exact, out.Stdout)
 			}
+			if off, barrier := told(t, out, "clock_error"), told(t, out, "latency"); off > 4*barrier {
+				t.Errorf("clocks are compared within %g s, where a barrier takes %g s", off, barrier)
+			}
 			for i, o := range r.Outcomes {
 				if o.State != benchrunner.OutcomeDone || o.Seconds > 0.25 {
 					t.Errorf("%v: %+v, want done in less than 0.25 s\n%s", cases[i].Candidate, o, out.Stdout)
@@ -547,6 +559,21 @@ int clock_gettime(clockid_t id, struct timespec *t) {
 			}
 		})
 	}
+}
+
+// told is a number of the event with which the program begins.
+func told(t *testing.T, out benchrunner.Output, key string) float64 {
+	t.Helper()
+	first, _, _ := bytes.Cut(out.Stdout, []byte("\n"))
+	var hello map[string]any
+	if err := json.Unmarshal(first, &hello); err != nil {
+		t.Fatalf("%v\n%s", err, out.Stdout)
+	}
+	v, ok := hello[key].(float64)
+	if !ok {
+		t.Fatalf("no %s in %s", key, first)
+	}
+	return v
 }
 
 // TestLiveWorld: worlds that are not the layout's are told, nothing is measured and

@@ -7,7 +7,7 @@ enum { TAG_PING = 30, TAG_PONG, TAG_OFFSET };
 enum { ROUNDS = 10 };       /* the shortest round trip of ten is within 10 % of the shortest of a thousand here */
 enum { ROUNDS_MOST = 300 }; /* ... where all of them are long, as on a machine with more to do than cores */
 
-#define LONG 1e-4 /* seconds for half a round trip: no network takes as much */
+#define OF_BARRIER 2 /* half a round trip takes so many barriers of all ranks at most */
 #define NO_MORE (-1.0)
 
 #define AGE_FIRST 1.0 /* seconds until the first new estimate; it adapts */
@@ -21,11 +21,11 @@ typedef struct {
 } reply;
 
 /* Both sides of an estimate: how far the master's clock is ahead of the peer's. */
-static reply master_side(const control *c, int peer)
+static reply master_side(const clocks *k, const control *c, int peer)
 {
     reply best = {0, HUGE_VAL};
     double no_more = NO_MORE;
-    for (int i = 0; i < ROUNDS || (i < ROUNDS_MOST && best.error > LONG); i++) {
+    for (int i = 0; i < ROUNDS || (i < ROUNDS_MOST && best.error > k->credible); i++) {
         double theirs, sent = seconds();
         MPI_Send(&sent, 1, MPI_DOUBLE, peer, TAG_PING, c->comm);
         MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, TAG_PONG, c->comm, MPI_STATUS_IGNORE);
@@ -69,7 +69,7 @@ static double within_nodes(clocks *k, const control *c, const world *w)
     }
     for (int r = leader + 1; r < c->size; r++)
         if (w->node[r] == w->node[c->rank])
-            master_side(c, r);
+            master_side(k, c, r);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static void between_nodes(clocks *k, const control *c, const world *w)
 {
     double worst = 0, miss = 0;
     for (int node = 1; c->rank == 0 && node < w->nodes; node++) {
-        reply missed, r = master_side(c, w->leader[node]);
+        reply missed, r = master_side(k, c, w->leader[node]);
         MPI_Recv(&missed, 2, MPI_DOUBLE, w->leader[node], TAG_OFFSET, c->comm, MPI_STATUS_IGNORE);
         worst = fmax(worst, r.error);
         miss = fmax(miss, missed.offset);
@@ -122,9 +122,9 @@ static void hand_down(clocks *k, const control *c, const world *w)
             MPI_Send(from, 3, MPI_DOUBLE, r, TAG_OFFSET, c->comm);
 }
 
-void clocks_start(clocks *k, const control *c, const world *w)
+void clocks_start(clocks *k, const control *c, const world *w, double barrier)
 {
-    clocks fresh = {.age = AGE_FIRST};
+    clocks fresh = {.age = AGE_FIRST, .credible = fmin(LONG, OF_BARRIER * barrier)};
     *k = fresh;
     k->within = within_nodes(k, c, w);
     control_max(c, &k->within, 1);

@@ -55,6 +55,8 @@ void world_find(world *w, const control *c);
 
 /* clocks.c: one time for all ranks. */
 
+#define LONG 1e-4 /* seconds for a message: no network takes as much */
+
 typedef struct {
     int shared;          /* all ranks read one clock */
     double offset, rate; /* global = local + offset + rate * (local - at) */
@@ -63,9 +65,10 @@ typedef struct {
     double within;       /* rank 0: half the shortest round trip of the worst rank to its leader */
     double error;        /* rank 0: that, and the one of the worst leader */
     double age;          /* rank 0: seconds an estimate is good for */
+    double credible;     /* half a round trip that takes longer was disturbed */
 } clocks;
 
-void clocks_start(clocks *k, const control *c, const world *w);
+void clocks_start(clocks *k, const control *c, const world *w, double barrier); /* seconds of one of ours */
 void clocks_estimate(clocks *k, const control *c, const world *w);
 double clocks_now(const clocks *k); /* seconds of rank 0's clock */
 double clocks_doubt(const clocks *k); /* rank 0: seconds that two ranks' times can be apart */
