@@ -195,9 +195,13 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// slowTrials of a hundredth of a second are more than a busy machine lets pass before a
+// test gets its turn.
+const slowTrials = 300
+
 func TestPauseAndResume(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 30, Every: 10 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})))
 	id, next := create(t, s, service.Request{Base: "slow"}), create(t, s, service.Request{Base: "slow"})
 	if c, err := s.Pause(next); err != nil || c.State != service.Paused {
 		t.Errorf("Pause of one that waits = %s, %v", c.State, err)
@@ -206,7 +210,7 @@ func TestPauseAndResume(t *testing.T) {
 	if c, err := s.Pause(id); err != nil || c.State != service.Stopping {
 		t.Errorf("Pause = %s, %v, want stopping", c.State, err)
 	}
-	if c := awaitState(t, s, id, service.Paused); c.Exit != 5 || c.Progress.Trials == 0 || c.Progress.Trials == 30 {
+	if c := awaitState(t, s, id, service.Paused); c.Exit != 5 || c.Progress.Trials == 0 || c.Progress.Trials == slowTrials {
 		t.Errorf("paused campaign is %+v", c)
 	}
 	if _, err := s.Pause(id); err != nil {
@@ -216,7 +220,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitState(t, s, id, service.Done)
-	checkTrials(t, state, id, 30)
+	checkTrials(t, state, id, slowTrials)
 	if got := calls(t, state, id); !slices.Equal(got, []string{"tune", "resume"}) {
 		t.Errorf("tutti was called with %v, want tune and resume", got)
 	}
@@ -278,7 +282,7 @@ func TestKillsWhatDoesNotStop(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	state := t.TempDir()
-	b := base(t, "slow", fakeFile{Trials: 40, Every: 10 * time.Millisecond})
+	b := base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
@@ -295,7 +299,7 @@ func TestDrain(t *testing.T) {
 	}
 	s, _ = running(t, options(t, state, b))
 	awaitState(t, s, id, service.Done)
-	checkTrials(t, state, id, 40)
+	checkTrials(t, state, id, slowTrials)
 }
 
 // asService makes the test binary a service that runs until it is killed.
@@ -391,7 +395,7 @@ func awaitLines(t *testing.T, state string, lines int) string {
 // A person at work on a campaign is waited for, and left alone.
 func TestOthersAtWork(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: 20, Every: 5 * time.Millisecond})))
+	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
 	if _, err := s.Pause(id); err != nil {
@@ -419,7 +423,7 @@ func TestOthersAtWork(t *testing.T) {
 	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.Waits != "" {
 		t.Errorf("in the end the campaign says %q, waits for %q", c.Error, c.Waits)
 	}
-	checkTrials(t, state, id, 20)
+	checkTrials(t, state, id, slowTrials)
 }
 
 func TestTwoServices(t *testing.T) {

@@ -103,7 +103,7 @@ func TestOutcomes(t *testing.T) {
 
 // A later process finds the job by its folder, and submitting once more finds it, too.
 func TestFind(t *testing.T) {
-	s, sub := scheduler(t), submission(t, "echo >>ran; sleep 0.2")
+	s, sub := scheduler(t), submission(t, "echo >>ran; until [ -e go ]; do sleep 0.05; done")
 	if id, found, err := s.Find(ctx, sub); found || err != nil {
 		t.Errorf("Find before Submit = %q, %t, %v", id, found, err)
 	}
@@ -124,6 +124,9 @@ func TestFind(t *testing.T) {
 	}
 	if st := status(t, s, id, sub); st.Phase != benchrunner.JobRunning {
 		t.Errorf("status %+v, want it running", st)
+	}
+	if err := os.WriteFile(filepath.Join(sub.Dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	over(t, s, id, sub)
 	if ran, err := os.ReadFile(filepath.Join(sub.Dir, "ran")); err != nil || len(ran) != 1 {
