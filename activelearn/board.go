@@ -85,7 +85,7 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 		least:   math.Inf(1),
 	}
 	if s.Confirm {
-		b.budget *= 1 - checkShare
+		b.budget *= besideShare
 	}
 	for _, w := range over.weights {
 		b.weight += w

@@ -16,9 +16,13 @@ import (
 // number would do.
 const checkStream = 0xd1342543de82ef95
 
-// checkShare is the part of what a batch may cost that the checks in it cost at most. The rest
-// is for what the strategy picks: what is most doubted and what was drawn see different faults.
-const checkShare = 0.5
+const (
+	// checkShare is the part of what a batch may cost that the checks in it cost at most.
+	checkShare = 0.25
+	// besideShare is the part of it that what the strategy picks beside them costs at most: what is
+	// most doubted and what was drawn see different faults.
+	besideShare = 0.1
+)
 
 // check asks, when the criteria are believed to hold, whether they do: at points drawn by
 // their weights, whatever they cost, for what is chosen there and for a rival drawn in

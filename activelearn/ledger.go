@@ -122,8 +122,9 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 // Left is the number of candidates that may be asked for.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns what was measured, in the order it came; the caller must
-// not change it.
+// Measurements returns what was measured, in the order it came: of a candidate that was measured
+// twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
+// what it has returned.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
 
 // CostSeconds is the machine time of all trials, failed ones included.
@@ -191,7 +192,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 		return nil
 	}
 	if repeated {
-		l.repeats = append(l.repeats, preprocess.Repeat{First: l.measured(t.Candidate), Again: t.Measurement, Seen: len(l.measurements)})
+		l.repeat(t.Measurement)
 		return nil
 	}
 	l.measurements = append(l.measurements, t.Measurement)
@@ -199,10 +200,25 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// measured is the measurement of a candidate.
-func (l *Ledger) measured(c coll.Candidate) coll.Measurement {
-	return l.measurements[slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })]
+// repeat enters the second measurement of a candidate. It takes the place of a first one that was
+// disturbed.
+func (l *Ledger) repeat(m coll.Measurement) {
+	at := l.place(m.Candidate)
+	r := preprocess.Repeat{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
+	if preprocess.NoiseOf(l.repeats).Disturbed(r) {
+		l.measurements = slices.Clone(l.measurements) // others may hold them
+		l.measurements[at] = m
+	}
+	l.repeats = append(l.repeats, r)
 }
+
+// place is where in measurements that of a candidate is.
+func (l *Ledger) place(c coll.Candidate) int {
+	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
+}
+
+// Measured is the measurement of a candidate that is done.
+func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
 // Repeats are the candidates that were measured twice, in the order of the second time.
 func (l *Ledger) Repeats() []preprocess.Repeat { return l.repeats }

@@ -277,3 +277,34 @@ func TestLedgerRepeats(t *testing.T) {
 		t.Errorf("cost %g of four trials, want %g", got, want)
 	}
 }
+
+// A second time that is faster by more than noise explains takes the place of the first, which a
+// job disturbed; a slower one does not. What others hold of the ledger stays as it was.
+func TestLedgerPutsRight(t *testing.T) {
+	l := activelearn.NewLedger(cube(t))
+	all := l.Space().Candidates()
+	pend(t, l, all[:3]...)
+	for _, c := range all[:3] {
+		record(t, l, trial(t, c))
+	}
+	before := l.Measurements()
+	pend(t, l, all[:3]...)
+	want := slices.Clone(before)
+	for i, factor := range []float64{0.5, 0.95, 2} {
+		again := trial(t, all[i])
+		again.Seconds *= factor
+		record(t, l, again)
+		if i == 0 {
+			want[0] = again.Measurement
+		}
+	}
+	if got := l.Measurements(); !slices.Equal(got, want) {
+		t.Errorf("measurements %v, want %v", got, want)
+	}
+	if before[0].Seconds == want[0].Seconds {
+		t.Error("a slice that was given out has changed")
+	}
+	if got := l.Repeats(); len(got) != 3 || got[0].First != before[0] || got[0].Again != want[0] {
+		t.Errorf("repeats %v", got)
+	}
+}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -71,12 +72,12 @@ func (r *run) current() (*learner.Learner, error) {
 // believe returns the belief of what is measured, the same one until more is.
 func (r *run) believe() (*learner.Belief, error) {
 	ms := r.ledger.Measurements()
-	if r.believed == len(ms) {
+	if r.believed == r.ledger.Trials() {
 		return r.belief, nil
 	}
 	b, err := r.belief.Next(ms, r.ledger.Repeats(), r.problem.Earlier...)
 	if err == nil {
-		r.belief, r.believed = b, len(ms)
+		r.belief, r.believed = b, r.ledger.Trials()
 	}
 	return b, err
 }
@@ -118,7 +119,10 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	if err != nil {
 		return false, ignoreEmpty(err)
 	}
-	eval.SlowdownUpper, eval.MistakesUpper = 1+(sum.Slowdown-1)*borne.Upper(), min(1, sum.Mistakes*borne.Upper()+r.unseen())
+	slowdown, mistakes := spreadOf(risks, opt)
+	all := math.Sqrt(float64(len(points)) / float64(len(r.problem.Space.Points())))
+	eval.SlowdownUpper = 1 + upperEnd(sum.Slowdown-1, slowdown*all, borne)
+	eval.MistakesUpper = min(1, upperEnd(sum.Mistakes, mistakes*all, borne)+r.unseen())
 	if err := r.checked(before, now, eval); err != nil {
 		return false, err
 	}
@@ -130,6 +134,13 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 		err = r.problem.Inspect(*eval, choose)
 	}
 	return err == nil, err
+}
+
+// upperEnd is that of an average over the space that is expected to be mean and deviates by sd where
+// the points are independent: from the mean of what is borne out to its upper end, and by chance.
+func upperEnd(mean, sd float64, borne metrics.Borne) float64 {
+	expected := mean * borne.Mean()
+	return expected + math.Hypot(mean*borne.Upper()-expected, normalUpper*sd*math.Sqrt(borne.Mean()))
 }
 
 // mergedPoints is the size of a space up to which the judge merges all of it as the files

@@ -1,12 +1,29 @@
 package campaign
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"tutti/coll"
+	"tutti/metrics"
 )
+
+// An upper end is that of what is borne out where chance has no part, and lies above it by the
+// quantile of a normal variable where nothing else has.
+func TestUpperEnd(t *testing.T) {
+	borne := metrics.Borne{Expected: 8, Found: 3}
+	if got, want := upperEnd(0.02, 0, borne), 0.02*borne.Upper(); math.Abs(got-want) > 1e-15 {
+		t.Errorf("upper end %g without chance, want %g", got, want)
+	}
+	if got, want := upperEnd(0, 0.01, borne), 1.645*0.01*math.Sqrt(borne.Mean()); math.Abs(got-want) > 1e-15 {
+		t.Errorf("upper end %g by chance alone, want %g", got, want)
+	}
+	if got := upperEnd(0.02, 0.01, borne); !(got > 0.02*borne.Upper() && got < 0.02*borne.Upper()+0.01645) {
+		t.Errorf("upper end %g of both", got)
+	}
+}
 
 // The judge draws points by a stream of its own: strategies draw theirs by seed and round,
 // and what was just measured would be judged more often.

@@ -6,6 +6,7 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/surrogate/learner"
 )
 
 // repeatShare is the part of the machine time that repeats cost at most.
@@ -20,8 +21,15 @@ func (r *run) repeat(asked ...[]coll.Candidate) []coll.Candidate {
 		return nil
 	}
 	budget, count, twice := repeatShare*r.ledger.CostSeconds(), map[int64]int{}, map[coll.Candidate]bool{}
+	for _, some := range asked {
+		for _, c := range some {
+			twice[c] = true
+		}
+	}
 	for _, p := range r.ledger.Repeats() {
-		budget -= p.Again.CostSeconds
+		if r.doubted[p.First.Candidate] == 0 {
+			budget -= p.Again.CostSeconds
+		}
 		count[p.First.MsgBytes]++
 		twice[p.First.Candidate] = true
 	}
@@ -53,4 +61,40 @@ func (r *run) started(c coll.Candidate, asked [][]coll.Candidate) bool {
 		}
 	}
 	return false
+}
+
+const (
+	// A measurement slower than all others let expect by so many deviations is not believed
+	// before it was made again.
+	incredibleFrom = 4.0
+	// doubtShare is the part of the machine time that such second measurements cost at most.
+	doubtShare = 0.1
+)
+
+// doubt returns what was measured since it was last asked and is incredible by a belief, nil for
+// none: its job may have been disturbed.
+func (r *run) doubt(round int, b *learner.Belief) ([]coll.Candidate, error) {
+	if b == nil {
+		return nil, nil
+	}
+	ms, budget := r.ledger.Measurements(), doubtShare*r.ledger.CostSeconds()
+	for _, p := range r.ledger.Repeats() {
+		if r.doubted[p.First.Candidate] > 0 {
+			budget -= p.Again.CostSeconds
+		}
+	}
+	exceeds, err := b.LeftOut(r.looked, len(ms))
+	if err != nil {
+		return nil, err
+	}
+	var out []coll.Candidate
+	for i, z := range exceeds {
+		if m := ms[r.looked+i]; z > incredibleFrom && m.CostSeconds <= budget {
+			budget -= m.CostSeconds
+			r.doubted[m.Candidate] = round
+			out = append(out, m.Candidate)
+		}
+	}
+	r.looked = len(ms)
+	return out, nil
 }

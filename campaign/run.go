@@ -29,12 +29,14 @@ type run struct {
 	ledger   *activelearn.Ledger
 	watch    *activelearn.Watch
 	attempts map[coll.Candidate]int
-	jobs     map[string]bool  // submitted and not ended
-	retry    []coll.Candidate // pending, for the next round: failed, or new in the space
-	models   *models          // of the round before, for ByPrediction
-	belief   *learner.Belief  // formed last
-	believed int              // measurements that belief is of; -1: of none yet
-	fitted   *learner.Learner // formed last
+	jobs     map[string]bool        // submitted and not ended
+	retry    []coll.Candidate       // pending, for the next round: failed, or new in the space
+	models   *models                // of the round before, for ByPrediction
+	belief   *learner.Belief        // formed last
+	believed int                    // trials that belief is of; -1: of none yet
+	looked   int                    // measurements that were looked at for what is incredible
+	doubted  map[coll.Candidate]int // what was: the round in which it is measured again
+	fitted   *learner.Learner       // formed last
 	result   Result
 	began    time.Time
 }
@@ -104,6 +106,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
 		attempts: map[coll.Candidate]int{},
 		jobs:     map[string]bool{},
+		doubted:  map[coll.Candidate]int{},
 		belief:   spec.Learner.Nothing(),
 		believed: -1,
 		began:    time.Now(),
@@ -208,11 +211,15 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch := slices.Concat(retry, fresh, r.repeat(retry, fresh))
+	doubts, err := r.doubt(round, s.Belief)
+	if err != nil {
+		return nil, err
+	}
+	batch := slices.Concat(retry, fresh, doubts, r.repeat(retry, fresh, doubts))
 	logged, known := r.past.Round(round)
 	switch {
 	case !known:
-		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(batch)}); err != nil {
+		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(round, batch)}); err != nil {
 			return nil, err
 		}
 	case !slices.Equal(batch, logged.Batch):
@@ -230,12 +237,14 @@ func (r *run) reason(c coll.Candidate) (why store.Reason, known bool) {
 	return why, false
 }
 
-// reasons are why the strategy asked for a batch, nil when it says nothing.
-func (r *run) reasons(batch []coll.Candidate) []store.Reason {
+// reasons are why the batch of a round is asked for, nil when the strategy says nothing.
+func (r *run) reasons(round int, batch []coll.Candidate) []store.Reason {
 	said, out := false, make([]store.Reason, len(batch))
 	for i, c := range batch {
 		var known bool
-		out[i], known = r.reason(c)
+		if out[i], known = r.reason(c); r.doubted[c] == round {
+			out[i] = store.Reason{Again: true, Seconds: r.ledger.Measured(c).CostSeconds}
+		}
 		said = said || known
 	}
 	if !said {

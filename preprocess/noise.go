@@ -90,6 +90,16 @@ func (n Noise) Between(p coll.Point) float64 {
 // median within one.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
 
+// disturbedFrom is by how many deviations of its noise a time is slower than another of the same
+// candidate where a job disturbed it.
+const disturbedFrom = 4.0
+
+// Disturbed reports whether the first of two times of a candidate is slower than the second by
+// more than noise makes it: jobs are disturbed and slow, none is fast by chance.
+func (n Noise) Disturbed(r Repeat) bool {
+	return math.Log10(r.First.Seconds/r.Again.Seconds) > disturbedFrom*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
+}
+
 // noiseWithin is the part of Of that the samples of a measurement show, whose 95 %
 // interval is 3.92 deviations wide; 0 when it is not known.
 func noiseWithin(m coll.Measurement) float64 {

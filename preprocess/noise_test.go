@@ -69,3 +69,29 @@ func TestNoiseIsLearnt(t *testing.T) {
 		t.Errorf("deviation %g with one repeat a thousand times as long", got)
 	}
 }
+
+// A first time is disturbed where it is slower than the second by more than noise explains, and
+// noisier machines explain more.
+func TestDisturbed(t *testing.T) {
+	at := func(seconds float64) coll.Measurement {
+		return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: 8}}, Seconds: seconds}
+	}
+	quiet, noisy := preprocess.Noise{}, preprocess.NoiseOf(repeats(400, 0.05, 0.05))
+	for _, tc := range []struct {
+		first, again float64
+		quiet, noisy bool
+	}{
+		{1.05, 1, false, false},
+		{1.3, 1, true, false}, // four deviations are 12 % and, of noise of 12 %, 92 %
+		{3, 1, true, true},
+		{1, 3, false, false},
+	} {
+		r := preprocess.Repeat{First: at(tc.first), Again: at(tc.again)}
+		if got := quiet.Disturbed(r); got != tc.quiet {
+			t.Errorf("%g after %g on a quiet machine: disturbed %v", tc.again, tc.first, got)
+		}
+		if got := noisy.Disturbed(r); got != tc.noisy {
+			t.Errorf("%g after %g on a noisy machine: disturbed %v", tc.again, tc.first, got)
+		}
+	}
+}

@@ -98,6 +98,7 @@ type Reason struct {
 	Seconds float64        `json:"seconds"`        // expected price, its part of a launch included
 	Rival   coll.Algorithm `json:"rival,omitzero"` // the other one between which and the candidate the choice is open
 	Check   bool           `json:"check,omitzero"` // drawn to check what is believed, not picked
+	Again   bool           `json:"again,omitzero"` // measured before, slower than all others let expect
 }
 
 // Record is one line after the header. Kind says which one of Batch, Job, Trial,

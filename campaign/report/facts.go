@@ -136,6 +136,7 @@ type Reason struct {
 	Spares    float64 `json:"spares"`
 	Seconds   float64 `json:"seconds"`
 	Check     bool    `json:"check,omitempty"` // drawn, whatever it spares
+	Again     bool    `json:"again,omitempty"` // measured before, slower than all others let expect
 }
 
 // ComparedFacts is what new measurements say of an earlier campaign.

@@ -37,7 +37,7 @@ func reasonsOfRound(r *store.Round) RoundReasons {
 		c := r.Batch[i]
 		told := Reason{
 			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
-			Doubt: why.Doubt, Spares: why.Spares, Seconds: why.Seconds, Check: why.Check,
+			Doubt: why.Doubt, Spares: why.Spares, Seconds: why.Seconds, Check: why.Check, Again: why.Again,
 		}
 		if why.Rival.Name != "" {
 			told.Rival = why.Rival.String()

@@ -48,6 +48,9 @@ func (r Reason) candidate() string {
 // Sentence says why a candidate was chosen.
 func (r Reason) Sentence() string {
 	layout, size := coll.Layout{Nodes: r.Nodes, PPN: r.PPN}, coll.FormatBytes(r.MsgBytes)
+	if r.Again {
+		return fmt.Sprintf("%s at %s, %s, was slower than all others let expect and is measured again, for %s.", r.Algorithm, layout, size, formatSeconds(r.Seconds))
+	}
 	if r.Check {
 		return fmt.Sprintf("%s at %s, %s, was drawn to check what is believed, for %s.", r.Algorithm, layout, size, formatSeconds(r.Seconds))
 	}

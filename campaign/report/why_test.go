@@ -48,6 +48,8 @@ func TestReasonSentence(t *testing.T) {
 	alone.Rival = ""
 	check := r
 	check.Check = true
+	again := r
+	again.Again = true
 	sure := r
 	sure.Doubt, sure.Spares = 0, 1e-12
 	tests := []struct {
@@ -58,6 +60,7 @@ func TestReasonSentence(t *testing.T) {
 		{"open", r, "Choosing between binomial and ring at 16x4, 64KiB, is expected to cost 7.0 %; measuring binomial there spares 0.41 % over the grid for 300 ms."},
 		{"alone", alone, "At 16x4, 64KiB, there is no choice but binomial; measuring binomial there spares 0.41 % over the grid for 300 ms."},
 		{"check", check, "binomial at 16x4, 64KiB, was drawn to check what is believed, for 300 ms."},
+		{"again", again, "binomial at 16x4, 64KiB, was slower than all others let expect and is measured again, for 300 ms."},
 		{"sure", sure, "Choosing between binomial and ring at 16x4, 64KiB, is expected to cost nothing; measuring binomial there spares next to nothing over the grid for 300 ms."},
 	}
 	for _, tc := range tests {

@@ -393,3 +393,34 @@ func TestExtraNoise(t *testing.T) {
 		t.Errorf("mean %g with the wrong observation doubted, %g with it trusted, want %g", doubting, trusting, right)
 	}
 }
+
+// What is left out is what a model of all others expects, with its noise.
+func TestLeftOutIsHeldOut(t *testing.T) {
+	o := related(30, 4)
+	o.Y[7] += 1
+	p, err := LearnMulti(o, relatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := WithMulti(p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []int{0, 7, len(o.Y) - 1} {
+		others := o
+		drop := func(s []int) []int { return slices.Delete(slices.Clone(s), j, j+1) }
+		others.At, others.Task, others.Y = drop(o.At), drop(o.Task), slices.Delete(slices.Clone(o.Y), j, j+1)
+		without, err := WithMulti(p, others)
+		if err != nil {
+			t.Fatal(err)
+		}
+		posterior, err := without.Posterior(o.X[o.At[j]:o.At[j]+1], []Entry{{0, o.Task[j]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := (o.Y[j] - posterior.Mean(0)) / math.Sqrt(posterior.Variance(0)+p.Noise)
+		if got := m.LeftOut([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("observation %d exceeds the others by %g deviations, want %g", j, got, want)
+		}
+	}
+}

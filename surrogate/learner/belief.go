@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ type Belief struct {
 	prior      Prior
 	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
 	obs        gp.Observations
+	seen       []int               // of obs, those that process is conditioned on
 	learnt     int                 // measurements that params are learnt from
 	repeats    []preprocess.Repeat // those that it was formed with
 	noise      preprocess.Noise
@@ -46,7 +48,7 @@ func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]co
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
 	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms), 1)}
 	next.noise = noiseBy(next.learnt, repeats)
-	known := b.process != nil && b.learnt == next.learnt
+	known := b.process != nil && b.learnt == next.learnt && b.learntBy(ms)
 	if known {
 		next.params = b.params
 	}
@@ -54,6 +56,17 @@ func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlie
 		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
 	return next, nil
+}
+
+// learntBy reports whether params were learnt from the first of these measurements: what was
+// measured again may have another time now.
+func (b *Belief) learntBy(ms []coll.Measurement) bool {
+	for j, m := range ms[:b.learnt] {
+		if math.Log10(m.Seconds) != b.obs.Y[j] {
+			return false
+		}
+	}
+	return true
 }
 
 // noiseBy is the noise that was known before the last of so many measurements: repeats that
@@ -111,6 +124,7 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 		}
 	}
 	b.noise = b.noise.WithJob(b.params.Job)
+	b.seen = b.obs.Sampled(beliefMost)
 	seen := b.obs.Sample(beliefMost)
 	var err error
 	b.process, err = gp.WithMulti(b.params, seen)
@@ -134,6 +148,27 @@ func (b *Belief) observations(ms []coll.Measurement, earlier [][]coll.Measuremen
 // Smooth returns the Gaussian process without steps and split, for what is worth measuring: one
 // that expects steps everywhere measures every algorithm everywhere.
 func (b *Belief) Smooth() (*gp.Multi, error) { return b.smooth() }
+
+// LeftOut returns, for the measurements from the first-th on, by how many deviations the
+// logarithm of each time exceeds what all others let expect, without steps and split; 0 for those
+// that the belief is not conditioned on.
+func (b *Belief) LeftOut(first, measurements int) ([]float64, error) {
+	smooth, err := b.Smooth()
+	if err != nil {
+		return nil, err
+	}
+	var some, at []int
+	for k, j := range b.seen {
+		if j >= first && j < measurements {
+			some, at = append(some, k), append(at, j-first)
+		}
+	}
+	out := make([]float64, measurements-first)
+	for i, z := range smooth.LeftOut(some) {
+		out[at[i]] = z
+	}
+	return out, nil
+}
 
 // Task returns the task of an algorithm in the Gaussian processes; one of its own, without
 // observations, for the i-th of those that were not measured.

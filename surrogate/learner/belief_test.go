@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tutti/coll"
@@ -100,6 +101,43 @@ func BenchmarkBelieve(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// What is learnt from the first measurements is learnt anew where one of them was put right: the
+// belief is that which is formed anew.
+func TestBeliefIsPutRight(t *testing.T) {
+	wrong := few(t, 20)[:42]
+	right := slices.Clone(wrong)
+	wrong[5].Seconds *= 30
+	before, err := learner.Believe(wrong, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z := leftOut(t, before, 0, len(wrong)); z[5] < 4 || z[5] != slices.Max(z) {
+		t.Errorf("what is 30 times as long exceeds the others by %g deviations, the most is %g", z[5], slices.Max(z))
+	}
+	after, err := before.Next(right, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anew, err := learner.Believe(right, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range leftOut(t, after, 30, len(right)) {
+		if want := leftOut(t, anew, 30, len(right))[i]; got != want {
+			t.Errorf("measurement %d exceeds the others by %g deviations, by %g anew", 30+i, got, want)
+		}
+	}
+}
+
+func leftOut(t *testing.T, b *learner.Belief, first, measurements int) []float64 {
+	t.Helper()
+	z, err := b.LeftOut(first, measurements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
 }
 
 // A belief and a stack that follow others are those that are formed anew, whether something is

@@ -65,10 +65,10 @@ type Learner struct {
 	scaler     *preprocess.Scaler
 	algorithms []coll.Algorithm // as sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest
-	rows       [][]int   // of each forest: indices of its measurements
-	gaussian   *gp.Multi // nil when forests predict alone
-	weight     float64   // of the forests beside the Gaussian process
-	weighed    int       // measurements that weight is learnt from
+	rows       [][]int            // of each forest: indices of its measurements
+	gaussian   *gp.Multi          // nil when forests predict alone
+	weight     float64            // of the forests beside the Gaussian process
+	weighed    []coll.Measurement // what weight is learnt from
 	allowed    metrics.Allowed
 	noise      preprocess.Noise // of the measurements
 }

@@ -2,6 +2,7 @@ package learner
 
 import (
 	"math"
+	"slices"
 
 	"tutti/coll"
 	"tutti/metrics"
@@ -23,8 +24,8 @@ var stackWeights = []float64{0, 0.25, 0.5, 0.75, 1}
 //
 // Source: Wolpert, Stacked Generalization, Neural Networks 5 (1992).
 func (l *Learner) stack(ms []coll.Measurement, b *Belief, opt Options) error {
-	l.weighed = learntFrom(len(ms), reweighEvery)
-	if before := opt.Before; before != nil && before.weighed == l.weighed {
+	l.weighed = ms[:learntFrom(len(ms), reweighEvery)]
+	if before := opt.Before; before != nil && slices.Equal(before.weighed, l.weighed) {
 		l.weight = before.weight
 	} else if err := l.weigh(ms, b, opt); err != nil {
 		return err
@@ -56,9 +57,9 @@ func (l *Learner) beside(ms []coll.Measurement, obs gp.Observations, opt Options
 // What both predict there is predicted without the point: by the Gaussian process from
 // other folds, by each forest out of bag.
 func (l *Learner) weigh(ms []coll.Measurement, b *Belief, opt Options) error {
-	if l.weighed < len(ms) {
+	if len(l.weighed) < len(ms) {
 		var err error
-		ms = ms[:l.weighed]
+		ms = l.weighed
 		if b, err = b.Next(ms, b.repeats, opt.Earlier...); err != nil {
 			return err
 		}

@@ -227,6 +227,8 @@ function nextPanel() {
 
 function why(reason) {
   if (!reason) return 'least is known here';
+  if (reason.again) return 'was slower than all others let expect';
+  if (reason.check) return 'drawn to check what is believed';
   const rival = reason.rival ? `against ${reason.rival}; ` : '';
   return `${rival}doubt ${percent(reason.doubt)}, lowers the average by ${percent(reason.spares)}`;
 }
