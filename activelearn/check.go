@@ -18,7 +18,7 @@ const checkStream = 0xd1342543de82ef95
 
 const (
 	// checkShare is the part of what a batch may cost that the checks in it cost at most.
-	checkShare = 0.25
+	checkShare = 0.4
 	// besideShare is the part of it that what the strategy picks beside them costs at most: what is
 	// most doubted and what was drawn see different faults.
 	besideShare = 0.1
