@@ -43,7 +43,8 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	return times, last
 }
 
-// slow sends a byte at a time: 8 KiB take it some hundred times what others take.
+// slow sends a byte at a time: 64 KiB take it thousands of times what others take, and longer than a
+// busy machine lets a process wait.
 const slow = "pipeline(segsize=1)"
 
 // TestLiveWithin: what is faster takes the place of what is selected, and what is slower is
@@ -55,7 +56,7 @@ func TestLiveWithin(t *testing.T) {
 			served := mpitest.BuildProgram(t, m.Toolchain, test.Served)
 			run := func(over, selected, others string, more ...string) (map[string]int, string) {
 				env := within(t, m, library, selected, others, "TUTTI_OVER="+over)
-				return servedBy(t, mpitest.Run(t, env, m.Launcher, append([]string{"-n", "2", served, "8192", "300"}, more...)...))
+				return servedBy(t, mpitest.Run(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
 			// The last call may be one of what is selected: on a busy machine times change, and all is learnt anew.
 			if times, _ := run("1", slow, " 1 binomial 1 library_default"); times[slow] > 150 {
