@@ -34,8 +34,9 @@ test-cli:
 test-rooms:
 	$(GO) test -count=1 -timeout 20m -p 3 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
 
+# Packages that start goroutines or lock, and whole campaigns side by side.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 4 ./surrogate/... ./hpo ./activelearn ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 4 ./surrogate/... ./hpo ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
