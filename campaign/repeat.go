@@ -6,7 +6,6 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/surrogate/learner"
 )
 
 // repeatShare is the part of the machine time that repeats cost at most.
@@ -20,16 +19,11 @@ func (r *run) repeat(asked ...[]coll.Candidate) []coll.Candidate {
 	if !activelearn.Believes(r.spec.Strategy) {
 		return nil
 	}
-	budget, count, twice := repeatShare*r.ledger.CostSeconds(), map[int64]int{}, map[coll.Candidate]bool{}
-	for _, some := range asked {
-		for _, c := range some {
-			twice[c] = true
-		}
+	budget, count, twice := r.forRepeats(repeatShare, false), map[int64]int{}, map[coll.Candidate]bool{}
+	for _, c := range slices.Concat(asked...) {
+		twice[c] = true
 	}
 	for _, p := range r.ledger.Repeats() {
-		if r.doubted[p.First.Candidate] == 0 {
-			budget -= p.Again.CostSeconds
-		}
 		count[p.First.MsgBytes]++
 		twice[p.First.Candidate] = true
 	}
@@ -63,38 +57,14 @@ func (r *run) started(c coll.Candidate, asked [][]coll.Candidate) bool {
 	return false
 }
 
-const (
-	// A measurement slower than all others let expect by so many deviations is not believed
-	// before it was made again.
-	incredibleFrom = 4.0
-	// doubtShare is the part of the machine time that such second measurements cost at most.
-	doubtShare = 0.1
-)
-
-// doubt returns what was measured since it was last asked and is incredible by a belief, nil for
-// none: its job may have been disturbed.
-func (r *run) doubt(round int, b *learner.Belief) ([]coll.Candidate, error) {
-	if b == nil {
-		return nil, nil
-	}
-	ms, budget := r.ledger.Measurements(), doubtShare*r.ledger.CostSeconds()
+// forRepeats is what is left of a part of the machine time after the repeats of what was doubted, or
+// after all others, in seconds.
+func (r *run) forRepeats(share float64, doubted bool) float64 {
+	left := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Repeats() {
-		if r.doubted[p.First.Candidate] > 0 {
-			budget -= p.Again.CostSeconds
+		if (r.doubted[p.First.Candidate] > 0) == doubted {
+			left -= p.Again.CostSeconds
 		}
 	}
-	exceeds, err := b.LeftOut(r.looked, len(ms))
-	if err != nil {
-		return nil, err
-	}
-	var out []coll.Candidate
-	for i, z := range exceeds {
-		if m := ms[r.looked+i]; z > incredibleFrom && m.CostSeconds <= budget {
-			budget -= m.CostSeconds
-			r.doubted[m.Candidate] = round
-			out = append(out, m.Candidate)
-		}
-	}
-	r.looked = len(ms)
-	return out, nil
+	return left
 }
