@@ -62,6 +62,9 @@ func TestEachFault(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			o := options(t, dir, faulty(t, fault.Options{Seed: 1, Rate: 1, Kinds: []fault.Kind{kind}, Within: 250 * time.Millisecond}))
+			if kind == fault.Late {
+				o.Settle = time.Minute // it comes, and a busy machine brings it later
+			}
 			cases := []coll.Candidate{at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "a"), at(2, 4, "slower"), at(2, 5, "a"), at(1, 6, "slower"), at(1, 7, "a")}
 			log := runBatch(t, machine(t, o), batchOf(cases...))
 			done := checkTrials(t, log, len(cases))
