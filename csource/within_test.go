@@ -43,8 +43,8 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	return times, last
 }
 
-// slow sends a byte at a time: 64 KiB take it thousands of times what others take, and longer than a
-// busy machine lets a process wait.
+// slow sends a byte at a time, 65 536 messages where others send a few: on a busy machine, too, a call of it
+// stands out.
 const slow = "pipeline(segsize=1)"
 
 // TestLiveWithin: what is faster takes the place of what is selected, and what is slower is

@@ -18,7 +18,6 @@ type Belief struct {
 	prior      Prior
 	algorithms []coll.Algorithm // that were measured, as sorted by coll.CompareAlgorithms
 	obs        gp.Observations
-	seen       []int               // of obs, those that process is conditioned on
 	learnt     int                 // measurements that params are learnt from
 	repeats    []preprocess.Repeat // those that it was formed with
 	noise      preprocess.Noise
@@ -124,7 +123,6 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 		}
 	}
 	b.noise = b.noise.WithJob(b.params.Job)
-	b.seen = b.obs.Sampled(beliefMost)
 	seen := b.obs.Sample(beliefMost)
 	var err error
 	b.process, err = gp.WithMulti(b.params, seen)
@@ -158,7 +156,7 @@ func (b *Belief) LeftOut(first, measurements int) ([]float64, error) {
 		return nil, err
 	}
 	var some, at []int
-	for k, j := range b.seen {
+	for k, j := range b.obs.Sampled(beliefMost) { // as form has sampled them
 		if j >= first && j < measurements {
 			some, at = append(some, k), append(at, j-first)
 		}
