@@ -121,7 +121,7 @@ func (f *factor) solveRow(b []float64) {
 }
 
 // solve replaces each row x of xs by the solution of L·x = b, b being what the row holds in its
-// first n numbers. Columns before from, a multiple of blockLen, are zero and stay so.
+// first n numbers. Columns before from are zero and stay so.
 //
 // O(len(xs)·n²) operations at the speed of block products.
 func (f *factor) solve(xs [][]float64, from int) {
@@ -130,6 +130,7 @@ func (f *factor) solve(xs [][]float64, from int) {
 	for i := range lines {
 		lines[i] = rest[i*blockLen : (i+1)*blockLen]
 	}
+	from -= from % blockLen
 	for len(xs) > 0 {
 		part := xs[:min(blockLen, len(xs))]
 		xs = xs[len(part):]

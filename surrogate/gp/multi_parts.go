@@ -1,6 +1,9 @@
 package gp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // parts is a factored covariance of observations of several tasks. It costs less than one
 // factor of the whole, since given what is common to the tasks each is on its own:
@@ -17,15 +20,21 @@ import "math"
 //
 // No eigenvalue of B is below 1. O(u³ + u²·n + Σn_a³) operations for u groups and jobs and n
 // observations, n_a of them of a task.
+//
+// R is triangular, so an observation has nothing in T of the groups after its own. The rows of T are
+// the groups, last first, then the jobs, and the observations of a task are in the order of their
+// groups: zeros lead, of the rows of T by task and of its columns, stay in W, and two thirds of the
+// work is left out.
 type parts struct {
 	group  []int       // of each observation
 	row    []int       // of each group, in X
-	tasks  [][]int     // observations of each task
+	tasks  [][]int     // observations of each task, by group
 	own    []factor    // L, of each task
 	common factor      // R
 	joint  factor      // M
 	mixed  [][]float64 // W, observations in the order of tasks
 	first  []int       // column of mixed of each task's first observation
+	column []int       // of each observation
 }
 
 // newParts returns the parts and K⁻¹(y - mean). It reports false where a matrix cannot be
@@ -116,37 +125,76 @@ func (t *parts) arrange(obs Observations) (source []int) {
 		t.tasks[obs.Task[j]] = append(t.tasks[obs.Task[j]], j)
 	}
 	t.own = make([]factor, len(t.tasks))
-	for first, a := 0, 0; a < len(t.tasks); a++ {
+	t.column = make([]int, len(obs.Y))
+	first := 0
+	for _, of := range t.tasks {
+		slices.SortStableFunc(of, func(i, j int) int { return t.group[i] - t.group[j] })
 		t.first = append(t.first, first)
-		first += len(t.tasks[a])
+		for _, j := range of {
+			t.column[j] = first
+			first++
+		}
 	}
 	return source
 }
 
 // known returns T.
 func (t *parts) known(p MultiParams, obs Observations) [][]float64 {
-	jobs := 0
+	jobs, groups := 0, len(t.row)
 	if p.Job > 0 {
 		jobs = obs.jobs()
 	}
-	known := newRows(len(t.row)+jobs, len(obs.Y))
+	known := newRows(groups+jobs, len(obs.Y))
 	for a, of := range t.tasks {
 		for i, j := range of {
 			for k, r := range t.common.rows[t.group[j]][:t.group[j]+1] {
-				known[k][t.first[a]+i] = r
+				known[groups-1-k][t.first[a]+i] = r
 			}
 			if job := obs.job(j); job > 0 && p.Job > 0 {
-				known[len(t.row)+job-1][t.first[a]+i] = math.Sqrt(p.Job)
+				known[groups+job-1][t.first[a]+i] = math.Sqrt(p.Job)
 			}
 		}
-		t.own[a].solve(t.columns(known, a), 0)
+		zeros := t.zeros(of, len(known))
+		for first, rows := 0, t.columns(known, a); first < len(rows); first += blockLen {
+			last := min(first+blockLen, len(rows))
+			t.own[a].solve(rows[first:last], zeros[last-1])
+		}
 	}
 	return known
 }
 
+// zeros are how many numbers of each row of T or W are surely zero, if its columns are some
+// observations by group.
+func (t *parts) zeros(some []int, rows int) []int {
+	out := make([]int, rows)
+	i := len(some)
+	for k := range min(rows, len(t.row)) {
+		for i > 0 && t.group[some[i-1]] >= len(t.row)-1-k {
+			i--
+		}
+		out[k] = i
+	}
+	return out
+}
+
+// byGroup returns the observations by group.
+func (t *parts) byGroup() []int {
+	out := slices.Concat(t.tasks...)
+	slices.SortStableFunc(out, func(i, j int) int { return t.group[i] - t.group[j] })
+	return out
+}
+
 // join works out M from T.
 func (t *parts) join(known [][]float64) bool {
-	square := squares(known)
+	some := t.byGroup()
+	zeros := t.zeros(some, len(known))
+	sorted := newRows(len(known), len(some))
+	for k, row := range known {
+		for i := zeros[k]; i < len(some); i++ {
+			sorted[k][i] = row[t.column[some[i]]]
+		}
+	}
+	square := squares(sorted, zeros)
 	_, ok := t.joint.build(len(known), 1, func(i int, row []float64) {
 		copy(row, square[i][:i+1])
 		row[i]++
@@ -156,9 +204,17 @@ func (t *parts) join(known [][]float64) bool {
 
 // mix works out W in the place of T.
 func (t *parts) mix(known [][]float64) {
-	across := newRows(len(known[0]), len(known))
+	across := newRows(len(t.group), len(known))
 	transpose(across, known)
-	t.joint.solve(across, 0)
+	lines := make([][]float64, len(across))
+	some := t.byGroup()
+	for i, j := range some {
+		lines[i] = across[t.column[j]]
+	}
+	for first := 0; first < len(lines); first += blockLen {
+		last := min(first+blockLen, len(lines))
+		t.joint.solve(lines[first:last], len(t.row)-1-t.group[some[last-1]])
+	}
 	transpose(known, across)
 	t.mixed = known
 }
@@ -228,7 +284,7 @@ func (r inverseRows) block(some, task []int) [][]float64 {
 	for i, j := range some {
 		mixed[i] = r.mixed[j]
 	}
-	out := squares(mixed)
+	out := squares(mixed, nil)
 	for i, j := range some {
 		row := out[i][:i+1]
 		for k, l := range some[:i+1] {
@@ -245,29 +301,34 @@ func (r inverseRows) block(some, task []int) [][]float64 {
 // long.
 func products(a, b [][]float64) [][]float64 {
 	out := newRows(len(a), len(b))
-	addProducts(out, a, b, len(b), 1)
+	addProducts(out, a, b, nil, 1)
 	return out
 }
 
 // squares returns the dot products of rows with each other: the lower triangle, and what
-// lies in the same blocks.
-func squares(rows [][]float64) [][]float64 {
+// lies in the same blocks. See addProducts for zeros.
+func squares(rows [][]float64, zeros []int) [][]float64 {
 	out := newRows(len(rows), len(rows))
 	for first := 0; first < len(rows); first += blockLen {
 		last := min(first+blockLen, len(rows))
-		addProducts(out[first:last], rows[first:last], rows, last, 1)
+		addProducts(out[first:last], rows[first:last], rows[:last], zeros, 1)
 	}
 	return out
 }
 
-// addProducts adds sign times the dot products of the rows of a with the first n of b.
-func addProducts(out, a, b [][]float64, n int, sign float64) {
+// addProducts adds sign times the dot products of each row of a with each of b. Of the rows of b
+// so many first numbers are zero, of none more than of one before it; nil for none.
+func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	var c block
 	for first := 0; first < len(a); first += blockLen {
 		some := a[first:min(first+blockLen, len(a))]
-		for left := 0; left < n; left += blockLen {
-			others := b[left:min(left+blockLen, n)]
-			c.mul(some, others, 0, len(some[0]))
+		for left := 0; left < len(b); left += blockLen {
+			others := b[left:min(left+blockLen, len(b))]
+			from := 0
+			if zeros != nil {
+				from = zeros[left+len(others)-1]
+			}
+			c.mul(some, others, from, len(some[0]))
 			for i := range some {
 				to := out[first+i][left:]
 				for j, v := range c[i*blockLen : i*blockLen+len(others)] {

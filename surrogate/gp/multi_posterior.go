@@ -91,7 +91,9 @@ func (p *Posterior) condition(of [][]int) {
 	t.common.solve(p.alpha, 0)
 	spread := newRows(len(p.rows), len(t.mixed)) // M⁻¹α
 	for u, row := range p.alpha {
-		copy(spread[u], row)
+		for k, v := range row {
+			spread[u][len(row)-1-k] = v
+		}
 	}
 	t.joint.solve(spread, 0)
 	for i, e := range p.entries {
@@ -106,7 +108,7 @@ func (p *Posterior) condition(of [][]int) {
 			beta[k] = p.beta[i]
 		}
 		t.own[a].solve(beta, 0)
-		addProducts(p.gammas(some), beta, t.columns(t.mixed, a), len(t.mixed), -1)
+		addProducts(p.gammas(some), beta, t.columns(t.mixed, a), t.zeros(t.tasks[a], len(t.mixed)), -1)
 	}
 	for i := range p.entries {
 		p.variance[i] = max(0, p.Covariance(i, i))
