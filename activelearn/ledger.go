@@ -28,11 +28,19 @@ type Ledger struct {
 	free         int
 	abandoned    int                // candidates given up
 	measurements []coll.Measurement // in the order they came
+	doubted      []doubted
 	repeats      []preprocess.Repeat
 	costSeconds  float64
 	nodeSeconds  float64
 	trials       int
 	failed       int
+}
+
+// doubted is a measurement that does not count until its candidate was measured again, and where
+// among the others it was.
+type doubted struct {
+	coll.Measurement
+	at int
 }
 
 // NewLedger returns a ledger in which every candidate is free.
@@ -58,7 +66,7 @@ func (l *Ledger) Grow(s *coll.Space) {
 		}
 	}
 	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
-	grown.repeats, grown.trials, grown.failed = l.repeats, l.trials, l.failed
+	grown.doubted, grown.repeats, grown.trials, grown.failed = l.doubted, l.repeats, l.trials, l.failed
 	*l = *grown
 }
 
@@ -122,8 +130,8 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 // Left is the number of candidates that may be asked for.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns what was measured, in the order it came: of a candidate that was measured
-// twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
+// Measurements returns what was measured, in the order it came, without what is doubted: of a candidate
+// that was measured twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
 // what it has returned.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
 
@@ -173,8 +181,34 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
+// Doubt takes back what a candidate was measured to take, which is pending again: it counts once
+// the candidate was measured again or that has failed, or by Settle. It returns an error unless the
+// candidate is done.
+func (l *Ledger) Doubt(c coll.Candidate) error {
+	if !l.IsDone(c) {
+		return fmt.Errorf("%v cannot be doubted: it is outside the space or was not measured", c)
+	}
+	at := l.place(c)
+	l.doubted = append(l.doubted, doubted{l.measurements[at], at})
+	l.measurements = slices.Delete(slices.Clone(l.measurements), at, at+1) // others may hold them
+	l.move(c, pending)
+	return nil
+}
+
+// Settle lets what is doubted and was not measured again count as if it had never been doubted. It
+// reports whether there was any.
+func (l *Ledger) Settle() bool {
+	some := len(l.doubted) > 0
+	for _, d := range slices.Backward(l.doubted) {
+		l.measurements = slices.Insert(slices.Clone(l.measurements), d.at, d.Measurement)
+		l.move(d.Candidate, done)
+	}
+	l.doubted = nil
+	return some
+}
+
 // Record enters a trial that ended. A failed one leaves its candidate pending,
-// to be tried again or abandoned.
+// to be tried again or abandoned, unless it was measured before.
 func (l *Ledger) Record(t coll.Trial) error {
 	_, at, ok := l.find(t.Candidate)
 	if !ok || l.status[at] != pending && l.status[at] != again {
@@ -183,42 +217,64 @@ func (l *Ledger) Record(t coll.Trial) error {
 	l.trials++
 	l.costSeconds += t.CostSeconds
 	l.nodeSeconds += t.NodeSeconds()
-	repeated := l.status[at] == again
-	if repeated {
-		l.status[at] = done
-	}
-	if t.State == coll.TrialFailed {
+	failed, counts := t.State == coll.TrialFailed, t.Measurement
+	if failed {
 		l.failed++
+	}
+	if l.status[at] == again {
+		l.status[at] = done
+		if !failed {
+			l.replace(l.repeat(l.measurements[l.place(t.Candidate)], counts))
+		}
 		return nil
 	}
-	if repeated {
-		l.repeat(t.Measurement)
+	switch first, known := l.undoubt(t.Candidate); {
+	case known && failed:
+		counts = first
+	case known:
+		counts = l.repeat(first, counts)
+	case failed:
 		return nil
 	}
-	l.measurements = append(l.measurements, t.Measurement)
+	l.measurements = append(l.measurements, counts)
 	l.move(t.Candidate, done)
 	return nil
 }
 
-// repeat enters the second measurement of a candidate. It takes the place of a first one that was
-// disturbed.
-func (l *Ledger) repeat(m coll.Measurement) {
-	at := l.place(m.Candidate)
-	r := preprocess.Repeat{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
+// undoubt returns the measurement of a candidate that is doubted, and no longer is.
+func (l *Ledger) undoubt(c coll.Candidate) (first coll.Measurement, known bool) {
+	i := slices.IndexFunc(l.doubted, func(d doubted) bool { return d.Candidate == c })
+	if i < 0 {
+		return first, false
+	}
+	first = l.doubted[i].Measurement
+	l.doubted = slices.Delete(l.doubted, i, i+1)
+	return first, true
+}
+
+// repeat enters the second measurement of a candidate and returns the one of the two that counts:
+// the first, unless it was disturbed.
+func (l *Ledger) repeat(first, second coll.Measurement) coll.Measurement {
+	r := preprocess.Repeat{First: first, Again: second, Seen: len(l.measurements)}
 	if preprocess.NoiseOf(l.repeats).Disturbed(r) {
+		first = second
+	}
+	l.repeats = append(l.repeats, r)
+	return first
+}
+
+// replace puts a measurement in the place of that of its candidate.
+func (l *Ledger) replace(m coll.Measurement) {
+	if at := l.place(m.Candidate); l.measurements[at] != m {
 		l.measurements = slices.Clone(l.measurements) // others may hold them
 		l.measurements[at] = m
 	}
-	l.repeats = append(l.repeats, r)
 }
 
 // place is where in measurements that of a candidate is.
 func (l *Ledger) place(c coll.Candidate) int {
 	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
 }
-
-// Measured is the measurement of a candidate that is done.
-func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
 // Repeats are the candidates that were measured twice, in the order of the second time.
 func (l *Ledger) Repeats() []preprocess.Repeat { return l.repeats }

@@ -1,37 +1,35 @@
 package campaign
 
-import (
-	"tutti/coll"
-	"tutti/surrogate/learner"
-)
+import "tutti/surrogate/learner"
 
 const (
-	// A measurement slower than all others let expect by so many deviations is made again. Until
-	// then it counts like any other.
+	// A measurement slower than all others let expect by so many deviations counts only when it was
+	// made again.
 	incredibleFrom = 4.0
 	// doubtShare is the part of the machine time that such second measurements cost at most.
 	doubtShare = 0.1
 )
 
-// doubt returns what was measured since it was last asked and is incredible by a belief, nil for
-// none: its job may have been disturbed.
-func (r *run) doubt(round int, b *learner.Belief) ([]coll.Candidate, error) {
-	if b == nil {
-		return nil, nil
-	}
-	ms, budget := r.ledger.Measurements(), r.forRepeats(doubtShare, true)
+// doubt takes back what was measured since it was last asked and is incredible by a belief: its job
+// may have been disturbed. The next round measures it again. It reports whether there was any.
+func (r *run) doubt(b *learner.Belief) (bool, error) {
+	ms, budget, before := r.ledger.Measurements(), r.forRepeats(doubtShare, true), len(r.again)
 	exceeds, err := b.LeftOut(r.looked, len(ms))
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	var out []coll.Candidate
 	for i, z := range exceeds {
-		if m := ms[r.looked+i]; z > incredibleFrom && m.CostSeconds <= budget {
-			budget -= m.CostSeconds
-			r.doubted[m.Candidate] = round
-			out = append(out, m.Candidate)
+		m := ms[r.looked+i]
+		if z <= incredibleFrom || m.CostSeconds > budget || r.doubted[m.Candidate] {
+			continue
+		}
+		budget -= m.CostSeconds
+		r.doubted[m.Candidate] = true
+		r.again = append(r.again, m)
+		if err := r.ledger.Doubt(m.Candidate); err != nil {
+			return false, err
 		}
 	}
-	r.looked = len(ms)
-	return out, nil
+	r.looked = len(r.ledger.Measurements())
+	return len(r.again) > before, nil
 }

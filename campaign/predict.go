@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/preprocess"
@@ -69,17 +70,26 @@ func (r *run) current() (*learner.Learner, error) {
 	return r.fit()
 }
 
-// believe returns the belief of what is measured, the same one until more is.
+// believe returns the belief of what is measured, the same one until more is. What is incredible
+// by it is taken back, see doubt.
 func (r *run) believe() (*learner.Belief, error) {
-	ms := r.ledger.Measurements()
 	if r.believed == r.ledger.Trials() {
 		return r.belief, nil
 	}
-	b, err := r.belief.Next(ms, r.ledger.Repeats(), r.problem.Earlier...)
-	if err == nil {
-		r.belief, r.believed = b, r.ledger.Trials()
+	for doubted := true; doubted; {
+		b, err := r.belief.Next(r.ledger.Measurements(), r.ledger.Repeats(), r.problem.Earlier...)
+		if err != nil {
+			return nil, err
+		}
+		r.belief, doubted = b, false
+		if activelearn.Believes(r.spec.Strategy) {
+			if doubted, err = r.doubt(b); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return b, err
+	r.believed = r.ledger.Trials()
+	return r.belief, nil
 }
 
 // predict fills in what the choices of a round are expected to lose over the space. The

@@ -25,6 +25,13 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 			break
 		}
 		res.Rounds = number
+		for i, why := range round.Reasons {
+			if why.Again && res.Ledger.IsDone(round.Batch[i]) {
+				if err := res.Ledger.Doubt(round.Batch[i]); err != nil {
+					return res, err
+				}
+			}
+		}
 		if err := pend(res.Ledger, round.Batch); err != nil {
 			return res, err
 		}
@@ -42,6 +49,7 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 			}
 		}
 	}
+	res.Ledger.Settle()
 	var err error
 	res.Study, err = studyOf(past)
 	return res, err

@@ -62,7 +62,7 @@ func (r *run) started(c coll.Candidate, asked [][]coll.Candidate) bool {
 func (r *run) forRepeats(share float64, doubted bool) float64 {
 	left := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Repeats() {
-		if (r.doubted[p.First.Candidate] > 0) == doubted {
+		if r.doubted[p.First.Candidate] == doubted {
 			left -= p.Again.CostSeconds
 		}
 	}

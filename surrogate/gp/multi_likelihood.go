@@ -153,21 +153,41 @@ func (l *multiLikelihood) weights(p MultiParams) rowWeights {
 			right := min(left+blockLen, n)
 			c.mul(l.root[first:last], l.root[left:right], first, n)
 			for i := first; i < last; i++ {
-				job := l.obs.job(i)
-				for j := left; j < min(right, i+1); j++ {
-					g := alpha[i]*alpha[j] - c[(i-first)*blockLen+j-left]
-					if i == j {
-						g /= 2
-					}
-					if job > 0 && job == l.obs.Job[j] && (i != j || p.Job > l.obs.extra(i)) {
-						l.byJob += g
-					}
-					w.add(l.obs, i, j, g)
-				}
+				l.addPairs(p, i, left, min(right, i+1), alpha, c[(i-first)*blockLen:])
 			}
 		}
 	}
 	return w
+}
+
+// addPairs adds G to the sums for observation i and those from left up to right, inverse being what
+// K⁻¹ has for these pairs.
+func (l *multiLikelihood) addPairs(p MultiParams, i, left, right int, alpha, inverse []float64) {
+	w, job, u, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
+	all, same := w.all[u], w.same[u]
+	for j, v := range l.obs.At[left:right] {
+		j, g := left+j, alpha[i]*alpha[left+j]-inverse[j]
+		if i == j {
+			g /= 2
+		}
+		if job > 0 && job == l.obs.Job[j] && (i != j || p.Job > l.obs.extra(i)) {
+			l.byJob += g
+		}
+		switch {
+		case w.source != nil:
+			w.add(l.obs, i, j, g)
+		case v > u:
+			w.all[v][u] += g
+			if task == l.obs.Task[j] {
+				w.same[v][u] += g
+			}
+		default:
+			all[v] += g
+			if task == l.obs.Task[j] {
+				same[v] += g
+			}
+		}
+	}
 }
 
 // add adds g to the sums of a pair of observations.

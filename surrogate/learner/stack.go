@@ -64,7 +64,11 @@ func (l *Learner) weigh(ms []coll.Measurement, b *Belief, opt Options) error {
 			return err
 		}
 	}
-	of := &Learner{algorithms: b.algorithms, gaussian: b.process}
+	process, err := b.process()
+	if err != nil {
+		return err
+	}
+	of := &Learner{algorithms: b.algorithms, gaussian: process}
 	forests, err := of.beside(ms, b.obs, opt)
 	if err != nil {
 		return err
