@@ -28,7 +28,7 @@ type Ledger struct {
 	free         int
 	abandoned    int                // candidates given up
 	measurements []coll.Measurement // in the order they came
-	doubted      []doubted
+	takenBack    []takenBack
 	repeats      []preprocess.Repeat
 	costSeconds  float64
 	nodeSeconds  float64
@@ -36,9 +36,9 @@ type Ledger struct {
 	failed       int
 }
 
-// doubted is a measurement that does not count until its candidate was measured again, and where
+// takenBack is a measurement that does not count until its candidate was measured again, and where
 // among the others it was.
-type doubted struct {
+type takenBack struct {
 	coll.Measurement
 	at int
 }
@@ -66,7 +66,7 @@ func (l *Ledger) Grow(s *coll.Space) {
 		}
 	}
 	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
-	grown.doubted, grown.repeats, grown.trials, grown.failed = l.doubted, l.repeats, l.trials, l.failed
+	grown.takenBack, grown.repeats, grown.trials, grown.failed = l.takenBack, l.repeats, l.trials, l.failed
 	*l = *grown
 }
 
@@ -130,7 +130,7 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 // Left is the number of candidates that may be asked for.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns what was measured, in the order it came, without what is doubted: of a candidate
+// Measurements returns what was measured, in the order it came, without what was taken back: of a candidate
 // that was measured twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
 // what it has returned.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
@@ -181,29 +181,29 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
-// Doubt takes back what a candidate was measured to take, which is pending again: it counts once
-// the candidate was measured again or that has failed, or by Settle. It returns an error unless the
+// TakeBack takes back what a candidate was measured to take, which is pending again: it counts once
+// the candidate was measured again or that has failed, or by GiveBack. It returns an error unless the
 // candidate is done.
-func (l *Ledger) Doubt(c coll.Candidate) error {
+func (l *Ledger) TakeBack(c coll.Candidate) error {
 	if !l.IsDone(c) {
-		return fmt.Errorf("%v cannot be doubted: it is outside the space or was not measured", c)
+		return fmt.Errorf("%v cannot be taken back: it is outside the space or was not measured", c)
 	}
 	at := l.place(c)
-	l.doubted = append(l.doubted, doubted{l.measurements[at], at})
+	l.takenBack = append(l.takenBack, takenBack{l.measurements[at], at})
 	l.measurements = slices.Delete(slices.Clone(l.measurements), at, at+1) // others may hold them
 	l.move(c, pending)
 	return nil
 }
 
-// Settle lets what is doubted and was not measured again count as if it had never been doubted. It
+// GiveBack lets what was taken back and not measured again count as if nothing had happened. It
 // reports whether there was any.
-func (l *Ledger) Settle() bool {
-	some := len(l.doubted) > 0
-	for _, d := range slices.Backward(l.doubted) {
+func (l *Ledger) GiveBack() bool {
+	some := len(l.takenBack) > 0
+	for _, d := range slices.Backward(l.takenBack) {
 		l.measurements = slices.Insert(slices.Clone(l.measurements), d.at, d.Measurement)
 		l.move(d.Candidate, done)
 	}
-	l.doubted = nil
+	l.takenBack = nil
 	return some
 }
 
@@ -228,7 +228,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 		}
 		return nil
 	}
-	switch first, known := l.undoubt(t.Candidate); {
+	switch first, known := l.before(t.Candidate); {
 	case known && failed:
 		counts = first
 	case known:
@@ -241,14 +241,14 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// undoubt returns the measurement of a candidate that is doubted, and no longer is.
-func (l *Ledger) undoubt(c coll.Candidate) (first coll.Measurement, known bool) {
-	i := slices.IndexFunc(l.doubted, func(d doubted) bool { return d.Candidate == c })
+// before returns the measurement of a candidate that was taken back, and forgets that it was.
+func (l *Ledger) before(c coll.Candidate) (first coll.Measurement, known bool) {
+	i := slices.IndexFunc(l.takenBack, func(d takenBack) bool { return d.Candidate == c })
 	if i < 0 {
 		return first, false
 	}
-	first = l.doubted[i].Measurement
-	l.doubted = slices.Delete(l.doubted, i, i+1)
+	first = l.takenBack[i].Measurement
+	l.takenBack = slices.Delete(l.takenBack, i, i+1)
 	return first, true
 }
 

@@ -309,9 +309,9 @@ func TestLedgerPutsRight(t *testing.T) {
 	}
 }
 
-// What is doubted does not count until it was measured again: then the second time counts where the
+// What was taken back does not count until it was measured again: then the second time counts where the
 // first was disturbed, else the first, as it does where the second fails or never comes.
-func TestLedgerDoubts(t *testing.T) {
+func TestLedgerTakesBack(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()[:6]
 	pend(t, l, all...)
@@ -321,15 +321,15 @@ func TestLedgerDoubts(t *testing.T) {
 	before := l.Measurements()
 	first := slices.Clone(before)
 	for _, i := range []int{1, 2, 3, 5} {
-		if err := l.Doubt(all[i]); err != nil {
+		if err := l.TakeBack(all[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := l.Measurements(); !slices.Equal(got, []coll.Measurement{first[0], first[4]}) || !slices.Equal(before, first) {
 		t.Errorf("measurements %v, and %v given out before", got, before)
 	}
-	if l.Doubt(all[1]) == nil || l.IsFree(all[1]) || l.IsDone(all[1]) {
-		t.Error("what is doubted is not pending")
+	if l.TakeBack(all[1]) == nil || l.IsFree(all[1]) || l.IsDone(all[1]) {
+		t.Error("what was taken back is not pending")
 	}
 	faster, alike, failed := trial(t, all[1]), trial(t, all[2]), trial(t, all[3])
 	faster.Seconds /= 2
@@ -342,8 +342,8 @@ func TestLedgerDoubts(t *testing.T) {
 	if got := l.Measurements(); !slices.Equal(got, want) || len(l.Repeats()) != 2 || l.Failed() != 1 || !l.IsDone(all[3]) {
 		t.Errorf("measurements %v, want %v; %d repeats, %d failed", got, want, len(l.Repeats()), l.Failed())
 	}
-	if !l.Settle() || l.Settle() || !l.IsDone(all[5]) || l.Left() != l.Space().Size()-6 {
-		t.Error("what was never measured again is not done once it is settled")
+	if !l.GiveBack() || l.GiveBack() || !l.IsDone(all[5]) || l.Left() != l.Space().Size()-6 {
+		t.Error("what was never measured again is not done once it was given back")
 	}
 	if got := l.Measurements(); len(got) != 6 || !slices.Contains(got, first[5]) {
 		t.Errorf("measurements %v, want %v among them", got, first[5])

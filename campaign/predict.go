@@ -71,19 +71,19 @@ func (r *run) current() (*learner.Learner, error) {
 }
 
 // believe returns the belief of what is measured, the same one until more is. What is incredible
-// by it is taken back, see doubt.
+// by it is taken back.
 func (r *run) believe() (*learner.Belief, error) {
 	if r.believed == r.ledger.Trials() {
 		return r.belief, nil
 	}
-	for doubted := true; doubted; {
+	for changed := true; changed; {
 		b, err := r.belief.Next(r.ledger.Measurements(), r.ledger.Repeats(), r.problem.Earlier...)
 		if err != nil {
 			return nil, err
 		}
-		r.belief, doubted = b, false
+		r.belief, changed = b, false
 		if activelearn.Believes(r.spec.Strategy) {
-			if doubted, err = r.doubt(b); err != nil {
+			if changed, err = r.takeBack(b); err != nil {
 				return nil, err
 			}
 		}

@@ -27,7 +27,7 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 		res.Rounds = number
 		for i, why := range round.Reasons {
 			if why.Again && res.Ledger.IsDone(round.Batch[i]) {
-				if err := res.Ledger.Doubt(round.Batch[i]); err != nil {
+				if err := res.Ledger.TakeBack(round.Batch[i]); err != nil {
 					return res, err
 				}
 			}
@@ -49,7 +49,7 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 			}
 		}
 	}
-	res.Ledger.Settle()
+	res.Ledger.GiveBack()
 	var err error
 	res.Study, err = studyOf(past)
 	return res, err

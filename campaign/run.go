@@ -20,26 +20,26 @@ var ErrLog = errors.New("the log does not fit the campaign")
 
 // run is the state of one problem while it is tuned.
 type run struct {
-	spec     Spec
-	problem  Problem
-	past     *store.ProblemState // what the log knows of earlier runs, nil for nothing
-	log      Log
-	observe  func(Event)
-	strategy activelearn.Strategy
-	ledger   *activelearn.Ledger
-	watch    *activelearn.Watch
-	attempts map[coll.Candidate]int
-	jobs     map[string]bool         // submitted and not ended
-	retry    []coll.Candidate        // pending, for the next round: failed, or new in the space
-	models   *models                 // of the round before, for ByPrediction
-	belief   *learner.Belief         // formed last
-	believed int                     // trials that belief is of; -1: of none yet
-	looked   int                     // measurements that were looked at for what is incredible
-	doubted  map[coll.Candidate]bool // what was
-	again    []coll.Measurement      // of it, for the next round
-	fitted   *learner.Learner        // formed last
-	result   Result
-	began    time.Time
+	spec      Spec
+	problem   Problem
+	past      *store.ProblemState // what the log knows of earlier runs, nil for nothing
+	log       Log
+	observe   func(Event)
+	strategy  activelearn.Strategy
+	ledger    *activelearn.Ledger
+	watch     *activelearn.Watch
+	attempts  map[coll.Candidate]int
+	jobs      map[string]bool         // submitted and not ended
+	retry     []coll.Candidate        // pending, for the next round: failed, or new in the space
+	models    *models                 // of the round before, for ByPrediction
+	belief    *learner.Belief         // formed last
+	believed  int                     // trials that belief is of; -1: of none yet
+	looked    int                     // measurements that were looked at for what is incredible
+	takenBack map[coll.Candidate]bool // what was
+	again     []coll.Measurement      // of it, for the next round
+	fitted    *learner.Learner        // formed last
+	result    Result
+	began     time.Time
 }
 
 // Run tunes one problem. past is what the log knows of it from earlier runs of the
@@ -57,7 +57,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *store.ProblemState, lo
 	}
 	r.past, r.log, r.observe = past, log, observe
 	stop, err := r.loop(ctx)
-	if r.ledger.Settle() {
+	if r.ledger.GiveBack() {
 		r.believed = -1
 	}
 	r.result.Stop = stop
@@ -105,15 +105,15 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}
 	r := &run{
 		spec: spec, problem: p,
-		strategy: strategy,
-		ledger:   activelearn.NewLedger(p.Space),
-		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
-		attempts: map[coll.Candidate]int{},
-		jobs:     map[string]bool{},
-		doubted:  map[coll.Candidate]bool{},
-		belief:   spec.Learner.Nothing(),
-		believed: -1,
-		began:    time.Now(),
+		strategy:  strategy,
+		ledger:    activelearn.NewLedger(p.Space),
+		watch:     activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
+		attempts:  map[coll.Candidate]int{},
+		jobs:      map[string]bool{},
+		takenBack: map[coll.Candidate]bool{},
+		belief:    spec.Learner.Nothing(),
+		believed:  -1,
+		began:     time.Now(),
 	}
 	r.result.Ledger = r.ledger
 	r.spec.Learner.Missing = r.ledger.Missing
@@ -214,11 +214,11 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	doubts := make([]coll.Candidate, len(r.again))
+	again := make([]coll.Candidate, len(r.again))
 	for i, m := range r.again {
-		doubts[i] = m.Candidate
+		again[i] = m.Candidate
 	}
-	batch := slices.Concat(r.retry, fresh, doubts, r.repeat(r.retry, fresh, doubts))
+	batch := slices.Concat(r.retry, fresh, again, r.repeat(r.retry, fresh, again))
 	reasons := r.reasons(batch)
 	r.retry, r.again = nil, nil
 	logged, known := r.past.Round(round)

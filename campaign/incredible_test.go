@@ -2,6 +2,7 @@ package campaign_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -10,12 +11,13 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/store"
 )
 
 var sameAlgorithm = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
 
 // What a disturbed job made incredibly slow is measured again in the next round, for a tenth of
-// the machine time at most, and its second time counts. A campaign that goes on after its end was
+// the machine time at most. Until then it does not count, and its second time counts. A campaign that goes on after its end was
 // cut off does the same, and one that is recalled has the same measurements in the same order.
 func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	s := spec("regret")
@@ -28,17 +30,18 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubted := map[coll.Candidate]int{}
+	incredible := map[coll.Candidate]int{}
 	for _, r := range log.records {
 		for i, why := range r.Reasons {
 			if why.Again {
-				doubted[r.Batch[i]] = r.Round
+				incredible[r.Batch[i]] = r.Round
 			}
 		}
 	}
+	checkCounted(t, res, log.records, incredible)
 	machine, cost, right := disturbed(), 0.0, 0
 	for _, r := range res.Ledger.Repeats() {
-		if doubted[r.First.Candidate] == 0 {
+		if incredible[r.First.Candidate] == 0 {
 			continue
 		}
 		cost += r.Again.CostSeconds
@@ -53,7 +56,7 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 		}
 	}
 	if right == 0 || cost > 0.1*res.Ledger.CostSeconds() {
-		t.Errorf("%d of %d doubted measurements were put right, for %g of %g s", right, len(doubted), cost, res.Ledger.CostSeconds())
+		t.Errorf("%d of %d incredible measurements were put right, for %g of %g s", right, len(incredible), cost, res.Ledger.CostSeconds())
 	}
 	recalled, err := campaign.Recall(s, machine, past(machine, log.records))
 	if err != nil {
@@ -68,5 +71,32 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff(trialsOf(log.records), trialsOf(cut.records), sameAlgorithm); diff != "" {
 		t.Errorf("trials of a campaign that went on (-whole +cut off):\n%s", diff)
+	}
+}
+
+// checkCounted checks how many measurements counted after each round: all but those that are measured
+// again in the next.
+func checkCounted(t *testing.T, res campaign.Result, records []store.Record, again map[coll.Candidate]int) {
+	t.Helper()
+	measured, waited := map[coll.Candidate]bool{}, 0
+	for _, r := range records {
+		switch r.Kind {
+		case store.KindTrial:
+			measured[r.Trial.Candidate] = true
+		case store.KindEvaluation:
+			want := len(measured)
+			for _, round := range again {
+				if round == r.Round+1 {
+					want--
+					waited++
+				}
+			}
+			if got := r.Evaluation.CandidateShare * float64(res.Ledger.Space().Size()); math.Abs(got-float64(want)) > 1e-6 {
+				t.Errorf("%g measurements counted after round %d, want %d of %d", got, r.Round, want, len(measured))
+			}
+		}
+	}
+	if waited != len(again) {
+		t.Errorf("%d of %d incredible measurements waited for their second", waited, len(again))
 	}
 }
