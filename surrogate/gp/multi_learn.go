@@ -49,7 +49,7 @@ const (
 	multiLengthMax = 4.0 // and at most so much from the centre
 	multiEvals     = 40  // of the likelihood
 	multiFirst     = 80  // observations that a search without a start begins with: evaluations are cheap there
-	multiRows      = 160 // observations to learn from: more move the parameters little and cost n³
+	multiRows      = 240 // observations to learn from: more move the parameters little and cost n³
 )
 
 // FitMulti returns the model with the hyper-parameters of LearnMulti conditioned on all
@@ -63,7 +63,7 @@ func FitMulti(obs Observations, opt MultiOptions) (*Multi, error) {
 }
 
 // LearnMulti learns the hyper-parameters from the observations, from an even sample of
-// rows where there are more than 160.
+// rows where there are more than 240.
 //
 // The mean is that of the targets; the rest maximises the log marginal likelihood of a
 // model without steps and split, plus log-normal priors: steps explain so much by themselves that

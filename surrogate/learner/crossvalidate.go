@@ -119,7 +119,7 @@ func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []co
 		return HeldOut{}, err
 	}
 	targets := l.scaler.Apply(test)
-	var held HeldOut
+	held := HeldOut{Pairs: make([]Pair, 0, len(test))}
 	for p, start := 0, 0; start < len(test); p++ {
 		end := start + 1
 		for end < len(test) && test[end].Point == test[start].Point {
@@ -164,7 +164,7 @@ func compareMeasurements(a, b coll.Measurement) int {
 // R2 returns R² over the pairs of one algorithm, or of all for the zero
 // Algorithm; see metrics.R2 for when there is none.
 func (h HeldOut) R2(alg coll.Algorithm) (float64, error) {
-	var truth, predicted []float64
+	truth, predicted := make([]float64, 0, len(h.Pairs)), make([]float64, 0, len(h.Pairs))
 	for _, p := range h.Pairs {
 		if alg == (coll.Algorithm{}) || p.Algorithm == alg {
 			truth = append(truth, p.Measured)
