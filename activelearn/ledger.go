@@ -28,19 +28,11 @@ type Ledger struct {
 	free         int
 	abandoned    int                // candidates given up
 	measurements []coll.Measurement // in the order they came
-	takenBack    []takenBack
 	repeats      []preprocess.Repeat
 	costSeconds  float64
 	nodeSeconds  float64
 	trials       int
 	failed       int
-}
-
-// takenBack is a measurement that does not count until its candidate was measured again, and where
-// among the others it was.
-type takenBack struct {
-	coll.Measurement
-	at int
 }
 
 // NewLedger returns a ledger in which every candidate is free.
@@ -66,7 +58,7 @@ func (l *Ledger) Grow(s *coll.Space) {
 		}
 	}
 	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
-	grown.takenBack, grown.repeats, grown.trials, grown.failed = l.takenBack, l.repeats, l.trials, l.failed
+	grown.repeats, grown.trials, grown.failed = l.repeats, l.trials, l.failed
 	*l = *grown
 }
 
@@ -130,8 +122,8 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 // Left is the number of candidates that may be asked for.
 func (l *Ledger) Left() int { return l.free }
 
-// Measurements returns what was measured, in the order it came, without what was taken back: of a candidate
-// that was measured twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
+// Measurements returns what was measured, in the order it came: of a candidate that was measured
+// twice the first time, unless it was disturbed. The caller must not change it; nor does the ledger
 // what it has returned.
 func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
 
@@ -181,34 +173,8 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
-// TakeBack takes back what a candidate was measured to take, which is pending again: it counts once
-// the candidate was measured again or that has failed, or by GiveBack. It returns an error unless the
-// candidate is done.
-func (l *Ledger) TakeBack(c coll.Candidate) error {
-	if !l.IsDone(c) {
-		return fmt.Errorf("%v cannot be taken back: it is outside the space or was not measured", c)
-	}
-	at := l.place(c)
-	l.takenBack = append(l.takenBack, takenBack{l.measurements[at], at})
-	l.measurements = slices.Delete(slices.Clone(l.measurements), at, at+1) // others may hold them
-	l.move(c, pending)
-	return nil
-}
-
-// GiveBack lets what was taken back and not measured again count as if nothing had happened. It
-// reports whether there was any.
-func (l *Ledger) GiveBack() bool {
-	some := len(l.takenBack) > 0
-	for _, d := range slices.Backward(l.takenBack) {
-		l.measurements = slices.Insert(slices.Clone(l.measurements), d.at, d.Measurement)
-		l.move(d.Candidate, done)
-	}
-	l.takenBack = nil
-	return some
-}
-
 // Record enters a trial that ended. A failed one leaves its candidate pending,
-// to be tried again or abandoned, unless it was measured before.
+// to be tried again or abandoned.
 func (l *Ledger) Record(t coll.Trial) error {
 	_, at, ok := l.find(t.Candidate)
 	if !ok || l.status[at] != pending && l.status[at] != again {
@@ -217,64 +183,42 @@ func (l *Ledger) Record(t coll.Trial) error {
 	l.trials++
 	l.costSeconds += t.CostSeconds
 	l.nodeSeconds += t.NodeSeconds()
-	failed, counts := t.State == coll.TrialFailed, t.Measurement
-	if failed {
-		l.failed++
-	}
-	if l.status[at] == again {
+	repeated := l.status[at] == again
+	if repeated {
 		l.status[at] = done
-		if !failed {
-			l.replace(l.repeat(l.measurements[l.place(t.Candidate)], counts))
-		}
+	}
+	if t.State == coll.TrialFailed {
+		l.failed++
 		return nil
 	}
-	switch first, known := l.before(t.Candidate); {
-	case known && failed:
-		counts = first
-	case known:
-		counts = l.repeat(first, counts)
-	case failed:
+	if repeated {
+		l.repeat(t.Measurement)
 		return nil
 	}
-	l.measurements = append(l.measurements, counts)
+	l.measurements = append(l.measurements, t.Measurement)
 	l.move(t.Candidate, done)
 	return nil
 }
 
-// before returns the measurement of a candidate that was taken back, and forgets that it was.
-func (l *Ledger) before(c coll.Candidate) (first coll.Measurement, known bool) {
-	i := slices.IndexFunc(l.takenBack, func(d takenBack) bool { return d.Candidate == c })
-	if i < 0 {
-		return first, false
-	}
-	first = l.takenBack[i].Measurement
-	l.takenBack = slices.Delete(l.takenBack, i, i+1)
-	return first, true
-}
-
-// repeat enters the second measurement of a candidate and returns the one of the two that counts:
-// the first, unless it was disturbed.
-func (l *Ledger) repeat(first, second coll.Measurement) coll.Measurement {
-	r := preprocess.Repeat{First: first, Again: second, Seen: len(l.measurements)}
+// repeat enters the second measurement of a candidate. It takes the place of a first one that was
+// disturbed.
+func (l *Ledger) repeat(m coll.Measurement) {
+	at := l.place(m.Candidate)
+	r := preprocess.Repeat{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
 	if preprocess.NoiseOf(l.repeats).Disturbed(r) {
-		first = second
-	}
-	l.repeats = append(l.repeats, r)
-	return first
-}
-
-// replace puts a measurement in the place of that of its candidate.
-func (l *Ledger) replace(m coll.Measurement) {
-	if at := l.place(m.Candidate); l.measurements[at] != m {
 		l.measurements = slices.Clone(l.measurements) // others may hold them
 		l.measurements[at] = m
 	}
+	l.repeats = append(l.repeats, r)
 }
 
 // place is where in measurements that of a candidate is.
 func (l *Ledger) place(c coll.Candidate) int {
 	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
 }
+
+// Measured is the measurement of a candidate that is done.
+func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
 // Repeats are the candidates that were measured twice, in the order of the second time.
 func (l *Ledger) Repeats() []preprocess.Repeat { return l.repeats }

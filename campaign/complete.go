@@ -18,10 +18,8 @@ const normalUpper = 1.645
 // completely, whatever the judge.
 const byMeasurement = "measured"
 
-// complete reports whether nothing is left to measure, to try or to measure again.
-func (r *run) complete() bool {
-	return r.ledger.Left() == 0 && len(r.retry) == 0 && len(r.again) == 0
-}
+// complete reports whether nothing is left to measure or to try again.
+func (r *run) complete() bool { return r.ledger.Left() == 0 && len(r.retry) == 0 }
 
 // measured fills in what is lost where the fastest measured algorithm is taken at each
 // point: noise may have made another one the fastest. The upper ends are those of

@@ -3,7 +3,6 @@ package campaign
 import (
 	"errors"
 
-	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/store"
@@ -13,11 +12,6 @@ import (
 // evaluate says how good the selection of a round is, by the figures of Spec.Judge. It
 // reports false while there are none: with one point, or one algorithm at each.
 func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
-	if activelearn.Believes(r.spec.Strategy) {
-		if _, err := r.believe(); err != nil { // what is incredible is known first
-			return eval, false, err
-		}
-	}
 	l := r.ledger
 	eval = store.Evaluation{
 		Round:          round,

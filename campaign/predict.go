@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/preprocess"
@@ -70,26 +69,17 @@ func (r *run) current() (*learner.Learner, error) {
 	return r.fit()
 }
 
-// believe returns the belief of what is measured, the same one until more is. What is incredible
-// by it is taken back.
+// believe returns the belief of what is measured, the same one until more is.
 func (r *run) believe() (*learner.Belief, error) {
+	ms := r.ledger.Measurements()
 	if r.believed == r.ledger.Trials() {
 		return r.belief, nil
 	}
-	for changed := true; changed; {
-		b, err := r.belief.Next(r.ledger.Measurements(), r.ledger.Repeats(), r.problem.Earlier...)
-		if err != nil {
-			return nil, err
-		}
-		r.belief, changed = b, false
-		if activelearn.Believes(r.spec.Strategy) {
-			if changed, err = r.takeBack(b); err != nil {
-				return nil, err
-			}
-		}
+	b, err := r.belief.Next(ms, r.ledger.Repeats(), r.problem.Earlier...)
+	if err == nil {
+		r.belief, r.believed = b, r.ledger.Trials()
 	}
-	r.believed = r.ledger.Trials()
-	return r.belief, nil
+	return b, err
 }
 
 // predict fills in what the choices of a round are expected to lose over the space. The

@@ -25,13 +25,6 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 			break
 		}
 		res.Rounds = number
-		for i, why := range round.Reasons {
-			if why.Again && res.Ledger.IsDone(round.Batch[i]) {
-				if err := res.Ledger.TakeBack(round.Batch[i]); err != nil {
-					return res, err
-				}
-			}
-		}
 		if err := pend(res.Ledger, round.Batch); err != nil {
 			return res, err
 		}
@@ -49,7 +42,6 @@ func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
 			}
 		}
 	}
-	res.Ledger.GiveBack()
 	var err error
 	res.Study, err = studyOf(past)
 	return res, err

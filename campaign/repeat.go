@@ -57,12 +57,12 @@ func (r *run) started(c coll.Candidate, asked [][]coll.Candidate) bool {
 	return false
 }
 
-// forRepeats is what is left of a part of the machine time after the repeats of what was incredible, or
+// forRepeats is what is left of a part of the machine time after the repeats of what was doubted, or
 // after all others, in seconds.
-func (r *run) forRepeats(share float64, incredible bool) float64 {
+func (r *run) forRepeats(share float64, doubted bool) float64 {
 	left := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Repeats() {
-		if r.takenBack[p.First.Candidate] == incredible {
+		if (r.doubted[p.First.Candidate] > 0) == doubted {
 			left -= p.Again.CostSeconds
 		}
 	}

@@ -37,10 +37,10 @@ func checkRepeats(t *testing.T, seed uint64) []preprocess.Repeat {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds, incredible, failed, cost := map[coll.Candidate][]int{}, map[coll.Candidate]bool{}, 0, 0.0
+	rounds, doubted, failed, cost := map[coll.Candidate][]int{}, map[coll.Candidate]bool{}, 0, 0.0
 	for _, rec := range log.records {
 		for i, why := range rec.Reasons {
-			incredible[rec.Batch[i]] = incredible[rec.Batch[i]] || why.Again
+			doubted[rec.Batch[i]] = doubted[rec.Batch[i]] || why.Again
 		}
 		if rec.Trial == nil {
 			continue
@@ -56,7 +56,7 @@ func checkRepeats(t *testing.T, seed uint64) []preprocess.Repeat {
 		rounds[rec.Trial.Candidate] = append(of, rec.Round)
 	}
 	for _, r := range res.Ledger.Repeats() {
-		if !incredible[r.First.Candidate] {
+		if !doubted[r.First.Candidate] {
 			cost += r.Again.CostSeconds
 		}
 		if n := len(rounds[r.First.Candidate]); n != 2 {

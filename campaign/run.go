@@ -20,26 +20,25 @@ var ErrLog = errors.New("the log does not fit the campaign")
 
 // run is the state of one problem while it is tuned.
 type run struct {
-	spec      Spec
-	problem   Problem
-	past      *store.ProblemState // what the log knows of earlier runs, nil for nothing
-	log       Log
-	observe   func(Event)
-	strategy  activelearn.Strategy
-	ledger    *activelearn.Ledger
-	watch     *activelearn.Watch
-	attempts  map[coll.Candidate]int
-	jobs      map[string]bool         // submitted and not ended
-	retry     []coll.Candidate        // pending, for the next round: failed, or new in the space
-	models    *models                 // of the round before, for ByPrediction
-	belief    *learner.Belief         // formed last
-	believed  int                     // trials that belief is of; -1: of none yet
-	looked    int                     // measurements that were looked at for what is incredible
-	takenBack map[coll.Candidate]bool // what was
-	again     []coll.Measurement      // of it, for the next round
-	fitted    *learner.Learner        // formed last
-	result    Result
-	began     time.Time
+	spec     Spec
+	problem  Problem
+	past     *store.ProblemState // what the log knows of earlier runs, nil for nothing
+	log      Log
+	observe  func(Event)
+	strategy activelearn.Strategy
+	ledger   *activelearn.Ledger
+	watch    *activelearn.Watch
+	attempts map[coll.Candidate]int
+	jobs     map[string]bool        // submitted and not ended
+	retry    []coll.Candidate       // pending, for the next round: failed, or new in the space
+	models   *models                // of the round before, for ByPrediction
+	belief   *learner.Belief        // formed last
+	believed int                    // trials that belief is of; -1: of none yet
+	looked   int                    // measurements that were looked at for what is incredible
+	doubted  map[coll.Candidate]int // what was: the round in which it is measured again
+	fitted   *learner.Learner       // formed last
+	result   Result
+	began    time.Time
 }
 
 // Run tunes one problem. past is what the log knows of it from earlier runs of the
@@ -57,9 +56,6 @@ func Run(ctx context.Context, spec Spec, p Problem, past *store.ProblemState, lo
 	}
 	r.past, r.log, r.observe = past, log, observe
 	stop, err := r.loop(ctx)
-	if r.ledger.GiveBack() {
-		r.believed = -1
-	}
 	r.result.Stop = stop
 	if err != nil {
 		if ctx.Err() != nil {
@@ -105,15 +101,15 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}
 	r := &run{
 		spec: spec, problem: p,
-		strategy:  strategy,
-		ledger:    activelearn.NewLedger(p.Space),
-		watch:     activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
-		attempts:  map[coll.Candidate]int{},
-		jobs:      map[string]bool{},
-		takenBack: map[coll.Candidate]bool{},
-		belief:    spec.Learner.Nothing(),
-		believed:  -1,
-		began:     time.Now(),
+		strategy: strategy,
+		ledger:   activelearn.NewLedger(p.Space),
+		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
+		attempts: map[coll.Candidate]int{},
+		jobs:     map[string]bool{},
+		doubted:  map[coll.Candidate]int{},
+		belief:   spec.Learner.Nothing(),
+		believed: -1,
+		began:    time.Now(),
 	}
 	r.result.Ledger = r.ledger
 	r.spec.Learner.Missing = r.ledger.Missing
@@ -178,7 +174,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 // again is left over even when nothing else is.
 func (r *run) spent() activelearn.StopReason {
 	stop := r.watch.Spent(r.ledger, time.Since(r.began))
-	if stop == activelearn.SpaceExhausted && len(r.retry)+len(r.again) > 0 {
+	if stop == activelearn.SpaceExhausted && len(r.retry) > 0 {
 		return ""
 	}
 	return stop
@@ -201,7 +197,9 @@ func (r *run) holds() bool {
 // may be running, else the strategy's. The strategy is asked either way, so that
 // it goes through the same states as the first time.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
-	s := activelearn.State{Round: round, Ledger: r.ledger}
+	retry := r.retry
+	r.retry = nil
+	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(r.ledger.Measurements())), Ledger: r.ledger}
 	if activelearn.Believes(r.spec.Strategy) && len(r.ledger.Measurements()) > 0 {
 		var err error
 		if s.Belief, err = r.believe(); err != nil {
@@ -209,22 +207,19 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		}
 		s.Confirm = r.confirming()
 	}
-	s.Want = r.spec.Batch.Want(len(r.ledger.Measurements()))
 	fresh, err := r.strategy.Ask(s)
 	if err != nil {
 		return nil, err
 	}
-	again := make([]coll.Candidate, len(r.again))
-	for i, m := range r.again {
-		again[i] = m.Candidate
+	doubts, err := r.doubt(round, s.Belief)
+	if err != nil {
+		return nil, err
 	}
-	batch := slices.Concat(r.retry, fresh, again, r.repeat(r.retry, fresh, again))
-	reasons := r.reasons(batch)
-	r.retry, r.again = nil, nil
+	batch := slices.Concat(retry, fresh, doubts, r.repeat(retry, fresh, doubts))
 	logged, known := r.past.Round(round)
 	switch {
 	case !known:
-		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: reasons}); err != nil {
+		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(round, batch)}); err != nil {
 			return nil, err
 		}
 	case !slices.Equal(batch, logged.Batch):
@@ -243,17 +238,14 @@ func (r *run) reason(c coll.Candidate) (why store.Reason, known bool) {
 }
 
 // reasons are why the batch of a round is asked for, nil when the strategy says nothing.
-func (r *run) reasons(batch []coll.Candidate) []store.Reason {
+func (r *run) reasons(round int, batch []coll.Candidate) []store.Reason {
 	said, out := false, make([]store.Reason, len(batch))
 	for i, c := range batch {
 		var known bool
-		out[i], known = r.reason(c)
-		said = said || known
-		for _, m := range r.again {
-			if m.Candidate == c {
-				out[i] = store.Reason{Again: true, Seconds: m.CostSeconds}
-			}
+		if out[i], known = r.reason(c); r.doubted[c] == round {
+			out[i] = store.Reason{Again: true, Seconds: r.ledger.Measured(c).CostSeconds}
 		}
+		said = said || known
 	}
 	if !said {
 		return nil

@@ -22,9 +22,8 @@ type Belief struct {
 	repeats    []preprocess.Repeat // those that it was formed with
 	noise      preprocess.Noise
 	params     gp.MultiParams
-	formed     bool
-	process    func() (*gp.Multi, error) // with steps and split
-	smooth     func() (*gp.Multi, error) // without them
+	process    *gp.Multi // with steps and split
+	smooth     func() (*gp.Multi, error)
 }
 
 // beliefMost is how many measurements a belief is conditioned on, an even sample of the
@@ -48,18 +47,14 @@ func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]co
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
 	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms), 1)}
 	next.noise = noiseBy(next.learnt, repeats)
-	known := b.formed && b.learnt == next.learnt && b.learntBy(ms)
+	known := b.process != nil && b.learnt == next.learnt && b.learntBy(ms)
 	if known {
 		next.params = b.params
 	}
 	if err := next.form(ms, known, earlier); err != nil {
-		return nil, beliefError(len(ms), err)
+		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
 	return next, nil
-}
-
-func beliefError(measurements int, err error) error {
-	return fmt.Errorf("belief of %d measurements: %w", measurements, err)
 }
 
 // learntBy reports whether params were learnt from the first of these measurements: what was
@@ -128,19 +123,15 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 		}
 	}
 	b.noise = b.noise.WithJob(b.params.Job)
-	seen, smooth := b.obs.Sample(beliefMost), b.params
-	smooth.Steps, smooth.Split = 0, 0
-	conditioned := func(p gp.MultiParams) func() (*gp.Multi, error) {
-		return sync.OnceValues(func() (*gp.Multi, error) {
-			m, err := gp.WithMulti(p, seen)
-			if err != nil {
-				err = beliefError(len(ms), err)
-			}
-			return m, err
-		})
-	}
-	b.process, b.smooth, b.formed = conditioned(b.params), conditioned(smooth), true
-	return nil
+	seen := b.obs.Sample(beliefMost)
+	var err error
+	b.process, err = gp.WithMulti(b.params, seen)
+	b.smooth = sync.OnceValues(func() (*gp.Multi, error) {
+		smooth := b.params
+		smooth.Steps, smooth.Split = 0, 0
+		return gp.WithMulti(smooth, seen)
+	})
+	return err
 }
 
 // observations of measurements and of earlier ones by the belief's algorithms.

@@ -20,11 +20,7 @@ func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) 
 			return nil, err
 		}
 	}
-	process, err := b.process()
-	if err != nil {
-		return nil, err
-	}
-	l := &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: process, noise: b.noise}
+	l := &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process, noise: b.noise}
 	if opt.Model == Stack {
 		return l, l.stack(ms, b, opt)
 	}

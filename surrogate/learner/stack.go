@@ -64,11 +64,7 @@ func (l *Learner) weigh(ms []coll.Measurement, b *Belief, opt Options) error {
 			return err
 		}
 	}
-	process, err := b.process()
-	if err != nil {
-		return err
-	}
-	of := &Learner{algorithms: b.algorithms, gaussian: process}
+	of := &Learner{algorithms: b.algorithms, gaussian: b.process}
 	forests, err := of.beside(ms, b.obs, opt)
 	if err != nil {
 		return err

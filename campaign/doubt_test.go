@@ -1,0 +1,63 @@
+package campaign_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+)
+
+// What a disturbed job made incredibly slow is measured again in the next round, for a tenth of
+// the machine time at most, and its second time counts. A campaign that goes on after its end was
+// cut off does the same.
+func TestIncredibleIsMeasuredAgain(t *testing.T) {
+	s := spec("regret")
+	s.Judge = campaign.ByPrediction
+	disturbed := func() campaign.Problem {
+		return problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
+	}
+	log := &memory{}
+	res, err := campaign.Run(context.Background(), s, disturbed(), nil, log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubted := map[coll.Candidate]int{}
+	for _, r := range log.records {
+		for i, why := range r.Reasons {
+			if why.Again {
+				doubted[r.Batch[i]] = r.Round
+			}
+		}
+	}
+	machine, cost, right := disturbed(), 0.0, 0
+	for _, r := range res.Ledger.Repeats() {
+		if doubted[r.First.Candidate] == 0 {
+			continue
+		}
+		cost += r.Again.CostSeconds
+		if r.First.Job == r.Again.Job {
+			t.Errorf("%v was measured twice by job %s", r.First.Candidate, r.First.Job)
+		}
+		if r.First.Seconds > 1.25*r.Again.Seconds { // disturbed ones are 1.3 to 3 times slower
+			right++
+			if got := res.Ledger.Measured(r.First.Candidate); got != r.Again {
+				t.Errorf("%v counts, want %v, which took the place of a disturbed one", got, r.Again)
+			}
+		}
+	}
+	if right == 0 || cost > 0.1*res.Ledger.CostSeconds() {
+		t.Errorf("%d of %d doubted measurements were put right, for %g of %g s", right, len(doubted), cost, res.Ledger.CostSeconds())
+	}
+	cut := &memory{records: log.records[:len(log.records)/2]}
+	if _, err := campaign.Run(context.Background(), s, machine, past(machine, cut.records), cut, nil); err != nil {
+		t.Fatal(err)
+	}
+	same := cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
+	if diff := cmp.Diff(trialsOf(log.records), trialsOf(cut.records), same); diff != "" {
+		t.Errorf("trials of a campaign that went on (-whole +cut off):\n%s", diff)
+	}
+}
