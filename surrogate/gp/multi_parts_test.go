@@ -2,15 +2,18 @@ package gp
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
 // What parts say is what one factor of the whole covariance says, with several sources, jobs,
-// extra noise and pending entries, too.
+// extra noise, pending entries and observations in any order, too.
 func TestPartsAreTheWhole(t *testing.T) {
 	disturbed := related(40, 5)
 	disturbed.Job = jobs(len(disturbed.Y))
-	for _, o := range []Observations{related(40, 5), disturbed, earlier(30, 6, 3, func(int) float64 { return 0.1 })} {
+	several := shuffled(related(130, 5)) // blocks
+	several.Job = jobs(len(several.Y))
+	for _, o := range []Observations{related(40, 5), disturbed, several, earlier(30, 6, 3, func(int) float64 { return 0.1 })} {
 		o.Extra = make([]float64, len(o.Y))
 		for j := range o.Extra {
 			o.Extra[j] = 1e-3 * float64(j%3)
@@ -49,6 +52,15 @@ func TestPartsAreTheWhole(t *testing.T) {
 			}
 		}
 	}
+}
+
+// shuffled are observations in another order.
+func shuffled(o Observations) Observations {
+	out := Observations{X: o.X}
+	for _, j := range rand.New(rand.NewPCG(1, 1)).Perm(len(o.Y)) {
+		out.At, out.Task, out.Y = append(out.At, o.At[j]), append(out.Task, o.Task[j]), append(out.Y, o.Y[j])
+	}
+	return out
 }
 
 // wholeInverse is K⁻¹ by one factor of the whole.
