@@ -163,46 +163,26 @@ func (l *multiLikelihood) weights(p MultiParams) rowWeights {
 // addPairs adds G to the sums for observation i and those from left up to right, inverse being what
 // K⁻¹ has for these pairs.
 func (l *multiLikelihood) addPairs(p MultiParams, i, left, right int, alpha, inverse []float64) {
-	w, job, u, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
-	all, same := w.all[u], w.same[u]
-	for j, v := range l.obs.At[left:right] {
-		j, g := left+j, alpha[i]*alpha[left+j]-inverse[j]
+	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
+	for j := left; j < right; j++ {
+		g := alpha[i]*alpha[j] - inverse[j-left]
 		if i == j {
 			g /= 2
 		}
 		if job > 0 && job == l.obs.Job[j] && (i != j || p.Job > l.obs.extra(i)) {
 			l.byJob += g
 		}
-		switch {
-		case w.source != nil:
-			w.add(l.obs, i, j, g)
-		case v > u:
-			w.all[v][u] += g
-			if task == l.obs.Task[j] {
-				w.same[v][u] += g
-			}
-		default:
-			all[v] += g
-			if task == l.obs.Task[j] {
-				same[v] += g
-			}
+		u, v := max(at, l.obs.At[j]), min(at, l.obs.At[j])
+		w.all[u][v] += g
+		if task == l.obs.Task[j] {
+			w.same[u][v] += g
 		}
-	}
-}
-
-// add adds g to the sums of a pair of observations.
-func (w rowWeights) add(obs Observations, i, j int, g float64) {
-	u, v := max(obs.At[i], obs.At[j]), min(obs.At[i], obs.At[j])
-	task := obs.Task[i] == obs.Task[j]
-	w.all[u][v] += g
-	if task {
-		w.same[u][v] += g
-	}
-	if w.source == nil || obs.Source[i] == 0 || obs.Source[i] != obs.Source[j] {
-		return
-	}
-	w.source[u][v] += g
-	if task {
-		w.sourceTask[u][v] += g
+		if s := l.obs.source(j); s == 0 || s != l.obs.Source[i] {
+			continue
+		}
+		w.source[u][v] += g
+		if task == l.obs.Task[j] {
+			w.sourceTask[u][v] += g
+		}
 	}
 }
