@@ -540,7 +540,7 @@ int MPI_Recv(void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm co
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			opt := quick(prog)
-			opt.MinSamples, opt.Slice = 200, 100*time.Millisecond
+			opt.MinSamples, opt.Slice = 200, time.Second
 			cases := []benchrunner.Case{by(tc.layout, coll.Bcast, 64, false), by(tc.layout, coll.Barrier, 0, false), by(tc.layout, coll.Allreduce, 1<<20, false)}
 			r, out := mpich.start(t, opt, cases, tc.environ...)
 			if !bytes.Contains(out.Stdout, []byte(`"clock":"`+tc.clock+`"`)) {
