@@ -35,6 +35,7 @@ type parts struct {
 	mixed  [][]float64 // W, observations in the order of tasks
 	first  []int       // column of mixed of each task's first observation
 	column []int       // of each observation
+	order  []int       // all observations by group
 }
 
 // newParts returns the parts and K⁻¹(y - mean). It reports false where a matrix cannot be
@@ -126,15 +127,18 @@ func (t *parts) arrange(obs Observations) (source []int) {
 	}
 	t.own = make([]factor, len(t.tasks))
 	t.column = make([]int, len(obs.Y))
+	byGroup := func(i, j int) int { return t.group[i] - t.group[j] }
 	first := 0
 	for _, of := range t.tasks {
-		slices.SortStableFunc(of, func(i, j int) int { return t.group[i] - t.group[j] })
+		slices.SortStableFunc(of, byGroup)
 		t.first = append(t.first, first)
 		for _, j := range of {
 			t.column[j] = first
 			first++
 		}
 	}
+	t.order = slices.Concat(t.tasks...)
+	slices.SortStableFunc(t.order, byGroup)
 	return source
 }
 
@@ -146,12 +150,12 @@ func (t *parts) known(p MultiParams, obs Observations) [][]float64 {
 	}
 	known := newRows(groups+jobs, len(obs.Y))
 	for a, of := range t.tasks {
-		for i, j := range of {
+		for _, j := range of {
 			for k, r := range t.common.rows[t.group[j]][:t.group[j]+1] {
-				known[groups-1-k][t.first[a]+i] = r
+				known[groups-1-k][t.column[j]] = r
 			}
 			if job := obs.job(j); job > 0 && p.Job > 0 {
-				known[groups+job-1][t.first[a]+i] = math.Sqrt(p.Job)
+				known[groups+job-1][t.column[j]] = math.Sqrt(p.Job)
 			}
 		}
 		zeros := t.zeros(of, len(known))
@@ -177,21 +181,13 @@ func (t *parts) zeros(some []int, rows int) []int {
 	return out
 }
 
-// byGroup returns the observations by group.
-func (t *parts) byGroup() []int {
-	out := slices.Concat(t.tasks...)
-	slices.SortStableFunc(out, func(i, j int) int { return t.group[i] - t.group[j] })
-	return out
-}
-
 // join works out M from T.
 func (t *parts) join(known [][]float64) bool {
-	some := t.byGroup()
-	zeros := t.zeros(some, len(known))
-	sorted := newRows(len(known), len(some))
+	zeros := t.zeros(t.order, len(known))
+	sorted := newRows(len(known), len(t.order))
 	for k, row := range known {
-		for i := zeros[k]; i < len(some); i++ {
-			sorted[k][i] = row[t.column[some[i]]]
+		for i := zeros[k]; i < len(t.order); i++ {
+			sorted[k][i] = row[t.column[t.order[i]]]
 		}
 	}
 	square := squares(sorted, zeros)
@@ -207,13 +203,12 @@ func (t *parts) mix(known [][]float64) {
 	across := newRows(len(t.group), len(known))
 	transpose(across, known)
 	lines := make([][]float64, len(across))
-	some := t.byGroup()
-	for i, j := range some {
+	for i, j := range t.order {
 		lines[i] = across[t.column[j]]
 	}
 	for first := 0; first < len(lines); first += blockLen {
 		last := min(first+blockLen, len(lines))
-		t.joint.solve(lines[first:last], len(t.row)-1-t.group[some[last-1]])
+		t.joint.solve(lines[first:last], len(t.row)-1-t.group[t.order[last-1]])
 	}
 	transpose(known, across)
 	t.mixed = known
