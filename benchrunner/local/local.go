@@ -143,15 +143,18 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 		_ = cmd.Wait() // its exit code is in its folder
 		close(gone)
 	}()
-	return s.identify(ctx, sub, gone)
+	return s.identify(ctx, sub, cmd.Process.Pid, gone)
 }
 
-// identify waits until the job has said who it is: about a millisecond. It runs by
-// now, so a cancelled context is left to the caller, who can end it with its ID.
-func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, gone <-chan struct{}) (string, error) {
+// identify waits until the process that was started says that it is the job, about a
+// millisecond, or is gone since another one is: it leaves nothing that still writes
+// into the folder. The job runs by now, so a cancelled context is left to the caller,
+// who can end it with its ID.
+func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pid int, gone <-chan struct{}) (string, error) {
+	own := strconv.Itoa(pid) + "-"
 	for {
 		id, found, err := s.Find(ctx, sub)
-		if err != nil || found {
+		if err != nil || found && strings.HasPrefix(id, own) {
 			return id, err
 		}
 		select {
