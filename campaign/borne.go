@@ -37,7 +37,7 @@ func (r *run) borne(before, now *models) (metrics.Borne, error) {
 			at, choices, rivals = append(at, m.Point), append(choices, choice[0]), append(rivals, m.Algorithm)
 		}
 	}
-	scale := r.lastScale().Root()
+	scale := r.lastScale()
 	expected, err := before.gaussian.RisksBeside(at, choices, rivals, before.options.times(), scale, r.spec.Metrics)
 	if err != nil {
 		return b, err

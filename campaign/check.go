@@ -60,5 +60,5 @@ func (r *run) shown(before, now *models) ([]learner.Risk, error) {
 			return alg != choice && !seen
 		})
 	}
-	return now.gaussian.Risks(points, choices, known, times, r.lastScale().Root(), r.spec.Metrics)
+	return now.gaussian.Risks(points, choices, known, times, r.lastScale(), r.spec.Metrics)
 }

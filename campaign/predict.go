@@ -83,9 +83,9 @@ func (r *run) believe() (*learner.Belief, error) {
 }
 
 // predict fills in what the choices of a round are expected to lose over the space. The
-// deviations that the Gaussian process states are multiplied by one factor: by how much
-// they have been too small or too great where batches were measured since. What is expected is
-// multiplied by what was borne out of expectations, see borne, and its upper ends by the upper
+// deviations that the Gaussian process states are multiplied by a factor for each size: by how
+// much they have been too small or too great where batches were measured since. What is expected
+// is multiplied by what was borne out of expectations, see borne, and its upper ends by the upper
 // end of that; what checks found counts as it is. It reports
 // false while nothing is known of any choice.
 func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
@@ -95,8 +95,7 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	}
 	before := r.models
 	r.models = now
-	scale, err := r.scale(before)
-	if err != nil {
+	if eval.Errors, err = r.errors(before); err != nil {
 		return false, err
 	}
 	borne, err := r.borne(before, now)
@@ -110,7 +109,7 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 		return false, err
 	}
 	points, choices := now.judged(points, choose, o.open)
-	risks, err := now.gaussian.Risks(points, choices, o.open, o.times(), scale.Root(), r.spec.Metrics)
+	risks, err := now.gaussian.Risks(points, choices, o.open, o.times(), r.scale(eval.Errors), r.spec.Metrics)
 	if err != nil {
 		return false, err
 	}
@@ -129,7 +128,6 @@ func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
 	sum.Slowdown, sum.Mistakes = 1+(sum.Slowdown-1)*borne.Mean(), min(1, sum.Mistakes*borne.Mean())
 	describe(eval, sum)
 	eval.MistakesExpected, eval.MistakesFound = borne.Expected, borne.Found
-	eval.ScaleSquare, eval.ScaleWeight = scale.Square, scale.Weight
 	if r.problem.Inspect != nil {
 		err = r.problem.Inspect(*eval, choose)
 	}
@@ -232,25 +230,42 @@ func (r *run) asBefore(earlier []coll.Measurement) float64 {
 	return float64(same) / float64(max(1, again))
 }
 
-// lastScale is that of the last evaluation.
-func (r *run) lastScale() metrics.Scale {
-	n := len(r.result.Evaluations)
-	if n == 0 {
-		return metrics.Scale{}
+// lastScale is the scale by the errors up to the last evaluation.
+func (r *run) lastScale() func(coll.Point) float64 { return r.scale(nil) }
+
+// scale is how wide the errors of the Gaussian process have been at the size of a point, by those
+// of all evaluations and further ones.
+func (r *run) scale(further []store.SizeError) func(coll.Point) float64 {
+	var s metrics.Scale
+	add := func(errors []store.SizeError) {
+		for _, e := range errors {
+			s.Add(e.MsgBytes, e.Deviations)
+		}
 	}
-	e := r.result.Evaluations[n-1]
-	return metrics.Scale{Square: e.ScaleSquare, Weight: e.ScaleWeight}
+	for _, e := range r.result.Evaluations {
+		add(e.Errors)
+	}
+	add(further)
+	known := map[int64]float64{}
+	return func(p coll.Point) float64 {
+		if _, ok := known[p.MsgBytes]; !ok {
+			known[p.MsgBytes] = s.At(p.MsgBytes)
+		}
+		return known[p.MsgBytes]
+	}
 }
 
-// scale is how wide the errors of the Gaussian process have been, after the
-// measurements since the models of the round before.
-func (r *run) scale(before *models) (metrics.Scale, error) {
-	s := r.lastScale()
+// errors are those of what the models of the round before predicted for the measurements since.
+func (r *run) errors(before *models) ([]store.SizeError, error) {
 	if before == nil {
-		return s.Add(nil), nil
+		return nil, nil
 	}
-	errors, err := before.gaussian.Standardised(r.ledger.Measurements()[before.seen:])
-	return s.Add(errors), err
+	ms, deviations, err := before.gaussian.Standardised(r.ledger.Measurements()[before.seen:])
+	out := make([]store.SizeError, len(ms))
+	for i, m := range ms {
+		out[i] = store.SizeError{MsgBytes: m.MsgBytes, Deviations: deviations[i]}
+	}
+	return out, err
 }
 
 // summaryOf averages risks over points; P95 and Worst are those of the points'

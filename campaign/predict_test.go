@@ -23,13 +23,15 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	errors := 0
 	for i, e := range res.Evaluations {
 		if e.Source != "predicted" || e.SlowdownUpper < e.Slowdown || e.MistakesUpper < e.Mistakes || e.Slowdown < 1 {
 			t.Errorf("evaluation %d: %+v", i, e)
 		}
-		if !(e.ScaleSquare > 0 && e.ScaleWeight >= 10) || i > 0 && e.ScaleSquare == 1 {
-			t.Errorf("evaluation %d has learnt no scale: %+v", i, e)
-		}
+		errors += len(e.Errors)
+	}
+	if want := len(res.Ledger.Measurements()) - res.Evaluations[0].Trials; errors != want {
+		t.Errorf("%d errors of predictions, want one for each of the %d measurements after the first evaluation", errors, want)
 	}
 	last, tuned := res.Evaluations[len(res.Evaluations)-1], facts(t, s, p, res).Scores[0]
 	if tuned.Name != "tuned" || tuned.Source != "predicted" || tuned.Slowdown != last.Slowdown ||

@@ -21,14 +21,16 @@ func ExampleBootstrap() {
 	// Output: 1.047, from 1.00 to 1.11
 }
 
-// Predictions that are off by twice what they were said to be.
+// Predictions that are off by twice what they were said to be, where messages are long.
 func ExampleScale() {
 	var scale metrics.Scale
-	for range 30 { // what was believed at first fades
-		scale = scale.Add([]float64{2, -2, 2, -2, 2, -2})
+	for range 90 { // what was believed at first fades
+		scale.Add(1<<20, 2)
+		scale.Add(1<<20, -2)
+		scale.Add(16, 0.5)
 	}
-	fmt.Printf("%.1f\n", scale.Root())
-	// Output: 2.0
+	fmt.Printf("%.1f at 1 MiB, %.1f at 16 B\n", scale.At(1<<20), scale.At(16))
+	// Output: 2.0 at 1 MiB, 0.5 at 16 B
 }
 
 func ExampleR2() {

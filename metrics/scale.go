@@ -2,39 +2,41 @@ package metrics
 
 import "math"
 
-// Scale estimates by which factor the errors of predictions exceed the deviations that
-// were predicted for them: the root mean square of the standardised errors. An error counts
-// as at most three, since a greater one may be the measurement's fault. The zero value is a
+// Scale estimates by which factor the errors of predictions exceed the deviations that were
+// predicted for them: the root mean square of the standardised errors, an average that the
+// sizes of messages nearby count in and the latest errors count most in. What is true of the sizes
+// that are measured most need not be true of those that are hardly known. An error counts as
+// at most three, since a greater one may be the measurement's fault. The zero value is a
 // scale of 1.
 type Scale struct {
-	Square float64 // of the scale
-	Weight float64 // errors that it rests on
+	octaves []float64 // of the errors' sizes
+	squares []float64
 }
 
 const (
-	scalePrior  = 10 // errors that the scale 1 is worth before there are any
+	scaleWidth  = 3  // octaves: an error at distance d counts as much as e^(-(d/3)²/2) of one
+	scalePrior  = 5  // errors that the scale 1 is worth before there are any
 	scaleMemory = 60 // errors that are remembered: models change as they learn
 	scaleMost   = 3  // what an error counts as at most
 )
 
-// Add returns the scale after further standardised errors; what was known before counts as
-// Weight errors.
-func (s Scale) Add(errors []float64) Scale {
-	s = s.known()
-	sum, n := s.Weight*s.Square, s.Weight+float64(len(errors))
-	for _, z := range errors {
-		z = min(math.Abs(z), scaleMost)
-		sum += z * z
-	}
-	return Scale{Square: sum / n, Weight: min(scaleMemory, n)}
+// Add counts a further standardised error, at a size in bytes.
+func (s *Scale) Add(bytes int64, err float64) {
+	z := min(math.Abs(err), scaleMost)
+	s.octaves, s.squares = append(s.octaves, octave(bytes)), append(s.squares, z*z)
 }
 
-func (s Scale) known() Scale {
-	if s.Weight == 0 {
-		return Scale{Square: 1, Weight: scalePrior}
+// At is the scale at a size in bytes. O(n) operations for n errors.
+func (s *Scale) At(bytes int64) float64 {
+	square, weight := 1.0, float64(scalePrior)
+	for i, x := range s.octaves {
+		d := (x - octave(bytes)) / scaleWidth
+		w := math.Exp(-d * d / 2)
+		square += w / (weight + w) * (s.squares[i] - square)
+		weight = min(scaleMemory, weight+w)
 	}
-	return s
+	return math.Sqrt(square)
 }
 
-// Root is the scale.
-func (s Scale) Root() float64 { return math.Sqrt(s.known().Square) }
+// octave places sizes, that of nothing too, on a logarithmic scale.
+func octave(bytes int64) float64 { return math.Log2(float64(bytes) + 1) }

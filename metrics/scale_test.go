@@ -8,37 +8,80 @@ import (
 	"tutti/metrics"
 )
 
-// The scale is found in batches, whatever it is.
+// The scale of each size is found, whatever that of sizes far away is, and however much more
+// is known of them.
 func TestScale(t *testing.T) {
-	if got := (metrics.Scale{}).Root(); got != 1 {
+	rng := rand.New(rand.NewPCG(1, 1))
+	of := map[int64]float64{8: 0.3, 16: 0.3, 1 << 12: 0.6, 1 << 24: 1.2}
+	const runs = 400
+	mean := map[int64]float64{}
+	for range runs {
+		var s metrics.Scale
+		for i := range 1200 { // what is believed at first has faded
+			bytes := []int64{8, 16, 8, 1 << 12, 16, 1 << 24}[i%6]
+			s.Add(bytes, of[bytes]*rng.NormFloat64()) // hardly ever 3
+		}
+		for bytes := range of {
+			mean[bytes] += s.At(bytes) / runs
+		}
+	}
+	for bytes, want := range of {
+		if math.Abs(mean[bytes]/want-1) > 0.05 {
+			t.Errorf("%d B: scale %g on average, want %g", bytes, mean[bytes], want)
+		}
+	}
+}
+
+// Where nothing was found out, predictions are believed as they are; an error says most of its
+// own size and the less the farther another one is.
+func TestScaleNearby(t *testing.T) {
+	var s metrics.Scale
+	if got := s.At(64); got != 1 {
 		t.Errorf("a scale that nothing is known of is %g, want 1", got)
 	}
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, want := range []float64{0.4, 0.7, 1} {
-		const runs = 400
-		mean := 0.0
-		for range runs {
-			var s metrics.Scale
-			for range 60 { // what is believed at first has faded
-				batch := make([]float64, 10)
-				for i := range batch {
-					batch[i] = want * rng.NormFloat64()
-				}
-				s = s.Add(batch)
-			}
-			mean += s.Root() / runs
+	s.Add(1<<20, 3)
+	// One error of three deviations beside five of one: (5 + 9) / 6.
+	if got, want := s.At(1<<20), math.Sqrt(14.0/6); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%g where one error is 3, want %g", got, want)
+	}
+	last := s.At(1 << 20)
+	for octave := 19; octave >= 0; octave-- {
+		if here := s.At(1 << octave); !(here < last || here-1 < 1e-9) {
+			t.Errorf("%g at %d B, %g at twice as much: want less farther away", here, 1<<octave, last)
+		} else {
+			last = here
 		}
-		if math.Abs(mean/want-1) > 0.05 {
-			t.Errorf("scale %g: %g on average", want, mean)
-		}
+	}
+	if last-1 > 1e-9 {
+		t.Errorf("%g at a byte, want 1", last)
+	}
+}
+
+// The latest errors count most.
+func TestScaleForgets(t *testing.T) {
+	var s, first metrics.Scale
+	for range 300 {
+		s.Add(64, 2)
+	}
+	for range 300 {
+		s.Add(64, 0.5)
+		first.Add(64, 0.5)
+	}
+	if a, b := s.At(64), first.At(64); math.Abs(a/b-1) > 0.05 {
+		t.Errorf("%g after other errors, %g without", a, b)
 	}
 }
 
 // A wild error counts, but as three deviations.
 func TestScaleOfWildErrors(t *testing.T) {
-	var s metrics.Scale
-	s = s.Add([]float64{0.5, -0.7, 1.2, -0.1, 0.9, 0.3, -1.5, 0.6})
-	if three, wild := s.Add([]float64{3}), s.Add([]float64{-1000}); three != wild || three.Root() < 1.1*s.Root() {
-		t.Errorf("an error of 3 makes %+v of %+v, one of -1000 %+v", three, s, wild)
+	after := func(last float64) float64 {
+		var s metrics.Scale
+		for _, z := range []float64{0.5, -0.7, 1.2, -0.1, 0.9, 0.3, -1.5, 0.6, last} {
+			s.Add(1024, z)
+		}
+		return s.At(1024)
+	}
+	if three, wild := after(3), after(-1000); three != wild || three < 1.1*after(0.5) {
+		t.Errorf("an error of 3 makes %g, one of -1000 %g, one of 0.5 %g", three, wild, after(0.5))
 	}
 }

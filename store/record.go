@@ -72,8 +72,10 @@ type Evaluation struct {
 	// where the figures above are no predictions.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// By how much predictions have been off, over what the model said: the square of the
-	// factor, and the measurements that it rests on; see metrics.Scale.
+	// By how much the predictions for what was measured since the evaluation before were off;
+	// see metrics.Scale.
+	Errors []SizeError `json:"errors,omitempty"`
+	// What earlier versions kept of such errors, of all sizes together. It is read over.
 	ScaleSquare float64 `json:"scale_square,omitzero"`
 	ScaleWeight float64 `json:"scale_weight,omitzero"`
 	// How many mistakes choices were expected to be where they were tried, and how many were
@@ -85,6 +87,12 @@ type Evaluation struct {
 	Checks        int     `json:"checks,omitzero"`
 	CheckLoss     float64 `json:"check_loss,omitzero"`
 	CheckMistakes float64 `json:"check_mistakes,omitzero"`
+}
+
+// SizeError is by how much a measurement differs from what was predicted for it.
+type SizeError struct {
+	MsgBytes   int64   `json:"msg_bytes"`
+	Deviations float64 `json:"deviations"` // of the prediction and the measurement
 }
 
 // Reason is why a strategy asked for a candidate.
@@ -224,17 +232,20 @@ func validateTrial(t coll.Trial) error {
 
 // Validate reports the first number that is not finite, by its name in the journal.
 func (e Evaluation) Validate() error {
-	numbers := []struct {
+	type number struct {
 		name  string
 		value float64
-	}{
+	}
+	numbers := []number{
 		{"point_share", e.PointShare}, {"candidate_share", e.CandidateShare},
 		{"machine_seconds", e.MachineSeconds}, {"node_seconds", e.NodeSeconds},
 		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
 		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
 		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
-		{"scale_square", e.ScaleSquare}, {"scale_weight", e.ScaleWeight},
 		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
+	}
+	for _, z := range e.Errors {
+		numbers = append(numbers, number{"errors", z.Deviations})
 	}
 	for _, n := range numbers {
 		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {

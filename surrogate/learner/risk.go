@@ -30,24 +30,24 @@ const riskMost = 9
 // Risks returns what each choice is expected to lose at its point beside the other
 // algorithms that can run there; see RiskOf. Times are those measured, which are off by
 // their own noise alone, and else those that the Gaussian process predicts,
-// with scale times its deviations. Forests are not asked, even if they have a weight: the
+// with its deviations times the scale of the point. Forests are not asked, even if they have a weight: the
 // choices need not be this learner's own.
 //
 // It returns an error for model Forest and for a choice that the Gaussian process does not
 // know. O(points · algorithms · n²) operations for n measurements.
-func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
+func (l *Learner) Risks(points []coll.Point, choices []coll.Algorithm, can func(coll.Point) []coll.Algorithm, measured Measured, scale func(coll.Point) float64, opt metrics.Options) ([]Risk, error) {
 	here := func(i int) []coll.Algorithm { return can(points[i]) }
 	return l.risks(points, choices, here, measured, scale, opt)
 }
 
 // RisksBeside is Risks where each choice has a single rival.
-func (l *Learner) RisksBeside(points []coll.Point, choices, rivals []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
+func (l *Learner) RisksBeside(points []coll.Point, choices, rivals []coll.Algorithm, measured Measured, scale func(coll.Point) float64, opt metrics.Options) ([]Risk, error) {
 	both := func(i int) []coll.Algorithm { return []coll.Algorithm{choices[i], rivals[i]} }
 	return l.risks(points, choices, both, measured, scale, opt)
 }
 
 // risks is Risks for the algorithms that can run at the i-th point.
-func (l *Learner) risks(points []coll.Point, choices []coll.Algorithm, can func(i int) []coll.Algorithm, measured Measured, scale float64, opt metrics.Options) ([]Risk, error) {
+func (l *Learner) risks(points []coll.Point, choices []coll.Algorithm, can func(i int) []coll.Algorithm, measured Measured, scale func(coll.Point) float64, opt metrics.Options) ([]Risk, error) {
 	if l.gaussian == nil {
 		return nil, errForests
 	}
@@ -113,7 +113,7 @@ func (b *sides) add(algorithms []coll.Algorithm, point int, choice coll.Algorith
 }
 
 // rivals are those of the choice at each point.
-func (b *sides) rivals(gaussian *gp.Multi, scale float64) ([][]Rival, error) {
+func (b *sides) rivals(gaussian *gp.Multi, scale func(coll.Point) float64) ([][]Rival, error) {
 	posterior, err := gaussian.Posterior(preprocess.SurrogateRows(b.at), b.entries)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (b *sides) rivals(gaussian *gp.Multi, scale float64) ([][]Rival, error) {
 	for i, s := range b.all {
 		if best := b.chosen[s.point]; i != best {
 			c := b.all[best]
-			out[s.point] = append(out[s.point], Rival{Gap: s.value - c.value, SD: math.Sqrt(spread(posterior, c, s, scale))})
+			out[s.point] = append(out[s.point], Rival{Gap: s.value - c.value, SD: math.Sqrt(spread(posterior, c, s, scale(b.at[s.point])))})
 		}
 	}
 	return out, nil
@@ -149,15 +149,14 @@ func spread(p *gp.Posterior, a, b side, scale float64) float64 {
 }
 
 // Standardised returns, for measurements that the Gaussian process has not seen, the
-// difference of log10 seconds and prediction over the deviation that it predicts. Those of
-// algorithms that it does not know are left out.
-func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
+// difference of log10 seconds and prediction over the deviation that it predicts, and which they
+// are: those of algorithms that it does not know are left out.
+func (l *Learner) Standardised(ms []coll.Measurement) (known []coll.Measurement, errors []float64, err error) {
 	if l.gaussian == nil {
-		return nil, errForests
+		return nil, nil, errForests
 	}
 	var points []coll.Point
 	var entries []gp.Entry
-	var known []coll.Measurement
 	for _, m := range ms {
 		if a, ok := slices.BinarySearchFunc(l.algorithms, m.Algorithm, coll.CompareAlgorithms); ok {
 			entries = append(entries, gp.Entry{Row: len(points), Task: a})
@@ -165,17 +164,17 @@ func (l *Learner) Standardised(ms []coll.Measurement) ([]float64, error) {
 		}
 	}
 	if len(points) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	posterior, err := l.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]float64, len(points))
+	errors = make([]float64, len(points))
 	for i := range entries {
-		out[i] = (math.Log10(known[i].Seconds) - posterior.Mean(i)) / math.Sqrt(posterior.Variance(i)+l.noise.Of(known[i]))
+		errors[i] = (math.Log10(known[i].Seconds) - posterior.Mean(i)) / math.Sqrt(posterior.Variance(i)+l.noise.Of(known[i]))
 	}
-	return out, nil
+	return known, errors, nil
 }
 
 // Rival is an algorithm beside the one that is chosen: log10 of its time over that of

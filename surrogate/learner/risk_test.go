@@ -66,11 +66,11 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	for i, d := range doubts {
 		choices[i] = d.Choice
 	}
-	risks, err := l.Risks(points, choices, can, nil, 1, metrics.Options{})
+	risks, err := l.Risks(points, choices, can, nil, scaled(1), metrics.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubled, err := l.Risks(points, choices, can, nil, 2, metrics.Options{})
+	doubled, err := l.Risks(points, choices, can, nil, scaled(2), metrics.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,14 +80,14 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	if near, far := risks[2], risks[11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
 		t.Errorf("risks %+v where measured, %+v where not", near, far)
 	}
-	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, nil, 1, metrics.Options{}); err == nil {
+	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, nil, scaled(1), metrics.Options{}); err == nil {
 		t.Error("no choice: want an error")
 	}
 	forests, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forests.Risks(points, choices, can, nil, 1, metrics.Options{}); err == nil {
+	if _, err := forests.Risks(points, choices, can, nil, scaled(1), metrics.Options{}); err == nil {
 		t.Error("forests: want an error")
 	}
 }
@@ -124,7 +124,7 @@ func TestRisksKnowTheNoise(t *testing.T) {
 			m.Low, m.High = m.Seconds/wide, m.Seconds*wide
 			measured[m.Candidate] = learner.Time{Log: math.Log10(m.Seconds), Noise: preprocess.Noise{}.Of(m)}
 		}
-		risks, err := l.Risks([]coll.Point{point}, []coll.Algorithm{fastest.Algorithm}, can, measured, 1, metrics.Options{})
+		risks, err := l.Risks([]coll.Point{point}, []coll.Algorithm{fastest.Algorithm}, can, measured, scaled(1), metrics.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,4 +133,9 @@ func TestRisksKnowTheNoise(t *testing.T) {
 	if narrow, wide := risk(1.001), risk(3); wide < 10*narrow+0.01 {
 		t.Errorf("loss %g with intervals of a factor of three, %g with narrow ones", wide, narrow)
 	}
+}
+
+// scaled is the same scale everywhere.
+func scaled(scale float64) func(coll.Point) float64 {
+	return func(coll.Point) float64 { return scale }
 }
