@@ -131,6 +131,8 @@ func (s sight) last() *startSight {
 func (s sight) outcome() (coll.JobOutcome, string) {
 	o := s.ending.status.Outcome
 	switch {
+	case s.over != nil && s.last() == nil: // whoever cancelled it was quicker than its first start
+		return coll.JobCancelled, "it was kept from starting anything"
 	case s.over != nil:
 		return coll.JobCompleted, ""
 	case s.ending.status.Hopeless:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -152,4 +153,31 @@ func TestTroubleWithStop(t *testing.T) {
 		t.Errorf("%d of 3 measured: %+v", done, log.trials)
 	}
 	ledger(t, o.Dir, 1, 2, 3)
+}
+
+// stopping keeps the first job from starting anything.
+type stopping struct {
+	benchrunner.Scheduler
+	once sync.Once
+}
+
+func (s *stopping) Submit(ctx context.Context, sub benchrunner.Submission) (id string, err error) {
+	s.once.Do(func() { err = os.WriteFile(filepath.Join(sub.Dir, "stop"), nil, 0o666) })
+	if err != nil {
+		return "", err
+	}
+	return s.Scheduler.Submit(ctx, sub)
+}
+
+// A job that is cancelled as its script begins may come to its end with nothing started: that is
+// no fault of what it was to measure.
+func TestStoppedBeforeItStarted(t *testing.T) {
+	o := options(t, t.TempDir(), &stopping{Scheduler: localScheduler(t)})
+	log := &memory{}
+	if err := machine(t, o).Run(t.Context(), batchOf(at(1, 1, "a"), at(1, 2, "b")), log); err != nil {
+		t.Fatal(err)
+	}
+	if done := checkTrials(t, log, 2); done != 2 || log.last()[0].Outcome != coll.JobCancelled {
+		t.Errorf("%d of 2 measured by %+v, want the first job cancelled", done, log.last())
+	}
 }
