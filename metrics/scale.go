@@ -28,9 +28,10 @@ func (s *Scale) Add(bytes int64, err float64) {
 
 // At is the scale at a size in bytes. O(n) operations for n errors.
 func (s *Scale) At(bytes int64) float64 {
+	here := octave(bytes)
 	square, weight := 1.0, float64(scalePrior)
 	for i, x := range s.octaves {
-		d := (x - octave(bytes)) / scaleWidth
+		d := (x - here) / scaleWidth
 		w := math.Exp(-d * d / 2)
 		square += w / (weight + w) * (s.squares[i] - square)
 		weight = min(scaleMemory, weight+w)

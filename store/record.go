@@ -242,6 +242,7 @@ func (e Evaluation) Validate() error {
 		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
 		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
 		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
+		{"scale_square", e.ScaleSquare}, {"scale_weight", e.ScaleWeight},
 		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
 	}
 	for _, z := range e.Errors {
