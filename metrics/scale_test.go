@@ -52,8 +52,11 @@ func TestScaleNearby(t *testing.T) {
 			last = here
 		}
 	}
-	if last-1 > 1e-9 {
-		t.Errorf("%g at a byte, want 1", last)
+	// 19 octaves away, three being the width.
+	d := (math.Log2(1<<20+1) - 1) / 3
+	w := math.Exp(-d * d / 2)
+	if want := math.Sqrt(1 + w/(5+w)*8); math.Abs(last-want) > 1e-12 || want-1 > 1e-8 {
+		t.Errorf("%.12f at a byte, want %.12f", last, want)
 	}
 }
 
