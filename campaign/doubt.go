@@ -1,8 +1,8 @@
 package campaign
 
 import (
+	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/surrogate/learner"
 )
 
 const (
@@ -13,11 +13,15 @@ const (
 	doubtShare = 0.1
 )
 
-// doubt returns what was measured since it was last asked and is incredible by a belief, nil for
-// none: its job may have been disturbed.
-func (r *run) doubt(round int, b *learner.Belief) ([]coll.Candidate, error) {
-	if b == nil {
+// doubt returns what was measured since it was last asked and is incredible by what is believed:
+// its job may have been disturbed. It is to be measured again in a round.
+func (r *run) doubt(round int) ([]coll.Candidate, error) {
+	if !activelearn.Believes(r.spec.Strategy) {
 		return nil, nil
+	}
+	b, err := r.believe()
+	if err != nil {
+		return nil, err
 	}
 	ms, budget := r.ledger.Measurements(), r.forRepeats(doubtShare, true)
 	exceeds, err := b.LeftOut(r.looked, len(ms))

@@ -2,6 +2,7 @@ package campaign_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +10,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/surrogate/learner"
 )
 
 // What a disturbed job made incredibly slow is measured again in the next round, for a tenth of
@@ -59,5 +61,37 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	same := cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
 	if diff := cmp.Diff(trialsOf(log.records), trialsOf(cut.records), same); diff != "" {
 		t.Errorf("trials of a campaign that went on (-whole +cut off):\n%s", diff)
+	}
+}
+
+// A campaign does not end while what its last round has shown is incredible: that is measured again.
+func TestNoEndByWhatIsIncredible(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.Judge = 0, campaign.ByPrediction
+	for _, seed := range []uint64{1, 3, 4, 6} {
+		s.Seed = seed
+		p := problem(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
+		res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms, repeated := res.Ledger.Measurements(), map[coll.Candidate]bool{}
+		for _, r := range res.Ledger.Repeats() {
+			repeated[r.First.Candidate] = true
+		}
+		b, err := learner.Believe(ms, res.Ledger.Repeats())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Job == ms[len(ms)-1].Job })
+		exceeds, err := b.LeftOut(last, len(ms))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, z := range exceeds {
+			if m := ms[last+i]; z > 4 && !repeated[m.Candidate] {
+				t.Errorf("seed %d: stop %q after %v, slower by %.1f deviations than expected", seed, res.Stop, m.Candidate, z)
+			}
+		}
 	}
 }

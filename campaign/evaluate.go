@@ -22,6 +22,7 @@ func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
 		PointShare:     float64(l.PointsMeasured()) / float64(len(l.Space().Points())),
 		CandidateShare: float64(len(l.Measurements())) / float64(l.Space().Size()),
 		Source:         string(r.spec.Judge),
+		Doubted:        len(r.doubts),
 	}
 	switch {
 	case r.spec.Judge != ByReference && r.complete():

@@ -8,6 +8,7 @@ import (
 
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/store"
 )
 
 // An upper end is that of what is borne out where chance has no part, and lies above it by the
@@ -22,6 +23,24 @@ func TestUpperEnd(t *testing.T) {
 	}
 	if got := upperEnd(0.02, 0.01, borne); !(got > 0.02*borne.Upper() && got < 0.02*borne.Upper()+0.01645) {
 		t.Errorf("upper end %g of both", got)
+	}
+}
+
+// Where errors were wide at one size, deviations are judged wider there, and hardly far from it;
+// what an evaluation under way has found counts like what those before it found.
+func TestScaleOfEachSize(t *testing.T) {
+	of := func(bytes int64, deviations float64) []store.SizeError {
+		return slices.Repeat([]store.SizeError{{MsgBytes: bytes, Deviations: deviations}}, 20)
+	}
+	r := &run{}
+	r.result.Evaluations = []store.Evaluation{{Errors: of(8, 0.5)}, {Errors: of(1<<20, 2)}}
+	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
+	before := r.lastScale()
+	if s, l := before(small), before(large); !(s > 0.5 && s < 0.75 && l > 1.7 && l < 2) {
+		t.Errorf("scale %g where errors are half of what is stated, %g where they are twice", s, l)
+	}
+	if after := r.scale(of(8, 2)); !(after(small) > 1.3) || math.Abs(after(large)-before(large)) > 1e-6 {
+		t.Errorf("scale %g after wide errors at a size, %g instead of %g far from it", after(small), after(large), before(large))
 	}
 }
 

@@ -35,6 +35,7 @@ type run struct {
 	belief   *learner.Belief        // formed last
 	believed int                    // trials that belief is of; -1: of none yet
 	looked   int                    // measurements that were looked at for what is incredible
+	doubts   []coll.Candidate       // what is, for the next round
 	doubted  map[coll.Candidate]int // what was: the round in which it is measured again
 	fitted   *learner.Learner       // formed last
 	result   Result
@@ -170,11 +171,11 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	}
 }
 
-// spent is why no new round begins, "" to go on: what failed and may be tried
+// spent is why no new round begins, "" to go on: what is to be tried or measured
 // again is left over even when nothing else is.
 func (r *run) spent() activelearn.StopReason {
 	stop := r.watch.Spent(r.ledger, time.Since(r.began))
-	if stop == activelearn.SpaceExhausted && len(r.retry) > 0 {
+	if stop == activelearn.SpaceExhausted && len(r.retry)+len(r.doubts) > 0 {
 		return ""
 	}
 	return stop
@@ -211,11 +212,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	doubts, err := r.doubt(round, s.Belief)
-	if err != nil {
-		return nil, err
-	}
-	batch := slices.Concat(retry, fresh, doubts, r.repeat(retry, fresh, doubts))
+	batch := slices.Concat(retry, fresh, r.doubts, r.repeat(retry, fresh, r.doubts))
 	logged, known := r.past.Round(round)
 	switch {
 	case !known:
@@ -351,18 +348,23 @@ func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
 }
 
 // converged evaluates a round and reports whether the criteria have held for long
-// enough.
+// enough, by nothing that is to be measured again.
 func (r *run) converged(round int) (bool, error) {
+	var err error
+	if r.doubts, err = r.doubt(round + 1); err != nil {
+		return false, err
+	}
 	eval, ok, err := r.evaluation(round)
 	if err != nil || !ok {
 		return false, err
 	}
 	r.result.Evaluations = append(r.result.Evaluations, eval)
 	r.tell(PhaseMeasure)
+	observe := r.watch.ObserveAll
 	if r.spec.Judge == ByCrossValidation {
-		return r.watch.Observe(figuresOf(eval), eval.CandidateShare), nil
+		observe = r.watch.Observe
 	}
-	return r.watch.ObserveAll(figuresOf(eval), eval.CandidateShare), nil
+	return observe(figuresOf(eval), eval.CandidateShare) && len(r.doubts) == 0, nil
 }
 
 // evaluation takes the evaluation of a round that the log has, or makes it. It reports

@@ -72,6 +72,9 @@ type Evaluation struct {
 	// where the figures above are no predictions.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
+	// Measurements that are incredible and made again in the next round: no campaign has converged
+	// before they are.
+	Doubted int `json:"doubted,omitzero"`
 	// By how much the predictions for what was measured since the evaluation before were off;
 	// see metrics.Scale.
 	Errors []SizeError `json:"errors,omitempty"`

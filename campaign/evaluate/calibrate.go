@@ -214,7 +214,7 @@ func (c *calibrating) inspect(e store.Evaluation, choose func(coll.Point) coll.A
 	}
 	upper := metrics.Summary{Points: e.Judged, Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}
 	if holds := c.predicted.ObserveAll(upper, 1); !c.Stopped {
-		c.Stopped = holds
+		c.Stopped = holds && e.Doubted == 0
 		c.at(e, truth, good)
 	}
 	if c.enough(e.MachineSeconds) {
