@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// A measurement slower than all others let expect by so many deviations is made again. Until
-	// then it counts like any other.
+	// A measurement slower than all others let expect by so many deviations is made again, before
+	// the campaign stops. Until then it counts like any other.
 	incredibleFrom = 4.0
 	// doubtShare is the part of the machine time that such second measurements cost at most.
 	doubtShare = 0.1
