@@ -68,8 +68,11 @@ func (w *Watch) observe(held bool, share float64) bool {
 	} else {
 		w.held = 0
 	}
-	return w.held >= max(1, w.criteria.Patience) && share >= w.criteria.MinShare
+	return w.Held() && share >= w.criteria.MinShare
 }
+
+// Held reports whether the criteria have held for long enough, however little is measured.
+func (w *Watch) Held() bool { return w.held >= max(1, w.criteria.Patience) }
 
 // Again begins to count anew for how long the criteria hold: of a space that has grown.
 func (w *Watch) Again() { w.held = 0 }

@@ -195,8 +195,8 @@ func (r *run) holds() bool {
 }
 
 // ask returns the batch of a round: the one in the log if there is one, since it
-// may be running, else the strategy's. The strategy is asked either way, so that
-// it goes through the same states as the first time.
+// may be running, else the strategy's with what is measured again. The strategy is asked
+// either way, so that it goes through the same states as the first time.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	retry := r.retry
 	r.retry = nil
@@ -208,9 +208,12 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		}
 		s.Confirm = r.confirming()
 	}
-	fresh, err := r.strategy.Ask(s)
-	if err != nil {
-		return nil, err
+	var fresh []coll.Candidate
+	if !r.waits() {
+		var err error
+		if fresh, err = r.strategy.Ask(s); err != nil {
+			return nil, err
+		}
 	}
 	batch := slices.Concat(retry, fresh, r.doubts, r.repeat(retry, fresh, r.doubts))
 	logged, known := r.past.Round(round)
@@ -225,6 +228,10 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	}
 	return batch, pend(r.ledger, batch)
 }
+
+// waits reports whether the criteria have held for long enough, and all that lacks is what is to be
+// measured again: a round then measures nothing else.
+func (r *run) waits() bool { return r.watch.Held() && len(r.doubts) > 0 }
 
 // reason is why the strategy asked for a candidate.
 func (r *run) reason(c coll.Candidate) (why store.Reason, known bool) {
