@@ -7,9 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/activelearn"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/metrics"
+	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -64,17 +67,21 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-// A campaign does not end while what its last round has shown is incredible: that is measured again.
+// A campaign does not end while what its last round has shown is incredible: that is measured again,
+// by a round of its own where nothing else lacks.
 func TestNoEndByWhatIsIncredible(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.Judge = 0, campaign.ByPrediction
+	waited := 0
 	for _, seed := range []uint64{1, 3, 4, 6} {
 		s.Seed = seed
 		p := problem(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
-		res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
+		log := &memory{}
+		res, err := campaign.Run(context.Background(), s, p, nil, log, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		waited += roundsOfDoubts(t, log.records, s.Criteria)
 		ms, repeated := res.Ledger.Measurements(), map[coll.Candidate]bool{}
 		for _, r := range res.Ledger.Repeats() {
 			repeated[r.First.Candidate] = true
@@ -94,4 +101,30 @@ func TestNoEndByWhatIsIncredible(t *testing.T) {
 			}
 		}
 	}
+	if waited == 0 {
+		t.Error("no campaign had to wait")
+	}
+}
+
+// roundsOfDoubts counts the rounds after the criteria had held for long enough, and fails where
+// such a round measures anything but what is doubted, and a candidate more that tells the noise.
+func roundsOfDoubts(t *testing.T, records []store.Record, c activelearn.Criteria) (n int) {
+	t.Helper()
+	watch, waiting := activelearn.NewWatch(c, activelearn.Limits{}), 0
+	for _, r := range records {
+		switch {
+		case r.Evaluation != nil:
+			e := r.Evaluation
+			waiting = 0
+			if watch.ObserveAll(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}, 1) {
+				waiting = e.Doubted
+			}
+		case r.Kind == store.KindBatch && waiting > 0:
+			n++
+			if len(r.Batch) > waiting+1 {
+				t.Errorf("round %d measures %v, want the %d that are doubted and one more at most", r.Round, r.Batch, waiting)
+			}
+		}
+	}
+	return n
 }
