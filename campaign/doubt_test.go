@@ -73,7 +73,7 @@ func TestNoEndByWhatIsIncredible(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.Judge = 0, campaign.ByPrediction
 	waited := 0
-	for _, seed := range []uint64{1, 3, 4, 6} {
+	for _, seed := range []uint64{1, 3} {
 		s.Seed = seed
 		p := problem(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
 		log := &memory{}

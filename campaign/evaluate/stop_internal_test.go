@@ -16,25 +16,24 @@ func TestStopsLikeTheCampaign(t *testing.T) {
 	}
 	opt := DefaultOptions()
 	opt.Trees, opt.Tail = 10, 0.1
-	for _, seed := range Seeds(1, 4) {
-		e := entry{sets[0], "regret", seed}
-		replayed, err := calibrate(context.Background(), e, opt, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		machine, err := e.set.machine(opt.replay(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		spec := opt.spec(e)
-		spec.Judge = campaign.ByPrediction
-		res, err := campaign.Run(context.Background(), spec, e.problem(machine), nil, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := res.Evaluations[len(res.Evaluations)-1]
-		if !replayed.Stopped || res.Stop != activelearn.Converged || replayed.StopSeconds != last.MachineSeconds || last.Doubted != 0 {
-			t.Errorf("seed %d: replay stopped after %g s, the campaign (%s) after %g s with %d doubted", seed, replayed.StopSeconds, res.Stop, last.MachineSeconds, last.Doubted)
-		}
+	const seed = 4 // its last round shows what is incredible
+	e := entry{sets[0], "regret", seed}
+	replayed, err := calibrate(context.Background(), e, opt, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := e.set.machine(opt.replay(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := opt.spec(e)
+	spec.Judge = campaign.ByPrediction
+	res, err := campaign.Run(context.Background(), spec, e.problem(machine), nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := res.Evaluations[len(res.Evaluations)-1]
+	if !replayed.Stopped || res.Stop != activelearn.Converged || replayed.StopSeconds != last.MachineSeconds || last.Doubted != 0 {
+		t.Errorf("seed %d: replay stopped after %g s, the campaign (%s) after %g s with %d doubted", seed, replayed.StopSeconds, res.Stop, last.MachineSeconds, last.Doubted)
 	}
 }
