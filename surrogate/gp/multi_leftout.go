@@ -22,7 +22,7 @@ func (m *Multi) LeftOut(some []int) []float64 {
 		root[place[j]] = 1
 		m.parts.own[a].solveRow(root)
 		inverse := dot(root, root)
-		for _, row := range m.parts.columns(m.parts.mixed, a) {
+		for _, row := range m.parts.columns(m.parts.mixed(), a) {
 			v := dot(row, root)
 			inverse -= v * v
 		}

@@ -3,6 +3,7 @@ package gp
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // parts is a factored covariance of observations of several tasks. It costs less than one
@@ -26,16 +27,16 @@ import (
 // groups: zeros lead, of the rows of T by task and of its columns, stay in W, and two thirds of the
 // work is left out.
 type parts struct {
-	group  []int       // of each observation
-	row    []int       // of each group, in X
-	tasks  [][]int     // observations of each task, by group
-	own    []factor    // L, of each task
-	common factor      // R
-	joint  factor      // M
-	mixed  [][]float64 // W, observations in the order of tasks
-	first  []int       // column of mixed of each task's first observation
-	column []int       // of each observation
-	order  []int       // all observations by group
+	group  []int              // of each observation
+	row    []int              // of each group, in X
+	tasks  [][]int            // observations of each task, by group
+	own    []factor           // L, of each task
+	common factor             // R
+	joint  factor             // M
+	mixed  func() [][]float64 // W, observations in the order of tasks; means alone go without
+	first  []int              // column of mixed of each task's first observation
+	column []int              // of each observation
+	order  []int              // all observations by group
 }
 
 // newParts returns the parts and K⁻¹(y - mean). It reports false where a matrix cannot be
@@ -79,7 +80,7 @@ func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bo
 		y[j] = v - p.Mean
 	}
 	alpha = t.solve(known, y)
-	t.mix(known)
+	t.mixed = sync.OnceValue(func() [][]float64 { return t.mix(known) })
 	return t, alpha, true
 }
 
@@ -199,7 +200,7 @@ func (t *parts) join(known [][]float64) bool {
 }
 
 // mix works out W in the place of T.
-func (t *parts) mix(known [][]float64) {
+func (t *parts) mix(known [][]float64) [][]float64 {
 	across := newRows(len(t.group), len(known))
 	transpose(across, known)
 	lines := make([][]float64, len(across))
@@ -211,7 +212,7 @@ func (t *parts) mix(known [][]float64) {
 		t.joint.solve(lines[first:last], len(t.row)-1-t.group[t.order[last-1]])
 	}
 	transpose(known, across)
-	t.mixed = known
+	return known
 }
 
 // columns are those of T or W that are of a task, a row for each group.
@@ -265,7 +266,7 @@ func (t *parts) inverse(n int) inverseRows {
 	for a, of := range t.tasks {
 		root := newRows(len(of), len(of))
 		t.own[a].inverseRoot(root)
-		for i, row := range products(root, t.columns(t.mixed, a)) {
+		for i, row := range products(root, t.columns(t.mixed(), a)) {
 			out.own[of[i]], out.mixed[of[i]] = root[i], row
 		}
 	}

@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Entry is a task at a row.
@@ -37,10 +38,10 @@ func (m *Multi) Posterior(rows [][]float64, entries []Entry) (*Posterior, error)
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
 	}
-	u, all := len(m.parts.row), len(m.parts.mixed)
+	u := len(m.parts.row)
 	p := &Posterior{
 		m: m, rows: rows, scaled: m.params.scaled(rows), entries: entries,
-		alpha: newRows(len(rows), u), beta: make([][]float64, len(entries)), gamma: newRows(len(entries), all),
+		alpha: newRows(len(rows), u), beta: make([][]float64, len(entries)), gamma: make([][]float64, len(entries)),
 		mean: make([]float64, len(entries)), variance: make([]float64, len(entries)), steps: make([][]float64, len(entries)),
 	}
 	of := make([][]int, len(m.parts.tasks)) // entries of each task
@@ -89,7 +90,7 @@ func (p *Posterior) relate() {
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.parts
 	t.common.solve(p.alpha, 0)
-	spread := newRows(len(p.rows), len(t.mixed)) // M⁻¹α
+	spread := newRows(len(p.rows), t.joint.n) // M⁻¹α
 	for u, row := range p.alpha {
 		for k, v := range row {
 			spread[u][len(row)-1-k] = v
@@ -97,7 +98,7 @@ func (p *Posterior) condition(of [][]int) {
 	}
 	t.joint.solve(spread, 0)
 	for i, e := range p.entries {
-		copy(p.gamma[i], spread[e.Row])
+		p.gamma[i] = slices.Clone(spread[e.Row])
 	}
 	for a, some := range of {
 		if len(t.tasks[a]) == 0 || len(some) == 0 {
@@ -108,7 +109,7 @@ func (p *Posterior) condition(of [][]int) {
 			beta[k] = p.beta[i]
 		}
 		t.own[a].solve(beta, 0)
-		addProducts(p.gammas(some), beta, t.columns(t.mixed, a), t.zeros(t.tasks[a], len(t.mixed)), -1)
+		addProducts(p.gammas(some), beta, t.columns(t.mixed(), a), t.zeros(t.tasks[a], t.joint.n), -1)
 	}
 	for i := range p.entries {
 		p.variance[i] = max(0, p.Covariance(i, i))
@@ -177,7 +178,7 @@ type Pair struct{ One, Other int }
 // entry of each pair less the other: what is common to all tasks at a row drops out.
 // O(len(rows)·len(pairs)·u) operations at the speed of block products.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
-	gamma := newRows(len(pairs), len(p.m.parts.mixed))
+	gamma := newRows(len(pairs), p.m.parts.joint.n)
 	for k, pair := range pairs {
 		for g, v := range p.gamma[pair.One] {
 			gamma[k][g] = v - p.gamma[pair.Other][g]

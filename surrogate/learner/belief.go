@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -47,11 +48,18 @@ func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]co
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
 	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms), 1)}
 	next.noise = noiseBy(next.learnt, repeats)
-	known := b.process != nil && b.learnt == next.learnt && b.learntBy(ms)
-	if known {
+	next.observe(ms, earlier)
+	if b.process != nil && b.learnt == next.learnt && b.learntBy(ms) {
 		next.params = b.params
+	} else if err := next.learn(ms, earlier); err != nil {
+		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
-	if err := next.form(ms, known, earlier); err != nil {
+	next.noise = next.noise.WithJob(next.params.Job)
+	if reflect.DeepEqual(next.params, b.params) && reflect.DeepEqual(next.obs, b.obs) {
+		next.process, next.smooth = b.process, b.smooth
+		return next, nil
+	}
+	if err := next.form(); err != nil {
 		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
 	return next, nil
@@ -101,8 +109,8 @@ func learntFrom(n, every int) int {
 	return from
 }
 
-// form works out the belief; known says that params are.
-func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measurement) error {
+// observe takes the observations of measurements and of earlier ones.
+func (b *Belief) observe(ms []coll.Measurement, earlier [][]coll.Measurement) {
 	for _, measured := range append([][]coll.Measurement{ms}, earlier...) {
 		for _, m := range measured {
 			b.algorithms = append(b.algorithms, m.Algorithm)
@@ -111,20 +119,21 @@ func (b *Belief) form(ms []coll.Measurement, known bool, earlier [][]coll.Measur
 	slices.SortFunc(b.algorithms, coll.CompareAlgorithms)
 	b.algorithms = slices.Compact(b.algorithms)
 	b.obs = b.observations(ms, earlier)
-	if !known {
-		first := b.observations(ms[:b.learnt], earlier).Sample(beliefMost)
-		var err error
-		b.params, err = gp.LearnMulti(first, b.prior.Options())
-		if err != nil {
-			return err
-		}
-		if b.params.Job < leastJob*preprocess.MeasurementNoise {
-			b.params.Job = 0
-		}
+}
+
+// learn learns params from the first of the measurements.
+func (b *Belief) learn(ms []coll.Measurement, earlier [][]coll.Measurement) (err error) {
+	first := b.observations(ms[:b.learnt], earlier).Sample(beliefMost)
+	b.params, err = gp.LearnMulti(first, b.prior.Options())
+	if b.params.Job < leastJob*preprocess.MeasurementNoise {
+		b.params.Job = 0
 	}
-	b.noise = b.noise.WithJob(b.params.Job)
+	return err
+}
+
+// form conditions the Gaussian processes.
+func (b *Belief) form() (err error) {
 	seen := b.obs.Sample(beliefMost)
-	var err error
 	b.process, err = gp.WithMulti(b.params, seen)
 	b.smooth = sync.OnceValues(func() (*gp.Multi, error) {
 		smooth := b.params

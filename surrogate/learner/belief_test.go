@@ -9,6 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/preprocess"
+	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
 )
 
@@ -129,6 +130,39 @@ func TestBeliefIsPutRight(t *testing.T) {
 			t.Errorf("measurement %d exceeds the others by %g deviations, by %g anew", 30+i, got, want)
 		}
 	}
+}
+
+// A second measurement that bears out the first changes nothing: no process is made anew.
+func TestBeliefIsBorneOut(t *testing.T) {
+	train := few(t, 20)
+	before, err := learner.Believe(train, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := before.Next(train, []preprocess.Repeat{{First: train[3], Again: train[3], Seen: len(train)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if smoothOf(t, after) != smoothOf(t, before) {
+		t.Error("the Gaussian process was made anew of the same measurements")
+	}
+	changed := slices.Clone(train)
+	changed[len(train)-1].Seconds *= 2
+	if after, err = before.Next(changed, nil); err != nil {
+		t.Fatal(err)
+	}
+	if smoothOf(t, after) == smoothOf(t, before) {
+		t.Error("the Gaussian process is that of other measurements")
+	}
+}
+
+func smoothOf(t *testing.T, b *learner.Belief) *gp.Multi {
+	t.Helper()
+	smooth, err := b.Smooth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return smooth
 }
 
 func leftOut(t *testing.T, b *learner.Belief, first, measurements int) []float64 {
