@@ -125,8 +125,9 @@ func TestSlurmSideBySide(t *testing.T) {
 		}
 	}
 	t.Logf("held %.1f s one after another, %.1f s side by side", held[live.ParallelNever], held[live.ParallelAlways])
-	if held[live.ParallelAlways] > held[live.ParallelNever]/2 {
-		t.Errorf("held %v s, want less than half side by side", held)
+	// Of three waits of 1.5 s one goes to what all starts do at once on a busy machine.
+	if held[live.ParallelAlways] > held[live.ParallelNever]-2*1.5 {
+		t.Errorf("held %v s, want 3 s less side by side", held)
 	}
 }
 

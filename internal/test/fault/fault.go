@@ -115,7 +115,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	if err != nil {
 		return "", err
 	}
-	if _, fatal := fates[kind]; fatal || kind == Lost || kind == Requeue {
+	if kind.strikes() {
 		go s.strike(id, sub, kind)
 	}
 	if kind == SubmitLost && first {
@@ -150,6 +150,12 @@ func (s *Scheduler) launch(ctx context.Context, sub benchrunner.Submission, r re
 	}
 	_, err = s.Scheduler.Submit(ctx, in)
 	return err
+}
+
+// strikes reports whether the kind ends a job.
+func (k Kind) strikes() bool {
+	_, fatal := fates[k]
+	return fatal || k == Lost || k == Requeue
 }
 
 // strike ends a job at a time within Within and writes what became of it. What

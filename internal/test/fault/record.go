@@ -82,8 +82,12 @@ func innerOf(sub benchrunner.Submission, i int) benchrunner.Submission {
 	return sub
 }
 
+// held is how long a job that is to be struck waits for it at its end, in seconds.
+const held = 60
+
 // prepare makes the folder of the last run. Its script runs the job's under the
-// outer ID, with commands of our own in front when the output is to be damaged.
+// outer ID, with commands of our own in front when the output is to be damaged. What is
+// to be struck does not end before, however busy the machine is.
 func (r record) prepare(sub benchrunner.Submission, kind Kind, delay time.Duration) (benchrunner.Submission, error) {
 	i := len(r.Runs) - 1
 	in := innerOf(sub, i)
@@ -91,8 +95,12 @@ func (r record) prepare(sub benchrunner.Submission, kind Kind, delay time.Durati
 	if err := os.MkdirAll(bin, 0o777); err != nil {
 		return in, err
 	}
-	files := map[string]string{in.Script: fmt.Sprintf("#!/bin/bash\nexport TUTTI_JOB_ID=%s TUTTI_RESTART_COUNT=%d PATH=%s:$PATH\nexec bash %s\n",
-		shellescape.Quote(r.Runs[i].ID), r.restarts(i), shellescape.Quote(bin), shellescape.Quote(sub.Script))}
+	job := "exec bash " + shellescape.Quote(sub.Script)
+	if kind.strikes() {
+		job = fmt.Sprintf("bash %s; sleep %d", shellescape.Quote(sub.Script), held)
+	}
+	files := map[string]string{in.Script: fmt.Sprintf("#!/bin/bash\nexport TUTTI_JOB_ID=%s TUTTI_RESTART_COUNT=%d PATH=%s:$PATH\n%s\n",
+		shellescape.Quote(r.Runs[i].ID), r.restarts(i), shellescape.Quote(bin), job)}
 	switch body := damage(kind); {
 	case kind == Late:
 		files[filepath.Join(bin, "stat")] = fmt.Sprintf(late, delay.Seconds())
