@@ -26,17 +26,17 @@ test:
 	$(MAKE) -j3 -O test-slurm test-cli test-rooms
 
 test-slurm:
-	$(GO) test -count=1 -timeout 40m -run '^TestSlurm' ./cmd/tutti
+	$(GO) test -count=1 -timeout 20m -run '^TestSlurm' ./cmd/tutti
 
 test-cli:
-	$(GO) test -count=1 -timeout 40m -skip '^TestSlurm' ./cmd/tutti
+	$(GO) test -count=1 -timeout 20m -skip '^TestSlurm' ./cmd/tutti
 
 test-rooms:
-	$(GO) test -count=1 -timeout 40m -p 3 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
+	$(GO) test -count=1 -timeout 20m -p 3 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
 
 # Packages that start goroutines or lock, and whole campaigns side by side.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 40m -p 4 ./surrogate/... ./hpo ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 4 ./surrogate/... ./hpo ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }

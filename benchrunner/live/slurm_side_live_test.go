@@ -99,7 +99,7 @@ func (b bench) most(all []ran) int {
 // node-seconds that they were held.
 func TestSlurmSideBySide(t *testing.T) {
 	c := startCluster(t, 8)
-	batch := batchOf(at(2, 1, "long"), at(2, 2, "long"), at(2, 3, "long"), at(2, 4, "long"))
+	batch := batchOf(at(2, 1, "longer"), at(2, 2, "longer"), at(2, 3, "longer"), at(2, 4, "longer"))
 	held := map[live.Parallel]float64{}
 	for mode, want := range map[live.Parallel]struct{ nodes, most int }{live.ParallelNever: {2, 1}, live.ParallelAlways: {8, 4}} {
 		b := sideBench(t, c, mode)
@@ -125,9 +125,8 @@ func TestSlurmSideBySide(t *testing.T) {
 		}
 	}
 	t.Logf("held %.1f s one after another, %.1f s side by side", held[live.ParallelNever], held[live.ParallelAlways])
-	// Of three waits of 1.5 s one goes to what all starts do at once on a busy machine.
-	if held[live.ParallelAlways] > held[live.ParallelNever]-2*1.5 {
-		t.Errorf("held %v s, want 3 s less side by side", held)
+	if held[live.ParallelAlways] > held[live.ParallelNever]/2 {
+		t.Errorf("held %v s, want less than half side by side", held)
 	}
 }
 

@@ -48,21 +48,27 @@ func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]co
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
 	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms), 1)}
 	next.noise = noiseBy(next.learnt, repeats)
-	next.observe(ms, earlier)
-	if b.process != nil && b.learnt == next.learnt && b.learntBy(ms) {
-		next.params = b.params
-	} else if err := next.learn(ms, earlier); err != nil {
-		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
-	}
-	next.noise = next.noise.WithJob(next.params.Job)
-	if reflect.DeepEqual(next.params, b.params) && reflect.DeepEqual(next.obs, b.obs) {
-		next.process, next.smooth = b.process, b.smooth
-		return next, nil
-	}
-	if err := next.form(); err != nil {
+	if err := next.follow(b, ms, earlier); err != nil {
 		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
 	}
 	return next, nil
+}
+
+// follow works out the belief, as far as the one before does not have it.
+func (b *Belief) follow(before *Belief, ms []coll.Measurement, earlier [][]coll.Measurement) error {
+	b.observe(ms, earlier)
+	known := before.process != nil && before.learnt == b.learnt && before.learntBy(ms)
+	if known {
+		b.params = before.params
+	} else if err := b.learn(ms, earlier); err != nil {
+		return err
+	}
+	b.noise = b.noise.WithJob(b.params.Job)
+	if known && reflect.DeepEqual(b.obs, before.obs) { // what was measured again bore out the first time
+		b.process, b.smooth = before.process, before.smooth
+		return nil
+	}
+	return b.form()
 }
 
 // learntBy reports whether params were learnt from the first of these measurements: what was
