@@ -33,7 +33,7 @@ for case in "$@"; do
 	half) printf 'case %s 1' "$number"; exit 0 ;;
 	slow) sleep 0.3 ;;
 	slower) sleep 2 ;;
-	held) [ -e "$ledger.held" ] || { touch "$ledger.held"; sleep 1000; } ;; # the first time, until it is killed
+	held) [ -e "$ledger.held" ] || { echo held >"$ledger.held"; sleep 1000; } ;; # the first time, until it is killed
 	ended) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -TERM $$ ;;
 	shot) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -KILL $$ ;;
 	nolaunch) echo "no such fabric" >&2; exit 7 ;;

@@ -265,9 +265,9 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 }
 
-// killFirst kills the processes of the first job once its first case is measured.
+// killFirst kills the processes of the first job once one of its cases is held.
 func killFirst(t *testing.T, dir string) {
-	waitForCase(t, dir)
+	waitFor(t, filepath.Join(dir, "ledger.held"), "held")
 	cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))
 	if err != nil || len(cards) != 1 {
 		t.Errorf("%v, %v: want one process", cards, err)

@@ -127,7 +127,7 @@ func TestTroubleWithFiles(t *testing.T) {
 func TestTroubleWithStop(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Settle = 50 * time.Millisecond
-	b := batchOf(at(1, 1, "a"), at(1, 2, "slow"), at(1, 3, "slow"))
+	b := batchOf(at(1, 1, "a"), at(1, 2, "held"), at(1, 3, "a"))
 	stop := filepath.Join(o.Dir, "jobs", "tutti-test-mpich-bcast-r1-1", "stop")
 	denied := make(chan error, 1)
 	go func() {
