@@ -23,7 +23,7 @@ demo: build
 # Its parts run side by side: tests of Slurm and of programs wait most of their time.
 test:
 	sh scripts/install-test-tools.sh
-	$(MAKE) -j3 -O test-slurm test-cli test-rooms
+	$(MAKE) -j2 -O test-rooms test-slurm test-cli
 
 test-slurm:
 	$(GO) test -count=1 -timeout 20m -run '^TestSlurm' ./cmd/tutti
@@ -36,7 +36,7 @@ test-rooms:
 
 # Packages that start goroutines or lock, and whole campaigns side by side.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 4 ./surrogate/... ./hpo ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 2 ./surrogate/... ./hpo ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
