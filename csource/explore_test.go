@@ -28,7 +28,7 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 }
 
 // unlimited is an account that pays for everything: what is drawn does not depend on times.
-const unlimited = "TUTTI_OVER=1e6"
+const unlimited = "TUTTI_OVER=1e9"
 
 // exploring returns the environment of an application that explores by a table, and the
 // folder of its samples.

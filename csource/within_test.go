@@ -105,7 +105,7 @@ func TestLiveWithinMPICH(t *testing.T) {
 	for setting, want := range map[string]string{
 		"TUTTI_MODE=teach":    "TUTTI_MODE=teach: want explore or learn",
 		"TUTTI_MONITOR=shout": "TUTTI_MONITOR=shout: want ask or rma",
-		"TUTTI_OVER=-1":       "TUTTI_OVER=-1: want a share from 0 to 1e+06",
+		"TUTTI_OVER=-1":       "TUTTI_OVER=-1: want a share from 0 to 1e+09",
 		"TUTTI_LEARN=/none":   "/none: No such file or directory",
 	} {
 		t.Run(setting, func(t *testing.T) {

@@ -97,7 +97,7 @@ nodes only when it is told: mpirun -x LD_PRELOAD ...`,
 }
 
 // mostOver is where the library takes a share for a mistake.
-const mostOver = 1e6
+const mostOver = 1e9
 
 // pathVariable is a variable of the environment that names a file, or none.
 type pathVariable struct{ name, path string }

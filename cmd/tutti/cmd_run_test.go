@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 		{"share", []string{"--learn", "learned", "--explore", "2", "--", "true"}, codeUsage, "--explore 2: want a share from 0 to 1"},
 		{"within", []string{"--within", "--over", "0.1", "--table", "good", "--", "sh", "-c", `echo "$TUTTI_MODE $TUTTI_OVER $TUTTI_LEARN."`}, codeDone, "learn 0.1 ."},
 		{"within nothing", []string{"--within", "--", "true"}, codeUsage, "--within: want --table FILE or --learn FOLDER"},
-		{"over", []string{"--learn", "learned", "--over", "-1", "--", "true"}, codeUsage, "--over -1: want a share from 0 to 1e+06"},
+		{"over", []string{"--learn", "learned", "--over", "-1", "--", "true"}, codeUsage, "--over -1: want a share from 0 to 1e+09"},
 		{"nothing to do", []string{"--", "true"}, codeUsage, "want --trace"},
 		{"table", []string{"--table", "good", "--", "sh", "-c", `echo "$TUTTI_TABLE"`}, codeDone, dir + "/good"},
 		{"no table", []string{"--table", "none", "--", "true"}, codeInput, "none"},

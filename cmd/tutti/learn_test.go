@@ -299,7 +299,7 @@ func TestLiveLearn(t *testing.T) {
 	}
 
 	const jobs = 50
-	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_LEARN="+folder, "TUTTI_TABLE="+tableOf(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE=1", "TUTTI_OVER=1e6")
+	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_LEARN="+folder, "TUTTI_TABLE="+tableOf(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE=1", "TUTTI_OVER=1e9")
 	var running sync.WaitGroup
 	for range jobs {
 		running.Go(func() {

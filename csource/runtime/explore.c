@@ -434,7 +434,7 @@ static int read_settings(const char *folder, char *why)
     else if (table_mixes() == 0)
         snprintf(why, WHY, "the table does not say what to explore");
     else
-        return share_of("TUTTI_EXPLORE", 1, &told.share, why) && share_of("TUTTI_OVER", 1e6, &told.over, why) &&
+        return share_of("TUTTI_EXPLORE", 1, &told.share, why) && share_of("TUTTI_OVER", 1e9, &told.over, why) &&
                (folder == NULL || samples_open(folder, why) == 0);
     return 0;
 }
