@@ -20,7 +20,7 @@ demo: build
 	rm -rf results/demo
 	./bin/tutti tune -c configs/demo.yaml
 
-# Its parts run side by side: tests of Slurm and of programs wait most of their time.
+# Tests of Slurm, then those of programs, both of which mostly wait, run beside those of the rooms.
 test:
 	sh scripts/install-test-tools.sh
 	$(MAKE) -j2 -O test-rooms test-slurm test-cli

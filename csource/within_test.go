@@ -67,7 +67,7 @@ func TestLiveWithin(t *testing.T) {
 				t.Errorf("%v, %s in the end: want binomial, and the other tried once or twice", times, last)
 			}
 			// Two sites learn by themselves.
-			if times, last = run("1e6", "binomial", " 1 "+slow, "7"); last != "binomial" || times[slow] < 4 {
+			if times, last = run("1e9", "binomial", " 1 "+slow, "7"); last != "binomial" || times[slow] < 4 {
 				t.Errorf("at two sites %v, %s in the end: want the other tried twice at each", times, last)
 			}
 		})
