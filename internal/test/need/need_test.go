@@ -18,6 +18,17 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+func TestAllCases(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "0": false, "1": true} {
+		t.Setenv("TUTTI_TEST_ALL", value)
+		got := &outcome{}
+		need.AllCases(got)
+		if skipped := got.text != ""; need.All() != want || skipped == want || got.failed {
+			t.Errorf("TUTTI_TEST_ALL=%q: All() = %t, AllCases %+v, want all cases %t", value, need.All(), got, want)
+		}
+	}
+}
+
 // outcome keeps how a test was ended.
 type outcome struct {
 	testing.TB
@@ -30,5 +41,7 @@ func (*outcome) Helper() {}
 func (o *outcome) Fatalf(format string, args ...any) {
 	o.failed, o.text = true, fmt.Sprintf(format, args...)
 }
+
+func (o *outcome) Skip(args ...any) { o.text = fmt.Sprint(args...) }
 
 func (o *outcome) Skipf(format string, args ...any) { o.text = fmt.Sprintf(format, args...) }

@@ -20,6 +20,7 @@ const root = "../../.."
 var reasons = map[string]string{
 	"cmd/tutti TestREADMEDemo":               "the gate demands it; elsewhere results/demo may be of an older tutti",
 	"internal/imports TestMapHasEveryFolder": "the sources may lie outside of a checkout",
+	"internal/test/need AllCases":            "the test belongs to make test-all",
 	"internal/test/need Missing":             "it fails where the need is demanded",
 	"store TestStaleLocks":                   "other systems than Linux",
 	"topology/cluster cores":                 "measurements of others, in the folder that CORES names",
