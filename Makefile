@@ -36,7 +36,7 @@ test-rooms:
 
 # Packages that start goroutines or lock, and whole campaigns side by side.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 2 ./surrogate/... ./hpo ./store ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
+	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 2 ./surrogate/... ./hpo ./journal ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
@@ -44,7 +44,7 @@ lint:
 	$(GO) tool -modfile=scripts/staticcheck.mod staticcheck ./...
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./campaign/evaluate ./service ./service/api
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./internal/lab ./service ./service/api
 
 # needs root, MPICH, Slurm and OSU_HOME
 bench-live:

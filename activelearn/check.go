@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/surrogate/gp"
 )
 
@@ -59,7 +59,7 @@ func (r *regret) check(s State, m *gp.Multi) ([]coll.Candidate, error) {
 		for _, e := range pair {
 			c := b.candidates[e]
 			batch = append(batch, c)
-			r.reasons[c] = store.Reason{Seconds: priceOf(e), Check: true}
+			r.reasons[c] = journal.Reason{Seconds: priceOf(e), Check: true}
 		}
 	}
 	return batch, nil

@@ -3,7 +3,7 @@ package activelearn
 import (
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // doubt is how open the choice at a point is before a batch is picked.
@@ -35,7 +35,7 @@ func (b *board) note(o *option) {
 
 // explain writes why each pick was taken. A launch is shared evenly by those it
 // serves.
-func (b *board) explain(reasons map[coll.Candidate]store.Reason) {
+func (b *board) explain(reasons map[coll.Candidate]journal.Reason) {
 	served := map[benchrunner.LaunchKey]float64{}
 	started := map[benchrunner.LaunchKey]bool{}
 	for _, p := range b.picks {
@@ -44,7 +44,7 @@ func (b *board) explain(reasons map[coll.Candidate]store.Reason) {
 	}
 	for _, p := range b.picks {
 		d := b.doubts[b.entries[p.entry].Row]
-		why := store.Reason{Doubt: d.slowdown, Spares: p.spares, Seconds: p.run}
+		why := journal.Reason{Doubt: d.slowdown, Spares: p.spares, Seconds: p.run}
 		if started[p.launch] {
 			why.Seconds += b.launch / served[p.launch]
 		}

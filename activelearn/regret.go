@@ -8,8 +8,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/preprocess"
-	"tutti/store"
 	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
 )
@@ -36,7 +36,7 @@ type regret struct {
 	rows    [][]float64            // of every point of the space
 	index   map[coll.Algorithm]int // in the space
 	paid    map[coll.Candidate]bool
-	reasons map[coll.Candidate]store.Reason
+	reasons map[coll.Candidate]journal.Reason
 	belief  *learner.Belief // formed last
 }
 
@@ -125,7 +125,7 @@ func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 }
 
 // Reason is why a candidate was asked for; see Explainer.
-func (r *regret) Reason(c coll.Candidate) (store.Reason, bool) {
+func (r *regret) Reason(c coll.Candidate) (journal.Reason, bool) {
 	why, known := r.reasons[c]
 	return why, known
 }
@@ -144,7 +144,7 @@ func (r *regret) start(l *Ledger) error {
 		r.index[alg] = a
 	}
 	r.paid = map[coll.Candidate]bool{}
-	r.reasons = map[coll.Candidate]store.Reason{}
+	r.reasons = map[coll.Candidate]journal.Reason{}
 	return nil
 }
 

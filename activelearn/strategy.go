@@ -7,8 +7,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
-	"tutti/store"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
@@ -47,7 +47,7 @@ type Strategy interface {
 type Explainer interface {
 	// Reason is why a candidate was asked for when it last was, as known then.
 	// False when nothing was known: the first candidates, and random ones.
-	Reason(c coll.Candidate) (store.Reason, bool)
+	Reason(c coll.Candidate) (journal.Reason, bool)
 }
 
 // Options of the strategies.

@@ -12,25 +12,25 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
+	"tutti/journal"
 	"tutti/preprocess"
+	"tutti/report"
 	"tutti/selection"
-	"tutti/store"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
 
 // memory is a log that keeps its records and can break.
 type memory struct {
-	records []store.Record
+	records []journal.Record
 	limit   int // records after which Append fails; 0: none
 }
 
 var errFull = errors.New("log is full")
 
-func (m *memory) Append(recs ...store.Record) error {
+func (m *memory) Append(recs ...journal.Record) error {
 	if m.limit > 0 && len(m.records)+len(recs) > m.limit {
 		return errFull
 	}
@@ -60,7 +60,7 @@ func problem(t testing.TB, opt replay.Options) campaign.Problem {
 	}
 	sp := coll.NewSpace(grid(t), synthetic.Algorithms(), func(coll.Candidate) error { return nil })
 	return campaign.Problem{
-		Problem: store.Problem{Library: "mpich", Collective: coll.Bcast},
+		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()), Fit: fit,
 	}
 }
@@ -181,8 +181,8 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 }
 
 // past is what a log knows of the one problem.
-func past(p campaign.Problem, records []store.Record) *store.ProblemState {
-	return store.Fold(records).Problem(p.Problem)
+func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
+	return journal.Fold(records).Problem(p.Problem)
 }
 
 func TestRecallEqualsRun(t *testing.T) {
@@ -268,7 +268,7 @@ func TestCancelKeepsTheLog(t *testing.T) {
 		t.Fatalf("Run = %v, stop %q, want cancelled", err, res.Stop)
 	}
 	for _, r := range log.records {
-		if r.Kind == store.KindStop {
+		if r.Kind == journal.KindStop {
 			t.Error("a cancelled campaign is marked as stopped: it could not be resumed")
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/surrogate/learner"
 )
 
@@ -16,7 +16,7 @@ func (r *run) confirming() bool { return r.spec.Judge == ByPrediction && r.holds
 // shown, and those before it since the criteria hold. At each point that was measured, what was
 // chosen is held against everything that is measured there by now; what that loses on average
 // is the least that upper ends can be.
-func (r *run) checked(before, now *models, eval *store.Evaluation) error {
+func (r *run) checked(before, now *models, eval *journal.Evaluation) error {
 	if before == nil || !r.confirming() {
 		return nil
 	}

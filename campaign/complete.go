@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -25,7 +25,7 @@ func (r *run) complete() bool { return r.ledger.Left() == 0 && len(r.retry) == 0
 // point: noise may have made another one the fastest. The upper ends are those of
 // averages of points that are independent of each other. It reports false where no
 // point that matters was measured.
-func (r *run) measured(eval *store.Evaluation) (bool, error) {
+func (r *run) measured(eval *journal.Evaluation) (bool, error) {
 	noise := preprocess.NoiseOf(r.ledger.Repeats())
 	of := map[coll.Point][]coll.Measurement{}
 	for _, m := range r.ledger.Measurements() {

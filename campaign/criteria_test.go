@@ -9,7 +9,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // criteriaChanges each change one thing that the user says of what matters.
@@ -42,7 +42,7 @@ func TestCriteriaReachTheStrategy(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, rec := range log.records {
-			if rec.Kind == store.KindBatch {
+			if rec.Kind == journal.KindBatch {
 				out = append(out, rec.Batch)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -108,7 +108,7 @@ func TestNoEndByWhatIsIncredible(t *testing.T) {
 
 // roundsOfDoubts counts the rounds after the criteria had held for long enough, and fails where
 // such a round measures anything but what is doubted, and a candidate more that tells the noise.
-func roundsOfDoubts(t *testing.T, records []store.Record, c activelearn.Criteria) (n int) {
+func roundsOfDoubts(t *testing.T, records []journal.Record, c activelearn.Criteria) (n int) {
 	t.Helper()
 	watch, waiting := activelearn.NewWatch(c, activelearn.Limits{}), 0
 	for _, r := range records {
@@ -119,7 +119,7 @@ func roundsOfDoubts(t *testing.T, records []store.Record, c activelearn.Criteria
 			if watch.ObserveAll(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}, 1) {
 				waiting = e.Doubted
 			}
-		case r.Kind == store.KindBatch && waiting > 0:
+		case r.Kind == journal.KindBatch && waiting > 0:
 			n++
 			if len(r.Batch) > waiting+1 {
 				t.Errorf("round %d measures %v, want the %d that are doubted and one more at most", r.Round, r.Batch, waiting)

@@ -6,9 +6,9 @@ import (
 
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
+	"tutti/report"
 )
 
 // changedMachine is the machine of problem with times multiplied by what factor says.

@@ -4,16 +4,16 @@ import (
 	"errors"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
 // evaluate says how good the selection of a round is, by the figures of Spec.Judge. It
 // reports false while there are none: with one point, or one algorithm at each.
-func (r *run) evaluate(round int) (eval store.Evaluation, ok bool, err error) {
+func (r *run) evaluate(round int) (eval journal.Evaluation, ok bool, err error) {
 	l := r.ledger
-	eval = store.Evaluation{
+	eval = journal.Evaluation{
 		Round:          round,
 		Trials:         l.Trials(),
 		Points:         l.PointsMeasured(),
@@ -83,7 +83,7 @@ func (r *run) shipped(held *learner.HeldOut, l *learner.Learner) error {
 }
 
 // describe fills in a summary.
-func describe(eval *store.Evaluation, sum metrics.Summary) {
+func describe(eval *journal.Evaluation, sum metrics.Summary) {
 	eval.Judged = sum.Points
 	eval.Slowdown, eval.Accuracy, eval.Mistakes = sum.Slowdown, sum.Accuracy, sum.Mistakes
 	eval.P95Slowdown, eval.WorstSlowdown = sum.P95, sum.Worst

@@ -10,7 +10,7 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // doubtful is a machine whose measurements come with intervals, so much wide to either side.
@@ -57,7 +57,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := campaign.Problem{
-				Problem: store.Problem{Library: "mpich", Collective: coll.Bcast},
+				Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 				Space:   m.Space(), Runner: doubtful{m, tc.wide}, Fit: fit,
 			}
 			s := spec("random")

@@ -9,9 +9,9 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
+	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/selection"
-	"tutti/store"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
@@ -31,7 +31,7 @@ func Example() {
 		return
 	}
 	problem := campaign.Problem{
-		Problem: store.Problem{Library: "mpich", Collective: coll.Bcast},
+		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 		Space:   machine.Space(), Runner: machine, Truth: truth,
 	}
 	spec := campaign.Spec{

@@ -7,7 +7,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Search says how the space of a problem may grow: by other values of the parameters of
@@ -42,7 +42,7 @@ func (r *run) grow(round int) (bool, error) {
 	if err != nil || len(first) == 0 {
 		return false, err
 	}
-	if err := r.append(store.Record{Kind: store.KindGrow, Round: round, Grow: first}); err != nil {
+	if err := r.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
 		return false, err
 	}
 	return true, r.enlarge(first)

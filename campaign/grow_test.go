@@ -13,7 +13,7 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // segmented is a machine on which a pipeline is mostly best with segments that the space
@@ -35,7 +35,7 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	}
 	listed := append(synthetic.Algorithms()[:2], synthetic.Pipeline(8192), synthetic.Pipeline(32768), synthetic.Pipeline(131072))
 	return campaign.Problem{
-		Problem: store.Problem{Library: "libtutti", Collective: coll.Bcast},
+		Problem: journal.Problem{Library: "libtutti", Collective: coll.Bcast},
 		Space:   coll.NewSpace(points, listed, synthetic.Cut), Runner: m, Truth: truth,
 		Search: &campaign.Search{Check: synthetic.Cut, Ranges: func(a coll.Algorithm) []coll.Range {
 			if a.Name != "pipeline" {
@@ -94,7 +94,7 @@ func TestGrownSpaceResumes(t *testing.T) {
 	told := facts(t, s, p, want)
 	var cuts []int
 	for i, rec := range whole.records {
-		if rec.Kind == store.KindGrow {
+		if rec.Kind == journal.KindGrow {
 			cuts = append(cuts, i, i+1, i+2)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // jobRunner carries every batch in one job, and can die between its steps.
@@ -72,7 +72,7 @@ func TestJobsAreGivenBack(t *testing.T) {
 	s := spec("random")
 	s.HPO = 0
 	s.Limits.MachineSeconds = 1e-9 // one round
-	run := func(r *jobRunner, records []store.Record, log *memory) error {
+	run := func(r *jobRunner, records []journal.Record, log *memory) error {
 		p := problem(t, replay.Options{Seed: 3})
 		r.machine, p.Runner = p.Runner, r
 		_, err := campaign.Run(context.Background(), s, p, past(p, records), log, nil)
@@ -91,7 +91,7 @@ func TestJobsAreGivenBack(t *testing.T) {
 		}
 		var want []coll.Job
 		for _, r := range log.records {
-			if r.Kind == store.KindJob {
+			if r.Kind == journal.KindJob {
 				want = []coll.Job{*r.Job}
 			}
 		}
@@ -108,10 +108,10 @@ func TestJobsAreGivenBack(t *testing.T) {
 	}
 }
 
-func trialsOf(records []store.Record) []coll.Trial {
+func trialsOf(records []journal.Record) []coll.Trial {
 	var out []coll.Trial
 	for _, r := range records {
-		if r.Kind == store.KindTrial {
+		if r.Kind == journal.KindTrial {
 			out = append(out, *r.Trial)
 		}
 	}

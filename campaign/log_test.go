@@ -9,7 +9,7 @@ import (
 
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // TestContradictingLog changes single records of a log so that the campaign
@@ -21,26 +21,26 @@ func TestContradictingLog(t *testing.T) {
 	if _, err := campaign.Run(context.Background(), s, p, nil, &log, nil); err != nil {
 		t.Fatal(err)
 	}
-	first := func(kind store.Kind) int {
-		return slices.IndexFunc(log.records, func(r store.Record) bool { return r.Kind == kind })
+	first := func(kind journal.Kind) int {
+		return slices.IndexFunc(log.records, func(r journal.Record) bool { return r.Kind == kind })
 	}
 	tests := []struct {
 		name   string
-		kind   store.Kind
-		change func(r *store.Record)
+		kind   journal.Kind
+		change func(r *journal.Record)
 	}{
-		{"trial that nobody asked for", store.KindTrial, func(r *store.Record) {
+		{"trial that nobody asked for", journal.KindTrial, func(r *journal.Record) {
 			t := *r.Trial
 			t.Nodes = 31
 			r.Trial = &t
 		}},
-		{"study trial without its value", store.KindHPO, func(r *store.Record) {
+		{"study trial without its value", journal.KindHPO, func(r *journal.Record) {
 			r.HPO = json.RawMessage(`{"number":0,"state":"complete","params":[]}`)
 		}},
-		{"study trial with an unknown field", store.KindHPO, func(r *store.Record) {
+		{"study trial with an unknown field", journal.KindHPO, func(r *journal.Record) {
 			r.HPO = json.RawMessage(`{"number":0,"state":"failed","params":[],"eror":"x"}`)
 		}},
-		{"study begins in the middle", store.KindHPO, func(r *store.Record) {
+		{"study begins in the middle", journal.KindHPO, func(r *journal.Record) {
 			r.HPO = json.RawMessage(`{"number":1,"state":"failed","params":[],"error":"x"}`)
 		}},
 	}

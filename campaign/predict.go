@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -88,7 +88,7 @@ func (r *run) believe() (*learner.Belief, error) {
 // is multiplied by what was borne out of expectations, see borne, and its upper ends by the upper
 // end of that; what checks found counts as it is. It reports
 // false while nothing is known of any choice.
-func (r *run) predict(round int, eval *store.Evaluation) (bool, error) {
+func (r *run) predict(round int, eval *journal.Evaluation) (bool, error) {
 	now, err := r.learn()
 	if err != nil {
 		return false, err
@@ -235,9 +235,9 @@ func (r *run) lastScale() func(coll.Point) float64 { return r.scale(nil) }
 
 // scale is how wide the errors of the Gaussian process have been at the size of a point, by those
 // of all evaluations and further ones.
-func (r *run) scale(further []store.SizeError) func(coll.Point) float64 {
+func (r *run) scale(further []journal.SizeError) func(coll.Point) float64 {
 	var s metrics.Scale
-	add := func(errors []store.SizeError) {
+	add := func(errors []journal.SizeError) {
 		for _, e := range errors {
 			s.Add(e.MsgBytes, e.Deviations)
 		}
@@ -256,14 +256,14 @@ func (r *run) scale(further []store.SizeError) func(coll.Point) float64 {
 }
 
 // errors are those of what the models of the round before predicted for the measurements since.
-func (r *run) errors(before *models) ([]store.SizeError, error) {
+func (r *run) errors(before *models) ([]journal.SizeError, error) {
 	if before == nil {
 		return nil, nil
 	}
 	ms, deviations, err := before.gaussian.Standardised(r.ledger.Measurements()[before.seen:])
-	out := make([]store.SizeError, len(ms))
+	out := make([]journal.SizeError, len(ms))
 	for i, m := range ms {
-		out[i] = store.SizeError{MsgBytes: m.MsgBytes, Deviations: deviations[i]}
+		out[i] = journal.SizeError{MsgBytes: m.MsgBytes, Deviations: deviations[i]}
 	}
 	return out, err
 }

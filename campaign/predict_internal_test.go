@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
-	"tutti/store"
 )
 
 // An upper end is that of what is borne out where chance has no part, and lies above it by the
@@ -29,11 +29,11 @@ func TestUpperEnd(t *testing.T) {
 // Where errors were wide at one size, deviations are judged wider there, and hardly far from it;
 // what an evaluation under way has found counts like what those before it found.
 func TestScaleOfEachSize(t *testing.T) {
-	of := func(bytes int64, deviations float64) []store.SizeError {
-		return slices.Repeat([]store.SizeError{{MsgBytes: bytes, Deviations: deviations}}, 20)
+	of := func(bytes int64, deviations float64) []journal.SizeError {
+		return slices.Repeat([]journal.SizeError{{MsgBytes: bytes, Deviations: deviations}}, 20)
 	}
 	r := &run{}
-	r.result.Evaluations = []store.Evaluation{{Errors: of(8, 0.5)}, {Errors: of(1<<20, 2)}}
+	r.result.Evaluations = []journal.Evaluation{{Errors: of(8, 0.5)}, {Errors: of(1<<20, 2)}}
 	small, large := coll.Point{MsgBytes: 8}, coll.Point{MsgBytes: 1 << 20}
 	before := r.lastScale()
 	if s, l := before(small), before(large); !(s > 0.5 && s < 0.75 && l > 1.7 && l < 2) {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"tutti/activelearn"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Recall returns the result that a log holds of a problem, without measuring or
 // training anything; past is nil for nothing. Stop is "" while the problem has not
 // stopped. Records that contradict the campaign give an error matching ErrLog.
-func Recall(spec Spec, p Problem, past *store.ProblemState) (Result, error) {
+func Recall(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err
 	}

@@ -10,8 +10,8 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -22,7 +22,7 @@ var ErrLog = errors.New("the log does not fit the campaign")
 type run struct {
 	spec     Spec
 	problem  Problem
-	past     *store.ProblemState // what the log knows of earlier runs, nil for nothing
+	past     *journal.ProblemState // what the log knows of earlier runs, nil for nothing
 	log      Log
 	observe  func(Event)
 	strategy activelearn.Strategy
@@ -50,7 +50,7 @@ type run struct {
 // log by then. Records that contradict the campaign give an error matching ErrLog.
 // Other errors come from the log, from a runner that is unavailable or from a
 // broken Spec.
-func Run(ctx context.Context, spec Spec, p Problem, past *store.ProblemState, log Log, observe func(Event)) (Result, error) {
+func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, log Log, observe func(Event)) (Result, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
 		return Result{}, err
@@ -65,7 +65,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *store.ProblemState, lo
 		return r.result, fmt.Errorf("%s: round %d: %w", p.Problem, r.result.Rounds, err)
 	}
 	if r.stopped() == "" {
-		if err := r.append(store.Record{Kind: store.KindStop, Stop: string(stop)}); err != nil {
+		if err := r.append(journal.Record{Kind: journal.KindStop, Stop: string(stop)}); err != nil {
 			return r.result, err
 		}
 	}
@@ -219,7 +219,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	logged, known := r.past.Round(round)
 	switch {
 	case !known:
-		if err := r.append(store.Record{Kind: store.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(round, batch)}); err != nil {
+		if err := r.append(journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(round, batch)}); err != nil {
 			return nil, err
 		}
 	case !slices.Equal(batch, logged.Batch):
@@ -234,7 +234,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 func (r *run) waits() bool { return r.watch.Held() && len(r.doubts) > 0 }
 
 // reason is why the strategy asked for a candidate.
-func (r *run) reason(c coll.Candidate) (why store.Reason, known bool) {
+func (r *run) reason(c coll.Candidate) (why journal.Reason, known bool) {
 	if e, explains := r.strategy.(activelearn.Explainer); explains {
 		return e.Reason(c)
 	}
@@ -242,12 +242,12 @@ func (r *run) reason(c coll.Candidate) (why store.Reason, known bool) {
 }
 
 // reasons are why the batch of a round is asked for, nil when the strategy says nothing.
-func (r *run) reasons(round int, batch []coll.Candidate) []store.Reason {
-	said, out := false, make([]store.Reason, len(batch))
+func (r *run) reasons(round int, batch []coll.Candidate) []journal.Reason {
+	said, out := false, make([]journal.Reason, len(batch))
 	for i, c := range batch {
 		var known bool
 		if out[i], known = r.reason(c); r.doubted[c] == round {
-			out[i] = store.Reason{Again: true, Seconds: r.ledger.Measured(c).CostSeconds}
+			out[i] = journal.Reason{Again: true, Seconds: r.ledger.Measured(c).CostSeconds}
 		}
 		said = said || known
 	}
@@ -312,7 +312,7 @@ type roundLog struct {
 
 // Job writes how far a job has come.
 func (l roundLog) Job(j coll.Job) error {
-	if err := l.run.append(store.Record{Kind: store.KindJob, Round: l.round, Job: &j}); err != nil {
+	if err := l.run.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j}); err != nil {
 		return err
 	}
 	l.run.follow(j)
@@ -321,7 +321,7 @@ func (l roundLog) Job(j coll.Job) error {
 
 // Trial writes a trial and enters it.
 func (l roundLog) Trial(t coll.Trial) error {
-	if err := l.run.append(store.Record{Kind: store.KindTrial, Round: l.round, Trial: &t}); err != nil {
+	if err := l.run.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t}); err != nil {
 		return err
 	}
 	return l.run.record(t)
@@ -376,7 +376,7 @@ func (r *run) converged(round int) (bool, error) {
 
 // evaluation takes the evaluation of a round that the log has, or makes it. It reports
 // false while there are no figures.
-func (r *run) evaluation(round int) (eval store.Evaluation, ok bool, err error) {
+func (r *run) evaluation(round int) (eval journal.Evaluation, ok bool, err error) {
 	if eval, ok = r.evaluated(round); ok {
 		if _, next := r.evaluated(round + 1); !next && r.spec.Judge == ByPrediction {
 			r.models, err = r.learn() // the next round is compared with what they expect
@@ -386,14 +386,14 @@ func (r *run) evaluation(round int) (eval store.Evaluation, ok bool, err error) 
 	if eval, ok, err = r.evaluate(round); err != nil || !ok {
 		return eval, false, err
 	}
-	return eval, true, r.append(store.Record{Kind: store.KindEvaluation, Round: round, Evaluation: &eval})
+	return eval, true, r.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
 // evaluated returns the evaluation of a round that the log has.
-func (r *run) evaluated(round int) (store.Evaluation, bool) {
+func (r *run) evaluated(round int) (journal.Evaluation, bool) {
 	logged, known := r.past.Round(round)
 	if !known || logged.Evaluation == nil {
-		return store.Evaluation{}, false
+		return journal.Evaluation{}, false
 	}
 	return *logged.Evaluation, true
 }
@@ -408,7 +408,7 @@ func (r *run) stopped() activelearn.StopReason {
 
 // figuresOf are the figures that the criteria are held against: where something is
 // predicted, its upper ends.
-func figuresOf(e store.Evaluation) metrics.Summary {
+func figuresOf(e journal.Evaluation) metrics.Summary {
 	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	if e.SlowdownUpper > 0 {
 		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper
@@ -416,7 +416,7 @@ func figuresOf(e store.Evaluation) metrics.Summary {
 	return s
 }
 
-func (r *run) append(rec store.Record) error {
+func (r *run) append(rec journal.Record) error {
 	if r.log == nil {
 		return nil
 	}

@@ -7,9 +7,9 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/metrics"
 	"tutti/selection"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -71,7 +71,7 @@ func (b Batch) Want(measured int) int {
 
 // Problem is one library and collective with the machine to measure it on.
 type Problem struct {
-	store.Problem
+	journal.Problem
 	Space  *coll.Space
 	Runner benchrunner.Runner
 	// Truth, when not nil, is a complete and noise-free set of measurements. What
@@ -93,7 +93,7 @@ type Problem struct {
 	Search *Search
 	// Inspect, when not nil, sees each prediction that judge predicted makes and the
 	// choices that it is about. An error ends the run.
-	Inspect func(e store.Evaluation, choose func(coll.Point) coll.Algorithm) error
+	Inspect func(e journal.Evaluation, choose func(coll.Point) coll.Algorithm) error
 }
 
 // fit merges rows as the library wants them.
@@ -118,13 +118,13 @@ func (p Problem) criteria(c activelearn.Criteria) activelearn.Criteria {
 
 // Log is where the campaign writes what it does before it goes on.
 type Log interface {
-	Append(recs ...store.Record) error
+	Append(recs ...journal.Record) error
 }
 
 // Event tells an observer how a problem is getting on.
 type Event struct {
-	Problem    store.Problem
-	Evaluation store.Evaluation
+	Problem    journal.Problem
+	Evaluation journal.Evaluation
 	Stop       activelearn.StopReason // "" while measuring
 	Phase      Phase
 	Jobs       int // submitted and not ended
@@ -145,14 +145,14 @@ type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int
 	Ledger      *activelearn.Ledger
-	Evaluations []store.Evaluation
+	Evaluations []journal.Evaluation
 	Study       Study
 	Warnings    []string
 }
 
 // problemSeed gives each problem its own randomness, independent of the others
 // in the campaign.
-func problemSeed(seed uint64, p store.Problem) uint64 {
+func problemSeed(seed uint64, p journal.Problem) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
 	return seed ^ h.Sum64()

@@ -10,9 +10,9 @@ import (
 
 	"tutti/coll"
 	"tutti/hpo"
+	"tutti/journal"
 	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/store"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
@@ -56,7 +56,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			if err != nil {
 				return err
 			}
-			return r.append(store.Record{Kind: store.KindHPO, HPO: line})
+			return r.append(journal.Record{Kind: journal.KindHPO, HPO: line})
 		},
 	}, ForestStudy(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
 	if errors.Is(err, hpo.ErrNoneComplete) {
@@ -131,7 +131,7 @@ func studiedCriteria(opt learner.Options) []string {
 }
 
 // studyOf reads the trials that the log holds.
-func studyOf(past *store.ProblemState) (Study, error) {
+func studyOf(past *journal.ProblemState) (Study, error) {
 	var s Study
 	if past == nil {
 		return s, nil

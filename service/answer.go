@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Measurement is one that a campaign made, with its place in the journal.
@@ -17,8 +17,8 @@ type Measurement struct {
 
 // CurvePoint is how good the selection for one problem was after a round.
 type CurvePoint struct {
-	Problem store.Problem `json:"problem"`
-	store.Evaluation
+	Problem journal.Problem `json:"problem"`
+	journal.Evaluation
 }
 
 // Comparison holds two campaigns against each other, by problem that both have.
@@ -31,8 +31,8 @@ type Comparison struct {
 // ProblemDrift is what changed for one problem, at every point that both
 // campaigns choose for, by nodes, ppn, bytes.
 type ProblemDrift struct {
-	Problem store.Problem `json:"problem"`
-	Points  []Drift       `json:"points"`
+	Problem journal.Problem `json:"problem"`
+	Points  []Drift         `json:"points"`
 }
 
 // Drift is what two campaigns choose at one point and what they expect it to take.
@@ -49,9 +49,9 @@ type Drift struct {
 
 // Job is what a campaign had a scheduler run.
 type Job struct {
-	Problem store.Problem `json:"problem"`
-	Round   int           `json:"round"`
-	Begun   time.Time     `json:"begun"`   // when it was about to be submitted
-	Changed time.Time     `json:"changed"` // when its state was last heard of
+	Problem journal.Problem `json:"problem"`
+	Round   int             `json:"round"`
+	Begun   time.Time       `json:"begun"`   // when it was about to be submitted
+	Changed time.Time       `json:"changed"` // when its state was last heard of
 	coll.Job
 }

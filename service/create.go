@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"tutti/internal/exitcode"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // maxSet and maxValue bound what a request may carry.
@@ -141,7 +141,7 @@ func (s *Service) waiting() int {
 // newID needs the lock.
 func (s *Service) newID() string {
 	for {
-		id := store.NewID()
+		id := journal.NewID()
 		if _, taken := s.campaigns[id]; !taken {
 			return id
 		}

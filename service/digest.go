@@ -12,7 +12,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // digest is what the records of one journal amount to, taken in one after another, with
@@ -20,9 +20,9 @@ import (
 // returns does not change any more.
 type digest struct {
 	mu       sync.Mutex
-	state    store.State
-	problems []store.Problem // of the header and of the records
-	latest   map[store.Problem]store.Evaluation
+	state    journal.State
+	problems []journal.Problem // of the header and of the records
+	latest   map[journal.Problem]journal.Evaluation
 	curve    []CurvePoint
 	progress Progress
 	spent    spending
@@ -30,8 +30,8 @@ type digest struct {
 
 func newDigest() *digest {
 	return &digest{
-		state:    store.State{Lean: true},
-		latest:   map[store.Problem]store.Evaluation{},
+		state:    journal.State{Lean: true},
+		latest:   map[journal.Problem]journal.Evaluation{},
 		progress: Progress{Failures: map[string]int{}},
 	}
 }
@@ -41,10 +41,10 @@ func (d *digest) add(e Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.progress.Records = e.Seq
-	if e.Type == string(store.KindHeader) {
+	if e.Type == string(journal.KindHeader) {
 		return d.addHeader(e.Data)
 	}
-	var r store.Record
+	var r journal.Record
 	if err := json.Unmarshal(e.Data, &r); err != nil {
 		return fmt.Errorf("line %d: %w", e.Seq, err)
 	}
@@ -53,7 +53,7 @@ func (d *digest) add(e Event) error {
 	}
 	share(&r)
 	d.state.Add(r)
-	if r.Problem == (store.Problem{}) {
+	if r.Problem == (journal.Problem{}) {
 		return nil
 	}
 	d.addProblem(r.Problem)
@@ -62,9 +62,9 @@ func (d *digest) add(e Event) error {
 }
 
 // count adds a record of a problem to the sums.
-func (d *digest) count(r store.Record) {
+func (d *digest) count(r journal.Record) {
 	switch r.Kind {
-	case store.KindTrial:
+	case journal.KindTrial:
 		d.progress.Trials++
 		d.progress.MachineSeconds += r.Trial.CostSeconds
 		d.progress.NodeSeconds += r.Trial.NodeSeconds()
@@ -73,7 +73,7 @@ func (d *digest) count(r store.Record) {
 			d.progress.FailedTrials++
 			d.progress.Failures[cmp.Or(r.Trial.Phase, "other")]++
 		}
-	case store.KindEvaluation:
+	case journal.KindEvaluation:
 		d.curve = append(d.curve, CurvePoint{Problem: r.Problem, Evaluation: *r.Evaluation})
 		d.latest[r.Problem] = *r.Evaluation
 		d.progress.Slowdown, d.progress.Mistakes = 0, 0
@@ -81,7 +81,7 @@ func (d *digest) count(r store.Record) {
 			d.progress.Slowdown = max(d.progress.Slowdown, e.Slowdown)
 			d.progress.Mistakes = max(d.progress.Mistakes, e.Mistakes)
 		}
-	case store.KindStop:
+	case journal.KindStop:
 		if activelearn.StopReason(r.Stop).Good() {
 			d.progress.Converged++
 		}
@@ -101,13 +101,13 @@ func (d *digest) addHeader(line json.RawMessage) error {
 	}
 	for _, lib := range header.Spec.Libraries {
 		for _, c := range header.Spec.Collectives {
-			d.addProblem(store.Problem{Library: lib.Name, Collective: c})
+			d.addProblem(journal.Problem{Library: lib.Name, Collective: c})
 		}
 	}
 	return nil
 }
 
-func (d *digest) addProblem(id store.Problem) {
+func (d *digest) addProblem(id journal.Problem) {
 	if !slices.Contains(d.problems, id) {
 		d.problems = append(d.problems, id)
 	}
@@ -115,7 +115,7 @@ func (d *digest) addProblem(id store.Problem) {
 
 // share gives the candidates of a batch texts that they have in common with all others:
 // a journal repeats the same few on every line. What stays is no longer than it must be.
-func share(r *store.Record) {
+func share(r *journal.Record) {
 	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
 	for i, c := range r.Batch {
 		r.Batch[i].Collective, r.Batch[i].Algorithm = unique.Make(c.Collective).Value(), unique.Make(c.Algorithm).Value()
@@ -183,10 +183,10 @@ func (d *digest) Jobs() []Job {
 }
 
 // tuning reports whether a job is none of a verification.
-func tuning(j *store.Job) bool { return j.Problem.Collective != "" }
+func tuning(j *journal.Job) bool { return j.Problem.Collective != "" }
 
 // evaluated is the round of the last evaluation of a problem, 0 before any.
-func (d *digest) evaluated(p store.Problem) int {
+func (d *digest) evaluated(p journal.Problem) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.latest[p].Round
@@ -200,8 +200,8 @@ func (d *digest) spending() spending {
 }
 
 // Problems returns the problems by name.
-func (d *digest) Problems() []store.Problem {
+func (d *digest) Problems() []journal.Problem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.SortedFunc(slices.Values(d.problems), func(a, b store.Problem) int { return strings.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(slices.Values(d.problems), func(a, b journal.Problem) int { return strings.Compare(a.String(), b.String()) })
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // lines turns records into the events of a journal.
-func lines(t *testing.T, records ...store.Record) []Event {
+func lines(t *testing.T, records ...journal.Record) []Event {
 	t.Helper()
 	var out []Event
 	for i, r := range records {
@@ -28,31 +28,31 @@ func lines(t *testing.T, records ...store.Record) []Event {
 // What a journal amounts to, with jobs of all states, failures of all phases and two
 // problems.
 func TestDigest(t *testing.T) {
-	one, two := store.Problem{Library: "mpich", Collective: coll.Bcast}, store.Problem{Library: "mpich", Collective: coll.Reduce}
+	one, two := journal.Problem{Library: "mpich", Collective: coll.Bcast}, journal.Problem{Library: "mpich", Collective: coll.Reduce}
 	candidate := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "binomial"}}
-	job := func(name string, state coll.JobState) store.Record {
-		return store.Record{Kind: store.KindJob, Problem: one, Round: 1, Job: &coll.Job{Name: name, State: state, ID: "1", Carries: []int{0}}}
+	job := func(name string, state coll.JobState) journal.Record {
+		return journal.Record{Kind: journal.KindJob, Problem: one, Round: 1, Job: &coll.Job{Name: name, State: state, ID: "1", Carries: []int{0}}}
 	}
-	trial := func(p store.Problem, phase string) store.Record {
+	trial := func(p journal.Problem, phase string) journal.Record {
 		tr := coll.Trial{Measurement: coll.Measurement{Candidate: candidate, Seconds: 1, CostSeconds: 2}, State: coll.TrialDone, Phase: phase}
 		if phase != "" {
 			tr.State = coll.TrialFailed
 		}
-		return store.Record{Kind: store.KindTrial, Problem: p, Round: 1, Trial: &tr}
+		return journal.Record{Kind: journal.KindTrial, Problem: p, Round: 1, Trial: &tr}
 	}
-	judged := func(p store.Problem, round int, slowdown, mistakes float64) store.Record {
-		return store.Record{Kind: store.KindEvaluation, Problem: p, Round: round, Evaluation: &store.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
+	judged := func(p journal.Problem, round int, slowdown, mistakes float64) journal.Record {
+		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &journal.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
 	}
 	d := newDigest()
 	header := `{"kind":"header","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast","reduce","scan"]}}`
 	events := append([]Event{{Seq: 1, Type: "header", Data: json.RawMessage(header)}}, lines(t,
-		store.Record{Kind: store.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []store.Reason{{Doubt: 0.5}, {Doubt: 0.25}}},
+		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []journal.Reason{{Doubt: 0.5}, {Doubt: 0.25}}},
 		job("a", coll.JobIntended), job("b", coll.JobIntended), job("a", coll.JobSubmitted), job("c", coll.JobEnded),
 		trial(one, ""), trial(one, "run"), trial(one, "run"), trial(one, "launch"),
 		job("a", coll.JobEnded), job("a", coll.JobEnded),
 		judged(one, 1, 1.5, 0.5), trial(two, ""), judged(two, 1, 1.2, 0.6), judged(one, 2, 1.1, 0.1),
-		store.Record{Kind: store.KindStop, Problem: one, Stop: "converged"}, store.Record{Kind: store.KindStop, Problem: two, Stop: "budget"},
-		store.Record{Kind: store.KindResume},
+		journal.Record{Kind: journal.KindStop, Problem: one, Stop: "converged"}, journal.Record{Kind: journal.KindStop, Problem: two, Stop: "budget"},
+		journal.Record{Kind: journal.KindResume},
 	)...)
 	for _, e := range events {
 		if err := d.add(e); err != nil {

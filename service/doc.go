@@ -24,7 +24,7 @@
 //		Command: []string{"tutti"},
 //	})
 //	if err != nil {
-//		return err // errors.Is(err, store.ErrLocked): another service has the folder
+//		return err // errors.Is(err, journal.ErrLocked): another service has the folder
 //	}
 //	go serve(s) // as package api does
 //	return s.Run(ctx)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // What a state folder holds:
@@ -51,11 +51,11 @@ type entry struct {
 // kept is what campaign.json holds.
 type kept struct {
 	Campaign
-	Want    want           `json:"want,omitempty"`
-	Process *store.Process `json:"process,omitempty"` // the last one that was started
-	Key     string         `json:"key,omitempty"`     // of idempotency
-	Asked   string         `json:"asked,omitempty"`   // digest of the request with the key
-	Seen    *Seen          `json:"seen,omitempty"`    // of the machine when it began
+	Want    want             `json:"want,omitempty"`
+	Process *journal.Process `json:"process,omitempty"` // the last one that was started
+	Key     string           `json:"key,omitempty"`     // of idempotency
+	Asked   string           `json:"asked,omitempty"`   // digest of the request with the key
+	Seen    *Seen            `json:"seen,omitempty"`    // of the machine when it began
 }
 
 // want is what a stopping campaign is to become.
@@ -69,7 +69,7 @@ const (
 
 func (e *entry) results() string { return filepath.Join(e.dir, resultsDir) }
 
-func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, store.FileName) }
+func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, journal.FileName) }
 
 // begun reports whether there is a journal to go on with.
 func (e *entry) begun() bool {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // asTutti makes the test binary behave like tutti, as far as a service sees it.
@@ -99,8 +99,8 @@ func fakeTune(file, dir string, interrupted <-chan os.Signal) int {
 	if err != nil {
 		return fail(3, err)
 	}
-	j, err := store.Create(dir, store.Header{Campaign: "fake", Spec: content})
-	if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrLocked) {
+	j, err := journal.Create(dir, journal.Header{Campaign: "fake", Spec: content})
+	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrLocked) {
 		return fail(6, err)
 	}
 	if err != nil {
@@ -110,8 +110,8 @@ func fakeTune(file, dir string, interrupted <-chan os.Signal) int {
 }
 
 func fakeResume(dir string, interrupted <-chan os.Signal) int {
-	j, contents, err := store.Open(dir)
-	if errors.Is(err, store.ErrLocked) {
+	j, contents, err := journal.Open(dir)
+	if errors.Is(err, journal.ErrLocked) {
 		return fail(6, err)
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func fakeResume(dir string, interrupted <-chan os.Signal) int {
 	}
 	done := 0
 	for _, r := range contents.Records {
-		if r.Kind == store.KindTrial {
+		if r.Kind == journal.KindTrial {
 			done++
 		}
 	}
@@ -127,7 +127,7 @@ func fakeResume(dir string, interrupted <-chan os.Signal) int {
 }
 
 func fakeDrift(dir string) int {
-	contents, err := store.Read(dir)
+	contents, err := journal.Read(dir)
 	if err != nil {
 		return fail(3, err)
 	}
@@ -140,7 +140,7 @@ func fakeDrift(dir string) int {
 }
 
 // fakeRun measures what is left of the campaign file.
-func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
+func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
 	defer j.Close()
 	var p fakeFile
 	if err := json.Unmarshal(spec, &p); err != nil {
@@ -149,8 +149,8 @@ func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-cha
 	if p.Deaf {
 		interrupted = nil
 	}
-	problem := store.Problem{Library: "mpich", Collective: coll.Bcast}
-	var group []store.Record
+	problem := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	var group []journal.Record
 	for ; done < p.Trials; done++ {
 		select {
 		case <-interrupted:
@@ -160,9 +160,9 @@ func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-cha
 		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(done + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
 		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: cmp.Or(p.Cost, 1) / 2}, Attempt: 1, State: coll.TrialDone}
 		group = append(group,
-			store.Record{Kind: store.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
-			store.Record{Kind: store.KindTrial, Problem: problem, Round: done + 1, Trial: &t},
-			store.Record{Kind: store.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &store.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
+			journal.Record{Kind: journal.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
+			journal.Record{Kind: journal.KindTrial, Problem: problem, Round: done + 1, Trial: &t},
+			journal.Record{Kind: journal.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &journal.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
 		)
 		if p.Every == 0 && done+1 < p.Trials && len(group) < 300 {
 			continue // many at once: each append waits for the disk
@@ -173,7 +173,7 @@ func fakeRun(j *store.Journal, spec json.RawMessage, done int, interrupted <-cha
 		group = nil
 	}
 	if p.Exit == 0 {
-		if err := j.Append(store.Record{Kind: store.KindStop, Problem: problem, Stop: "converged"}); err != nil {
+		if err := j.Append(journal.Record{Kind: journal.KindStop, Problem: problem, Stop: "converged"}); err != nil {
 			return fail(1, err)
 		}
 	}
@@ -218,13 +218,13 @@ func calls(t *testing.T, state, id string) []string {
 // checkTrials makes sure that every trial of a campaign was measured once.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
-	contents, err := store.Read(filepath.Join(state, "campaigns", id, "results"))
+	contents, err := journal.Read(filepath.Join(state, "campaigns", id, "results"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[int64]int{}
 	for _, r := range contents.Records {
-		if r.Kind == store.KindTrial {
+		if r.Kind == journal.KindTrial {
 			seen[r.Trial.MsgBytes]++
 		}
 	}

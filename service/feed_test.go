@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tutti/internal/test/patience"
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // follow reads a row to its end, in pages of a size.
@@ -72,7 +72,7 @@ func TestFeed(t *testing.T) {
 	}
 	readers.Wait()
 	awaitState(t, s, id, service.Done)
-	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "results", store.FileName))
+	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "results", journal.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}

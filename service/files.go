@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Files returns what can be downloaded of a campaign: the regular files of its
@@ -104,7 +104,7 @@ func (s *Service) shown(name string) bool {
 
 func downloadable(name string) bool {
 	base := path.Base(name)
-	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, store.LockName) && !strings.HasSuffix(base, ".new")
+	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, journal.LockName) && !strings.HasSuffix(base, ".new")
 }
 
 // mediaType is fixed for what tutti writes: the tables of the system differ.

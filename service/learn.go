@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // learntKept is how many problems' views stay in memory; one of a large problem
@@ -25,7 +25,7 @@ type viewCache struct {
 
 type viewKey struct {
 	id      string
-	problem store.Problem
+	problem journal.Problem
 }
 
 // view is what was learnt after a round.
@@ -100,7 +100,7 @@ func (c *viewCache) make(ctx context.Context, key viewKey, v *view, dir string, 
 }
 
 // learnt returns what a campaign has learnt of a problem.
-func (s *Service) learnt(ctx context.Context, id string, p store.Problem) (Learnt, error) {
+func (s *Service) learnt(ctx context.Context, id string, p journal.Problem) (Learnt, error) {
 	t, err := s.tracked(id)
 	if err != nil {
 		return Learnt{}, err
@@ -122,20 +122,20 @@ func (s *Service) learnt(ctx context.Context, id string, p store.Problem) (Learn
 // evaluation, or of the one before while the new one is being made. The first
 // call trains models and may take seconds. Errors match ErrNoCampaign,
 // ErrNoProblem or ErrNotYet.
-func (s *Service) Selection(ctx context.Context, id string, p store.Problem) (Selection, error) {
+func (s *Service) Selection(ctx context.Context, id string, p journal.Problem) (Selection, error) {
 	l, err := s.learnt(ctx, id, p)
 	return l.Selection, err
 }
 
 // Predictions returns what each algorithm is expected to take, as Selection does.
-func (s *Service) Predictions(ctx context.Context, id string, p store.Problem) ([]Prediction, error) {
+func (s *Service) Predictions(ctx context.Context, id string, p journal.Problem) ([]Prediction, error) {
 	l, err := s.learnt(ctx, id, p)
 	return l.Predictions, err
 }
 
 // Problems returns the problems of a campaign in the order of their names; none
 // before it has begun.
-func (s *Service) Problems(id string) ([]store.Problem, error) {
+func (s *Service) Problems(id string) ([]journal.Problem, error) {
 	t, err := s.tracked(id)
 	if err != nil {
 		return nil, err

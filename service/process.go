@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"tutti/internal/exitcode"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // process is tutti at work on a campaign.
@@ -70,7 +70,7 @@ func (c *child) signal(s os.Signal) error { return ignoreDone(c.cmd.Process.Sign
 
 // orphan is a process that an earlier service started.
 type orphan struct {
-	store.Process
+	journal.Process
 	poll time.Duration
 }
 
@@ -107,7 +107,7 @@ func (o stranger) wait() (exitcode.Code, error) {
 }
 
 func (o stranger) present() bool {
-	p, err := store.Writer(o.dir)
+	p, err := journal.Writer(o.dir)
 	return err == nil && !p.Gone()
 }
 

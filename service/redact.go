@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // What those who may only look see of a campaign is listed here: fields that are named
@@ -53,15 +53,15 @@ func (f redactedFeed) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 func (e Event) redacted() (Event, bool) {
 	var data any
 	var err error
-	switch store.Kind(e.Type) {
+	switch journal.Kind(e.Type) {
 	case scheduleEvent:
 		return e, false
-	case store.KindBatch, store.KindJob, store.KindTrial, store.KindEvaluation, store.KindGrow, store.KindHPO, store.KindStop, store.KindResume:
+	case journal.KindBatch, journal.KindJob, journal.KindTrial, journal.KindEvaluation, journal.KindGrow, journal.KindHPO, journal.KindStop, journal.KindResume:
 		if !bytes.Contains(e.Data, []byte(`"note"`)) && !bytes.Contains(e.Data, []byte(`"error"`)) {
 			return e, false
 		}
 		data, err = redactedRecord(e.Data)
-	case store.KindHeader:
+	case journal.KindHeader:
 		data, err = redactedHeader(e.Data)
 	case campaignEvent:
 		var c Campaign
@@ -92,8 +92,8 @@ func bare(e Event) any {
 }
 
 // redactedRecord leaves out what programs printed.
-func redactedRecord(line []byte) (store.Record, error) {
-	var r store.Record
+func redactedRecord(line []byte) (journal.Record, error) {
+	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, err
 	}
@@ -140,8 +140,8 @@ type shownRunner struct {
 // redactedHeader keeps of the campaign file what shownSpec names.
 func redactedHeader(line []byte) (any, error) {
 	var header struct {
-		Kind store.Kind `json:"kind"`
-		store.Header
+		Kind journal.Kind `json:"kind"`
+		journal.Header
 	}
 	if err := json.Unmarshal(line, &header); err != nil {
 		return nil, err

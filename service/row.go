@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // How much a row keeps in memory, and how far apart its marks in the file are.
@@ -117,7 +117,7 @@ func (r *row) wake() {
 // advance reads the whole lines that the file has got since the last call and
 // tells each of them. A file that is not there yet has none. Lines that were cut
 // off again, as a journal does after a failed write, are gone: the numbers go on
-// from what is there. A line longer than store.MaxLine is an error.
+// from what is there. A line longer than journal.MaxLine is an error.
 func (r *row) advance(each func(Event)) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -147,7 +147,7 @@ func (r *row) advance(each func(Event)) error {
 	}()
 	lines := bufio.NewReaderSize(io.NewSectionReader(f, r.size, grown), int(min(grown, 64<<10)))
 	for {
-		line, err := store.ReadLine(lines, nil)
+		line, err := journal.ReadLine(lines, nil)
 		if errors.Is(err, io.EOF) {
 			return nil // the rest is not whole yet
 		}
@@ -221,7 +221,7 @@ func (p stretch) read(path string, seq int64, limit int) []Event {
 	var out []Event
 	number := p.line
 	for held := 0; len(out) < limit && held < rowBytes; number++ {
-		line, err := store.ReadLine(lines, nil)
+		line, err := journal.ReadLine(lines, nil)
 		if err != nil {
 			break
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // journalOf writes a journal of so many trials and returns its path.
@@ -20,15 +20,15 @@ func journalOf(b *testing.B, trials int) string {
 	for i := range trials {
 		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: int64(i + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
 		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5, CostSeconds: 1.5}, Attempt: 1, State: coll.TrialDone}
-		line, err := json.Marshal(store.Record{
-			Kind: store.KindTrial, Time: time.Unix(0, 0).UTC(), Problem: store.Problem{Library: "mpich", Collective: coll.Bcast}, Round: 1, Trial: &t,
+		line, err := json.Marshal(journal.Record{
+			Kind: journal.KindTrial, Time: time.Unix(0, 0).UTC(), Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast}, Round: 1, Trial: &t,
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
 		content = append(append(content, line...), '\n')
 	}
-	path := filepath.Join(b.TempDir(), store.FileName)
+	path := filepath.Join(b.TempDir(), journal.FileName)
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func BenchmarkFanOut(b *testing.B) {
 }
 
 func fanOut(b *testing.B, readers int) {
-	path := filepath.Join(b.TempDir(), store.FileName)
+	path := filepath.Join(b.TempDir(), journal.FileName)
 	f, err := os.Create(path)
 	if err != nil {
 		b.Fatal(err)

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // A file whose line does not end takes a bounded part of the memory, then it is
 // refused, also when only its older lines are read.
 func TestRowBoundsLines(t *testing.T) {
 	const huge = 1 << 30 // a hole, no blocks on the disk
-	path := filepath.Join(t.TempDir(), store.FileName)
+	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"header","created":"2026-03-01T12:00:00Z"}` + "\n"
 	err := os.WriteFile(path, []byte(line), 0o600)
 	if err == nil {
@@ -27,15 +27,15 @@ func TestRowBoundsLines(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r := newRow(path, rowBytes)
-	if err := r.advance(nil); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("advance = %v, want %v", err, store.ErrCorrupt)
+	if err := r.advance(nil); !errors.Is(err, journal.ErrCorrupt) {
+		t.Errorf("advance = %v, want %v", err, journal.ErrCorrupt)
 	}
 	if got := (stretch{line: 1, to: huge}).read(path, 0, 10); len(got) != 1 {
 		t.Errorf("%d events are read from the file, want the header", len(got))
 	}
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 20*store.MaxLine {
-		t.Errorf("reading took %d MiB, want a small multiple of a line, %d MiB", took>>20, store.MaxLine>>20)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 20*journal.MaxLine {
+		t.Errorf("reading took %d MiB, want a small multiple of a line, %d MiB", took>>20, journal.MaxLine>>20)
 	}
 	if r.count() != 1 {
 		t.Errorf("%d events, want the header", r.count())
@@ -44,7 +44,7 @@ func TestRowBoundsLines(t *testing.T) {
 
 // Long lines come in few at a time, and all of them in the end.
 func TestRowBoundsPages(t *testing.T) {
-	path := filepath.Join(t.TempDir(), store.FileName)
+	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", rowBytes/3) + `"}` + "\n"
 	if err := os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 	"github.com/jonboulle/clockwork"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Options of a service.
@@ -51,7 +51,7 @@ type Options struct {
 type Views interface {
 	// Learnt returns what the journal in a folder amounts to for one problem by
 	// now. The error matches ErrNotYet when there is nothing to learn from.
-	Learnt(ctx context.Context, dir string, p store.Problem) (Learnt, error)
+	Learnt(ctx context.Context, dir string, p journal.Problem) (Learnt, error)
 }
 
 // Learnt is what is known of a problem.
@@ -86,7 +86,7 @@ type Service struct {
 }
 
 // New reads what the state folder holds and takes its lock, which the error
-// matches store.ErrLocked for while another service has it. Nothing runs before
+// matches journal.ErrLocked for while another service has it. Nothing runs before
 // Run.
 func New(opt Options) (*Service, error) {
 	opt.Waiting = cmp.Or(opt.Waiting, 100)
@@ -113,7 +113,7 @@ func New(opt Options) (*Service, error) {
 	if err := os.MkdirAll(filepath.Join(opt.State, campaignsDir), 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	release, err := store.Lock(filepath.Join(opt.State, lockName))
+	release, err := journal.Lock(filepath.Join(opt.State, lockName))
 	if err != nil {
 		return nil, fmt.Errorf("another service has the state folder: %w", err)
 	}

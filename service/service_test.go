@@ -16,8 +16,8 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/patience"
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // options are those of a service over fake campaigns.
@@ -383,7 +383,7 @@ func awaitLines(t *testing.T, state string, lines int) string {
 			continue
 		}
 		id := filepath.Base(filepath.Dir(made[0]))
-		content, _ := os.ReadFile(filepath.Join(filepath.Dir(made[0]), "results", store.FileName))
+		content, _ := os.ReadFile(filepath.Join(filepath.Dir(made[0]), "results", journal.FileName))
 		if strings.Count(string(content), "\n") >= lines {
 			return id
 		}
@@ -402,7 +402,7 @@ func TestOthersAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitState(t, s, id, service.Paused)
-	j, _, err := store.Open(filepath.Join(state, "campaigns", id, "results"))
+	j, _, err := journal.Open(filepath.Join(state, "campaigns", id, "results"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +429,7 @@ func TestOthersAtWork(t *testing.T) {
 func TestTwoServices(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{}))
 	running(t, opt)
-	if _, err := service.New(opt); !errors.Is(err, store.ErrLocked) {
+	if _, err := service.New(opt); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("a second service for the same folder: %v, want ErrLocked", err)
 	}
 }
@@ -518,7 +518,7 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	if !reflect.DeepEqual(all, paged) {
 		t.Error("the pages differ from the whole")
 	}
-	if err := os.Remove(filepath.Join(state, "campaigns", id, "results", store.FileName)); err != nil {
+	if err := os.Remove(filepath.Join(state, "campaigns", id, "results", journal.FileName)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Measurements(id, 0, 0); err == nil {
@@ -568,14 +568,14 @@ func TestMeasurements(t *testing.T) {
 func TestProblems(t *testing.T) {
 	s, id := seven(t)
 	problems, err := s.Problems(id)
-	want := store.Problem{Library: "mpich", Collective: coll.Bcast}
-	if err != nil || !slices.Equal(problems, []store.Problem{want}) {
+	want := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	if err != nil || !slices.Equal(problems, []journal.Problem{want}) {
 		t.Errorf("Problems = %v, %v, want %v", problems, err, want)
 	}
 	if _, err := s.Selection(t.Context(), id, want); !errors.Is(err, service.ErrNotYet) {
 		t.Errorf("Selection without models = %v, want ErrNotYet", err)
 	}
-	if _, err := s.Selection(t.Context(), id, store.Problem{Library: "intel"}); !errors.Is(err, service.ErrNoProblem) {
+	if _, err := s.Selection(t.Context(), id, journal.Problem{Library: "intel"}); !errors.Is(err, service.ErrNoProblem) {
 		t.Errorf("Selection of no problem = %v, want ErrNoProblem", err)
 	}
 }

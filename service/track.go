@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // track follows the journal of one campaign: its lines as events, and what they
@@ -150,10 +150,10 @@ func (s *Service) Measurements(id string, after int64, limit int) ([]Measurement
 
 // measurementOf returns what was measured by a line of a journal, if anything was.
 func measurementOf(e Event) (m Measurement, ok bool, err error) {
-	if e.Type != string(store.KindTrial) {
+	if e.Type != string(journal.KindTrial) {
 		return Measurement{}, false, nil
 	}
-	var r store.Record
+	var r journal.Record
 	if err := json.Unmarshal(e.Data, &r); err != nil {
 		return Measurement{}, false, err
 	}

@@ -2,7 +2,7 @@ package service
 
 import (
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Choice is what is selected at a point and what that is expected to be worth.
@@ -22,9 +22,9 @@ type Choice struct {
 
 // Selection is what a campaign has learnt of one problem.
 type Selection struct {
-	Problem store.Problem `json:"problem"`
-	Round   int           `json:"round"`
-	Choices []Choice      `json:"choices"` // at every point, by nodes, ppn, bytes
+	Problem journal.Problem `json:"problem"`
+	Round   int             `json:"round"`
+	Choices []Choice        `json:"choices"` // at every point, by nodes, ppn, bytes
 }
 
 // Prediction is one algorithm at one point.
@@ -40,18 +40,18 @@ type Prediction struct {
 
 // Round is one round of a problem.
 type Round struct {
-	Problem    store.Problem     `json:"problem"`
-	Round      int               `json:"round"`
-	Batch      []Asked           `json:"batch"`
-	Done       int               `json:"done"`
-	Failed     int               `json:"failed"`
-	Evaluation *store.Evaluation `json:"evaluation,omitempty"` // nil while it is measured
+	Problem    journal.Problem     `json:"problem"`
+	Round      int                 `json:"round"`
+	Batch      []Asked             `json:"batch"`
+	Done       int                 `json:"done"`
+	Failed     int                 `json:"failed"`
+	Evaluation *journal.Evaluation `json:"evaluation,omitempty"` // nil while it is measured
 }
 
 // Asked is a candidate of a batch and why it was chosen.
 type Asked struct {
 	coll.Candidate
-	Reason *store.Reason `json:"reason,omitempty"`
+	Reason *journal.Reason `json:"reason,omitempty"`
 }
 
 // File is one that can be downloaded.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tutti/internal/exitcode"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // busyWait is how long a service waits for somebody else who is at work on a
@@ -134,7 +134,7 @@ func (s *Service) launch(e *entry) (process, error) {
 		return nil, err
 	}
 	e.process = c
-	if p, err := store.ProcessOf(c.cmd.Process.Pid); err == nil {
+	if p, err := journal.ProcessOf(c.cmd.Process.Pid); err == nil {
 		e.Process = &p
 	}
 	if e.Started.IsZero() {

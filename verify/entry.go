@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/selection"
-	"tutti/store"
 )
 
 // ErrEntry is matched by errors about entries that no verification can have written.
@@ -98,8 +98,8 @@ const (
 
 // Record returns the entry as a record of the campaign's journal. The error matches
 // ErrEntry for one that no verification makes.
-func (e Entry) Record() (store.Record, error) {
-	step := store.VerifyStep{
+func (e Entry) Record() (journal.Record, error) {
+	step := journal.VerifyStep{
 		Library: e.Library, Session: e.Session, Round: e.Round, Look: int(e.Look), Job: e.Job, Trial: e.Trial,
 	}
 	for _, content := range []struct {
@@ -112,13 +112,13 @@ func (e Entry) Record() (store.Record, error) {
 		}
 		raw, err := json.Marshal(content.from)
 		if err != nil {
-			return store.Record{}, fmt.Errorf("entry of a verification: %w", err)
+			return journal.Record{}, fmt.Errorf("entry of a verification: %w", err)
 		}
 		*content.to = raw
 	}
-	r := store.Record{Kind: store.KindVerify, Verify: &step}
+	r := journal.Record{Kind: journal.KindVerify, Verify: &step}
 	if err := errors.Join(r.Validate(), e.validateLook()); err != nil {
-		return store.Record{}, fmt.Errorf("%w: %w", ErrEntry, err)
+		return journal.Record{}, fmt.Errorf("%w: %w", ErrEntry, err)
 	}
 	return r, nil
 }
@@ -132,7 +132,7 @@ func (e Entry) validateLook() error {
 
 // Entries returns what a journal knows of a verification, nothing for nil. The error
 // matches ErrEntry.
-func Entries(past *store.Verification) ([]Entry, error) {
+func Entries(past *journal.Verification) ([]Entry, error) {
 	if past == nil {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func Entries(past *store.Verification) ([]Entry, error) {
 	return out, nil
 }
 
-func entryOf(step store.VerifyStep) (Entry, error) {
+func entryOf(step journal.VerifyStep) (Entry, error) {
 	e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Look: Look(step.Look), Job: step.Job, Trial: step.Trial}
 	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Verdict, &e.Verdict), decode(step.Sights, &e.Sights), e.validateLook())
 }

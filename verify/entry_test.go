@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/verify"
 )
 
 // verificationOf is what a journal knows that holds one step, as it is written.
-func verificationOf(step string) (*store.Verification, error) {
-	var s store.VerifyStep
+func verificationOf(step string) (*journal.Verification, error) {
+	var s journal.VerifyStep
 	err := json.Unmarshal([]byte(step), &s)
-	return &store.Verification{Library: s.Library, Steps: []store.VerifyStep{s}}, err
+	return &journal.Verification{Library: s.Library, Steps: []journal.VerifyStep{s}}, err
 }
 
 func TestEntryFaults(t *testing.T) {
@@ -84,7 +84,7 @@ func FuzzEntries(f *testing.F) {
 		if err != nil {
 			return // the journal refuses it, too
 		}
-		again, err := verify.Entries(store.Fold([]store.Record{rec}).Verification(entries[0].Library))
+		again, err := verify.Entries(journal.Fold([]journal.Record{rec}).Verification(entries[0].Library))
 		if err != nil {
 			t.Fatal(err)
 		}

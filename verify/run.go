@@ -10,8 +10,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/selection"
-	"tutti/store"
 )
 
 // Tuned stands for the library with its file loaded; it is forced by the settings
@@ -63,7 +63,7 @@ var ErrNothing = errors.New("nothing to verify")
 type Session struct {
 	opt   Options
 	log   Log
-	past  *store.Verification // what the journal knew when it was opened
+	past  *journal.Verification // what the journal knew when it was opened
 	began time.Time
 
 	entries []Entry // of all sessions; grows
@@ -79,7 +79,7 @@ type Session struct {
 // gone on with under its own rules, and one that has ended is told again when the
 // files still select the same. The error matches ErrEntry for a past that no
 // verification has written.
-func Open(opt Options, past *store.Verification, log Log) (*Session, error) {
+func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/selection"
-	"tutti/store"
 	"tutti/verify"
 )
 
@@ -171,7 +171,7 @@ var smallSizes = []int64{16, 64, 256, 1024, 4096, 16384, 65536, 262144}
 
 // memory is a log that may refuse to go on.
 type memory struct {
-	records []store.Record
+	records []journal.Record
 	entries []verify.Entry // of records, read back
 	most    int            // entries it takes in this life; 0 for all
 	taken   int
@@ -189,26 +189,26 @@ func (m *memory) Append(e verify.Entry) error {
 		return err
 	}
 	m.records = append(m.records, rec)
-	back, err := verify.Entries(store.Fold([]store.Record{rec}).Verification(e.Library))
+	back, err := verify.Entries(journal.Fold([]journal.Record{rec}).Verification(e.Library))
 	m.entries = append(m.entries, back...)
 	return err
 }
 
 // past is what the records amount to, through their written form.
-func (m *memory) past() *store.Verification {
-	var records []store.Record
+func (m *memory) past() *journal.Verification {
+	var records []journal.Record
 	for _, r := range m.records {
 		line, err := json.Marshal(r)
 		if err != nil {
 			panic(err)
 		}
-		var back store.Record
+		var back journal.Record
 		if err := json.Unmarshal(line, &back); err != nil {
 			panic(err)
 		}
 		records = append(records, back)
 	}
-	return store.Fold(records).Verification("lib")
+	return journal.Fold(records).Verification("lib")
 }
 
 func rules(seed uint64) verify.Rules {

@@ -22,7 +22,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // TestMain lets this binary be the process that the soak kills.
@@ -58,10 +58,10 @@ func soakCases(problem, round int) []coll.Candidate {
 // tune is a campaign in small: two problems on one machine, rounds of new
 // candidates and of those that failed before, everything in a journal.
 func tune(dir string) error {
-	j, past, err := store.Open(dir)
+	j, past, err := journal.Open(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		past = &store.Contents{}
-		j, err = store.Create(dir, store.Header{Campaign: "soak", ID: "soak"})
+		past = &journal.Contents{}
+		j, err = journal.Create(dir, journal.Header{Campaign: "soak", ID: "soak"})
 	}
 	if err != nil {
 		return err
@@ -81,29 +81,29 @@ func tune(dir string) error {
 	}
 	var group errgroup.Group
 	for p := range 2 {
-		problem := store.Problem{Library: fmt.Sprint("library", p), Collective: coll.Bcast}
+		problem := journal.Problem{Library: fmt.Sprint("library", p), Collective: coll.Bcast}
 		group.Go(func() error { return tuneProblem(m, j, problem, p, past.Records) })
 	}
 	return group.Wait()
 }
 
 type journalLog struct {
-	journal *store.Journal
-	problem store.Problem
+	journal *journal.Journal
+	problem journal.Problem
 	round   int
 	trial   func(coll.Trial)
 }
 
 func (l journalLog) Job(j coll.Job) error {
-	return l.journal.Append(store.Record{Kind: store.KindJob, Problem: l.problem, Round: l.round, Job: &j})
+	return l.journal.Append(journal.Record{Kind: journal.KindJob, Problem: l.problem, Round: l.round, Job: &j})
 }
 
 func (l journalLog) Trial(t coll.Trial) error {
 	l.trial(t)
-	return l.journal.Append(store.Record{Kind: store.KindTrial, Problem: l.problem, Round: l.round, Trial: &t})
+	return l.journal.Append(journal.Record{Kind: journal.KindTrial, Problem: l.problem, Round: l.round, Trial: &t})
 }
 
-func tuneProblem(m *live.Machine, j *store.Journal, problem store.Problem, number int, past []store.Record) error {
+func tuneProblem(m *live.Machine, j *journal.Journal, problem journal.Problem, number int, past []journal.Record) error {
 	attempts := map[coll.Candidate]int{}
 	var retry []coll.Candidate
 	for round := 1; round <= soakRounds; round++ {
@@ -117,10 +117,10 @@ func tuneProblem(m *live.Machine, j *store.Journal, problem store.Problem, numbe
 		}
 		known := &memory{}
 		for _, r := range past {
-			if r.Problem == problem && r.Round == round && r.Kind == store.KindJob {
+			if r.Problem == problem && r.Round == round && r.Kind == journal.KindJob {
 				known.jobs = append(known.jobs, *r.Job)
 			}
-			if r.Problem == problem && r.Round == round && r.Kind == store.KindTrial {
+			if r.Problem == problem && r.Round == round && r.Kind == journal.KindTrial {
 				known.trials = append(known.trials, *r.Trial)
 			}
 		}
@@ -220,7 +220,7 @@ func soak(t *testing.T, kills *int, rng *rand.Rand) []string {
 // returns what it found out, sorted.
 func soakFacts(t *testing.T, dir string) []string {
 	t.Helper()
-	contents, err := store.Read(dir)
+	contents, err := journal.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func soakFacts(t *testing.T, dir string) []string {
 	var facts []string
 	var jobs []coll.Job
 	for _, r := range contents.Records {
-		if r.Kind == store.KindJob {
+		if r.Kind == journal.KindJob {
 			jobs = append(jobs, *r.Job)
 			continue
 		}

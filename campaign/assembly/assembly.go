@@ -10,7 +10,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/campaign"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Campaign is a campaign ready to run.
@@ -53,10 +53,10 @@ func input(err error) error {
 // New makes the problems of a campaign, from recorded data where it has them. What its
 // benchmark program cannot measure at any point is no problem but a warning. Errors match
 // ErrInput.
-func New(cfg *config.Campaign) (*Campaign, error) { return begun(cfg, &store.State{}) }
+func New(cfg *config.Campaign) (*Campaign, error) { return begun(cfg, &journal.State{}) }
 
 // begun makes the problems of a campaign of which a journal knows something.
-func begun(cfg *config.Campaign, past *store.State) (*Campaign, error) {
+func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {
 		return nil, input(err)
@@ -80,7 +80,7 @@ func begun(cfg *config.Campaign, past *store.State) (*Campaign, error) {
 
 // Recall makes the campaign that a journal describes. Its folder is dir, where the
 // journal is now.
-func Recall(contents *store.Contents, dir string) (*Campaign, error) {
+func Recall(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Recall(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))

@@ -8,14 +8,14 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Earlier reads what the campaigns in some folders measured. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
-		contents, err := store.Read(dir)
+		contents, err := journal.Read(dir)
 		if err != nil {
 			return nil, input(err)
 		}
@@ -38,7 +38,7 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 
 // earlierOf gathers the measurements of a journal, the last one of each candidate, by
 // problem and candidate.
-func earlierOf(c *store.Contents) (config.Earlier, error) {
+func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {
 		Machine   string           `json:"machine"`

@@ -15,7 +15,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // ran is the folder of a small campaign that has ended.
@@ -37,7 +37,7 @@ func TestEarlier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := store.Read(first)
+	contents, err := journal.Read(first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +92,14 @@ func TestEarlierOfAnotherMachine(t *testing.T) {
 // Folders that are no campaign to start from are refused by their name.
 func TestEarlierFaults(t *testing.T) {
 	first := ran(t)
-	journal := string(campaigntest.Read(t, filepath.Join(first, store.FileName)))
-	header, _, _ := strings.Cut(journal, "\n")
-	folder := func(journal string) string {
+	jnl := string(campaigntest.Read(t, filepath.Join(first, journal.FileName)))
+	header, _, _ := strings.Cut(jnl, "\n")
+	folder := func(jnl string) string {
 		dir := t.TempDir()
-		write(t, dir, map[string]string{store.FileName: journal})
+		write(t, dir, map[string]string{journal.FileName: jnl})
 		return dir
 	}
-	empty, broken := folder(header+"\n"), folder(strings.Replace(journal, `"machine":""`, `"machine":7`, 1))
+	empty, broken := folder(header+"\n"), folder(strings.Replace(jnl, `"machine":""`, `"machine":7`, 1))
 	for _, tc := range []struct {
 		name string
 		from []string

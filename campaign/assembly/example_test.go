@@ -9,7 +9,7 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // tuned runs a campaign of recorded data to its end in a folder of its own, and returns
@@ -30,12 +30,12 @@ func tuned() (dir string, err error) {
 	if err != nil {
 		return dir, err
 	}
-	journal, err := store.Create(dir, store.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
+	jnl, err := journal.Create(dir, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
 	if err != nil {
 		return dir, err
 	}
-	defer journal.Close()
-	_, err = c.Run(context.Background(), &store.State{}, journal, nil)
+	defer jnl.Close()
+	_, err = c.Run(context.Background(), &journal.State{}, jnl, nil)
 	return dir, err
 }
 
@@ -51,11 +51,11 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	if err := c.Connect(store.NewID(), os.Environ()); err != nil { // recorded data need no machine
+	if err := c.Connect(journal.NewID(), os.Environ()); err != nil { // recorded data need no machine
 		fmt.Println(err)
 		return
 	}
-	results, err := c.Run(context.Background(), &store.State{}, nil, nil)
+	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -20,9 +20,9 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	"tutti/store"
 	"tutti/topology"
 )
 
@@ -46,7 +46,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 			return err
 		}
 		c.Problems = append(c.Problems, campaign.Problem{
-			Problem: store.Problem{Library: lib.Name, Collective: collective},
+			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
 			Fit:     fit,
 			Search:  &campaign.Search{Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},

@@ -12,10 +12,10 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/preprocess"
-	"tutti/store"
 )
 
 // readData reads the recorded data of all files. A candidate is recorded in one of them,
@@ -151,7 +151,7 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	if left.unknown > 0 {
 		c.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
 	}
-	id := store.Problem{Library: lib.Name, Collective: collective}
+	id := journal.Problem{Library: lib.Name, Collective: collective}
 	machine, err := replay.New(recorded, c.replayed())
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)

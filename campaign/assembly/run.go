@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tutti/campaign"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Run tunes the problems side by side, see starts; the first error cancels the rest. past is what
 // the journal knows. The results are in the order of Problems.
-func (c *Campaign) Run(ctx context.Context, past *store.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
+func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	c.doubt(past)
 	group, ctx := errgroup.WithContext(ctx)
@@ -48,7 +48,7 @@ func (c *Campaign) starts() []int {
 }
 
 // doubt makes the machines of libraries wary of which the journal has no measurement.
-func (c *Campaign) doubt(past *store.State) {
+func (c *Campaign) doubt(past *journal.State) {
 	for i, m := range c.machines {
 		if !measured(past, c.Config.Libraries[i].Name) {
 			m.Doubt()
@@ -57,13 +57,13 @@ func (c *Campaign) doubt(past *store.State) {
 }
 
 // measured reports whether anything was ever measured with a library.
-func measured(past *store.State, library string) bool {
-	return slices.ContainsFunc(past.Rounds, func(r *store.Round) bool { return r.Problem.Library == library && r.Done > 0 })
+func measured(past *journal.State, library string) bool {
+	return slices.ContainsFunc(past.Rounds, func(r *journal.Round) bool { return r.Problem.Library == library && r.Done > 0 })
 }
 
 // Results returns what the journal knows of the problems, in their order. Errors match
 // ErrInput.
-func (c *Campaign) Results(state *store.State) ([]campaign.Result, error) {
+func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	for i, p := range c.Problems {
 		var err error
@@ -76,8 +76,8 @@ func (c *Campaign) Results(state *store.State) ([]campaign.Result, error) {
 
 // Reread makes the campaign of a folder and recalls its results from the journal.
 // Errors match ErrInput.
-func Reread(dir string) (*Campaign, []campaign.Result, *store.Contents, error) {
-	contents, err := store.Read(dir)
+func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
+	contents, err := journal.Read(dir)
 	if err != nil {
 		return nil, nil, nil, input(err)
 	}

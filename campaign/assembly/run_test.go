@@ -21,14 +21,14 @@ import (
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // outcome is what a run makes of one problem.
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int
-	Evaluations  []store.Evaluation
+	Evaluations  []journal.Evaluation
 	Measurements []coll.Measurement
 }
 
@@ -120,7 +120,7 @@ func TestRecallFaults(t *testing.T) {
 		{"no such criterion", `"criterion":"`, `"criterion":"x`, "campaign of " + dir + ": model.criterion: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			contents, err := store.Read(dir)
+			contents, err := journal.Read(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ type failing struct{ left int }
 
 var errFull = errors.New("log is full")
 
-func (l *failing) Append(recs ...store.Record) error {
+func (l *failing) Append(recs ...journal.Record) error {
 	if l.left -= len(recs); l.left < 0 {
 		return errFull
 	}
@@ -152,11 +152,11 @@ func (l *failing) Append(recs ...store.Record) error {
 // The first error ends the other problems, too, and a cancelled run says that it is.
 func TestRunEnds(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()), "workers=1")
-	if results, err := c.Run(t.Context(), &store.State{}, &failing{left: 5}, nil); !errors.Is(err, errFull) || results[1].Rounds > 0 {
+	if results, err := c.Run(t.Context(), &journal.State{}, &failing{left: 5}, nil); !errors.Is(err, errFull) || results[1].Rounds > 0 {
 		t.Errorf("Run: %v after %d rounds of the second problem, want %v before it", err, results[1].Rounds, errFull)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := c.Run(ctx, &store.State{}, nil, func(campaign.Event) { cancel() })
+	_, err := c.Run(ctx, &journal.State{}, nil, func(campaign.Event) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Run: %v, want %v", err, context.Canceled)
 	}
@@ -165,11 +165,11 @@ func TestRunEnds(t *testing.T) {
 // Records that the campaign cannot have written are told with the folder of the journal.
 func TestResultsOfForeignRecords(t *testing.T) {
 	c, _ := campaigntest.Reread(t, ran(t))
-	contents, err := store.Read(c.Config.Output)
+	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(contents.Records, func(r store.Record) bool { return r.Kind == store.KindTrial })
+	at := slices.IndexFunc(contents.Records, func(r journal.Record) bool { return r.Kind == journal.KindTrial })
 	contents.Records[at].Trial.Nodes = 31
 	_, err = c.Results(contents.State())
 	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, campaign.ErrLog) || !strings.Contains(err.Error(), "journal of "+c.Config.Output) {
@@ -191,15 +191,15 @@ func TestLibraryOf(t *testing.T) {
 // refused by its folder, or taken for what it says: then the campaign goes on from it
 // to an end of its own.
 func TestChangedJournal(t *testing.T) {
-	journal := campaigntest.Read(t, filepath.Join(ran(t), store.FileName))
+	jnl := campaigntest.Read(t, filepath.Join(ran(t), journal.FileName))
 	refused, rounds := 0, 100
 	if testing.Short() {
 		rounds = 10
 	}
 	for seed := range rounds {
-		changed, how := campaigntest.Change(journal, rand.New(rand.NewPCG(uint64(seed), 11)))
+		changed, how := campaigntest.Change(jnl, rand.New(rand.NewPCG(uint64(seed), 11)))
 		dir := t.TempDir()
-		write(t, dir, map[string]string{store.FileName: string(changed)})
+		write(t, dir, map[string]string{journal.FileName: string(changed)})
 		err := goOn(t.Context(), dir)
 		if err == nil {
 			continue

@@ -9,7 +9,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // ErrUnmeasurable is matched when the benchmark programs of a campaign can measure none of
@@ -19,7 +19,7 @@ var ErrUnmeasurable = errors.New("nothing can be measured")
 // dropUnmeasurable takes out the problems of which the benchmark program can measure no
 // candidate, as scan with OSU, and warns of them. Those that a journal has begun stay. It
 // is an error matching ErrUnmeasurable when none is left.
-func (c *Campaign) dropUnmeasurable(past *store.State) error {
+func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	if !c.Config.Runner.Live() {
 		return nil
 	}

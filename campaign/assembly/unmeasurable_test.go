@@ -10,19 +10,19 @@ import (
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // journalOf is a journal of a campaign that has begun with some problems.
-func journalOf(t *testing.T, cfg *config.Campaign, begun ...store.Problem) *store.Contents {
+func journalOf(t *testing.T, cfg *config.Campaign, begun ...journal.Problem) *journal.Contents {
 	t.Helper()
 	spec, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents := &store.Contents{Header: store.Header{Spec: spec}}
+	contents := &journal.Contents{Header: journal.Header{Spec: spec}}
 	for _, p := range begun {
-		contents.Records = append(contents.Records, store.Record{Kind: store.KindStop, Problem: p, Stop: "space exhausted"})
+		contents.Records = append(contents.Records, journal.Record{Kind: journal.KindStop, Problem: p, Stop: "space exhausted"})
 	}
 	return contents
 }
@@ -30,7 +30,7 @@ func journalOf(t *testing.T, cfg *config.Campaign, begun ...store.Problem) *stor
 // A collective that the program does not have is no problem of a new campaign and one of
 // the journal that begun with it.
 func TestUnmeasurable(t *testing.T) {
-	scan := store.Problem{Library: "openmpi", Collective: coll.Scan}
+	scan := journal.Problem{Library: "openmpi", Collective: coll.Scan}
 	const reason = "openmpi scan: "
 	cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce,scan,exscan")
 	for _, tc := range []struct {

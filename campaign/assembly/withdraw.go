@@ -9,14 +9,14 @@ import (
 	"slices"
 	"syscall"
 
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Withdraw takes back what a connected campaign has left whose first jobs were
 // rejected: their folders and the journal, which must be locked. Where a job was taken
 // or a trial has ended it leaves everything as it is and reports false.
 func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
-	contents, err := store.Read(c.Config.Output)
+	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
 		return false, err
 	}
@@ -32,18 +32,18 @@ func (c *Campaign) Withdraw(ctx context.Context) (gone bool, err error) {
 }
 
 // taken reports whether a job was taken or a trial ended.
-func taken(state *store.State) bool {
+func taken(state *journal.State) bool {
 	for _, p := range state.Problems {
-		if slices.ContainsFunc(p.Rounds, func(r *store.Round) bool { return len(r.Trials) > 0 }) {
+		if slices.ContainsFunc(p.Rounds, func(r *journal.Round) bool { return len(r.Trials) > 0 }) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(state.Jobs, func(j *store.Job) bool { return j.Taken })
+	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken })
 }
 
 // forget removes the folders of the jobs, those that a kill left half made, and the
 // journal last.
-func (c *Campaign) forget(state *store.State) error {
+func (c *Campaign) forget(state *journal.State) error {
 	jobs := filepath.Join(c.Config.Output, "jobs")
 	remove, err := fs.Glob(os.DirFS(jobs), ".new-*")
 	if err != nil {
@@ -60,5 +60,5 @@ func (c *Campaign) forget(state *store.State) error {
 	if err := os.Remove(jobs); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return err
 	}
-	return os.Remove(filepath.Join(c.Config.Output, store.FileName))
+	return os.Remove(filepath.Join(c.Config.Output, journal.FileName))
 }

@@ -9,19 +9,19 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // begun is a connected campaign whose first round is in the journal, followed by records
 // of one job, with a folder for the job and one that a kill left half made.
-func begun(t *testing.T, records func(coll.Candidate) []store.Record) *assembly.Campaign {
+func begun(t *testing.T, records func(coll.Candidate) []journal.Record) *assembly.Campaign {
 	t.Helper()
 	c := connected(t)
 	j := campaigntest.Begin(t, c.Config)
 	t.Cleanup(func() { _ = j.Close() }) // of a journal that may be gone
 	p := c.Problems[0].Problem
 	cand := c.Problems[0].Space.Candidates()[0]
-	all := append([]store.Record{{Kind: store.KindBatch, Round: 1, Batch: []coll.Candidate{cand}}}, records(cand)...)
+	all := append([]journal.Record{{Kind: journal.KindBatch, Round: 1, Batch: []coll.Candidate{cand}}}, records(cand)...)
 	for _, r := range all {
 		r.Problem = p
 		if err := j.Append(r); err != nil {
@@ -36,12 +36,12 @@ func begun(t *testing.T, records func(coll.Candidate) []store.Record) *assembly.
 	return c
 }
 
-func jobIn(state coll.JobState) store.Record {
+func jobIn(state coll.JobState) journal.Record {
 	j := coll.Job{Name: "first", State: state, Nodes: 1, Carries: []int{0}}
 	if state != coll.JobIntended {
 		j.ID = "1"
 	}
-	return store.Record{Kind: store.KindJob, Round: 1, Job: &j}
+	return journal.Record{Kind: journal.KindJob, Round: 1, Job: &j}
 }
 
 // A campaign is taken back while no job was taken and nothing was measured, and left
@@ -49,19 +49,19 @@ func jobIn(state coll.JobState) store.Record {
 func TestWithdraw(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		records func(coll.Candidate) []store.Record
+		records func(coll.Candidate) []journal.Record
 		gone    bool
 	}{
-		{"nothing submitted", func(coll.Candidate) []store.Record { return nil }, true},
-		{"rejected", func(coll.Candidate) []store.Record { return []store.Record{jobIn(coll.JobIntended)} }, true},
-		{"taken", func(coll.Candidate) []store.Record {
-			return []store.Record{jobIn(coll.JobIntended), jobIn(coll.JobSubmitted)}
+		{"nothing submitted", func(coll.Candidate) []journal.Record { return nil }, true},
+		{"rejected", func(coll.Candidate) []journal.Record { return []journal.Record{jobIn(coll.JobIntended)} }, true},
+		{"taken", func(coll.Candidate) []journal.Record {
+			return []journal.Record{jobIn(coll.JobIntended), jobIn(coll.JobSubmitted)}
 		}, false},
-		{"taken and over", func(coll.Candidate) []store.Record {
-			return []store.Record{jobIn(coll.JobIntended), jobIn(coll.JobSubmitted), jobIn(coll.JobEnded)}
+		{"taken and over", func(coll.Candidate) []journal.Record {
+			return []journal.Record{jobIn(coll.JobIntended), jobIn(coll.JobSubmitted), jobIn(coll.JobEnded)}
 		}, false},
-		{"measured", func(c coll.Candidate) []store.Record {
-			return []store.Record{jobIn(coll.JobIntended), {Kind: store.KindTrial, Round: 1, Trial: &coll.Trial{
+		{"measured", func(c coll.Candidate) []journal.Record {
+			return []journal.Record{jobIn(coll.JobIntended), {Kind: journal.KindTrial, Round: 1, Trial: &coll.Trial{
 				Measurement: coll.Measurement{Candidate: c}, Attempt: 1, State: coll.TrialFailed, Phase: "run", Error: "crashed",
 			}}}
 		}, false},
@@ -73,7 +73,7 @@ func TestWithdraw(t *testing.T) {
 			if err != nil || gone != tc.gone {
 				t.Fatalf("Withdraw = %t, %v, want %t", gone, err, tc.gone)
 			}
-			for _, name := range []string{store.FileName, "jobs/.new-first"} {
+			for _, name := range []string{journal.FileName, "jobs/.new-first"} {
 				if _, err := os.Stat(filepath.Join(out, name)); errors.Is(err, os.ErrNotExist) != tc.gone {
 					t.Errorf("%s is gone: %t, want %t", name, err != nil, tc.gone)
 				}
@@ -84,7 +84,7 @@ func TestWithdraw(t *testing.T) {
 
 // What others have put beside the jobs stays.
 func TestWithdrawKeepsWhatIsNotItsOwn(t *testing.T) {
-	c := begun(t, func(coll.Candidate) []store.Record { return []store.Record{jobIn(coll.JobIntended)} })
+	c := begun(t, func(coll.Candidate) []journal.Record { return []journal.Record{jobIn(coll.JobIntended)} })
 	other := filepath.Join(c.Config.Output, "jobs", "notes")
 	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)

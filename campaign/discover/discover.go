@@ -13,7 +13,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/topology/measured"
 )
 
@@ -68,13 +68,13 @@ type Discovery struct {
 	opt      Options
 	lib      config.Library
 	layout   coll.Layout
-	journal  *store.Journal
+	journal  *journal.Journal
 	past     *past
 }
 
 // Open begins to measure a campaign's machine, or goes on where an earlier process ended.
 // The campaign must not be used for anything else afterwards. Errors match
-// assembly.ErrInput, store.ErrLocked or are of the folder.
+// assembly.ErrInput, journal.ErrLocked or are of the folder.
 func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
@@ -116,17 +116,17 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 }
 
 // openJournal returns the journal of the folder, a new one where there is none.
-func (d *Discovery) openJournal() (*store.Journal, *store.Contents, error) {
+func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 	spec, err := json.Marshal(d.campaign.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	h := store.Header{ID: store.NewID(), Campaign: d.campaign.Config.Name, Version: d.opt.Version, Spec: spec}
-	journal, err := store.Create(d.Dir, h)
-	if errors.Is(err, store.ErrExists) {
-		return store.Open(d.Dir)
+	h := journal.Header{ID: journal.NewID(), Campaign: d.campaign.Config.Name, Version: d.opt.Version, Spec: spec}
+	jnl, err := journal.Create(d.Dir, h)
+	if errors.Is(err, journal.ErrExists) {
+		return journal.Open(d.Dir)
 	}
-	return journal, &store.Contents{Header: h}, err
+	return jnl, &journal.Contents{Header: h}, err
 }
 
 // Close gives the folder back.
@@ -191,7 +191,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan measured.Pla
 	}
 	out := []Planned{}
 	for round := range d.opt.Jobs {
-		jobs, err := machine.Plan(ctx, d.batch(&store.Round{Number: round + 1, Batch: []coll.Candidate{candidate(what, d.layout)}}))
+		jobs, err := machine.Plan(ctx, d.batch(&journal.Round{Number: round + 1, Batch: []coll.Candidate{candidate(what, d.layout)}}))
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan measured.Pla
 }
 
 // batch is one start as a runner sees it.
-func (d *Discovery) batch(r *store.Round) benchrunner.Batch {
+func (d *Discovery) batch(r *journal.Round) benchrunner.Batch {
 	return benchrunner.Batch{
 		Label: d.lib.Name + "-" + r.Batch[0].Algorithm.Name, Round: r.Number, Jobs: r.Jobs(),
 		Requests: []benchrunner.Request{{Candidate: r.Batch[0], Attempt: 1}},

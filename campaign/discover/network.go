@@ -10,7 +10,7 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/internal/robust"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/topology"
 	"tutti/topology/measured"
 	"tutti/topology/suspect"
@@ -42,7 +42,7 @@ type Network struct {
 // switch of the tree against each other. Without a tree all nodes lie below one switch.
 // Nothing is left behind; errors are those of Open and Measure.
 func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tree, opt Options) (n *Network, err error) {
-	opt.Folder = "network-" + store.NewID()
+	opt.Folder = "network-" + journal.NewID()
 	d, err := Open(c, opt)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/topology/measured"
 )
 
@@ -20,16 +20,16 @@ var ErrNothing = errors.New("nothing was measured")
 // past is what the journal knows, growing. It is safe for concurrent use.
 type past struct {
 	mu    sync.Mutex
-	state *store.State
+	state *journal.State
 }
 
 // problem is what the journal calls all of a discovery.
-func (d *Discovery) problem() store.Problem {
-	return store.Problem{Library: d.lib.Name, Collective: coll.Barrier}
+func (d *Discovery) problem() journal.Problem {
+	return journal.Problem{Library: d.lib.Name, Collective: coll.Barrier}
 }
 
 // append writes a record into the journal.
-func (d *Discovery) append(r store.Record) error {
+func (d *Discovery) append(r journal.Record) error {
 	d.past.mu.Lock()
 	defer d.past.mu.Unlock()
 	r.Problem = d.problem()
@@ -50,12 +50,12 @@ var _ benchrunner.Log = log{}
 
 // Job implements benchrunner.Log.
 func (l log) Job(j coll.Job) error {
-	return l.d.append(store.Record{Kind: store.KindJob, Round: l.round, Job: &j})
+	return l.d.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j})
 }
 
 // Trial implements benchrunner.Log.
 func (l log) Trial(t coll.Trial) error {
-	return l.d.append(store.Record{Kind: store.KindTrial, Round: l.round, Trial: &t})
+	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
 }
 
 // program is tutti's benchmark program with what it is to measure.
@@ -98,7 +98,7 @@ func (d *Discovery) run(ctx context.Context, what string, plan measured.Plan, wa
 
 // starts returns the starts that are still to be measured and the number of those that
 // were. Failed ones are replaced by new ones.
-func (d *Discovery) starts(what string, wanted int) (open []*store.Round, done int, err error) {
+func (d *Discovery) starts(what string, wanted int) (open []*journal.Round, done int, err error) {
 	number := 0
 	known := d.past.state.Problem(d.problem())
 	for known != nil && number < len(known.Rounds) {
@@ -114,7 +114,7 @@ func (d *Discovery) starts(what string, wanted int) (open []*store.Round, done i
 	}
 	for len(open)+done < wanted {
 		number++
-		r := store.Record{Kind: store.KindBatch, Round: number, Batch: []coll.Candidate{candidate(what, d.layout)}}
+		r := journal.Record{Kind: journal.KindBatch, Round: number, Batch: []coll.Candidate{candidate(what, d.layout)}}
 		if err := d.append(r); err != nil {
 			return nil, 0, err
 		}

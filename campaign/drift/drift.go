@@ -21,9 +21,9 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/metrics"
 	"tutti/service"
-	"tutti/store"
 )
 
 // probeAttempt is the number of the attempts of a probe: far from those of campaigns,
@@ -41,7 +41,7 @@ func Measure(ctx context.Context, c *assembly.Campaign, results []campaign.Resul
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(c.Config.Output)) }()
 		c.Config.Runner.Parallel = config.Never
-		if err := c.Connect(store.NewID(), environ); err != nil {
+		if err := c.Connect(journal.NewID(), environ); err != nil {
 			return p, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"tutti/campaign/drift"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // made is a campaign on made-up data that has ended, whose machine has become slower by a
@@ -35,8 +35,8 @@ func made(t testing.TB, factor float64) string {
 func TestMeasure(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := made(t, factor)
-		journal := filepath.Join(dir, store.FileName)
-		before, err := os.ReadFile(journal)
+		jnl := filepath.Join(dir, journal.FileName)
+		before, err := os.ReadFile(jnl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestMeasure(t *testing.T) {
 		if math.Abs(p.Ratio/factor-1) > 0.02 || math.Abs(p.Change-math.Abs(factor-1)) > 0.03 || p.Change == 0 {
 			t.Errorf("factor %g: %+v", factor, p)
 		}
-		if after, err := os.ReadFile(journal); err != nil || !bytes.Equal(before, after) {
+		if after, err := os.ReadFile(jnl); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("factor %g: the journal has changed: %v", factor, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestMeasureEveryProblem(t *testing.T) {
 	if p, err := drift.Measure(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
 		t.Errorf("of two problems: %+v, %v, want one candidate of each", p, err)
 	}
-	none, err := c.Results(&store.State{})
+	none, err := c.Results(&journal.State{})
 	if err != nil {
 		t.Fatal(err)
 	}

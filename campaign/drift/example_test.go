@@ -8,7 +8,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/drift"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // A machine that is still the one that was tuned, but for the noise of the benchmarks.
@@ -23,7 +23,7 @@ func ExampleMeasure() {
 		fmt.Println(err)
 		return
 	}
-	results, err := c.Run(context.Background(), &store.State{}, nil, nil)
+	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/verify"
 )
 
@@ -26,7 +26,7 @@ type Models struct {
 // without a measurement are left out.
 type Conclusions struct {
 	campaign *assembly.Campaign
-	state    *store.State
+	state    *journal.State
 	Problems []Concluded
 }
 
@@ -84,7 +84,7 @@ func nothing(results []campaign.Result) error {
 
 // Conclude fits what the libraries can be told: those that are named, all when none is.
 // What the journal condemned is left to the default.
-func (m *Models) Conclude(state *store.State, libraries ...string) (*Conclusions, error) {
+func (m *Models) Conclude(state *journal.State, libraries ...string) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state}
 	for i, p := range m.campaign.Problems {
 		if m.trained[i] == nil || len(libraries) > 0 && !slices.Contains(libraries, p.Library) {

@@ -12,8 +12,8 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
+	"tutti/journal"
 	"tutti/selection"
-	"tutti/store"
 	"tutti/verify"
 )
 
@@ -30,7 +30,7 @@ func small(t testing.TB, set ...string) string {
 }
 
 // trained is a campaign of a folder with its models, and what the journal knows.
-func trained(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *store.State) {
+func trained(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journal.State) {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)
 	if err != nil {
@@ -43,7 +43,7 @@ func trained(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *sto
 	return c, models, contents.State()
 }
 
-func conclude(t testing.TB, m *export.Models, state *store.State, libraries ...string) *export.Conclusions {
+func conclude(t testing.TB, m *export.Models, state *journal.State, libraries ...string) *export.Conclusions {
 	t.Helper()
 	done, err := m.Conclude(state, libraries...)
 	if err != nil {
@@ -60,7 +60,7 @@ func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusion
 }
 
 // verdict adds to a state how a pass of a verification ended.
-func verdict(t *testing.T, state *store.State, library string, v verify.Verdict) {
+func verdict(t *testing.T, state *journal.State, library string, v verify.Verdict) {
 	t.Helper()
 	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Verdict: &v}} {
 		e.Library, e.Session = library, 1
@@ -75,7 +75,7 @@ func verdict(t *testing.T, state *store.State, library string, v verify.Verdict)
 // Without a measurement there is nothing to train on; where all failed it is told.
 func TestTrainNothing(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
-	results, err := c.Results(&store.State{})
+	results, err := c.Results(&journal.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestConcludeWithoutOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := c.Results(&store.State{})
+	none, err := c.Results(&journal.State{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // models are trained on what a small campaign of recorded data has measured.
@@ -22,7 +22,7 @@ func models() (*assembly.Campaign, *export.Models, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	results, err := c.Run(context.Background(), &store.State{}, nil, nil)
+	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,7 +37,7 @@ func ExampleTrain() {
 		fmt.Println(err)
 		return
 	}
-	done, err := m.Conclude(&store.State{}) // of the journal, with what verifications condemned
+	done, err := m.Conclude(&journal.State{}) // of the journal, with what verifications condemned
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,7 +81,7 @@ func ExampleReleases() {
 		fmt.Println(err)
 		return
 	}
-	done, err := m.Conclude(&store.State{})
+	done, err := m.Conclude(&journal.State{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"tutti/campaign/report"
 	"tutti/internal/config"
 	"tutti/mpi"
+	"tutti/report"
 	"tutti/selection"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/campaign/export"
-	"tutti/campaign/report"
 	"tutti/internal/test/campaigntest"
+	"tutti/report"
 )
 
 var by = export.Program{Version: "v1", Versions: []report.Version{{Name: "go", Version: "go1"}}}

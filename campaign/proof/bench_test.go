@@ -7,17 +7,17 @@ import (
 
 	"tutti/campaign/proof"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // BenchmarkLibrary proves one library at 63 points of recorded data.
 func BenchmarkLibrary(b *testing.B) {
-	journal := filepath.Join(made(b, campaigntest.MadeOpenMPI), store.FileName)
-	before := campaigntest.Read(b, journal)
+	jnl := filepath.Join(made(b, campaigntest.MadeOpenMPI), journal.FileName)
+	before := campaigntest.Read(b, jnl)
 	for b.Loop() {
-		if err := os.WriteFile(journal, before, 0o666); err != nil {
+		if err := os.WriteFile(jnl, before, 0o666); err != nil {
 			b.Fatal(err)
 		}
-		proved(b, filepath.Dir(journal), proof.Options{Rules: quick()})
+		proved(b, filepath.Dir(jnl), proof.Options{Rules: quick()})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/campaign/proof"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/verify"
 )
 
@@ -44,19 +44,19 @@ func tuneAndProve(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	journal, err := store.Create(dir, store.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
+	jnl, err := journal.Create(dir, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
 	if err != nil {
 		return err
 	}
-	defer journal.Close()
-	if _, err := c.Run(ctx, &store.State{}, journal, nil); err != nil {
+	defer jnl.Close()
+	if _, err := c.Run(ctx, &journal.State{}, jnl, nil); err != nil {
 		return err
 	}
-	contents, err := store.Read(dir)
+	contents, err := journal.Read(dir)
 	if err != nil {
 		return err
 	}
-	p, err := proof.New(ctx, c, journal, contents.State(), proof.Options{Rules: verify.DefaultRules()})
+	p, err := proof.New(ctx, c, jnl, contents.State(), proof.Options{Rules: verify.DefaultRules()})
 	if err != nil {
 		return err
 	}

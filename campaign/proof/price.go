@@ -6,7 +6,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/verify"
 )
 
@@ -114,7 +114,7 @@ type prices struct {
 }
 
 // pricesOf adds up the jobs of one library that have ended.
-func pricesOf(state *store.State, library string, model benchrunner.LaunchModel) prices {
+func pricesOf(state *journal.State, library string, model benchrunner.LaunchModel) prices {
 	p := prices{byNodes: map[int]usage{}}
 	for _, r := range state.Rounds {
 		if r.Problem.Library != library {

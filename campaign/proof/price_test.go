@@ -6,7 +6,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/verify"
 )
 
@@ -15,17 +15,17 @@ func TestPrice(t *testing.T) {
 	at := func(nodes int, bytes int64) coll.Point {
 		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes}
 	}
-	problem := store.Problem{Library: "mpich", Collective: coll.Bcast}
-	var state store.State
+	problem := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	var state journal.State
 	batch := []coll.Candidate{{Point: at(2, 8)}, {Point: at(2, 16)}, {Point: at(4, 8)}}
-	state.Add(store.Record{Kind: store.KindBatch, Problem: problem, Round: 1, Batch: batch})
+	state.Add(journal.Record{Kind: journal.KindBatch, Problem: problem, Round: 1, Batch: batch})
 	for _, j := range []coll.Job{
 		{Name: "two", Nodes: 2, Carries: []int{0, 1}, Spent: coll.Spent{Queue: 100, Launch: 2, Idle: 1, Warmup: 1, Measure: 3}},
 		{Name: "four", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 5, Measure: 7}},
 		{Name: "dead", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 900}, Stillborn: "nothing started"},
 	} {
 		j.State = coll.JobEnded
-		state.Add(store.Record{Kind: store.KindJob, Problem: problem, Round: 1, Job: &j})
+		state.Add(journal.Record{Kind: journal.KindJob, Problem: problem, Round: 1, Job: &j})
 	}
 	prices := pricesOf(&state, "mpich", benchrunner.LaunchNative)
 	for _, tc := range []struct {

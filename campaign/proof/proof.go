@@ -8,11 +8,11 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
-	"tutti/campaign/report"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	"tutti/store"
+	"tutti/report"
 	"tutti/verify"
 )
 
@@ -37,8 +37,8 @@ type Proof struct {
 
 // log writes the steps of verifications into a journal.
 type log struct {
-	journal *store.Journal
-	state   *store.State // of the journal, growing
+	journal *journal.Journal
+	state   *journal.State // of the journal, growing
 }
 
 // Append implements verify.Log.
@@ -61,13 +61,13 @@ var ErrNoDefault = errors.New("no time of the library's own default is recorded:
 
 // New trains the models of a connected campaign. state is what its open journal knows,
 // and grows with it.
-func New(ctx context.Context, c *assembly.Campaign, journal *store.Journal, state *store.State, opt Options) (*Proof, error) {
+func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, opt Options) (*Proof, error) {
 	results, err := c.Results(state)
 	if err != nil {
 		return nil, err
 	}
 	opt.Rules.Seed = c.Config.Seed
-	p := &Proof{campaign: c, log: log{journal, state}, opt: opt}
+	p := &Proof{campaign: c, log: log{jnl, state}, opt: opt}
 	p.models, err = export.Train(ctx, c, results)
 	return p, err
 }

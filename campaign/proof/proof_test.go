@@ -14,10 +14,10 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/campaign/proof"
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
+	"tutti/report"
 	"tutti/verify"
 )
 
@@ -49,22 +49,22 @@ func quick() verify.Rules {
 // open is a campaign at work: whoever opens it closes it.
 type open struct {
 	campaign *assembly.Campaign
-	journal  *store.Journal
-	state    *store.State
+	journal  *journal.Journal
+	state    *journal.State
 }
 
 func opened(t testing.TB, dir string) open {
 	t.Helper()
-	journal, contents, err := store.Open(dir)
+	jnl, contents, err := journal.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = journal.Close() }) // a second time does no harm
+	t.Cleanup(func() { _ = jnl.Close() }) // a second time does no harm
 	c, err := assembly.Recall(contents, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open{c, journal, contents.State()}
+	return open{c, jnl, contents.State()}
 }
 
 func (o open) prove(ctx context.Context, opt proof.Options) (*proof.Proof, verify.Result, error) {
@@ -199,9 +199,9 @@ func TestNoiseOfBothWays(t *testing.T) {
 // TestGoesOn: cut anywhere, the journal of a proof leads to the same files.
 func TestGoesOn(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, store.FileName)), []byte("\n"))
+	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
 	proved(t, dir, proof.Options{Rules: quick()})
-	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, store.FileName)), []byte("\n"))
+	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
 	files := []string{export.SelectionCSV, export.ReportJSON, "openmpi.rules"}
 	cuts := 8
 	if testing.Short() {
@@ -211,7 +211,7 @@ func TestGoesOn(t *testing.T) {
 		at := before + 1 + i*(len(lines)-before-2)/cuts
 		torn := slices.Concat(bytes.Join(lines[:at], nil), lines[at][:len(lines[at])/2])
 		again := t.TempDir()
-		if err := os.WriteFile(filepath.Join(again, store.FileName), torn, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(again, journal.FileName), torn, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		proved(t, again, proof.Options{Rules: quick()})
@@ -228,9 +228,9 @@ func TestGoesOn(t *testing.T) {
 func TestAgain(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	first, _ := proved(t, dir, proof.Options{Rules: quick()})
-	size := len(campaigntest.Read(t, filepath.Join(dir, store.FileName)))
+	size := len(campaigntest.Read(t, filepath.Join(dir, journal.FileName)))
 	told, _ := proved(t, dir, proof.Options{Rules: quick()})
-	if told.Sessions != 1 || told.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, store.FileName))) != size {
+	if told.Sessions != 1 || told.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, journal.FileName))) != size {
 		t.Errorf("told again: session %d, %d trials after %d", told.Sessions, told.Trials, first.Trials)
 	}
 	if anew, _ := proved(t, dir, proof.Options{Rules: quick(), Again: true}); anew.Sessions != 2 || !anew.Proved() {
@@ -292,14 +292,14 @@ func TestCannotBeProved(t *testing.T) {
 func TestProofFaults(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	o := opened(t, dir)
-	if _, err := proof.New(t.Context(), o.campaign, o.journal, &store.State{}, proof.Options{Rules: quick()}); !errors.Is(err, export.ErrNothing) {
+	if _, err := proof.New(t.Context(), o.campaign, o.journal, &journal.State{}, proof.Options{Rules: quick()}); !errors.Is(err, export.ErrNothing) {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
 	}
 	if _, _, err := o.prove(t.Context(), proof.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("without rules: %v, want an error that names %s", err, dir)
 	}
 	pass := []byte(`{"number":"x"}`)
-	o.state.Add(store.Record{Kind: store.KindVerify, Verify: &store.VerifyStep{Library: "openmpi", Session: 1, Pass: pass}})
+	o.state.Add(journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "openmpi", Session: 1, Pass: pass}})
 	if _, _, err := o.prove(t.Context(), proof.Options{Rules: quick()}); !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), "journal of "+dir) {
 		t.Errorf("after entries of nobody: %v, want %v", err, verify.ErrEntry)
 	}

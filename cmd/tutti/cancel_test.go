@@ -10,7 +10,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 func TestCancelNothing(t *testing.T) {
@@ -21,11 +21,11 @@ func TestCancelNothing(t *testing.T) {
 	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"))
 	out := filepath.Join(dir, "out")
-	before := contentsOf(t, out, append(finalFiles, store.FileName)...)
+	before := contentsOf(t, out, append(finalFiles, journal.FileName)...)
 	if stdout, _ := mustTutti(t, codeDone, "cancel", out); stdout != "no jobs in the queue\n" {
 		t.Errorf("stdout %q", stdout)
 	}
-	if diff := cmp.Diff(before, contentsOf(t, out, append(finalFiles, store.FileName)...)); diff != "" {
+	if diff := cmp.Diff(before, contentsOf(t, out, append(finalFiles, journal.FileName)...)); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
@@ -70,7 +70,7 @@ func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
 		return nil
 	}
 	var jobs []coll.Job
-	for _, j := range store.Fold(recordsOf(t, out)).OpenJobs() {
+	for _, j := range journal.Fold(recordsOf(t, out)).OpenJobs() {
 		if j.State == state {
 			jobs = append(jobs, j)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tutti/benchrunner"
-	"tutti/campaign/evaluate"
+	"tutti/internal/lab"
 	"tutti/metrics"
 )
 
@@ -30,7 +30,7 @@ as it is.`,
 			"tutti evaluate calibrate --data a.csv,b.csv --noise 0.01,0.02,0.05 --tail 0,0.02 --keep c.jsonl"),
 		Args: noArgs,
 	}
-	opt := evaluate.DefaultOptions()
+	opt := lab.DefaultOptions()
 	flags := cmd.Flags()
 	data := flags.StringSlice("data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
 	strategy := flags.String("strategy", "regret", "strategy of the campaigns")
@@ -39,7 +39,7 @@ as it is.`,
 	tail := flags.Float64Slice("tail", []float64{0}, "probability of an outlier, or several")
 	seeds := flags.Int("seeds", 3, "number of seeds")
 	first := flags.Uint64("first-seed", 1, "first of the seeds")
-	launch := flags.String("launch", evaluate.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
+	launch := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
 	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays side by side; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays, to go on from")
@@ -55,7 +55,7 @@ as it is.`,
 		err := oneStrategy(*strategy)
 		var launches []benchrunner.Launch
 		if err == nil {
-			launches, err = evaluate.ParseLaunches(*launch, *seconds)
+			launches, err = lab.ParseLaunches(*launch, *seconds)
 		}
 		if err == nil && len(launches) != 1 {
 			err = fmt.Errorf("--launch %s: want one", *launch)
@@ -64,12 +64,12 @@ as it is.`,
 			return usageError(cmd, err)
 		}
 		opt.Launch, opt.Prior = launches[0], prior()
-		design := evaluate.CalibrationDesign{Strategy: *strategy, Seeds: evaluate.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
+		design := lab.CalibrationDesign{Strategy: *strategy, Seeds: lab.Seeds(*first, *seeds), Noise: *noise, Tail: *tail}
 		if err := design.Validate(opt); err != nil {
 			return usageError(cmd, err)
 		}
 		var warnings []string
-		if design.Sets, warnings, err = evaluate.Load(*data); err != nil {
+		if design.Sets, warnings, err = lab.Load(*data); err != nil {
 			return withCode(codeInput, err)
 		}
 		a.warn(warnings)
@@ -87,29 +87,29 @@ func borneFlags(flags *pflag.FlagSet, rule *metrics.BorneRule) {
 }
 
 // calibrate replays the design and prints the table.
-func (a *app) calibrate(cmd *cobra.Command, design evaluate.CalibrationDesign, opt evaluate.Options, keep string) error {
-	emit := func(c evaluate.Calibration) error {
+func (a *app) calibrate(cmd *cobra.Command, design lab.CalibrationDesign, opt lab.Options, keep string) error {
+	emit := func(c lab.Calibration) error {
 		fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)
 		return nil
 	}
 	if keep != "" {
-		kept, err := evaluate.KeepCalibrations(keep, opt, opt.Launch.Seconds)
+		kept, err := lab.KeepCalibrations(keep, opt, opt.Launch.Seconds)
 		if err != nil {
 			return withOutputCode(withCode(codeInput, err))
 		}
 		defer kept.Close() // every line is written at once
 		design.Known = kept.Known
 		tell := emit
-		emit = func(c evaluate.Calibration) error {
+		emit = func(c lab.Calibration) error {
 			if err := kept.Add(c); err != nil {
 				return withOutputCode(err)
 			}
 			return tell(c)
 		}
 	}
-	all, err := evaluate.Calibrations(cmd.Context(), design, opt, emit)
+	all, err := lab.Calibrations(cmd.Context(), design, opt, emit)
 	if err != nil {
 		return err
 	}
-	return evaluate.WriteCalibration(a.stdout, all)
+	return lab.WriteCalibration(a.stdout, all)
 }

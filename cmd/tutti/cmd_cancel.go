@@ -8,7 +8,7 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -21,11 +21,11 @@ work on is stopped first, with Ctrl-C.`,
 		Example: indent("tutti cancel results/night"),
 		Args:    oneFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			journal, contents, err := store.Open(args[0])
+			jnl, contents, err := journal.Open(args[0])
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, journal.Close()) }()
+			defer func() { err = errors.Join(err, jnl.Close()) }()
 			c, err := assembly.Recall(contents, args[0])
 			if err != nil {
 				return err
@@ -54,7 +54,7 @@ func leftInQueue(c *assembly.Campaign) string {
 	if c.Config.Runner.Kind != config.SlurmJobs {
 		return "" // others end with it
 	}
-	contents, err := store.Read(c.Config.Output)
+	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
 		return "" // what reads the journal next says what is wrong with it
 	}

@@ -16,8 +16,8 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
-	"tutti/campaign/evaluate"
 	"tutti/campaign/export"
+	"tutti/internal/lab"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
@@ -33,7 +33,7 @@ type evaluation struct {
 	seeds      []uint64
 	launches   []benchrunner.Launch
 	seconds    float64 // of a launch
-	opt        evaluate.Options
+	opt        lab.Options
 	output     string
 	curves     bool
 	curveDir   string
@@ -49,7 +49,7 @@ data without noise, and tells for each file and collective what it took until th
 criteria held for three evaluations running, and the metrics at 1, 2, 5, 10, 20 and
 50 % of the candidates (a point with an algorithm). With --figure it draws one of
 the figures of Wilkins et al., "A FACT-based Approach" (ExaMPI 2021), on the data:
-` + strings.Join(evaluate.FigureNames(), ", ") + `.
+` + strings.Join(lab.FigureNames(), ", ") + `.
 
 With --versus the replays end when the criteria have held, and one table holds the
 machine time of a strategy beside that of the others, with ratios and their geometric
@@ -102,22 +102,22 @@ The results depend on data, flags and seeds alone, wall_seconds excepted.`,
 
 // evaluationFlags adds the flags; what it returns reads them.
 func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
-	e := evaluation{opt: evaluate.DefaultOptions()}
+	e := evaluation{opt: lab.DefaultOptions()}
 	flags, o := cmd.Flags(), &e.opt
 	flags.StringSliceVar(&e.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
-	strategies := flags.String("strategy", strings.Join(activelearn.Names(), ","), "strategies, or "+strings.Join(evaluate.Contenders(), ", ")+", separated by commas")
+	strategies := flags.String("strategy", strings.Join(activelearn.Names(), ","), "strategies, or "+strings.Join(lab.Contenders(), ", ")+", separated by commas")
 	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up apart")
 	model := flags.String("model", "", "one model for every strategy: "+modelNames()+"; also the same beginning, and what would be selected is judged")
 	flags.IntVar(&o.Initial, "initial", 0, "points measured first; 0: the strategy's own")
 	_ = flags.MarkHidden("initial") // for studies of the method
-	flags.StringVar(&e.figure, "figure", "", "draw "+strings.Join(evaluate.FigureNames(), ", ")+" instead")
+	flags.StringVar(&e.figure, "figure", "", "draw "+strings.Join(lab.FigureNames(), ", ")+" instead")
 	seeds := flags.Int("seeds", 5, "number of seeds")
 	first := flags.Uint64("first-seed", 1, "first of the seeds")
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times; recorded repetitions have their own")
 	flags.Float64Var(&o.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
 	flags.StringVar(&e.versus, "versus", "", "one table of this `strategy` beside the others")
 	flags.StringVar(&e.keep, "keep", "", "with --versus: `FILE` of outcomes, to go on from")
-	launches := flags.String("launch", evaluate.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
+	launches := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
 	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
 	flags.IntVar(&o.Nodes, "parallel", 0, "`nodes` on which the starts of a round run side by side; 0: one after another")
 	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
@@ -144,15 +144,15 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 		if *seeds < 1 {
 			return e, fmt.Errorf("--seeds %d: want 1 or more", *seeds)
 		}
-		e.seeds = evaluate.Seeds(*first, *seeds)
+		e.seeds = lab.Seeds(*first, *seeds)
 		var err error
 		if e.versus != "" && !flags.Changed("strategy") {
 			*strategies += ",oracle"
 		}
-		if e.strategies, err = evaluate.ParseStrategies(*strategies); err != nil {
+		if e.strategies, err = lab.ParseStrategies(*strategies); err != nil {
 			return e, err
 		}
-		if e.launches, err = evaluate.ParseLaunches(*launches, e.seconds); err != nil {
+		if e.launches, err = lab.ParseLaunches(*launches, e.seconds); err != nil {
 			return e, err
 		}
 		o.Launch = e.launches[0]
@@ -188,7 +188,7 @@ func (e evaluation) agree(given func(flag string) bool) error {
 			return fmt.Errorf("--%s does not go with --figure", name)
 		}
 	}
-	_, err := evaluate.ParseFigure(e.figure)
+	_, err := lab.ParseFigure(e.figure)
 	return err
 }
 
@@ -205,29 +205,29 @@ func (e evaluation) agreeVersus(given func(flag string) bool) error {
 }
 
 // hold prints the table of one strategy beside the others.
-func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+func (a *app) hold(ctx context.Context, e evaluation, sets []lab.Set, warnings []string) error {
 	a.warn(warnings)
 	design := e.design(sets)
 	emit := a.progress
 	if e.keep != "" {
-		kept, err := evaluate.KeepOutcomes(e.keep, e.opt, e.seconds)
+		kept, err := lab.KeepOutcomes(e.keep, e.opt, e.seconds)
 		if err != nil {
 			return withOutputCode(withCode(codeInput, err)) // a folder that takes no file, or what the file holds
 		}
 		defer kept.Close() // every line is written at once
 		design.Known = kept.Known
-		emit = func(o evaluate.Outcome) error {
+		emit = func(o lab.Outcome) error {
 			if err := kept.Add(o); err != nil {
 				return withOutputCode(err)
 			}
 			return a.progress(o)
 		}
 	}
-	outcomes, err := evaluate.Compare(ctx, design, e.opt, emit)
+	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
 	if err != nil {
 		return err
 	}
-	v, err := evaluate.NewVersus(e.versus, outcomes)
+	v, err := lab.NewVersus(e.versus, outcomes)
 	if err != nil {
 		return err
 	}
@@ -238,8 +238,8 @@ func (a *app) hold(ctx context.Context, e evaluation, sets []evaluate.Set, warni
 }
 
 // load reads the recorded data, those of real machines last.
-func (e evaluation) load() ([]evaluate.Set, []string, error) {
-	sets, warnings, err := evaluate.Load(append(slices.Clone(e.data), e.real...))
+func (e evaluation) load() ([]lab.Set, []string, error) {
+	sets, warnings, err := lab.Load(append(slices.Clone(e.data), e.real...))
 	for i, s := range sets {
 		sets[i].Real = slices.ContainsFunc(e.real, func(path string) bool {
 			return strings.TrimSuffix(filepath.Base(path), ".csv") == s.Data
@@ -257,18 +257,18 @@ func modelNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (e evaluation) design(sets []evaluate.Set) evaluate.Design {
-	return evaluate.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seeds, Launches: e.launches}
+func (e evaluation) design(sets []lab.Set) lab.Design {
+	return lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seeds, Launches: e.launches}
 }
 
 // progress tells a reader that a replay is done.
-func (a *app) progress(o evaluate.Outcome) error {
+func (a *app) progress(o lab.Outcome) error {
 	fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
 	return nil
 }
 
 // compare prints the outcomes, as they come for a script and all together for a reader.
-func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+func (a *app) compare(ctx context.Context, e evaluation, sets []lab.Set, warnings []string) error {
 	if e.curveDir != "" { // before the long work, not after it
 		if err := os.MkdirAll(e.curveDir, 0o777); err != nil {
 			return withOutputCode(err)
@@ -277,7 +277,7 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 	emit := a.progress
 	if e.output == "json" {
 		lines := json.NewEncoder(a.stdout)
-		emit = func(o evaluate.Outcome) error {
+		emit = func(o lab.Outcome) error {
 			if !e.curves {
 				o.Curve = nil
 			}
@@ -285,7 +285,7 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 		}
 		a.warn(warnings)
 	}
-	outcomes, err := evaluate.Compare(ctx, e.design(sets), e.opt, emit)
+	outcomes, err := lab.Compare(ctx, e.design(sets), e.opt, emit)
 	if err != nil {
 		return err
 	}
@@ -297,20 +297,20 @@ func (a *app) compare(ctx context.Context, e evaluation, sets []evaluate.Set, wa
 	if e.output == "json" {
 		return nil
 	}
-	return evaluate.WriteText(a.stdout, outcomes, warnings)
+	return lab.WriteText(a.stdout, outcomes, warnings)
 }
 
 // writeCurves writes one file for each set.
-func writeCurves(dir string, sets []evaluate.Set, outcomes []evaluate.Outcome) error {
+func writeCurves(dir string, sets []lab.Set, outcomes []lab.Outcome) error {
 	for _, s := range sets {
-		var of []evaluate.Outcome
+		var of []lab.Outcome
 		for _, o := range outcomes {
 			if o.Data == s.Data && o.Collective == string(s.Collective) {
 				of = append(of, o)
 			}
 		}
 		path := filepath.Join(dir, fmt.Sprintf("curve-%s-%s.csv", s.Data, s.Collective))
-		if err := export.WriteFile(path, func(w io.Writer) error { return evaluate.WriteCurve(w, of) }); err != nil {
+		if err := export.WriteFile(path, func(w io.Writer) error { return lab.WriteCurve(w, of) }); err != nil {
 			return err
 		}
 	}
@@ -318,12 +318,12 @@ func writeCurves(dir string, sets []evaluate.Set, outcomes []evaluate.Outcome) e
 }
 
 // drawFigure writes a figure into its folder and its table to standard output.
-func (a *app) drawFigure(ctx context.Context, e evaluation, sets []evaluate.Set, warnings []string) error {
+func (a *app) drawFigure(ctx context.Context, e evaluation, sets []lab.Set, warnings []string) error {
 	a.warn(warnings)
 	if err := os.MkdirAll(e.to, 0o777); err != nil {
 		return withOutputCode(err)
 	}
-	f, err := evaluate.Draw(ctx, e.figure, sets, e.seeds, e.opt)
+	f, err := lab.Draw(ctx, e.figure, sets, e.seeds, e.opt)
 	if err != nil {
 		return err
 	}

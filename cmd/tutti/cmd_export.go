@@ -19,10 +19,10 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/selection"
 	"tutti/selection/table"
-	"tutti/store"
 )
 
 // exportFormats are what tutti export writes. Of them, rules, selection and json
@@ -70,7 +70,7 @@ where a release was never tried.`,
 		if err := errors.Join(checkOutput(cmd, *output), e.checkFlags(cmd, len(*releases) > 0)); err != nil {
 			return err
 		}
-		var contents *store.Contents
+		var contents *journal.Contents
 		var err error
 		if e.campaign, e.results, contents, err = assembly.Reread(args[0]); err != nil {
 			return err
@@ -94,7 +94,7 @@ type exporter struct {
 	app      *app
 	campaign *assembly.Campaign
 	results  []campaign.Result
-	state    *store.State
+	state    *journal.State
 	releases []export.Release
 	format   string
 	dir      string // - for standard output

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/assembly"
-	"tutti/store"
+	"tutti/journal"
 )
 
 func (a *app) hpoCommand() *cobra.Command {
@@ -29,7 +29,7 @@ trials join the journal, and the results are written anew.`,
 		if *trials < 1 {
 			return usageError(cmd, fmt.Errorf("--trials %d: want 1 or more", *trials))
 		}
-		journal, contents, err := store.Open(args[0])
+		jnl, contents, err := journal.Open(args[0])
 		if err != nil {
 			return err
 		}
@@ -38,18 +38,18 @@ trials join the journal, and the results are written anew.`,
 			err = everyProblemStopped(c, contents.State())
 		}
 		if err != nil {
-			return errors.Join(err, journal.Close())
+			return errors.Join(err, jnl.Close())
 		}
 		c.Spec.HPO = *trials
 		goOn := fmt.Sprintf("tutti hpo %s --trials %d", folderWord(c), *trials)
 		a.warn(contents.Warnings)
-		return a.runAndFinish(cmd.Context(), session{c, contents.State(), journal, goOn, *output})
+		return a.runAndFinish(cmd.Context(), session{c, contents.State(), jnl, goOn, *output})
 	}
 	return cmd
 }
 
 // everyProblemStopped refuses a study on measurements that are still to come.
-func everyProblemStopped(c *assembly.Campaign, state *store.State) error {
+func everyProblemStopped(c *assembly.Campaign, state *journal.State) error {
 	for _, p := range c.Problems {
 		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {
 			return withCode(codeInput, fmt.Errorf("%s has not stopped measuring; go on with: %s", p.Problem, again(c)))

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tutti/campaign/evaluate"
+	"tutti/internal/lab"
 	"tutti/surrogate/learner"
 )
 
@@ -25,7 +25,7 @@ noise: average slowdown less one over 0.03 and the proportion of mistakes over
 		Example: indent("tutti evaluate models --data data/simgrid/C_bcast.csv,data/simgrid/A_reduce.csv --seeds 3"),
 		Args:    noArgs,
 	}
-	opt := evaluate.DefaultOptions()
+	opt := lab.DefaultOptions()
 	opt.ToShare = 0
 	flags := cmd.Flags()
 	data := flags.StringSlice("data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
@@ -45,7 +45,7 @@ noise: average slowdown less one over 0.03 and the proportion of mistakes over
 			return usageError(cmd, fmt.Errorf("--seeds %d: want 1 or more", *seeds))
 		}
 		opt.Prior = prior()
-		design := evaluate.ModelDesign{Strategy: *strategy, Seeds: evaluate.Seeds(*first, *seeds), Sizes: *sizes}
+		design := lab.ModelDesign{Strategy: *strategy, Seeds: lab.Seeds(*first, *seeds), Sizes: *sizes}
 		if err := errors.Join(oneStrategy(*strategy), design.Validate(), opt.Validate()); err != nil {
 			return usageError(cmd, err)
 		}
@@ -54,26 +54,26 @@ noise: average slowdown less one over 0.03 and the proportion of mistakes over
 		}
 		var warnings []string
 		var err error
-		if design.Sets, warnings, err = evaluate.Load(*data); err != nil {
+		if design.Sets, warnings, err = lab.Load(*data); err != nil {
 			return withCode(codeInput, err)
 		}
 		a.warn(warnings)
-		losses, err := evaluate.CompareModels(cmd.Context(), design, opt)
+		losses, err := lab.CompareModels(cmd.Context(), design, opt)
 		if err != nil {
 			return err
 		}
 		if *output == "json" {
 			return json.NewEncoder(a.stdout).Encode(losses)
 		}
-		return evaluate.WriteModels(a.stdout, losses)
+		return lab.WriteModels(a.stdout, losses)
 	}
 	return cmd
 }
 
 // oneStrategy refuses what is not the name of one strategy, without contenders.
 func oneStrategy(name string) error {
-	strategies, err := evaluate.ParseStrategies(name)
-	if err == nil && (len(strategies) != 1 || slices.Contains(evaluate.Contenders(), name)) {
+	strategies, err := lab.ParseStrategies(name)
+	if err == nil && (len(strategies) != 1 || slices.Contains(lab.Contenders(), name)) {
 		err = fmt.Errorf("--strategy %s: want one strategy", name)
 	}
 	return err

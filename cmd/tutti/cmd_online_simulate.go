@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/campaign/evaluate"
 	"tutti/campaign/export"
-	"tutti/campaign/online"
 	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/online"
 	"tutti/preprocess"
 )
 
@@ -216,7 +216,7 @@ func (r replays) drawHeld(in replayed, o online.Outcome) error {
 		return err
 	}
 	title := fmt.Sprintf("What %s holds to be best after %s, time / that of the default", o.Policy, o.Problem)
-	return withOutputCode(export.WriteFile(r.held, func(w io.Writer) error { return evaluate.WriteMaps(w, title, maps) }))
+	return withOutputCode(export.WriteFile(r.held, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) }))
 }
 
 // replayed is what is replayed: applications on the recorded machine, and what was measured

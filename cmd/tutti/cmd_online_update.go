@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/assembly"
-	"tutti/campaign/online"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"
+	"tutti/online"
 	"tutti/preprocess"
-	"tutti/store"
 )
 
 // tableOf is the table in a folder that jobs learn in.
@@ -178,7 +178,7 @@ func (u *update) readCampaign() (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	about, err := os.Stat(filepath.Join(u.campaign, store.FileName))
+	about, err := os.Stat(filepath.Join(u.campaign, journal.FileName))
 	if err != nil {
 		return source{}, err
 	}

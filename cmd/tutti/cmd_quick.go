@@ -17,7 +17,7 @@ import (
 	"tutti/csource"
 	"tutti/doctor"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // quickName is the campaign file that quick keeps in the folder of the results.
@@ -70,7 +70,7 @@ file quick.yaml and what tutti tune writes: resume, verify and report work as ev
 
 // quick finds what is needed, and tunes.
 func (a *app) quick(ctx context.Context, dir string, o quickOptions) error {
-	if _, err := os.Stat(filepath.Join(dir, store.FileName)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err == nil {
 		return withCode(codeOutput, fmt.Errorf("%s holds a campaign: go on with `tutti resume %s`, or choose another folder", dir, shellWord(dir)))
 	}
 	at, err := assembly.Here(ctx, a.environ)

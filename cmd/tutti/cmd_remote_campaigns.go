@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/service"
 	"tutti/service/client"
-	"tutti/store"
 )
 
 func (r *remote) listCommand() *cobra.Command {
@@ -290,23 +290,23 @@ func (r *remote) getCommand() *cobra.Command {
 
 // lineOf tells an event in a line; "" for those that are not worth one.
 func lineOf(e service.Event) string {
-	var rec store.Record
+	var rec journal.Record
 	if json.Unmarshal(e.Data, &rec) != nil || e.Seq == 1 { // the header is no record
 		return ""
 	}
 	at := rec.Time.Format(time.TimeOnly)
 	switch rec.Kind {
-	case store.KindEvaluation:
+	case journal.KindEvaluation:
 		v := rec.Evaluation
 		return fmt.Sprintf("%s  %s  round %d: slowdown %.3f, mistakes %.1f %%, %d trials, %s of the machine",
 			at, rec.Problem, v.Round, v.Slowdown, 100*v.Mistakes, v.Trials, seconds(v.MachineSeconds))
-	case store.KindTrial:
+	case journal.KindTrial:
 		if rec.Trial.Error != "" {
 			return oneLine(fmt.Sprintf("%s  %s  failed: %v: %s", at, rec.Problem, rec.Trial.Candidate, rec.Trial.Error))
 		}
-	case store.KindGrow:
+	case journal.KindGrow:
 		return oneLine(fmt.Sprintf("%s  %s  goes on with other values of parameters: %v", at, rec.Problem, coll.AlgorithmsOf(rec.Grow)))
-	case store.KindStop:
+	case journal.KindStop:
 		return oneLine(fmt.Sprintf("%s  %s  stopped: %s", at, rec.Problem, rec.Stop))
 	}
 	return ""

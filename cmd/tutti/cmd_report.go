@@ -11,8 +11,8 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
-	"tutti/campaign/report"
-	"tutti/store"
+	"tutti/journal"
+	"tutti/report"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -54,7 +54,7 @@ nothing has been measured it says why and writes nothing.`,
 
 // writeResults trains the final models and writes every file of a campaign's folder but
 // the journal.
-func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.Result, state *store.State, dir string) (report.Facts, error) {
+func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.Result, state *journal.State, dir string) (report.Facts, error) {
 	models, err := export.Train(ctx, c, results)
 	if err != nil {
 		return report.Facts{}, err

@@ -15,13 +15,13 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/mpi/libraries"
 	"tutti/service"
 	"tutti/service/api"
 	"tutti/service/page"
 	"tutti/service/token"
 	"tutti/service/views"
-	"tutti/store"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -73,7 +73,7 @@ func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
 	options.Once = once
 	s, err := service.New(options)
 	switch {
-	case errors.Is(err, store.ErrLocked):
+	case errors.Is(err, journal.ErrLocked):
 		return err // busy
 	case err != nil:
 		return withOutputCode(err)

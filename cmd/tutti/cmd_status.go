@@ -11,7 +11,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // problemStatus is one line of tutti status.
@@ -51,7 +51,7 @@ func (a *app) statusCommand() *cobra.Command {
 		if err := checkOutput(cmd, *output); err != nil {
 			return err
 		}
-		contents, err := store.Read(args[0])
+		contents, err := journal.Read(args[0])
 		if err != nil {
 			return withCode(codeInput, err)
 		}
@@ -67,7 +67,7 @@ func (a *app) statusCommand() *cobra.Command {
 
 // statusOf condenses a journal, problems in the order of the campaign file; those
 // that have not begun have zeros.
-func statusOf(c *store.Contents) campaignStatus {
+func statusOf(c *journal.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,
 		Created:  c.Header.Created.Format("2006-01-02 15:04:05 MST"),
@@ -94,22 +94,22 @@ func statusOf(c *store.Contents) campaignStatus {
 
 // problemsOf lists the problems of the campaign in a journal's header; none when
 // it says nothing readable, which is no obstacle to telling its records.
-func problemsOf(h store.Header) []store.Problem {
+func problemsOf(h journal.Header) []journal.Problem {
 	var spec config.Campaign
 	if err := json.Unmarshal(h.Spec, &spec); err != nil {
 		return nil
 	}
-	var out []store.Problem
+	var out []journal.Problem
 	for _, lib := range spec.Libraries {
 		for _, c := range spec.Collectives {
-			out = append(out, store.Problem{Library: lib.Name, Collective: coll.Collective(c)})
+			out = append(out, journal.Problem{Library: lib.Name, Collective: coll.Collective(c)})
 		}
 	}
 	return out
 }
 
 // problemStatusOf condenses what is known of a problem, nil for nothing.
-func problemStatusOf(id store.Problem, past *store.ProblemState) problemStatus {
+func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStatus {
 	p := problemStatus{Library: id.Library, Collective: string(id.Collective), Round: past.Last()}
 	if past == nil {
 		return p

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/export"
-	"tutti/campaign/report"
 	"tutti/preprocess"
+	"tutti/report"
 )
 
 func (a *app) traceCommand() *cobra.Command {

@@ -18,9 +18,9 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
-	"tutti/campaign/report"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
+	"tutti/report"
 )
 
 func (a *app) tuneCommand() *cobra.Command {
@@ -155,7 +155,7 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output str
 	if err != nil {
 		return err
 	}
-	id := store.NewID()
+	id := journal.NewID()
 	a.watchWaits(b)
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
@@ -167,14 +167,14 @@ func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, output str
 	if err != nil {
 		return err
 	}
-	journal, err := store.Create(c.Output, store.Header{ID: id, Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
-	if errors.Is(err, store.ErrExists) {
+	jnl, err := journal.Create(c.Output, journal.Header{ID: id, Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
+	if errors.Is(err, journal.ErrExists) {
 		return fmt.Errorf("%w: go on with `tutti resume %s`, or choose another folder", err, shellWord(nearPath(c.Output)))
 	}
 	if err != nil {
 		return withOutputCode(err)
 	}
-	return a.runAndFinish(ctx, session{b, &store.State{}, journal, again(b), output})
+	return a.runAndFinish(ctx, session{b, &journal.State{}, jnl, again(b), output})
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -191,7 +191,7 @@ It asks nothing: what a campaign may cost was agreed to when it was begun.`,
 		if err := checkOutput(cmd, *output); err != nil {
 			return err
 		}
-		journal, contents, err := store.Open(args[0])
+		jnl, contents, err := journal.Open(args[0])
 		if err != nil {
 			return err
 		}
@@ -201,13 +201,13 @@ It asks nothing: what a campaign may cost was agreed to when it was begun.`,
 			err = c.Connect(contents.Header.ID, a.environ)
 		}
 		if err == nil {
-			err = journal.Append(store.Record{Kind: store.KindResume})
+			err = jnl.Append(journal.Record{Kind: journal.KindResume})
 		}
 		if err != nil {
-			return errors.Join(err, journal.Close())
+			return errors.Join(err, jnl.Close())
 		}
 		a.warn(contents.Warnings)
-		return a.runAndFinish(cmd.Context(), session{c, contents.State(), journal, again(c), *output})
+		return a.runAndFinish(cmd.Context(), session{c, contents.State(), jnl, again(c), *output})
 	}
 	return cmd
 }
@@ -221,8 +221,8 @@ func folderWord(c *assembly.Campaign) string { return shellWord(nearPath(c.Confi
 // session is a campaign at work.
 type session struct {
 	campaign *assembly.Campaign
-	past     *store.State // what the journal knows
-	journal  *store.Journal
+	past     *journal.State // what the journal knows
+	journal  *journal.Journal
 	goOn     string // the command that goes on when it is interrupted
 	output   string // text or json
 }
@@ -282,7 +282,7 @@ func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, re
 		return nil, report.Facts{}, err
 	}
 	out := s.campaign.Config.Output
-	contents, err := store.Read(out)
+	contents, err := journal.Read(out)
 	if err != nil {
 		return nil, report.Facts{}, err
 	}

@@ -14,11 +14,11 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/campaign/proof"
-	"tutti/campaign/report"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	"tutti/store"
+	"tutti/report"
 	"tutti/verify"
 )
 
@@ -99,13 +99,13 @@ another order than runner.order are refused: their benchmarks fail.`,
 }
 
 // verify verifies the libraries one after another and writes the report. Another
-// tutti at work on the campaign makes the error match store.ErrLocked.
+// tutti at work on the campaign makes the error match journal.ErrLocked.
 func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err error) {
-	journal, contents, err := store.Open(dir)
+	jnl, contents, err := journal.Open(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, journal.Close()) }()
+	defer func() { err = errors.Join(err, jnl.Close()) }()
 	a.warn(contents.Warnings)
 	c, err := assembly.Recall(contents, dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *app) verify(ctx context.Context, dir string, o verifyOptions) (err erro
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	p, err := proof.New(ctx, c, journal, contents.State(), proof.Options{
+	p, err := proof.New(ctx, c, jnl, contents.State(), proof.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.again, Compilers: compilers(o.compilers),
 		Observe: newVerifyProgress(a.stderr).observe, Warn: func(text string) { a.warn([]string{text}) },
 	})

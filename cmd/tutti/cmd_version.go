@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/campaign/report"
+	"tutti/report"
 )
 
 // version of the program; the changelog says what is in it.

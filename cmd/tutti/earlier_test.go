@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/campaign/export"
-	"tutti/campaign/report"
 	"tutti/internal/test/campaigntest"
+	"tutti/report"
 )
 
 // TestFromAndResumed resumes a campaign that began from an earlier one when that is

@@ -14,7 +14,7 @@ import (
 	"tutti/campaign/proof"
 	"tutti/internal/config"
 	"tutti/internal/exitcode"
-	"tutti/store"
+	"tutti/journal"
 	"tutti/verify"
 )
 
@@ -86,12 +86,12 @@ func codeOf(err error) exitCode {
 		return codeNotProved
 	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
 		return codeCancelled
-	case errors.Is(err, store.ErrLocked), errors.Is(err, store.ErrExists):
+	case errors.Is(err, journal.ErrLocked), errors.Is(err, journal.ErrExists):
 		return codeBusy
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
 	case errors.Is(err, assembly.ErrInput), errors.Is(err, verify.ErrEntry), errors.Is(err, proof.ErrNoDefault),
-		errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrSchema),
+		errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrSchema),
 		errors.Is(err, campaign.ErrLog), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput
 	}
@@ -101,7 +101,7 @@ func codeOf(err error) exitCode {
 // withOutputCode is for errors of writing: whatever the system refuses there
 // leaves results unwritten.
 func withOutputCode(err error) error {
-	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, store.ErrLocked) && !errors.Is(err, store.ErrExists) {
+	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, journal.ErrLocked) && !errors.Is(err, journal.ErrExists) {
 		return withCode(codeOutput, err)
 	}
 	return err

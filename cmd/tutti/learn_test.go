@@ -15,9 +15,9 @@ import (
 	"tutti/csource"
 	"tutti/csource/test"
 	"tutti/internal/test/mpitest"
+	"tutti/journal"
 	"tutti/mpi/libtutti"
 	"tutti/service"
-	"tutti/store"
 )
 
 // updated returns the table that an update makes of a folder, and what it says.
@@ -174,12 +174,12 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	folder, tuned := t.TempDir(), filepath.Join(t.TempDir(), "tuned")
 	campaignOf := func(dir, library string) {
 		t.Helper()
-		j, err := store.Create(dir, store.Header{Campaign: "c", Spec: json.RawMessage(`{"machine":"m","libraries":[{"name":"` + library + `","version":"1+mpich-4.0.2"}]}`)})
+		j, err := journal.Create(dir, journal.Header{Campaign: "c", Spec: json.RawMessage(`{"machine":"m","libraries":[{"name":"` + library + `","version":"1+mpich-4.0.2"}]}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer j.Close()
-		problem := store.Problem{Library: library, Collective: coll.Bcast}
+		problem := journal.Problem{Library: library, Collective: coll.Bcast}
 		for i, name := range []string{"library_default", "binomial", "chain"} {
 			alg, err := coll.ParseAlgorithm(name)
 			if err != nil {
@@ -187,8 +187,8 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 			}
 			c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 1000}, Algorithm: alg}
 			trial := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5 * float64(1+i), CostSeconds: 1}, Attempt: 1, State: coll.TrialDone}
-			if err := j.Append(store.Record{Kind: store.KindBatch, Problem: problem, Round: i + 1, Batch: []coll.Candidate{c}},
-				store.Record{Kind: store.KindTrial, Problem: problem, Round: i + 1, Trial: &trial}); err != nil {
+			if err := j.Append(journal.Record{Kind: journal.KindBatch, Problem: problem, Round: i + 1, Batch: []coll.Candidate{c}},
+				journal.Record{Kind: journal.KindTrial, Problem: problem, Round: i + 1, Trial: &trial}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,14 +14,14 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
-	"tutti/campaign/report"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/need"
 	"tutti/internal/test/patience"
+	"tutti/journal"
 	"tutti/mpi/libraries"
-	"tutti/store"
+	"tutti/report"
 	"tutti/verify"
 )
 
@@ -79,9 +79,9 @@ func fakeLedger(t *testing.T, dir string) (done, crashed map[string][]string) {
 }
 
 // recordsOf reads the journal of a campaign's folder.
-func recordsOf(t *testing.T, out string) []store.Record {
+func recordsOf(t *testing.T, out string) []journal.Record {
 	t.Helper()
-	contents, err := store.Read(out)
+	contents, err := journal.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +92,10 @@ func recordsOf(t *testing.T, out string) []store.Record {
 type liveRun struct {
 	batches map[string][]coll.Candidate // by problem and round
 	jobs    map[string]coll.Job         // by name, as they ended
-	trials  []store.Record
+	trials  []journal.Record
 }
 
-func roundOf(r store.Record) string { return fmt.Sprintf("%v round %d", r.Problem, r.Round) }
+func roundOf(r journal.Record) string { return fmt.Sprintf("%v round %d", r.Problem, r.Round) }
 
 // checkJournal checks that every job of a campaign that came to its end was begun,
 // taken and ended once and knows what it cost, that every candidate of a batch has one
@@ -104,16 +104,16 @@ func roundOf(r store.Record) string { return fmt.Sprintf("%v round %d", r.Proble
 func checkJournal(t *testing.T, out string) liveRun {
 	t.Helper()
 	l := liveRun{map[string][]coll.Candidate{}, map[string]coll.Job{}, nil}
-	last := map[coll.Candidate]store.Record{}
+	last := map[coll.Candidate]journal.Record{}
 	done := map[coll.Candidate]int{}
 	settled := map[string]int{}
 	for _, r := range recordsOf(t, out) {
 		switch r.Kind {
-		case store.KindBatch:
+		case journal.KindBatch:
 			l.batches[roundOf(r)] = r.Batch
-		case store.KindJob:
+		case journal.KindJob:
 			l.followed(t, r)
-		case store.KindTrial:
+		case journal.KindTrial:
 			before, known := last[r.Trial.Candidate]
 			if known && (r.Trial.Attempt != before.Trial.Attempt+1 || before.Round == r.Round || done[r.Trial.Candidate] > 1) || !known && r.Trial.Attempt != 1 {
 				t.Errorf("%v: attempt %d (%s) in round %d after %+v", r.Trial.Candidate, r.Trial.Attempt, r.Trial.State, r.Round, before)
@@ -142,7 +142,7 @@ func checkJournal(t *testing.T, out string) liveRun {
 }
 
 // followed enters a step of a job.
-func (l liveRun) followed(t *testing.T, r store.Record) {
+func (l liveRun) followed(t *testing.T, r journal.Record) {
 	t.Helper()
 	j := *r.Job
 	before, known := l.jobs[j.Name]
@@ -162,7 +162,7 @@ func (l liveRun) followed(t *testing.T, r store.Record) {
 }
 
 // carried checks that the job of a trial carried its candidate and had not ended.
-func (l liveRun) carried(t *testing.T, r store.Record) {
+func (l liveRun) carried(t *testing.T, r journal.Record) {
 	t.Helper()
 	j, known := l.jobs[r.Trial.Job]
 	at := slices.Index(l.batches[roundOf(r)], r.Trial.Candidate)
@@ -279,7 +279,7 @@ func (l liveRun) done() int {
 // measured is the number of candidates that were measured, once or twice.
 func (l liveRun) measured() int {
 	type of struct {
-		problem   store.Problem
+		problem   journal.Problem
 		candidate coll.Candidate
 	}
 	known := map[of]bool{}
@@ -470,7 +470,7 @@ func TestLocalOpenMPI(t *testing.T) {
 // libraryEnv is the environment that the campaign of a folder gives its library.
 func libraryEnv(t *testing.T, out string) []string {
 	t.Helper()
-	contents, err := store.Read(out)
+	contents, err := journal.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/campaign/report"
 	"tutti/internal/test/campaigntest"
+	"tutti/report"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // nothing is what a journal says of a campaign that has measured nothing.
@@ -25,7 +25,7 @@ type stillborn struct {
 }
 
 // nothingOf gathers why nothing was measured.
-func nothingOf(contents *store.Contents, goOn string) nothing {
+func nothingOf(contents *journal.Contents, goOn string) nothing {
 	state := contents.State()
 	n := nothing{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), Stillborn: []stillborn{}, GoOn: goOn}
 	for _, j := range state.Jobs {

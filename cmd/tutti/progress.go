@@ -13,7 +13,7 @@ import (
 
 	"tutti/campaign"
 	"tutti/campaign/assembly"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // progressDisplay shows how the problems get on: a table that redraws itself on a
@@ -22,19 +22,19 @@ type progressDisplay struct {
 	screen *screen // nil when out is no terminal
 	out    io.Writer
 	mu     sync.Mutex
-	shown  map[store.Problem]time.Time // last plain line
+	shown  map[journal.Problem]time.Time // last plain line
 }
 
 // plainInterval keeps logs of batch jobs short.
 const plainInterval = 5 * time.Second
 
 func newProgress(out io.Writer, environ []string, b *assembly.Campaign) *progressDisplay {
-	d := &progressDisplay{out: out, shown: map[store.Problem]time.Time{}}
+	d := &progressDisplay{out: out, shown: map[journal.Problem]time.Time{}}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
 		return d
 	}
-	var problems []store.Problem
+	var problems []journal.Problem
 	for _, p := range b.Problems {
 		problems = append(problems, p.Problem)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign/report"
 	"tutti/internal/test/campaigntest"
+	"tutti/report"
 )
 
 // notRun are the commands of the README that no test here runs: they build, or

@@ -15,7 +15,7 @@ import (
 	"tutti/campaign"
 	"tutti/internal/config"
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 func TestCodeOf(t *testing.T) {
@@ -31,17 +31,17 @@ func TestCodeOf(t *testing.T) {
 		{"anything else", errors.New("no model"), codeFailed},
 		{"wrong flag", withCode(codeUsage, errors.New("--bogus")), codeUsage},
 		{"campaign file", fmt.Errorf("%w: 3 faults", config.ErrConfig), codeInput},
-		{"journal damaged", fmt.Errorf("j:3: %w", store.ErrCorrupt), codeInput},
+		{"journal damaged", fmt.Errorf("j:3: %w", journal.ErrCorrupt), codeInput},
 		{"journal of another campaign", fmt.Errorf("round 2: %w", campaign.ErrLog), codeInput},
-		{"journal of a newer tutti", store.ErrSchema, codeInput},
+		{"journal of a newer tutti", journal.ErrSchema, codeInput},
 		{"no such file", osError(syscall.ENOENT), codeInput},
 		{"a file for a folder", osError(syscall.ENOTDIR), codeInput},
 		{"a folder for a file", osError(syscall.EISDIR), codeInput},
 		{"not converged", errors.Join(errNotConverged, nil), codeNotConverged},
 		{"cancelled", errCancelled, codeCancelled},
 		{"cancelled somewhere deep", fmt.Errorf("fold 2: %w", context.Canceled), codeCancelled},
-		{"locked", fmt.Errorf("x: %w", store.ErrLocked), codeBusy},
-		{"journal exists", withOutputCode(fmt.Errorf("x: %w", store.ErrExists)), codeBusy},
+		{"locked", fmt.Errorf("x: %w", journal.ErrLocked), codeBusy},
+		{"journal exists", withOutputCode(fmt.Errorf("x: %w", journal.ErrExists)), codeBusy},
 		{"disk full", osError(syscall.ENOSPC), codeOutput},
 		{"quota", osError(syscall.EDQUOT), codeOutput},
 		{"read-only", osError(syscall.EROFS), codeOutput},

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 
 	"tutti/campaign"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // screen keeps a table on a terminal up to date, one line for each problem in the
 // order of the campaign. It uses no colours.
 type screen struct {
 	out      io.Writer
-	problems []store.Problem
+	problems []journal.Problem
 	size     func() (width, height int, err error)
 	now      func() time.Time
 	began    time.Time
 
 	mu    sync.Mutex
-	last  map[store.Problem]campaign.Event
+	last  map[journal.Problem]campaign.Event
 	drawn int // lines above the cursor that the next drawing replaces
 	told  string
 	since time.Time // when it was told
@@ -42,10 +42,10 @@ const (
 // redrawInterval is short enough to look alive and too long to flicker.
 const redrawInterval = 200 * time.Millisecond
 
-func newScreen(out io.Writer, problems []store.Problem, size func() (width, height int, err error)) *screen {
+func newScreen(out io.Writer, problems []journal.Problem, size func() (width, height int, err error)) *screen {
 	return &screen{
 		out: out, problems: problems, size: size, now: time.Now, began: time.Now(),
-		last: map[store.Problem]campaign.Event{},
+		last: map[journal.Problem]campaign.Event{},
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -142,7 +142,7 @@ func (s *screen) fit(lines []string, room int) []string {
 	return out
 }
 
-func (s *screen) standing(p store.Problem) string {
+func (s *screen) standing(p journal.Problem) string {
 	e, known := s.last[p]
 	switch {
 	case !known:
@@ -175,18 +175,18 @@ func (s *screen) footer() string {
 // column is one figure of the table.
 type column struct {
 	title string
-	cell  func(store.Evaluation) string
+	cell  func(journal.Evaluation) string
 }
 
 // columns from the one that is given up last on a narrow terminal to the first.
 func columns() []column {
 	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 	return []column{
-		{"slowdown", func(v store.Evaluation) string { return fmt.Sprintf("%.3f", v.Slowdown) }},
-		{"mistakes", func(v store.Evaluation) string { return percent(v.Mistakes) }},
-		{"measured", func(v store.Evaluation) string { return percent(v.CandidateShare) }},
-		{"machine", func(v store.Evaluation) string { return seconds(v.MachineSeconds) }},
-		{"round", func(v store.Evaluation) string { return strconv.Itoa(v.Round) }},
+		{"slowdown", func(v journal.Evaluation) string { return fmt.Sprintf("%.3f", v.Slowdown) }},
+		{"mistakes", func(v journal.Evaluation) string { return percent(v.Mistakes) }},
+		{"measured", func(v journal.Evaluation) string { return percent(v.CandidateShare) }},
+		{"machine", func(v journal.Evaluation) string { return seconds(v.MachineSeconds) }},
+		{"round", func(v journal.Evaluation) string { return strconv.Itoa(v.Round) }},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // terminal shows what a terminal of a size would: it knows line ends, cursor up
@@ -86,14 +86,14 @@ func (s *terminal) String() string {
 
 // show drives a screen through a campaign of all collectives given and returns
 // what the terminal shows while they run and at the end.
-func show(width, height int, problems []store.Problem) (running, ended string) {
+func show(width, height int, problems []journal.Problem) (running, ended string) {
 	term := &terminal{width: width, height: height}
 	_, _ = term.Write([]byte("$ tutti tune\r\n"))
 	s := newScreen(term, problems, func() (int, int, error) { return width, height, nil })
 	s.now = func() time.Time { return s.began.Add(65 * time.Second) }
 	s.draw(false)
 	event := func(i, round int, phase campaign.Phase, stop activelearn.StopReason) {
-		s.observe(campaign.Event{Problem: problems[i], Phase: phase, Stop: stop, Evaluation: store.Evaluation{
+		s.observe(campaign.Event{Problem: problems[i], Phase: phase, Stop: stop, Evaluation: journal.Evaluation{
 			Round: round, CandidateShare: float64(round) / 100, MachineSeconds: 1000 * float64(round), Slowdown: 1.0421, Mistakes: 0.08,
 		}})
 		s.draw(false)
@@ -113,7 +113,7 @@ func show(width, height int, problems []store.Problem) (running, ended string) {
 }
 
 func TestScreen(t *testing.T) {
-	problems := []store.Problem{
+	problems := []journal.Problem{
 		{Library: "mpich", Collective: coll.Allreduce}, {Library: "mpich", Collective: coll.Bcast}, {Library: "openmpi", Collective: coll.Allgather},
 	}
 	running, ended := show(80, 24, problems)
@@ -142,10 +142,10 @@ $
 // TestScreenSizes wants whole names and states, every problem once at the end and
 // nothing left of earlier drawings, however small the terminal.
 func TestScreenSizes(t *testing.T) {
-	var problems []store.Problem
+	var problems []journal.Problem
 	for _, library := range []string{"mpich", "openmpi"} {
 		for _, c := range coll.Collectives() {
-			problems = append(problems, store.Problem{Library: library, Collective: c})
+			problems = append(problems, journal.Problem{Library: library, Collective: c})
 		}
 	}
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 10}, {56, 4}} {
@@ -181,9 +181,9 @@ func TestScreenSizes(t *testing.T) {
 func TestPlainProgress(t *testing.T) {
 	var out bytes.Buffer
 	d := newProgress(&out, nil, &assembly.Campaign{})
-	e := campaign.Event{Problem: store.Problem{Library: "mpich", Collective: coll.Bcast}, Phase: campaign.PhaseMeasure}
+	e := campaign.Event{Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast}, Phase: campaign.PhaseMeasure}
 	for round := 1; round <= 50; round++ {
-		e.Evaluation = store.Evaluation{Round: round, CandidateShare: 0.5, MachineSeconds: 3.14159, Slowdown: 1.5, Mistakes: 0.25}
+		e.Evaluation = journal.Evaluation{Round: round, CandidateShare: 0.5, MachineSeconds: 3.14159, Slowdown: 1.5, Mistakes: 0.25}
 		d.observe(e)
 	}
 	e.Phase, e.Stop = campaign.PhaseEnd, activelearn.Converged

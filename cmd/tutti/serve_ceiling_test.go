@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"tutti/activelearn"
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // TestServeCeiling has a service with little to give measure: the campaign gets the
@@ -63,7 +63,7 @@ func TestServeCeiling(t *testing.T) {
 // that.
 func checkBudget(t *testing.T, results string, state service.State) {
 	t.Helper()
-	contents, err := store.Read(results)
+	contents, err := journal.Read(results)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func checkBudget(t *testing.T, results string, state service.State) {
 	if err := json.Unmarshal(contents.Header.Spec, &spec); err != nil || spec.Stop.NodeHours != 0.001 {
 		t.Errorf("the journal begins with a budget of %g, %v, want 0.001", spec.Stop.NodeHours, err)
 	}
-	stopped := slices.ContainsFunc(contents.Records, func(r store.Record) bool { return r.Stop == string(activelearn.Budget) })
+	stopped := slices.ContainsFunc(contents.Records, func(r journal.Record) bool { return r.Stop == string(activelearn.Budget) })
 	if state != service.Failed && !stopped {
 		t.Errorf("the campaign is %s, and no problem was stopped by the budget", state)
 	}

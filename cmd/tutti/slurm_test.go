@@ -18,7 +18,7 @@ import (
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/patience"
 	"tutti/internal/test/slurmtest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // startSlurm brings a cluster up that every tutti of the test talks to.
@@ -45,7 +45,7 @@ func noneLeft(t *testing.T, c *slurmtest.Cluster) {
 // and no others have run.
 func (l liveRun) checkQueue(t *testing.T, c *slurmtest.Cluster, out string) {
 	t.Helper()
-	contents, err := store.Read(out)
+	contents, err := journal.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestSlurmMPICH(t *testing.T) {
 	l.checkQueue(t, c, out)
 	l.checkRan(t, "MPICH Version:4.0.2", regexp.MustCompile(`^n[1-8]$`))
 	checkMeasured(t, l)
-	if !slices.ContainsFunc(l.trials, func(r store.Record) bool { return r.Trial.HeldNodes > 0 }) {
+	if !slices.ContainsFunc(l.trials, func(r journal.Record) bool { return r.Trial.HeldNodes > 0 }) {
 		t.Error("no two benchmarks ran side by side")
 	}
 

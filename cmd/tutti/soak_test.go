@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/internal/test/campaigntest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // soakKills is how often the soak kills: SOAK=300 for the full number.
@@ -85,7 +85,7 @@ func trialsOf(t *testing.T, out string) []string {
 	t.Helper()
 	var trials []string
 	for _, r := range recordsOf(t, out) {
-		if r.Kind == store.KindTrial {
+		if r.Kind == journal.KindTrial {
 			trials = append(trials, fmt.Sprintf("%s: %+v", roundOf(r), *r.Trial))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"tutti/csource/test"
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/slurmtest"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // wired is eight virtual nodes below two switches of four. The file of the cluster has
@@ -102,7 +102,7 @@ func useTopology(t *testing.T, dir, measured string) {
 // each, and settings that say their order.
 func checkPlaced(t *testing.T, dir string, order coll.Order) {
 	t.Helper()
-	contents, err := store.Read(dir)
+	contents, err := journal.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

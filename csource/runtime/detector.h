@@ -1,5 +1,5 @@
 /* Whether times have changed, for better or worse: a self-starting cumulative sum of their logarithms, that of
- * campaign/online/detector.go. */
+ * online/detector.go. */
 #ifndef TUTTI_DETECTOR_H
 #define TUTTI_DETECTOR_H
 

@@ -1,7 +1,7 @@
 #include "explore.h"
 
 /* The finaliser of Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA 2014), once for each
- * number; hash of campaign/online/draw.go. */
+ * number; hash of online/draw.go. */
 static uint64_t hash(const uint64_t *numbers, int n)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;

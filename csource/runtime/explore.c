@@ -16,7 +16,7 @@ enum {
     FIRST_SITE = 3               /* level of MPI_Pcontrol; lower ones mean something else */
 };
 
-enum { FOR_SHARE = 3, FOR_WEIGHTS }; /* what a draw is for, as in campaign/online/draw.go */
+enum { FOR_SHARE = 3, FOR_WEIGHTS }; /* what a draw is for, as in online/draw.go */
 
 /* Calls of a communicator at one site that one mix holds for, with sizes of as many bits. */
 typedef struct class {

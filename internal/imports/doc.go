@@ -1,9 +1,8 @@
-// Package imports keeps the direction of imports: the rank of every folder and
-// what only few packages may import. It has no symbols; its test reads the
-// imports of the whole module and fails on an edge that goes up or sideways and
-// on a folder without a rank.
+// Package imports checks the direction of imports. It has no symbols. Its test assigns
+// each package to a tier and fails where a package imports a higher tier, where a parent
+// imports its child, and where a reserved package is imported by an unlisted one.
 //
-// The test cache cannot see a new folder, so run it with
+// The test cache does not notice new folders, so run the test with
 //
 //	go test -count=1 ./internal/imports
 package imports

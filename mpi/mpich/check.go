@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // check is check of both trees.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // condition is one key of a tree: name, one of = < <=, value.

@@ -9,7 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 	"tutti/selection"
 )
 

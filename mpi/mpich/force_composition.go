@@ -7,7 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // Variables that name MPICH's selection files. The device's file decides first;

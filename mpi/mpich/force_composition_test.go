@@ -15,7 +15,7 @@ import (
 	"tutti/internal/test/mpilibrarytest"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // fallbacks returns what runs where an algorithm must not: something that is

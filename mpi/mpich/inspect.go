@@ -7,7 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // Inspect implements mpi.Measurable: device and algorithms stand in the library's file.

@@ -11,7 +11,7 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // Leaves of nonblocking calls, and between two communicators, are no business of the

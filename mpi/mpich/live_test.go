@@ -18,7 +18,7 @@ import (
 	"tutti/internal/test/mpitest"
 	"tutti/internal/test/need"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 	"tutti/selection"
 )
 

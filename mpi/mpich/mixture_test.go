@@ -10,7 +10,7 @@ import (
 	"tutti/internal/test/mpilibrarytest"
 	"tutti/internal/test/mpitest"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 	"tutti/selection"
 )
 

@@ -15,7 +15,7 @@ import (
 	"tutti/internal/test/golden"
 	"tutti/internal/test/mpilibrarytest"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
@@ -195,7 +195,7 @@ func TestOpen(t *testing.T) {
 	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, csel.ErrNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
 	}
-	tree, err := os.ReadFile("csel/trees/4.0.2.json")
+	tree, err := os.ReadFile("../csel/trees/4.0.2.json")
 	if err != nil {
 		t.Fatal(err)
 	}

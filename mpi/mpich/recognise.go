@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // Recognise implements mpi.Library. The file keeps its release beside its release

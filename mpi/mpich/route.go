@@ -6,7 +6,7 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // files are the two trees that decide, the device's first; without one it hands

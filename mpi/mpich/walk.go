@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tutti/coll"
-	"tutti/mpi/mpich/csel"
+	"tutti/mpi/csel"
 )
 
 // reach returns the algorithm that a call reaches, named by the function of the leaf:

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // Backend is what the handlers show and command. Its methods are safe for
@@ -40,9 +40,9 @@ type Backend interface {
 
 	// Problems lists those of a campaign, Selection and Predictions tell what has
 	// been learnt of one: service.ErrNotYet before that.
-	Problems(id string) ([]store.Problem, error)
-	Selection(ctx context.Context, id string, p store.Problem) (service.Selection, error)
-	Predictions(ctx context.Context, id string, p store.Problem) ([]service.Prediction, error)
+	Problems(id string) ([]journal.Problem, error)
+	Selection(ctx context.Context, id string, p journal.Problem) (service.Selection, error)
+	Predictions(ctx context.Context, id string, p journal.Problem) ([]service.Prediction, error)
 	Compare(ctx context.Context, a, b string) (service.Comparison, error)
 
 	Files(id string) ([]service.File, error)

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
-var bcast = store.Problem{Library: "mpich", Collective: "bcast"}
+var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
 
 // fake is a service without processes: campaigns in memory, one problem each.
 type fake struct {
@@ -163,7 +163,7 @@ func (f *fake) NodeHours() service.NodeHours {
 
 func (f *fake) Rounds(id string) ([]service.Round, error) {
 	_, err := f.Campaign(id)
-	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.Asked{{Candidate: candidate(1), Reason: &store.Reason{Doubt: 0.1}}}}}, err
+	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.Asked{{Candidate: candidate(1), Reason: &journal.Reason{Doubt: 0.1}}}}}, err
 }
 
 func candidate(i int) coll.Candidate {
@@ -198,7 +198,7 @@ func (f *fake) measure(n int) {
 
 func (f *fake) Curve(id string) ([]service.CurvePoint, error) {
 	_, err := f.Campaign(id)
-	return []service.CurvePoint{{Problem: bcast, Evaluation: store.Evaluation{Round: 1, Slowdown: 1.2}}}, err
+	return []service.CurvePoint{{Problem: bcast, Evaluation: journal.Evaluation{Round: 1, Slowdown: 1.2}}}, err
 }
 
 func (f *fake) Jobs(id string) ([]service.Job, error) {
@@ -206,12 +206,12 @@ func (f *fake) Jobs(id string) ([]service.Job, error) {
 	return nil, err
 }
 
-func (f *fake) Problems(id string) ([]store.Problem, error) {
+func (f *fake) Problems(id string) ([]journal.Problem, error) {
 	_, err := f.Campaign(id)
-	return []store.Problem{bcast, {Library: "openmpi", Collective: "bcast"}}, err
+	return []journal.Problem{bcast, {Library: "openmpi", Collective: "bcast"}}, err
 }
 
-func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service.Selection, error) {
+func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (service.Selection, error) {
 	if _, err := f.Campaign(id); err != nil {
 		return service.Selection{}, err
 	}
@@ -221,7 +221,7 @@ func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service
 	return service.Selection{Problem: p, Round: 3, Choices: []service.Choice{{Nodes: 2, PPN: 4, Bytes: 8, Algorithm: "binomial"}}}, nil
 }
 
-func (f *fake) Predictions(_ context.Context, id string, p store.Problem) ([]service.Prediction, error) {
+func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]service.Prediction, error) {
 	if _, err := f.Campaign(id); err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // Lists are objects, so that they can grow fields.
@@ -92,7 +92,7 @@ func (a *API) resultRoutes() {
 	getList[jobList](a, "jobs", "The jobs of a campaign", a.backend.Jobs)
 	get(a, "/campaigns/{id}/selection", "selection", "What is chosen at every point", a.selection)
 	get(a, "/campaigns/{id}/predictions", "predictions", "The time of every algorithm at every point", func(ctx context.Context, in *oneProblem) (*body[predictionList], error) {
-		p, err := a.backend.Predictions(ctx, in.ID, store.Problem{Library: in.Library, Collective: coll.Collective(in.Collective)})
+		p, err := a.backend.Predictions(ctx, in.ID, journal.Problem{Library: in.Library, Collective: coll.Collective(in.Collective)})
 		return reply(a, predictionList{list(p)}, err)
 	})
 	get(a, "/compare", "compare", "Two campaigns side by side: what each chooses and what that takes", func(ctx context.Context, in *pair) (*body[service.Comparison], error) {

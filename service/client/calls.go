@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // Version returns the version of the service.
@@ -135,18 +135,18 @@ func (c *Client) Jobs(ctx context.Context, id string) ([]service.Job, error) {
 
 // Selection returns what is chosen at every point, for the problems that match:
 // an empty library or collective matches all.
-func (c *Client) Selection(ctx context.Context, id string, p store.Problem) ([]service.Selection, error) {
+func (c *Client) Selection(ctx context.Context, id string, p journal.Problem) ([]service.Selection, error) {
 	v, err := get[struct{ Selections []service.Selection }](ctx, c, problemQuery(p), "campaigns", id, "selection")
 	return v.Selections, err
 }
 
 // Predictions returns the time of every algorithm at every point of a problem.
-func (c *Client) Predictions(ctx context.Context, id string, p store.Problem) ([]service.Prediction, error) {
+func (c *Client) Predictions(ctx context.Context, id string, p journal.Problem) ([]service.Prediction, error) {
 	v, err := get[struct{ Predictions []service.Prediction }](ctx, c, problemQuery(p), "campaigns", id, "predictions")
 	return v.Predictions, err
 }
 
-func problemQuery(p store.Problem) url.Values {
+func problemQuery(p journal.Problem) url.Values {
 	query := url.Values{}
 	if p.Library != "" {
 		query.Set("library", p.Library)

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"tutti/journal"
 	"tutti/service"
 	"tutti/service/client"
-	"tutti/store"
 )
 
 // scripted answers requests one after another with the handlers, the last one again.
@@ -238,9 +238,9 @@ func TestCalls(t *testing.T) {
 	check("Curve", fmt.Sprint(curve[0].Round), err, "3")
 	jobs, err := c.Jobs(ctx, "a")
 	check("Jobs", jobs[0].Name, err, "j")
-	sel, err := c.Selection(ctx, "a", store.Problem{})
+	sel, err := c.Selection(ctx, "a", journal.Problem{})
 	check("Selection", fmt.Sprint(sel[0].Round), err, "3")
-	pred, err := c.Predictions(ctx, "a", store.Problem{Library: "mpich", Collective: "bcast"})
+	pred, err := c.Predictions(ctx, "a", journal.Problem{Library: "mpich", Collective: "bcast"})
 	check("Predictions", fmt.Sprint(pred[0].Nodes), err, "3")
 	drift, err := c.Compare(ctx, "a", "b")
 	check("Compare", drift.A, err, "a")

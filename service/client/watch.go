@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	// before it is taken for dead.
 	silence = time.Minute
 	// maxEvent is the longest line of a stream, bytes: the data are a line of a journal.
-	maxEvent = store.MaxLine + 16
+	maxEvent = journal.MaxLine + 16
 )
 
 // stopError is what ends a Watch: no connection, or the caller's function said so.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"tutti/journal"
 	"tutti/service"
 	"tutti/service/api"
-	"tutti/store"
 )
 
 // fake is a service whose campaigns follow a script: each line of a journal comes after
@@ -112,7 +112,7 @@ func (f *fake) line(p *played, l scripted) {
 	p.Progress = l.progress
 	f.mu.Unlock()
 	p.row.add(l.kind, l.data)
-	if l.kind == string(store.KindEvaluation) || l.kind == string(store.KindStop) {
+	if l.kind == string(journal.KindEvaluation) || l.kind == string(journal.KindStop) {
 		f.tell(p)
 	}
 }
@@ -232,9 +232,9 @@ func (f *fake) NodeHours() service.NodeHours {
 	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Promised: 26.2, Left: 10, Until: begun.Add(14 * time.Hour)}
 }
 
-func (f *fake) Problems(string) ([]store.Problem, error) { return problems, nil }
+func (f *fake) Problems(string) ([]journal.Problem, error) { return problems, nil }
 
-func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service.Selection, error) {
+func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (service.Selection, error) {
 	if f.broken.Add(-1) >= 0 {
 		return service.Selection{}, errors.New("not now")
 	}
@@ -248,7 +248,7 @@ func (f *fake) Selection(_ context.Context, id string, p store.Problem) (service
 	return service.Selection{Problem: p, Round: c.row.len(), Choices: c.script.choices(p, c.row.len())}, nil
 }
 
-func (f *fake) Predictions(_ context.Context, id string, p store.Problem) ([]service.Prediction, error) {
+func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]service.Prediction, error) {
 	if f.broken.Add(-1) >= 0 {
 		return nil, errors.New("not now")
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/service"
-	"tutti/store"
 )
 
 // problems of every script, two libraries of two collectives.
-var problems = []store.Problem{
+var problems = []journal.Problem{
 	{Library: "mpich", Collective: coll.Bcast}, {Library: "mpich", Collective: coll.Allreduce},
 	{Library: "openmpi", Collective: coll.Bcast}, {Library: "openmpi", Collective: coll.Allreduce},
 }
@@ -65,7 +65,7 @@ func sizes() (out []int64) {
 	return out[:len(out)-1]
 }
 
-func (s *script) seconds(p store.Problem, algorithm string, nodes, ppn int, bytes int64) float64 {
+func (s *script) seconds(p journal.Problem, algorithm string, nodes, ppn int, bytes int64) float64 {
 	all := float64(nodes * ppn)
 	a, b := 1.6e-6, 2.4e-10*s.drift*(1+0.4*math.Log2(float64(ppn)))
 	if p.Library == "openmpi" {
@@ -78,7 +78,7 @@ func (s *script) seconds(p store.Problem, algorithm string, nodes, ppn int, byte
 }
 
 // shipped is what the library runs by itself.
-func shipped(p store.Problem, processes int, bytes int64) string {
+func shipped(p journal.Problem, processes int, bytes int64) string {
 	names := slices.Sorted(maps.Keys(times[p.Collective]))
 	if bytes >= 8<<10 && processes > 16 {
 		return names[1]
@@ -86,7 +86,7 @@ func shipped(p store.Problem, processes int, bytes int64) string {
 	return names[0]
 }
 
-func algorithms(p store.Problem) []string {
+func algorithms(p journal.Problem) []string {
 	return append(slices.Sorted(maps.Keys(times[p.Collective])), "library_default")
 }
 
@@ -97,8 +97,8 @@ func newScript(name string, drift float64) *script {
 		`"stop":{"slowdown":1.03,"mistakes":0.05,"mistake_threshold":0.1,"machine_time":5400000000000}}`)
 	header := struct {
 		Kind string `json:"kind"`
-		store.Header
-	}{"header", store.Header{Schema: store.Schema, Campaign: name, ID: "a1b2c3d4", Version: "0.3.0", Created: begun, Seed: 1, Spec: spec}}
+		journal.Header
+	}{"header", journal.Header{Schema: journal.Schema, Campaign: name, ID: "a1b2c3d4", Version: "0.3.0", Created: begun, Seed: 1, Spec: spec}}
 	s.line("header", header)
 	ends := []int{14, 18, 12, 20}
 	for round := 1; round <= slices.Max(ends); round++ {
@@ -108,11 +108,11 @@ func newScript(name string, drift float64) *script {
 			}
 		}
 	}
-	s.record(store.Record{Kind: store.KindStop, Stop: "converged", Note: "all problems"})
+	s.record(journal.Record{Kind: journal.KindStop, Stop: "converged", Note: "all problems"})
 	return s
 }
 
-func (s *script) record(r store.Record) {
+func (s *script) record(r journal.Record) {
 	r.Time = begun.Add(time.Duration(len(s.lines)) * 1100 * time.Millisecond)
 	s.line(string(r.Kind), r)
 }
@@ -128,9 +128,9 @@ func (s *script) line(kind string, v any) {
 
 // round asks for candidates in one job, measures them, one failing now and then, and
 // judges.
-func (s *script) round(p store.Problem, round, last int) {
+func (s *script) round(p journal.Problem, round, last int) {
 	const batch = 6
-	r := store.Record{Problem: p, Round: round, Kind: store.KindBatch}
+	r := journal.Record{Problem: p, Round: round, Kind: journal.KindBatch}
 	for range batch {
 		names := algorithms(p)
 		a, err := coll.ParseAlgorithm(names[s.random.IntN(len(names))])
@@ -144,7 +144,7 @@ func (s *script) round(p store.Problem, round, last int) {
 		point := coll.Point{Collective: p.Collective, Nodes: pick(s.random, nodeCounts), PPN: pick(s.random, ppns), MsgBytes: pick(s.random, sizes())}
 		r.Batch = append(r.Batch, coll.Candidate{Point: point, Algorithm: a})
 		doubt := 0.3 * s.random.Float64() / float64(round)
-		r.Reasons = append(r.Reasons, store.Reason{Doubt: doubt, Spares: doubt / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
+		r.Reasons = append(r.Reasons, journal.Reason{Doubt: doubt, Spares: doubt / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
 	}
 	s.progress.Rounds++
 	s.record(r)
@@ -152,14 +152,14 @@ func (s *script) round(p store.Problem, round, last int) {
 	s.judge(p, round, last)
 }
 
-func (s *script) job(r store.Record) {
+func (s *script) job(r journal.Record) {
 	job := coll.Job{
 		Name: fmt.Sprintf("tutti-a1b2c3d4-%s-%s-r%d-1", r.Problem.Library, r.Problem.Collective, r.Round), State: coll.JobIntended,
 		Carries: []int{0, 1, 2, 3, 4, 5}, Nodes: 32, LimitSeconds: 600,
 	}
 	s.progress.Jobs++
 	tell := func(j coll.Job) {
-		s.record(store.Record{Kind: store.KindJob, Problem: r.Problem, Round: r.Round, Job: &j})
+		s.record(journal.Record{Kind: journal.KindJob, Problem: r.Problem, Round: r.Round, Job: &j})
 	}
 	tell(job)
 	job.State, job.ID = coll.JobSubmitted, fmt.Sprint(4100+len(s.lines))
@@ -173,7 +173,7 @@ func (s *script) job(r store.Record) {
 			t.State, t.Phase, t.Error = coll.TrialFailed, "run", "killed after 60 s"
 			s.progress.FailedTrials++
 		}
-		s.record(store.Record{Kind: store.KindTrial, Problem: r.Problem, Round: r.Round, Trial: &t})
+		s.record(journal.Record{Kind: journal.KindTrial, Problem: r.Problem, Round: r.Round, Trial: &t})
 		s.measured[key(r.Problem, c.Algorithm.String(), c.Nodes, c.PPN, c.MsgBytes)] = len(s.lines)
 	}
 	job.State, job.Outcome, job.Spent = coll.JobEnded, coll.JobCompleted, coll.Spent{Queue: 11 + 30*s.random.Float64(), Launch: 4, Measure: 20}
@@ -181,9 +181,9 @@ func (s *script) job(r store.Record) {
 	tell(job)
 }
 
-func (s *script) judge(p store.Problem, round, last int) {
+func (s *script) judge(p journal.Problem, round, last int) {
 	left := float64(last-round) / float64(last)
-	e := store.Evaluation{
+	e := journal.Evaluation{
 		Round: round, Trials: 6 * round, Points: 5 * round, CandidateShare: 0.011 * float64(round), PointShare: 0.03 * float64(round),
 		MachineSeconds: 31*float64(round) + 4*float64(round*round)/3, Source: "predicted", Judged: 315,
 		Slowdown: 1.008 + 0.9*math.Pow(left, 3)*(0.8+0.4*s.random.Float64()), Mistakes: 0.012 + 0.5*left*left*(0.8+0.4*s.random.Float64()),
@@ -192,22 +192,22 @@ func (s *script) judge(p store.Problem, round, last int) {
 	s.progress.MachineSeconds += 31 + 8*float64(round)/3
 	s.progress.NodeSeconds = 32 * s.progress.MachineSeconds
 	s.progress.Slowdown, s.progress.Mistakes = e.Slowdown, e.Mistakes
-	s.record(store.Record{Kind: store.KindEvaluation, Problem: p, Round: round, Evaluation: &e})
+	s.record(journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &e})
 	if round == last {
 		s.progress.Converged++
-		s.record(store.Record{Kind: store.KindStop, Problem: p, Round: round, Stop: "converged"})
+		s.record(journal.Record{Kind: journal.KindStop, Problem: p, Round: round, Stop: "converged"})
 	}
 }
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
-func key(p store.Problem, algorithm string, nodes, ppn int, bytes int64) string {
+func key(p journal.Problem, algorithm string, nodes, ppn int, bytes int64) string {
 	return fmt.Sprint(p, algorithm, nodes, ppn, bytes)
 }
 
 // predictions knows every candidate exactly; what was measured in the first lines is
 // said to be.
-func (s *script) predictions(p store.Problem, lines int) (out []service.Prediction) {
+func (s *script) predictions(p journal.Problem, lines int) (out []service.Prediction) {
 	for _, nodes := range nodeCounts {
 		for _, ppn := range ppns {
 			for _, bytes := range sizes() {
@@ -227,7 +227,7 @@ func (s *script) predictions(p store.Problem, lines int) (out []service.Predicti
 }
 
 // choices are the fastest of the predictions.
-func (s *script) choices(p store.Problem, lines int) (out []service.Choice) {
+func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
 	all := s.predictions(p, lines)
 	n := len(algorithms(p))
 	for i := 0; i < len(all); i += n {

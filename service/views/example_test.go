@@ -9,9 +9,9 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/service"
 	"tutti/service/views"
-	"tutti/store"
 )
 
 // What a campaign has learnt of one problem, as the service shows it.
@@ -26,7 +26,7 @@ func ExampleJournals_Learnt() {
 		fmt.Println(err)
 		return
 	}
-	learnt, err := views.Journals{}.Learnt(context.Background(), dir, store.Problem{Library: "mpich", Collective: coll.Alltoall})
+	learnt, err := views.Journals{}.Learnt(context.Background(), dir, journal.Problem{Library: "mpich", Collective: coll.Alltoall})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,12 +54,12 @@ func tune(dir string) error {
 	if err != nil {
 		return err
 	}
-	journal, err := store.Create(dir, store.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
+	jnl, err := journal.Create(dir, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
 	if err != nil {
 		return err
 	}
-	defer journal.Close()
-	_, err = c.Run(context.Background(), &store.State{}, journal, nil)
+	defer jnl.Close()
+	_, err = c.Run(context.Background(), &journal.State{}, jnl, nil)
 	return err
 }
 

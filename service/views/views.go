@@ -16,9 +16,9 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/journal"
 	"tutti/selection"
 	"tutti/service"
-	"tutti/store"
 	"tutti/surrogate/learner"
 )
 
@@ -27,8 +27,8 @@ type Journals struct{}
 
 // Learnt implements service.Views: the selection and the predictions that concluding
 // the campaign now would give for one problem.
-func (Journals) Learnt(ctx context.Context, dir string, id store.Problem) (service.Learnt, error) {
-	contents, err := store.Read(dir)
+func (Journals) Learnt(ctx context.Context, dir string, id journal.Problem) (service.Learnt, error) {
+	contents, err := journal.Read(dir)
 	if err != nil {
 		return service.Learnt{}, err
 	}
@@ -59,7 +59,7 @@ func (Journals) Learnt(ctx context.Context, dir string, id store.Problem) (servi
 }
 
 // oneProblem makes the campaign of a journal with a single one of its problems.
-func oneProblem(contents *store.Contents, dir string, id store.Problem) (*assembly.Campaign, error) {
+func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*assembly.Campaign, error) {
 	cfg, err := config.Recall(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", dir, err)

@@ -13,9 +13,9 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/test/campaigntest"
+	"tutti/journal"
 	"tutti/service"
 	"tutti/service/views"
-	"tutti/store"
 )
 
 // ran is the folder of a small campaign that has ended.
@@ -98,7 +98,7 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 // A model that knows how sure it is tells its doubts.
 func TestLearntDoubts(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
-	learnt, err := views.Journals{}.Learnt(t.Context(), dir, store.Problem{Library: "openmpi", Collective: coll.Bcast})
+	learnt, err := views.Journals{}.Learnt(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,28 +114,28 @@ func TestLearntDoubts(t *testing.T) {
 func TestLearntFaults(t *testing.T) {
 	dir := ran(t)
 	begun := t.TempDir()
-	journal, err := os.ReadFile(filepath.Join(dir, store.FileName))
+	jnl, err := os.ReadFile(filepath.Join(dir, journal.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	header, _, _ := strings.Cut(string(journal), "\n")
-	if err := os.WriteFile(filepath.Join(begun, store.FileName), []byte(header+"\n"), 0o666); err != nil {
+	header, _, _ := strings.Cut(string(jnl), "\n")
+	if err := os.WriteFile(filepath.Join(begun, journal.FileName), []byte(header+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	moved := t.TempDir()
-	if err := os.WriteFile(filepath.Join(moved, store.FileName), []byte(strings.Replace(string(journal), "names.csv", "gone.csv", 1)), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(moved, journal.FileName), []byte(strings.Replace(string(jnl), "names.csv", "gone.csv", 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	known := store.Problem{Library: "mpich", Collective: coll.Allreduce}
+	known := journal.Problem{Library: "mpich", Collective: coll.Allreduce}
 	for _, tc := range []struct {
 		name, dir string
-		problem   store.Problem
+		problem   journal.Problem
 		want      error
 		text      string
 	}{
 		{"nothing measured", begun, known, service.ErrNotYet, "nothing was measured of mpich allreduce"},
-		{"another library", dir, store.Problem{Library: "intel", Collective: coll.Allreduce}, service.ErrNoProblem, "intel allreduce"},
-		{"another collective", dir, store.Problem{Library: "mpich", Collective: coll.Bcast}, service.ErrNoProblem, "mpich bcast"},
+		{"another library", dir, journal.Problem{Library: "intel", Collective: coll.Allreduce}, service.ErrNoProblem, "intel allreduce"},
+		{"another collective", dir, journal.Problem{Library: "mpich", Collective: coll.Bcast}, service.ErrNoProblem, "mpich bcast"},
 		{"no campaign", t.TempDir(), known, os.ErrNotExist, "no journal in "},
 		{"names that are gone", moved, known, os.ErrNotExist, "journal of " + moved + ": "},
 	} {
@@ -157,7 +157,7 @@ func TestLearntFaults(t *testing.T) {
 func BenchmarkLearnt(b *testing.B) {
 	dir := ran(b)
 	for b.Loop() {
-		if _, err := (views.Journals{}).Learnt(b.Context(), dir, store.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
+		if _, err := (views.Journals{}).Learnt(b.Context(), dir, journal.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/internal/config"
-	"tutti/store"
+	"tutti/journal"
 )
 
 // Load reads a campaign file with keys set, each as KEY=VALUE.
@@ -33,13 +33,13 @@ func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 }
 
 // Begin starts the journal of a campaign in its folder.
-func Begin(t testing.TB, cfg *config.Campaign) *store.Journal {
+func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	t.Helper()
 	spec, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := store.Create(cfg.Output, store.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
+	j, err := journal.Create(cfg.Output, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 		t.Fatal(err)
 	}
 	j := Begin(t, cfg)
-	if _, err := c.Run(t.Context(), &store.State{}, j, nil); err != nil {
+	if _, err := c.Run(t.Context(), &journal.State{}, j, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

@@ -1,0 +1,43 @@
+package imports
+
+// tiers lists the folders of Go code, lowest tier first. A folder stands for the
+// packages below it that are not listed themselves. A package imports packages of its own
+// tier and of lower ones.
+var tiers = []struct {
+	name    string
+	folders []string
+}{
+	{"core", []string{ // values in, values out: no clock, no files, no MPI
+		"coll", "metrics", "preprocess", "surrogate", "hpo", "selection", "topology",
+		"internal/binfile", "internal/robust", "internal/version", "internal/exitcode",
+	}},
+	{"drivers", []string{ // machines, libraries, files
+		"activelearn", "benchrunner", "csource", "journal", "mpi", "topology/discover",
+	}},
+	{"applications", []string{
+		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "online", "report", "service", "verify",
+	}},
+	{"test helpers", []string{"internal/test"}},
+}
+
+// reserved names what few packages may import. A pattern ending in ... stands for
+// all that begins so. The importers are folders and what lies below them.
+var reserved = []struct {
+	pattern   string
+	importers []string
+	tests     bool // test files anywhere may import it
+}{
+	{pattern: "tutti/benchrunner/...", importers: []string{"campaign/assembly", "doctor", "internal/lab"}, tests: true},
+	{pattern: "tutti/mpi/mpich", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
+	{pattern: "tutti/csource/test", importers: []string{"internal/test"}, tests: true},
+	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
+	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
+	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again
+	{pattern: "github.com/c-bata/...", importers: []string{"hpo"}},
+	{pattern: "github.com/go-gota/...", importers: []string{"preprocess"}},
+	{pattern: "github.com/spf13/...", importers: []string{"internal/config", "cmd"}},
+}

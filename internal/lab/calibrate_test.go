@@ -1,0 +1,160 @@
+package lab_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/internal/test/synthetic"
+	"tutti/metrics"
+)
+
+// setOf is the synthetic machine's broadcast on a few points, a run costing 100 calls.
+func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab.Set {
+	t.Helper()
+	var points []coll.Point
+	for _, nodes := range []int{2, 4, 8, 16} {
+		for size := int64(8); size <= 1<<17; size *= 8 {
+			points = append(points, coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: size})
+		}
+	}
+	ms := synthetic.Measurements(points)
+	for i := range ms {
+		ms[i].CostSeconds = 100 * ms[i].Seconds
+	}
+	set, err := lab.NewSet("synthetic", change(ms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// A point whose algorithms were recorded nowhere else is one where nothing can be chosen
+// before they are measured there.
+func TestCalibrateWhereNothingIsKnown(t *testing.T) {
+	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement {
+		last := ms[len(ms)-1].Point
+		var out []coll.Measurement
+		for _, m := range ms {
+			if m.Point == last {
+				m.Algorithm.Name += "_alone"
+			}
+			out = append(out, m)
+		}
+		return out
+	})
+	opt := lab.DefaultOptions()
+	opt.Trees = 10
+	c, err := lab.Calibrate(context.Background(), set, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Stopped || c.Mistakes >= 0.05 || c.Evaluations < 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Where all times of a round are off together stops are right: what jobs do is learnt.
+func TestDisturbedJobs(t *testing.T) {
+	sets, _, err := lab.Load([]string{"../../data/simgrid/D_allgather.csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := lab.DefaultOptions()
+	opt.JobNoise = 0.1
+	stopped, right := 0, 0
+	for _, seed := range lab.Seeds(1, 6) {
+		c, err := lab.Calibrate(context.Background(), sets[0], "regret", seed, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Stopped {
+			stopped++
+		}
+		if c.Stopped && c.Good {
+			right++
+		}
+	}
+	if stopped < 4 || right < stopped-1 {
+		t.Errorf("%d of 6 stopped, %d of them right: want 4, and all but one", stopped, right)
+	}
+}
+
+// A replay judged by predictions is the same again, does not depend on the number of
+// workers, and is not replayed when it is known.
+func TestCalibrations(t *testing.T) {
+	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
+	opt := lab.DefaultOptions()
+	opt.Trees, opt.Batch.Candidates = 10, 20
+	design := lab.CalibrationDesign{Sets: []lab.Set{set}, Strategy: "random", Seeds: lab.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}
+	first, err := lab.Calibrations(context.Background(), design, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range first {
+		if c.Evaluations == 0 || c.Covered > c.Evaluations || !c.Stopped || c.StopShare <= 0 || c.StopShare > 1 || c.FirstSeconds == 0 {
+			t.Errorf("calibration %+v", c)
+		}
+	}
+	opt.Workers, design.Known = 2, first[:1]
+	fresh := 0
+	again, err := lab.Calibrations(context.Background(), design, opt, func(c lab.Calibration) error {
+		fresh++
+		return nil
+	})
+	if err != nil || fresh != 1 {
+		t.Fatalf("%d replayed, %v, want the one that is not known", fresh, err)
+	}
+	for i := range again {
+		again[i].WallSeconds, first[i].WallSeconds = 0, 0
+		if again[i] != first[i] {
+			t.Errorf("again %+v, first %+v", again[i], first[i])
+		}
+	}
+	opt.Borne, design.Known = metrics.BorneRule{Memory: 8, Level: 0.5}, nil
+	bold, err := lab.Calibrations(context.Background(), design, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range bold {
+		if c.StopSeconds > first[i].StopSeconds || c == first[i] {
+			t.Errorf("with medians for upper ends %+v, with 95 %% quantiles %+v", c, first[i])
+		}
+	}
+}
+
+func TestWriteCalibration(t *testing.T) {
+	all := []lab.Calibration{
+		{Data: "a", Noise: 0.01, FirstSeconds: 1, HeldSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
+		{Data: "a", Noise: 0.01, FirstSeconds: 1, HeldSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
+		{Data: "b", Noise: 0.02, Tail: 0.02, FirstSeconds: 1, HeldSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
+	}
+	var b strings.Builder
+	if err := lab.WriteCalibration(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, line := range strings.Split(b.String(), "\n") {
+		fields := strings.Split(strings.ReplaceAll(line, " %", "%"), "  ")
+		var kept []string
+		for _, f := range fields {
+			if f = strings.TrimSpace(f); f != "" {
+				kept = append(kept, f)
+			}
+		}
+		if len(kept) > 0 {
+			rows[kept[0]] = kept[1:]
+		}
+	}
+	for name, want := range map[string]string{
+		"a":                        "2 2 50.0% 70.0% 3.00 2.83 1.50 1.41 4.0% 6.0%",
+		"noise 2% and outliers 2%": "1 0 – 100.0% 8.00 8.00 4.00 4.00 – –",
+		"all":                      "3 2 50.0% 76.0% 4.00 4.00 2.00 2.00 4.0% 6.0%",
+	} {
+		if got := strings.Join(rows[name], " "); got != want {
+			t.Errorf("row %q: %q, want %q\n%s", name, got, want, b.String())
+		}
+	}
+}

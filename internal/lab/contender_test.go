@@ -1,0 +1,80 @@
+package lab_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/surrogate/learner"
+)
+
+// A rival as published is what its strategy is without a model for all, whatever model the
+// others have; own-stop is the replay that judges itself.
+func TestContenders(t *testing.T) {
+	s, opt := set(t, "one", coll.Bcast), options()
+	opt.ToShare = 0
+	plain, err := replay(s, "uncertainty", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Model, opt.Alike = learner.GaussianProcess, true
+	names := []string{"fact", "uncertainty", "own-stop"}
+	all, err := lab.Compare(context.Background(), design([]lab.Set{s}, names, lab.Seeds(1, 1)), opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Strategy = "fact"
+	if diff := cmp.Diff(lines(t, []lab.Outcome{plain}), lines(t, all[:1])); diff != "" {
+		t.Error(diff)
+	}
+	plain.Strategy = "uncertainty"
+	if lines(t, []lab.Outcome{plain}) == lines(t, all[1:2]) {
+		t.Error("the model and the beginning change nothing")
+	}
+	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all[2]; got.MachineSeconds != c.StopSeconds || got.Converged != (c.Stopped && c.Good) || got.Slowdown != c.Slowdown {
+		t.Errorf("own-stop %+v, calibration %+v", got, c)
+	}
+	if _, err := lab.ParseStrategies("regret,fact,own-stop,acclaim,random-published"); err != nil {
+		t.Error(err)
+	}
+	if _, err := lab.ParseStrategies("nobody"); err == nil || !strings.Contains(err.Error(), "own-stop") {
+		t.Errorf("an unknown name: %v", err)
+	}
+	for _, name := range lab.Contenders() {
+		if _, err := activelearn.New(name, activelearn.Options{}); err == nil {
+			t.Errorf("%s is a strategy and a contender", name)
+		}
+	}
+}
+
+// A calibration is broken off where its predictions are too late; own-stop goes on to its end.
+func TestOwnStopRunsOn(t *testing.T) {
+	s, opt := set(t, "one", coll.Bcast), options()
+	opt.ToShare, opt.Criteria.Mistakes = 0, 1e-4
+	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Stopped || c.HeldSeconds == 0 {
+		t.Fatalf("calibration %+v: want one that is broken off", c)
+	}
+	all, err := lab.Compare(context.Background(), design([]lab.Set{s}, []string{"own-stop"}, lab.Seeds(1, 1)), opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all[0]; got.MachineSeconds <= c.StopSeconds || got.Stop != "right" || !got.Converged {
+		t.Errorf("own-stop %+v, broken off after %g s", got, c.StopSeconds)
+	}
+}

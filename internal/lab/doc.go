@@ -1,0 +1,26 @@
+// Package lab replays recorded measurements under strategies and says what
+// each of them needed: the machine time and the share of the candidates until the
+// selection was good enough, and how good it was on the way. Selections are compared
+// with the recorded set itself, complete and without noise. Calibrate holds campaigns
+// that end by their own predictions against that truth.
+//
+// Versus puts one strategy beside the others in one table: data sets by prices of
+// launches, with ratios and their geometric means.
+//
+// It also draws the figures by which Wilkins et al., "A FACT-based Approach"
+// (ExaMPI 2021), compare autotuners, on whatever data it is given.
+//
+//	sets, warnings, err := evaluate.Load([]string{"data/simgrid/C_bcast.csv"})
+//	if err != nil {
+//		return err
+//	}
+//	design := evaluate.Design{
+//		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: evaluate.Seeds(1, 5),
+//		Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
+//	}
+//	outcomes, err := evaluate.Compare(ctx, design, evaluate.DefaultOptions(), nil)
+//	if err != nil {
+//		return err
+//	}
+//	err = evaluate.WriteText(os.Stdout, outcomes, warnings)
+package lab

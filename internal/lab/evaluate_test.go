@@ -1,0 +1,530 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/internal/test/golden"
+	"tutti/internal/test/synthetic"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// small is the synthetic machine at 54 points. The collective may be any: the
+// machine does not look at it.
+func small(t testing.TB, c coll.Collective) []coll.Measurement {
+	t.Helper()
+	g := coll.Grid{Nodes: []int{2, 4, 8, 16, 32, 64}, PPN: []int{1, 8}}
+	for size := int64(64); size <= 1<<21; size *= 8 {
+		g.MsgBytes = append(g.MsgBytes, size)
+	}
+	points, err := g.Points(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return synthetic.Measurements(points)
+}
+
+func set(t testing.TB, data string, c coll.Collective) lab.Set {
+	t.Helper()
+	s, err := lab.NewSet(data, small(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func options() lab.Options {
+	o := lab.DefaultOptions()
+	o.Trees = 10
+	return o
+}
+
+// design is one of launches that cost nothing.
+func design(sets []lab.Set, strategies []string, seeds []uint64) lab.Design {
+	return lab.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.Launch{options().Launch}}
+}
+
+// lines are outcomes as a script reads them, without the time on the clock.
+func lines(t *testing.T, outcomes []lab.Outcome) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, o := range outcomes {
+		o.WallSeconds = 0
+		if err := json.NewEncoder(&b).Encode(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// replay is the outcome of one set under one strategy with one seed.
+func replay(s lab.Set, strategy string, seed uint64, opt lab.Options) (lab.Outcome, error) {
+	outcomes, err := lab.Compare(context.Background(), lab.Design{
+		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.Launch{opt.Launch},
+	}, opt, nil)
+	if err != nil {
+		return lab.Outcome{}, err
+	}
+	return outcomes[0], nil
+}
+
+func TestWorkersDoNotChangeAnything(t *testing.T) {
+	sets := []lab.Set{set(t, "one", coll.Bcast), set(t, "two", coll.Reduce)}
+	var want string
+	for _, workers := range []int{1, 2, 5} {
+		opt := options()
+		opt.Workers = workers
+		var emitted []lab.Outcome
+		outcomes, err := lab.Compare(context.Background(), design(sets, activelearn.Names(), lab.Seeds(3, 1)), opt,
+			func(o lab.Outcome) error {
+				emitted = append(emitted, o)
+				return nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := lines(t, outcomes)
+		if got != lines(t, emitted) {
+			t.Errorf("%d workers: emitted in another order than returned", workers)
+		}
+		if want == "" {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d workers:\n%s", workers, diff)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	sets := []lab.Set{set(t, "b", coll.Bcast), set(t, "a", coll.Bcast)}
+	outcomes, err := lab.Compare(context.Background(), design(sets, []string{"uncertainty", "random"}, lab.Seeds(7, 2)), options(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range outcomes {
+		got = append(got, strings.Join([]string{o.Data, o.Strategy, string(rune('0' + o.Seed))}, " "))
+	}
+	want := []string{
+		"b uncertainty 7", "b uncertainty 8", "b random 7", "b random 8",
+		"a uncertainty 7", "a uncertainty 8", "a random 7", "a random 8",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFieldNames(t *testing.T) {
+	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, v any, want ...string) {
+		t.Helper()
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := json.NewDecoder(bytes.NewReader(text))
+		var got []string
+		depth, key := 0, false
+		for {
+			token, err := fields.Token()
+			if err != nil {
+				break
+			}
+			switch v := token.(type) {
+			case json.Delim:
+				if v == '{' || v == '[' {
+					depth++
+				} else {
+					depth--
+				}
+				key = depth == 1
+				continue
+			case string:
+				if depth == 1 && key {
+					got = append(got, v)
+				}
+			}
+			key = depth == 1 && !key
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", what, diff)
+		}
+	}
+	check("outcome", o,
+		"data", "collective", "strategy", "launch", "seed", "converged", "machine_seconds", "machine_share", "point_share",
+		"slowdown", "accuracy", "mistakes", "rounds", "wall_seconds",
+		"stop", "points", "candidates", "noise", "at", "curve")
+	check("mark", o.At[0], "share", "machine_seconds", "machine_share",
+		"slowdown", "accuracy", "mistakes", "r2", "p95_slowdown", "worst_slowdown")
+	check("step", o.Curve[0], "round", "point_share", "machine_seconds", "machine_share", "slowdown", "accuracy", "mistakes")
+}
+
+// The figures until convergence are those of one evaluation of the curve, the
+// third in a row that meets the criteria.
+func TestConvergence(t *testing.T) {
+	for _, strategy := range activelearn.Names() {
+		t.Run(strategy, func(t *testing.T) {
+			opt := options()
+			s := set(t, "one", coll.Bcast)
+			o, err := replay(s, strategy, 1, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, held := -1, 0
+			for i, step := range o.Curve {
+				if step.Slowdown < 1.03 && step.Mistakes < 0.05 {
+					held++
+				} else {
+					held = 0
+				}
+				if held == 3 {
+					at = i
+					break
+				}
+			}
+			if at < 0 || !o.Converged {
+				t.Fatalf("converged %v, third good evaluation in a row at %d of %d", o.Converged, at, len(o.Curve))
+			}
+			want := o.Curve[at]
+			got := lab.Step{
+				Round: o.Rounds, PointShare: o.PointShare, MachineSeconds: o.MachineSeconds, MachineShare: o.MachineShare,
+				Slowdown: o.Slowdown, Accuracy: o.Accuracy, Mistakes: o.Mistakes,
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if last := o.Curve[len(o.Curve)-1]; last.PointShare < 0.5 {
+				t.Errorf("ended with %g of the candidates, want half of them", last.PointShare)
+			}
+			if o.MachineShare <= 0 || o.MachineShare > 1 {
+				t.Errorf("machine share %g without a price of launches, want in (0, 1]", o.MachineShare)
+			}
+		})
+	}
+}
+
+func TestNeverConverges(t *testing.T) {
+	opt := options()
+	opt.Criteria.Slowdown = 1.000001
+	o, err := replay(set(t, "one", coll.Bcast), "random", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Converged || o.Stop != string(activelearn.SpaceExhausted) || o.PointShare != 1 || o.Rounds != len(o.Curve) {
+		t.Errorf("converged %v, stop %q, share %g after %d of %d rounds, want the end of an exhausted space",
+			o.Converged, o.Stop, o.PointShare, o.Rounds, len(o.Curve))
+	}
+}
+
+func TestMarks(t *testing.T) {
+	o, err := replay(set(t, "one", coll.Bcast), "random", 1, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range o.At {
+		if m.Share != lab.Shares[i] {
+			t.Errorf("mark %d is at %g, want %g", i, m.Share, lab.Shares[i])
+		}
+		if i > 0 && m.MachineSeconds < o.At[i-1].MachineSeconds {
+			t.Errorf("%g of the candidates cost %g s, less than fewer of them", m.Share, m.MachineSeconds)
+		}
+		if m.Slowdown < 1 || m.Worst < m.P95 || m.Accuracy+m.Mistakes > 1 {
+			t.Errorf("impossible metrics at %g: %+v", m.Share, m.Quality)
+		}
+	}
+	if first, last := o.At[0], o.At[len(o.At)-1]; last.Slowdown > first.Slowdown {
+		t.Errorf("slowdown %g with half of the candidates, %g with 1 %%", last.Slowdown, first.Slowdown)
+	}
+}
+
+// A launch that is paid for every candidate makes all training sets dearer by the
+// same price for each candidate.
+func TestLaunchPrice(t *testing.T) {
+	s := set(t, "one", coll.Bcast)
+	free, err := s.Exhaustive(options().Launch, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt := options()
+	opt.Launch.Seconds = 2
+	paid, err := s.Exhaustive(opt.Launch, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := free + 2*float64(s.Space.Size()); paid < want*0.999999 || paid > want*1.000001 {
+		t.Errorf("measuring everything takes %g s, want %g", paid, want)
+	}
+}
+
+// Side by side on as many nodes as the widest layout has, measuring everything takes
+// less time; on fewer nodes the data cannot be replayed.
+func TestSideBySide(t *testing.T) {
+	s := set(t, "one", coll.Bcast)
+	widest := 0
+	for _, p := range s.Space.Points() {
+		widest = max(widest, p.Nodes)
+	}
+	launch := benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 1}
+	one, err := s.Exhaustive(launch, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := s.Exhaustive(launch, widest)
+	if err != nil || !(side < one) {
+		t.Errorf("side by side %g s, %v; one after another %g s", side, err, one)
+	}
+	opt := options()
+	opt.Nodes = widest - 1
+	if _, err := s.Exhaustive(launch, opt.Nodes); err == nil {
+		t.Errorf("%d nodes hold layouts of %d", opt.Nodes, widest)
+	}
+	opt.Nodes = widest
+	opt.Launch = launch
+	o, err := replay(s, "random", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if share := o.MachineSeconds / side; math.Abs(share-o.MachineShare) > 1e-9 {
+		t.Errorf("machine share %g, want %g of what measuring everything side by side takes", o.MachineShare, share)
+	}
+}
+
+func TestNewSetRefuses(t *testing.T) {
+	ms := small(t, coll.Bcast)
+	free := slices.Clone(ms)
+	for i := range free {
+		free[i].CostSeconds = 0
+	}
+	var single []coll.Measurement
+	for _, m := range ms {
+		if m.Algorithm == ms[0].Algorithm {
+			single = append(single, m)
+		}
+	}
+	tests := []struct {
+		name string
+		ms   []coll.Measurement
+		want string
+	}{
+		{name: "nothing", want: "no measurements"},
+		{name: "two collectives", ms: slices.Concat(ms, small(t, coll.Reduce)), want: "want one collective"},
+		{name: "one algorithm", ms: single, want: "nothing to select"},
+		{name: "no costs", ms: free, want: "costs are all zero"},
+		{name: "twice", ms: slices.Concat(ms, ms[:1]), want: "recorded twice"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := lab.NewSet("x", tc.ms)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("NewSet = %v, want an error with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A set of recorded repetitions is judged by their medians, and each seed draws its own.
+func TestSetOfRepetitions(t *testing.T) {
+	var runs []coll.Measurement
+	for _, m := range small(t, coll.Bcast) {
+		for rep, factor := range []float64{1, 1.5, 0.9} {
+			r := m
+			r.Rep, r.Seconds = rep+1, m.Seconds*factor
+			runs = append(runs, r)
+		}
+	}
+	s, err := lab.NewSet("runs", runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := lab.NewSet("once", small(t, coll.Bcast))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Truth, once.Truth) {
+		t.Error("the truth is not that of the repetitions of factor 1, the medians")
+	}
+	opt := options()
+	opt.Noise = 0
+	at := func(seed uint64) lab.Outcome {
+		o, err := replay(s, "random", seed, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.WallSeconds = 0
+		return o
+	}
+	if diff := cmp.Diff(at(1), at(1)); diff != "" {
+		t.Errorf("the same seed twice:\n%s", diff)
+	}
+	if last := at(1).At; last[len(last)-1].Slowdown == 1 {
+		t.Error("choices by single repetitions lose nothing beside the medians: nothing was drawn")
+	}
+}
+
+// Disturbed jobs reach the replays, and a file of outcomes knows that they were.
+func TestJobNoise(t *testing.T) {
+	s := set(t, "one", coll.Bcast)
+	opt := options()
+	quiet, err := replay(s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "kept.jsonl")
+	kept, err := lab.KeepOutcomes(path, opt, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opt.JobNoise = 0.5
+	disturbed, err := replay(s, "regret", 1, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines(t, []lab.Outcome{quiet}) == lines(t, []lab.Outcome{disturbed}) {
+		t.Error("jobs that are off by 50 % change nothing")
+	}
+	if _, err := lab.KeepOutcomes(path, opt, 0); err == nil {
+		t.Error("outcomes of quiet jobs are taken for those of disturbed ones")
+	}
+	opt.JobNoise = 2
+	if err := opt.Validate(); err == nil {
+		t.Error("job noise 2: no error")
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mixed.csv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := preprocess.WriteTable(f, slices.Concat(small(t, coll.Reduce), small(t, coll.Bcast))); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sets, warnings, err := lab.Load([]string{path})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("Load = %v, warnings %v", err, warnings)
+	}
+	if len(sets) != 2 || sets[0].Data != "mixed" || sets[0].Collective != coll.Bcast || sets[1].Collective != coll.Reduce {
+		t.Errorf("Load gave %d sets, want bcast and reduce of mixed", len(sets))
+	}
+	if _, _, err := lab.Load([]string{path, path}); err == nil || !strings.Contains(err.Error(), "called mixed") {
+		t.Errorf("the same file twice: %v, want an error", err)
+	}
+	if _, _, err := lab.Load([]string{filepath.Join(dir, "none.csv")}); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name string
+		set  func(o *lab.Options)
+		want string // "" for none
+	}{
+		{name: "defaults", set: func(*lab.Options) {}},
+		{name: "slowdown", set: func(o *lab.Options) { o.Criteria.Slowdown = 1 }, want: "slowdown 1"},
+		{name: "mistakes", set: func(o *lab.Options) { o.Criteria.Mistakes = 0 }, want: "mistakes 0"},
+		{name: "patience", set: func(o *lab.Options) { o.Criteria.Patience = 0 }, want: "patience 0"},
+		{name: "batch", set: func(o *lab.Options) { o.Batch.Candidates = 0 }, want: "batch 0"},
+		{name: "growth", set: func(o *lab.Options) { o.Batch.Growth = -1 }, want: "growth -1"},
+		{name: "trees", set: func(o *lab.Options) { o.Trees = 0 }, want: "trees 0"},
+		{name: "workers", set: func(o *lab.Options) { o.Workers = 0 }, want: "workers 0"},
+		{name: "split", set: func(o *lab.Options) { o.Prior = &learner.Prior{Lengths: 1, Split: 2} }, want: "split 2"},
+		{name: "borne level", set: func(o *lab.Options) { o.Borne = metrics.BorneRule{Memory: 8} }, want: "borne level 0"},
+		{name: "borne memory", set: func(o *lab.Options) { o.Borne = metrics.BorneRule{Memory: -1, Level: 0.9} }, want: "borne memory -1"},
+		{name: "noise", set: func(o *lab.Options) { o.Noise = -0.1 }, want: "noise: -0.1"},
+		{name: "launch seconds", set: func(o *lab.Options) { o.Launch.Seconds = -1 }, want: "launch seconds: -1"},
+		{name: "launch model", set: func(o *lab.Options) { o.Launch.Model = "mpirun" }, want: "candidate, osu, native"},
+		{name: "scaling", set: func(o *lab.Options) { o.Scaling = "log" }, want: "algorithm_log10"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			o := lab.DefaultOptions()
+			tc.set(&o)
+			err := o.Validate()
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("Validate = %v, want an error with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestParseStrategies(t *testing.T) {
+	got, err := lab.ParseStrategies("jackknife, random")
+	if diff := cmp.Diff([]string{"jackknife", "random"}, got); err != nil || diff != "" {
+		t.Errorf("ParseStrategies = %v, %s", err, diff)
+	}
+	for _, bad := range []string{"", "random,", "lucky", "random,random"} {
+		if _, err := lab.ParseStrategies(bad); err == nil {
+			t.Errorf("ParseStrategies(%q) is no error", bad)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := lab.Compare(ctx, design([]lab.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), lab.Seeds(1, 2)), options(), nil)
+	if err == nil {
+		t.Error("Compare goes on although it is cancelled")
+	}
+}
+
+// Hand-made outcomes: the tables must not move with the strategies.
+func made() []lab.Outcome {
+	out := make([]lab.Outcome, 3)
+	for i := range out {
+		x := float64(i)
+		out[i] = lab.Outcome{
+			Data: "one", Collective: "bcast", Strategy: "random", Launch: "none", Seed: uint64(i + 1), Converged: i != 2,
+			MachineSeconds: 100 + x, MachineShare: 0.2 + x/10, PointShare: 0.25 + x/10, Slowdown: 1.02, Mistakes: 0.04,
+			Curve: []lab.Step{{Round: 1, PointShare: 0.1, MachineSeconds: 5.25, MachineShare: 0.01, Slowdown: 1.5, Accuracy: 0.4, Mistakes: 0.3}},
+		}
+		for _, s := range lab.Shares {
+			out[i].At = append(out[i].At, lab.Mark{Share: s, Quality: lab.Quality{Slowdown: 1 + (1-s)/10, Mistakes: (1 - s) / 4}})
+		}
+	}
+	return out
+}
+
+func TestText(t *testing.T) {
+	var b bytes.Buffer
+	if err := lab.WriteText(&b, made(), []string{"one: 2 rows left out"}); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "text.golden", b.Bytes())
+}
+
+func TestCurve(t *testing.T) {
+	var b bytes.Buffer
+	if err := lab.WriteCurve(&b, made()); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "curve.golden", b.Bytes())
+}

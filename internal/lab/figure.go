@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Figure is one of the paper's figures on our data: a table and a picture of it.
+type Figure struct {
+	Name   string
+	Title  string
+	Header []string
+	Rows   [][]string
+	panels []panel
+}
+
+var drawers = []struct {
+	name string
+	draw func(context.Context, []Set, []uint64, Options) (Figure, error)
+}{
+	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig10", fig10}, {"table4", table4},
+}
+
+// FigureNames returns what Draw knows, numbered as in Wilkins et al. (ExaMPI 2021).
+func FigureNames() []string {
+	names := make([]string, len(drawers))
+	for i, d := range drawers {
+		names[i] = d.name
+	}
+	return names
+}
+
+// ParseFigure returns name if Draw knows it. The error names what is allowed.
+func ParseFigure(name string) (string, error) {
+	if !slices.Contains(FigureNames(), name) {
+		return "", fmt.Errorf("figure %q: want one of %s", name, strings.Join(FigureNames(), ", "))
+	}
+	return name, nil
+}
+
+// Draw makes a figure from the sets, averaged over them and the seeds. Scaling
+// and, for fig10 and table4, the criteria are those of the figure; the other
+// options hold. fig10 and table4 are of one set and the first seed.
+func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	if _, err := ParseFigure(name); err != nil {
+		return Figure{}, err
+	}
+	if err := opt.Validate(); err != nil {
+		return Figure{}, err
+	}
+	if len(sets) == 0 || len(seeds) == 0 {
+		return Figure{}, fmt.Errorf("%s: want recorded data and a seed at least", name)
+	}
+	at := slices.Index(FigureNames(), name)
+	f, err := drawers[at].draw(ctx, sets, seeds, opt)
+	if err != nil {
+		return Figure{}, fmt.Errorf("%s: %w", name, err)
+	}
+	f.Name = name
+	return f, nil
+}
+
+// WriteCSV writes the table.
+func (f Figure) WriteCSV(w io.Writer) error {
+	return csv.NewWriter(w).WriteAll(append([][]string{f.Header}, f.Rows...))
+}

@@ -1,0 +1,194 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/lab"
+)
+
+func draw(t *testing.T, name string, workers int) lab.Figure {
+	t.Helper()
+	opt := options()
+	opt.Workers = workers
+	sets := []lab.Set{set(t, "one", coll.Bcast), set(t, "two_reduce", coll.Reduce)}
+	f, err := lab.Draw(context.Background(), name, sets, lab.Seeds(1, 2), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func table(t *testing.T, f lab.Figure) [][]string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll() // refuses rows of another length
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func column(rows [][]string, name string) int { return slices.Index(rows[0], name) }
+
+// Every figure gives the same table whatever the number of workers, an SVG and a
+// PNG that can be read.
+func TestFigures(t *testing.T) {
+	for _, name := range lab.FigureNames() {
+		t.Run(name, func(t *testing.T) {
+			f := draw(t, name, 1)
+			rows := table(t, f)
+			if other := table(t, draw(t, name, 2)); !slices.EqualFunc(rows, other, slices.Equal[[]string]) {
+				t.Error("two workers give another table")
+			}
+			if f.Name != name || len(rows) < 5 {
+				t.Errorf("%s has %d rows", f.Name, len(rows))
+			}
+			var picture bytes.Buffer
+			if err := f.WritePNG(&picture); err != nil {
+				t.Fatal(err)
+			}
+			image, err := png.Decode(&picture)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size := image.Bounds().Size(); size.X < 600 || size.Y < 400 {
+				t.Errorf("PNG of %v pixels, want 600x400 at least", size)
+			}
+			picture.Reset()
+			if err := f.WriteSVG(&picture); err != nil {
+				t.Fatal(err)
+			}
+			text := picture.String()
+			for d := xml.NewDecoder(&picture); ; {
+				if _, err := d.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("SVG: %v", err)
+				}
+			}
+			for _, unit := range map[string][]string{
+				"fig3": {"% of the candidates"}, "fig8": {"machine time, s"}, "fig10": {"machine time, s", "average slowdown"},
+			}[name] {
+				if !strings.Contains(text, unit) {
+					t.Errorf("SVG does not say %q", unit)
+				}
+			}
+		})
+	}
+}
+
+// The largest training set of fig3 is everything: next to no mistakes are left.
+func TestMoreTrainingIsBetter(t *testing.T) {
+	rows := table(t, draw(t, "fig3", 2))
+	mean := map[string]float64{}
+	for _, r := range rows[1:] {
+		if r[column(rows, "data")] == "all" && r[column(rows, "metric")] == "slowdown" {
+			v, err := strconv.ParseFloat(r[column(rows, "mean")], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean[r[column(rows, "share_percent")]] = v
+		}
+	}
+	if len(mean) != 7 || mean["100"] > 1.02 || mean["1"] < mean["100"] {
+		t.Errorf("average slowdown by share %v, want 7 shares, near 1 with everything", mean)
+	}
+}
+
+// A training set costs what its candidates cost, so everything costs the same
+// however it is chosen.
+func TestCollectionTime(t *testing.T) {
+	rows := table(t, draw(t, "fig8", 2))
+	want := 0.0
+	for _, c := range []coll.Collective{coll.Bcast, coll.Reduce} {
+		seconds, err := set(t, "x", c).Exhaustive(options().Launch, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += seconds
+	}
+	seen := 0
+	for _, r := range rows[1:] {
+		if r[column(rows, "share_percent")] != "100" {
+			continue
+		}
+		seen++
+		if got := r[column(rows, "machine_seconds")]; got != strconv.FormatFloat(want, 'g', 6, 64) {
+			t.Errorf("%s: everything costs %s s, want %g", r[0], got, want)
+		}
+		if r[column(rows, "meets_criteria")] != "true" {
+			t.Errorf("%s: everything measured does not meet the criteria: %v", r[0], r)
+		}
+	}
+	if seen != 3 {
+		t.Errorf("%d rows at 100 %%, want one for each of 3 series", seen)
+	}
+}
+
+func TestConvergenceFigure(t *testing.T) {
+	rows := table(t, draw(t, "fig10", 2))
+	events := map[string]int{}
+	for _, r := range rows[1:] {
+		events[r[column(rows, "event")]]++
+	}
+	if events["converged"] != 1 || events["budget ends"] > 1 {
+		t.Errorf("events %v, want one convergence and the end of the budget before it", events)
+	}
+}
+
+func TestHyperparameterTable(t *testing.T) {
+	rows := table(t, draw(t, "table4", 2))
+	if len(rows) != 21 {
+		t.Fatalf("%d rows, want a header and 20 iterations", len(rows))
+	}
+	paper := column(rows, "paper")
+	if rows[1][paper] != "1.04" || rows[2][paper] != "1.057" || rows[3][paper] != "" || rows[20][paper] != "1.019" {
+		t.Error("the paper's numbers are not in rows 1, 2 and 20")
+	}
+	for _, r := range rows[1:] {
+		if v, err := strconv.ParseFloat(r[column(rows, "true_slowdown")], 64); err != nil || v < 1 {
+			t.Errorf("iteration %s: true slowdown %q", r[0], r[column(rows, "true_slowdown")])
+		}
+	}
+}
+
+func TestDrawRefuses(t *testing.T) {
+	s := []lab.Set{set(t, "one", coll.Bcast)}
+	bad := options()
+	bad.Trees = 0
+	tests := []struct {
+		name   string
+		figure string
+		sets   []lab.Set
+		seeds  []uint64
+		opt    lab.Options
+		want   string
+	}{
+		{name: "unknown", figure: "fig6", sets: s, seeds: []uint64{1}, opt: options(), want: "want one of fig3"},
+		{name: "no data", figure: "fig3", seeds: []uint64{1}, opt: options(), want: "recorded data"},
+		{name: "no seed", figure: "fig3", sets: s, opt: options(), want: "a seed"},
+		{name: "options", figure: "fig3", sets: s, seeds: []uint64{1}, opt: bad, want: "trees 0"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := lab.Draw(context.Background(), tc.figure, tc.sets, tc.seeds, tc.opt)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("Draw = %v, want an error with %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/stat"
+
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/metrics"
+	"tutti/surrogate/learner"
+)
+
+// ModelLoss is what one model's choices lose after some measurements, by the truth and by
+// its predictions alone.
+type ModelLoss struct {
+	Data       string        `json:"data"`
+	Collective string        `json:"collective"`
+	Seed       uint64        `json:"seed"`
+	Measured   int           `json:"measured"` // candidates
+	Model      learner.Model `json:"model"`
+	Slowdown   float64       `json:"slowdown"` // mean
+	Mistakes   float64       `json:"mistakes"`
+	Loss       float64       `json:"loss"` // of both, in units of the criteria
+}
+
+// ModelDesign says which models are compared: all, on the first measurements, so many of each of
+// Sizes, of a campaign of each set with each seed.
+type ModelDesign struct {
+	Sets     []Set
+	Strategy string
+	Seeds    []uint64
+	Sizes    []int // ascending; those that a set has no room for are left out
+}
+
+// Validate reports what is wrong with the design.
+func (d ModelDesign) Validate() error {
+	for i, n := range d.Sizes {
+		if n < 2 || i > 0 && n <= d.Sizes[i-1] {
+			return fmt.Errorf("sizes %v: want numbers from 2 on, each greater than the one before", d.Sizes)
+		}
+	}
+	if len(d.Sizes) == 0 {
+		return fmt.Errorf("no sizes of training sets")
+	}
+	return nil
+}
+
+// CompareModels returns the losses by set, seed, size and model. The measurements are those
+// of a campaign whose own model is the strategy's.
+func CompareModels(ctx context.Context, d ModelDesign, opt Options) ([]ModelLoss, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	parts, err := inOrder(ctx, opt.Workers, len(d.Sets)*len(d.Seeds), func(ctx context.Context, i int) ([]ModelLoss, error) {
+		e := entry{d.Sets[i/len(d.Seeds)], d.Strategy, d.Seeds[i%len(d.Seeds)]}
+		return e.models(ctx, d.Sizes, opt)
+	}, nil)
+	return slices.Concat(parts...), err
+}
+
+// models compares the models in one campaign.
+func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLoss, error) {
+	size := e.set.Space.Size()
+	sizes = slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > size })
+	if len(sizes) == 0 {
+		return nil, nil
+	}
+	ms, err := e.first(ctx, sizes[len(sizes)-1], opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []ModelLoss
+	for _, n := range sizes {
+		for _, model := range learner.Models() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			o := opt.learner(opt.Scaling, e.seed)
+			o.Model = model
+			q, err := qualityOf(e.set, ms[:n], o)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s of %d measurements: %w", e.set.name(), model, n, err)
+			}
+			out = append(out, ModelLoss{
+				Data: e.set.Data, Collective: string(e.set.Collective), Seed: e.seed, Measured: n, Model: model,
+				Slowdown: q.Slowdown, Mistakes: q.Mistakes, Loss: opt.allowed().Loss(q.Slowdown-1, q.Mistakes),
+			})
+		}
+	}
+	return out, nil
+}
+
+// first are the measurements of a campaign judged by predictions, until there are n.
+func (e entry) first(ctx context.Context, n int, opt Options) ([]coll.Measurement, error) {
+	machine, err := e.set.machine(opt.replay(e.seed))
+	if err != nil {
+		return nil, err
+	}
+	problem := e.problem(machine)
+	problem.Inspect = func(at journal.Evaluation, _ func(coll.Point) coll.Algorithm) error {
+		if at.CandidateShare >= float64(n)/float64(e.set.Space.Size()) {
+			return errEnough
+		}
+		return nil
+	}
+	res, err := campaign.Run(ctx, opt.selfJudged(e), problem, nil, nil, nil)
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return res.Ledger.Measurements(), nil
+}
+
+// allowed are the criteria in whose units losses are told.
+func (o Options) allowed() metrics.Allowed {
+	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
+}
+
+// WriteModels prints the mean loss of each model on each set, and that of the stack over that
+// of the better one of its parts.
+func WriteModels(w io.Writer, all []ModelLoss) error {
+	type of struct{ data, collective string }
+	var sets []of
+	losses := map[of]map[learner.Model][]float64{}
+	for _, l := range all {
+		s := of{l.Data, l.Collective}
+		if losses[s] == nil {
+			sets, losses[s] = append(sets, s), map[learner.Model][]float64{}
+		}
+		losses[s][l.Model] = append(losses[s][l.Model], l.Loss)
+	}
+	t := newTable()
+	t.AppendHeader(table.Row{"data", "collective", "training sets", "forest", "process", "stack", "stack / better one"})
+	means := map[learner.Model][]float64{}
+	var ratios []float64
+	for _, s := range sets {
+		mean := map[learner.Model]float64{}
+		for model, l := range losses[s] {
+			mean[model] = stat.Mean(l, nil)
+			means[model] = append(means[model], mean[model])
+		}
+		over := mean[learner.Stack] / min(mean[learner.Forest], mean[learner.GaussianProcess])
+		ratios = append(ratios, over)
+		t.AppendRow(table.Row{
+			s.data, s.collective, len(losses[s][learner.Stack]),
+			ratio(mean[learner.Forest]), ratio(mean[learner.GaussianProcess]), ratio(mean[learner.Stack]), ratio(over),
+		})
+	}
+	t.AppendSeparator()
+	t.AppendRow(table.Row{
+		"geometric mean", "", len(all) / len(learner.Models()),
+		ratio(geometricMean(means[learner.Forest])), ratio(geometricMean(means[learner.GaussianProcess])),
+		ratio(geometricMean(means[learner.Stack])), ratio(geometricMean(ratios)),
+	})
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}

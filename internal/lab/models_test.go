@@ -1,0 +1,58 @@
+package lab_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/surrogate/learner"
+)
+
+// Models learn from the same measurements of a campaign: more of them lose less, whatever the
+// number of workers, and another prior is another model.
+func TestCompareModels(t *testing.T) {
+	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
+	opt := lab.DefaultOptions()
+	opt.Trees = 10
+	design := lab.ModelDesign{Sets: []lab.Set{set}, Strategy: "regret", Seeds: lab.Seeds(1, 2), Sizes: []int{12, 40, 1 << 20}}
+	compare := func() []lab.ModelLoss {
+		t.Helper()
+		all, err := lab.CompareModels(context.Background(), design, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	first := compare()
+	if want := 2 * 2 * len(learner.Models()); len(first) != want {
+		t.Fatalf("%d losses, want %d: no campaign can measure %d candidates", len(first), want, 1<<20)
+	}
+	lost := map[int]float64{}
+	for _, l := range first {
+		lost[l.Measured] += l.Loss
+		if want := (l.Slowdown-1)/0.03 + l.Mistakes/0.05; l.Loss < want-1e-9 || l.Loss > want+1e-9 {
+			t.Errorf("%+v: want a loss of %g", l, want)
+		}
+	}
+	if lost[40] >= lost[12] {
+		t.Errorf("losses by measurements %v: want less after more", lost)
+	}
+	opt.Workers = 2
+	if again := compare(); !slices.Equal(again, first) {
+		t.Errorf("with two workers %+v, with one %+v", again, first)
+	}
+	opt.Prior = &learner.Prior{Lengths: 0.1, Steps: 0}
+	if other := compare(); slices.Equal(other, first) {
+		t.Error("another prior changes nothing")
+	}
+	var b strings.Builder
+	if err := lab.WriteModels(&b, first); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(b.String(), "synthetic"); got != 1 {
+		t.Errorf("%d rows of one set:\n%s", got, b.String())
+	}
+}

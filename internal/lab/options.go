@@ -1,0 +1,175 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/metrics"
+	"tutti/preprocess"
+	"tutti/surrogate/forest"
+	"tutti/surrogate/learner"
+)
+
+// Options say how recorded data are replayed.
+type Options struct {
+	Noise    float64            // relative, lognormal, of each replayed time
+	Tail     float64            // probability of an outlier; see replay.Noise
+	JobNoise float64            // relative, lognormal, of all times of a round together
+	Launch   benchrunner.Launch // price of starting programs
+	Nodes    int                // of an allocation on which the starts of a batch run side by side; 0: one after another
+	Scaling  preprocess.Scaling
+	Criteria activelearn.Criteria
+	Batch    campaign.Batch
+	Trees    int               // of each forest
+	Workers  int               // replays side by side; never changes a result
+	Model    learner.Model     // empty: that of campaign.ModelFor
+	Alike    bool              // see campaign.Spec
+	Initial  int               // points measured first; zero takes the strategy's own
+	Prior    *learner.Prior    // nil: learner.DefaultPrior
+	Borne    metrics.BorneRule // the zero value: metrics.DefaultBorneRule
+	ToShare  float64           // of the candidates that is measured whether the criteria hold or not
+}
+
+// DefaultOptions returns the criteria of FACT, section IV-B, held for three
+// evaluations running, and noise as single jobs on shared clusters show it: the
+// medians of repeated jobs differ by about 2 %.
+func DefaultOptions() Options {
+	return Options{
+		Noise:    0.02,
+		Launch:   benchrunner.Launch{Model: benchrunner.LaunchCandidate},
+		Scaling:  preprocess.DefaultScaling,
+		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3},
+		Batch:    campaign.Batch{Candidates: 8, Growth: 0.05},
+		Trees:    100,
+		Workers:  1,
+		ToShare:  Shares[len(Shares)-1],
+	}
+}
+
+// Validate reports every fault of the options at once.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	c := o.Criteria
+	fault(!(c.Slowdown > 1), "slowdown %g: want a number above 1", c.Slowdown)
+	fault(!(c.Mistakes > 0 && c.Mistakes <= 1), "mistakes %g: want a number above 0, 1 at most", c.Mistakes)
+	fault(c.Patience < 1, "patience %d: want 1 or more", c.Patience)
+	fault(o.Batch.Candidates < 1, "batch %d: want 1 or more", o.Batch.Candidates)
+	fault(!(o.Batch.Growth >= 0 && o.Batch.Growth <= 1), "growth %g: want a number from 0 to 1", o.Batch.Growth)
+	fault(!(o.ToShare >= 0 && o.ToShare <= 1), "to share %g: want a number from 0 to 1", o.ToShare)
+	if o.Model != "" {
+		if _, err := learner.ParseModel(string(o.Model)); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	fault(o.Initial < 0, "initial %d: want 0 or more", o.Initial)
+	if o.Prior != nil {
+		if err := o.Prior.Validate(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if o.Borne != (metrics.BorneRule{}) {
+		if err := o.Borne.Validate(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
+	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
+	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
+		faults = append(faults, err)
+	}
+	_, err := preprocess.ParseScaling(string(o.Scaling))
+	return errors.Join(append(faults, err, o.replay(0).Validate())...)
+}
+
+// ParseStrategies returns the strategies and contenders in a list separated by commas.
+func ParseStrategies(list string) ([]string, error) {
+	var out []string
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		if _, err := activelearn.New(contenderOf(name).strategy, activelearn.Options{}); err != nil {
+			return nil, fmt.Errorf("%w, or %s", err, strings.Join(Contenders(), ", "))
+		}
+		if slices.Contains(out, name) {
+			return nil, fmt.Errorf("strategy %s is given twice", name)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// LaunchNone names launches that cost nothing.
+const LaunchNone = "none"
+
+// ParseLaunches returns the prices of launches in a list separated by commas: LaunchNone
+// or a launch model with so many seconds for each launch.
+func ParseLaunches(list string, seconds float64) ([]benchrunner.Launch, error) {
+	var out []benchrunner.Launch
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		l := benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+		if name != LaunchNone {
+			model, err := benchrunner.ParseLaunchModel(name)
+			if err != nil {
+				return nil, fmt.Errorf("%w, or %s", err, LaunchNone)
+			}
+			l = benchrunner.Launch{Model: model, Seconds: seconds}
+			if !(seconds > 0) {
+				return nil, fmt.Errorf("launch %s costs %g s: want more than 0", name, seconds)
+			}
+		}
+		if slices.Contains(out, l) {
+			return nil, fmt.Errorf("launch %s is given twice", name)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// LaunchName is the inverse of ParseLaunches for one price.
+func LaunchName(l benchrunner.Launch) string {
+	switch {
+	case l.Seconds == 0 && l.SecondsPerNode == 0:
+		return LaunchNone
+	case l.Model == "":
+		return string(benchrunner.LaunchCandidate)
+	}
+	return string(l.Model)
+}
+
+// Seeds returns n seeds from first on.
+func Seeds(first uint64, n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = first + uint64(i)
+	}
+	return out
+}
+
+func (o Options) replay(seed uint64) replay.Options {
+	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise, TailProbability: o.Tail}, JobNoise: o.JobNoise, Launch: o.Launch, Nodes: o.Nodes}
+}
+
+func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
+	return learner.Options{Scaling: s, Prior: o.Prior, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
+}
+
+// of returns the learner that a strategy's measurements are given to.
+func (o Options) of(strategy string, seed uint64) learner.Options {
+	l := o.learner(o.Scaling, seed)
+	l.Model = o.Model
+	if l.Model == "" {
+		l.Model = campaign.ModelFor(strategy)
+	}
+	return l
+}

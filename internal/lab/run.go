@@ -1,0 +1,302 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/benchrunner/replay"
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/metrics"
+	"tutti/surrogate/learner"
+)
+
+// Shares are the parts of the candidates at which every outcome tells the metrics.
+var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
+
+// Quality is how good the selection is over all points of a set.
+type Quality struct {
+	Slowdown float64  `json:"slowdown"` // mean
+	Accuracy float64  `json:"accuracy"`
+	Mistakes float64  `json:"mistakes"`
+	R2       *float64 `json:"r2"` // null when the targets do not vary
+	P95      float64  `json:"p95_slowdown"`
+	Worst    float64  `json:"worst_slowdown"`
+}
+
+// Mark is what a share of the candidates gives. Share is the one asked for; the
+// training set is the smallest one that reaches it and ends with a whole batch of
+// one point.
+type Mark struct {
+	Share          float64 `json:"share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"`
+	Quality
+}
+
+// Step is one evaluation on the way.
+type Step struct {
+	Round          int     `json:"round"`
+	PointShare     float64 `json:"point_share"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+}
+
+// Outcome is one replay: a set under a strategy with a seed. MachineSeconds to
+// Rounds are those of the evaluation at which the criteria had held for long
+// enough, of the last evaluation when Converged is false.
+type Outcome struct {
+	Data           string  `json:"data"`
+	Real           bool    `json:"real,omitzero"` // measured on a real machine
+	Collective     string  `json:"collective"`
+	Strategy       string  `json:"strategy"`
+	Launch         string  `json:"launch"` // LaunchNone or the launch model whose price was paid
+	Seed           uint64  `json:"seed"`
+	Converged      bool    `json:"converged"`
+	MachineSeconds float64 `json:"machine_seconds"`
+	MachineShare   float64 `json:"machine_share"` // of measuring every candidate once, in one batch
+	PointShare     float64 `json:"point_share"`   // measured of all (point, algorithm)
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	Rounds         int     `json:"rounds"`
+	WallSeconds    float64 `json:"wall_seconds"` // the only field that two equal runs may differ in
+	Stop           string  `json:"stop"`         // why the replay ended
+	Points         int     `json:"points"`
+	Candidates     int     `json:"candidates"`
+	Noise          float64 `json:"noise"`
+	At             []Mark  `json:"at,omitempty"`
+	Curve          []Step  `json:"curve,omitempty"`
+}
+
+// entry is one replay of a design: a set under a strategy with a seed.
+type entry struct {
+	set      Set
+	strategy string
+	seed     uint64
+}
+
+// run replays an entry under each price of launches, once for all where the strategy
+// does not look at costs. A replay ends when the criteria hold and Options.ToShare of the
+// candidates are measured, or nothing is left to measure.
+func (e entry) run(ctx context.Context, launches []benchrunner.Launch, opt Options) ([]Outcome, error) {
+	plays := contenderOf(e.strategy)
+	if plays.ownStop {
+		return e.stopped(ctx, launches, opt)
+	}
+	opt = plays.options(opt)
+	opt.Criteria.MinShare = opt.ToShare
+	var out []Outcome
+	var res campaign.Result
+	for i, launch := range launches {
+		began := time.Now()
+		opt.Launch = launch
+		var err error
+		if i == 0 || !costBlind(plays.strategy) {
+			res, err = e.replayed(ctx, opt)
+		} else {
+			res, err = repriced(ctx, e.set, res, opt.replay(e.seed))
+		}
+		if err != nil {
+			return nil, err
+		}
+		o, err := e.outcome(res, opt)
+		if err != nil {
+			return nil, err
+		}
+		o.WallSeconds = time.Since(began).Seconds()
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// costBlind reports whether a strategy asks for the same whatever measurements cost.
+func costBlind(strategy string) bool {
+	return slices.Contains([]string{"random", "uncertainty", "jackknife"}, strategy)
+}
+
+// repriced is a replay at the costs of another machine, which measures the same
+// batches. Each evaluation follows a batch.
+func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
+	machine, err := s.machine(opt)
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	ledger := activelearn.NewLedger(s.Space)
+	ms := res.Ledger.Measurements()
+	res.Evaluations = slices.Clone(res.Evaluations)
+	for i := range res.Evaluations {
+		e := &res.Evaluations[i]
+		batch, err := measure(ctx, machine, e.Round, candidates(ms[len(ledger.Measurements()):e.Trials]))
+		if err != nil {
+			return campaign.Result{}, err
+		}
+		if err := enter(ledger, batch); err != nil {
+			return campaign.Result{}, err
+		}
+		e.MachineSeconds, e.NodeSeconds = ledger.CostSeconds(), ledger.NodeSeconds()
+	}
+	res.Ledger = ledger
+	return res, nil
+}
+
+// outcome tells what a replay came to.
+func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
+	s := e.set
+	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{
+		Data: s.Data, Real: s.Real, Collective: string(s.Collective), Strategy: e.strategy, Launch: LaunchName(opt.Launch), Seed: e.seed,
+		Stop: string(res.Stop), Noise: opt.Noise,
+		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
+	}
+	at, converged := convergence(res.Evaluations, opt.Criteria)
+	end := res.Evaluations[at]
+	o.Converged, o.Rounds = converged, end.Round
+	o.MachineSeconds, o.MachineShare, o.PointShare = end.MachineSeconds, end.MachineSeconds/exhaustive, end.CandidateShare
+	o.Slowdown, o.Accuracy, o.Mistakes = end.Slowdown, end.Accuracy, end.Mistakes
+	for _, v := range res.Evaluations {
+		o.Curve = append(o.Curve, Step{
+			Round: v.Round, PointShare: v.CandidateShare,
+			MachineSeconds: v.MachineSeconds, MachineShare: v.MachineSeconds / exhaustive,
+			Slowdown: v.Slowdown, Accuracy: v.Accuracy, Mistakes: v.Mistakes,
+		})
+	}
+	if opt.ToShare > 0 {
+		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.of(contenderOf(e.strategy).strategy, e.seed))
+	}
+	return o, err
+}
+
+// marks trains on the first measurements of each of Shares.
+func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
+	var out []Mark
+	for _, share := range Shares {
+		if float64(len(ms)) < share*float64(s.Space.Size()) {
+			break // Options.ToShare ends a replay before
+		}
+		part := firstShare(ms, s, share)
+		m := Mark{Share: share, MachineSeconds: cost(part)}
+		m.MachineShare = m.MachineSeconds / exhaustive
+		var err error
+		if m.Quality, err = qualityOf(s, part, opt); err != nil {
+			return nil, fmt.Errorf("%s: %g of the candidates: %w", s.name(), share, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// replayed runs a campaign on recorded data, judged by them.
+func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, error) {
+	machine, err := e.set.machine(opt.replay(e.seed))
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	spec := opt.spec(e)
+	spec.Judge = campaign.ByReference
+	return campaign.Run(ctx, spec, e.problem(machine), nil, nil, nil)
+}
+
+// spec is the campaign of an entry but for its judge.
+func (o Options) spec(e entry) campaign.Spec {
+	strategy := contenderOf(e.strategy).strategy
+	return campaign.Spec{
+		Seed: e.seed, Strategy: strategy, Initial: o.Initial, Batch: o.Batch, Criteria: o.Criteria, Alike: o.Alike,
+		Learner: o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model, Borne: o.Borne,
+	}
+}
+
+// problem is that of an entry, measured on a machine.
+func (e entry) problem(machine *replay.Machine) campaign.Problem {
+	return campaign.Problem{
+		Problem: journal.Problem{Library: e.set.Data, Collective: e.set.Collective},
+		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth,
+	}
+}
+
+// convergence returns the first evaluation at which the criteria have held for
+// long enough, the last one and false when they never do.
+func convergence(evaluations []journal.Evaluation, c activelearn.Criteria) (at int, converged bool) {
+	c.MinShare = 0
+	watch := activelearn.NewWatch(c, activelearn.Limits{})
+	for i, e := range evaluations {
+		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+		if watch.ObserveAll(sum, e.CandidateShare) {
+			return i, true
+		}
+	}
+	return len(evaluations) - 1, false
+}
+
+// firstShare returns the first measurements that make up a share of the set's
+// candidates. It does not break off among the algorithms of one point.
+func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
+	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))
+	for n < len(ms) && ms[n].Point == ms[n-1].Point {
+		n++
+	}
+	return ms[:n]
+}
+
+// missing returns what the measurements lack at a point of the set.
+func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
+	measured := make(map[coll.Candidate]bool, len(ms))
+	for _, m := range ms {
+		measured[m.Candidate] = true
+	}
+	return func(p coll.Point) []coll.Algorithm {
+		i, ok := s.Space.Index(p)
+		if !ok {
+			return nil
+		}
+		var out []coll.Algorithm
+		for _, c := range s.Space.At(i) {
+			if !measured[c] {
+				out = append(out, c.Algorithm)
+			}
+		}
+		return out
+	}
+}
+
+func cost(ms []coll.Measurement) float64 {
+	sum := 0.0
+	for _, m := range ms {
+		sum += m.CostSeconds
+	}
+	return sum
+}
+
+// qualityOf trains on some measurements and compares the selection with the truth.
+func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
+	opt.Missing = s.missing(train)
+	l, err := learner.Fit(train, opt)
+	if err != nil {
+		return Quality{}, err
+	}
+	held, err := l.Compare(s.Truth)
+	if err != nil {
+		return Quality{}, err
+	}
+	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	if err != nil {
+		return Quality{}, err
+	}
+	q := Quality{Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst}
+	if r2, err := held.R2(coll.Algorithm{}); err == nil {
+		q.R2 = &r2
+	}
+	return q, nil
+}

@@ -1,0 +1,116 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"tutti/metrics"
+)
+
+// group is the outcomes of one set under one strategy and price of launches, one for
+// each seed.
+type group []Outcome
+
+// groups gathers outcomes that differ in the seed alone, in the order given.
+func groups(outcomes []Outcome) []group {
+	var out []group
+	for _, o := range outcomes {
+		at := slices.IndexFunc(out, func(g group) bool {
+			return g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Strategy == o.Strategy && g[0].Launch == o.Launch
+		})
+		if at < 0 {
+			out = append(out, group{})
+			at = len(out) - 1
+		}
+		out[at] = append(out[at], o)
+	}
+	return out
+}
+
+// values returns one number of each outcome, ascending.
+func (g group) values(pick func(Outcome) float64) []float64 {
+	out := make([]float64, len(g))
+	for i, o := range g {
+		out[i] = pick(o)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (g group) median(pick func(Outcome) float64) float64 {
+	return metrics.Median(g.values(pick))
+}
+
+// spread is the median with the range of the seeds, for example "4.1 (3.2-5.0)".
+func (g group) spread(pick func(Outcome) float64) string {
+	v := g.values(pick)
+	if len(v) == 1 {
+		return fmt.Sprintf("%.1f", v[0])
+	}
+	return fmt.Sprintf("%.1f (%.1f-%.1f)", g.median(pick), v[0], v[len(v)-1])
+}
+
+func (g group) converged() string {
+	n := 0
+	for _, o := range g {
+		if o.Converged {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d", n, len(g))
+}
+
+// WriteText writes two tables, one line for each set and strategy: what it took
+// to converge, and slowdown and mistakes at Shares. Numbers are medians over the
+// seeds with their range; seeds that never converge count with all they measured.
+func WriteText(w io.Writer, outcomes []Outcome, warnings []string) error {
+	until, along := newTable(), newTable()
+	until.AppendHeader(table.Row{"data", "collective", "strategy", "launch", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})
+	header := table.Row{"data", "collective", "strategy", "launch"}
+	for _, s := range Shares {
+		header = append(header, fmt.Sprintf("%g %%", 100*s))
+	}
+	along.AppendHeader(header)
+	for _, g := range groups(outcomes) {
+		name := table.Row{g[0].Data, g[0].Collective, g[0].Strategy, g[0].Launch}
+		until.AppendRow(append(slices.Clone(name), g.converged(),
+			fmt.Sprintf("%.4g", g.median(func(o Outcome) float64 { return o.MachineSeconds })),
+			g.spread(func(o Outcome) float64 { return 100 * o.MachineShare }),
+			g.spread(func(o Outcome) float64 { return 100 * o.PointShare }),
+			fmt.Sprintf("%.3f", g.median(func(o Outcome) float64 { return o.Slowdown })),
+			fmt.Sprintf("%.1f", g.median(func(o Outcome) float64 { return 100 * o.Mistakes })),
+		))
+		row := slices.Clone(name)
+		for i := range Shares {
+			if slices.ContainsFunc(g, func(o Outcome) bool { return len(o.At) <= i }) {
+				row = append(row, "-")
+				continue
+			}
+			row = append(row, fmt.Sprintf("%.3f / %.0f %%",
+				g.median(func(o Outcome) float64 { return o.At[i].Slowdown }),
+				g.median(func(o Outcome) float64 { return 100 * o.At[i].Mistakes })))
+		}
+		along.AppendRow(row)
+	}
+	_, err := fmt.Fprintf(w, "Until the criteria hold (median and range over the seeds):\n%s\n\nSlowdown and significant mistakes at shares of the candidates (medians):\n%s\n",
+		until.Render(), along.Render())
+	for _, warning := range warnings {
+		if err == nil {
+			_, err = fmt.Fprintln(w, "warning:", warning)
+		}
+	}
+	return err
+}
+
+func newTable() table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.Style().Options.SeparateColumns = false
+	t.Style().Options.DrawBorder = false
+	return t
+}

@@ -1,0 +1,241 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// oracle is no rival: it chooses with the truth in hand.
+const oracle = "oracle"
+
+// tolerated is how far above the best rival a median may be and count as no loss.
+const tolerated = 1.05
+
+// Versus holds one strategy against others: the machine time until the criteria hold.
+type Versus struct {
+	Strategy string      `json:"strategy"`
+	Others   []string    `json:"others"`
+	Rows     []VersusRow `json:"rows"`
+	Means    []VersusSum `json:"means"` // by launch, then over all rows
+}
+
+// VersusRow is a data set under a price of launches. Share is the median over the
+// seeds of the machine time until the criteria hold, as a share of measuring
+// everything in one batch; seeds that never converge or take longer than that count
+// as the whole. Ratio is Share of the strategy over that of another one, Best over
+// that of the best of the others but for the oracle, 0 where there is none.
+type VersusRow struct {
+	Data       string             `json:"data"`
+	Real       bool               `json:"real,omitzero"`
+	Collective string             `json:"collective"`
+	Launch     string             `json:"launch"`
+	Seeds      int                `json:"seeds"`
+	Share      map[string]float64 `json:"share"`
+	Never      map[string]int     `json:"never"` // seeds that never converge
+	Ratio      map[string]float64 `json:"ratio"`
+	Best       float64            `json:"best"`
+	Converges  bool               `json:"converges"` // half of the seeds of some strategy; other rows count in no mean
+}
+
+// VersusSum is over rows that converge: geometric means of Ratio and Best, the
+// greatest Best, and in how many rows that is above 1.05.
+type VersusSum struct {
+	Launch string             `json:"launch"` // "all" for all of them, "real" and "simulated" machines where there are both
+	Rows   int                `json:"rows"`
+	Ratio  map[string]float64 `json:"ratio"`
+	Best   float64            `json:"best"`
+	Worst  float64            `json:"worst"`
+	Lost   int                `json:"lost"`
+}
+
+// NewVersus compares outcomes of one strategy with those of all others. It is an
+// error when a row lacks a strategy or two strategies have not the same seeds.
+func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
+	v := Versus{Strategy: strategy}
+	for _, o := range outcomes {
+		if o.Strategy != strategy && !slices.Contains(v.Others, o.Strategy) {
+			v.Others = append(v.Others, o.Strategy)
+		}
+	}
+	if len(v.Others) == 0 {
+		return v, fmt.Errorf("%s: no other strategy to compare with", strategy)
+	}
+	all := groups(outcomes)
+	var launches []string
+	for _, g := range all {
+		if g[0].Strategy != strategy {
+			continue
+		}
+		row, err := v.row(g, all)
+		if err != nil {
+			return v, err
+		}
+		v.Rows = append(v.Rows, row)
+		if !slices.Contains(launches, row.Launch) {
+			launches = append(launches, row.Launch)
+		}
+	}
+	for _, l := range launches {
+		v.Means = append(v.Means, v.mean(l, func(r VersusRow) bool { return r.Launch == l }))
+	}
+	isReal := func(r VersusRow) bool { return r.Real }
+	isSimulated := func(r VersusRow) bool { return !r.Real }
+	if slices.ContainsFunc(v.Rows, isReal) && slices.ContainsFunc(v.Rows, isSimulated) {
+		v.Means = append(v.Means, v.mean("real", isReal), v.mean("simulated", isSimulated))
+	}
+	v.Means = append(v.Means, v.mean("all", func(VersusRow) bool { return true }))
+	return v, nil
+}
+
+// row holds the strategy's own outcomes of a set and a price of launches against those of
+// the others.
+func (v Versus) row(own group, all []group) (VersusRow, error) {
+	o := own[0]
+	r := VersusRow{
+		Data: o.Data, Real: o.Real, Collective: o.Collective, Launch: o.Launch, Seeds: len(own),
+		Share: map[string]float64{}, Never: map[string]int{}, Ratio: map[string]float64{},
+	}
+	for _, g := range all {
+		if g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Launch == o.Launch {
+			if err := r.add(g); err != nil {
+				return r, err
+			}
+		}
+	}
+	if len(r.Share) != len(v.Others)+1 {
+		return r, fmt.Errorf("%s %s launch %s: %d of %d strategies", o.Data, o.Collective, o.Launch, len(r.Share), len(v.Others)+1)
+	}
+	best := math.Inf(1)
+	for _, other := range v.Others {
+		r.Ratio[other] = r.Share[v.Strategy] / r.Share[other]
+		if !standIn(v.Strategy, other) {
+			best = min(best, r.Share[other])
+		}
+	}
+	if !math.IsInf(best, 1) {
+		r.Best = r.Share[v.Strategy] / best
+	}
+	return r, nil
+}
+
+// add enters the seeds of a strategy.
+func (r *VersusRow) add(g group) error {
+	if len(g) != r.Seeds {
+		return fmt.Errorf("%s %s launch %s: %d seeds of %s, want %d", r.Data, r.Collective, r.Launch, len(g), g[0].Strategy, r.Seeds)
+	}
+	for _, o := range g {
+		if !o.Converged {
+			r.Never[o.Strategy]++
+		}
+	}
+	if name := g[0].Strategy; 2*r.Never[name] <= len(g) {
+		r.Converges = true
+	}
+	r.Share[g[0].Strategy] = g.median(func(o Outcome) float64 {
+		if !o.Converged {
+			return 1
+		}
+		return min(1, o.MachineShare)
+	})
+	return nil
+}
+
+func (v Versus) mean(launch string, of func(VersusRow) bool) VersusSum {
+	sum := VersusSum{Launch: launch, Ratio: map[string]float64{}}
+	logs := make(map[string]float64, len(v.Others))
+	best := 0.0
+	for _, r := range v.Rows {
+		if !r.Converges || !of(r) {
+			continue
+		}
+		sum.Rows++
+		for _, other := range v.Others {
+			logs[other] += math.Log(r.Ratio[other])
+		}
+		if r.Best > 0 {
+			best += math.Log(r.Best)
+		}
+		sum.Worst = max(sum.Worst, r.Best)
+		if r.Best > tolerated {
+			sum.Lost++
+		}
+	}
+	for _, other := range v.Others {
+		sum.Ratio[other] = math.Exp(logs[other] / float64(max(1, sum.Rows)))
+	}
+	sum.Best = math.Exp(best / float64(max(1, sum.Rows)))
+	return sum
+}
+
+// WriteText writes the table: shares in per cent of measuring everything, then
+// ratios, then the seeds that never converge.
+func (v Versus) WriteText(w io.Writer) error {
+	t := newTable()
+	head := table.Row{"data", "collective", "launch"}
+	for _, s := range v.strategies() {
+		head = append(head, s+" %")
+	}
+	for _, s := range v.Others {
+		head = append(head, "/ "+s)
+	}
+	head = append(head, "/ best", "never converge")
+	t.AppendHeader(head)
+	var right []table.ColumnConfig
+	for i := 4; i < len(head); i++ {
+		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	for _, r := range v.Rows {
+		t.AppendRow(v.cells(r))
+	}
+	t.AppendSeparator()
+	for _, m := range v.Means {
+		row := table.Row{"geometric mean", fmt.Sprintf("of %d", m.Rows), m.Launch}
+		for range v.strategies() {
+			row = append(row, "")
+		}
+		for _, s := range v.Others {
+			row = append(row, oneIn(m.Ratio[s]))
+		}
+		t.AppendRow(append(row, fmt.Sprintf("%.3f", m.Best), fmt.Sprintf("worst %.2f, %d above %.2f", m.Worst, m.Lost, tolerated)))
+	}
+	_, err := fmt.Fprintf(w, "Machine time of %s until the criteria hold, per cent of measuring everything (medians), beside others:\n%s\n", v.Strategy, t.Render())
+	return err
+}
+
+// strategies are all that are compared, the one that is held against others first.
+func (v Versus) strategies() []string { return append([]string{v.Strategy}, v.Others...) }
+
+// cells is a row of the table; a best ratio above what is tolerated is marked.
+func (v Versus) cells(r VersusRow) table.Row {
+	row := table.Row{r.Data, r.Collective, r.Launch}
+	never := ""
+	for _, s := range v.strategies() {
+		row = append(row, fmt.Sprintf("%.2f", 100*r.Share[s]))
+		never += fmt.Sprintf("%d ", r.Never[s])
+	}
+	for _, s := range v.Others {
+		row = append(row, fmt.Sprintf("%.3f", r.Ratio[s]))
+	}
+	best := fmt.Sprintf("%.3f", r.Best)
+	switch {
+	case !r.Converges:
+		best = "-"
+	case r.Best > tolerated:
+		best += " !"
+	}
+	return append(row, best, never+fmt.Sprintf("of %d", r.Seeds))
+}
+
+// oneIn tells a ratio as people say it: 1/8.2, or 1.7.
+func oneIn(v float64) string {
+	if v > 0 && v < 1 {
+		return fmt.Sprintf("1/%.1f", 1/v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}

@@ -1,0 +1,283 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/internal/test/golden"
+)
+
+// rivals are outcomes of two seeds of three strategies on two sets; the second set
+// converges for nobody.
+func rivals() []lab.Outcome {
+	var out []lab.Outcome
+	shares := map[string][2]float64{"regret": {0.01, 0.03}, "random": {0.2, 0.4}, "oracle": {0.01, 0.01}}
+	for _, data := range []string{"easy", "hard"} {
+		for _, strategy := range []string{"random", "regret", "oracle"} {
+			for i, share := range shares[strategy] {
+				out = append(out, lab.Outcome{
+					Data: data, Collective: "bcast", Strategy: strategy, Launch: "none", Seed: uint64(i + 1),
+					Converged: data == "easy" && (strategy != "random" || i == 0), MachineShare: share,
+				})
+			}
+		}
+	}
+	return out
+}
+
+func TestVersus(t *testing.T) {
+	v, err := lab.NewVersus("regret", rivals())
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(name string, got, want float64) {
+		t.Helper()
+		if got < want*0.999999 || got > want*1.000001 {
+			t.Errorf("%s = %g, want %g", name, got, want)
+		}
+	}
+	easy, hard, all := v.Rows[0], v.Rows[1], v.Means[len(v.Means)-1]
+	near("median", easy.Share["regret"], 0.02)
+	near("a seed that never converges is the whole", easy.Share["random"], 0.6)
+	near("ratio", easy.Ratio["random"], 0.02/0.6)
+	near("the oracle is no rival", easy.Best, 0.02/0.6)
+	near("oracle", easy.Ratio["oracle"], 2)
+	if easy.Never["random"] != 1 || easy.Never["regret"] != 0 || !easy.Converges || hard.Converges || all.Rows != 1 {
+		t.Errorf("rows %+v, %+v; mean %+v", easy, hard, all)
+	}
+	near("mean of what converges", all.Best, 0.02/0.6)
+	var text bytes.Buffer
+	if err := v.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "versus.golden", text.Bytes())
+	if _, err := json.Marshal(v); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVersusRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		outcomes []lab.Outcome
+		want     string
+	}{
+		{"nobody else", rivals()[2:4], "no other strategy"},
+		{"a seed lacks", rivals()[1:], "1 seeds of random, want 2"},
+		{"a strategy lacks on a set", rivals()[:10], "2 of 3 strategies"},
+	} {
+		if _, err := lab.NewVersus("regret", tc.outcomes); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// What is replayed once and priced anew is what a replay at that price gives.
+func TestPricesOfBlindStrategies(t *testing.T) {
+	launches, err := lab.ParseLaunches("none, candidate,osu,native", 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := set(t, "one", coll.Bcast)
+	opt := options()
+	opt.ToShare = 0
+	strategies := []string{"random", "uncertainty", "jackknife", "regret"}
+	all, err := lab.Compare(context.Background(), lab.Design{Sets: []lab.Set{s}, Strategies: strategies, Seeds: lab.Seeds(1, 1), Launches: launches}, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alone []lab.Outcome
+	for _, strategy := range strategies {
+		for _, launch := range launches {
+			opt.Launch = launch
+			o, err := replay(s, strategy, 1, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Launch != lab.LaunchName(launch) || len(o.At) > 0 {
+				t.Errorf("launch %q with %d marks, want %q without", o.Launch, len(o.At), lab.LaunchName(launch))
+			}
+			alone = append(alone, o)
+		}
+	}
+	if diff := cmp.Diff(lines(t, alone), lines(t, all)); diff != "" {
+		t.Error(diff)
+	}
+	if all[0].MachineSeconds >= all[1].MachineSeconds || all[3].MachineSeconds > all[1].MachineSeconds {
+		t.Errorf("machine seconds %g free, %g with a launch for each candidate, %g for each layout",
+			all[0].MachineSeconds, all[1].MachineSeconds, all[3].MachineSeconds)
+	}
+}
+
+func TestParseLaunches(t *testing.T) {
+	for _, tc := range []struct {
+		list    string
+		seconds float64
+		want    string
+	}{
+		{"", 1, "or none"},
+		{"mpirun", 1, "candidate, osu, native, or none"},
+		{"osu,osu", 1, "given twice"},
+		{"native", 0, "want more than 0"},
+	} {
+		if _, err := lab.ParseLaunches(tc.list, tc.seconds); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("ParseLaunches(%q, %g): %v, want %q", tc.list, tc.seconds, err, tc.want)
+		}
+	}
+}
+
+// A comparison that was broken off, in the middle of a line, goes on and comes to the same.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kept.jsonl")
+	p := design([]lab.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, lab.Seeds(1, 2))
+	p.Launches = append(p.Launches, benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1})
+	opt := options()
+	opt.ToShare = 0
+	compare := func() (all []lab.Outcome, fresh int) {
+		t.Helper()
+		kept, err := lab.KeepOutcomes(path, opt, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Known = kept.Known
+		all, err = lab.Compare(context.Background(), p, opt, func(o lab.Outcome) error {
+			fresh++
+			return kept.Add(o)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all {
+			all[i].Curve = nil
+		}
+		if err := kept.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return all, fresh
+	}
+	first, fresh := compare()
+	if fresh != 8 || len(first) != 8 {
+		t.Fatalf("%d of %d are fresh, want 8", fresh, len(first))
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := bytes.Split(whole, []byte("\n"))
+	torn := append(bytes.Join(cut[:6], []byte("\n")), "\n{\"data\":"...) // five outcomes and a part
+	if err := os.WriteFile(path, torn, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	second, fresh := compare()
+	if diff := cmp.Diff(lines(t, first), lines(t, second)); fresh != 3 || diff != "" {
+		t.Errorf("%d fresh, want 3; %s", fresh, diff)
+	}
+	opt.Noise = 0.1
+	if _, err := lab.KeepOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
+		t.Errorf("with other noise: %v", err)
+	}
+	if err := os.WriteFile(path, append(whole, "{]\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	opt.Noise = options().Noise
+	if _, err := lab.KeepOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
+		t.Errorf("a line that is no outcome: %v", err)
+	}
+}
+
+// What is not a file of its own, or of other options, is left as it is.
+func TestKeepRefuses(t *testing.T) {
+	opt := options()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own.jsonl")
+	kept, err := lab.KeepOutcomes(own, opt, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	even := opt
+	even.Alike = true
+	for _, tc := range []struct {
+		name, content string
+		opt           lab.Options
+		want          string
+	}{
+		{"one line without its end", "notes of mine", opt, "no file of calibrations"},
+		{"lines of something else", "a,b\n1,2\n", opt, "no file of calibrations"},
+		{"an object of something else", "{\"noise\":0.02}\n", opt, "no file of calibrations"},
+		{"outcomes", string(outcomes), opt, "no file of calibrations"},
+		{"calibrations of before", `{"data":"A_bcast","seed":21}` + "\n", opt, "no file of calibrations"},
+		{"other options", strings.Replace(string(outcomes), `"outcomes","noise":0.02`, `"calibrations"`, 1), even, "the same options"},
+	} {
+		path := filepath.Join(dir, "other.jsonl")
+		if err := os.WriteFile(path, []byte(tc.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lab.KeepCalibrations(path, tc.opt, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+		left, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(left) != tc.content {
+			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, left, tc.content)
+		}
+	}
+	// A header that was broken off is written anew.
+	if err := os.WriteFile(own, outcomes[:20], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err = lab.KeepOutcomes(own, opt, 1); err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	if again, err := os.ReadFile(own); err != nil || !bytes.Equal(again, outcomes) {
+		t.Errorf("after a torn header the file holds %q, %v", again, err)
+	}
+}
+
+// own-stop is regret itself, no rival; what others do as published counts as one.
+func TestVersusOfOwnStop(t *testing.T) {
+	var all []lab.Outcome
+	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5, "oracle": 0.01} {
+		for _, data := range []string{"lab", "model"} {
+			all = append(all, lab.Outcome{
+				Data: data, Real: data == "lab", Collective: "bcast", Strategy: strategy, Launch: "none", Seed: 1, Converged: true, MachineShare: share,
+			})
+		}
+	}
+	v, err := lab.NewVersus("own-stop", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.Rows[0].Best; got < 0.1199 || got > 0.1201 {
+		t.Errorf("own-stop takes %g of its best rival, want 0.12", got)
+	}
+	var names []string
+	for _, m := range v.Means {
+		names = append(names, m.Launch)
+		if m.Launch != "all" && m.Launch != "none" && m.Rows != 1 {
+			t.Errorf("%s: %d rows, want 1", m.Launch, m.Rows)
+		}
+	}
+	if want := "none real simulated all"; strings.Join(names, " ") != want {
+		t.Errorf("means of %v, want %s", names, want)
+	}
+}

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var stopRecord = Record{Kind: KindStop, Time: time.Unix(0, 0).UTC(), Stop: "budget"}
+
+// failing is a file whose next calls fail once, a write after half of its bytes.
+type failing struct {
+	file
+	write, sync, truncate error
+}
+
+func (f *failing) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.write; err != nil {
+		f.write = nil
+		n, _ := f.file.WriteAt(p[:len(p)/2], off)
+		return n, err
+	}
+	return f.file.WriteAt(p, off)
+}
+
+func (f *failing) Sync() error {
+	if err := f.sync; err != nil {
+		f.sync = nil
+		return err
+	}
+	return f.file.Sync()
+}
+
+func (f *failing) Truncate(size int64) error {
+	if err := f.truncate; err != nil {
+		f.truncate = nil
+		return err
+	}
+	return f.file.Truncate(size)
+}
+
+func TestFailedAppend(t *testing.T) {
+	tests := []struct {
+		name     string
+		faults   failing
+		want     error
+		goesOn   bool // the same journal takes the next record
+		warnings int  // of the next Open
+	}{
+		{"disk full", failing{write: syscall.ENOSPC}, syscall.ENOSPC, true, 0},
+		{"quota", failing{write: syscall.EDQUOT}, syscall.EDQUOT, true, 0},
+		{"disk full and no cut", failing{write: syscall.ENOSPC, truncate: syscall.EIO}, syscall.ENOSPC, false, 1},
+		{"fsync fails", failing{sync: syscall.EIO}, syscall.EIO, false, 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := newJournal(t)
+			j, _, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Append(stopRecord); err != nil {
+				t.Fatal(err)
+			}
+			tc.faults.file = j.file
+			j.file = &tc.faults
+			if err := j.Append(stopRecord, stopRecord, stopRecord); !errors.Is(err, tc.want) || !strings.Contains(err.Error(), FileName) {
+				t.Errorf("Append = %v, want %v and the file", err, tc.want)
+			}
+			err = j.Append(stopRecord)
+			if (err == nil) != tc.goesOn {
+				t.Errorf("next Append = %v, want it to go on: %v", err, tc.goesOn)
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			want := 1
+			if tc.goesOn {
+				want = 2
+			}
+			j, contents, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			if len(contents.Warnings) != tc.warnings {
+				t.Errorf("warnings %q, want %d", contents.Warnings, tc.warnings)
+			}
+			// Whole records of a group whose write was cut short may be there.
+			if got := len(contents.Records); got != want && !(tc.warnings > 0 && got == want+1) {
+				t.Errorf("%d records, want %d", got, want)
+			}
+			if err := j.Append(stopRecord); err != nil {
+				t.Errorf("Append after Open = %v", err)
+			}
+		})
+	}
+}
+
+func TestGrownFile(t *testing.T) {
+	dir := newJournal(t)
+	j, _, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	line, err := encode(stopRecord)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.Write(line)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(stopRecord); !errors.Is(err, ErrLocked) {
+		t.Errorf("Append after somebody else wrote = %v, want %v", err, ErrLocked)
+	}
+	contents, err := Read(dir)
+	if err != nil || len(contents.Records) != 1 {
+		t.Errorf("Read = %+v, %v, want the record of the other", contents, err)
+	}
+}

@@ -1,0 +1,249 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Journal is an open journal with the right to write. It is safe for concurrent
+// use.
+type Journal struct {
+	// Now stamps records whose Time is zero. Create and Open set it to time.Now;
+	// replace it before the first Append to have the same file every time.
+	Now func() time.Time
+
+	mu     sync.Mutex
+	path   string
+	file   file
+	size   int64 // of the whole lines
+	lock   *lock
+	broken error // why nothing may be appended any more
+}
+
+// file is the part of os.File the journal writes through.
+type file interface {
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
+	Stat() (os.FileInfo, error)
+	Close() error
+}
+
+// NewID returns the ID of a new campaign, 40 random bits.
+func NewID() string { return strings.ToLower(rand.Text()[:8]) }
+
+// Create starts the journal of the folder dir, which is made when missing, and
+// locks it. Schema is filled in, Created when it is zero, and ID when it is empty. The header is on
+// disk when Create returns; a crash before that leaves no journal.
+//
+// The error matches ErrExists when the folder has a journal and ErrLocked when
+// another process is creating one.
+func Create(dir string, h Header) (*Journal, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	path := filepath.Join(dir, FileName)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s: %w", path, ErrExists)
+	}
+	lock, err := acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	j, err := create(path, h)
+	if err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
+	j.lock = lock
+	return j, nil
+}
+
+func create(path string, h Header) (*Journal, error) {
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s: %w", path, ErrExists)
+	}
+	h.Schema = Schema
+	if h.Created.IsZero() {
+		h.Created = time.Now()
+	}
+	h.Created = h.Created.UTC().Round(0)
+	if h.ID == "" {
+		h.ID = NewID()
+	}
+	line, err := encode(headerLine{Kind: KindHeader, Header: h})
+	if err != nil {
+		return nil, fmt.Errorf("journal header: %w", err)
+	}
+	// The header is complete before the journal gets its name.
+	temp := path + ".new"
+	if err := writeSynced(temp, line); err != nil {
+		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Journal{Now: time.Now, path: path, file: f, size: int64(len(line))}, nil
+}
+
+// Open locks the journal of the folder dir, reads it and returns it for going on.
+// A torn last line is cut off the file and told in Contents.Warnings.
+//
+// Errors match those of Read, and ErrLocked when another writer has the journal.
+func Open(dir string) (*Journal, *Contents, error) {
+	path := filepath.Join(dir, FileName)
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil, missing(dir, err)
+	}
+	lock, err := acquire(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, contents, err := open(path)
+	if err != nil {
+		return nil, nil, errors.Join(err, lock.release())
+	}
+	j.lock = lock
+	return j, contents, nil
+}
+
+func open(path string) (*Journal, *Contents, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, missing(filepath.Dir(path), err)
+	}
+	contents, whole, err := read(f, path)
+	if err == nil && len(contents.Warnings) > 0 {
+		err = errors.Join(f.Truncate(whole), f.Sync())
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return &Journal{Now: time.Now, path: path, file: f, size: whole}, contents, nil
+}
+
+// Append writes the records as a group with one write and one fsync; all of them
+// are on disk when it returns nil. Records with a zero Time get Now.
+//
+// When it fails none of the records is in the journal: the file is cut back to
+// its last whole record. A full disk can be tried again once there is room. After
+// a failed fsync or a failed cut the state of the disk is unknown, so the journal
+// refuses to go on; Open finds what is there. The error matches ErrLocked when
+// the lock was taken away.
+func (j *Journal) Append(recs ...Record) error {
+	if len(recs) == 0 {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return fmt.Errorf("append to %s: %w", j.path, j.broken)
+	}
+	lines, err := j.encodeGroup(recs)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", j.path, err)
+	}
+	if err := j.checkAlone(); err != nil {
+		j.broken = err
+		return fmt.Errorf("append to %s: %w", j.path, err)
+	}
+	if _, err := j.file.WriteAt(lines, j.size); err != nil {
+		return fmt.Errorf("append to %s: %w", j.path, j.cutBack(err))
+	}
+	if err := j.file.Sync(); err != nil {
+		// Linux may drop the dirty pages of a failed fsync and report the next one
+		// as fine: Rebello et al., Can Applications Recover from fsync Failures?,
+		// USENIX ATC 2020. So a failed fsync is final.
+		j.broken = fmt.Errorf("an earlier fsync failed, open the journal again: %w", err)
+		return fmt.Errorf("append to %s: %w", j.path, j.cutBack(err))
+	}
+	j.size += int64(len(lines))
+	return nil
+}
+
+func (j *Journal) encodeGroup(recs []Record) ([]byte, error) {
+	var lines []byte
+	for i, r := range recs {
+		if r.Time.IsZero() {
+			r.Time = j.Now()
+		}
+		r.Time = r.Time.UTC().Round(0)
+		if err := r.Validate(); err != nil {
+			return nil, fmt.Errorf("record %d of %d: %w", i+1, len(recs), err)
+		}
+		line, err := encode(r)
+		if err != nil {
+			return nil, fmt.Errorf("record %d of %d (%s): %w", i+1, len(recs), r.Kind, err)
+		}
+		lines = append(lines, line...)
+	}
+	return lines, nil
+}
+
+// checkAlone makes sure that the lock is still ours and nobody else wrote.
+func (j *Journal) checkAlone() error {
+	if err := j.lock.check(); err != nil {
+		return err
+	}
+	stat, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	if stat.Size() != j.size {
+		return fmt.Errorf("%w: the file has %d bytes, %d were written here", ErrLocked, stat.Size(), j.size)
+	}
+	return nil
+}
+
+// cutBack removes what a failed write left and returns why it failed.
+func (j *Journal) cutBack(cause error) error {
+	err := j.file.Truncate(j.size)
+	if err == nil {
+		return cause
+	}
+	j.broken = fmt.Errorf("a failed write could not be cut off, open the journal again: %w", err)
+	return errors.Join(cause, j.broken)
+}
+
+// Close releases the lock. The journal cannot be used afterwards; closing it
+// again does nothing.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.lock == nil {
+		return nil
+	}
+	err := errors.Join(j.file.Close(), j.lock.release())
+	j.lock = nil
+	j.broken = os.ErrClosed
+	return err
+}
+
+// encode returns v as one line with its newline.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	if buf.Len() > MaxLine {
+		return nil, fmt.Errorf("line of %d bytes: want at most %d", buf.Len(), MaxLine)
+	}
+	return buf.Bytes(), nil
+}

@@ -1,0 +1,282 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/journal"
+)
+
+var (
+	noon    = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	problem = journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	compare = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
+)
+
+func candidate(nodes int) coll.Candidate {
+	return coll.Candidate{
+		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: 65536},
+		Algorithm: coll.Algorithm{Name: "binomial"},
+	}
+}
+
+func trial(nodes int) journal.Record {
+	return journal.Record{
+		Kind: journal.KindTrial, Time: noon, Problem: problem, Round: 3,
+		Trial: &coll.Trial{
+			Measurement: coll.Measurement{Candidate: candidate(nodes), Seconds: 12.5e-6, CostSeconds: 1.5},
+			Attempt:     1, State: coll.TrialDone,
+		},
+	}
+}
+
+// everyKind has one record of each kind.
+func everyKind(t *testing.T) []journal.Record {
+	t.Helper()
+	alg, err := coll.ParseAlgorithm("pipeline(segsize=8192)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	withParams := candidate(8)
+	withParams.Algorithm = alg
+	failed := coll.Trial{
+		Measurement: coll.Measurement{Candidate: withParams, CostSeconds: 0.5},
+		Attempt:     2, State: coll.TrialFailed, Phase: "run", Error: "exit 1: <no memory> & more",
+	}
+	return []journal.Record{
+		{Kind: journal.KindBatch, Time: noon, Problem: problem, Round: 1, Batch: []coll.Candidate{candidate(2), withParams}},
+		trial(4),
+		{Kind: journal.KindTrial, Time: noon, Problem: problem, Round: 1, Trial: &failed},
+		{Kind: journal.KindJob, Time: noon, Problem: problem, Round: 1, Job: &coll.Job{
+			Name: "tutti-a1b2c3d4-mpich-bcast-r1-1", State: coll.JobEnded, ID: "17", Carries: []int{0, 2}, Nodes: 4, LimitSeconds: 300,
+			Outcome: coll.JobTimeout, Spent: coll.Spent{Queue: 2.5, Measure: 120},
+			Environment: &coll.Environment{Nodes: []string{"n1", "n2"}, Kernel: "6.1.0", Started: noon}}},
+		{Kind: journal.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &journal.Evaluation{
+			Round: 1, Trials: 3, Points: 2, PointShare: 0.25, R2: -0.5, Slowdown: 1.02, Source: "reference"}},
+		{Kind: journal.KindGrow, Time: noon, Problem: problem, Round: 1, Grow: []coll.Candidate{trial(5).Trial.Candidate}},
+		{Kind: journal.KindHPO, Time: noon, Problem: problem, HPO: json.RawMessage(`{"trees":100}`)},
+		{Kind: journal.KindStop, Time: noon, Stop: "converged", Note: "all problems"},
+		{Kind: journal.KindResume, Time: noon},
+	}
+}
+
+func create(t *testing.T, dir string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Create(dir, journal.Header{ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a": [1, 2]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+func TestRoundTrip(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	j := create(t, dir)
+	want := everyKind(t)
+	if err := j.Append(want[:3]...); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(want[3:]...); err != nil {
+		t.Fatal(err)
+	}
+	got, err := journal.Read(dir) // beside the open journal
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := journal.Header{Schema: journal.Schema, ID: "a1b2c3d4", Campaign: "night", Version: "1.0", Created: noon, Seed: math.MaxUint64, Spec: json.RawMessage(`{"a":[1,2]}`)}
+	if diff := cmp.Diff(&journal.Contents{Header: header, Records: want}, got, compare); diff != "" {
+		t.Errorf("Read: (-want +got)\n%s", diff)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Errorf("second Close = %v, want nil", err)
+	}
+	if err := j.Append(trial(1)); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Append after Close = %v, want %v", err, os.ErrClosed)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != journal.FileName {
+		t.Errorf("folder after Close has %v (error %v), want only %s", left, err, journal.FileName)
+	}
+}
+
+func TestOpenGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	j := create(t, dir)
+	if err := errors.Join(j.Append(trial(1)), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	j, contents, err := journal.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if len(contents.Records) != 1 || len(contents.Warnings) != 0 {
+		t.Errorf("Open = %d records, warnings %v, want 1 and none", len(contents.Records), contents.Warnings)
+	}
+	stamped := trial(2)
+	stamped.Time = time.Time{}
+	j.Now = func() time.Time { return noon.Add(time.Hour).In(time.FixedZone("CET", 3600)) }
+	if err := j.Append(stamped); err != nil {
+		t.Fatal(err)
+	}
+	got, err := journal.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := noon.Add(time.Hour); len(got.Records) != 2 || got.Records[1].Time != want {
+		t.Errorf("second record = %+v, want time %v", got.Records[1], want)
+	}
+}
+
+func TestCreateAgain(t *testing.T) {
+	dir := t.TempDir()
+	j := create(t, dir)
+	for range 2 { // with the first one open, and closed
+		if _, err := journal.Create(dir, journal.Header{}); !errors.Is(err, journal.ErrExists) {
+			t.Errorf("Create = %v, want %v", err, journal.ErrExists)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNoJournal(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := journal.Read(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Read = %v, want %v", err, fs.ErrNotExist)
+	}
+	if _, _, err := journal.Open(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Open = %v, want %v", err, fs.ErrNotExist)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("Open left %v", left)
+	}
+}
+
+func TestAppendRefuses(t *testing.T) {
+	bad := func(change func(*journal.Record)) journal.Record {
+		r := trial(1)
+		own := *r.Trial
+		r.Trial = &own
+		change(&r)
+		return r
+	}
+	evaluation := func(e journal.Evaluation) journal.Record {
+		return journal.Record{Kind: journal.KindEvaluation, Evaluation: &e}
+	}
+	tests := []struct {
+		name   string
+		record journal.Record
+		want   string
+	}{
+		{"job without a name", journal.Record{Kind: journal.KindJob, Job: &coll.Job{State: coll.JobIntended, Carries: []int{0}}}, "job without a name"},
+		{"job without trials", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: coll.JobIntended}}, "carries no trial"},
+		{"submitted job without an id", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: coll.JobSubmitted, Carries: []int{0}}}, "has no id"},
+		{"job in no state", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: "asleep", Carries: []int{0}}}, "want intended, submitted or ended"},
+		{"unknown kind", journal.Record{Kind: "noise"}, `kind "noise": want batch, job`},
+		{"no kind", journal.Record{}, `kind ""`},
+		{"header", journal.Record{Kind: journal.KindHeader}, `kind "header"`},
+		{"nothing set", journal.Record{Kind: journal.KindTrial}, `"trial" is missing`},
+		{"two set", bad(func(r *journal.Record) { r.Stop = "budget" }), `"stop" is set`},
+		{"resume with a trial", bad(func(r *journal.Record) { r.Kind = journal.KindResume }), `"trial" is set`},
+		{"no state", bad(func(r *journal.Record) { r.Trial.State = "" }), "trial state"},
+		{"done without a time", bad(func(r *journal.Record) { r.Trial.Seconds = 0 }), "time 0 s"},
+		{"cost NaN", bad(func(r *journal.Record) { r.Trial.State = coll.TrialFailed; r.Trial.CostSeconds = math.NaN() }), "cost NaN s"},
+		{"interval infinite", bad(func(r *journal.Record) { r.Trial.High = math.Inf(1) }), "unsupported value"},
+		{"R2 NaN", evaluation(journal.Evaluation{R2: math.NaN()}), "r2 is NaN"},
+		{"slowdown infinite", evaluation(journal.Evaluation{Slowdown: math.Inf(1)}), "slowdown is +Inf"},
+		{"HPO not JSON", journal.Record{Kind: journal.KindHPO, HPO: json.RawMessage(`{`)}, "hpo"},
+	}
+	dir := t.TempDir()
+	j := create(t, dir)
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			err := j.Append(trial(1), tc.record)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "record 2 of 2") {
+				t.Errorf("Append = %v, want %q in record 2 of 2", err, tc.want)
+			}
+		})
+	}
+	got, err := journal.Read(dir)
+	if err != nil || len(got.Records) != 0 {
+		t.Errorf("Read = %v (error %v), want no records", got, err)
+	}
+	if err := j.Append(trial(1)); err != nil {
+		t.Errorf("Append after refusals = %v", err)
+	}
+}
+
+func TestAppendConcurrently(t *testing.T) {
+	dir := t.TempDir()
+	j := create(t, dir)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for nodes := range 10 {
+				if err := j.Append(trial(nodes), trial(nodes+100)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, err := journal.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Records) != 160 {
+		t.Fatalf("%d records, want 160", len(got.Records))
+	}
+	for i := 0; i < len(got.Records); i += 2 { // groups stay together
+		if a, b := got.Records[i].Trial.Nodes, got.Records[i+1].Trial.Nodes; b != a+100 {
+			t.Errorf("records %d and %d: nodes %d and %d, want a pair", i, i+1, a, b)
+		}
+	}
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	j, err := journal.Create(dir, journal.Header{Campaign: "night", Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer j.Close()
+	if err := j.Append(trial(16), journal.Record{Kind: journal.KindStop, Problem: problem, Stop: "converged"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	contents, err := journal.Read(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range contents.Records {
+		fmt.Println(r.Kind, "of", r.Problem)
+	}
+	// Output:
+	// trial of mpich bcast
+	// stop of mpich bcast
+}

@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// LockName is the name of the lock file beside the journal. It is there as long
+// as a process may write.
+const LockName = "journal.lock"
+
+// maxTakeover is how deep locks of crashed takeovers are followed: each level
+// needs one more crash in the instant between taking a lock over and saying so.
+const maxTakeover = 3
+
+// lock is a file that only its owner may remove.
+type lock struct {
+	path string
+	me   owner
+}
+
+// acquire takes the lock of the folder. A lock whose process is surely dead is
+// taken over; any other gives an error matching ErrLocked that names the holder.
+func acquire(dir string) (*lock, error) {
+	me, err := self()
+	if err != nil {
+		return nil, err
+	}
+	return acquirePath(filepath.Join(dir, LockName), me, 0)
+}
+
+func acquirePath(path string, me owner, depth int) (*lock, error) {
+	for range 2 { // the second time after a takeover
+		err := writeLock(path, me)
+		if err == nil {
+			return &lock{path: path, me: me}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		holder, err := readLock(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // released in between
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !holder.surelyDead(me) || depth >= maxTakeover {
+			return nil, held(path, holder)
+		}
+		if err := removeDead(path, holder, me, depth); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: %s changes hands too quickly, try again", ErrLocked, path)
+}
+
+// removeDead removes the lock of a dead process. Two processes may find the same
+// dead lock; the one that is late would remove the new lock of the other. So
+// removing needs a lock of its own, named after the dead one, and looks again.
+func removeDead(path string, dead, me owner, depth int) error {
+	guard, err := acquirePath(path+"."+dead.Nonce, me, depth+1)
+	if err != nil {
+		return err
+	}
+	now, err := readLock(path)
+	if err == nil && now.Nonce == dead.Nonce {
+		err = os.Remove(path)
+	}
+	return errors.Join(ignoreMissing(err), guard.release())
+}
+
+// held says who has the lock and how to get rid of it.
+func held(path string, holder owner) error {
+	return fmt.Errorf("%w: %v; if that process is gone for certain, remove %s", ErrLocked, holder, path)
+}
+
+// writeLock makes the lock file with all its contents in one step, or fails with
+// fs.ErrExist.
+//
+// The contents are written under a name of their own which is then linked to
+// path. link(2) fails when path exists on every file system, and over NFS it may
+// have worked even though it reports an error, which the number of links tells:
+// open(2), O_EXCL. Where there are no hard links the file is made with O_EXCL.
+func writeLock(path string, me owner) error {
+	contents, err := encode(me)
+	if err != nil {
+		return err
+	}
+	temp := fmt.Sprintf("%s.new.%s", path, me.Nonce)
+	if err := writeSynced(temp, contents); err != nil {
+		return errors.Join(err, ignoreMissing(os.Remove(temp)))
+	}
+	linkErr := os.Link(temp, path)
+	if linkErr != nil && sameFile(temp, path) {
+		linkErr = nil
+	}
+	if err := os.Remove(temp); err != nil {
+		return errors.Join(linkErr, err)
+	}
+	if linkErr == nil || errors.Is(linkErr, fs.ErrExist) || !noHardLinks(linkErr) {
+		return linkErr
+	}
+	return writeExclusive(path, contents)
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+func noHardLinks(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
+}
+
+func writeExclusive(path string, contents []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(contents)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+func readLock(path string) (owner, error) {
+	contents, err := os.ReadFile(path)
+	if err != nil {
+		return owner{}, err
+	}
+	var o owner
+	if err := json.Unmarshal(contents, &o); err != nil || o.Nonce == "" || filepath.Base(o.Nonce) != o.Nonce {
+		return owner{}, fmt.Errorf("%w: %s says nothing readable; if no process is using the journal, remove it", ErrLocked, path)
+	}
+	return o, nil
+}
+
+// check reports with ErrLocked a lock that is not ours any more.
+func (l *lock) check() error {
+	holder, err := readLock(l.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: our lock %s was removed", ErrLocked, l.path)
+	case err != nil:
+		return err
+	case holder.Nonce != l.me.Nonce:
+		return held(l.path, holder)
+	}
+	return nil
+}
+
+// release removes the lock file when it is still ours.
+func (l *lock) release() error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	return os.Remove(l.path)
+}

@@ -1,0 +1,361 @@
+package journal
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// holdEnv makes the test binary a process that opens the journal of this folder
+// and holds it until it is killed or its standard input ends. With appendEnv set
+// as well it appends records all the time.
+const (
+	holdEnv   = "TUTTI_STORE_TEST_HOLD"
+	appendEnv = "TUTTI_STORE_TEST_APPEND"
+)
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(holdEnv)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	j, _, err := Open(dir)
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	fmt.Println("open")
+	for round := 1; os.Getenv(appendEnv) != ""; round++ {
+		r := stopRecord
+		r.Round, r.Note = round, strings.Repeat("x", 5000) // longer than a page
+		if err := j.Append(r); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		fmt.Println(round)
+	}
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+	if err := j.Close(); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// hold starts another process that has the journal open.
+func hold(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), holdEnv+"="+dir)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stdin.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if line, _ := bufio.NewReader(stdout).ReadString('\n'); line != "open\n" {
+		t.Fatalf("other process says %q, want open", line)
+	}
+	return cmd
+}
+
+// newJournal makes a journal without records and returns its folder.
+func newJournal(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	j, err := Create(dir, Header{Campaign: "lock", Created: time.Unix(0, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func putLock(t *testing.T, dir string, o owner) {
+	t.Helper()
+	contents, err := encode(o)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, LockName), contents, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLockOfAnotherProcess(t *testing.T) {
+	dir := newJournal(t)
+	cmd := hold(t, dir)
+	_, _, err := Open(dir)
+	if !errors.Is(err, ErrLocked) {
+		t.Fatalf("Open beside another writer = %v, want %v", err, ErrLocked)
+	}
+	host, _ := os.Hostname()
+	for _, want := range []string{fmt.Sprint("process ", cmd.Process.Pid), "on " + host, "since 20", "remove " + filepath.Join(dir, LockName)} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+	}
+	if _, err := Read(dir); err != nil {
+		t.Errorf("Read beside a writer = %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waitDead(t, dir)
+	j, _, err := Open(dir) // still a zombie: nobody has waited for it
+	if err != nil {
+		t.Fatalf("Open after a crash = %v", err)
+	}
+	if err := j.Append(stopRecord); err != nil {
+		t.Error(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	onlyJournal(t, dir)
+}
+
+// TestKilledWhileAppending kills a writer at its work: whatever it said was
+// written is there, in order, with at most the one record it was writing besides.
+func TestKilledWhileAppending(t *testing.T) {
+	t.Setenv(appendEnv, "1")
+	for range 3 {
+		dir := newJournal(t)
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), holdEnv+"="+dir)
+		stdout, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if _, err := fmt.Sscan(lines.Text(), &said); err == nil && said == 20 {
+				_ = cmd.Process.Kill() // and read what it says until the end
+			}
+		}
+		_ = cmd.Wait()
+		j, contents, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(contents.Records); said < 20 || n < said || n > said+1 {
+			t.Errorf("%d records, the writer said %d", n, said)
+		}
+		for i, r := range contents.Records {
+			if r.Round != i+1 {
+				t.Fatalf("record %d is of round %d", i+1, r.Round)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// waitDead waits until the kernel has ended the process that holds the lock.
+func waitDead(t *testing.T, dir string) {
+	t.Helper()
+	holder, err := readLock(filepath.Join(dir, LockName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	me, err := self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if holder.surelyDead(me) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%v is not dead after 5 s", holder)
+}
+
+func onlyJournal(t *testing.T, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != FileName {
+		t.Errorf("folder has %v (error %v), want only %s", left, err, FileName)
+	}
+}
+
+func TestStaleLocks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells by /proc when a machine was booted and a process began")
+	}
+	me, err := self()
+	if err != nil || me.Boot == "" || me.Start == "" {
+		t.Fatalf("self() = %+v, %v", me, err)
+	}
+	dead := func(change func(*owner)) owner {
+		o := me
+		o.Nonce = "DEAD"
+		change(&o)
+		return o
+	}
+	const noPID = 1 << 30 // above the largest pid_max of Linux, 2^22
+	tests := []struct {
+		name   string
+		holder owner
+		taken  bool
+	}{
+		{"this process, a lock before this one", dead(func(o *owner) {}), false},
+		{"process is gone", dead(func(o *owner) { o.PID = noPID }), true},
+		{"number used again by a later process", dead(func(o *owner) { o.Start = "1" }), true},
+		{"machine was booted since", dead(func(o *owner) { o.Boot = "another boot" }), true},
+		{"boot unknown", dead(func(o *owner) { o.Boot = "" }), false},
+		{"start unknown, number in use", dead(func(o *owner) { o.Start = "" }), false},
+		{"start unknown, number free", dead(func(o *owner) { o.Start = ""; o.PID = noPID }), true},
+		{"another container", dead(func(o *owner) { o.PIDNamespace = "pid:[1]"; o.PID = noPID }), false},
+		{"another host", dead(func(o *owner) { o.Host = "node07"; o.PID = noPID }), false},
+		{"another host, other boot", dead(func(o *owner) { o.Host = "node07"; o.Boot = "another boot" }), false},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := newJournal(t)
+			putLock(t, dir, tc.holder)
+			j, _, err := Open(dir)
+			if !tc.taken {
+				if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "on "+tc.holder.Host+" since") {
+					t.Errorf("Open = %v, want %v naming the host", err, ErrLocked)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("Open = %v, want the lock taken over", err)
+			}
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+			onlyJournal(t, dir)
+		})
+	}
+}
+
+func TestUnreadableLock(t *testing.T) {
+	for _, contents := range []string{"", "{", "{}", `{"nonce":"../../x"}`} {
+		dir := newJournal(t)
+		if err := os.WriteFile(filepath.Join(dir, LockName), []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Open(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("Open with lock %q = %v, want %v saying what to do", contents, err, ErrLocked)
+		}
+	}
+}
+
+// TestTakeoverRace has many openers find the same dead lock, some with the lock of
+// a takeover that crashed; never may two of them hold the journal.
+func TestTakeoverRace(t *testing.T) {
+	me, err := self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := me
+	dead.PID, dead.Nonce = 1<<30, "DEAD"
+	guard := dead
+	guard.Nonce = "GUARD"
+	for round := range 20 {
+		dir := newJournal(t)
+		putLock(t, dir, dead)
+		if round%2 == 1 {
+			contents, _ := json.Marshal(guard)
+			if err := os.WriteFile(filepath.Join(dir, LockName+"."+dead.Nonce), contents, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var (
+			wg      sync.WaitGroup
+			mu      sync.Mutex
+			holding []*lock
+		)
+		for range 8 {
+			wg.Go(func() {
+				l, err := acquire(dir)
+				if err != nil && !errors.Is(err, ErrLocked) {
+					t.Error(err)
+				}
+				if err == nil {
+					mu.Lock()
+					holding = append(holding, l)
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if len(holding) > 1 {
+			t.Fatalf("round %d: %d hold the lock, want at most one", round, len(holding))
+		}
+		for _, l := range holding {
+			if err := l.release(); err != nil {
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+		j, _, err := Open(dir)
+		if err != nil {
+			t.Fatalf("round %d: Open = %v", round, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		onlyJournal(t, dir)
+	}
+}
+
+func TestLockTakenAway(t *testing.T) {
+	dir := newJournal(t)
+	j, _, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, LockName)); err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(stopRecord); !errors.Is(err, ErrLocked) {
+		t.Errorf("Append without the lock = %v, want %v", err, ErrLocked)
+	}
+	if err := j.Close(); !errors.Is(err, ErrLocked) {
+		t.Errorf("Close without the lock = %v, want %v", err, ErrLocked)
+	}
+	if err := other.Append(stopRecord); err != nil { // its lock is still there
+		t.Errorf("Append of the new writer = %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWriteExclusive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), LockName)
+	if err := writeExclusive(path, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeExclusive(path, []byte("two")); !errors.Is(err, os.ErrExist) {
+		t.Errorf("second writeExclusive = %v, want %v", err, os.ErrExist)
+	}
+}

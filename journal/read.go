@@ -1,0 +1,170 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// FileName is the name of the journal inside the folder of a campaign.
+const FileName = "journal.jsonl"
+
+// MaxLine bounds one line and with it the memory a foreign file can take, bytes. The
+// longest line is a batch; 64 MiB holds about 400 000 candidates of 150 bytes.
+const MaxLine = 64 << 20
+
+// Errors of opening and reading; match them with errors.Is.
+var (
+	ErrExists  = errors.New("a journal exists already")
+	ErrLocked  = errors.New("the journal has another writer")
+	ErrCorrupt = errors.New("not a readable journal")
+	ErrSchema  = errors.New("the journal is newer than this tutti")
+)
+
+// Contents is a whole journal in memory.
+type Contents struct {
+	Header   Header
+	Records  []Record
+	Warnings []string // what was dropped, for people
+}
+
+// State returns what the records amount to, folded anew.
+func (c *Contents) State() *State { return Fold(c.Records) }
+
+// Read returns the journal of the folder dir without locking it, so that a
+// report can be made while a campaign runs.
+//
+// Errors match fs.ErrNotExist when there is no journal, ErrSchema for a newer
+// schema and ErrCorrupt for everything else that is not a journal.
+func Read(dir string) (*Contents, error) {
+	path := filepath.Join(dir, FileName)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, missing(dir, err)
+	}
+	defer f.Close()
+	contents, _, err := read(f, path)
+	return contents, err
+}
+
+func missing(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no journal in %s: %w", dir, err)
+	}
+	return err
+}
+
+// read returns the contents and the length of the whole lines in bytes.
+func read(r io.Reader, path string) (*Contents, int64, error) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	var (
+		contents Contents
+		whole    int64
+		buf      []byte
+	)
+	for number := 1; ; number++ {
+		line, err := ReadLine(lines, buf[:0])
+		buf = line
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			if number == 1 {
+				return nil, 0, fmt.Errorf("%s: %w: the file is empty, nothing was recorded: remove it to start again", path, ErrCorrupt)
+			}
+			return &contents, whole, nil
+		case errors.Is(err, io.EOF):
+			if number == 1 {
+				return nil, 0, fmt.Errorf("%s:1: %w: the header has no end of line", path, ErrCorrupt)
+			}
+			contents.Warnings = append(contents.Warnings, fmt.Sprintf(
+				"%s:%d: the last line is incomplete (%d bytes): the write was cut short and is left out", path, number, len(line)))
+			return &contents, whole, nil
+		case err != nil:
+			return nil, 0, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+		whole += int64(len(line))
+		if err := contents.addLine(number, line); err != nil {
+			return nil, 0, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+	}
+}
+
+// ReadLine appends the next line with its newline to buf. At the end of the file it
+// returns io.EOF with what is left. A line longer than MaxLine gives an error matching
+// ErrCorrupt.
+func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		buf = append(buf, part...)
+		if len(buf) > MaxLine {
+			return nil, fmt.Errorf("%w: line longer than %d bytes", ErrCorrupt, MaxLine)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return buf, err
+		}
+	}
+}
+
+func (c *Contents) addLine(number int, line []byte) error {
+	if number == 1 {
+		header, err := decodeHeader(line)
+		c.Header = header
+		return err
+	}
+	var record Record
+	if err := decodeStrict(line, &record); err != nil {
+		return err
+	}
+	if err := record.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	c.Records = append(c.Records, record)
+	return nil
+}
+
+// headerLine is the header as it stands in the file.
+type headerLine struct {
+	Kind Kind `json:"kind"`
+	Header
+}
+
+// decodeHeader looks at the schema before anything else: a newer header may have
+// fields this package does not know.
+func decodeHeader(line []byte) (Header, error) {
+	var first struct {
+		Kind   Kind `json:"kind"`
+		Schema int  `json:"schema"`
+	}
+	if err := json.Unmarshal(line, &first); err != nil {
+		return Header{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	switch {
+	case first.Kind != KindHeader:
+		return Header{}, fmt.Errorf("%w: the first line is of kind %q, want %q", ErrCorrupt, first.Kind, KindHeader)
+	case first.Schema > Schema:
+		return Header{}, fmt.Errorf("%w: schema %d, this one reads up to %d", ErrSchema, first.Schema, Schema)
+	case first.Schema < 1:
+		return Header{}, fmt.Errorf("%w: schema %d, want 1 to %d", ErrCorrupt, first.Schema, Schema)
+	}
+	var header headerLine
+	err := decodeStrict(line, &header)
+	return header.Header, err
+}
+
+// decodeStrict reads exactly one JSON value and refuses unknown fields.
+func decodeStrict(line []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("%w: %d bytes after the record", ErrCorrupt, len(rest))
+	}
+	return nil
+}

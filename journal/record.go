@@ -1,0 +1,260 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"tutti/coll"
+)
+
+// Schema is the version of the journal this package writes, and the newest it reads.
+const Schema = 2
+
+// Kind says what a line of the journal is about.
+type Kind string
+
+// The kinds of lines. The header is the first line and no other.
+const (
+	KindHeader     Kind = "header"
+	KindBatch      Kind = "batch"      // candidates asked for in a round
+	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
+	KindTrial      Kind = "trial"      // one attempt to measure, ended
+	KindEvaluation Kind = "evaluation" // how good the models of a round are
+	KindGrow       Kind = "grow"       // algorithms with new values of their parameters join the space
+	KindHPO        Kind = "hpo"        // result of a hyperparameter study
+	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
+	KindResume     Kind = "resume"     // a later process went on from here
+	KindVerify     Kind = "verify"     // a step of proving the selection files on the machine
+)
+
+// Header is the first line: whose journal this is and how to tell the run again.
+type Header struct {
+	Schema   int             `json:"schema"`
+	Campaign string          `json:"campaign"`
+	ID       string          `json:"id,omitzero"` // unlike that of any other campaign
+	Version  string          `json:"version"`     // of tutti
+	Created  time.Time       `json:"created"`
+	Seed     uint64          `json:"seed"`
+	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration, kept compact
+}
+
+// Problem is one tuning problem: a collective of a library.
+type Problem struct {
+	Library    string          `json:"library"`
+	Collective coll.Collective `json:"collective"`
+}
+
+// String returns for example "mpich bcast".
+func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
+
+// Evaluation is how good the models of one problem were after a round, and what
+// had been spent by then. Every number is finite: Append refuses NaN and
+// infinities, which JSON cannot carry.
+type Evaluation struct {
+	Round          int     `json:"round"`
+	Trials         int     `json:"trials"`
+	Points         int     `json:"points"`
+	PointShare     float64 `json:"point_share"`     // points with a measurement / all points
+	CandidateShare float64 `json:"candidate_share"` // measured candidates / all candidates
+	MachineSeconds float64 `json:"machine_seconds"`
+	NodeSeconds    float64 `json:"node_seconds"`
+	Source         string  `json:"source"` // "reference", "cross-validated", "predicted" or "measured"
+	Judged         int     `json:"judged"` // points that the figures below rest on
+	R2             float64 `json:"r2"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	WorstSlowdown  float64 `json:"worst_slowdown"`
+	P95Slowdown    float64 `json:"p95_slowdown"`
+	// Upper ends of what the model predicts, by which the criteria are judged; zero
+	// where the figures above are no predictions.
+	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
+	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
+	// Measurements that are incredible and made again in the next round: no campaign has converged
+	// before they are.
+	Doubted int `json:"doubted,omitzero"`
+	// By how much the predictions for what was measured since the evaluation before were off;
+	// see metrics.Scale.
+	Errors []SizeError `json:"errors,omitempty"`
+	// What earlier versions kept of such errors, of all sizes together. It is read over.
+	ScaleSquare float64 `json:"scale_square,omitzero"`
+	ScaleWeight float64 `json:"scale_weight,omitzero"`
+	// How many mistakes choices were expected to be where they were tried, and how many were
+	// found; see metrics.Borne.
+	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
+	MistakesFound    float64 `json:"mistakes_found,omitzero"`
+	// Points drawn to check a belief that meets the criteria, since it does, and what was lost
+	// at them: slowdowns minus one, and mistakes.
+	Checks        int     `json:"checks,omitzero"`
+	CheckLoss     float64 `json:"check_loss,omitzero"`
+	CheckMistakes float64 `json:"check_mistakes,omitzero"`
+}
+
+// SizeError is by how much a measurement differs from what was predicted for it.
+type SizeError struct {
+	MsgBytes   int64   `json:"msg_bytes"`
+	Deviations float64 `json:"deviations"` // of the prediction and the measurement
+}
+
+// Reason is why a strategy asked for a candidate.
+type Reason struct {
+	// Doubt is the expected slowdown of what would be chosen at the point now, as
+	// a part: 0.1 is 10 % slower than the fastest.
+	Doubt float64 `json:"doubt"`
+	// Spares is by how much measuring it is expected to lower the average slowdown
+	// over the grid, as a part.
+	Spares  float64        `json:"spares"`
+	Seconds float64        `json:"seconds"`        // expected price, its part of a launch included
+	Rival   coll.Algorithm `json:"rival,omitzero"` // the other one between which and the candidate the choice is open
+	Check   bool           `json:"check,omitzero"` // drawn to check what is believed, not picked
+	Again   bool           `json:"again,omitzero"` // measured before, slower than all others let expect
+}
+
+// Record is one line after the header. Kind says which one of Batch, Job, Trial,
+// Evaluation, Grow, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
+type Record struct {
+	Kind       Kind             `json:"kind"`
+	Time       time.Time        `json:"time"`
+	Problem    Problem          `json:"problem,omitzero"`
+	Round      int              `json:"round,omitzero"`
+	Batch      []coll.Candidate `json:"batch,omitempty"`
+	Reasons    []Reason         `json:"reasons,omitempty"` // of a batch, one for each candidate, or none
+	Job        *coll.Job        `json:"job,omitempty"`
+	Trial      *coll.Trial      `json:"trial,omitempty"`
+	Evaluation *Evaluation      `json:"evaluation,omitempty"`
+	Grow       []coll.Candidate `json:"grow,omitempty"` // of algorithms that are new after a round: what is measured of them first
+	HPO        json.RawMessage  `json:"hpo,omitempty"`
+	Stop       string           `json:"stop,omitempty"`
+	Verify     *VerifyStep      `json:"verify,omitempty"`
+	Note       string           `json:"note,omitempty"`
+}
+
+// VerifyStep is one step of the verification of one library: one of its fields from
+// Pass on is set. Package verify says what passes, verdicts and sights are.
+type VerifyStep struct {
+	Library string          `json:"library"`
+	Session int             `json:"session"` // 1 for the first
+	Pass    json.RawMessage `json:"pass,omitempty"`
+	Round   int             `json:"round,omitzero"` // of a job or trial; counts through all sessions
+	Look    int             `json:"look,omitzero"`  // of a job or trial: what the measurement counts for
+	Job     *coll.Job       `json:"job,omitempty"`
+	Trial   *coll.Trial     `json:"trial,omitempty"`
+	Verdict json.RawMessage `json:"verdict,omitempty"`
+	Sights  json.RawMessage `json:"sights,omitempty"`
+}
+
+// Validate reports a record whose contents do not fit its kind, or numbers that
+// cannot be.
+func (r Record) Validate() error {
+	fields := [...]struct {
+		kind Kind
+		set  bool
+	}{
+		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
+		{KindGrow, len(r.Grow) > 0}, {KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
+	}
+	known := r.Kind == KindResume
+	for _, f := range fields {
+		switch {
+		case f.kind == r.Kind && !f.set:
+			return fmt.Errorf("record of kind %s: field %q is missing", r.Kind, f.kind)
+		case f.kind != r.Kind && f.set:
+			return fmt.Errorf("record of kind %q: field %q is set, want none", r.Kind, f.kind)
+		}
+		known = known || f.kind == r.Kind
+	}
+	if !known {
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, stop, verify or resume", r.Kind)
+	}
+	switch r.Kind {
+	case KindBatch:
+		return r.validateReasons()
+	case KindJob:
+		return r.Job.Validate()
+	case KindTrial:
+		return validateTrial(*r.Trial)
+	case KindEvaluation:
+		return r.Evaluation.Validate()
+	case KindVerify:
+		return r.Verify.validate()
+	}
+	return nil
+}
+
+// validate reports a step that is nobody's, that has not exactly one content, or
+// numbers that cannot be.
+func (v VerifyStep) validate() error {
+	set := 0
+	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Verdict) > 0, len(v.Sights) > 0} {
+		if has {
+			set++
+		}
+	}
+	switch {
+	case set != 1:
+		return fmt.Errorf("verify: %d contents, want one of pass, job, trial, verdict and sights", set)
+	case v.Library == "" || v.Session < 1:
+		return fmt.Errorf("verify: library %q, session %d: want a name and 1 or more", v.Library, v.Session)
+	case v.Job != nil:
+		return v.Job.Validate()
+	case v.Trial != nil:
+		return validateTrial(*v.Trial)
+	}
+	return nil
+}
+
+func (r Record) validateReasons() error {
+	if len(r.Reasons) != 0 && len(r.Reasons) != len(r.Batch) {
+		return fmt.Errorf("batch of %d candidates with %d reasons: want one for each or none", len(r.Batch), len(r.Reasons))
+	}
+	for i, w := range r.Reasons {
+		for _, v := range []float64{w.Doubt, w.Spares, w.Seconds} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("reason for %v: %g: want finite numbers", r.Batch[i], v)
+			}
+		}
+	}
+	return nil
+}
+
+// validateTrial allows a failed trial to have no time, never a negative cost.
+func validateTrial(t coll.Trial) error {
+	switch t.State {
+	case coll.TrialDone:
+		return t.Measurement.Validate()
+	case coll.TrialFailed:
+		if !(t.CostSeconds >= 0) || math.IsInf(t.CostSeconds, 0) {
+			return fmt.Errorf("%v: cost %g s: want a finite number, zero or more", t.Candidate, t.CostSeconds)
+		}
+		return nil
+	}
+	return fmt.Errorf("%v: trial state %q: want %s or %s", t.Candidate, t.State, coll.TrialDone, coll.TrialFailed)
+}
+
+// Validate reports the first number that is not finite, by its name in the journal.
+func (e Evaluation) Validate() error {
+	type number struct {
+		name  string
+		value float64
+	}
+	numbers := []number{
+		{"point_share", e.PointShare}, {"candidate_share", e.CandidateShare},
+		{"machine_seconds", e.MachineSeconds}, {"node_seconds", e.NodeSeconds},
+		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
+		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
+		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
+		{"scale_square", e.ScaleSquare}, {"scale_weight", e.ScaleWeight},
+		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
+	}
+	for _, z := range e.Errors {
+		numbers = append(numbers, number{"errors", z.Deviations})
+	}
+	for _, n := range numbers {
+		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {
+			return fmt.Errorf("evaluation of round %d: %s is %g: want a finite number", e.Round, n.name, n.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package journal
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"tutti/coll"
+)
+
+// State is what the records of a journal amount to. The zero value is that of a
+// journal without records; Add takes in one after another. It is not safe for
+// concurrent use.
+type State struct {
+	// Lean is set before the first record by who follows a journal for days: trials are
+	// counted and not kept.
+	Lean bool
+
+	Problems      []*ProblemState // in the order of their first record
+	Verifications []*Verification // in the order of their first record
+	Rounds        []*Round        // of all problems, in the order of their first record
+	Jobs          []*Job          // of problems and of verifications, in the order they began
+}
+
+// ProblemState is what is known of one tuning problem. All its methods accept nil,
+// a problem without a record.
+type ProblemState struct {
+	Problem
+	Rounds []*Round          // ascending
+	Study  []json.RawMessage // the trials of the hyperparameter study, in order
+	Stop   string            // why measuring ended; empty while it goes on
+}
+
+// Round is what is known of one round of a problem.
+type Round struct {
+	Problem    Problem
+	Number     int
+	Batch      []coll.Candidate // empty before it was asked for
+	Reasons    []Reason         // of Batch, one for each candidate, or none
+	Trials     []coll.Trial     // in the order they ended; none where they are not kept
+	Done       int              // trials that were measured
+	Failed     int              // trials that were not
+	Evaluation *Evaluation      // nil before the round was judged
+	Grow       []coll.Candidate // what is measured first of algorithms that are new after it
+	jobs       []*Job
+}
+
+// Job is the last record of a job.
+type Job struct {
+	Problem Problem // without a collective: of a verification
+	Round   int
+	Begun   time.Time // when it was about to be submitted
+	Changed time.Time // when its state was last heard of
+	Taken   bool      // a scheduler has it, or had it
+	coll.Job
+}
+
+// Open reports whether the job may be in the queue or running.
+func (j *Job) Open() bool { return j.State != coll.JobEnded }
+
+// Verification is what is known of the verification of one library.
+type Verification struct {
+	Library string
+	Steps   []VerifyStep // of all sessions, in order
+	rounds  []*verifyRound
+}
+
+// verifyRound is one round of a verification; rounds count through all sessions.
+type verifyRound struct {
+	number int
+	jobs   []*Job
+}
+
+// Fold returns the state that records amount to.
+func Fold(records []Record) *State {
+	var s State
+	for _, r := range records {
+		s.Add(r)
+	}
+	return &s
+}
+
+// Add takes in the next record. Of a job the last record counts; all else is kept.
+func (s *State) Add(r Record) {
+	if r.Verify != nil {
+		s.addVerify(r)
+		return
+	}
+	if r.Problem == (Problem{}) {
+		return // a resume
+	}
+	p := s.problem(r.Problem)
+	switch r.Kind {
+	case KindBatch:
+		round := s.round(p, r.Round)
+		round.Batch, round.Reasons = r.Batch, r.Reasons
+	case KindJob:
+		round := s.round(p, r.Round)
+		round.jobs = s.addJob(round.jobs, r, *r.Job)
+	case KindTrial:
+		s.addTrial(s.round(p, r.Round), *r.Trial)
+	case KindEvaluation:
+		s.round(p, r.Round).Evaluation = r.Evaluation
+	case KindGrow:
+		s.round(p, r.Round).Grow = r.Grow
+	case KindHPO:
+		p.Study = append(p.Study, r.HPO)
+	case KindStop:
+		p.Stop = r.Stop
+	}
+}
+
+func (s *State) addTrial(round *Round, t coll.Trial) {
+	if t.State == coll.TrialDone {
+		round.Done++
+	} else {
+		round.Failed++
+	}
+	if !s.Lean {
+		round.Trials = append(round.Trials, t)
+	}
+}
+
+func (s *State) addVerify(r Record) {
+	step := *r.Verify
+	v := s.Verification(step.Library)
+	if v == nil {
+		v = &Verification{Library: step.Library}
+		s.Verifications = append(s.Verifications, v)
+	}
+	v.Steps = append(v.Steps, step)
+	if step.Job == nil {
+		return
+	}
+	at := slices.IndexFunc(v.rounds, func(o *verifyRound) bool { return o.number == step.Round })
+	if at < 0 {
+		at = len(v.rounds)
+		v.rounds = append(v.rounds, &verifyRound{number: step.Round})
+	}
+	r.Problem, r.Round = Problem{Library: step.Library}, step.Round
+	v.rounds[at].jobs = s.addJob(v.rounds[at].jobs, r, *step.Job)
+}
+
+// addJob keeps the last record of each job of a round, in the order they began.
+func (s *State) addJob(ofRound []*Job, r Record, j coll.Job) []*Job {
+	at := slices.IndexFunc(ofRound, func(o *Job) bool { return o.Name == j.Name })
+	if at < 0 {
+		at = len(ofRound)
+		ofRound = append(ofRound, &Job{Problem: r.Problem, Round: r.Round, Begun: r.Time})
+		s.Jobs = append(s.Jobs, ofRound[at])
+	}
+	job := ofRound[at]
+	job.Job, job.Changed = j, r.Time
+	job.Taken = job.Taken || j.State == coll.JobSubmitted
+	return ofRound
+}
+
+// problem returns the state of a problem, which is made when there is none.
+func (s *State) problem(id Problem) *ProblemState {
+	if p := s.Problem(id); p != nil {
+		return p
+	}
+	p := &ProblemState{Problem: id}
+	s.Problems = append(s.Problems, p)
+	return p
+}
+
+// Problem returns what is known of a problem, nil for nothing.
+func (s *State) Problem(id Problem) *ProblemState {
+	for _, p := range s.Problems {
+		if p.Problem == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// Verification returns what is known of the verification of a library, nil for
+// nothing.
+func (s *State) Verification(library string) *Verification {
+	for _, v := range s.Verifications {
+		if v.Library == library {
+			return v
+		}
+	}
+	return nil
+}
+
+// OpenJobs returns the jobs that have begun and are not known to have ended, in the
+// order they began.
+func (s *State) OpenJobs() []coll.Job {
+	var out []coll.Job
+	for _, j := range s.Jobs {
+		if j.Open() {
+			out = append(out, j.Job)
+		}
+	}
+	return out
+}
+
+// round returns a round of a problem, which is made when there is none.
+func (s *State) round(p *ProblemState, number int) *Round {
+	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
+	if !known {
+		p.Rounds = slices.Insert(p.Rounds, at, &Round{Problem: p.Problem, Number: number})
+		s.Rounds = append(s.Rounds, p.Rounds[at])
+	}
+	return p.Rounds[at]
+}
+
+func compareRound(r *Round, number int) int { return r.Number - number }
+
+// Round returns what is known of a round, and false when it has not begun.
+func (p *ProblemState) Round(number int) (*Round, bool) {
+	if p == nil {
+		return nil, false
+	}
+	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
+	if !known || len(p.Rounds[at].Batch) == 0 {
+		return nil, false
+	}
+	return p.Rounds[at], true
+}
+
+// Last returns the number of the last round, 0 for none.
+func (p *ProblemState) Last() int {
+	if p == nil || len(p.Rounds) == 0 {
+		return 0
+	}
+	return p.Rounds[len(p.Rounds)-1].Number
+}
+
+// Measurements returns the last measurement of each candidate, in the order of
+// coll.CompareCandidates.
+func (p *ProblemState) Measurements() []coll.Measurement {
+	last := map[coll.Candidate]coll.Measurement{}
+	for _, r := range p.Rounds {
+		for _, t := range r.Trials {
+			if t.State == coll.TrialDone {
+				last[t.Candidate] = t.Measurement
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+}
+
+// Jobs returns the jobs of a round as they were last heard of, in the order they
+// began.
+func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs) }
+
+// Jobs returns the jobs of a round as they were last heard of, in the order they
+// began; none where nothing is known.
+func (v *Verification) Jobs(round int) []coll.Job {
+	if v == nil {
+		return nil
+	}
+	for _, r := range v.rounds {
+		if r.number == round {
+			return valuesOf(r.jobs)
+		}
+	}
+	return nil
+}
+
+func valuesOf(jobs []*Job) []coll.Job {
+	var out []coll.Job
+	for _, j := range jobs {
+		out = append(out, j.Job)
+	}
+	return out
+}

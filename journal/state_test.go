@@ -1,0 +1,116 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/journal"
+)
+
+var (
+	bcast  = journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	reduce = journal.Problem{Library: "mpich", Collective: coll.Reduce}
+)
+
+func jobRecord(p journal.Problem, round int, name string, state coll.JobState, minute int) journal.Record {
+	return journal.Record{Kind: journal.KindJob, Time: noon.Add(time.Duration(minute) * time.Minute), Problem: p, Round: round, Job: &coll.Job{Name: name, State: state}}
+}
+
+func trialRecord(p journal.Problem, round int, c coll.Candidate, seconds float64, state coll.TrialState) journal.Record {
+	return journal.Record{Kind: journal.KindTrial, Problem: p, Round: round, Trial: &coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds}, State: state}}
+}
+
+func with(alg string) coll.Candidate {
+	return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: alg}}
+}
+
+// Of a job the last record counts, in the order the jobs began; jobs of verifications
+// are among them.
+func TestOpenJobs(t *testing.T) {
+	probe := journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{
+		Library: "mpich", Session: 1, Round: 1, Look: 1, Job: &coll.Job{Name: "v", State: coll.JobSubmitted},
+	}}
+	trial := trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)
+	tests := []struct {
+		name    string
+		records []journal.Record
+		want    []string
+	}{
+		{"nothing", nil, nil},
+		{"ended", []journal.Record{jobRecord(bcast, 1, "a", coll.JobIntended, 0), jobRecord(bcast, 1, "a", coll.JobSubmitted, 1), trial, jobRecord(bcast, 1, "a", coll.JobEnded, 2)}, nil},
+		{"intended", []journal.Record{jobRecord(bcast, 1, "a", coll.JobIntended, 0)}, []string{"a intended"}},
+		{"in the order they began", []journal.Record{
+			jobRecord(bcast, 1, "c", coll.JobIntended, 0), jobRecord(reduce, 1, "b", coll.JobIntended, 0), jobRecord(bcast, 1, "a", coll.JobIntended, 0),
+			jobRecord(bcast, 1, "a", coll.JobSubmitted, 1), jobRecord(bcast, 1, "c", coll.JobSubmitted, 1), jobRecord(reduce, 1, "b", coll.JobEnded, 1), trial,
+		}, []string{"c submitted", "a submitted"}},
+		{"of a verification", []journal.Record{jobRecord(bcast, 1, "a", coll.JobSubmitted, 0), probe}, []string{"a submitted", "v submitted"}},
+	}
+	for _, tc := range tests {
+		var got []string
+		for _, j := range journal.Fold(tc.records).OpenJobs() {
+			got = append(got, j.Name+" "+string(j.State))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	ring, tree := with("ring"), with("tree")
+	eval := journal.Evaluation{Round: 1, Slowdown: 1.5}
+	state := journal.Fold([]journal.Record{
+		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{ring, tree}, Reasons: make([]journal.Reason, 2)},
+		jobRecord(bcast, 1, "a", coll.JobIntended, 1),
+		{Kind: journal.KindResume},
+		jobRecord(bcast, 1, "a", coll.JobSubmitted, 2),
+		{Kind: journal.KindBatch, Problem: reduce, Round: 1, Batch: []coll.Candidate{ring}},
+		trialRecord(bcast, 1, ring, 3, coll.TrialDone),
+		trialRecord(bcast, 1, tree, 0, coll.TrialFailed),
+		jobRecord(bcast, 1, "a", coll.JobEnded, 9),
+		{Kind: journal.KindEvaluation, Problem: bcast, Round: 1, Evaluation: &eval},
+		{Kind: journal.KindGrow, Problem: bcast, Round: 1, Grow: []coll.Candidate{tree}},
+		{Kind: journal.KindBatch, Problem: bcast, Round: 2, Batch: []coll.Candidate{tree}},
+		trialRecord(bcast, 2, tree, 2, coll.TrialDone),
+		trialRecord(bcast, 2, ring, 4, coll.TrialDone),
+		{Kind: journal.KindStop, Problem: bcast, Stop: "converged"},
+		{Kind: journal.KindHPO, Problem: bcast, HPO: json.RawMessage(`1`)},
+	})
+	if len(state.Problems) != 2 || state.Problems[0].Problem != bcast || state.Problem(reduce).Stop != "" || state.Problem(bcast).Stop != "converged" {
+		t.Fatalf("problems %+v", state.Problems)
+	}
+	p := state.Problem(bcast)
+	one, ok := p.Round(1)
+	if !ok || len(one.Batch) != 2 || len(one.Reasons) != 2 || len(one.Trials) != 2 || one.Evaluation == nil || len(one.Grow) != 1 || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
+		t.Errorf("round 1: %+v, %t", one, ok)
+	}
+	if _, ok := p.Round(3); ok || p.Last() != 2 || len(p.Study) != 1 {
+		t.Errorf("round 3 known: %t, last %d, %d trials of the study", ok, p.Last(), len(p.Study))
+	}
+	var got []float64
+	for _, m := range p.Measurements() {
+		got = append(got, m.Seconds)
+	}
+	if diff := cmp.Diff([]float64{4, 2}, got); diff != "" {
+		t.Errorf("last measurements (-want +got):\n%s", diff)
+	}
+	j := state.Jobs[0]
+	if j.Problem != bcast || j.Round != 1 || !j.Taken || j.Open() || j.Begun != noon.Add(time.Minute) || j.Changed != noon.Add(9*time.Minute) {
+		t.Errorf("job %+v", j)
+	}
+	var none *journal.ProblemState
+	if _, ok := none.Round(1); ok || none.Last() != 0 || state.Problem(journal.Problem{Library: "x"}) != nil || state.Verification("mpich").Jobs(1) != nil {
+		t.Error("something is known of nothing")
+	}
+}
+
+func TestRoundWithoutBatchHasNotBegun(t *testing.T) {
+	state := journal.Fold([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
+	if _, ok := state.Problem(bcast).Round(1); ok {
+		t.Error("a round without a batch counts as begun")
+	}
+}

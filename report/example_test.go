@@ -1,0 +1,176 @@
+package report_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/journal"
+	"tutti/report"
+	"tutti/selection"
+)
+
+func facts() report.Facts {
+	return report.Facts{
+		Campaign: "autumn", Machine: "hilltop", Seed: 7,
+		Criteria: report.Criteria{Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
+		Problems: []report.ProblemFacts{{
+			Library: "mpich", Collective: "bcast", Stop: "converged", Points: 100, PointsMeasured: 12, Candidates: 300, Trials: 36, MachineSeconds: 754,
+			Curve: []report.CurvePoint{{
+				Round: 4, Trials: 36, Points: 12, PointShare: 0.12, MachineSeconds: 754, Source: "cross-validated",
+				R2: 0.94, Slowdown: 1.018, Accuracy: 0.82, Mistakes: 0.03, P95: 1.08, Worst: 1.3,
+			}},
+			Scores: []report.Score{{Name: "tuned", Source: "measured", Points: 100, Slowdown: 1.021, Mistakes: 0.04}},
+		}},
+	}
+}
+
+func ExampleWriteSummary() {
+	if err := report.WriteSummary(os.Stdout, facts()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// ┌─────────┬────────────┬───────────┬──────────┬──────────────┬───────┬─────────┬──────────┐
+	// │ library │ collective │ stop      │ measured │ machine time │ tuned │ default │ mistakes │
+	// ├─────────┼────────────┼───────────┼──────────┼──────────────┼───────┼─────────┼──────────┤
+	// │ mpich   │ bcast      │ converged │     12 % │     12.6 min │ 1.021 │       – │      4 % │
+	// └─────────┴────────────┴───────────┴──────────┴──────────────┴───────┴─────────┴──────────┘
+}
+
+func ExampleWriteCurve() {
+	if err := report.WriteCurve(os.Stdout, facts()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// library,collective,round,trials,points,point_share,machine_seconds,source,slowdown,accuracy,mistakes,p95_slowdown,worst_slowdown,r2,slowdown_upper,mistakes_upper
+	// mpich,bcast,4,36,12,0.12,754,cross-validated,1.018,0.82,0.03,1.08,1.3,0.94,,
+}
+
+func ExampleWriteHTML() {
+	var page strings.Builder
+	if err := report.WriteHTML(&page, facts()); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(strings.HasPrefix(page.String(), "<!DOCTYPE html>"), strings.Contains(page.String(), "<svg"))
+	// Output: true true
+}
+
+func ExampleWriteJSON() {
+	if err := report.WriteJSON(os.Stdout, report.Facts{Campaign: "autumn", Machine: "hilltop", Seed: 7}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {
+	//  "tutti": "",
+	//  "campaign": "autumn",
+	//  "machine": "hilltop",
+	//  "seed": 7,
+	//  "strategy": "",
+	//  "scaling": "",
+	//  "criteria": {
+	//   "slowdown": 0,
+	//   "mistakes": 0,
+	//   "mistake_threshold": 0,
+	//   "patience": 0
+	//  },
+	//  "libraries": [],
+	//  "problems": [],
+	//  "versions": [],
+	//  "warnings": []
+	// }
+}
+
+func ExampleWriteMachineTime() {
+	f := facts()
+	f.MachineTime = []report.MachineTimeFacts{{Library: "mpich", Collective: "bcast", Jobs: 3, Queue: 90, Launch: 30, Warmup: 60, Measure: 600, Idle: 10}}
+	if err := report.WriteMachineTime(os.Stdout, f); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// ┌─────────┬─────────┬──────┬───────┬───────────────────┬───────────────────┬──────────────────────┬───────────────────┬───────────────┐
+	// │ library │ problem │ jobs │ queue │ launch            │ warm-up           │ measuring            │ idle              │ all           │
+	// ├─────────┼─────────┼──────┼───────┼───────────────────┼───────────────────┼──────────────────────┼───────────────────┼───────────────┤
+	// │ mpich   │ bcast   │    3 │  90 s │ 30 node s (4.3 %) │ 60 node s (8.6 %) │ 10 node min (85.7 %) │ 10 node s (1.4 %) │ 11.7 node min │
+	// └─────────┴─────────┴──────┴───────┴───────────────────┴───────────────────┴──────────────────────┴───────────────────┴───────────────┘
+}
+
+func ExampleWriteVerification() {
+	f := facts()
+	f.Verification = []report.VerificationFacts{{Library: "mpich", Ended: true, Collectives: []report.VerifiedCollective{{
+		Collective: "bcast", Points: 30, Changed: 21, PutBack: 1, Obedience: []string{"obeyed"},
+		Speedup: &report.Range{Value: 1.21, Low: 1.15, High: 1.28}, Same: &report.Range{Value: 1.001, Low: 0.99, High: 1.01},
+	}}}}
+	if err := report.WriteVerification(os.Stdout, f); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// ┌─────────┬────────────┬────────┬─────────┬──────────────────────┬──────────────────────┬──────────┬────────┬───────────┐
+	// │ library │ collective │ points │ changed │ speed-up [95 %]      │ same [95 %]          │ put back │ slower │ obedience │
+	// ├─────────┼────────────┼────────┼─────────┼──────────────────────┼──────────────────────┼──────────┼────────┼───────────┤
+	// │ mpich   │ bcast      │     30 │      21 │ 1.210 [1.150, 1.280] │ 1.001 [0.990, 1.010] │        1 │      0 │ obeyed    │
+	// └─────────┴────────────┴────────┴─────────┴──────────────────────┴──────────────────────┴──────────┴────────┴───────────┘
+}
+
+// What a journal holds beside the results of the problems: here, a job.
+func ExampleAddJournal() {
+	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	state := journal.Fold([]journal.Record{{Kind: journal.KindJob, Problem: bcast, Round: 1, Job: &coll.Job{
+		Name: "a", State: coll.JobEnded, Nodes: 4, Spent: coll.Spent{Queue: 60, Launch: 1, Measure: 20},
+	}}})
+	f := facts()
+	if err := report.AddJournal(&f, state, []string{"mpich"}, 2); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range f.MachineTime {
+		fmt.Println(m.Library, m.Collective, m.Jobs, "job,", m.Held(), "node-seconds")
+	}
+	// Output: mpich bcast 1 job, 84 node-seconds
+}
+
+// The facts of one problem, from its result and what was concluded from it.
+func ExampleProblemOf() {
+	cfg, err := config.Load("../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := assembly.New(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	trained, err := campaign.Train(c.Spec, c.Problems[0], results[0])
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done, err := trained.Conclude(selection.Condemned{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := report.ProblemOf(c.Problems[0], results[0], done)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Library, p.Collective, p.Stop, p.PointsMeasured, "of", p.Points, "points")
+	for _, s := range p.Scores {
+		fmt.Printf("%s: slowdown %.2f\n", s.Name, s.Slowdown)
+	}
+	// Output:
+	// mpich alltoall converged 45 of 72 points
+	// tuned: slowdown 1.00
+	// default: slowdown 1.06
+}

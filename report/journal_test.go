@@ -1,0 +1,154 @@
+package report_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/report"
+	"tutti/verify"
+)
+
+func jobRecord(p journal.Problem, name string, state coll.JobState, checksum, kernel string, nodes ...string) journal.Record {
+	return journal.Record{Kind: journal.KindJob, Problem: p, Round: 1, Job: &coll.Job{
+		Name: name, State: state, Nodes: 2, Carries: []int{0},
+		Spent:       coll.Spent{Queue: 10, Launch: 1, Warmup: 2, Measure: 3, Idle: 4},
+		Environment: &coll.Environment{Nodes: nodes, Library: "MPICH", Checksum: checksum, Kernel: kernel},
+	}}
+}
+
+// TestAddJournal: jobs, exclusions and environments become facts, and a journal
+// without them none.
+func TestAddJournal(t *testing.T) {
+	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	ring := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "ring"}}
+	trial := func(attempt int, state coll.TrialState) journal.Record {
+		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Trial: &coll.Trial{
+			Measurement: coll.Measurement{Candidate: ring, Seconds: 1}, Attempt: attempt, State: state, Phase: "run", Error: "crashed"}}
+	}
+	probe, err := verify.Entry{Library: "mpich", Session: 1, Round: 1, Look: verify.FirstLook, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := []journal.Record{
+		jobRecord(bcast, "a", coll.JobIntended, "", ""),
+		trial(1, coll.TrialFailed), trial(2, coll.TrialFailed),
+		jobRecord(bcast, "a", coll.JobEnded, "s1", "k1", "n1", "n2"),
+		jobRecord(bcast, "b", coll.JobEnded, "s1", "k1", "n2"),
+		jobRecord(bcast, "c", coll.JobEnded, "s2", "k1", "n1"),
+		jobRecord(bcast, "d", coll.JobSubmitted, "s2", "k1", "n1"),
+		probe,
+	}
+	var f report.Facts
+	if err := report.AddJournal(&f, journal.Fold(records), []string{"mpich"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	want := []report.MachineTimeFacts{
+		{Library: "mpich", Collective: "bcast", Jobs: 3, Queue: 30, Launch: 6, Warmup: 12, Measure: 18, Idle: 24},
+		{Library: "mpich", Jobs: 1, Queue: 10, Launch: 2, Warmup: 4, Measure: 6, Idle: 8},
+	}
+	if d := cmp.Diff(want, f.MachineTime); d != "" {
+		t.Errorf("machine time (-want +got):\n%s", d)
+	}
+	excluded := []report.ExcludedFacts{{Library: "mpich", Collective: "bcast", Nodes: 2, PPN: 1, MsgBytes: 8, Algorithm: "ring", Attempts: 2, Phase: "run", Error: "crashed"}}
+	if d := cmp.Diff(excluded, f.Excluded); d != "" {
+		t.Errorf("excluded (-want +got):\n%s", d)
+	}
+	if len(f.Environments) != 3 || !slices.Equal(f.Environments[0].Nodes, []string{"n1", "n2"}) || f.Environments[0].Jobs != 2 {
+		t.Errorf("environments %+v", f.Environments)
+	}
+	for _, want := range []string{"2 different files of the library", "2 different kernels"} {
+		if !slices.ContainsFunc(f.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
+			t.Errorf("warnings %q, want one of %s", f.Warnings, want)
+		}
+	}
+	var none report.Facts
+	if err := report.AddJournal(&none, journal.Fold([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(report.Facts{}, none); d != "" {
+		t.Errorf("a journal without such records (-want +got):\n%s", d)
+	}
+}
+
+// Each round tells its most worthwhile candidates, most first; what was only tried again
+// has no reason.
+func TestAddJournalReasons(t *testing.T) {
+	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	batch := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 2}
+	for i := range 8 {
+		batch.Batch = append(batch.Batch, coll.Candidate{
+			Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8 << i}, Algorithm: coll.Algorithm{Name: "ring"},
+		})
+		why := journal.Reason{Doubt: 0.1, Spares: float64(i) / 100, Seconds: 2, Rival: coll.Algorithm{Name: "tree"}}
+		if i == 3 {
+			why = journal.Reason{} // tried again
+		}
+		batch.Reasons = append(batch.Reasons, why)
+	}
+	first := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: batch.Batch[:2]}
+	f := report.Facts{Problems: []report.ProblemFacts{{Library: "mpich", Collective: "bcast"}, {Library: "openmpi", Collective: "bcast"}}}
+	if err := report.AddJournal(&f, journal.Fold([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
+		t.Fatalf("reasons of %d rounds and of a problem that has not begun: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
+	}
+	got := f.Problems[0].Reasons[0]
+	if got.Round != 2 || got.Candidates != 8 || math.Abs(got.Spares-0.25) > 1e-12 || got.Seconds != 14 || len(got.Top) != 5 {
+		t.Errorf("round %+v", got)
+	}
+	for i, want := range []int64{8 << 7, 8 << 6, 8 << 5, 8 << 4, 8 << 2} {
+		if r := got.Top[i]; r.MsgBytes != want || r.Algorithm != "ring" || r.Rival != "tree" {
+			t.Errorf("reason %d is %+v, want one for %d bytes", i, r, want)
+		}
+	}
+}
+
+// Verifications stand in the order of the libraries; entries of nobody are refused.
+func TestAddJournalVerifications(t *testing.T) {
+	ofPass := func(library string) journal.Record {
+		r, err := verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	state := journal.Fold([]journal.Record{ofPass("openmpi"), ofPass("mpich")})
+	var f report.Facts
+	if err := report.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Verification) != 2 || f.Verification[0].Library != "mpich" || f.Verification[1].Library != "openmpi" || f.Verification[0].Ended {
+		t.Errorf("verifications %+v", f.Verification)
+	}
+	state.Verification("mpich").Steps[0].Pass = []byte(`{"number":"x"}`)
+	if err := report.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
+		t.Errorf("AddJournal: %v, want %v", err, verify.ErrEntry)
+	}
+}
+
+// A candidate that is measured after all was not given up; nor one that failed less often.
+func TestAddJournalExcluded(t *testing.T) {
+	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
+	trial := func(alg string, attempt int, state coll.TrialState) journal.Record {
+		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Round: attempt, Trial: &coll.Trial{
+			Measurement: coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: alg}}},
+			Attempt:     attempt, State: state, Phase: "run", Error: alg + " crashed",
+		}}
+	}
+	var f report.Facts
+	err := report.AddJournal(&f, journal.Fold([]journal.Record{
+		trial("once", 1, coll.TrialFailed), trial("once", 2, coll.TrialDone),
+		trial("often", 1, coll.TrialFailed), trial("often", 2, coll.TrialFailed),
+	}), nil, 2)
+	if err != nil || len(f.Excluded) != 1 || f.Excluded[0].Algorithm != "often" || f.Excluded[0].Error != "often crashed" {
+		t.Errorf("excluded %+v, %v", f.Excluded, err)
+	}
+}

@@ -1,0 +1,189 @@
+package report_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/coll"
+	"tutti/internal/test/campaigntest"
+	"tutti/metrics"
+	"tutti/report"
+)
+
+// concluded is the first problem of the campaign of a file, run to its end.
+func concluded(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
+	t.Helper()
+	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
+}
+
+func made(t testing.TB, change func(*assembly.Campaign), set ...string) export.Concluded {
+	t.Helper()
+	return concluded(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), change, set...)
+}
+
+func factsOf(t testing.TB, p export.Concluded) report.ProblemFacts {
+	t.Helper()
+	f, err := report.ProblemOf(p.Problem, p.Result, p.Conclusion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// forgetTruth makes recorded data a machine whose times nobody knows.
+func forgetTruth(c *assembly.Campaign) {
+	for i := range c.Problems {
+		c.Problems[i].Truth = nil
+	}
+}
+
+// timesOf are the recorded times of a problem, and the least at each point.
+func timesOf(p export.Concluded) (times map[coll.Candidate]float64, least map[coll.Point]float64) {
+	times, least = map[coll.Candidate]float64{}, map[coll.Point]float64{}
+	for _, m := range p.Truth {
+		times[m.Candidate] = m.Seconds
+		if best, known := least[m.Point]; !known || m.Seconds < best {
+			least[m.Point] = m.Seconds
+		}
+	}
+	return times, least
+}
+
+// Where everything is recorded the scores are those of the recorded times.
+func TestScoresOfTruth(t *testing.T) {
+	p := made(t, nil)
+	times, least := timesOf(p)
+	tuned, byDefault, slower := 0.0, 0.0, 0
+	for at, best := range least {
+		chosen := times[coll.Candidate{Point: at, Algorithm: p.Selection.Choose(at)}]
+		own := times[coll.Candidate{Point: at, Algorithm: coll.Default}]
+		tuned += chosen / best
+		byDefault += own / best
+		if chosen > (1+metrics.DefaultTieTolerance)*own {
+			slower++
+		}
+	}
+	n := float64(len(least))
+	f := factsOf(t, p)
+	for i, want := range []struct {
+		name     string
+		slowdown float64
+	}{{"tuned", tuned / n}, {"default", byDefault / n}} {
+		s := f.Scores[i]
+		if s.Name != want.name || s.Source != "measured" || s.Points != len(least) || math.Abs(s.Slowdown-want.slowdown) > 1e-9 {
+			t.Errorf("score %+v, want %s %g at %d points", s, want.name, want.slowdown, len(least))
+		}
+		if s.SlowdownLow > s.Slowdown || s.SlowdownHigh < s.Slowdown || s.MistakesLow > s.Mistakes || s.MistakesHigh < s.Mistakes {
+			t.Errorf("the intervals of %+v do not hold its figures", s)
+		}
+	}
+	if got := f.Scores[0].Slower; got == nil || *got != slower || *f.Scores[0].SlowerWorst < 0.5 {
+		t.Errorf("slower than the default at %v points, want %d", got, slower)
+	}
+	for _, c := range f.Cells {
+		at := coll.Point{Collective: coll.Bcast, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}
+		alg, err := coll.ParseAlgorithm(c.Best)
+		if err != nil || times[coll.Candidate{Point: at, Algorithm: alg}] != least[at] || c.Selected != p.Selection.Choose(at).String() {
+			t.Errorf("cell %+v, want the fastest and what is selected: %v", c, err)
+		}
+	}
+	if f.Ties != nil || f.Leaves == 0 || len(f.Curve) == 0 || len(f.Algorithms) != 3 {
+		t.Errorf("ties %v, %d leaves, %d evaluations, %d algorithms", f.Ties, f.Leaves, len(f.Curve), len(f.Algorithms))
+	}
+}
+
+// Where nothing is known but what was measured, the selection is scored where it was held
+// out, and slowdowns are those that are predicted.
+func TestScoresOfMeasurements(t *testing.T) {
+	f := factsOf(t, made(t, forgetTruth))
+	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
+		t.Errorf("score %+v of %d measured points", s, f.PointsMeasured)
+	}
+	for _, c := range f.Cells {
+		if c.Best != "" || c.TunedSlowdown == nil || *c.TunedSlowdown < 1 {
+			t.Errorf("cell %+v, want a predicted slowdown and no best", c)
+		}
+	}
+}
+
+// A point that was measured completely is all there is to know, and nothing can be held
+// out of it.
+func TestScoresOfOnePoint(t *testing.T) {
+	dir := t.TempDir()
+	file := campaigntest.MadeOpenMPI.Put(t, dir)
+	const one = "collective,algorithm,nodes,ppn,msg_bytes,time_us\nbcast,binomial,2,1,8,3\nbcast,library_default,2,1,8,4\n"
+	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(one), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f := factsOf(t, concluded(t, file, nil))
+	if len(f.Scores) != 2 || f.Scores[0].Points != 1 || f.Scores[0].Slowdown != 1 || math.Abs(f.Scores[1].Slowdown-4./3) > 1e-9 {
+		t.Errorf("scores %+v", f.Scores)
+	}
+	for _, a := range f.Algorithms {
+		if a.R2 != nil || len(a.Parity) > 0 {
+			t.Errorf("%s has held-out predictions: %+v", a.Name, a)
+		}
+	}
+}
+
+// A library whose own choice nobody has timed has no score of it.
+func TestScoresWithoutDefault(t *testing.T) {
+	f := factsOf(t, concluded(t, campaigntest.Small(t, t.TempDir()), nil))
+	if len(f.Scores) != 1 || f.Scores[0].Name != "tuned" || f.Scores[0].Slower != nil || f.Scores[0].SlowerWorst != nil {
+		t.Errorf("scores %+v", f.Scores)
+	}
+	for _, c := range f.Cells {
+		if c.DefaultSlowdown != nil {
+			t.Errorf("cell %+v knows the default", c)
+		}
+	}
+}
+
+// A model that knows how sure it is tells ties, as many as there are cells with one, and
+// why its forests were not tuned.
+func TestTies(t *testing.T) {
+	f := factsOf(t, made(t, nil, "strategy.name=regret", "model.kind=process", "hpo.trials=3"))
+	if f.Ties == nil {
+		t.Fatal("nobody looked for ties")
+	}
+	ties := 0
+	for _, c := range f.Cells {
+		if c.Tie == c.Selected {
+			t.Errorf("%+v ties with itself", c)
+		}
+		if c.Tie != "" {
+			ties++
+		}
+	}
+	if ties != *f.Ties {
+		t.Errorf("%d cells with a tie, told %d", ties, *f.Ties)
+	}
+	if f.Model != "process" || !strings.Contains(f.NoStudy, "no forests") || len(f.HPO) > 0 {
+		t.Errorf("model %s, no study because %q, %d trials", f.Model, f.NoStudy, len(f.HPO))
+	}
+}
+
+// Points that count differently say how.
+func TestWeightFacts(t *testing.T) {
+	p := made(t, func(c *assembly.Campaign) {
+		weights := make([]float64, len(c.Problems[0].Space.Points()))
+		weights[3], weights[9] = 42, 21
+		c.Problems[0].Weights = weights
+	})
+	f := factsOf(t, p)
+	want := report.WeightFacts{Points: 2, Half: 1, Greatest: 42, Where: p.Space.Points()[3].String()}
+	if f.Weighted == nil || *f.Weighted != want {
+		t.Errorf("weights %+v, want %+v", f.Weighted, want)
+	}
+	if f.Scores[0].Points != 63 {
+		t.Errorf("scored at %d points, want all 63", f.Scores[0].Points)
+	}
+	if alike := factsOf(t, made(t, nil)); alike.Weighted != nil {
+		t.Errorf("points that count alike: %+v", alike.Weighted)
+	}
+}

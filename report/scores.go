@@ -1,0 +1,129 @@
+package report
+
+import (
+	"errors"
+
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/metrics"
+	"tutti/surrogate/learner"
+)
+
+// scores says how good the tuned selection and the default are: against all there
+// is to know, or else held out and on the measured points.
+func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]Score, error) {
+	points, choose := p.Space.Points(), c.Selection.Choose
+	tuned := scored{"tuned", string(campaign.ByCrossValidation), held.Points, held.Slowdowns}
+	if k.complete {
+		tuned.source = "measured"
+		tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
+	}
+	byDefault := scored{name: "default", source: "measured"}
+	byDefault.points, byDefault.slowdowns = k.slowdowns(points, func(coll.Point) coll.Algorithm { return coll.Default })
+	var out []Score
+	for _, one := range []scored{tuned, byDefault} {
+		s, err := one.score(p, c.Spec)
+		switch {
+		case errors.Is(err, metrics.ErrEmpty): // none of the points matters
+			continue
+		case err != nil:
+			return nil, err
+		case one.name == tuned.name && k.complete:
+			s.Slower, s.SlowerWorst = k.slower(points, choose)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// predictedScore returns the figures of the last evaluation, and whether they are
+// predicted. Their intervals begin with the best there can be: a prediction has upper
+// ends alone.
+func predictedScore(evaluations []journal.Evaluation) (Score, bool) {
+	if len(evaluations) == 0 {
+		return Score{}, false
+	}
+	e := evaluations[len(evaluations)-1]
+	return Score{
+		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
+		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
+		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
+	}, e.Source == string(campaign.ByPrediction)
+}
+
+// bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
+const bootstrapResamples = 1000
+
+// scored is a way of choosing with its slowdowns where they are known.
+type scored struct {
+	name, source string
+	points       []coll.Point
+	slowdowns    []float64
+}
+
+// score condenses the slowdowns, with intervals. The error matches metrics.ErrEmpty
+// when there is none that matters.
+func (w scored) score(p campaign.Problem, spec campaign.Spec) (Score, error) {
+	opt := p.Weigh(spec.Metrics, w.points)
+	sum, err := metrics.Summarize(w.slowdowns, opt)
+	if err != nil {
+		return Score{}, err
+	}
+	s := Score{
+		Name: w.name, Source: w.source, Points: sum.Points,
+		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
+	}
+	if s.SlowdownLow, s.SlowdownHigh, err = resampled(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
+		return s, err
+	}
+	s.MistakesLow, s.MistakesHigh, err = resampled(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
+	return s, err
+}
+
+// resampled is the bootstrap interval of a figure over points drawn with their
+// weights. Of draws without any weight the figure is that of all points.
+func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
+	all, err := metrics.Average(slowdowns, opt)
+	if err != nil {
+		return 0, 0, err
+	}
+	indices := make([]float64, len(slowdowns))
+	for i := range indices {
+		indices[i] = float64(i)
+	}
+	drawn, of := make([]float64, len(slowdowns)), opt
+	if opt.Weights != nil {
+		of.Weights = make([]float64, len(slowdowns))
+	}
+	i, err := metrics.Bootstrap(indices, func(v []float64) float64 {
+		for k, at := range v {
+			drawn[k] = slowdowns[int(at)]
+			if opt.Weights != nil {
+				of.Weights[k] = opt.Weights[int(at)]
+			}
+		}
+		s, err := metrics.Average(drawn, of)
+		if errors.Is(err, metrics.ErrEmpty) {
+			return pick(all)
+		}
+		if err != nil {
+			panic(err) // the values were summarised above
+		}
+		return pick(s)
+	}, bootstrapResamples, 0.95, seed)
+	return i.Low, i.High, err
+}
+
+func curveOf(evaluations []journal.Evaluation) []CurvePoint {
+	out := make([]CurvePoint, len(evaluations))
+	for i, e := range evaluations {
+		out[i] = CurvePoint{
+			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
+			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
+			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
+			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,
+		}
+	}
+	return out
+}
