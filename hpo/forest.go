@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The range of each hyper-parameter, both ends included; each holds scikit-learn's
-// default (100 trees, depth unlimited, split at 2 rows, leaves of 1).
+// The range of each hyperparameter, both ends included. The ranges contain scikit-learn's
+// defaults: 100 trees, unlimited depth, splits of 2 rows, leaves of 1.
 const (
 	minTrees, maxTrees = 20, 300
 	minDepth, maxDepth = 2, 32
@@ -15,19 +15,19 @@ const (
 	minLeaf, maxLeaf   = 1, 8
 )
 
-// Criteria returns the split criteria a forest study knows, named as scikit-learn names them.
+// Criteria returns the split criteria that a study can choose from, by scikit-learn's names.
 func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
 
-// ForestRange returns the least and the greatest value of each number that a
-// study tries. A depth of 0 stands for no limit and is allowed beside them.
+// ForestRange returns the lowest and the highest value of each number that a
+// study tries. A study also tries a depth of 0, which is unlimited.
 func ForestRange() (low, high ForestParams) {
 	return ForestParams{Trees: minTrees, MaxDepth: minDepth, MinSplit: minSplit, MinLeaf: minLeaf},
 		ForestParams{Trees: maxTrees, MaxDepth: maxDepth, MinSplit: maxSplit, MinLeaf: maxLeaf}
 }
 
-// ForestParams are the hyper-parameters of a random forest.
+// ForestParams are the hyperparameters of a random forest.
 type ForestParams struct {
 	Trees     int    `json:"trees"`     // 20 to 300
 	Criterion string `json:"criterion"` // one of Criteria
@@ -36,24 +36,23 @@ type ForestParams struct {
 	MinLeaf   int    `json:"min_leaf"`  // rows of a leaf, 1 to 8
 }
 
-// ForestStudy describes a study of a random forest's hyper-parameters.
+// ForestStudy is the objective of a study.
 type ForestStudy struct {
-	Default  ForestParams // the first trial
+	Default  ForestParams // hyperparameters of the first trial
 	Criteria []string     // choices of Criterion; nil: all of Criteria
-	Folds    int          // of the cross-validation; ≥ 1
-	// Score returns the score of the forest on fold 0 ≤ fold < Folds.
+	Folds    int          // folds of the cross-validation; ≥ 1
+	// Score returns the score of the forest on fold 0 ≤ fold < Folds; lower is better.
 	Score func(ctx context.Context, p ForestParams, fold int) (float64, error)
 }
 
-// Forest looks for the hyper-parameters with the least mean score over the folds; ForestOf
-// reads them from a trial.
+// Forest searches for the hyperparameters with the lowest mean score over the folds.
 //
-// Trial 0 is study.Default, and no pruner cuts the first trial: unless its Score
-// fails, the result is at least as good as the default on these folds. After
-// each fold but the last the mean so far is reported, at step fold+1, so that
-// spec.Pruner may cut the trial. spec.Enqueued must be empty.
+// Trial 0 has study.Default, so the result is at least as good as the default on these
+// folds unless that trial fails. A trial fails when Score returns an error, panics or
+// returns a value that is not finite. The result depends on the seed and on Score alone.
 //
-// Errors are those of Run; ErrSpec also covers study.
+// Errors match ErrSpec, ErrRecord, ErrNoneComplete, ctx.Err() or the error of
+// spec.OnTrial. With the last three the Result has the trials so far.
 func Forest(ctx context.Context, spec Spec, study ForestStudy) (Result, error) {
 	if study.Criteria == nil {
 		study.Criteria = Criteria()
@@ -61,11 +60,17 @@ func Forest(ctx context.Context, spec Spec, study ForestStudy) (Result, error) {
 	if err := study.check(); err != nil {
 		return Result{}, err
 	}
-	if len(spec.Enqueued) > 0 {
-		return Result{}, fmt.Errorf("%w: a forest study enqueues its default itself", ErrSpec)
+	trials, err := search{first: study.point(study.Default), objective: study.score}.run(ctx, spec)
+	result := Result{Trials: trials}
+	for _, t := range trials {
+		if t.State == Complete && (result.Best.Value == nil || *t.Value < *result.Best.Value) {
+			result.Best = t
+		}
 	}
-	spec.Enqueued = [][]Param{study.Default.params()}
-	return Run(ctx, spec, study.objective)
+	if err == nil && result.Best.Value == nil {
+		err = fmt.Errorf("%w of %d", ErrNoneComplete, len(trials))
+	}
+	return result, err
 }
 
 // check returns an error matching ErrSpec unless the study can be run.
@@ -93,83 +98,60 @@ func (s ForestStudy) check() error {
 	return nil
 }
 
-// objective is the mean score over the folds.
-func (s ForestStudy) objective(ctx context.Context, t *Trial) (float64, error) {
-	p, err := s.suggest(t)
-	if err != nil {
-		return 0, err
-	}
+// score returns the hyperparameters at x and their mean score over the folds.
+func (s ForestStudy) score(ctx context.Context, x []float64) (ForestParams, float64, error) {
+	p := s.params(x)
 	var sum float64
 	for fold := range s.Folds {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return p, 0, err
 		}
 		score, err := s.Score(ctx, p, fold)
 		if err != nil {
-			return 0, fmt.Errorf("fold %d: %w", fold, err)
+			return p, 0, fmt.Errorf("fold %d: %w", fold, err)
 		}
 		sum += score
-		if fold == s.Folds-1 {
-			break
-		}
-		if err := t.Report(fold+1, sum/float64(fold+1)); err != nil {
-			return 0, fmt.Errorf("fold %d: %w", fold, err)
-		}
 	}
-	return sum / float64(s.Folds), nil
+	return p, sum / float64(s.Folds), nil
 }
 
-// suggest asks for the hyper-parameters. Whether the depth is limited is a
-// parameter of its own: no depth is next to unlimited.
-func (s ForestStudy) suggest(t *Trial) (p ForestParams, err error) {
-	if p.Trees, err = t.LogInt("trees", minTrees, maxTrees); err != nil {
-		return p, err
+// The scales of the coordinates of a study. Depths above maxDepth stand for unlimited depth.
+var (
+	treeScale  = scale{low: minTrees, high: maxTrees, log: true}
+	depthScale = scale{low: minDepth, high: 2 * maxDepth, log: true}
+	splitScale = scale{low: minSplit, high: maxSplit}
+	leafScale  = scale{low: minLeaf, high: maxLeaf}
+)
+
+// criterionScale is the scale of the indices of the criteria.
+func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.Criteria) - 1} }
+
+// params returns the hyperparameters at point x of the unit cube.
+func (s ForestStudy) params(x []float64) ForestParams {
+	p := ForestParams{
+		Trees:     treeScale.value(x[0]),
+		Criterion: s.Criteria[s.criterionScale().value(x[1])],
+		MaxDepth:  depthScale.value(x[2]),
+		MinSplit:  splitScale.value(x[3]),
+		MinLeaf:   leafScale.value(x[4]),
 	}
-	if p.Criterion, err = t.Choice("criterion", s.Criteria...); err != nil {
-		return p, err
+	if p.MaxDepth > maxDepth {
+		p.MaxDepth = 0
 	}
-	depth, err := t.Choice("depth", "unlimited", "limited")
-	if err != nil {
-		return p, err
-	}
-	if depth == "limited" {
-		if p.MaxDepth, err = t.Int("max_depth", minDepth, maxDepth); err != nil {
-			return p, err
-		}
-	}
-	if p.MinSplit, err = t.Int("min_split", minSplit, maxSplit); err != nil {
-		return p, err
-	}
-	p.MinLeaf, err = t.Int("min_leaf", minLeaf, maxLeaf)
-	return p, err
+	return p
 }
 
-// params returns the parameters that make suggest return p.
-func (p ForestParams) params() []Param {
-	ps := []Param{
-		{Name: "trees", Value: float64(p.Trees)},
-		{Name: "criterion", Choice: p.Criterion},
-		{Name: "depth", Choice: "unlimited"},
-		{Name: "min_split", Value: float64(p.MinSplit)},
-		{Name: "min_leaf", Value: float64(p.MinLeaf)},
+// point returns a point of the unit cube at which params returns p.
+func (s ForestStudy) point(p ForestParams) []float64 {
+	depth := p.MaxDepth
+	if depth == 0 {
+		depth = (maxDepth + 2*maxDepth) / 2
 	}
-	if p.MaxDepth != 0 {
-		ps[2].Choice = "limited"
-		ps = append(ps, Param{Name: "max_depth", Value: float64(p.MaxDepth)})
-	}
-	return ps
-}
-
-// ForestOf returns the hyper-parameters of a trial of a forest study; those it
-// never asked for, having failed before, are 0.
-func ForestOf(r TrialRecord) ForestParams {
-	number := func(name string) int {
-		p, _ := r.Param(name)
-		return int(p.Value)
-	}
-	criterion, _ := r.Param("criterion")
-	return ForestParams{
-		Trees: number("trees"), Criterion: criterion.Choice, MaxDepth: number("max_depth"),
-		MinSplit: number("min_split"), MinLeaf: number("min_leaf"),
+	return []float64{
+		treeScale.coordinate(p.Trees),
+		s.criterionScale().coordinate(slices.Index(s.Criteria, p.Criterion)),
+		depthScale.coordinate(depth),
+		splitScale.coordinate(p.MinSplit),
+		leafScale.coordinate(p.MinLeaf),
 	}
 }

@@ -1,0 +1,158 @@
+package hpo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/c-bata/goptuna"
+	"github.com/c-bata/goptuna/cmaes"
+)
+
+// Errors of Forest.
+var (
+	// ErrSpec is matched by the error of a Spec or a ForestStudy that cannot be run.
+	ErrSpec = errors.New("study")
+	// ErrNoneComplete is matched by the error of a study all of whose trials failed.
+	ErrNoneComplete = errors.New("no trial is complete")
+)
+
+// Spec says how a study runs.
+type Spec struct {
+	Trials int    // number of trials, the earlier ones included; ≥ 1
+	Seed   uint64 // seed of the sampler
+	// Earlier are the records of an interrupted study with the same seed and objective.
+	Earlier []TrialRecord
+	// OnTrial, unless nil, receives each new trial as it ends. Its error ends the study.
+	OnTrial func(TrialRecord) error
+}
+
+// Result is the outcome of a study.
+type Result struct {
+	Best   TrialRecord   // the first of the complete trials with the lowest value; zero when none is complete
+	Trials []TrialRecord // by number, the earlier ones included
+}
+
+// search minimises an objective over the unit cube of two or more dimensions.
+type search struct {
+	first []float64 // the point of trial 0, from which the search starts
+	// objective returns the hyperparameters that x stands for and their score.
+	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
+}
+
+// run runs the trials one after another and returns their records, with an error too.
+//
+// The sampler keeps its state in memory. A resumed study is therefore run from
+// its first trial, and an earlier trial ends as its record says, without a call
+// of the objective.
+//
+// Errors match ErrSpec, ErrRecord, ctx.Err() or the error of spec.OnTrial.
+func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
+	if spec.Trials < 1 {
+		return nil, fmt.Errorf("%w: %d trials", ErrSpec, spec.Trials)
+	}
+	for i, r := range spec.Earlier {
+		if err := r.Check(i); err != nil {
+			return nil, err
+		}
+	}
+	study, err := s.newStudy(spec.Seed)
+	if err != nil {
+		return nil, err
+	}
+	var records []TrialRecord
+	for n := range max(spec.Trials, len(spec.Earlier)) {
+		record, err := s.trial(ctx, spec, study, n)
+		if err != nil {
+			return records, fmt.Errorf("trial %d: %w", n, err)
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+// trial runs trial n: trial 0 at s.first, the others where the sampler says.
+//
+// The sampler's first distribution has its mean at s.first. goptuna divides by the
+// distance from the mean, so the sampler is not told about trial 0.
+func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n int) (TrialRecord, error) {
+	if n == 0 {
+		return s.record(ctx, spec, n, s.first)
+	}
+	var record TrialRecord
+	var stop error
+	sampled := false
+	err := study.Optimize(func(t goptuna.Trial) (float64, error) {
+		sampled = true
+		x := make([]float64, len(s.first))
+		for i := range x {
+			if x[i], stop = t.SuggestFloat(coordinate(i), 0, 1); stop != nil {
+				return 0, stop
+			}
+		}
+		record, stop = s.record(ctx, spec, n, x)
+		if stop != nil || record.State == Failed {
+			return 0, errFailed
+		}
+		return *record.Value, nil
+	}, 1)
+	if !sampled {
+		return record, err
+	}
+	return record, stop
+}
+
+// errFailed tells goptuna that a trial has failed. The sampler ignores failed trials.
+var errFailed = errors.New("trial failed")
+
+// newStudy returns goptuna's study, with the default storage, which is in memory.
+func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
+	space, mean := map[string]any{}, map[string]float64{}
+	for i, x := range s.first {
+		space[coordinate(i)], mean[coordinate(i)] = goptuna.UniformDistribution{Low: 0, High: 1}, x
+	}
+	sampler := cmaes.NewSampler(cmaes.SamplerOptionSeed(int64(seed)), cmaes.SamplerOptionInitialMean(mean))
+	return goptuna.CreateStudy("hpo",
+		goptuna.StudyOptionRelativeSampler(sampler),
+		goptuna.StudyOptionDefineSearchSpace(space),
+		goptuna.StudyOptionLogger(nil))
+}
+
+// coordinate returns goptuna's name of coordinate i.
+func coordinate(i int) string { return fmt.Sprintf("x%d", i) }
+
+// record returns the record of trial n at x, an earlier one as it is. An objective that fails,
+// panics or returns a value that is not finite makes a failed trial.
+//
+// Errors match that of ctx or of spec.OnTrial.
+func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (TrialRecord, error) {
+	if n < len(spec.Earlier) {
+		return spec.Earlier[n], nil
+	}
+	params, value, err := s.evaluate(ctx, x)
+	if ctx.Err() != nil {
+		return TrialRecord{}, ctx.Err()
+	}
+	record := TrialRecord{Number: n, State: Complete, Params: params, Value: &value}
+	if err != nil {
+		record = TrialRecord{Number: n, State: Failed, Params: params, Error: err.Error()}
+	}
+	if spec.OnTrial == nil {
+		return record, nil
+	}
+	return record, spec.OnTrial(record)
+}
+
+// evaluate calls the objective. It returns an error for a panic and for a value that is not finite.
+func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams, value float64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	params, value, err = s.objective(ctx, x)
+	if err == nil && !finite(value) {
+		err = fmt.Errorf("score %g is not finite", value)
+	}
+	return params, value, err
+}
