@@ -35,13 +35,13 @@ func TestContradictingLog(t *testing.T) {
 			r.Trial = &t
 		}},
 		{"study trial without its value", journal.KindHPO, func(r *journal.Record) {
-			r.HPO = json.RawMessage(`{"number":0,"state":"complete","params":[]}`)
+			r.HPO = json.RawMessage(`{"number":0,"state":"complete","params":{}}`)
 		}},
 		{"study trial with an unknown field", journal.KindHPO, func(r *journal.Record) {
-			r.HPO = json.RawMessage(`{"number":0,"state":"failed","params":[],"eror":"x"}`)
+			r.HPO = json.RawMessage(`{"number":0,"state":"failed","params":{},"eror":"x"}`)
 		}},
 		{"study begins in the middle", journal.KindHPO, func(r *journal.Record) {
-			r.HPO = json.RawMessage(`{"number":1,"state":"failed","params":[],"error":"x"}`)
+			r.HPO = json.RawMessage(`{"number":1,"state":"failed","params":{},"error":"x"}`)
 		}},
 	}
 	for _, tc := range tests {

@@ -48,7 +48,6 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	_, err = hpo.Forest(ctx, hpo.Spec{
 		Trials:  r.spec.HPO,
 		Seed:    r.spec.Seed,
-		Pruner:  hpo.Median,
 		Earlier: slices.Clone(s.Trials),
 		OnTrial: func(t hpo.TrialRecord) error {
 			s.Trials = append(s.Trials, t)
@@ -174,7 +173,7 @@ func (s Spec) final(study Study) (learner.Options, error) {
 	if !ok || t.Number == 0 {
 		return s.Learner, nil
 	}
-	return WithParams(s.Learner, hpo.ForestOf(t))
+	return WithParams(s.Learner, t.Params)
 }
 
 // WithParams returns a learner's options with other hyperparameters.

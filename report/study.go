@@ -11,7 +11,7 @@ import (
 func studyFacts(s campaign.Study) []HPOTrial {
 	var out []HPOTrial
 	for i, t := range s.Trials {
-		h := HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(hpo.ForestOf(t))}
+		h := HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(t.Params)}
 		if best, ok := (campaign.Study{Trials: s.Trials[:i+1]}).Best(); ok {
 			h.Best = best.Value
 		}

@@ -117,7 +117,7 @@ func fields() []field {
 		{"stop.node_hours", "budget of node-hours, shared evenly by the problems; 0: none", 0.0, number(func(c *Campaign) *float64 { return &c.Stop.NodeHours }, 0, 1e9)},
 		{"stop.wall_time", "limit of waiting for one problem; 0s: none", "0s", duration(func(c *Campaign) *time.Duration { return &c.Stop.WallTime })},
 
-		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 30, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
+		{"hpo.trials", "trials of the hyperparameter study after measuring; 0: none", 100, whole(func(c *Campaign) *int { return &c.HPO.Trials }, 0, 100000)},
 
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(func(c *Campaign) *float64 { return &c.Export.MaxLoss }, 0, 1)},
 		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, of operations that do not commute or types with gaps, where the library cannot guard them: true or false", true, boolean(func(c *Campaign) *bool { return &c.Export.OpSafe })},

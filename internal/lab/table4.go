@@ -78,8 +78,8 @@ type tuned struct {
 	slowdown  float64 // over the whole set
 }
 
-// tune looks for forests with a low cross-validated slowdown. Nothing is pruned,
-// so that every iteration has a number.
+// tune looks for forests with a low cross-validated slowdown. Every iteration
+// has a number, since no trial is cut short.
 func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]tuned, error) {
 	opt.Missing = s.missing(train)
 	opt.Allowed.Mistakes = math.Inf(1) // the paper's objective is the slowdown alone
@@ -93,7 +93,7 @@ func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Opti
 		if t.State != hpo.Complete {
 			return nil, fmt.Errorf("iteration %d ended as %s", t.Number+1, t.State)
 		}
-		p := hpo.ForestOf(t)
+		p := t.Params
 		with, err := campaign.WithParams(opt, p)
 		if err != nil {
 			return nil, err
