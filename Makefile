@@ -1,47 +1,48 @@
+# build: bin/tutti and bin/tutti-lab, static
 # demo: a whole campaign from recorded measurements; needs the Go toolchain only
-# test: everything that can be tested on this machine
+# test: everything needed to trust a change; real MPI, Slurm and Chromium, few cases of each
+# test-all: every case of every test, statistical proofs and simulated machines included
+# race: the race detector where goroutines share memory
 # bench-method: what strategies cost until the criteria hold, on all recorded data
 # load: many clients of the service at once
 # simulate: the algorithms of the runtime library on up to 512 simulated ranks; hours
 # fuzz-runtime: random programs with the runtime library on MPICH and Open MPI, also with sanitizers; hours
 # mpich-tests: MPICH's own tests of collectives with each of the runtime library's algorithms; an hour or two
 # real-programs: LAMMPS, HPCC and GROMACS with and without the runtime library; half an hour
-# lint, bench, fuzz: what their names say
 GO ?= go
 export CGO_ENABLED = 0
 LDFLAGS = -s -w
+TOOL = $(GO) tool -modfile=scripts/tools.mod
+# gotestsum prints a line a package, then the tests that were skipped and those that failed.
+GOTEST = $(TOOL) gotestsum --format pkgname --hide-summary output -- -count=1
+# Packages whose tests mostly wait or take longest come first, so that others fill the gaps.
+SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor
+ALL = $(SLOW) $$($(GO) list ./... | grep -vxE 'tutti/(cmd/tutti|benchrunner/live|csource|doctor)')
 
-.PHONY: build demo test test-slurm test-cli test-rooms race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
+.PHONY: build demo test test-all race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
 
 build:
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/tutti ./cmd/tutti
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 demo: build
 	rm -rf results/demo
 	./bin/tutti tune -c configs/demo.yaml
 
-# Tests of Slurm, then those of programs, both of which mostly wait, run beside those of the rooms.
 test:
 	sh scripts/install-test-tools.sh
-	$(MAKE) -j2 -O test-rooms test-slurm test-cli
+	$(GOTEST) -timeout 20m -p 3 $(ALL)
 
-test-slurm:
-	$(GO) test -count=1 -timeout 20m -run '^TestSlurm' ./cmd/tutti
+test-all:
+	sh scripts/install-test-tools.sh
+	TUTTI_TEST_ALL=1 $(GOTEST) -timeout 2h -p 2 $(ALL)
 
-test-cli:
-	$(GO) test -count=1 -timeout 20m -skip '^TestSlurm' ./cmd/tutti
-
-test-rooms:
-	$(GO) test -count=1 -timeout 20m -p 3 ./benchrunner/live ./benchrunner/slurm $$($(GO) list ./... | grep -vx tutti/cmd/tutti)
-
-# Packages that start goroutines or lock, and whole campaigns side by side.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -count=1 -timeout 20m -p 2 ./surrogate/... ./hpo ./journal ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
+	CGO_ENABLED=1 $(GOTEST) -race -short -timeout 20m -p 2 ./surrogate/... ./journal ./service/... ./benchrunner/local ./benchrunner/live ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) tool -modfile=scripts/staticcheck.mod staticcheck ./...
+	$(TOOL) staticcheck ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./internal/lab ./service ./service/api
