@@ -25,8 +25,8 @@ if [ -n "${REAL:-}" ]; then
 	done
 fi
 mkdir -p "$(dirname "$OUT")"
-CGO_ENABLED=0 go build -o results/tutti-bench ./cmd/tutti
+CGO_ENABLED=0 go build -o results/tutti-lab ./cmd/tutti-lab
 all=regret,own-stop,random,uncertainty,jackknife,random-published,fact,acclaim,oracle
-results/tutti-bench evaluate --versus regret --strategy $all "$@"
+results/tutti-lab evaluate --versus regret --strategy $all "$@"
 echo
-exec results/tutti-bench evaluate --versus own-stop --strategy $all "$@"
+exec results/tutti-lab evaluate --versus own-stop --strategy $all "$@"

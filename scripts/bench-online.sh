@@ -1,6 +1,6 @@
 #!/bin/sh
 # Replays the applications of data/applications over the recorded times of machines A, C, D
-# and E under all policies of tutti online simulate. A bit of a minute.
+# and E under all policies of tutti-lab online. A bit of a minute.
 #
 #   scripts/bench-online.sh [--seed 2 --noise 0.1 ...]
 #
@@ -14,7 +14,7 @@ for trace in data/applications/*.csv; do
 	awk -F, -v OFS=, -v times="${CALLS:-1}" 'NR > 1 { $5 *= times } 1' "$trace" >"$scaled/${trace##*/}"
 done
 traces=$(echo "$scaled"/*.csv | tr ' ' ,)
-go build -o "${TMPDIR:-/tmp}/tutti-bench-online" ./cmd/tutti
+go build -o "${TMPDIR:-/tmp}/tutti-bench-online" ./cmd/tutti-lab
 for machine in ${MACHINES:-A C D E}; do
 	if [ "${GRID:-}" = np2 ]; then
 		files=$(echo data/simgrid/"$machine"_*_np2.csv | tr ' ' ,)
@@ -22,7 +22,7 @@ for machine in ${MACHINES:-A C D E}; do
 		files=$(echo data/simgrid/"$machine"_*.csv | tr ' ' '\n' | grep -v np2 | paste -sd, -)
 	fi
 	echo "machine $machine"
-	"${TMPDIR:-/tmp}/tutti-bench-online" online simulate --trace "$traces" --data "$files" \
+	"${TMPDIR:-/tmp}/tutti-bench-online" online --trace "$traces" --data "$files" \
 		--defaults data/simgrid/defaults.csv --recorded "$machine" --library "${LIBRARY:-mpich}" "$@"
 done
 rm -f "${TMPDIR:-/tmp}/tutti-bench-online"

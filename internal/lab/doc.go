@@ -10,17 +10,17 @@
 // It also draws the figures by which Wilkins et al., "A FACT-based Approach"
 // (ExaMPI 2021), compare autotuners, on whatever data it is given.
 //
-//	sets, warnings, err := evaluate.Load([]string{"data/simgrid/C_bcast.csv"})
+//	sets, _, err := lab.Load([]string{"data/simgrid/C_bcast.csv"})
 //	if err != nil {
 //		return err
 //	}
-//	design := evaluate.Design{
-//		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: evaluate.Seeds(1, 5),
+//	design := lab.Design{
+//		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: lab.Seeds(1, 5),
 //		Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
 //	}
-//	outcomes, err := evaluate.Compare(ctx, design, evaluate.DefaultOptions(), nil)
+//	outcomes, err := lab.Compare(ctx, design, lab.DefaultOptions(), nil)
 //	if err != nil {
 //		return err
 //	}
-//	err = evaluate.WriteText(os.Stdout, outcomes, warnings)
+//	err = lab.WriteText(os.Stdout, outcomes)
 package lab

@@ -515,7 +515,7 @@ func made() []lab.Outcome {
 
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	if err := lab.WriteText(&b, made(), []string{"one: 2 rows left out"}); err != nil {
+	if err := lab.WriteText(&b, made()); err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "text.golden", b.Bytes())

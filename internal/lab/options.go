@@ -92,6 +92,9 @@ func (o Options) Validate() error {
 	return errors.Join(append(faults, err, o.replay(0).Validate())...)
 }
 
+// Strategies returns the names of the strategies that are compared by default.
+func Strategies() []string { return activelearn.Names() }
+
 // ParseStrategies returns the strategies and contenders in a list separated by commas.
 func ParseStrategies(list string) ([]string, error) {
 	var out []string
@@ -134,6 +137,18 @@ func ParseLaunches(list string, seconds float64) ([]benchrunner.Launch, error) {
 		out = append(out, l)
 	}
 	return out, nil
+}
+
+// ParseLaunch returns the one price of launches that a name gives; see ParseLaunches.
+func ParseLaunch(name string, seconds float64) (benchrunner.Launch, error) {
+	launches, err := ParseLaunches(name, seconds)
+	if err == nil && len(launches) != 1 {
+		err = fmt.Errorf("launch %s: want one", name)
+	}
+	if err != nil {
+		return benchrunner.Launch{}, err
+	}
+	return launches[0], nil
 }
 
 // LaunchName is the inverse of ParseLaunches for one price.

@@ -67,7 +67,7 @@ func (g group) converged() string {
 // WriteText writes two tables, one line for each set and strategy: what it took
 // to converge, and slowdown and mistakes at Shares. Numbers are medians over the
 // seeds with their range; seeds that never converge count with all they measured.
-func WriteText(w io.Writer, outcomes []Outcome, warnings []string) error {
+func WriteText(w io.Writer, outcomes []Outcome) error {
 	until, along := newTable(), newTable()
 	until.AppendHeader(table.Row{"data", "collective", "strategy", "launch", "converged", "machine s", "% of machine time", "% of candidates", "slowdown", "mistakes %"})
 	header := table.Row{"data", "collective", "strategy", "launch"}
@@ -98,11 +98,15 @@ func WriteText(w io.Writer, outcomes []Outcome, warnings []string) error {
 	}
 	_, err := fmt.Fprintf(w, "Until the criteria hold (median and range over the seeds):\n%s\n\nSlowdown and significant mistakes at shares of the candidates (medians):\n%s\n",
 		until.Render(), along.Render())
-	for _, warning := range warnings {
-		if err == nil {
-			_, err = fmt.Fprintln(w, "warning:", warning)
-		}
-	}
+	return err
+}
+
+// WriteTable prints rows under a header.
+func WriteTable(w io.Writer, header table.Row, rows []table.Row) error {
+	t := newTable()
+	t.AppendHeader(header)
+	t.AppendRows(rows)
+	_, err := fmt.Fprintln(w, t.Render())
 	return err
 }
 

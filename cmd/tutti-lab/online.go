@@ -13,14 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/online"
 	"tutti/preprocess"
 )
 
-// replays is what the flags of tutti online simulate say.
+// replays holds the flags of tutti-lab online.
 type replays struct {
 	traces   []string
 	data     []string
@@ -31,18 +30,18 @@ type replays struct {
 	exclude  []string
 	policies []string
 	opt      online.Options
-	output   string
+	format   string
 	picture  string
 	served   string
 	held     string
 	keep     string
 }
 
-func (a *app) onlineSimulateCommand() *cobra.Command {
+func (a *app) onlineCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "simulate --trace FILE --data FILE",
+		Use:   "online --trace FILE --data FILE",
 		Short: "Replay applications over recorded times under policies that learn",
-		Long: `simulate replays what applications call (the traces of tutti run) over recorded
+		Long: `online replays what applications call (the traces of tutti run) over recorded
 times, run after run, under policies that choose the algorithm of each call and learn
 from its time:
 
@@ -61,18 +60,18 @@ machine to begin with; --keep writes what the last policy was told.
 
 The results depend on files and flags alone.`,
 		Example: indent(
-			"tutti online simulate --trace app.csv --data recorded.csv",
-			"tutti online simulate --trace app.csv --data c.csv --defaults defaults.csv --recorded C --policy star,tutti --runs 8 --output json",
-			"tutti online simulate --trace app.csv --data c.csv --slow 'ring@250-400*2' --policy star,tutti"),
-		Args: noArgs,
+			"tutti-lab online --trace app.csv --data recorded.csv",
+			"tutti-lab online --trace app.csv --data c.csv --defaults defaults.csv --recorded C --policy star,tutti --runs 8 --format json",
+			"tutti-lab online --trace app.csv --data c.csv --slow 'ring@250-400*2' --policy star,tutti"),
+		Args: noArguments,
 	}
-	parse := replayFlags(cmd)
+	parse := onlineFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := parse()
 		if err != nil {
 			return usageError(cmd, err)
 		}
-		if err := checkOutput(cmd, r.output); err != nil {
+		if err := checkFormat(cmd, r.format); err != nil {
 			return err
 		}
 		return a.simulate(cmd.Context(), r)
@@ -80,8 +79,8 @@ The results depend on files and flags alone.`,
 	return cmd
 }
 
-// replayFlags adds the flags; what it returns reads them.
-func replayFlags(cmd *cobra.Command) func() (replays, error) {
+// onlineFlags adds the flags. The returned function reads them.
+func onlineFlags(cmd *cobra.Command) func() (replays, error) {
 	r := replays{opt: online.DefaultOptions()}
 	flags, o := cmd.Flags(), &r.opt
 	flags.StringSliceVar(&r.traces, "trace", nil, "trace `FILE`s, one for each application (required)")
@@ -105,9 +104,9 @@ func replayFlags(cmd *cobra.Command) func() (replays, error) {
 	flags.StringVar(&r.served, "served", "", "`FILE.png` of which algorithms the last policy ran in the last application's class that takes most time")
 	flags.StringVar(&r.held, "map", "", "`FILE.png` of what the last policy holds to be best after the last application, beside the default, at all recorded points")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for what the last policy was told by the last application")
-	output := outputFlag(cmd)
+	format := formatFlag(cmd)
 	return func() (replays, error) {
-		r.output = *output
+		r.format = *format
 		var err error
 		if r.policies, err = online.ParsePolicies(*policies); err != nil {
 			return r, err
@@ -160,7 +159,7 @@ func parseSlow(text string) (online.Slow, error) {
 func (a *app) simulate(ctx context.Context, r replays) error {
 	inputs, err := r.read()
 	if err != nil {
-		return withCode(codeInput, err)
+		return err
 	}
 	var outcomes []online.Outcome
 	for _, p := range inputs.problems {
@@ -177,18 +176,18 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 		}
 	}
 	if r.keep != "" {
-		if err := export.WriteFile(r.keep, outcomes[len(outcomes)-1].WriteKnown); err != nil {
-			return withOutputCode(err)
+		if err := writeFile(r.keep, outcomes[len(outcomes)-1].WriteKnown); err != nil {
+			return err
 		}
 	}
 	if r.picture != "" {
-		if err := export.WriteFile(r.picture, online.Draw(outcomes).WritePNG); err != nil {
-			return withOutputCode(err)
+		if err := writeFile(r.picture, online.Draw(outcomes).WritePNG); err != nil {
+			return err
 		}
 	}
 	if r.served != "" {
-		if err := export.WriteFile(r.served, outcomes[len(outcomes)-1].DrawServed().WritePNG); err != nil {
-			return withOutputCode(err)
+		if err := writeFile(r.served, outcomes[len(outcomes)-1].DrawServed().WritePNG); err != nil {
+			return err
 		}
 	}
 	if r.held != "" {
@@ -196,7 +195,7 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 			return err
 		}
 	}
-	if r.output == "json" {
+	if r.format == "json" {
 		lines := json.NewEncoder(a.stdout)
 		for _, o := range outcomes {
 			if err := lines.Encode(o); err != nil {
@@ -205,31 +204,31 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 		}
 		return nil
 	}
-	a.printTable(online.Table(outcomes))
-	return nil
+	header, rows := online.Table(outcomes)
+	return lab.WriteTable(a.stdout, header, rows)
 }
 
 // drawHeld draws what is held to be best by what an outcome and those before it were told.
-func (r replays) drawHeld(in replayed, o online.Outcome) error {
+func (r replays) drawHeld(in applications, o online.Outcome) error {
 	maps, err := online.Held(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Known), r.opt)
 	if err != nil {
 		return err
 	}
 	title := fmt.Sprintf("What %s holds to be best after %s, time / that of the default", o.Policy, o.Problem)
-	return withOutputCode(export.WriteFile(r.held, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) }))
+	return writeFile(r.held, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
 }
 
-// replayed is what is replayed: applications on the recorded machine, and what was measured
+// applications are the problems of applications on the recorded machine, and measurements made
 // elsewhere.
-type replayed struct {
+type applications struct {
 	problems []online.Problem
 	recorded []coll.Measurement
 	excluded []coll.Algorithm
 	earlier  [][]coll.Measurement
 }
 
-func (r replays) read() (replayed, error) {
-	var in replayed
+func (r replays) read() (applications, error) {
+	var in applications
 	var err error
 	if in.recorded, err = r.readRecorded(); err != nil {
 		return in, err

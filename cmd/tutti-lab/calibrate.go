@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/lab"
+)
+
+func (a *app) calibrateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "calibrate --data FILE",
+		Short: "How often campaigns stop correctly by their own predictions",
+		Long: `calibrate replays recorded data with campaigns that stop by their own predictions, and
+compares each prediction with the truth. It prints how often the truth met the criteria
+where the predictions did. It also prints the machine time until then, compared with the
+first time that the truth met the criteria, and the first time that it had met them for
+long enough.
+
+--keep appends each replay to a file when it ends. Replays in the file are not repeated
+and are part of the table. The file must hold replays of the same options.`,
+		Example: indent(
+			"tutti-lab calibrate --data data/simgrid/C_bcast.csv --seeds 3",
+			"tutti-lab calibrate --data a.csv,b.csv --noise 0.01,0.02,0.05 --tail 0,0.02 --keep c.jsonl"),
+		Args: noArguments,
+	}
+	var from replayed
+	opt := lab.DefaultOptions()
+	flags := cmd.Flags()
+	from.addFlags(flags, 3)
+	strategy := flags.String("strategy", "regret", "strategy of the campaigns")
+	noise := flags.Float64Slice("noise", []float64{opt.Noise}, "relative noise of the replayed times, or several; recorded repetitions have their own")
+	flags.Float64Var(&opt.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
+	tail := flags.Float64Slice("tail", []float64{0}, "probability of an outlier, or several")
+	launch := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
+	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
+	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
+	keep := flags.String("keep", "", "`FILE` of replays to continue from")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		design := lab.CalibrationDesign{Strategy: *strategy, Seeds: from.list(), Noise: *noise, Tail: *tail}
+		err := from.validate()
+		if err == nil {
+			err = oneStrategy(*strategy)
+		}
+		if err == nil {
+			opt.Launch, err = lab.ParseLaunch(*launch, *seconds)
+		}
+		if err == nil {
+			err = design.Validate(opt)
+		}
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		if design.Sets, err = a.load(from); err != nil {
+			return err
+		}
+		return a.calibrate(cmd, design, opt, *keep)
+	}
+	return cmd
+}
+
+// calibrate replays the design and prints the table.
+func (a *app) calibrate(cmd *cobra.Command, design lab.CalibrationDesign, opt lab.Options, keep string) error {
+	emit := func(c lab.Calibration) error {
+		fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)
+		return nil
+	}
+	if keep != "" {
+		kept, err := lab.KeepCalibrations(keep, opt, opt.Launch.Seconds)
+		if err != nil {
+			return err
+		}
+		defer kept.Close() // every line is written at once
+		design.Known = kept.Known
+		report := emit
+		emit = func(c lab.Calibration) error {
+			if err := kept.Add(c); err != nil {
+				return err
+			}
+			return report(c)
+		}
+	}
+	all, err := lab.Calibrations(cmd.Context(), design, opt, emit)
+	if err != nil {
+		return err
+	}
+	return lab.WriteCalibration(a.stdout, all)
+}

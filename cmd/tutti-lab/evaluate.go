@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tutti/benchrunner"
+	"tutti/internal/lab"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// replayed are the recorded data and seeds of an experiment, as its flags give them.
+type replayed struct {
+	data  []string
+	real  []string // measured on real machines
+	seeds int
+	first uint64
+}
+
+// addFlags adds the flags of data and seeds.
+func (r *replayed) addFlags(flags *pflag.FlagSet, seeds int) {
+	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
+	flags.IntVar(&r.seeds, "seeds", seeds, "number of seeds")
+	flags.Uint64Var(&r.first, "first-seed", 1, "first of the seeds")
+}
+
+func (r *replayed) validate() error {
+	switch {
+	case len(r.data)+len(r.real) == 0:
+		return errors.New("--data FILE is missing")
+	case r.seeds < 1:
+		return fmt.Errorf("--seeds %d: want 1 or more", r.seeds)
+	}
+	return nil
+}
+
+// list returns the seeds.
+func (r *replayed) list() []uint64 { return lab.Seeds(r.first, r.seeds) }
+
+// load reads the recorded data, those of real machines last, and prints their warnings.
+func (a *app) load(r replayed) ([]lab.Set, error) {
+	sets, warnings, err := lab.Load(append(slices.Clone(r.data), r.real...))
+	for i, s := range sets {
+		sets[i].Real = slices.ContainsFunc(r.real, func(path string) bool {
+			return strings.TrimSuffix(filepath.Base(path), ".csv") == s.Data
+		})
+	}
+	a.warn(warnings)
+	return sets, err
+}
+
+// evaluation holds the flags of tutti-lab evaluate.
+type evaluation struct {
+	replayed
+	strategies []string
+	versus     string
+	keep       string
+	launches   []benchrunner.Launch
+	seconds    float64 // of a launch
+	opt        lab.Options
+	format     string
+	curves     bool
+	curveDir   string
+}
+
+func (a *app) evaluateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "evaluate --data FILE",
+		Short: "Compare strategies on recorded data",
+		Long: `evaluate replays recorded data under strategies and compares their selections with
+the complete data without noise. For each file and collective it prints what each
+strategy needed until the criteria held for three evaluations running, and the metrics
+at 1, 2, 5, 10, 20 and 50 % of the candidates (a point with an algorithm).
+
+With --versus the replays end when the criteria have held. One table compares the
+machine time of a strategy with that of the others, with ratios and their geometric
+means. Seeds that never converge count as measuring everything. Under --launch every
+start of a parallel program costs --launch-seconds: one for each candidate, one for
+each layout and algorithm (osu), or one for each layout (native). With --parallel the
+starts of a round run at the same time on so many nodes. --keep appends each outcome to
+a file, and an interrupted run continues from it. The file must hold outcomes of the
+same options.
+
+With --model all strategies have that model and the same initial design as regret, and
+the selection is compared that the library would get. --strategy also takes rivals as
+they were published (fact, acclaim, random-published: forests, their own initial
+design, the choice predicted) and own-stop: regret until it stops by its own
+predictions. A seed that stops before the criteria hold counts as never converged.
+
+Results depend on data, flags and seeds alone, except for wall_seconds.`,
+		Example: indent(
+			"tutti-lab evaluate --data data/simgrid/C_bcast.csv --seeds 2",
+			"tutti-lab evaluate --data a.csv,b.csv --strategy random,uncertainty --format json",
+			"tutti-lab evaluate --data a.csv,b.csv --versus regret --launch none,candidate,osu,native --keep o.jsonl"),
+		Args: noArguments,
+	}
+	parse := evaluationFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		e, err := parse()
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		if err := checkFormat(cmd, e.format); err != nil {
+			return err
+		}
+		sets, err := a.load(e.replayed)
+		if err != nil {
+			return err
+		}
+		if e.versus != "" {
+			return a.versus(cmd.Context(), e, sets)
+		}
+		return a.compare(cmd.Context(), e, sets)
+	}
+	return cmd
+}
+
+// evaluationFlags adds the flags. The returned function reads them.
+func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
+	e := evaluation{opt: lab.DefaultOptions()}
+	flags, o := cmd.Flags(), &e.opt
+	e.addFlags(flags, 5)
+	strategies := flags.String("strategy", strings.Join(lab.Strategies(), ","), "strategies, or "+strings.Join(lab.Contenders(), ", ")+", separated by commas")
+	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up apart")
+	model := flags.String("model", "", "one model for all strategies: "+modelNames()+"; they also share the initial design")
+	replayFlags(flags, o)
+	flags.StringVar(&e.versus, "versus", "", "one table that compares this `strategy` with the others")
+	flags.StringVar(&e.keep, "keep", "", "with --versus: `FILE` of outcomes to continue from")
+	launches := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
+	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
+	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
+	flags.BoolVar(&e.curves, "curves", false, "with --format json: include every evaluation")
+	flags.StringVar(&e.curveDir, "curve-dir", "", "folder for the convergence curves as CSV, one file per data and collective")
+	format := formatFlag(cmd)
+	return func() (evaluation, error) {
+		e.format = *format
+		o.Scaling = preprocess.Scaling(*scaling)
+		o.Model, o.Alike = learner.Model(*model), *model != ""
+		if err := e.validate(); err != nil {
+			return e, err
+		}
+		var err error
+		if e.strategies, err = lab.ParseStrategies(*strategies); err != nil {
+			return e, err
+		}
+		if e.launches, err = lab.ParseLaunches(*launches, e.seconds); err != nil {
+			return e, err
+		}
+		o.Launch = e.launches[0]
+		if e.versus != "" {
+			o.ToShare = 0
+		}
+		return e, errors.Join(e.agree(flags.Changed), o.Validate())
+	}
+}
+
+// replayFlags adds the flags of replays that comparisons and figures share.
+func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
+	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times; recorded repetitions have their own")
+	flags.Float64Var(&o.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
+	flags.IntVar(&o.Nodes, "parallel", 0, "`nodes` on which the starts of a round run at the same time; 0: one after another")
+	flags.Float64Var(&o.Criteria.Slowdown, "slowdown", o.Criteria.Slowdown, "criterion: average slowdown below")
+	flags.Float64Var(&o.Criteria.Mistakes, "mistakes", o.Criteria.Mistakes, "criterion: proportion of significant mistakes below")
+	flags.IntVar(&o.Criteria.Patience, "patience", o.Criteria.Patience, "evaluations running that meet the criteria")
+	flags.IntVar(&o.Batch.Candidates, "batch", o.Batch.Candidates, "candidates in a round at least")
+	flags.Float64Var(&o.Batch.Growth, "growth", o.Batch.Growth, "share of the measured candidates in a round at least")
+	flags.IntVar(&o.Trees, "trees", o.Trees, "trees of a forest")
+	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
+}
+
+// agree refuses flags that do nothing together.
+func (e evaluation) agree(given func(flag string) bool) error {
+	switch {
+	case e.versus == "" && e.keep != "":
+		return errors.New("--keep goes with --versus")
+	case e.versus == "" && e.curves && e.format != "json":
+		return errors.New("--curves goes with --format json; --curve-dir writes them as CSV")
+	case e.versus == "":
+		return nil
+	case !slices.Contains(e.strategies, e.versus) || len(e.strategies) == 1:
+		return fmt.Errorf("--versus %s: want it and another one in --strategy %s", e.versus, strings.Join(e.strategies, ","))
+	}
+	for _, name := range []string{"curves", "curve-dir"} {
+		if given(name) {
+			return fmt.Errorf("--%s does not go with --versus", name)
+		}
+	}
+	return nil
+}
+
+// versus prints the table that compares one strategy with the others.
+func (a *app) versus(ctx context.Context, e evaluation, sets []lab.Set) error {
+	design := e.design(sets)
+	emit := a.progress
+	if e.keep != "" {
+		kept, err := lab.KeepOutcomes(e.keep, e.opt, e.seconds)
+		if err != nil {
+			return err
+		}
+		defer kept.Close() // every line is written at once
+		design.Known = kept.Known
+		emit = func(o lab.Outcome) error {
+			if err := kept.Add(o); err != nil {
+				return err
+			}
+			return a.progress(o)
+		}
+	}
+	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
+	if err != nil {
+		return err
+	}
+	v, err := lab.NewVersus(e.versus, outcomes)
+	if err != nil {
+		return err
+	}
+	if e.format == "json" {
+		return json.NewEncoder(a.stdout).Encode(v)
+	}
+	return v.WriteText(a.stdout)
+}
+
+// modelNames lists what --model takes.
+func modelNames() string {
+	var names []string
+	for _, m := range learner.Models() {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (e evaluation) design(sets []lab.Set) lab.Design {
+	return lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.list(), Launches: e.launches}
+}
+
+// progress reports that a replay is done.
+func (a *app) progress(o lab.Outcome) error {
+	fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
+	return nil
+}
+
+// compare prints the outcomes: as JSON each when it is known, as text all in one table.
+func (a *app) compare(ctx context.Context, e evaluation, sets []lab.Set) error {
+	if e.curveDir != "" { // before the long work, not after it
+		if err := os.MkdirAll(e.curveDir, 0o777); err != nil {
+			return err
+		}
+	}
+	emit := a.progress
+	if e.format == "json" {
+		lines := json.NewEncoder(a.stdout)
+		emit = func(o lab.Outcome) error {
+			if !e.curves {
+				o.Curve = nil
+			}
+			return lines.Encode(o)
+		}
+	}
+	outcomes, err := lab.Compare(ctx, e.design(sets), e.opt, emit)
+	if err != nil {
+		return err
+	}
+	if e.curveDir != "" {
+		if err := writeCurves(e.curveDir, sets, outcomes); err != nil {
+			return err
+		}
+	}
+	if e.format == "json" {
+		return nil
+	}
+	return lab.WriteText(a.stdout, outcomes)
+}
+
+// writeCurves writes one file for each set.
+func writeCurves(dir string, sets []lab.Set, outcomes []lab.Outcome) error {
+	for _, s := range sets {
+		var of []lab.Outcome
+		for _, o := range outcomes {
+			if o.Data == s.Data && o.Collective == string(s.Collective) {
+				of = append(of, o)
+			}
+		}
+		path := filepath.Join(dir, fmt.Sprintf("curve-%s-%s.csv", s.Data, s.Collective))
+		if err := writeFile(path, func(w io.Writer) error { return lab.WriteCurve(w, of) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

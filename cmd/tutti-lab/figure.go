@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/lab"
+	"tutti/selection"
+)
+
+func (a *app) figureCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "figure NAME --data FILE",
+		Short: "Draw a figure of the FACT paper on recorded data",
+		Long: `figure draws one of the figures of Wilkins et al., "A FACT-based Approach" (ExaMPI
+2021), on recorded data, and prints its table: ` + strings.Join(lab.FigureNames(), ", ") + `.`,
+		Example: indent("tutti-lab figure fig3 --data data/simgrid/C_bcast.csv --out results/figures"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError(cmd, fmt.Errorf("want one of %s", strings.Join(lab.FigureNames(), ", ")))
+			}
+			return nil
+		},
+	}
+	var from replayed
+	opt := lab.DefaultOptions()
+	from.addFlags(cmd.Flags(), 5)
+	replayFlags(cmd.Flags(), &opt)
+	launch := cmd.Flags().String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
+	seconds := cmd.Flags().Float64("launch-seconds", 0.5, "price of one launch in seconds")
+	out := cmd.Flags().String("out", "results/figures", "folder for the figure as CSV, SVG and PNG")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := lab.ParseFigure(args[0])
+		if err == nil {
+			err = from.validate()
+		}
+		if err == nil {
+			opt.Launch, err = lab.ParseLaunch(*launch, *seconds)
+		}
+		if err == nil {
+			err = opt.Validate()
+		}
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		sets, err := a.load(from)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(*out, 0o777); err != nil {
+			return err
+		}
+		f, err := lab.Draw(cmd.Context(), name, sets, from.list(), opt)
+		if err != nil {
+			return err
+		}
+		return a.writeFigure(f, *out)
+	}
+	return cmd
+}
+
+// writeFigure writes a figure into a folder and its table to standard output.
+func (a *app) writeFigure(f lab.Figure, dir string) error {
+	var table bytes.Buffer
+	for _, file := range []struct {
+		suffix string
+		write  func(io.Writer) error
+	}{
+		{".csv", func(w io.Writer) error { return f.WriteCSV(io.MultiWriter(w, &table)) }}, {".svg", f.WriteSVG}, {".png", f.WritePNG},
+	} {
+		path := filepath.Join(dir, f.Name+file.suffix)
+		if err := writeFile(path, file.write); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stderr, path)
+	}
+	_, err := a.stdout.Write(table.Bytes())
+	return err
+}
+
+// writeFile puts a whole file in place at once.
+func writeFile(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return selection.WriteFile(path, b.Bytes())
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/internal/test/campaigntest"
+)
+
+// mustRun runs a command line that must end with the exit code.
+func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), args, &out, &errs); code != want {
+		t.Fatalf("tutti-lab %q: exit code %d, want %d\n%s%s", args, code, want, out.String(), errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestEvaluateKeep goes on from a file of outcomes; one that is broken is refused.
+func TestEvaluateKeep(t *testing.T) {
+	dir := t.TempDir()
+	keep := filepath.Join(dir, "o.jsonl")
+	args := []string{"evaluate", "--data", filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv"), "--versus", "random", "--strategy", "random,uncertainty", "--seeds", "1", "--keep", keep}
+	first, told := mustRun(t, exitDone, args...)
+	again, quiet := mustRun(t, exitDone, args...)
+	if first != again || !strings.Contains(told, "seed 1") || quiet != "" {
+		t.Errorf("the second time differs: %s%s%s%s", first, told, again, quiet)
+	}
+	content := readFile(t, keep)
+	if err := os.WriteFile(keep, append(content, "broken\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr := mustRun(t, exitFailed, args...); !strings.Contains(stderr, "o.jsonl: line 4: ") {
+		t.Errorf("a broken file: %s", stderr)
+	}
+	args[len(args)-1] = filepath.Join(dir, "none", "o.jsonl")
+	mustRun(t, exitFailed, args...)
+}
+
+// A file that calibrate did not write is left as it is.
+func TestCalibrateKeepRefuses(t *testing.T) {
+	keep := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(keep, []byte("notes of mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv")
+	_, stderr := mustRun(t, exitFailed, "calibrate", "--data", data, "--keep", keep)
+	if !strings.Contains(stderr, "no file of calibrations") || string(readFile(t, keep)) != "notes of mine" {
+		t.Errorf("%s; the file holds %q", stderr, readFile(t, keep))
+	}
+	mustRun(t, exitUsage, "calibrate", "--data", data, "--strategy", "fact")
+}
+
+func TestFigure(t *testing.T) {
+	data, out := filepath.Join(campaigntest.Recorded(t), "C_alltoall.csv"), t.TempDir()
+	stdout, _ := mustRun(t, exitDone, "figure", "fig3", "--data", data, "--seeds", "1", "--trees", "5", "--out", out)
+	if stdout != string(readFile(t, filepath.Join(out, "fig3.csv"))) {
+		t.Errorf("the table differs from the file: %s", stdout)
+	}
+	mustRun(t, exitUsage, "figure", "fig1", "--data", data)
+}
+
+// Faults of the flags are named before anything is read.
+func TestModelsRefuses(t *testing.T) {
+	for flags, want := range map[string]string{
+		"":                                "--data FILE is missing",
+		"--data none.csv --sizes 60,30":   "sizes [60 30]",
+		"--data none.csv --strategy fact": "--strategy fact",
+		"--data none.csv --format xml":    "xml",
+	} {
+		_, stderr := mustRun(t, exitUsage, append([]string{"models"}, strings.Fields(flags)...)...)
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%s: %s, want %q", flags, stderr, want)
+		}
+	}
+	mustRun(t, exitFailed, "models", "--data", "none.csv")
+}

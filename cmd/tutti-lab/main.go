@@ -1,0 +1,99 @@
+// Command tutti-lab runs the experiments behind tutti: it compares strategies and models
+// on recorded data, checks how often campaigns stop correctly, draws the figures of
+// published papers and simulates policies that learn while applications run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// app is where the commands write.
+type app struct{ stdout, stderr io.Writer }
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout, stderr}
+	root := &cobra.Command{
+		Use:           "tutti-lab",
+		Short:         "Experiments with tutti's method on recorded data",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(usageError)
+	root.AddCommand(a.evaluateCommand(), a.figureCommand(), a.calibrateCommand(), a.modelsCommand(), a.onlineCommand())
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var usage *usageFault
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "tutti-lab: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "tutti-lab: %v\n", err)
+	return exitFailed
+}
+
+// usageFault is an error of the command line.
+type usageFault struct{ error }
+
+func (f *usageFault) Unwrap() error { return f.error }
+
+func usageError(cmd *cobra.Command, err error) error {
+	return &usageFault{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+}
+
+// noArguments refuses arguments next to flags.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
+	}
+	return nil
+}
+
+// formatFlag adds --format text|json.
+func formatFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("format", "text", "text or json")
+}
+
+func checkFormat(cmd *cobra.Command, format string) error {
+	if !slices.Contains([]string{"text", "json"}, format) {
+		return usageError(cmd, fmt.Errorf("--format %q: want text or json", format))
+	}
+	return nil
+}
+
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(a.stderr, "warning:", w)
+	}
+}
+
+func indent(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
