@@ -20,7 +20,7 @@ type BorneRule struct {
 	Level  float64 `json:"level"`  // so likely is the factor below Upper
 }
 
-// DefaultBorneRule is our choice, see docs/METHOD.md.
+// DefaultBorneRule is our choice, see docs/method.md.
 func DefaultBorneRule() BorneRule { return BorneRule{Memory: 8, Level: 0.95} }
 
 // Validate says what is wrong with a rule.

@@ -4,7 +4,7 @@
 # the clairvoyant limit, on recorded data, under every price of launches. Outcomes are kept
 # in OUT and not replayed again; remove it after a change of the strategies or models.
 #
-#   SEEDS     seeds (3); 10 for the figures in docs/METHOD.md
+#   SEEDS     seeds (3); 10 for the figures in docs/experiments
 #   SETS      files of recorded data (all of data/simgrid)
 #   REAL      a folder of more of them, of real machines
 #   MODEL     of every strategy but the published ones (stack)

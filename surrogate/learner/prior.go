@@ -21,7 +21,7 @@ type Prior struct {
 }
 
 // DefaultPrior is our choice: with a split stops are right more often where noise is real, steps
-// of 0.3 to 0.7 lose about as much as none on recorded machines; see docs/METHOD.md.
+// of 0.3 to 0.7 lose about as much as none on recorded machines; see docs/method.md.
 func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: 0.5, Split: 0.1} }
 
 // Validate says what is wrong with a prior.
