@@ -56,7 +56,7 @@ bench-method: build
 	bash scripts/bench-method.sh
 
 load: build
-	$(GO) run ./cmd/tutti-load --tutti bin/tutti --campaign configs/demo.yaml
+	$(GO) run ./cmd/tutti-lab load --tutti bin/tutti --campaign configs/demo.yaml
 
 simulate:
 	sh scripts/bench-simulated.sh

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	_ "time/tzdata" // schedules have time zones, containers may have none
 
@@ -20,7 +21,6 @@ import (
 	"tutti/service"
 	"tutti/service/api"
 	"tutti/service/page"
-	"tutti/service/token"
 	"tutti/service/views"
 )
 
@@ -112,28 +112,29 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 // front is what clients see: the API with the page, and where it listens.
 func front(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
-		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, Hosts: c.Hosts, Proxies: c.Proxies,
-		Limits: api.Limits{Rate: c.Limits.Rate, Burst: c.Limits.Burst, Streams: c.Limits.Streams},
+		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
 	}
 	if c.Tokens != "" {
-		tokens, err := token.Open(c.Tokens)
-		if err != nil {
-			return nil, nil, err
+		var err error
+		if o.Tokens, err = api.OpenTokens(c.Tokens); err != nil {
+			return nil, nil, withCode(codeInput, err)
 		}
-		o.Tokens = tokens
+		if o.CookieKey, err = api.CookieKey(filepath.Join(c.State, "cookie.key")); err != nil {
+			return nil, nil, withOutputCode(err)
+		}
 	}
 	handler, err := api.New(s, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := api.Listen(c.Listen, api.Security{CertFile: c.Cert, KeyFile: c.Key, Tokens: c.Tokens != ""})
-	if errors.Is(err, api.ErrOpen) {
+	l, err := api.Listen(c.Listen, api.ListenOptions{CertFile: c.Cert, KeyFile: c.Key, Tokens: c.Tokens != "", Connections: c.Limits.Connections})
+	if errors.Is(err, api.ErrUnprotected) {
 		err = withCode(codeInput, err)
 	}
 	return handler, l, err
 }
 
-// address is where people find the page.
+// address returns the URL of the listener, or its socket.
 func address(c *config.Service, l net.Listener) string {
 	switch {
 	case strings.HasPrefix(c.Listen, "unix:"):

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/internal/config"
-	"tutti/service/token"
+	"tutti/service/api"
 )
 
 func (a *app) tokenCommand() *cobra.Command {
@@ -23,9 +23,9 @@ once.`,
 }
 
 // serviceFlag adds -c, and what opens the tokens of that service file.
-func serviceFlag(cmd *cobra.Command) func() (*token.Store, error) {
+func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
 	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
-	return func() (*token.Store, error) {
+	return func() (*api.TokenStore, error) {
 		if *file == "" {
 			return nil, usageError(cmd, errors.New("-c FILE is missing"))
 		}
@@ -36,7 +36,7 @@ func serviceFlag(cmd *cobra.Command) func() (*token.Store, error) {
 		if c.Tokens == "" {
 			return nil, withCode(codeInput, fmt.Errorf("%s: tokens: is not set: want the path of a file for them", *file))
 		}
-		s, err := token.Open(c.Tokens)
+		s, err := api.OpenTokens(c.Tokens)
 		return s, withCode(codeInput, err)
 	}
 }
@@ -62,11 +62,11 @@ campaigns, see their files, variables and what went wrong.`,
 		if err != nil {
 			return err
 		}
-		secret, err := s.Create(*name, token.Role(*role))
+		secret, err := s.Create(*name, api.Role(*role))
 		switch {
-		case errors.Is(err, token.ErrName), errors.Is(err, token.ErrRole):
+		case errors.Is(err, api.ErrTokenName), errors.Is(err, api.ErrTokenRole):
 			return usageError(cmd, err)
-		case errors.Is(err, token.ErrExists):
+		case errors.Is(err, api.ErrTokenExists):
 			return withCode(codeInput, err)
 		case err != nil:
 			return withOutputCode(err)
@@ -103,7 +103,7 @@ func (a *app) tokenListCommand() *cobra.Command {
 		}
 		rows := make([]table.Row, len(tokens))
 		for i, t := range tokens {
-			rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format("2006-01-02 15:04 MST"), t.SHA256[:12]}
+			rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format("2006-01-02 15:04 MST"), t.Fingerprint()}
 		}
 		a.printTable(table.Row{"name", "role", "created", "sha256"}, rows)
 		return nil
@@ -115,7 +115,7 @@ func (a *app) tokenRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke NAME",
 		Short:   "Take a token away",
-		Long:    `revoke removes a token. A running service refuses it at once, its sessions included.`,
+		Long:    `revoke removes a token. A running service refuses it at once, its logins included.`,
 		Example: indent("tutti token revoke -c service.yaml anna"),
 		Args:    arguments(1, 1, "the name of one token"),
 	}
@@ -125,7 +125,7 @@ func (a *app) tokenRevokeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.Revoke(args[0]); errors.Is(err, token.ErrNone) {
+		if err := s.Revoke(args[0]); errors.Is(err, api.ErrNoToken) {
 			return withCode(codeInput, err)
 		} else if err != nil {
 			return withOutputCode(err)

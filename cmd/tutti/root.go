@@ -74,7 +74,7 @@ Exit codes:
 	verbs(root,
 		a.initCommand(), a.doctorCommand(), a.quickCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
 		a.verifyCommand(), a.driftCommand(), a.exportCommand(), a.hpoCommand(), a.nativeCommand(),
-		a.runtimeCommand(), a.runCommand(), a.traceCommand(), a.serveCommand(), a.remoteCommand(), a.tokenCommand(), a.topologyCommand(), a.onlineCommand(), a.versionCommand(),
+		a.runtimeCommand(), a.runCommand(), a.traceCommand(), a.serveCommand(), a.tokenCommand(), a.topologyCommand(), a.onlineCommand(), a.versionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()

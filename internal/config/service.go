@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +24,8 @@ type Service struct {
 	Listen   string // host:port or unix:PATH
 	Cert     string // PEM files, both or none
 	Key      string
-	Tokens   string // file; "" for none
-	Proxies  api.Proxies
-	Hosts    []string // names that browsers may use for the address
+	Tokens   string   // file; "" for none
+	Public   *url.URL // under which browsers reach the service behind a proxy; nil without one
 	Bases    []service.Base
 	Online   []service.Watched
 	Ceilings service.Ceilings // of what campaigns take of machines
@@ -36,11 +36,10 @@ type Service struct {
 
 // ServiceLimits bound what a service takes on.
 type ServiceLimits struct {
-	Waiting  int   // campaigns
-	LogBytes int64 // of the log of one campaign
-	Rate     float64
-	Burst    int
-	Streams  int
+	Waiting     int   // campaigns in the queue
+	LogBytes    int64 // of the log of one campaign
+	Connections int   // open at the same time
+	Streams     int   // event streams of one token
 }
 
 // serviceFields lists every key of a service file. The readers of campaign files
@@ -52,18 +51,15 @@ func serviceFields(s *Service, dir string) []field {
 		{"tls.cert", "certificate (PEM)", "", text(func(*Campaign) *string { return &s.Cert }, anything)},
 		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: whoever reaches the address may do everything", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
-		{"hosts", "names that requests may be addressed to, beside those of loopback", []any{}, texts(func(*Campaign) *[]string { return &s.Hosts }, 0, isHost)},
-		{"proxies.trusted", "addresses and networks of the proxies whose word is taken for where a request comes from and whether it came over TLS; unix: whoever uses the socket", []any{}, proxies(&s.Proxies)},
-		{"proxies.header", "header by which they name the client: X-Forwarded-For (with X-Forwarded-Proto) or Forwarded", "X-Forwarded-For", forwardedHeader(&s.Proxies)},
+		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
 		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, func(_ *Campaign, v any) error { return watched(s, dir, v) }},
 		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(service.DefaultCampaign), number(func(*Campaign) *float64 { return &s.Ceilings.Campaign }, 0.001, 1e9)},
 		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(service.DefaultDay), number(func(*Campaign) *float64 { return &s.Ceilings.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},
-		{"limits.rate", "requests a second of one client, on average", 100.0, number(func(*Campaign) *float64 { return &s.Limits.Rate }, 0.1, 1e6)},
-		{"limits.burst", "requests of one client at once", 500, whole(func(*Campaign) *int { return &s.Limits.Burst }, 1, 1000000)},
-		{"limits.streams", "clients that watch events at the same time", 1000, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
+		{"limits.connections", "open connections; further ones wait", api.DefaultConnections, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
+		{"limits.streams", "open event streams of one token", api.DefaultStreams, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
 		{"drain", "time that campaigns have to stop when the service is stopped", "1m", duration(func(*Campaign) *time.Duration { return &s.Drain })},
 		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(func(*Campaign) *bool { return &s.Pprof })},
 	}
@@ -95,9 +91,6 @@ func LoadService(path string) (*Service, error) {
 }
 
 func (s *Service) resolve(dir string) {
-	for i, name := range s.Hosts {
-		s.Hosts[i] = strings.ToLower(name) // as requests are compared
-	}
 	for _, path := range []*string{&s.State, &s.Cert, &s.Key, &s.Tokens} {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(dir, *path)
@@ -113,7 +106,9 @@ func (s *Service) agree(fault func(key string, err error)) {
 	if (s.Cert == "") != (s.Key == "") {
 		fault("tls.cert", errors.New("tls.cert and tls.key belong together: one of them is missing"))
 	}
-	s.agreeProxies(fault)
+	if s.Public != nil && s.Tokens == "" {
+		fault("public_address", errors.New("everyone who reaches the proxy could operate the service: want tokens"))
+	}
 	s.agreeHours(fault)
 	s.agreeOnline(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
@@ -122,16 +117,6 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 	if s.Cert == "" || s.Tokens == "" {
 		fault("listen", fmt.Errorf("%s can be reached by others: want tls.cert, tls.key and tokens, or a loopback address or unix:PATH", s.Listen))
-	}
-}
-
-// agreeProxies is about proxies, through which anybody may come.
-func (s *Service) agreeProxies(fault func(key string, err error)) {
-	if (s.Proxies.Socket || len(s.Proxies.Trusted) > 0) && s.Tokens == "" {
-		fault("proxies.trusted", errors.New("whoever reaches the proxy may do everything: want tokens"))
-	}
-	if s.Proxies.Socket && !strings.HasPrefix(s.Listen, "unix:") {
-		fault("proxies.trusted", fmt.Errorf("unix: is for a socket, but the service listens at %s", s.Listen))
 	}
 }
 

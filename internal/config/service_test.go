@@ -3,18 +3,15 @@ package config_test
 import (
 	"errors"
 	"io/fs"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tutti/internal/config"
 	"tutti/service"
-	"tutti/service/api"
 )
 
 func TestLoadService(t *testing.T) {
@@ -64,19 +61,16 @@ func TestLoadServiceFaults(t *testing.T) {
 	}{
 		{"empty", "", "state: is missing"},
 		{"no bases", "state: s\n", "bases: is missing"},
-		{"unknown key", "state: s\nlimit: {rate: 1}\n" + goodBases, "service.yaml:2: limit.rate: unknown key: want one of state, listen"},
+		{"unknown key", "state: s\nlimit: {waiting: 1}\n" + goodBases, "service.yaml:2: limit.waiting: unknown key: want one of state, listen"},
 		{"open to all", "state: s\nlisten: :80\n" + goodBases, "service.yaml:2: listen: :80 can be reached by others"},
 		{"open to all with TLS alone", "state: s\nlisten: 10.0.0.1:80\ntls: {cert: c, key: k}\n" + goodBases, "want tls.cert, tls.key and tokens"},
 		{"key without a certificate", "state: s\ntls: {key: k}\n" + goodBases, "belong together"},
 		{"no port", "state: s\nlisten: localhost\n" + goodBases, "want host:port"},
 		{"such a port", "state: s\nlisten: localhost:99999\n" + goodBases, "service.yaml:2: listen: \"localhost:99999\": port 99999: want a number from 0 to 65535"},
-		{"host with a scheme", "state: s\nhosts: ['http://x/']\n" + goodBases, "service.yaml:2: hosts[0]: \"http://x/\": want a name or an address"},
-		{"host with a port", "state: s\nhosts: [a, 'x:80']\n" + goodBases, "hosts[1]: \"x:80\": want a name"},
-		{"proxy by its name", "state: s\nproxies: {trusted: [10.0.0.1, front.example.org]}\n" + goodBases, "service.yaml:2: proxies.trusted[1]: \"front.example.org\": want an address as 10.0.0.5"},
-		{"all of IPv4 as IPv6", "state: s\nproxies: {trusted: ['::ffff:0:0/96']}\n" + goodBases, "want an address as 10.0.0.5"},
-		{"proxy without tokens", "state: s\nproxies: {trusted: [10.0.0.1]}\n" + goodBases, "proxies.trusted: whoever reaches the proxy may do everything: want tokens"},
-		{"socket of a proxy without a socket", "state: s\ntokens: t\nproxies: {trusted: [unix]}\n" + goodBases, "proxies.trusted: unix: is for a socket, but the service listens at 127.0.0.1:8372"},
-		{"header", "state: s\nproxies: {trusted: [10.0.0.1], header: X-Real-IP}\n" + goodBases, "proxies.header: X-Real-IP: want X-Forwarded-For or Forwarded"},
+		{"public address without a scheme", "state: s\ntokens: t\npublic_address: tutti.example.org\n" + goodBases, "service.yaml:3: public_address: \"tutti.example.org\": want a URL without a path"},
+		{"public address with a path", "state: s\ntokens: t\npublic_address: https://example.org/tutti\n" + goodBases, "want a URL without a path"},
+		{"public address with a name and a password", "state: s\ntokens: t\npublic_address: https://a:b@example.org\n" + goodBases, "want a URL without a path"},
+		{"proxy without tokens", "state: s\npublic_address: https://example.org\n" + goodBases, "public_address: everyone who reaches the proxy could operate the service: want tokens"},
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases, "without a path"},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases, "want at least 4KiB"},
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
@@ -103,8 +97,9 @@ func TestLoadServiceFaults(t *testing.T) {
 			t.Errorf("listen %s: %v", good, err)
 		}
 	}
-	if s, err := config.LoadService(serviceFile(t, "state: s\nhosts: [Tutti.Example.org, 'fd00::1']\n"+goodBases)); err != nil || !slices.Equal(s.Hosts, []string{"tutti.example.org", "fd00::1"}) {
-		t.Errorf("hosts: %+v, %v", s, err)
+	s, err := config.LoadService(serviceFile(t, "state: s\ntokens: t\npublic_address: https://Tutti.example.org:8443/\n"+goodBases))
+	if err != nil || s.Public.Scheme != "https" || s.Public.Host != "Tutti.example.org:8443" || s.Public.Path != "" {
+		t.Errorf("public address: %+v, %v", s, err)
 	}
 	if _, err := config.LoadService(serviceFile(t, "state: s\nlisten: 0.0.0.0:443\ntls: {cert: c, key: k}\ntokens: t\n"+goodBases)); err != nil {
 		t.Errorf("with TLS and tokens: %v", err)
@@ -173,25 +168,6 @@ func TestCheckSettingsOfJobs(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", tc.name, got, err, tc.want)
 		case tc.fault != "" && (!errors.As(err, new(*service.FieldError)) || !strings.Contains(err.Error(), tc.fault)):
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
-		}
-	}
-}
-
-func TestLoadServiceProxies(t *testing.T) {
-	tests := []struct {
-		text string
-		want api.Proxies
-	}{
-		{"", api.Proxies{}},
-		{"tokens: t\nproxies: {trusted: [10.0.0.5, '10.1.2.3/16', 'fd00::1', '::ffff:192.0.2.1']}\n", api.Proxies{Trusted: []netip.Prefix{
-			netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("192.0.2.1/32"),
-		}}},
-		{"listen: unix:s\ntokens: t\nproxies: {trusted: [unix], header: forwarded}\n", api.Proxies{Socket: true, Forwarded: true}},
-	}
-	for _, tc := range tests {
-		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text+goodBases))
-		if err != nil || !reflect.DeepEqual(s.Proxies, tc.want) {
-			t.Errorf("%q: %+v, %v, want %+v", tc.text, s, err, tc.want)
 		}
 	}
 }

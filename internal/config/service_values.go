@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
-	"tutti/service/api"
 )
 
 func isLoopback(host string) bool {
@@ -34,14 +33,6 @@ func isListen(s string) error {
 	return nil
 }
 
-// isHost allows what a request can be addressed to: a name or an address.
-func isHost(s string) error {
-	if s == "" || strings.ContainsAny(s, "/:@?# \t") && net.ParseIP(s) == nil {
-		return fmt.Errorf("%q: want a name or an address, without scheme and port", s)
-	}
-	return isPrintable(s)
-}
-
 // logBytes reads a size with its unit.
 func logBytes(at *int64) reader {
 	return func(_ *Campaign, v any) error {
@@ -56,54 +47,18 @@ func logBytes(at *int64) reader {
 	}
 }
 
-// proxies reads addresses and networks, and unix for the socket.
-func proxies(at *api.Proxies) reader {
+// publicAddress reads an http or https URL without a path.
+func publicAddress(at **url.URL) reader {
 	return func(_ *Campaign, v any) error {
-		given, err := list(v)
-		if err != nil {
-			return err
+		text := fmt.Sprint(v)
+		if text == "" {
+			return nil
 		}
-		var faults faultList
-		for i, item := range given {
-			text := fmt.Sprint(item)
-			if text == "unix" {
-				at.Socket = true
-				continue
-			}
-			p, err := toNetwork(text)
-			if err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
-			}
-			at.Trusted = append(at.Trusted, p)
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.TrimSuffix(text, "/") != u.Scheme+"://"+u.Host {
+			return fmt.Errorf("%q: want a URL without a path, as https://tutti.example.org", text)
 		}
-		return faults.err()
-	}
-}
-
-// toNetwork reads a network, or an address as the network of itself.
-func toNetwork(text string) (netip.Prefix, error) {
-	if a, err := netip.ParseAddr(text); err == nil {
-		a = a.Unmap().WithZone("")
-		return netip.PrefixFrom(a, a.BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil || p.Addr().Is4In6() {
-		return p, fmt.Errorf("%q: want an address as 10.0.0.5, a network as 10.0.0.0/8, or unix", text)
-	}
-	return p.Masked(), nil
-}
-
-// forwardedHeader reads which header names the client.
-func forwardedHeader(at *api.Proxies) reader {
-	return func(_ *Campaign, v any) error {
-		switch strings.ToLower(fmt.Sprint(v)) {
-		case "x-forwarded-for":
-			at.Forwarded = false
-		case "forwarded":
-			at.Forwarded = true
-		default:
-			return fmt.Errorf("%v: want X-Forwarded-For or Forwarded", v)
-		}
+		*at = &url.URL{Scheme: u.Scheme, Host: u.Host}
 		return nil
 	}
 }

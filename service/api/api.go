@@ -1,15 +1,19 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/gorilla/securecookie"
 )
 
 // root of everything that the OpenAPI document describes.
@@ -18,30 +22,38 @@ const root = "/api/v1"
 // maxRequest is the largest body of a request, bytes; maxRequest itself is too large.
 const maxRequest = 64 << 10
 
-// Options say how the service is offered.
+// Options configure the HTTP interface of a service.
 type Options struct {
 	Version string
-	Log     *slog.Logger // of requests and of errors; nil discards
-	Tokens  Tokens       // nil: whoever reaches the listener may do everything
-	Proxies Proxies
-	Hosts   []string     // names that requests may be addressed to, beside those of this machine's loopback
-	Page    http.Handler // at /, for browsers; may be nil
-	Pprof   bool         // serve /debug/pprof/ to those who may operate
-	Limits  Limits
+	Log     *slog.Logger // of requests and errors; nil discards
+	// Tokens are those that requests need. nil: everyone who reaches the listener may operate.
+	Tokens *TokenStore
+	// CookieKey signs login cookies, see the function CookieKey. nil: a random key, with which
+	// logins end with the process.
+	CookieKey []byte
+	// PublicAddress is the URL under which browsers reach the service behind a reverse proxy;
+	// nil: they reach the listener directly.
+	PublicAddress *url.URL
+	Page          http.Handler  // at /, for browsers; may be nil
+	Pprof         bool          // serve /debug/pprof/ to tokens with the role operate
+	Streams       int           // open event streams of one token at most, 0: DefaultStreams
+	Heartbeat     time.Duration // between comments on an idle event stream, 0: 15 s
 }
+
+// DefaultStreams is the default of Options.Streams.
+const DefaultStreams = 500
 
 // API is the handler of everything the service answers.
 type API struct {
-	backend  Backend
-	options  Options
-	log      *slog.Logger
-	mux      *http.ServeMux
-	huma     huma.API
-	metrics  *metrics
-	limiter  *limiter
-	sessions *sessions
-	streams  *streams
-	handler  http.Handler
+	backend Backend
+	options Options
+	log     *slog.Logger
+	mux     *http.ServeMux
+	huma    huma.API
+	metrics *metrics
+	cookies *securecookie.SecureCookie
+	streams *streams
+	handler http.Handler
 
 	closing   chan struct{} // closed when streams must end
 	closeOnce sync.Once
@@ -56,10 +68,12 @@ func New(backend Backend, o Options) (*API, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
-	a.options.Limits = o.Limits.withDefaults()
-	a.limiter = newLimiter(a.options.Limits)
-	a.sessions = newSessions()
-	a.streams = newStreams(a.options.Limits)
+	a.options.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
+	if len(o.CookieKey) == 0 {
+		a.options.CookieKey = securecookie.GenerateRandomKey(cookieKeyBytes)
+	}
+	a.cookies = newCookieCodec(a.options.CookieKey)
+	a.streams = newStreams(cmp.Or(o.Streams, DefaultStreams))
 	a.metrics = newMetrics(backend, o.Version)
 	a.huma = humago.New(restMux{a.mux}, describe())
 	a.campaignRoutes()
@@ -67,10 +81,11 @@ func New(backend Backend, o Options) (*API, error) {
 	a.measurementRoutes()
 	a.fileRoutes()
 	a.streamRoutes()
-	a.authRoutes()
+	a.accessRoutes()
 	a.operationRoutes()
-	a.handler = a.guard(a.mux)
-	return a, nil
+	var err error
+	a.handler, err = a.guard(a.mux)
+	return a, err
 }
 
 // ServeHTTP answers one request, with all the rules of the service applied.
@@ -90,10 +105,10 @@ func describe() huma.Config {
 	c.CreateHooks = nil // links to schemas in every answer
 	c.RejectUnknownQueryParameters = true
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer":  {Type: "http", Scheme: "bearer", Description: "A token of tutti token create. An open listener needs none."},
-		"session": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "What a browser gets at /login."},
+		"bearer": {Type: "http", Scheme: "bearer", Description: "A token of tutti token create. A service without tokens needs none."},
+		"login":  {Type: "apiKey", In: "cookie", Name: loginCookie, Description: "The cookie that a browser gets at /login."},
 	}
-	c.Security = []map[string][]string{{"bearer": {}}, {"session": {}}, {}}
+	c.Security = []map[string][]string{{"bearer": {}}, {"login": {}}, {}}
 	return c
 }
 
@@ -109,7 +124,7 @@ func (m restMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 func operation(method, path, id, summary string) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: root + path, OperationID: id, Summary: summary,
-		Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 	}
 }
 

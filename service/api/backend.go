@@ -52,10 +52,3 @@ type Backend interface {
 	// Ready returns why no request should come now, or nil.
 	Ready() error
 }
-
-// Tokens knows who may speak to the service.
-type Tokens interface {
-	// Check returns who the holder of the secret is and whether they may change
-	// anything; ok is false for a secret that is not, or no longer, known.
-	Check(secret string) (name string, operate, ok bool)
-}

@@ -49,7 +49,7 @@ func (a *API) campaignRoutes() {
 	create := operation(http.MethodPost, "/campaigns", "create-campaign", "Make a campaign; it queues for its machine")
 	create.DefaultStatus = http.StatusCreated
 	create.MaxBodyBytes = maxRequest
-	create.Errors = append(create.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge)
+	create.Errors = append(create.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
 	create.Responses = map[string]*huma.Response{"200": {
 		Description: "The campaign that an earlier request with this Idempotency-Key made",
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Campaign"}}},
@@ -63,7 +63,7 @@ func (a *API) campaignRoutes() {
 // control is a verb that turns a campaign.
 func (a *API) control(verb, summary string, do func(id string) (service.Campaign, error)) {
 	op := operation(http.MethodPost, "/campaigns/{id}/"+verb, verb+"-campaign", summary)
-	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict)
+	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)
 	huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
 		c, err := do(in.ID)
 		return reply(a, c, err)

@@ -8,7 +8,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 
 	"tutti/service/api"
 )
@@ -33,8 +32,8 @@ func Example() {
 }
 
 func ExampleListen() {
-	_, err := api.Listen("0.0.0.0:8372", api.Security{Tokens: true})
-	fmt.Println(errors.Is(err, api.ErrOpen), err)
+	_, err := api.Listen("0.0.0.0:8372", api.ListenOptions{Tokens: true})
+	fmt.Println(errors.Is(err, api.ErrUnprotected), err)
 	// Output: true listen 0.0.0.0:8372: any address but loopback and Unix sockets needs TLS and tokens: TLS is missing
 }
 
@@ -43,7 +42,7 @@ func ExampleAPI_Serve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := api.Listen("127.0.0.1:0", api.Security{})
+	l, err := api.Listen("127.0.0.1:0", api.ListenOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,27 +57,4 @@ func ExampleAPI_Serve() {
 	stop()
 	fmt.Println(resp.Status, <-served)
 	// Output: 200 OK <nil>
-}
-
-// Behind a proxy on this machine each client has a rate of its own.
-func ExampleProxies() {
-	a, err := api.New(newFake(), api.Options{
-		Proxies: api.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		Limits:  api.Limits{Rate: 0.1, Burst: 1},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, client := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.2"} {
-		r := httptest.NewRequest("GET", "/api/v1/version", nil)
-		r.RemoteAddr = "127.0.0.1:4711"
-		r.Header.Set("X-Forwarded-For", client)
-		w := httptest.NewRecorder()
-		a.ServeHTTP(w, r)
-		fmt.Println(client, w.Code)
-	}
-	// Output:
-	// 192.0.2.1 200
-	// 192.0.2.1 429
-	// 192.0.2.2 200
 }

@@ -2,96 +2,97 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 )
 
-// guard wraps the handlers in what holds for every request, outermost first:
-// recording, who sent it, headers, the name it was addressed to, the caller's rate, its
-// origin and what the caller may do.
-func (a *API) guard(next http.Handler) http.Handler {
-	return a.record(a.recognise(a.headers(a.checkHost(a.limitRate(a.checkOrigin(a.authorise(next)))))))
+// guard wraps a handler in the rules for every request, from the outermost to the innermost:
+// log and metrics, the caller, headers, the Host check, the check for requests from other
+// sites, the caller's role.
+func (a *API) guard(next http.Handler) (http.Handler, error) {
+	sameSite, err := a.denyCrossSite(a.authorise(next))
+	if err != nil {
+		return nil, err
+	}
+	return a.record(a.authenticate(a.setHeaders(a.checkHost(sameSite)))), nil
 }
 
-// policy lets pages take everything from here and nothing from elsewhere, runs no
-// script that stands in a page and is shown in no frame.
-const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+// contentPolicy allows pages to load from this service alone. It forbids inline scripts and
+// frames.
+const contentPolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-func (a *API) headers(next http.Handler) http.Handler {
+func (a *API) setHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", contentPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Referrer-Policy", "same-origin") // with no-referrer browsers send Origin: null, which denyCrossSite refuses
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		if strings.HasPrefix(r.URL.Path, "/api/") {
 			h.Set("Cache-Control", "no-store")
 		}
-		if r.TLS != nil {
+		if a.isHTTPS(r) {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// checkHost refuses requests that reached a loopback address under a foreign name:
-// a page elsewhere whose name was bound to this machine's loopback sends those.
-// Requests through a Unix socket come from no browser.
+// checkHost refuses requests to a loopback address under a name that is not the service's.
+// They come from pages of another site whose name resolves to this machine (DNS rebinding).
+// No browser sends requests through a Unix socket.
 func (a *API) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if tcp, ok := local.(*net.TCPAddr); ok && tcp.IP.IsLoopback() && !a.ownName(r.Host) {
+		if tcp, ok := local.(*net.TCPAddr); ok && tcp.IP.IsLoopback() && !a.isOwnHost(r.Host) {
 			a.metrics.refused.WithLabelValues("host").Inc()
-			writeProblem(w, http.StatusMisdirectedRequest, "this service does not go by that name: use localhost, or list the name in the service's hosts")
+			writeProblem(w, http.StatusMisdirectedRequest, "this service has another name: use localhost, or set public_address in the service file")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (a *API) ownName(host string) bool {
+// isOwnHost reports whether a Host header names loopback or the public address.
+func (a *API) isOwnHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	host = strings.ToLower(strings.Trim(host, "[]"))
-	if host == "localhost" || slices.Contains(a.options.Hosts, host) {
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	if p := a.options.PublicAddress; p != nil && strings.EqualFold(host, p.Hostname()) {
 		return true
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
 }
 
-func (a *API) limitRate(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !a.limiter.allow(callerOf(r.Context()).payer()) {
-			a.metrics.refused.WithLabelValues("rate").Inc()
-			w.Header().Set("Retry-After", "1")
-			writeProblem(w, http.StatusTooManyRequests, "too many requests: wait a second")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// checkOrigin refuses what pages of other sites make a browser send. Programs
-// send neither Origin nor Sec-Fetch-Site and pass.
-func (a *API) checkOrigin(next http.Handler) http.Handler {
+// denyCrossSite refuses writes that a browser sends for a page of another site. Programs
+// other than browsers send neither Origin nor Sec-Fetch-Site, and pass.
+func (a *API) denyCrossSite(next http.Handler) (http.Handler, error) {
 	c := http.NewCrossOriginProtection()
+	if p := a.options.PublicAddress; p != nil {
+		if err := c.AddTrustedOrigin(p.Scheme + "://" + p.Host); err != nil {
+			return nil, fmt.Errorf("public address: %w", err)
+		}
+	}
 	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		a.metrics.refused.WithLabelValues("origin").Inc()
 		writeProblem(w, http.StatusForbidden, "this request comes from a page of another site")
 	}))
-	return c.Handler(next)
+	return c.Handler(next), nil
 }
 
-// recorder remembers how a request was answered.
+// recorder keeps the status and size of an answer, and its caller.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -118,7 +119,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// record measures and logs every request, and answers for a handler that panics.
+// record logs and measures every request. A handler that panics is answered with 500.
 func (a *API) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
@@ -128,20 +129,20 @@ func (a *API) record(next http.Handler) http.Handler {
 			if err, ok := fault.(error); fault != nil && !(ok && errors.Is(err, http.ErrAbortHandler)) {
 				a.log.Error("a handler panicked", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
 				if rec.status == 0 {
-					writeProblem(rec, http.StatusInternalServerError, "something went wrong in the service; its log says what")
+					writeProblem(rec, http.StatusInternalServerError, internalError)
 					answered = true
 				}
 			}
-			a.recorded(rec, r, time.Since(begin))
+			a.logRequest(rec, r, time.Since(begin))
 			if fault != nil && !answered {
-				panic(http.ErrAbortHandler) // what was sent is cut: let the client see it
+				panic(http.ErrAbortHandler) // closes the connection, so that the client notices the incomplete answer
 			}
 		}()
 		next.ServeHTTP(rec, r)
 	})
 }
 
-func (a *API) recorded(rec *recorder, r *http.Request, took time.Duration) {
+func (a *API) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 	route := a.route(r)
 	if !strings.HasSuffix(route, "/events") {
 		a.metrics.observe(r.Method, route, rec.status, took)
@@ -151,11 +152,11 @@ func (a *API) recorded(rec *recorder, r *http.Request, took time.Duration) {
 		level = slog.LevelDebug
 	}
 	a.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "bytes", rec.bytes,
-		"seconds", took.Seconds(), "client", rec.caller.client, "caller", rec.caller.name)
+		"seconds", took.Seconds(), "client", r.RemoteAddr, "caller", rec.caller.name)
 }
 
-// route is the pattern that a request matched, without its method: few of them,
-// whatever clients ask for.
+// route returns the pattern that a request matches, without its method. Metrics use it as a
+// label because there are few patterns.
 func (a *API) route(r *http.Request) string {
 	_, pattern := a.mux.Handler(r)
 	if _, path, found := strings.Cut(pattern, " "); found {

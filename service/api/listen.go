@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,32 +15,43 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
-// ErrOpen refuses to listen where strangers could do everything.
-var ErrOpen = errors.New("any address but loopback and Unix sockets needs TLS and tokens")
+// ErrUnprotected is matched when an address that other machines can reach has no TLS or no
+// tokens.
+var ErrUnprotected = errors.New("any address but loopback and Unix sockets needs TLS and tokens")
 
-// Security is how a listener is protected.
-type Security struct {
-	CertFile string // PEM, of the certificate and of its key; both or none
-	KeyFile  string
-	Tokens   bool // requests need tokens
+// DefaultConnections is the default of ListenOptions.Connections.
+const DefaultConnections = 1000
+
+// ListenOptions protect a listener.
+type ListenOptions struct {
+	CertFile    string // PEM, of the certificate and of its key; both or none
+	KeyFile     string
+	Tokens      bool // requests need tokens
+	Connections int  // open at the same time; further ones wait; 0: DefaultConnections
 }
 
-func (s Security) tls() bool { return s.CertFile != "" || s.KeyFile != "" }
+func (o ListenOptions) tls() bool { return o.CertFile != "" || o.KeyFile != "" }
 
-// Listen opens addr: host:port or unix:PATH, whose socket only its owner may use.
-// It returns an error matching ErrOpen for an address that others can reach
-// unless there are TLS and tokens. A socket that nobody listens on any more is
-// replaced.
-func Listen(addr string, s Security) (net.Listener, error) {
+// Listen opens addr: host:port, or unix:PATH for a socket of mode 0600. The error matches
+// ErrUnprotected when addr is neither loopback nor a socket and TLS or tokens are missing. A
+// socket that no process listens on is replaced.
+func Listen(addr string, o ListenOptions) (net.Listener, error) {
+	o.Connections = cmp.Or(o.Connections, DefaultConnections)
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		return listenUnix(path)
+		l, err := listenUnix(path)
+		if err != nil {
+			return nil, err
+		}
+		return netutil.LimitListener(l, o.Connections), nil
 	}
-	if err := mayListen(addr, s); err != nil {
+	if err := checkAddress(addr, o); err != nil {
 		return nil, err
 	}
-	config, err := s.config()
+	config, err := o.tlsConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -47,59 +59,60 @@ func Listen(addr string, s Security) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); !s.closed() && (!ok || !tcp.IP.IsLoopback()) { // localhost may stand for anything
+	if tcp, ok := l.Addr().(*net.TCPAddr); !o.protected() && (!ok || !tcp.IP.IsLoopback()) { // localhost may resolve to any address
 		l.Close()
-		return nil, fmt.Errorf("listen %s, which is %s: %w", addr, l.Addr(), ErrOpen)
+		return nil, fmt.Errorf("listen %s, which is %s: %w", addr, l.Addr(), ErrUnprotected)
 	}
+	l = netutil.LimitListener(l, o.Connections)
 	if config != nil {
 		return tls.NewListener(l, config), nil
 	}
 	return l, nil
 }
 
-func (s Security) closed() bool { return s.tls() && s.Tokens }
+func (o ListenOptions) protected() bool { return o.tls() && o.Tokens }
 
-// mayListen applies the rule to an address as it is written.
-func mayListen(addr string, s Security) error {
+// checkAddress checks an address before it is resolved.
+func checkAddress(addr string, o ListenOptions) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("listen %q: want host:port or unix:PATH: %w", addr, err)
 	}
 	ip := net.ParseIP(host)
-	if host == "localhost" || ip != nil && ip.IsLoopback() || s.closed() {
+	if host == "localhost" || ip != nil && ip.IsLoopback() || o.protected() {
 		return nil
 	}
-	var lacks []string
-	if !s.tls() {
-		lacks = append(lacks, "TLS is missing")
+	var missing []string
+	if !o.tls() {
+		missing = append(missing, "TLS is missing")
 	}
-	if !s.Tokens {
-		lacks = append(lacks, "tokens are missing")
+	if !o.Tokens {
+		missing = append(missing, "tokens are missing")
 	}
-	return fmt.Errorf("listen %s: %w: %s", addr, ErrOpen, strings.Join(lacks, ", "))
+	return fmt.Errorf("listen %s: %w: %s", addr, ErrUnprotected, strings.Join(missing, ", "))
 }
 
-func (s Security) config() (*tls.Config, error) {
-	if !s.tls() {
+func (o ListenOptions) tlsConfig() (*tls.Config, error) {
+	if !o.tls() {
 		return nil, nil
 	}
-	if s.CertFile == "" || s.KeyFile == "" {
+	if o.CertFile == "" || o.KeyFile == "" {
 		return nil, errors.New("TLS needs the file of a certificate and the file of its key")
 	}
-	pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
+	pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("TLS: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
-// listenUnix makes the socket in a folder that nobody else can enter and moves it
-// to its place when its mode is set.
+// listenUnix creates the socket in a private folder, sets its mode and moves it to path, so
+// that other users can connect at no moment.
 func listenUnix(path string) (net.Listener, error) {
 	if path == "" || strings.HasPrefix(path, "@") {
 		return nil, fmt.Errorf("listen unix:%s: want the path of a socket", path)
 	}
-	if err := notInUse(path); err != nil {
+	if err := checkNotInUse(path); err != nil {
 		return nil, err
 	}
 	private, err := os.MkdirTemp(filepath.Dir(path), ".tutti-")
@@ -112,7 +125,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would look for the name inside
+	l.SetUnlinkOnClose(false) // Close would look for the name before the move
 	err = os.Chmod(inside, 0o600)
 	if err == nil {
 		err = os.Rename(inside, path)
@@ -124,15 +137,15 @@ func listenUnix(path string) (net.Listener, error) {
 	return &unixListener{l, path}, nil
 }
 
-func notInUse(path string) error {
-	about, err := os.Lstat(path)
+func checkNotInUse(path string) error {
+	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case about.Mode()&fs.ModeSocket == 0:
-		return fmt.Errorf("listen unix:%s: there is something that is no socket", path)
+	case info.Mode()&fs.ModeSocket == 0:
+		return fmt.Errorf("listen unix:%s: the file is not a socket", path)
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
@@ -156,14 +169,14 @@ func (l *unixListener) Close() error {
 	return err
 }
 
-// Serve answers requests until the context ends, then takes no new ones, ends the
-// streams and gives the others ten seconds.
+// Serve answers requests until ctx is cancelled. Then it closes the listener, ends the event
+// streams and waits at most ten seconds for the other requests.
 func (a *API) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           a,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      60 * time.Second, // streams and downloads extend it
+		WriteTimeout:      60 * time.Second, // event streams and downloads extend it
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/test/patience"
 	"tutti/service/api"
 )
 
@@ -47,9 +49,9 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-func listenAndServe(t *testing.T, addr string, sec api.Security, o api.Options) (a *api.API, bound string) {
+func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.Options) (a *api.API, bound string) {
 	t.Helper()
-	l, err := api.Listen(addr, sec)
+	l, err := api.Listen(addr, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,35 +76,35 @@ func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")
 	tests := []struct {
-		addr string
-		sec  api.Security
-		want string // part of the error; "" listens
+		addr    string
+		options api.ListenOptions
+		want    string // part of the error; "" listens
 	}{
 		{addr: "127.0.0.1:0"},
 		{addr: "localhost:0"},
 		{addr: "127.3.2.1:0"},
 		{addr: "unix:" + socket},
-		{addr: "127.0.0.1:0", sec: api.Security{CertFile: cert, KeyFile: key}},
-		{addr: ":0", sec: api.Security{CertFile: cert, KeyFile: key, Tokens: true}},
+		{addr: "127.0.0.1:0", options: api.ListenOptions{CertFile: cert, KeyFile: key}},
+		{addr: ":0", options: api.ListenOptions{CertFile: cert, KeyFile: key, Tokens: true}},
 		{addr: ":0", want: "TLS is missing, tokens are missing"},
 		{addr: "0.0.0.0:0", want: "TLS is missing, tokens are missing"},
 		{addr: "[::]:0", want: "TLS is missing, tokens are missing"},
 		{addr: "192.168.7.7:0", want: "TLS is missing"},
 		{addr: "some.host.example:0", want: "TLS is missing"},
-		{addr: "0.0.0.0:0", sec: api.Security{Tokens: true}, want: "TLS is missing"},
-		{addr: "0.0.0.0:0", sec: api.Security{CertFile: cert, KeyFile: key}, want: "tokens are missing"},
+		{addr: "0.0.0.0:0", options: api.ListenOptions{Tokens: true}, want: "TLS is missing"},
+		{addr: "0.0.0.0:0", options: api.ListenOptions{CertFile: cert, KeyFile: key}, want: "tokens are missing"},
 		{addr: "127.0.0.1", want: "want host:port or unix:PATH"},
 		{addr: "", want: "want host:port or unix:PATH"},
 		{addr: "unix:", want: "want the path of a socket"},
 		{addr: "unix:@abstract", want: "want the path of a socket"},
-		{addr: "unix:" + cert, want: "no socket"},
-		{addr: "127.0.0.1:0", sec: api.Security{CertFile: cert}, want: "the file of its key"},
-		{addr: "127.0.0.1:0", sec: api.Security{CertFile: cert, KeyFile: cert}, want: "TLS:"},
-		{addr: "127.0.0.1:0", sec: api.Security{CertFile: "none", KeyFile: "none"}, want: "no such file"},
+		{addr: "unix:" + cert, want: "not a socket"},
+		{addr: "127.0.0.1:0", options: api.ListenOptions{CertFile: cert}, want: "the file of its key"},
+		{addr: "127.0.0.1:0", options: api.ListenOptions{CertFile: cert, KeyFile: cert}, want: "TLS:"},
+		{addr: "127.0.0.1:0", options: api.ListenOptions{CertFile: "none", KeyFile: "none"}, want: "no such file"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.addr, func(t *testing.T) {
-			l, err := api.Listen(tc.addr, tc.sec)
+			l, err := api.Listen(tc.addr, tc.options)
 			if err == nil {
 				defer l.Close()
 			}
@@ -111,8 +113,8 @@ func TestListen(t *testing.T) {
 				t.Errorf("Listen: %v", err)
 			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 				t.Errorf("Listen: %v, want an error with %q", err, tc.want)
-			case strings.HasSuffix(tc.want, "missing") && !errors.Is(err, api.ErrOpen):
-				t.Errorf("Listen: %v, want ErrOpen", err)
+			case strings.HasSuffix(tc.want, "missing") && !errors.Is(err, api.ErrUnprotected):
+				t.Errorf("Listen: %v, want ErrUnprotected", err)
 			}
 		})
 	}
@@ -121,7 +123,7 @@ func TestListen(t *testing.T) {
 func TestUnixSocket(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tutti.sock")
-	l, err := api.Listen("unix:"+path, api.Security{})
+	l, err := api.Listen("unix:"+path, api.ListenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil || about.Mode().Perm() != 0o600 || about.Mode()&os.ModeSocket == 0 {
 		t.Errorf("socket: %v, %v, want mode 0600", about, err)
 	}
-	if _, err := api.Listen("unix:"+path, api.Security{}); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := api.Listen("unix:"+path, api.ListenOptions{}); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second service on the socket: %v, want that it is in use", err)
 	}
 	if err := l.Close(); err != nil {
@@ -145,7 +147,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
-	_, _ = listenAndServe(t, "unix:"+path, api.Security{}, api.Options{})
+	_, _ = listenAndServe(t, "unix:"+path, api.ListenOptions{}, api.Options{})
 	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
@@ -163,7 +165,7 @@ func TestUnixSocket(t *testing.T) {
 // Under TLS the cookie is for TLS only, and old versions are refused.
 func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
-	_, addr := listenAndServe(t, "127.0.0.1:0", api.Security{CertFile: cert, KeyFile: key, Tokens: true}, api.Options{Tokens: someTokens()})
+	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{CertFile: cert, KeyFile: key, Tokens: true}, api.Options{Tokens: someTokens(t)})
 	pool := x509.NewCertPool()
 	content, err := os.ReadFile(cert)
 	if err != nil || !pool.AppendCertsFromPEM(content) {
@@ -192,5 +194,39 @@ func TestTLS(t *testing.T) {
 	if err == nil {
 		old.Close()
 		t.Error("TLS 1.1 is accepted")
+	}
+}
+
+// Connections above the limit wait until another one is closed.
+func TestConnectionLimit(t *testing.T) {
+	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: 1}, api.Options{})
+	first, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	request := func(c net.Conn, limit time.Duration) error {
+		_ = c.SetDeadline(time.Now().Add(limit))
+		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			return err
+		}
+		_, err := c.Read(make([]byte, 1))
+		return err
+	}
+	if err := request(first, patience.Long); err != nil {
+		t.Fatalf("first connection: %v", err)
+	}
+	second, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := request(second, 200*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("second connection: %v, want that it waits", err)
+	}
+	first.Close()
+	_ = second.SetDeadline(time.Now().Add(patience.Long))
+	if _, err := second.Read(make([]byte, 1)); err != nil {
+		t.Errorf("second connection after the first was closed: %v", err)
 	}
 }

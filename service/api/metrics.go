@@ -40,7 +40,7 @@ func newMetrics(backend Backend, version string) *metrics {
 		}, []string{"cause"}),
 		events: prometheus.NewCounter(prometheus.CounterOpts{Name: "tutti_sse_events_total", Help: "Events sent to clients that watch."}),
 	}
-	for _, cause := range []string{"auth", "role", "rate", "host", "origin", "streams"} {
+	for _, cause := range []string{"auth", "role", "host", "origin", "streams"} {
 		m.refused.WithLabelValues(cause)
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -34,6 +34,9 @@ var statuses = []struct {
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 }
 
+// internalError is the detail of answers to unexpected errors, whose text may name folders.
+const internalError = "internal error: see the log of the service"
+
 // problemOf turns an error of the backend into what a client is told. The text of
 // an unforeseen error stays here: it may name folders.
 func (a *API) problemOf(err error) error {
@@ -69,7 +72,7 @@ func (a *API) problemOf(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return huma.NewError(http.StatusInsufficientStorage, "the disk of the service is full")
 	}
-	return huma.Error500InternalServerError("something went wrong in the service; its log says what")
+	return huma.Error500InternalServerError(internalError)
 }
 
 // refusal says which part of a request is wrong and why.

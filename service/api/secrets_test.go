@@ -45,8 +45,8 @@ func guarded(t *testing.T) *fake {
 
 // Whoever may only look tries every way to a secret; an operator finds it there.
 func TestReadersSeeNoSecret(t *testing.T) {
-	s := serve(t, guarded(t), api.Options{Tokens: someTokens()})
-	session, _, _ := strings.Cut(login(t, s, "look").header.Get("Set-Cookie"), ";")
+	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
+	cookie := cookieOf(t, s, "look")
 	const files = "/api/v1/campaigns/c1/files/"
 	tests := []struct {
 		name, method, path string
@@ -80,7 +80,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			for _, who := range []string{"Authorization: Bearer look", "Cookie: " + session} {
+			for _, who := range []string{"Authorization: Bearer look", cookie} {
 				got := ask(t, s, tc.method, tc.path, "", append([]string{who}, tc.headers...)...)
 				if got.status != tc.status || strings.Contains(got.body, secret) {
 					t.Errorf("%s: %d %s, want %d and no secret", who, got.status, got.body, tc.status)
@@ -96,7 +96,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 
 // Each sees the files that it may fetch.
 func TestFilesByRole(t *testing.T) {
-	s := serve(t, guarded(t), api.Options{Tokens: someTokens()})
+	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	for token, want := range map[string]int{"look": 1, "do": 4} {
 		got := ask(t, s, "GET", "/api/v1/campaigns/c1/files", "", "Authorization: Bearer "+token)
 		var answer struct{ Files []service.File }

@@ -78,11 +78,11 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		leave, ok := a.streams.enter(callerOf(r.Context()).payer())
+		leave, ok := a.streams.enter(callerOf(r.Context()).name)
 		if !ok {
 			a.metrics.refused.WithLabelValues("streams").Inc()
 			w.Header().Set("Retry-After", "10")
-			writeProblem(w, http.StatusServiceUnavailable, "too many event streams are open")
+			writeProblem(w, http.StatusServiceUnavailable, "this token has too many open event streams: close one")
 			return
 		}
 		defer leave()
@@ -93,7 +93,7 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 		extendWrite(w, streamWrite)
 		s := stream{
 			out: bufio.NewWriterSize(w, 4<<10), control: http.NewResponseController(w),
-			done: r.Context().Done(), closing: a.closing, heartbeat: a.options.Limits.Heartbeat, sent: a.metrics.events.Inc,
+			done: r.Context().Done(), closing: a.closing, heartbeat: a.options.Heartbeat, sent: a.metrics.events.Inc,
 		}
 		s.run(feed, after)
 	}}, nil
@@ -180,38 +180,40 @@ func (s *stream) flush() error {
 
 var oneLine = strings.NewReplacer("\r", "", "\n", " ")
 
-// streams counts the open ones, of all clients and of each.
+// streams counts the open event streams of each token.
 type streams struct {
-	mu        sync.Mutex
-	all       int
-	of        map[string]int
-	max, each int
+	mu    sync.Mutex
+	count map[string]int // by name of the token
+	max   int            // of one token
 }
 
-func newStreams(l Limits) *streams {
-	return &streams{of: map[string]int{}, max: l.Streams, each: l.StreamsPerClient}
-}
+func newStreams(limit int) *streams { return &streams{count: map[string]int{}, max: limit} }
 
-func (s *streams) enter(client string) (leave func(), ok bool) {
+// enter counts one more stream of a token, and reports whether the token may open it. The
+// caller calls leave when the stream ends.
+func (s *streams) enter(token string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= s.max || s.of[client] >= s.each {
+	if s.count[token] >= s.max {
 		return nil, false
 	}
-	s.all++
-	s.of[client]++
+	s.count[token]++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.all--
-		if s.of[client]--; s.of[client] == 0 {
-			delete(s.of, client)
+		if s.count[token]--; s.count[token] == 0 {
+			delete(s.count, token)
 		}
 	}, true
 }
 
+// open returns the number of open streams of all tokens.
 func (s *streams) open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all
+	sum := 0
+	for _, n := range s.count {
+		sum += n
+	}
+	return sum
 }

@@ -102,7 +102,7 @@ func TestStreamFrom(t *testing.T) {
 // Events arrive as they come, with signs of life between them.
 func TestStreamLive(t *testing.T) {
 	f := newFake()
-	s := serve(t, f, api.Options{Limits: api.Limits{Heartbeat: 20 * time.Millisecond}})
+	s := serve(t, f, api.Options{Heartbeat: 20 * time.Millisecond})
 	in := bufio.NewScanner(open(t, s, "/api/v1/campaigns/c2/events").Body)
 	until := func(want string) {
 		t.Helper()
@@ -172,15 +172,19 @@ func TestManyWatch(t *testing.T) {
 }
 
 func TestStreamLimits(t *testing.T) {
-	s := serve(t, newFake(), api.Options{Limits: api.Limits{Streams: 4, StreamsPerClient: 2}})
-	first := open(t, s, "/api/v1/events")
-	open(t, s, "/api/v1/events")
-	if got := ask(t, s, "GET", "/api/v1/events", ""); got.status != 503 || got.header.Get("Retry-After") == "" {
-		t.Errorf("third stream of a client: %d, want 503 with Retry-After", got.status)
+	const look, do = "Authorization: Bearer look", "Authorization: Bearer do"
+	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Streams: 2})
+	first := open(t, s, "/api/v1/events", look)
+	open(t, s, "/api/v1/events", look)
+	if got := ask(t, s, "GET", "/api/v1/events", "", look); got.status != 503 || got.header.Get("Retry-After") == "" {
+		t.Errorf("third stream of a token: %d, want 503 with Retry-After", got.status)
+	}
+	if got := open(t, s, "/api/v1/events", do); got.StatusCode != 200 {
+		t.Errorf("stream of another token: %d, want 200", got.StatusCode)
 	}
 	first.Body.Close()
-	for range 100 { // the service hears of it a moment later
-		resp := open(t, s, "/api/v1/events")
+	for range 100 { // the service notices a moment later
+		resp := open(t, s, "/api/v1/events", look)
 		if resp.StatusCode == 200 {
 			return
 		}
@@ -191,7 +195,7 @@ func TestStreamLimits(t *testing.T) {
 
 // When the service goes, streams end without the event end: clients come back.
 func TestStreamEndsWithTheService(t *testing.T) {
-	a, addr := listenAndServe(t, "127.0.0.1:0", api.Security{}, api.Options{})
+	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp, err := http.Get("http://" + addr + "/api/v1/events")
 	if err != nil {
 		t.Fatal(err)

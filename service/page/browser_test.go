@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 // serve offers the fake as the service does, the page with it.
-func serve(t *testing.T, f *fake, tokens api.Tokens) string {
+func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
 	t.Helper()
 	a, err := api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens})
 	if err != nil {

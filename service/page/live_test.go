@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"tutti/internal/test/pagetest"
 	"tutti/service"
+	"tutti/service/api"
 )
 
 // hostile is what somebody who wants to harm the readers of the page calls a campaign.
@@ -204,19 +206,28 @@ func TestWrongField(t *testing.T) {
 	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
 }
 
-// one is a service's only token.
-type one struct{ operate bool }
-
-func (o one) Check(secret string) (string, bool, bool) { return "ann", o.operate, secret == "right" }
+// readToken is a store whose only token has the role read.
+func readToken(t *testing.T) (store *api.TokenStore, secret string) {
+	t.Helper()
+	store, err := api.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if secret, err = store.Create("ann", api.Read); err != nil {
+		t.Fatal(err)
+	}
+	return store, secret
+}
 
 func TestLogin(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "first", service.Running, 1, 560)
-	home := serve(t, f, one{})
+	tokens, secret := readToken(t)
+	home := serve(t, f, tokens)
 	ctx := pagetest.Browse(t, home)
-	// The page is open when its session ends: the form comes up in it.
+	// The page is open when its login ends: the form appears in it.
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
-	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=token]"), "right"))
+	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("input[name=token]"), secret))
 	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
 		t.Fatal(err)
 	}
@@ -226,9 +237,9 @@ func TestLogin(t *testing.T) {
 		chromedp.SendKeys(chromedp.CSS("#token"), "wrong"), chromedp.KeyEvent(kb.Enter))
 	pagetest.Until(t, ctx, `document.getElementById("login-error").textContent !== ""`)
 	pagetest.Eval[any](t, ctx, `document.getElementById("token").value = ""`)
-	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "right"), chromedp.KeyEvent(kb.Enter))
+	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), secret), chromedp.KeyEvent(kb.Enter))
 	pagetest.Until(t, ctx, drawn)
-	// Who may only read sees no buttons.
+	// A reader sees no buttons.
 	if pagetest.Eval[bool](t, ctx, `[...document.querySelectorAll(".operate")].some((b) => b.checkVisibility())`) {
 		t.Error("a reader is offered to operate the campaign")
 	}

@@ -1,0 +1,152 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// In a small load on the real program every client receives every line of every journal.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds tutti and runs it for some seconds")
+	}
+	program := filepath.Join(t.TempDir(), "tutti")
+	if out, err := exec.Command("go", "build", "-o", program, "../../../cmd/tutti").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	dir := t.TempDir()
+	var out bytes.Buffer
+	missed, err := Run(t.Context(), Options{
+		Program: program, Campaign: "../../../configs/service-demo-campaign.yaml", Dir: dir, Campaigns: 2,
+		Clients: 7, Rate: 20, Time: 8 * time.Second, Drop: 300 * time.Millisecond, P99: time.Minute, Growth: 50,
+	}, &out)
+	if err != nil || len(missed) > 0 || !strings.Contains(out.String(), " 0 streams differ from the journal") {
+		t.Errorf("missed %q, %v\n%s", missed, err, &out)
+	}
+	if strings.Contains(out.String(), " 0 reconnections") {
+		t.Errorf("no client dropped its connection\n%s", &out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "serve.log")); err != nil {
+		t.Errorf("the folder was removed: %v", err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	good := Options{Program: filepath.Join(t.TempDir(), "none"), Campaigns: 1, Clients: 1, Rate: 1, Time: time.Second, Drop: time.Second}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), good, io.Discard); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a program: %v, want fs.ErrNotExist", err)
+	}
+	for name, change := range map[string]func(*Options){
+		"no client": func(o *Options) { o.Clients = 0 }, "no campaign": func(o *Options) { o.Campaigns = 0 }, "no read": func(o *Options) { o.Rate = 0 },
+		"no time": func(o *Options) { o.Time = time.Millisecond }, "no drop time": func(o *Options) { o.Drop = 0 },
+	} {
+		o := good
+		change(&o)
+		if o.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// goodReport meets all targets.
+func goodReport() (*report, Options) {
+	f := &report{memory: slices.Repeat([]memory{{resident: 100 * mib, live: 20 * mib}}, 20), streams: comparison{events: 10}}
+	for range 100 {
+		f.reads = append(f.reads, read{route: routes[0], latency: 10 * time.Millisecond, status: 200})
+	}
+	return f, Options{Rate: 10, Time: 10 * time.Second, P99: 50 * time.Millisecond, Growth: 4}
+}
+
+// Each target can be missed.
+func TestMissed(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(*report)
+		want  string
+	}{
+		{"nothing", func(*report) {}, ""},
+		{"one slow read of a hundred", func(f *report) { f.reads[3].latency = time.Second }, ""},
+		{"two slow reads of a hundred", func(f *report) { f.reads[3].latency, f.reads[4].latency = time.Second, time.Second }, "p99 of reads is 1s"},
+		{"a read refused", func(f *report) { f.reads[7].status = 429 }, "1 reads were refused"},
+		{"a read without answer", func(f *report) { f.reads[7].status = 0 }, "1 reads were refused or not answered"},
+		{"few reads", func(f *report) { f.reads = f.reads[:40] }, "40 reads were sent"},
+		{"memory leaks", func(f *report) {
+			for i := range f.memory {
+				f.memory[i].live += int64(i) * mib
+			}
+		}, "memory grew by 10.0 MiB"},
+		{"memory in use for a moment", func(f *report) { f.memory[17].live, f.memory[18].live = 90*mib, 90*mib }, ""},
+		{"memory at the beginning", func(f *report) { f.memory[0].live = mib }, ""},
+		{"memory not seen", func(f *report) { f.memory = nil }, "memory was measured 0 times"},
+		{"events lost", func(f *report) { f.streams.faults = []string{"campaign x"} }, "1 streams differ from the journals: campaign x"},
+		{"nothing happened", func(f *report) { f.streams.events = 0 }, "no event was received"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			f, o := goodReport()
+			tc.spoil(f)
+			got := strings.Join(f.missed(o), "\n")
+			if (tc.want == "") != (got == "") || !strings.Contains(got, tc.want) {
+				t.Errorf("missed %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	ten := []time.Duration{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for p, want := range map[int]time.Duration{0: 1, 50: 5, 51: 6, 99: 10, 100: 10} {
+		if got := percentile(ten, p); got != want {
+			t.Errorf("percentile %d = %d, want %d", p, got, want)
+		}
+	}
+	if got := percentile(nil, 50); got != 0 {
+		t.Errorf("percentile of nothing = %d", got)
+	}
+}
+
+// Missing, repeated and changed events are found by comparing a stream with the journal.
+func TestCompare(t *testing.T) {
+	s := &service{dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.journal("c1"), []byte("{\"a\":1}\n{\"a\":2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := newCampaigns(nil, 1, time.Now())
+	c.ids[0] = []string{"c1"}
+	w := &watchers{service: s, options: Options{Clients: 1, Campaigns: 1}, campaigns: c}
+	good := w.readJournal("c1")
+	if good.events != 2 || good.err != nil {
+		t.Fatalf("journal: %+v", good)
+	}
+	other := good
+	other.hash++
+	less := good
+	less.events--
+	for name, tc := range map[string]struct {
+		streams []stream
+		faults  int
+	}{
+		"all": {[]stream{good}, 0}, "changed": {[]stream{other}, 1}, "lost": {[]stream{less}, 1}, "no such campaign": {[]stream{{campaign: "c2"}}, 1},
+		"nobody came": {nil, 1}, "an error": {[]stream{{campaign: "c1", err: os.ErrClosed}}, 1},
+	} {
+		w.streams = tc.streams
+		if got := w.compare(); len(got.faults) != tc.faults {
+			t.Errorf("%s: faults %q, want %d", name, got.faults, tc.faults)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package api
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/securecookie"
+)
+
+// caller is who sent a request and what he may do.
+type caller struct {
+	name    string // of the token; empty where none is needed
+	operate bool   // the role is operate
+	known   bool   // the request has a valid token, or needs none
+}
+
+type callerKey struct{}
+
+func callerOf(ctx context.Context) caller {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	return c
+}
+
+// authenticate finds the caller of a request and puts it into the context.
+func (a *API) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := a.identify(r)
+		if rec, recorded := w.(*recorder); recorded {
+			rec.caller = who
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+	})
+}
+
+// identify takes the token of the Authorization header, or else the login cookie.
+func (a *API) identify(r *http.Request) caller {
+	if a.options.Tokens == nil {
+		return caller{operate: true, known: true}
+	}
+	var t Token
+	var ok bool
+	if secret, given := bearer(r); given {
+		t, ok = a.options.Tokens.Check(secret)
+	} else {
+		t, ok = a.cookieToken(r)
+	}
+	if !ok {
+		return caller{}
+	}
+	return caller{name: t.Name, operate: t.Role == Operate, known: true}
+}
+
+func bearer(r *http.Request) (string, bool) {
+	scheme, secret, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(secret), true
+}
+
+// authorise lets a request through when its caller has the role that it needs: any token
+// for reading, the role operate for everything else.
+func (a *API) authorise(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := callerOf(r.Context())
+		switch {
+		case isPublic(r.URL.Path):
+		case !who.known:
+			a.unauthorized(w, r)
+			return
+		case !who.operate && needsOperate(r):
+			a.metrics.refused.WithLabelValues("role").Inc()
+			writeProblem(w, http.StatusForbidden, "this needs a token with the role operate")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isPublic reports the paths that need no token. They show nothing of any campaign.
+func isPublic(path string) bool {
+	return path == "/healthz" || path == "/readyz" || path == "/login"
+}
+
+// needsOperate reports requests that the role read does not allow. Profiles need operate
+// because they contain memory of the process.
+func needsOperate(r *http.Request) bool {
+	if strings.HasPrefix(r.URL.Path, "/debug/") {
+		return true
+	}
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.URL.Path != "/logout"
+}
+
+// unauthorized redirects browsers to the login page and answers programs with 401.
+func (a *API) unauthorized(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Redirect(w, r, "/login", http.StatusSeeOther)
+		return
+	}
+	a.metrics.refused.WithLabelValues("auth").Inc()
+	w.Header().Set("WWW-Authenticate", `Bearer realm="tutti"`)
+	if _, given := bearer(r); given {
+		writeProblem(w, http.StatusUnauthorized, invalidToken)
+		return
+	}
+	writeProblem(w, http.StatusUnauthorized, "this needs a token: send Authorization: Bearer TOKEN, or log in at /login")
+}
+
+const invalidToken = "invalid or revoked token"
+
+type me struct {
+	Name  string `json:"name" doc:"Name of the token; empty where no token is needed"`
+	Role  Role   `json:"role" enum:"read,operate"`
+	Login bool   `json:"login" doc:"Whether the service needs tokens"`
+}
+
+func (a *API) accessRoutes() {
+	get(a, "/me", "me", "The caller and his role", func(ctx context.Context, _ *struct{}) (*body[me], error) {
+		c := callerOf(ctx)
+		m := me{Name: c.name, Role: Read, Login: a.options.Tokens != nil}
+		if c.operate {
+			m.Role = Operate
+		}
+		return &body[me]{m}, nil
+	})
+	a.mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { writeLoginPage(w, http.StatusOK, "") })
+	a.mux.HandleFunc("POST /login", a.login)
+	a.mux.HandleFunc("POST /logout", a.logout)
+}
+
+const (
+	loginCookie   = "tutti_login"
+	loginLifetime = 24 * time.Hour
+	maxLoginForm  = 4 << 10 // bytes
+)
+
+// login is the signed content of a login cookie. It identifies a token without its secret:
+// a service of another user on the same host receives the cookie too, because browsers do
+// not separate cookies by port.
+type login struct {
+	Token       string `json:"token"`       // name
+	Fingerprint string `json:"fingerprint"` // of the secret, so that a token of the same name that is created later does not revive the cookie
+}
+
+func newCookieCodec(key []byte) *securecookie.SecureCookie {
+	return securecookie.New(key, nil).MaxAge(int(loginLifetime.Seconds())).SetSerializer(securecookie.JSONEncoder{})
+}
+
+// cookieToken returns the token that the login cookie of a request names.
+func (a *API) cookieToken(r *http.Request) (Token, bool) {
+	cookie, err := r.Cookie(loginCookie)
+	if err != nil {
+		return Token{}, false
+	}
+	var l login
+	if a.cookies.Decode(loginCookie, cookie.Value, &l) != nil {
+		return Token{}, false
+	}
+	t, ok := a.options.Tokens.Lookup(l.Token)
+	return t, ok && t.Fingerprint() == l.Fingerprint
+}
+
+// login gives a browser the login cookie for the token in the form.
+func (a *API) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxLoginForm)
+	if err := r.ParseForm(); err != nil {
+		writeProblem(w, http.StatusBadRequest, "want a form with the field token")
+		return
+	}
+	if a.options.Tokens != nil {
+		t, ok := a.options.Tokens.Check(strings.TrimSpace(r.PostForm.Get("token")))
+		if !ok {
+			a.metrics.refused.WithLabelValues("auth").Inc()
+			if strings.Contains(r.Header.Get("Accept"), "text/html") {
+				writeLoginPage(w, http.StatusUnauthorized, "Invalid or revoked token.")
+				return
+			}
+			writeProblem(w, http.StatusUnauthorized, invalidToken)
+			return
+		}
+		value, err := a.cookies.Encode(loginCookie, login{Token: t.Name, Fingerprint: t.Fingerprint()})
+		if err != nil {
+			a.log.Error("login cookie not made", "error", err)
+			writeProblem(w, http.StatusInternalServerError, internalError)
+			return
+		}
+		a.setCookie(w, r, value, int(loginLifetime.Seconds()))
+	}
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// logout deletes the login cookie of the browser.
+func (a *API) logout(w http.ResponseWriter, r *http.Request) {
+	a.setCookie(w, r, "", -1)
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+// setCookie sets the login cookie for maxAge seconds; a negative maxAge deletes it.
+func (a *API) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: loginCookie, Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: a.isHTTPS(r),
+	})
+}
+
+// isHTTPS reports whether browsers reach the service by https. Behind a proxy the public
+// address says so, otherwise the connection of the request.
+func (a *API) isHTTPS(r *http.Request) bool {
+	if p := a.options.PublicAddress; p != nil {
+		return p.Scheme == "https"
+	}
+	return r.TLS != nil
+}
+
+var loginPage = template.Must(template.New("login").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>tutti: log in</title></head><body><main><h1>tutti</h1>
+{{with .}}<p role="alert">{{.}}</p>{{end}}
+<form method="post" action="/login"><p><label for="token">Token</label></p>
+<p><input id="token" name="token" type="password" autocomplete="current-password" required autofocus size="50"></p>
+<p><button>Log in</button></p></form>
+<p><code>tutti token create</code> makes tokens. A login lasts one day.</p></main></body></html>
+`))
+
+func writeLoginPage(w http.ResponseWriter, status int, fault string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = loginPage.Execute(w, fault)
+}

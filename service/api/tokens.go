@@ -1,0 +1,272 @@
+package api
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/gorilla/securecookie"
+)
+
+// Role is what the holder of a token may do.
+type Role string
+
+// The roles.
+const (
+	Read    Role = "read"    // see campaigns and their results
+	Operate Role = "operate" // everything: also create, stop and resume campaigns
+)
+
+// Token describes a token by the hash of its secret. The secret itself is not kept.
+type Token struct {
+	Name    string    `json:"name"`
+	Role    Role      `json:"role"`
+	SHA256  string    `json:"sha256"` // of the secret, hexadecimal
+	Created time.Time `json:"created"`
+}
+
+// Fingerprint returns the first 12 digits of the hash, enough to tell tokens apart.
+func (t Token) Fingerprint() string { return t.SHA256[:12] }
+
+// tokenPrefix begins every secret, so that people and scanners of source code recognise one
+// that has leaked.
+const tokenPrefix = "tutti_"
+
+// Errors of TokenStore; match them with errors.Is.
+var (
+	ErrTokenExists = errors.New("there is a token of this name already")
+	ErrTokenName   = errors.New("want a name of 1 to 64 letters, digits and ._-@")
+	ErrTokenRole   = errors.New("want the role read or operate")
+	ErrNoToken     = errors.New("no token of this name")
+	ErrFileMode    = errors.New("other users can read or write it: want mode 0600")
+)
+
+// TokenStore is a file of tokens. It is safe for concurrent use. A process that only reads
+// the file sees the changes of other processes at the next call. Two processes that change
+// the file at the same time can lose a change.
+type TokenStore struct {
+	path string
+
+	mu      sync.Mutex
+	tokens  []hashedToken
+	version fileVersion
+}
+
+type hashedToken struct {
+	Token
+	sum [sha256.Size]byte
+}
+
+// fileVersion identifies one content of the file. Every change replaces the file.
+type fileVersion struct {
+	modified time.Time
+	size     int64
+	file     os.FileInfo
+}
+
+// tokenFile is the content of the file.
+type tokenFile struct {
+	Tokens []Token `json:"tokens"`
+}
+
+// OpenTokens reads a file of tokens. A missing file is an empty store. The error matches
+// ErrFileMode when other users can read or write the file.
+func OpenTokens(path string) (*TokenStore, error) {
+	s := &TokenStore{path: path}
+	return s, s.refresh()
+}
+
+// Create adds a token and returns its secret, 256 random bits. The file keeps only the hash
+// of the secret. The error matches ErrTokenName, ErrTokenRole or ErrTokenExists.
+func (s *TokenStore) Create(name string, role Role) (secret string, err error) {
+	if !validTokenName(name) {
+		return "", fmt.Errorf("token %q: %w", name, ErrTokenName)
+	}
+	if role != Read && role != Operate {
+		return "", fmt.Errorf("role %q: %w", role, ErrTokenRole)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(); err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(s.tokens, func(t hashedToken) bool { return t.Name == name }) {
+		return "", fmt.Errorf("token %q: %w", name, ErrTokenExists)
+	}
+	var random [32]byte
+	rand.Read(random[:]) // never fails
+	secret = tokenPrefix + base64.RawURLEncoding.EncodeToString(random[:])
+	sum := sha256.Sum256([]byte(secret))
+	token := Token{Name: name, Role: role, SHA256: hex.EncodeToString(sum[:]), Created: time.Now().UTC().Truncate(time.Second)}
+	return secret, s.write(append(s.list(), token))
+}
+
+// Revoke removes a token. Its secret and its login cookies are invalid from then on. The
+// error matches ErrNoToken.
+func (s *TokenStore) Revoke(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(); err != nil {
+		return err
+	}
+	remaining := slices.DeleteFunc(s.list(), func(t Token) bool { return t.Name == name })
+	if len(remaining) == len(s.tokens) {
+		return fmt.Errorf("token %q: %w", name, ErrNoToken)
+	}
+	return s.write(remaining)
+}
+
+// List returns the tokens in the order of their creation.
+func (s *TokenStore) List() ([]Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(); err != nil {
+		return nil, err
+	}
+	return s.list(), nil
+}
+
+// Check returns the token with this secret. It compares the hashes of all tokens in constant
+// time. No secret is valid while the file cannot be read.
+func (s *TokenStore) Check(secret string) (t Token, ok bool) {
+	sum := sha256.Sum256([]byte(secret))
+	return s.find(func(t hashedToken) bool { return subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 })
+}
+
+// Lookup returns the token with this name. No token is found while the file cannot be read.
+func (s *TokenStore) Lookup(name string) (t Token, ok bool) {
+	return s.find(func(t hashedToken) bool { return t.Name == name })
+}
+
+// find compares all tokens, also after a match.
+func (s *TokenStore) find(match func(hashedToken) bool) (found Token, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refresh() != nil {
+		return Token{}, false
+	}
+	for _, t := range s.tokens {
+		if match(t) {
+			found, ok = t.Token, true
+		}
+	}
+	return found, ok
+}
+
+func (s *TokenStore) list() []Token {
+	out := make([]Token, len(s.tokens))
+	for i, t := range s.tokens {
+		out[i] = t.Token
+	}
+	return out
+}
+
+// refresh reads the file again when it has changed.
+func (s *TokenStore) refresh() error {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.tokens, s.version = nil, fileVersion{}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("tokens %s: mode %04o: %w", s.path, info.Mode().Perm(), ErrFileMode)
+	}
+	now := fileVersion{info.ModTime(), info.Size(), info}
+	if s.version.file != nil && now.modified.Equal(s.version.modified) && now.size == s.version.size && os.SameFile(info, s.version.file) {
+		return nil
+	}
+	tokens, err := readTokens(s.path)
+	if err != nil {
+		return err
+	}
+	s.tokens, s.version = tokens, now
+	return nil
+}
+
+func readTokens(path string) ([]hashedToken, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.DisallowUnknownFields()
+	var f tokenFile
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("tokens %s: %w", path, err)
+	}
+	var out []hashedToken
+	for i, t := range f.Tokens {
+		h := hashedToken{Token: t}
+		n, err := hex.Decode(h.sum[:], []byte(t.SHA256)[:min(len(t.SHA256), 2*sha256.Size)])
+		switch {
+		case err != nil || n != sha256.Size || len(t.SHA256) != 2*sha256.Size:
+			return nil, fmt.Errorf("tokens %s: tokens[%d].sha256: want %d hexadecimal digits", path, i, 2*sha256.Size)
+		case !validTokenName(t.Name):
+			return nil, fmt.Errorf("tokens %s: tokens[%d].name %q: %w", path, i, t.Name, ErrTokenName)
+		case t.Role != Read && t.Role != Operate:
+			return nil, fmt.Errorf("tokens %s: tokens[%d].role %q: %w", path, i, t.Role, ErrTokenRole)
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// write replaces the file atomically.
+func (s *TokenStore) write(tokens []Token) error {
+	content, err := json.MarshalIndent(tokenFile{tokens}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(s.path, append(content, '\n'), 0o600, renameio.IgnoreUmask()); err != nil {
+		return err
+	}
+	return s.refresh()
+}
+
+func validTokenName(name string) bool {
+	invalid := func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-@", r))
+	}
+	return len(name) >= 1 && len(name) <= 64 && strings.IndexFunc(name, invalid) < 0
+}
+
+// CookieKey reads the key that signs login cookies from a file. It creates the file, with
+// mode 0600, when there is none. The error matches ErrFileMode when other users can read or
+// write the file.
+func CookieKey(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		key := securecookie.GenerateRandomKey(cookieKeyBytes)
+		return key, renameio.WriteFile(path, key, 0o600, renameio.IgnoreUmask())
+	case err != nil:
+		return nil, err
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("cookie key %s: mode %04o: %w", path, info.Mode().Perm(), ErrFileMode)
+	case info.Size() != cookieKeyBytes:
+		return nil, fmt.Errorf("cookie key %s: %d bytes, want %d: remove it, and the service makes a new one", path, info.Size(), cookieKeyBytes)
+	}
+	return os.ReadFile(path)
+}
+
+const cookieKeyBytes = 32

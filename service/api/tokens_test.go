@@ -1,0 +1,237 @@
+package api_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tutti/service/api"
+)
+
+func openTokens(t *testing.T, path string) *api.TokenStore {
+	t.Helper()
+	s, err := api.OpenTokens(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func createToken(t *testing.T, s *api.TokenStore, name string, role api.Role) string {
+	t.Helper()
+	secret, err := s.Create(name, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func TestTokenCheck(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "tokens.json")
+	s := openTokens(t, path)
+	reader, operator := createToken(t, s, "grafana", api.Read), createToken(t, s, "anna@site", api.Operate)
+	if reader == operator || len(reader) != len("tutti_")+43 {
+		t.Fatalf("secrets %q and %q: want two of 256 bits", reader, operator)
+	}
+	tests := []struct {
+		name, secret string
+		want         string // name of the token; "" for none
+		role         api.Role
+	}{
+		{"reader", reader, "grafana", api.Read},
+		{"operator", operator, "anna@site", api.Operate},
+		{"empty", "", "", ""},
+		{"wrong", "tutti_" + strings.Repeat("A", 43), "", ""},
+		{"one letter less", operator[:len(operator)-1], "", ""},
+		{"one letter more", operator + "A", "", ""},
+		{"the hash itself", hashOf(t, s, "anna@site"), "", ""},
+		{"upper case", strings.ToUpper(operator), "", ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, ok := s.Check(tc.secret)
+			if got.Name != tc.want || got.Role != tc.role || ok != (tc.want != "") {
+				t.Errorf("Check = %+v, %t, want %q, %q", got, ok, tc.want, tc.role)
+			}
+			if named, ok := s.Lookup(tc.want); named != got || ok != (tc.want != "") {
+				t.Errorf("Lookup(%q) = %+v, %t, want %+v", tc.want, named, ok, got)
+			}
+		})
+	}
+}
+
+func hashOf(t *testing.T, s *api.TokenStore, name string) string {
+	t.Helper()
+	token, ok := s.Lookup(name)
+	if !ok {
+		t.Fatalf("no token %s", name)
+	}
+	return token.SHA256
+}
+
+// The file contains no secret, and only its owner can read it.
+func TestTokenFileHoldsNoSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	secret := createToken(t, openTokens(t, path), "x", api.Operate)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(content), secret) || strings.Contains(string(content), strings.TrimPrefix(secret, "tutti_")) {
+		t.Errorf("the file holds the secret: %s", content)
+	}
+	about, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if about.Mode().Perm() != 0o600 {
+		t.Errorf("mode %04o, want 0600", about.Mode().Perm())
+	}
+}
+
+// A process that serves sees at once what another process changed.
+func TestTokensOfOtherProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	serving, command := openTokens(t, path), openTokens(t, path)
+	secret := createToken(t, command, "x", api.Read)
+	if _, ok := serving.Check(secret); !ok {
+		t.Error("a token created by another process is unknown")
+	}
+	if err := command.Revoke("x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := serving.Check(secret); ok {
+		t.Error("a token revoked by another process is still valid")
+	}
+	if err := command.Revoke("x"); !errors.Is(err, api.ErrNoToken) {
+		t.Errorf("second Revoke: %v, want ErrNone", err)
+	}
+	again := createToken(t, command, "x", api.Read)
+	if again == secret {
+		t.Error("the same secret twice")
+	}
+	if _, ok := serving.Check(secret); ok {
+		t.Error("the old secret is valid again")
+	}
+}
+
+func TestCreateToken(t *testing.T) {
+	s := openTokens(t, filepath.Join(t.TempDir(), "tokens.json"))
+	createToken(t, s, "taken", api.Read)
+	tests := []struct {
+		name string
+		role api.Role
+		want error
+	}{
+		{"taken", api.Operate, api.ErrTokenExists},
+		{"", api.Read, api.ErrTokenName},
+		{"two words", api.Read, api.ErrTokenName},
+		{"line\nbreak", api.Read, api.ErrTokenName},
+		{"naïve", api.Read, api.ErrTokenName},
+		{strings.Repeat("a", 65), api.Read, api.ErrTokenName},
+		{"fine", "admin", api.ErrTokenRole},
+		{"fine", "", api.ErrTokenRole},
+	}
+	for _, tc := range tests {
+		if secret, err := s.Create(tc.name, tc.role); !errors.Is(err, tc.want) || secret != "" {
+			t.Errorf("Create(%q, %q) = %q, %v, want %v", tc.name, tc.role, secret, err, tc.want)
+		}
+	}
+}
+
+func TestOpenTokens(t *testing.T) {
+	good := `{"tokens":[{"name":"x","role":"read","sha256":"` + strings.Repeat("0a", 32) + `","created":"2026-01-02T03:04:05Z"}]}`
+	tests := []struct {
+		name, content string
+		mode          fs.FileMode
+		want          string // part of the error; "" for none
+	}{
+		{"fine", good, 0o600, ""},
+		{"readable by the group", good, 0o640, "mode 0640"},
+		{"readable by all", good, 0o644, "mode 0644"},
+		{"no JSON", "hello", 0o600, "invalid character"},
+		{"short hash", strings.Replace(good, "0a0a", "", 1), 0o600, "tokens[0].sha256"},
+		{"long hash", strings.Replace(good, "0a0a", "0a0a0a", 1), 0o600, "tokens[0].sha256"},
+		{"no hash", strings.Replace(good, strings.Repeat("0a", 32), "", 1), 0o600, "tokens[0].sha256"},
+		{"unknown role", strings.Replace(good, `"read"`, `"root"`, 1), 0o600, "tokens[0].role"},
+		{"no name", strings.Replace(good, `"x"`, `""`, 1), 0o600, "tokens[0].name"},
+		{"unknown key", strings.Replace(good, `"name"`, `"nome"`, 1), 0o600, "nome"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "tokens.json")
+			if err := os.WriteFile(path, []byte(tc.content), tc.mode); err != nil {
+				t.Fatal(err)
+			}
+			_, err := api.OpenTokens(path)
+			switch {
+			case tc.want == "" && err != nil:
+				t.Errorf("Open: %v", err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("Open: %v, want an error with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// No token is valid once other users can write the file, even while the service runs.
+func TestWritableTokenFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	s := openTokens(t, path)
+	secret := createToken(t, s, "x", api.Operate)
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Check(secret); ok {
+		t.Error("Check accepts a token of a file that all users can write")
+	}
+}
+
+func TestConcurrentTokens(t *testing.T) {
+	s := openTokens(t, filepath.Join(t.TempDir(), "tokens.json"))
+	var wg sync.WaitGroup
+	for _, name := range []string{"a", "b", "c", "d"} {
+		wg.Go(func() {
+			secret, err := s.Create(name, api.Read)
+			if token, ok := s.Check(secret); err != nil || !ok || token.Name != name {
+				t.Errorf("token %s: %v, Check = %+v, %t", name, err, token, ok)
+			}
+		})
+	}
+	wg.Wait()
+	if all, err := s.List(); err != nil || len(all) != 4 {
+		t.Errorf("List = %v, %v, want four", all, err)
+	}
+}
+
+func TestCookieKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cookie.key")
+	key, err := api.CookieKey(path)
+	if err != nil || len(key) != 32 {
+		t.Fatalf("CookieKey = %d bytes, %v, want 32", len(key), err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key file: %v, %v, want mode 0600", info, err)
+	}
+	if again, err := api.CookieKey(path); err != nil || !bytes.Equal(again, key) {
+		t.Errorf("the second call returns another key, or %v", err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CookieKey(path); !errors.Is(err, api.ErrFileMode) {
+		t.Errorf("key that the group can read: %v, want ErrFileMode", err)
+	}
+	if err := errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CookieKey(path); err == nil {
+		t.Error("a key of 3 bytes is accepted")
+	}
+}
