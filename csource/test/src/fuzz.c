@@ -87,7 +87,7 @@ static int first_alone(MPI_Comm comm, int n)
     return shared;
 }
 
-/* What MPICH 4.0 and Open MPI compute wrongly as shipped; see docs/FAILURES.md. */
+/* What MPICH 4.0 and Open MPI compute wrongly as shipped; see docs/reference/failures.md. */
 static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
 {
     size_t bytes = (size_t)count * element_bytes(what);
