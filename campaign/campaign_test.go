@@ -12,6 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
 	"tutti/journal"
@@ -160,7 +161,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 
 func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) report.ProblemFacts {
 	t.Helper()
-	f, err := report.ProblemOf(p, res, conclude(t, s, p, res))
+	f, err := export.ProblemFacts(p, res, conclude(t, s, p, res))
 	if err != nil {
 		t.Fatal(err)
 	}

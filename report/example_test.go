@@ -1,18 +1,11 @@
 package report_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
 
-	"tutti/campaign"
-	"tutti/campaign/assembly"
-	"tutti/coll"
-	"tutti/internal/config"
-	"tutti/journal"
 	"tutti/report"
-	"tutti/selection"
 )
 
 func facts() report.Facts {
@@ -114,63 +107,4 @@ func ExampleWriteVerification() {
 	// ├─────────┼────────────┼────────┼─────────┼──────────────────────┼──────────────────────┼──────────┼────────┼───────────┤
 	// │ mpich   │ bcast      │     30 │      21 │ 1.210 [1.150, 1.280] │ 1.001 [0.990, 1.010] │        1 │      0 │ obeyed    │
 	// └─────────┴────────────┴────────┴─────────┴──────────────────────┴──────────────────────┴──────────┴────────┴───────────┘
-}
-
-// What a journal holds beside the results of the problems: here, a job.
-func ExampleAddJournal() {
-	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
-	state := journal.Fold([]journal.Record{{Kind: journal.KindJob, Problem: bcast, Round: 1, Job: &coll.Job{
-		Name: "a", State: coll.JobEnded, Nodes: 4, Spent: coll.Spent{Queue: 60, Launch: 1, Measure: 20},
-	}}})
-	f := facts()
-	if err := report.AddJournal(&f, state, []string{"mpich"}, 2); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, m := range f.MachineTime {
-		fmt.Println(m.Library, m.Collective, m.Jobs, "job,", m.Held(), "node-seconds")
-	}
-	// Output: mpich bcast 1 job, 84 node-seconds
-}
-
-// The facts of one problem, from its result and what was concluded from it.
-func ExampleProblemOf() {
-	cfg, err := config.Load("../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "strategy.name=uncertainty", "hpo.trials=0"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c, err := assembly.New(cfg)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	trained, err := campaign.Train(c.Spec, c.Problems[0], results[0])
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	done, err := trained.Conclude(selection.Condemned{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	p, err := report.ProblemOf(c.Problems[0], results[0], done)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(p.Library, p.Collective, p.Stop, p.PointsMeasured, "of", p.Points, "points")
-	for _, s := range p.Scores {
-		fmt.Printf("%s: slowdown %.2f\n", s.Name, s.Slowdown)
-	}
-	// Output:
-	// mpich alltoall converged 45 of 72 points
-	// tuned: slowdown 1.00
-	// default: slowdown 1.06
 }

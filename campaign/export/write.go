@@ -89,7 +89,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	for _, lib := range cfg.Libraries {
 		names = append(names, lib.Name)
 	}
-	return f, report.AddJournal(&f, c.state, names, cfg.Attempts)
+	return f, AddJournal(&f, c.state, names, cfg.Attempts)
 }
 
 // problemFacts gathers what the report shows of the problems, side by side.
@@ -99,7 +99,7 @@ func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	group.SetLimit(c.campaign.Workers())
 	for i, p := range c.Problems {
 		group.Go(func() (err error) {
-			out[i], err = report.ProblemOf(p.Problem, p.Result, p.Conclusion)
+			out[i], err = ProblemFacts(p.Problem, p.Result, p.Conclusion)
 			return err
 		})
 	}

@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"tutti/coll"
 	"tutti/preprocess"
+	"tutti/report"
 	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
 )
@@ -35,8 +36,8 @@ type change struct {
 // compare says what new measurements tell of an earlier campaign: a Gaussian process
 // of its measurements says what to expect of each, with covariances, and the factor of
 // a group is the generalised least-squares mean of what they differ by.
-func compare(name string, earlier, now []coll.Measurement) (ComparedFacts, error) {
-	f := ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
+func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
+	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	then := make(map[coll.Candidate]bool, len(earlier))
 	for _, m := range earlier {
 		then[m.Candidate] = true
@@ -121,8 +122,8 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 
 // changeOf estimates the common factor of the changes that belong to a group. Of so
 // many groups one that is unchanged is called changed with probability changeAlpha.
-func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) ChangeFacts {
-	f := ChangeFacts{Name: name}
+func changeOf(name string, changes []change, spread *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
+	f := report.ChangeFacts{Name: name}
 	var at []int
 	for i, c := range changes {
 		if belongs(c) {
@@ -155,7 +156,7 @@ func changeOf(name string, changes []change, spread *mat.SymDense, groups int, b
 	left.AddScaledVec(shifts, -shift, ones)
 	z := distuv.UnitNormal.Quantile(1 - changeAlpha/float64(2*groups))
 	half := z * birgeRatio(&root, &left) / math.Sqrt(precision)
-	f.Factor = &Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
+	f.Factor = &report.Range{Value: math.Pow(10, shift), Low: math.Pow(10, shift-half), High: math.Pow(10, shift+half)}
 	f.Changed = f.Factor.Low > 1+changeNoise || f.Factor.High < 1/(1+changeNoise)
 	return f
 }
@@ -175,7 +176,7 @@ func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 }
 
 // changedAlone are the algorithms that changed otherwise than most.
-func changedAlone(algorithms []ChangeFacts) []string {
+func changedAlone(algorithms []report.ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {
 		if a.Factor != nil {

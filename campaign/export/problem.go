@@ -1,24 +1,27 @@
-package report
+package export
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/hpo"
+	"tutti/report"
 	"tutti/surrogate/learner"
 )
 
-// ProblemOf gathers what the report shows of a problem: its result and what was
-// concluded from it. It costs a cross-validation, Spec.Folds fits.
-func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (ProblemFacts, error) {
+// ProblemFacts returns what the report shows of a problem, from its result and its
+// conclusion. It costs a cross-validation, Spec.Folds fits.
+func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (report.ProblemFacts, error) {
 	l := res.Ledger
 	held, err := heldOut(l, c)
 	if err != nil {
-		return ProblemFacts{}, err
+		return report.ProblemFacts{}, err
 	}
-	f := ProblemFacts{
+	f := report.ProblemFacts{
 		Library: p.Library, Collective: string(p.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(p.Space.Points()), PointsMeasured: l.PointsMeasured(),
@@ -55,7 +58,7 @@ func ProblemOf(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 		return f, err
 	}
 	if s, ok := predictedScore(res.Evaluations); ok && !known.complete {
-		f.Scores = append([]Score{s}, slices.DeleteFunc(f.Scores, func(o Score) bool { return o.Name == s.Name })...)
+		f.Scores = append([]report.Score{s}, slices.DeleteFunc(f.Scores, func(o report.Score) bool { return o.Name == s.Name })...)
 	}
 	return f, addTies(&f, c, len(l.Measurements()))
 }
@@ -71,11 +74,11 @@ func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.HeldOut, err
 
 // cells describe every grid point: slowdowns where everything is known, predicted
 // ones where it is not.
-func cells(k knowledge, c campaign.Conclusion) []Cell {
-	var out []Cell
+func cells(k knowledge, c campaign.Conclusion) []report.Cell {
+	var out []report.Cell
 	for _, row := range c.Rows {
 		alg := c.Selection.Choose(row.Point)
-		cell := Cell{
+		cell := report.Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
 			Measured: k.measured[row.Point],
 			Selected: alg.String(), Even: c.Even(row.Point),
@@ -111,7 +114,7 @@ func worstLoss(c campaign.Conclusion) float64 {
 	return worst
 }
 
-func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.HeldOut) []AlgorithmFacts {
+func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.HeldOut) []report.AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Algorithm]++
@@ -125,15 +128,15 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 			barred[candidate.Algorithm]++
 		}
 	}
-	var out []AlgorithmFacts
+	var out []report.AlgorithmFacts
 	for _, alg := range res.Ledger.Space().Algorithms() {
-		f := AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Barred: barred[alg]}
+		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Barred: barred[alg]}
 		if r2, err := held.R2(alg); err == nil {
 			f.R2 = &r2
 		}
 		for _, pair := range held.Pairs {
 			if pair.Algorithm == alg {
-				f.Parity = append(f.Parity, Parity{Measured: pair.Measured, Predicted: pair.Predicted})
+				f.Parity = append(f.Parity, report.Parity{Measured: pair.Measured, Predicted: pair.Predicted})
 			}
 		}
 		out = append(out, f)
@@ -142,7 +145,7 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 }
 
 // barredInWords says which algorithms are not selected somewhere since they failed.
-func barredInWords(algorithms []AlgorithmFacts) []string {
+func barredInWords(algorithms []report.AlgorithmFacts) []string {
 	var out []string
 	for _, a := range algorithms {
 		if a.Barred > 0 {
@@ -150,4 +153,70 @@ func barredInWords(algorithms []AlgorithmFacts) []string {
 		}
 	}
 	return out
+}
+
+// tieWork is the most that ties are looked for with: points times algorithms times the
+// square of the measurements, some ten seconds.
+const tieWork = 2e10
+
+// addTies tells of the cells where what is selected is as fast as another algorithm,
+// as far as measurements tell; c has the cells' rows, in their order. Forests do not know.
+func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) error {
+	if f.Model != string(learner.GaussianProcess) && f.Model != string(learner.Stack) {
+		return nil
+	}
+	work := 0.0
+	for _, row := range c.Rows {
+		work += float64(len(row.Options)) * float64(measurements*measurements)
+	}
+	if work > tieWork {
+		return nil
+	}
+	doubts, err := c.Doubts()
+	if err != nil {
+		return err
+	}
+	cells := make(map[coll.Point]*report.Cell, len(c.Rows))
+	for i, row := range c.Rows {
+		cells[row.Point] = &f.Cells[i]
+	}
+	ties := 0
+	for _, d := range doubts {
+		if !d.Tie {
+			continue
+		}
+		cell := cells[d.Point]
+		switch cell.Selected {
+		case d.Choice.String():
+			cell.Tie = d.Rival.String()
+		case d.Rival.String():
+			cell.Tie = d.Choice.String()
+		default:
+			continue
+		}
+		ties++
+	}
+	f.Ties = &ties
+	return nil
+}
+
+// studyFacts lists the trials with the best value up to each.
+func studyFacts(s campaign.Study) []report.HPOTrial {
+	var out []report.HPOTrial
+	for i, t := range s.Trials {
+		h := report.HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(t.Params)}
+		if best, ok := (campaign.Study{Trials: s.Trials[:i+1]}).Best(); ok {
+			h.Best = best.Value
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func forestFacts(p hpo.ForestParams) []report.Param {
+	whole := func(name string, v int) report.Param { return report.Param{Name: name, Value: strconv.Itoa(v)} }
+	return []report.Param{
+		whole("trees", p.Trees), {Name: "criterion", Value: p.Criterion}, whole("max_depth", p.MaxDepth),
+		whole("min_split", p.MinSplit), whole("min_leaf", p.MinLeaf),
+	}
 }

@@ -1,4 +1,4 @@
-package report_test
+package export_test
 
 import (
 	"math"
@@ -15,20 +15,20 @@ import (
 	"tutti/report"
 )
 
-// concluded is the first problem of the campaign of a file, run to its end.
-func concluded(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
+// concludedFirst is the first problem of the campaign of a file, run to its end.
+func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
 	t.Helper()
 	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
 }
 
-func made(t testing.TB, change func(*assembly.Campaign), set ...string) export.Concluded {
+func madeFirst(t testing.TB, change func(*assembly.Campaign), set ...string) export.Concluded {
 	t.Helper()
-	return concluded(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), change, set...)
+	return concludedFirst(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), change, set...)
 }
 
 func factsOf(t testing.TB, p export.Concluded) report.ProblemFacts {
 	t.Helper()
-	f, err := report.ProblemOf(p.Problem, p.Result, p.Conclusion)
+	f, err := export.ProblemFacts(p.Problem, p.Result, p.Conclusion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func timesOf(p export.Concluded) (times map[coll.Candidate]float64, least map[co
 
 // Where everything is recorded the scores are those of the recorded times.
 func TestScoresOfTruth(t *testing.T) {
-	p := made(t, nil)
+	p := madeFirst(t, nil)
 	times, least := timesOf(p)
 	tuned, byDefault, slower := 0.0, 0.0, 0
 	for at, best := range least {
@@ -100,7 +100,7 @@ func TestScoresOfTruth(t *testing.T) {
 // Where nothing is known but what was measured, the selection is scored where it was held
 // out, and slowdowns are those that are predicted.
 func TestScoresOfMeasurements(t *testing.T) {
-	f := factsOf(t, made(t, forgetTruth))
+	f := factsOf(t, madeFirst(t, forgetTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
 		t.Errorf("score %+v of %d measured points", s, f.PointsMeasured)
 	}
@@ -120,7 +120,7 @@ func TestScoresOfOnePoint(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "in.csv"), []byte(one), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f := factsOf(t, concluded(t, file, nil))
+	f := factsOf(t, concludedFirst(t, file, nil))
 	if len(f.Scores) != 2 || f.Scores[0].Points != 1 || f.Scores[0].Slowdown != 1 || math.Abs(f.Scores[1].Slowdown-4./3) > 1e-9 {
 		t.Errorf("scores %+v", f.Scores)
 	}
@@ -133,7 +133,7 @@ func TestScoresOfOnePoint(t *testing.T) {
 
 // A library whose own choice nobody has timed has no score of it.
 func TestScoresWithoutDefault(t *testing.T) {
-	f := factsOf(t, concluded(t, campaigntest.Small(t, t.TempDir()), nil))
+	f := factsOf(t, concludedFirst(t, campaigntest.Small(t, t.TempDir()), nil))
 	if len(f.Scores) != 1 || f.Scores[0].Name != "tuned" || f.Scores[0].Slower != nil || f.Scores[0].SlowerWorst != nil {
 		t.Errorf("scores %+v", f.Scores)
 	}
@@ -147,7 +147,7 @@ func TestScoresWithoutDefault(t *testing.T) {
 // A model that knows how sure it is tells ties, as many as there are cells with one, and
 // why its forests were not tuned.
 func TestTies(t *testing.T) {
-	f := factsOf(t, made(t, nil, "strategy.name=regret", "model.kind=process", "hpo.trials=3"))
+	f := factsOf(t, madeFirst(t, nil, "strategy.name=regret", "model.kind=process", "hpo.trials=3"))
 	if f.Ties == nil {
 		t.Fatal("nobody looked for ties")
 	}
@@ -170,7 +170,7 @@ func TestTies(t *testing.T) {
 
 // Points that count differently say how.
 func TestWeightFacts(t *testing.T) {
-	p := made(t, func(c *assembly.Campaign) {
+	p := madeFirst(t, func(c *assembly.Campaign) {
 		weights := make([]float64, len(c.Problems[0].Space.Points()))
 		weights[3], weights[9] = 42, 21
 		c.Problems[0].Weights = weights
@@ -183,7 +183,7 @@ func TestWeightFacts(t *testing.T) {
 	if f.Scores[0].Points != 63 {
 		t.Errorf("scored at %d points, want all 63", f.Scores[0].Points)
 	}
-	if alike := factsOf(t, made(t, nil)); alike.Weighted != nil {
+	if alike := factsOf(t, madeFirst(t, nil)); alike.Weighted != nil {
 		t.Errorf("points that count alike: %+v", alike.Weighted)
 	}
 }

@@ -1,4 +1,4 @@
-package report_test
+package export_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/report"
@@ -46,7 +47,7 @@ func TestAddJournal(t *testing.T) {
 		probe,
 	}
 	var f report.Facts
-	if err := report.AddJournal(&f, journal.Fold(records), []string{"mpich"}, 2); err != nil {
+	if err := export.AddJournal(&f, journal.Fold(records), []string{"mpich"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	want := []report.MachineTimeFacts{
@@ -69,7 +70,7 @@ func TestAddJournal(t *testing.T) {
 		}
 	}
 	var none report.Facts
-	if err := report.AddJournal(&none, journal.Fold([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
+	if err := export.AddJournal(&none, journal.Fold([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
@@ -94,7 +95,7 @@ func TestAddJournalReasons(t *testing.T) {
 	}
 	first := journal.Record{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: batch.Batch[:2]}
 	f := report.Facts{Problems: []report.ProblemFacts{{Library: "mpich", Collective: "bcast"}, {Library: "openmpi", Collective: "bcast"}}}
-	if err := report.AddJournal(&f, journal.Fold([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
+	if err := export.AddJournal(&f, journal.Fold([]journal.Record{first, batch}), []string{"mpich", "openmpi"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Problems[0].Reasons) != 1 || f.Problems[1].Reasons != nil {
@@ -122,14 +123,14 @@ func TestAddJournalVerifications(t *testing.T) {
 	}
 	state := journal.Fold([]journal.Record{ofPass("openmpi"), ofPass("mpich")})
 	var f report.Facts
-	if err := report.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
+	if err := export.AddJournal(&f, state, []string{"mpich", "intel", "openmpi"}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Verification) != 2 || f.Verification[0].Library != "mpich" || f.Verification[1].Library != "openmpi" || f.Verification[0].Ended {
 		t.Errorf("verifications %+v", f.Verification)
 	}
 	state.Verification("mpich").Steps[0].Pass = []byte(`{"number":"x"}`)
-	if err := report.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
+	if err := export.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("AddJournal: %v, want %v", err, verify.ErrEntry)
 	}
 }
@@ -144,7 +145,7 @@ func TestAddJournalExcluded(t *testing.T) {
 		}}
 	}
 	var f report.Facts
-	err := report.AddJournal(&f, journal.Fold([]journal.Record{
+	err := export.AddJournal(&f, journal.Fold([]journal.Record{
 		trial("once", 1, coll.TrialFailed), trial("once", 2, coll.TrialDone),
 		trial("often", 1, coll.TrialFailed), trial("often", 2, coll.TrialFailed),
 	}), nil, 2)

@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"errors"
@@ -7,12 +7,13 @@ import (
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/metrics"
+	"tutti/report"
 	"tutti/surrogate/learner"
 )
 
 // scores says how good the tuned selection and the default are: against all there
 // is to know, or else held out and on the measured points.
-func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]Score, error) {
+func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]report.Score, error) {
 	points, choose := p.Space.Points(), c.Selection.Choose
 	tuned := scored{"tuned", string(campaign.ByCrossValidation), held.Points, held.Slowdowns}
 	if k.complete {
@@ -21,7 +22,7 @@ func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner
 	}
 	byDefault := scored{name: "default", source: "measured"}
 	byDefault.points, byDefault.slowdowns = k.slowdowns(points, func(coll.Point) coll.Algorithm { return coll.Default })
-	var out []Score
+	var out []report.Score
 	for _, one := range []scored{tuned, byDefault} {
 		s, err := one.score(p, c.Spec)
 		switch {
@@ -40,12 +41,12 @@ func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner
 // predictedScore returns the figures of the last evaluation, and whether they are
 // predicted. Their intervals begin with the best there can be: a prediction has upper
 // ends alone.
-func predictedScore(evaluations []journal.Evaluation) (Score, bool) {
+func predictedScore(evaluations []journal.Evaluation) (report.Score, bool) {
 	if len(evaluations) == 0 {
-		return Score{}, false
+		return report.Score{}, false
 	}
 	e := evaluations[len(evaluations)-1]
-	return Score{
+	return report.Score{
 		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
 		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
 		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
@@ -64,13 +65,13 @@ type scored struct {
 
 // score condenses the slowdowns, with intervals. The error matches metrics.ErrEmpty
 // when there is none that matters.
-func (w scored) score(p campaign.Problem, spec campaign.Spec) (Score, error) {
+func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, error) {
 	opt := p.Weigh(spec.Metrics, w.points)
 	sum, err := metrics.Summarize(w.slowdowns, opt)
 	if err != nil {
-		return Score{}, err
+		return report.Score{}, err
 	}
-	s := Score{
+	s := report.Score{
 		Name: w.name, Source: w.source, Points: sum.Points,
 		Slowdown: sum.Slowdown, Accuracy: sum.Accuracy, Mistakes: sum.Mistakes, P95: sum.P95, Worst: sum.Worst,
 	}
@@ -115,10 +116,10 @@ func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(
 	return i.Low, i.High, err
 }
 
-func curveOf(evaluations []journal.Evaluation) []CurvePoint {
-	out := make([]CurvePoint, len(evaluations))
+func curveOf(evaluations []journal.Evaluation) []report.CurvePoint {
+	out := make([]report.CurvePoint, len(evaluations))
 	for i, e := range evaluations {
-		out[i] = CurvePoint{
+		out[i] = report.CurvePoint{
 			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
 			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
 			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
@@ -126,4 +127,82 @@ func curveOf(evaluations []journal.Evaluation) []CurvePoint {
 		}
 	}
 	return out
+}
+
+// knowledge is the times that choices are compared by: the recorded truth, or
+// what was measured.
+type knowledge struct {
+	seconds  map[coll.Candidate]float64
+	fastest  map[coll.Point]coll.Measurement // without the default, unless it is all there is
+	measured map[coll.Point]int
+	complete bool // all there is to know: the recorded truth, or every candidate measured
+}
+
+// knowledgeOf is the recorded truth of a problem, or else what was measured.
+func knowledgeOf(p campaign.Problem, res campaign.Result) knowledge {
+	k := knowledge{
+		seconds:  map[coll.Candidate]float64{},
+		fastest:  map[coll.Point]coll.Measurement{},
+		measured: map[coll.Point]int{},
+		complete: p.Truth != nil || res.Ledger.Left() == 0,
+	}
+	for _, m := range res.Ledger.Measurements() {
+		k.measured[m.Point]++
+	}
+	ms := p.Truth
+	if ms == nil {
+		ms = res.Ledger.Measurements()
+	}
+	for _, m := range ms {
+		k.seconds[m.Candidate] = m.Seconds
+		best, ok := k.fastest[m.Point]
+		if !ok || m.Seconds < best.Seconds || m.Seconds == best.Seconds && best.Algorithm.IsDefault() {
+			k.fastest[m.Point] = m
+		}
+	}
+	return k
+}
+
+// slowdown compares a choice at a point with the fastest known there.
+func (k knowledge) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
+	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
+	if !ok {
+		return 0, false
+	}
+	s, err := metrics.Slowdown(chosen, k.fastest[p].Seconds)
+	return s, err == nil
+}
+
+// slowdowns are those of a way of choosing at the points where they are known.
+func (k knowledge) slowdowns(points []coll.Point, choose func(coll.Point) coll.Algorithm) (at []coll.Point, slowdowns []float64) {
+	for _, p := range points {
+		if s, ok := k.slowdown(p, choose(p)); ok {
+			at, slowdowns = append(at, p), append(slowdowns, s)
+		}
+	}
+	return at, slowdowns
+}
+
+// slower counts the points where a way of choosing is slower than the default beyond
+// noise; worst is its largest time over that of the default. Both are nil where it can
+// be compared nowhere.
+func (k knowledge) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
+	count, most, compared := 0, 0.0, false
+	for _, p := range points {
+		chosen, ok := k.slowdown(p, choose(p))
+		byDefault, known := k.slowdown(p, coll.Default)
+		if !ok || !known {
+			continue
+		}
+		compared = true
+		ratio := chosen / byDefault
+		most = max(most, ratio)
+		if ratio > 1+metrics.DefaultTieTolerance {
+			count++
+		}
+	}
+	if !compared {
+		return nil, nil
+	}
+	return &count, &most
 }

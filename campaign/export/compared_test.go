@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/test/synthetic"
+	"tutti/report"
 )
 
 // noisy are the times of the synthetic machine, each with 2 % of noise, multiplied by what
@@ -105,7 +106,7 @@ func TestCompareCounts(t *testing.T) {
 	if f.Campaign != "first" || f.Earlier != 40 || f.Again+f.Fresh != 60 || f.Again == 0 || f.Fresh == 0 {
 		t.Errorf("%d measured again and %d new of 60, after %d", f.Again, f.Fresh, f.Earlier)
 	}
-	if slices.ContainsFunc(f.Algorithms, func(c ChangeFacts) bool { return c.Name == "tree" }) {
+	if slices.ContainsFunc(f.Algorithms, func(c report.ChangeFacts) bool { return c.Name == "tree" }) {
 		t.Errorf("a tree is compared with nothing: %+v", f.Algorithms)
 	}
 	measured := 0

@@ -1,0 +1,329 @@
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tutti/campaign"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/report"
+	"tutti/verify"
+)
+
+// AddJournal adds to f what a journal holds beside the results of the problems: why
+// candidates were chosen, verifications, where the time of jobs went, where was
+// measured, and candidates that were given up after so many attempts. libraries are
+// in the order of the report. A journal without such records changes nothing. The
+// error matches verify.ErrEntry.
+func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
+	for _, lib := range libraries {
+		entries, err := verify.Entries(state.Verification(lib))
+		if err != nil {
+			return err
+		}
+		res, err := verify.Recall(lib, entries)
+		if err != nil {
+			return err
+		}
+		if res.Sessions > 0 {
+			v := verificationFacts(res)
+			v.Elsewhere = elsewhere(placementOf(f, lib), state.Verification(lib))
+			f.Verification = append(f.Verification, v)
+		}
+	}
+	for i := range f.Problems {
+		p := &f.Problems[i]
+		p.Reasons = reasonsOf(state.Problem(journal.Problem{Library: p.Library, Collective: coll.Collective(p.Collective)}))
+	}
+	jobs := verificationsLast(state.Jobs)
+	f.MachineTime = machineTime(jobs)
+	f.Environments = environments(jobs)
+	f.Excluded = excluded(state, attempts)
+	f.Warnings = append(f.Warnings, mixed(f.Environments)...)
+	return nil
+}
+
+// verificationsLast returns the jobs of problems before those of verifications, each
+// in the order they began.
+func verificationsLast(jobs []*journal.Job) []*journal.Job {
+	out := slices.Clone(jobs)
+	rank := func(j *journal.Job) int {
+		if j.Problem.Collective == "" {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b *journal.Job) int { return rank(a) - rank(b) })
+	return out
+}
+
+func machineTime(jobs []*journal.Job) []report.MachineTimeFacts {
+	var out []report.MachineTimeFacts
+	for _, j := range jobs {
+		if j.Open() {
+			continue
+		}
+		i := slices.IndexFunc(out, func(m report.MachineTimeFacts) bool {
+			return m.Library == j.Problem.Library && m.Collective == string(j.Problem.Collective)
+		})
+		if i < 0 {
+			i = len(out)
+			out = append(out, report.MachineTimeFacts{Library: j.Problem.Library, Collective: string(j.Problem.Collective)})
+		}
+		m, nodes := &out[i], float64(j.Nodes)
+		m.Jobs++
+		m.Queue += j.Spent.Queue
+		m.Launch += j.Spent.Launch * nodes
+		m.Warmup += j.Spent.Warmup * nodes
+		m.Measure += j.Spent.Measure * nodes
+		m.Idle += j.Spent.Idle * nodes
+	}
+	return out
+}
+
+// environments groups jobs by everything but their nodes.
+func environments(jobs []*journal.Job) []report.EnvironmentFacts {
+	var out []report.EnvironmentFacts
+	nodes := []map[string]bool{}
+	for _, j := range jobs {
+		e := j.Environment
+		if e == nil {
+			continue
+		}
+		here := report.EnvironmentFacts{Library: j.Problem.Library, MPI: e.Library, Checksum: e.Checksum, Kernel: e.Kernel, CPU: e.CPU, Governor: e.Governor}
+		i := slices.IndexFunc(out, func(o report.EnvironmentFacts) bool {
+			return o.Library == here.Library && o.MPI == here.MPI && o.Checksum == here.Checksum &&
+				o.Kernel == here.Kernel && o.CPU == here.CPU && o.Governor == here.Governor
+		})
+		if i < 0 {
+			i = len(out)
+			out, nodes = append(out, here), append(nodes, map[string]bool{})
+		}
+		out[i].Jobs++
+		for _, n := range e.Nodes {
+			nodes[i][n] = true
+		}
+	}
+	for i := range out {
+		out[i].Nodes = slices.Sorted(maps.Keys(nodes[i]))
+	}
+	slices.SortStableFunc(out, func(a, b report.EnvironmentFacts) int { return cmp.Compare(a.Library, b.Library) })
+	return out
+}
+
+// mixed warns of libraries that were measured with several files or kernels.
+func mixed(environments []report.EnvironmentFacts) []string {
+	var out []string
+	checksums, kernels := map[string][]string{}, map[string][]string{}
+	add := func(to map[string][]string, lib, value string) {
+		if value != "" && !slices.Contains(to[lib], value) {
+			to[lib] = append(to[lib], value)
+		}
+	}
+	var libraries []string
+	for _, e := range environments {
+		if !slices.Contains(libraries, e.Library) {
+			libraries = append(libraries, e.Library)
+		}
+		add(checksums, e.Library, e.Checksum)
+		add(kernels, e.Library, e.Kernel)
+	}
+	for _, lib := range libraries {
+		if n := len(checksums[lib]); n > 1 {
+			out = append(out, fmt.Sprintf("%s was measured with %d different files of the library: times may not compare", lib, n))
+		}
+		if n := len(kernels[lib]); n > 1 {
+			out = append(out, fmt.Sprintf("%s was measured under %d different kernels: times may not compare", lib, n))
+		}
+	}
+	return out
+}
+
+// excluded returns the candidates that failed so often and were never measured, by
+// library and collective, in the order they were given up.
+func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
+	var out []report.ExcludedFacts
+	for _, p := range state.Problems {
+		failed := map[coll.Candidate]int{}
+		for _, r := range p.Rounds {
+			for _, t := range r.Trials {
+				if t.State == coll.TrialDone {
+					continue
+				}
+				if failed[t.Candidate]++; failed[t.Candidate] != attempts {
+					continue
+				}
+				out = append(out, report.ExcludedFacts{
+					Library: p.Library, Collective: string(t.Collective), Nodes: t.Nodes, PPN: t.PPN, MsgBytes: t.MsgBytes,
+					Algorithm: t.Algorithm.String(), Attempts: attempts, Phase: t.Phase, Error: t.Error,
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b report.ExcludedFacts) int {
+		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
+	})
+	return out
+}
+
+// verificationFacts gathers what the report shows of a verification.
+func verificationFacts(r verify.Result) report.VerificationFacts {
+	f := report.VerificationFacts{
+		Library: r.Library, Ended: r.Ended, Tolerance: r.Rules.Tolerance, Alpha: r.Rules.Alpha,
+		Passes: r.Passes, Trials: r.Trials, Failed: r.Failed, MachineSeconds: r.MachineSeconds,
+		PutBack: condemnedFacts(r.PutBack), Slower: condemnedFacts(r.Slower),
+	}
+	for _, c := range r.Collectives {
+		v := report.VerifiedCollective{
+			Collective: string(c.Collective), Points: c.Points, Changed: c.Changed,
+			Speedup: rangeOf(c.Speedup), Same: rangeOf(c.Same), PutBack: c.PutBack, Left: c.Left,
+		}
+		for _, s := range r.Slower {
+			if s.Collective == c.Collective {
+				v.Slower++
+			}
+		}
+		for _, s := range r.Sights {
+			if state := string(s.State); s.Collective == c.Collective && !slices.Contains(v.Obedience, state) {
+				v.Obedience = append(v.Obedience, state)
+			}
+		}
+		slices.Sort(v.Obedience)
+		f.Collectives = append(f.Collectives, v)
+	}
+	for _, p := range r.Points {
+		f.Points = append(f.Points, report.VerifiedPoint{
+			Collective: string(p.Collective), Nodes: p.Nodes, PPN: p.PPN, MsgBytes: p.MsgBytes,
+			Choice: p.Choice.String(), Why: string(p.Why), Blocks: p.Blocks, Failed: p.TunedFailed + p.OtherFailed,
+			Ratio: rangeOf(p.Ratio), PutBack: p.PutBack,
+		})
+	}
+	for _, s := range r.Sights {
+		f.Obedience = append(f.Obedience, report.ObedienceFacts{
+			Collective: string(s.Collective), Nodes: s.Nodes, PPN: s.PPN, MsgBytes: s.MsgBytes,
+			Choice: s.Choice.String(), State: string(s.State), Note: s.Note,
+		})
+	}
+	return f
+}
+
+func condemnedFacts(findings []verify.Finding) []report.CondemnedPoint {
+	var out []report.CondemnedPoint
+	for _, f := range findings {
+		out = append(out, report.CondemnedPoint{
+			Collective: string(f.Collective), Nodes: f.Nodes, PPN: f.PPN, MsgBytes: f.MsgBytes,
+			Choice: f.Choice.String(), Reason: string(f.Reason), Ratio: rangeOf(f.Ratio), P: f.P, Blocks: f.Blocks, Error: f.Error,
+		})
+	}
+	return out
+}
+
+// rangeOf is nil for what is not known.
+func rangeOf(i verify.Interval) *report.Range {
+	if i == (verify.Interval{}) {
+		return nil
+	}
+	return &report.Range{Value: i.Value, Low: i.Low, High: i.High}
+}
+
+// topReasons of a round are told, those that spare most.
+const topReasons = 5
+
+// reasonsOf says why the candidates of each round of a problem were chosen; past is
+// nil where nothing is known.
+func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
+	if past == nil {
+		return nil
+	}
+	var out []report.RoundReasons
+	for _, r := range past.Rounds {
+		if len(r.Reasons) > 0 {
+			out = append(out, reasonsOfRound(r))
+		}
+	}
+	return out
+}
+
+// reasonsOfRound condenses the reasons of one batch.
+func reasonsOfRound(r *journal.Round) report.RoundReasons {
+	out := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch)}
+	for i, why := range r.Reasons {
+		if why == (journal.Reason{}) {
+			continue // tried again
+		}
+		c := r.Batch[i]
+		told := report.Reason{
+			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
+			Doubt: why.Doubt, Spares: why.Spares, Seconds: why.Seconds, Check: why.Check, Again: why.Again,
+		}
+		if why.Rival.Name != "" {
+			told.Rival = why.Rival.String()
+		}
+		out.Spares += why.Spares
+		out.Seconds += why.Seconds
+		out.Top = append(out.Top, told)
+	}
+	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Spares, a.Spares) })
+	out.Top = out.Top[:min(len(out.Top), topReasons)]
+	return out
+}
+
+// weightFacts says how unevenly the points of a problem count, nil when they count
+// alike.
+func weightFacts(p campaign.Problem) *report.WeightFacts {
+	if p.Weights == nil {
+		return nil
+	}
+	f := &report.WeightFacts{}
+	order := make([]int, len(p.Weights))
+	total := 0.0
+	for i, w := range p.Weights {
+		order[i] = i
+		total += w
+		if w > 0 {
+			f.Points++
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Weights[b], p.Weights[a]) })
+	for sum := 0.0; f.Half < len(order) && sum < total/2; f.Half++ {
+		sum += p.Weights[order[f.Half]]
+	}
+	f.Greatest = p.Weights[order[0]]
+	f.Where = fmt.Sprint(p.Space.Points()[order[0]])
+	return f
+}
+
+// placementOf returns the placement of a library's measurements, zero when unknown.
+func placementOf(f *report.Facts, library string) coll.Placements {
+	for _, l := range f.Libraries {
+		if l.Library == library && l.Placement != nil {
+			return *l.Placement
+		}
+	}
+	return coll.Placements{}
+}
+
+// elsewhere returns in what the measurements of a verification lay otherwise than those
+// of the campaign, each once.
+func elsewhere(tuned coll.Placements, v *journal.Verification) []string {
+	if v == nil {
+		return nil
+	}
+	var measured []coll.Measurement
+	for _, s := range v.Steps {
+		if s.Trial != nil {
+			measured = append(measured, s.Trial.Measurement)
+		}
+	}
+	slices.SortStableFunc(measured, func(a, b coll.Measurement) int { return a.Nodes - b.Nodes })
+	var out []string
+	for _, m := range measured {
+		if text := tuned.Differ(m); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
