@@ -6,7 +6,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 )
 
 // What was given up is barred, and what only a prediction could choose beyond it.

@@ -8,7 +8,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/preprocess"
 )
 

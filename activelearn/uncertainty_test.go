@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 )
 
 // A point whose algorithms end in different rounds is one observation, with the

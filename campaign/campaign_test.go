@@ -14,7 +14,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/report"

@@ -8,7 +8,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 )
 
 // A campaign without a truth says what it predicts of its selection and how sure it

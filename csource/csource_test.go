@@ -12,8 +12,7 @@ import (
 	"testing"
 
 	"tutti/csource"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
 )
 
 // compiler writes a command that stands for mpicc.
@@ -132,7 +131,7 @@ func TestLiveCut(t *testing.T) {
 		}
 	}
 	if text, err := exec.Command("mpicc.mpich", append(args, "-lm", "-ldl")...).CombinedOutput(); err != nil {
-		need.MPI.Missing(t, "mpicc.mpich: %v: needs apt-get install mpich libmpich-dev\n%s", err, text)
+		testutil.NeedMPI.Missing(t, "mpicc.mpich: %v: needs apt-get install mpich libmpich-dev\n%s", err, text)
 	}
 	for hopeless, want := range map[string]string{
 		"10": "0.5 549 tight, 1 549 tight, 1.5 244 tight, 3 109 tight, 8 15 tight, 15 6 hopeless, 100 6 tight",
@@ -147,12 +146,12 @@ func TestLiveCut(t *testing.T) {
 
 // TestLiveBuild compiles without a warning under every MPI library that is here.
 func TestLiveBuild(t *testing.T) {
-	for _, tc := range []mpitest.Toolchain{
+	for _, tc := range []testutil.Toolchain{
 		{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
 		{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 	} {
 		t.Run(tc.Compiler, func(t *testing.T) {
-			mpitest.BuildProgram(t, tc, csource.Pair) // skips where the library is missing
+			testutil.BuildProgram(t, tc, csource.Pair) // skips where the library is missing
 			dir := t.TempDir()
 			strict := compiler(t, `exec `+tc.Compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`)
 			for _, p := range []csource.Program{csource.Bench, csource.Pair, csource.Probe, csource.Runtime} {

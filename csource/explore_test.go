@@ -12,8 +12,7 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 )
 
 // explored is a table that says what the calls of the program loop explore.
@@ -36,7 +35,7 @@ func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (en
 	t.Helper()
 	preloaded := []string{library}
 	if m.Compiler == "mpicc.mpich" {
-		preloaded = append(preloaded, mpitest.BuildProgram(t, m.Toolchain, test.Yield))
+		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, test.Yield))
 	}
 	folder = t.TempDir()
 	return append(append(following(t, m, table, preloaded...), "TUTTI_LEARN="+folder, unlimited), more...), folder
@@ -75,11 +74,11 @@ func withoutTimes(lines []string) []string {
 func TestLiveExplore(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-			loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 			run := func(seed string) []string {
 				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
-				said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "200", "split")
+				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200", "split")
 				if !strings.Contains(said, "right 2000") || strings.Contains(said, "tutti:") {
 					t.Fatalf("want 2000 right calls and no complaint:\n%s", said)
 				}
@@ -111,12 +110,12 @@ func TestLiveExplore(t *testing.T) {
 // TestLiveExploreMPICH tries what does not depend on the MPI library.
 func TestLiveExploreMPICH(t *testing.T) {
 	m := mpis()[0]
-	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-	loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 
 	t.Run("at most 1000 calls of a class", func(t *testing.T) {
 		env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE=1")
-		mpitest.Run(t, env, m.Launcher, "-n", "1", loop, "3000")
+		testutil.RunProgram(t, env, m.Launcher, "-n", "1", loop, "3000")
 		calls := map[string]int{}
 		for _, line := range samplesIn(t, folder) {
 			f := strings.Split(line, ",")
@@ -146,7 +145,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 	for _, tc := range refused {
 		t.Run(tc.name, func(t *testing.T) {
 			env, _ := exploring(t, m, tc.table, library, tc.more...)
-			said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "50")
+			said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "50")
 			if !strings.Contains(said, "right 250") || strings.Count(said, tc.want+": nothing is explored") != 1 {
 				t.Errorf("%s\nwant right calls and one %q", said, tc.want)
 			}
@@ -175,7 +174,7 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 		}
 		return n
 	}
-	for began := time.Now(); size() < 1000 && time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); size() < 1000 && time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 	}
 	kill()
 	if err := cmd.Wait(); err == nil {
@@ -190,7 +189,7 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 func drawWrongly(t *testing.T, m mpiOf, loop string) {
 	library := changed(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
 	env, _ := exploring(t, m, explored(), library, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1")
-	said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "200")
+	said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200")
 	if !strings.Contains(said, "tutti: ranks chose differently: call ") || strings.Contains(said, "right") {
 		t.Errorf("nobody noticed:\n%s", said)
 	}

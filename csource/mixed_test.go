@@ -8,7 +8,7 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 )
 
 // mixed are tables that switch algorithms of the MPI library beside those of our own,
@@ -49,13 +49,13 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-			probe := mpitest.BuildProgram(t, m.Toolchain, csource.Probe)
+			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 			way := mixed[m.Compiler]
 			table := sealed("tutti-table 1\n" + way.table)
 			env := append(following(t, m, table, library), way.env...)
-			mpitest.Right(t, mpitest.Run(t, env, m.Launcher, "-n", "4", mpitest.BuildProgram(t, m.Toolchain, test.Collectives), "check", "100"))
-			if said := mpitest.Run(t, env, m.Launcher, "-n", "3", probe, way.sight, "bcast", "1000"); !strings.Contains(said, way.shows) {
+			testutil.CheckAllRight(t, testutil.RunProgram(t, env, m.Launcher, "-n", "4", testutil.BuildProgram(t, m.Toolchain, test.Collectives), "check", "100"))
+			if said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", probe, way.sight, "bcast", "1000"); !strings.Contains(said, way.shows) {
 				t.Errorf("want %q:\n%s", way.shows, said)
 			}
 			refused := map[string]string{
@@ -70,7 +70,7 @@ func TestLiveMixed(t *testing.T) {
 			for name, text := range refused {
 				rules := strings.SplitAfter(text, "\n")
 				env := append(following(t, m, sealed(strings.Join(rules[:len(rules)-2], "")), library), m.env...)
-				said := mpitest.Run(t, env, m.Launcher, "-n", "2", probe, "ask", "bcast", "1000")
+				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", probe, "ask", "bcast", "1000")
 				if strings.Count(said, wants[name]) != 1 || !strings.Contains(said, "saw library_default") {
 					t.Errorf("%s: want one %q, and the MPI library's own choice:\n%s", name, wants[name], said)
 				}
@@ -83,8 +83,8 @@ func TestLiveMixed(t *testing.T) {
 // as the dynamic loader of rank 0 has it.
 func TestLiveMixedLog(t *testing.T) {
 	m := mpis()[1]
-	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-	probe := mpitest.BuildProgram(t, m.Toolchain, csource.Probe)
+	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 	way := mixed[m.Compiler]
 	dir := t.TempDir()
 	script := filepath.Join(dir, "traced")
@@ -93,7 +93,7 @@ func TestLiveMixedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := append(following(t, m, sealed("tutti-table 1\n"+way.table), library), way.env...)
-	said := mpitest.Run(t, env, m.Launcher, "-n", "3", script, "ask", "bcast", "1000")
+	said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", script, "ask", "bcast", "1000")
 	logs, err := filepath.Glob(dir + "/log*")
 	if err != nil {
 		t.Fatal(err)

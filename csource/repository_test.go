@@ -10,7 +10,7 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 )
 
 // buildInside compiles a program of testdata together with the files of the runtime, with the
@@ -59,13 +59,13 @@ func TestLiveRepository(t *testing.T) {
 	counts := append([]string{"1", "+"}, strings.Fields(os.Getenv("CHECK"))...)
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			mpitest.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
+			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
 			program := buildInside(t, m, "check.c")
 			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // a library is preloaded
 			if m.fortran == "mpif90.mpich" {
-				env = append(env, "LD_PRELOAD="+mpitest.BuildProgram(t, m.Toolchain, test.Yield))
+				env = append(env, "LD_PRELOAD="+testutil.BuildProgram(t, m.Toolchain, test.Yield))
 			}
-			checked(t, mpitest.Run(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 1500)
+			checked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 1500)
 		})
 	}
 }

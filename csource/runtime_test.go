@@ -13,22 +13,20 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/need"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 )
 
 // mpiOf is what builds and starts programs of one MPI library.
 type mpiOf struct {
-	mpitest.Toolchain
+	testutil.Toolchain
 	fortran string
 	env     []string
 }
 
 func mpis() []mpiOf {
 	return []mpiOf{
-		{mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, "mpif90.mpich", nil},
-		{mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, "mpif90.openmpi", []string{
+		{testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, "mpif90.mpich", nil},
+		{testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, "mpif90.openmpi", []string{
 			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
 		}},
@@ -64,7 +62,7 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, env ...strin
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	env = append(append(env, m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
-	said := mpitest.Run(t, env, m.Launcher, "-n", ranks, program)
+	said := testutil.RunProgram(t, env, m.Launcher, "-n", ranks, program)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -86,7 +84,7 @@ func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	cmd := exec.Command(compiler, append(flags, "-fallow-argument-mismatch", "-w", "-o", "calls", "calls.F90")...)
 	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
-		need.MPI.Missing(t, "%s: %v: needs apt-get install gfortran\n%s", compiler, err, said)
+		testutil.NeedMPI.Missing(t, "%s: %v: needs apt-get install gfortran\n%s", compiler, err, said)
 	}
 	return filepath.Join(dir, "calls")
 }
@@ -95,9 +93,9 @@ func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 func TestLiveTrace(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
+			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
 			programs := map[string]func(t *testing.T) string{
-				"C":       func(t *testing.T) string { return mpitest.BuildProgram(t, m.Toolchain, test.Calls) },
+				"C":       func(t *testing.T) string { return testutil.BuildProgram(t, m.Toolchain, test.Calls) },
 				"mpif.h":  func(t *testing.T) string { return fortranCalls(t, m.fortran) },
 				"mpi":     func(t *testing.T) string { return fortranCalls(t, m.fortran, "-DMODULE") },
 				"mpi_f08": func(t *testing.T) string { return fortranCalls(t, m.fortran, "-DF08") },
@@ -116,13 +114,13 @@ func TestLiveTrace(t *testing.T) {
 // TestLiveTraceMPICH tries what does not depend on the MPI library.
 func TestLiveTraceMPICH(t *testing.T) {
 	m := mpis()[0]
-	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-	sizes := mpitest.BuildProgram(t, m.Toolchain, test.Sizes)
+	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	sizes := testutil.BuildProgram(t, m.Toolchain, test.Sizes)
 
 	// A layout is that of the communicator, not of the job: here of two nodes with two
 	// ranks each.
 	t.Run("nodes", func(t *testing.T) {
-		got := traceOf(t, m, library, "4", mpitest.BuildProgram(t, m.Toolchain, test.Calls), "MPIR_CVAR_NUM_CLIQUES=2")
+		got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, test.Calls), "MPIR_CVAR_NUM_CLIQUES=2")
 		if want := strings.ReplaceAll(callsTraced, ",1,4,", ",2,2,"); got != want {
 			t.Errorf("trace\n%swant\n%s", got, want)
 		}
@@ -149,7 +147,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 	}
 	for _, tc := range refused {
 		t.Run(tc.name, func(t *testing.T) {
-			said := mpitest.Run(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + tc.trace}, m.Launcher, "-n", "2", sizes, tc.argument)
+			said := testutil.RunProgram(t, []string{"LD_PRELOAD=" + library, "TUTTI_TRACE=" + tc.trace}, m.Launcher, "-n", "2", sizes, tc.argument)
 			if strings.Count(said, tc.want) != 1 || !strings.Contains(said, "done") {
 				t.Errorf("%s\nwant one %q, and the program done", said, tc.want)
 			}
@@ -162,7 +160,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 
 // killTraced: a job that is killed leaves what its first rank saw.
 func killTraced(t *testing.T, m mpiOf, library string) {
-	endless := mpitest.BuildProgram(t, m.Toolchain, test.Fuzz)
+	endless := testutil.BuildProgram(t, m.Toolchain, test.Fuzz)
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
@@ -174,7 +172,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 		t.Fatal(err)
 	}
 	var text []byte
-	for began := time.Now(); len(text) == 0 && time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); len(text) == 0 && time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		text, _ = os.ReadFile(path)
 	}
 	kill()
@@ -237,14 +235,14 @@ func TestLiveTable(t *testing.T) {
 	}
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-			program := mpitest.BuildProgram(t, m.Toolchain, test.Collectives)
+			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			program := testutil.BuildProgram(t, m.Toolchain, test.Collectives)
 			sends := filepath.Join(t.TempDir(), "sends.so")
 			if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, said)
 			}
 			t.Run("communicators come and go", func(t *testing.T) {
-				said := mpitest.Run(t, following(t, m, everywhere(), library, sends), m.Launcher, "-n", "2", mpitest.BuildProgram(t, m.Toolchain, test.Brief))
+				said := testutil.RunProgram(t, following(t, m, everywhere(), library, sends), m.Launcher, "-n", "2", testutil.BuildProgram(t, m.Toolchain, test.Brief))
 				if !strings.Contains(said, "18000 right") || strings.Count(said, " messages\n") != 2 {
 					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
 				}
@@ -252,8 +250,8 @@ func TestLiveTable(t *testing.T) {
 			for _, tc := range tests {
 				t.Run(tc.name, func(t *testing.T) {
 					// An algorithm serves from the fourth call of a communicator on.
-					said := mpitest.Run(t, following(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
-					mpitest.Right(t, said)
+					said := testutil.RunProgram(t, following(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
+					testutil.CheckAllRight(t, said)
 					if tc.complaint != "" && strings.Count(said, tc.complaint) != 1 {
 						t.Errorf("want one %q:\n%s", tc.complaint, said)
 					}
@@ -274,9 +272,9 @@ func TestLiveTable(t *testing.T) {
 // MPICH takes for those of two nodes, and of one node, where both orders are the same.
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
-	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-	program := mpitest.BuildProgram(t, m.Toolchain, test.Collectives)
-	yield := mpitest.BuildProgram(t, m.Toolchain, test.Yield)
+	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	program := testutil.BuildProgram(t, m.Toolchain, test.Collectives)
+	yield := testutil.BuildProgram(t, m.Toolchain, test.Yield)
 	sends := filepath.Join(t.TempDir(), "sends.so")
 	if said, err := exec.Command(m.Compiler, "-O1", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", sends, "testdata/sends.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -291,7 +289,7 @@ func TestLiveOrder(t *testing.T) {
 		{"on one node", "cyclic", nil, true},
 	} {
 		table := sealed("tutti-table 1\nallgather ranks 4-4 ppn 2-4 order " + tc.order + " bytes 0-1048576 ring\n")
-		said := mpitest.Run(t, append(following(t, m, table, library, sends, yield), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
+		said := testutil.RunProgram(t, append(following(t, m, table, library, sends, yield), tc.env...), m.Launcher, "-n", "4", program, "check", "8")
 		if got := strings.Contains(said, " messages\n"); got != tc.served {
 			t.Errorf("ranks %s, a rule for %s: served %t, want %t\n%s", tc.name, tc.order, got, tc.served, said)
 		}
@@ -302,8 +300,8 @@ func TestLiveOrder(t *testing.T) {
 // where they cover all sizes, and never else.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]
-	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-	probe := mpitest.BuildProgram(t, m.Toolchain, csource.Probe)
+	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)
 	for rules, want := range map[string]string{
 		"0-4611686018427387904 linear":                  "saw linear",
 		"0-100 linear,101-4611686018427387904 pairwise": "saw pairwise",
@@ -315,7 +313,7 @@ func TestLiveAlltoallv(t *testing.T) {
 		for r := range strings.SplitSeq(rules, ",") {
 			table += "alltoallv ranks 1-4 ppn 1-4 bytes " + r + "\n"
 		}
-		if said := mpitest.Run(t, following(t, m, sealed(table), library), m.Launcher, "-n", "3", probe, "ask", "alltoallv", "1000"); !strings.Contains(said, want+"\n") {
+		if said := testutil.RunProgram(t, following(t, m, sealed(table), library), m.Launcher, "-n", "3", probe, "ask", "alltoallv", "1000"); !strings.Contains(said, want+"\n") {
 			t.Errorf("%s: want %q:\n%s", rules, want, said)
 		}
 	}

@@ -12,15 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/patience"
-	"tutti/internal/test/simgrid"
+	"tutti/internal/testutil"
 )
 
 // simulate runs a program on ranks of a simulated machine and returns what it printed.
 // One that takes minutes, against seconds, has hung.
 func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, program string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	defer cancel()
 	all := append([]string{"../scripts/simulate.sh", dir, machine, strconv.Itoa(ranks), strconv.Itoa(ppn), placement, dir + "/" + program}, args...)
 	cmd := exec.CommandContext(ctx, "sh", all...)
@@ -54,7 +53,7 @@ func times(t *testing.T, said string) map[string]float64 {
 // TestSimulated holds every algorithm against what MPI says its result is, on simulated
 // ranks, and what those that know the switches are worth. Simulated time has no noise.
 func TestSimulated(t *testing.T) {
-	dir := simgrid.Build(t, "..")
+	dir := testutil.BuildSimulated(t, "..")
 	for _, ranks := range []int{9, 16, 32} {
 		t.Run(fmt.Sprintf("right on %d", ranks), func(t *testing.T) {
 			args := []string{"1", "+"}

@@ -12,7 +12,7 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 )
 
 // within returns the environment of an application that learns within its run, beside a table
@@ -21,7 +21,7 @@ func within(t *testing.T, m mpiOf, library, selected, others string, more ...str
 	t.Helper()
 	preloaded := []string{library}
 	if m.Compiler == "mpicc.mpich" {
-		preloaded = append(preloaded, mpitest.BuildProgram(t, m.Toolchain, test.Yield))
+		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, test.Yield))
 	}
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)
 	return append(append(following(t, m, sealed(table), preloaded...), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable counts
@@ -52,11 +52,11 @@ const slow = "pipeline(segsize=1)"
 func TestLiveWithin(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-			served := mpitest.BuildProgram(t, m.Toolchain, test.Served)
+			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+			served := testutil.BuildProgram(t, m.Toolchain, test.Served)
 			run := func(over, selected, others string, more ...string) (map[string]int, string) {
 				env := within(t, m, library, selected, others, "TUTTI_OVER="+over)
-				return servedBy(t, mpitest.Run(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
+				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
 			// The last call may be one of what is selected: on a busy machine times change, and all is learnt anew.
 			if times, _ := run("1", slow, " 1 binomial 1 library_default"); times[slow] > 150 {
@@ -77,14 +77,14 @@ func TestLiveWithin(t *testing.T) {
 // TestLiveWithinMPICH tries what does not depend on the MPI library.
 func TestLiveWithinMPICH(t *testing.T) {
 	m := mpis()[0]
-	library := mpitest.BuildProgram(t, m.Toolchain, csource.Runtime)
-	loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+	library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
+	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 
 	// Each rank decides by times that the others do not know.
 	t.Run("wrong decision", func(t *testing.T) {
 		wrong := changed(t, m, "explore.c", "e->account.held = 0;", "e->account.held = 0; for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
 		env := within(t, m, wrong, "binomial", " 1 knomial 1 library_default 1 basic_linear", unlimited)
-		said := mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "500")
+		said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "500")
 		if !strings.Contains(said, "tutti: ranks chose differently: call ") || strings.Contains(said, "right") {
 			t.Errorf("nobody noticed:\n%s", said)
 		}
@@ -93,7 +93,7 @@ func TestLiveWithinMPICH(t *testing.T) {
 	t.Run("samples", func(t *testing.T) {
 		folder := t.TempDir()
 		env := within(t, m, library, "binomial", " 1 knomial 1 basic_linear", "TUTTI_LEARN="+folder, unlimited)
-		mpitest.Run(t, env, m.Launcher, "-n", "2", loop, "200")
+		testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200")
 		got := strings.Join(withoutTimes(samplesIn(t, folder)), "\n")
 		for _, want := range []string{"bcast,1,2,16,binomial", "bcast,1,2,8192,knomial", "bcast,1,2,16,basic_linear"} {
 			if !strings.Contains(got, want) {
@@ -109,7 +109,7 @@ func TestLiveWithinMPICH(t *testing.T) {
 		"TUTTI_LEARN=/none":   "/none: No such file or directory",
 	} {
 		t.Run(setting, func(t *testing.T) {
-			said := mpitest.Run(t, within(t, m, library, "binomial", " 1 knomial", setting), m.Launcher, "-n", "2", loop, "50")
+			said := testutil.RunProgram(t, within(t, m, library, "binomial", " 1 knomial", setting), m.Launcher, "-n", "2", loop, "50")
 			if !strings.Contains(said, "right 250") || strings.Count(said, want+": nothing is explored") != 1 {
 				t.Errorf("%s\nwant right calls and one %q", said, want)
 			}
@@ -124,7 +124,7 @@ func TestLiveChannel(t *testing.T) {
 		t.Run(m.Compiler, func(t *testing.T) {
 			seen := changed(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, ran != NULL))",
 				"of->monitor.saw |= c->rank == c->shape->ranks - 1 && of->monitor.calls == 7; if (monitor_leave(&of->monitor, took, ran != NULL) && fprintf(stderr, \"heard after %llu of %d\\n\", (unsigned long long)of->monitor.calls, c->shape->ranks))")
-			loop := mpitest.BuildProgram(t, m.Toolchain, test.Loop)
+			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 			env := within(t, m, seen, "binomial", " 1 knomial")
 			var lines string
 			for _, what := range []string{"allgather", "allreduce", "barrier"} {
@@ -135,7 +135,7 @@ func TestLiveChannel(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, ranks := range []string{"3", "4"} {
-				said := mpitest.Run(t, append(env, "TUTTI_TABLE="+table), m.Launcher, "-n", ranks, loop, "400", "split")
+				said := testutil.RunProgram(t, append(env, "TUTTI_TABLE="+table), m.Launcher, "-n", ranks, loop, "400", "split")
 				if !strings.Contains(said, "right 4000") {
 					t.Fatalf("on %s ranks\n%s", ranks, said)
 				}
@@ -212,7 +212,7 @@ func race(t *testing.T, program, args string) (r raced) {
 // TestRace: in a race of algorithms with known times, 10 % noise, the fastest is found, its
 // change is seen, and the account holds.
 func TestRace(t *testing.T) {
-	program := mpitest.BuildWithRuntime(t, "raced")
+	program := testutil.BuildWithRuntime(t, "raced")
 	worst, alarms, wrong := 0.0, 0, 0
 	for seed := range 20 {
 		// The fastest takes 0.8 of the base and is three times as slow in the second third; then one that takes 0.9 is the fastest.
@@ -243,7 +243,7 @@ func TestRace(t *testing.T) {
 // TestChanges: a load that comes and goes as in Nanri's experiment is seen within 20 calls of each
 // change, with 10 % noise, and other alarms are rare. Under load all take longer, the fastest most.
 func TestChanges(t *testing.T) {
-	program := mpitest.BuildWithRuntime(t, "raced")
+	program := testutil.BuildWithRuntime(t, "raced")
 	const within = 20
 	for _, tc := range []struct {
 		noise          string

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/executable"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 )
 
 // A machine made of scripts: only what a test puts into its folder is on the
@@ -32,7 +31,7 @@ func newMachine(t *testing.T, environ ...string) *machine {
 // put adds a program.
 func (m *machine) put(name, body string) {
 	m.t.Helper()
-	if err := executable.Write(filepath.Join(m.bin, name), "#!/bin/sh\n"+body+"\n"); err != nil {
+	if err := testutil.WriteExecutable(filepath.Join(m.bin, name), "#!/bin/sh\n"+body+"\n"); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -69,7 +68,7 @@ func (m *machine) examine() *Report {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if took := time.Since(began); took > patience.Long {
+	if took := time.Since(began); took > testutil.HangTimeout {
 		m.t.Errorf("took %v: something hung", took)
 	}
 	if left, err := os.ReadDir(m.x.options.Dir); err != nil || len(left) > 0 {

@@ -10,13 +10,11 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/patience"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 )
 
 // Debian's two MPI libraries, as they are called in names of files.
-var toolchains = map[string]mpitest.Toolchain{
+var toolchains = map[string]testutil.Toolchain{
 	"mpich":   {Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
 	"openmpi": {Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 }
@@ -25,7 +23,7 @@ var toolchains = map[string]mpitest.Toolchain{
 func requireMPI(t *testing.T) {
 	t.Helper()
 	for _, tc := range toolchains {
-		mpitest.BuildProgram(t, tc, test.OSU)
+		testutil.BuildProgram(t, tc, test.OSU)
 	}
 }
 
@@ -110,14 +108,14 @@ func TestLive(t *testing.T) {
 
 // A real Slurm: outside of a job, inside one, frozen, and down.
 func TestLiveSlurm(t *testing.T) {
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: 2})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 2})
 	requireMPI(t)
 	dir := t.TempDir()
 	programsFor(t, "mpich", dir)
 	examine := func(extra ...string) (*machine, *Report) {
 		t.Helper()
 		x := newExaminer(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")
-		ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+		ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 		defer cancel()
 		r, err := x.examine(ctx)
 		if err != nil {

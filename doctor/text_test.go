@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 func someReport() *Report {
@@ -34,7 +34,7 @@ func TestText(t *testing.T) {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
-	golden.Check(t, "report.txt", []byte(b.String()))
+	testutil.CheckGolden(t, "report.txt", []byte(b.String()))
 }
 
 func TestTextNotReady(t *testing.T) {
@@ -46,7 +46,7 @@ func TestTextNotReady(t *testing.T) {
 	if err := r.Text(&b, 80); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "lacks.txt", []byte(b.String()))
+	testutil.CheckGolden(t, "lacks.txt", []byte(b.String()))
 }
 
 func TestWrapLosesNothing(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"tutti/internal/test/smalldisk"
+	"tutti/internal/testutil"
 )
 
 func TestFullDisk(t *testing.T) {
-	dir := smalldisk.Mount(t, "64k")
+	dir := testutil.MountSmallDisk(t, "64k")
 	if dir == "" {
 		return
 	}

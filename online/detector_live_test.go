@@ -8,13 +8,13 @@ import (
 	"os/exec"
 	"testing"
 
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 )
 
 // TestLiveDetector: the library's detector has the same sums as that of this package, but for
 // the last bits, and raises the same alarms.
 func TestLiveDetector(t *testing.T) {
-	program := mpitest.BuildWithRuntime(t, "detected")
+	program := testutil.BuildWithRuntime(t, "detected")
 	const run = 10_000 * 64
 	d := NewDetector(run)
 	rng := rand.New(rand.NewPCG(3, 0))

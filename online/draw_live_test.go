@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/mpi/libtutti"
 )
 
 // TestLiveDraw: the library draws what this package draws, bit for bit.
 func TestLiveDraw(t *testing.T) {
-	program := mpitest.BuildWithRuntime(t, "drawn")
+	program := testutil.BuildWithRuntime(t, "drawn")
 
 	mix := libtutti.Anywhere(coll.Allreduce, nil)
 	weights := []int{1, 300, 70, 999, 31}

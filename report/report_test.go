@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 func TestGolden(t *testing.T) {
@@ -29,7 +29,7 @@ func TestGolden(t *testing.T) {
 			if err := tc.write(&got, shortFacts()); err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, tc.file, got.Bytes())
+			testutil.CheckGolden(t, tc.file, got.Bytes())
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 // liveFacts is smallFacts with all that a campaign on a real machine adds.
@@ -74,7 +74,7 @@ func TestLiveText(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	golden.Check(t, "live.txt", got.Bytes())
+	testutil.CheckGolden(t, "live.txt", got.Bytes())
 	got.Reset()
 	if err := WriteVerification(&got, smallFacts()); err != nil || got.Len() > 0 {
 		t.Errorf("without a verification: %v, %q", err, got.String())
@@ -92,7 +92,7 @@ func TestLiveJSON(t *testing.T) {
 	if strings.Contains(got.String(), `"points": null`) {
 		t.Error("an empty list is written as null")
 	}
-	golden.Check(t, "live.json", got.Bytes())
+	testutil.CheckGolden(t, "live.json", got.Bytes())
 	readJSON(t, got.Bytes())
 	var old map[string]any
 	got.Reset()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the integration tests need, where that is possible: root on Debian
 # or Ubuntu. Elsewhere the tests that lack something skip and say what to install;
-# the variables of internal/test/need turn such skips into failures.
+# the variables of internal/testutil turn such skips into failures.
 set -eu
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc g++ gfortran libc6-dev libsimgrid-dev
 slurmctld slurmd slurm-client munge chromium nodejs

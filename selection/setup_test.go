@@ -13,8 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
 	"tutti/selection"
 )
 
@@ -44,12 +43,12 @@ func TestSetupGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "layouts.env", shell)
+	testutil.CheckGolden(t, "layouts.env", shell)
 	module, err := s.Module("settings of a test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "layouts.module", module)
+	testutil.CheckGolden(t, "layouts.module", module)
 }
 
 // A job whose ranks are dealt in another order is warned, once, and has its settings; any
@@ -193,7 +192,7 @@ func tclsh(t *testing.T, module []byte, env []string, names ...string) []string 
 	t.Helper()
 	shell, err := exec.LookPath("tclsh")
 	if err != nil {
-		need.Modules.Missing(t, "%v: needs apt-get install tcl", err)
+		testutil.NeedModules.Missing(t, "%v: needs apt-get install tcl", err)
 	}
 	script := `proc setenv {name value} { set ::env($name) $value }
 proc module-whatis {args} {}
@@ -310,7 +309,7 @@ func moduleCommands(t *testing.T) map[string][]string {
 		}
 	}
 	if len(out) == 0 {
-		need.Modules.Missing(t, "no module system: needs apt-get install environment-modules")
+		testutil.NeedModules.Missing(t, "no module system: needs apt-get install environment-modules")
 	}
 	return out
 }

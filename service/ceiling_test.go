@@ -10,7 +10,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/service"
 )
 
@@ -307,7 +307,7 @@ func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(patience.Long):
+	case <-time.After(testutil.HangTimeout):
 		t.Fatal("the service waits")
 	}
 	waiting := 0

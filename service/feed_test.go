@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/service"
 )
@@ -31,7 +31,7 @@ func follow(f service.Feed, after int64, page int) []service.Event {
 		}
 		select {
 		case <-more:
-		case <-time.After(patience.Long):
+		case <-time.After(testutil.HangTimeout):
 			return out
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/service"
 )
 
@@ -95,7 +95,7 @@ func (n *nightly) options() service.Options {
 func (n *nightly) start() {
 	n.Helper()
 	n.service, n.stop = running(n.T, n.options())
-	for deadline := time.Now().Add(patience.Long); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(time.Millisecond) {
 		if s := n.service.Schedule(); !s[0].Next.IsZero() {
 			break
 		}
@@ -114,7 +114,7 @@ func (n *nightly) night() string {
 		n.Fatalf("next is %v, want half past two in Berlin", local)
 	}
 	n.clock.Advance(next.Sub(n.clock.Now()) + time.Second)
-	for deadline := time.Now().Add(patience.Long); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(time.Millisecond) {
 		s := n.service.Schedule()[0]
 		if !s.Last.Before(next) && s.Next.After(next) {
 			return s.Decision
@@ -266,7 +266,7 @@ func TestScheduleCatchesUp(t *testing.T) {
 	n.stop()
 	n.clock.Advance(5 * 24 * time.Hour)
 	n.start()
-	for deadline := time.Now().Add(patience.Long); len(n.service.Campaigns()) < 2; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testutil.HangTimeout); len(n.service.Campaigns()) < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("five nights were missed, and nothing is made up for")
 		}

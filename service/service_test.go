@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/service"
 )
@@ -60,7 +60,7 @@ func running(t *testing.T, opt service.Options) (s *service.Service, stop func()
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(patience.Long):
+		case <-time.After(testutil.HangTimeout):
 			t.Error("Run does not end")
 		}
 	}
@@ -80,7 +80,7 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 // await waits until a campaign is as wanted.
 func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) service.Campaign {
 	t.Helper()
-	deadline := time.Now().Add(patience.Long)
+	deadline := time.Now().Add(testutil.HangTimeout)
 	for {
 		c, err := s.Campaign(id)
 		if err != nil {
@@ -377,7 +377,7 @@ func TestKilledService(t *testing.T) {
 // awaitLines waits until the one campaign's journal has so many lines.
 func awaitLines(t *testing.T, state string, lines int) string {
 	t.Helper()
-	for deadline := time.Now().Add(patience.Long); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testutil.HangTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		made, _ := filepath.Glob(filepath.Join(state, "campaigns", "*", "campaign.json"))
 		if len(made) == 0 {
 			continue

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/service"
 )
 
@@ -57,7 +57,7 @@ func leave(t *testing.T, folder, name, text string) {
 // learnt waits until something holds of the one watched folder.
 func learnt(t *testing.T, s *service.Service, holds func(service.Online) bool) service.Online {
 	t.Helper()
-	for deadline := time.Now().Add(patience.Long); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(2 * time.Millisecond) {
 		o := s.Online()[0]
 		if holds(o) {
 			return o

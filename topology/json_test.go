@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/topology"
 )
 
@@ -19,7 +19,7 @@ func TestWriteAndRead(t *testing.T) {
 	if err := tree.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "topology.json", b.Bytes())
+	testutil.CheckGolden(t, "topology.json", b.Bytes())
 	got, err := topology.Read(&b, "topology.json")
 	if d := cmp.Diff(tree, got); d != "" || err != nil {
 		t.Errorf("read back: %v (-want +got):\n%s", err, d)

@@ -10,7 +10,7 @@ import (
 	"tutti/benchrunner/native"
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/verify"
 )
@@ -53,9 +53,9 @@ func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.
 // TestLiveWrong: files that make a call of another form wrong, where the library as
 // shipped is right, are condemned, and it is said for which form.
 func TestLiveWrong(t *testing.T) {
-	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program, err := native.New(native.Options{
-		Path: mpitest.BuildProgram(t, tc, csource.Bench), Check: true,
+		Path: testutil.BuildProgram(t, tc, csource.Bench), Check: true,
 		Warmup: 2, MinSamples: 6, MaxSamples: 100, Precision: 0.2, Slice: 100 * time.Millisecond,
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/verify"
@@ -65,15 +65,15 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 func TestLiveProbe(t *testing.T) {
 	for _, lib := range []struct {
 		name, version string
-		toolchain     mpitest.Toolchain
+		toolchain     testutil.Toolchain
 		launcher      []string
 		least         int // algorithms that are seen when all are tried
 	}{
-		{"mpich", "4.0.2", mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
-		{"openmpi", "4.1.4", mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
+		{"mpich", "4.0.2", testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
+		{"openmpi", "4.1.4", testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
 	} {
 		t.Run(lib.name, func(t *testing.T) {
-			mpitest.Build(t, lib.toolchain) // skips where the library is missing
+			testutil.BuildCollectives(t, lib.toolchain) // skips where the library is missing
 			path, err := verify.BuildProbe(t.Context(), lib.toolchain.Compiler, t.TempDir())
 			if err != nil {
 				t.Fatal(err)

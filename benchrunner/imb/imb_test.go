@@ -11,7 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -63,7 +63,7 @@ func TestSample(t *testing.T) {
 			fmt.Fprintf(&b, "%d bytes: min %.4g avg %.4g max %.4g s, %d calls\n", r.bytes, r.min, r.avg, r.max, r.repetitions)
 		}
 	}
-	golden.Check(t, sampleName+".golden", []byte(b.String()))
+	testutil.CheckGolden(t, sampleName+".golden", []byte(b.String()))
 }
 
 func TestNew(t *testing.T) {

@@ -20,16 +20,14 @@ import (
 	"tutti/benchrunner/launch"
 	"tutti/coll"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/patience"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
 // library is an MPI library of the machine with the launchers that start it.
 type library struct {
 	name      string
-	toolchain mpitest.Toolchain
+	toolchain testutil.Toolchain
 	launcher  string
 	opt       launch.Options
 	env       []string
@@ -37,9 +35,9 @@ type library struct {
 
 var (
 	mpichLib = library{name: "MPICH", launcher: launch.Hydra,
-		toolchain: mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}}
+		toolchain: testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}}
 	openLib = library{name: "Open MPI", launcher: launch.Mpirun, opt: launch.Options{Path: "mpirun.openmpi"},
-		toolchain: mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
+		toolchain: testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
 )
@@ -47,7 +45,7 @@ var (
 // build compiles the program; the test is skipped without the library.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
-	return mpitest.BuildProgram(t, lib.toolchain, test.World)
+	return testutil.BuildProgram(t, lib.toolchain, test.World)
 }
 
 func newLauncher(t *testing.T, name string, o launch.Options) benchrunner.Launcher {
@@ -75,7 +73,7 @@ func placed(t *testing.T, args ...string) benchrunner.Command {
 // start starts a launcher in a session of its own with an empty input.
 func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = env
@@ -149,7 +147,7 @@ func TestLiveEnd(t *testing.T) {
 			dir := t.TempDir()
 			c, _, _ := start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "hang", dir}}))
 			var pids []string
-			for begin := time.Now(); len(pids) < 2 && time.Since(begin) < patience.Long; time.Sleep(20 * time.Millisecond) {
+			for begin := time.Now(); len(pids) < 2 && time.Since(begin) < testutil.HangTimeout; time.Sleep(20 * time.Millisecond) {
 				pids, _ = filepath.Glob(filepath.Join(dir, "*"))
 			}
 			if len(pids) != 2 {
@@ -174,7 +172,7 @@ func TestLiveEnd(t *testing.T) {
 
 // gone reports whether a process has ended, waiting for it.
 func gone(pid string) bool {
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		if err != nil || bytes.Contains(status, []byte("State:\tZ")) {
 			return true
@@ -186,7 +184,7 @@ func gone(pid string) bool {
 // TestLiveSlurm: in a job that is larger than the layout, with variables of the job
 // that say otherwise, every launcher fills the first nodes.
 func TestLiveSlurm(t *testing.T) {
-	cluster := slurmtest.Start(t, slurmtest.Options{Nodes: 4})
+	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 	mpich, open := mpichLib.build(t), openLib.build(t)
 	layout := coll.Layout{Nodes: 2, PPN: 2}
 	tests := []struct {
@@ -244,7 +242,7 @@ func onNamed(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd bench
 }
 
 // worldsOfOne: with the wrong type each process is a world, and the exit code is 0.
-func worldsOfOne(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout, cmd benchrunner.Command) {
+func worldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
 	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, launch.Srun, launch.Options{MPI: "pmix"}).Args(layout, cmd))
 	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {
 		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.Misplaced(layout, false), out.Stdout, out.Stderr)
@@ -252,11 +250,11 @@ func worldsOfOne(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout, c
 }
 
 // srunEnds: an srun that is told to end leaves no process behind.
-func srunEnds(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout) {
+func srunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout) {
 	args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}})
 	begin := time.Now()
 	out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
-	if out.Exit != 124 || time.Since(begin) > patience.Long {
+	if out.Exit != 124 || time.Since(begin) > testutil.HangTimeout {
 		t.Errorf("exit code %d after %v, want 124 after few seconds\n%s", out.Exit, time.Since(begin), out.Stderr)
 	}
 	if left := cluster.Shell("pgrep -fx 'sleep 601.7' || true"); left != "" {
@@ -265,7 +263,7 @@ func srunEnds(t *testing.T, cluster *slurmtest.Cluster, layout coll.Layout) {
 }
 
 // runsInJob is inJob of what has to end well.
-func runsInJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) benchrunner.Output {
+func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	out := inJob(t, cluster, env, args)
 	if !out.Ended || out.Exit != 0 {
@@ -276,7 +274,7 @@ func runsInJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) ben
 
 // inJob runs a command in a job of four nodes whose own variables ask for one
 // process on a node.
-func inJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) benchrunner.Output {
+func inJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/bash\ncd \"$1\" || exit\nshift\n\"$@\" >stdout 2>stderr </dev/null\necho $? >end.tmp\nmv end.tmp end\n"
@@ -298,7 +296,7 @@ func inJob(t *testing.T, cluster *slurmtest.Cluster, env, args []string) benchru
 			out.Ended = err == nil
 			break
 		}
-		if time.Since(begin) > patience.Long {
+		if time.Since(begin) > testutil.HangTimeout {
 			log, _ := os.ReadFile(filepath.Join(dir, "log"))
 			t.Fatalf("job %s does not end:\n%s", id, log)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/executable"
+	"tutti/internal/testutil"
 )
 
 // A machine in doubt that starts nothing is asked once. When it was mended, everything
@@ -30,7 +30,7 @@ func TestDoubt(t *testing.T) {
 	}
 
 	program := o.Program.(fakeProgram).path
-	if err := executable.Write(program, strings.Replace(fakeText, "exit 7", ":", 1)); err != nil {
+	if err := testutil.WriteExecutable(program, strings.Replace(fakeText, "exit 7", ":", 1)); err != nil {
 		t.Fatal(err)
 	}
 	b.Jobs = jobs

@@ -15,8 +15,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
-	"tutti/internal/test/executable"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -61,7 +60,7 @@ func newFakeProgram(t testing.TB, dir string) fakeProgram {
 
 func writeFakeProgram(dir string) (fakeProgram, error) {
 	p := fakeProgram{path: filepath.Join(dir, "fake program.sh"), ledger: filepath.Join(dir, "ledger"), most: 4, allowance: 1500 * time.Millisecond}
-	return p, executable.Write(p.path, fakeText)
+	return p, testutil.WriteExecutable(p.path, fakeText)
 }
 
 func (p fakeProgram) Name() string { return "fake" }
@@ -163,7 +162,7 @@ func at(nodes int, number int64, behaviour string) coll.Candidate {
 func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
 	t.Cleanup(func() { // before the folder is removed
 		for began := time.Now(); processes(t, dir) > 0; time.Sleep(time.Millisecond) {
-			if time.Since(began) > patience.Long {
+			if time.Since(began) > testutil.HangTimeout {
 				t.Errorf("processes of %s are left", dir)
 				return
 			}

@@ -12,14 +12,13 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/fault"
-	"tutti/internal/test/runnertest"
+	"tutti/internal/testutil/runnertest"
 )
 
-func faulty(t testing.TB, opt fault.Options) benchrunner.Scheduler {
+func faulty(t testing.TB, opt runnertest.FaultOptions) benchrunner.Scheduler {
 	t.Helper()
 	opt.Delay = 100 * time.Millisecond
-	s, err := fault.New(localScheduler(t), opt)
+	s, err := runnertest.NewFaultyScheduler(localScheduler(t), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +31,8 @@ func TestSuiteWithFaults(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			runnertest.Run(t, runnertest.Case{
 				New: func(t *testing.T) benchrunner.Runner {
-					kinds := []fault.Kind{fault.SubmitFails, fault.SubmitLost, fault.Silence, fault.Requeue, fault.Late}
-					return machine(t, options(t, t.TempDir(), faulty(t, fault.Options{Seed: seed, Rate: 0.9, Kinds: kinds, Within: 60 * time.Millisecond})))
+					kinds := []runnertest.Fault{runnertest.SubmitFails, runnertest.SubmitLost, runnertest.StatusOmitted, runnertest.JobRequeued, runnertest.OutputLate}
+					return machine(t, options(t, t.TempDir(), faulty(t, runnertest.FaultOptions{Seed: seed, Rate: 0.9, Kinds: kinds, Within: 60 * time.Millisecond})))
 				},
 				Good: []coll.Candidate{at(1, 1, "slow"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
 				Bad:  at(1, 9, "crash"),
@@ -43,26 +42,26 @@ func TestSuiteWithFaults(t *testing.T) {
 }
 
 // endings are how jobs end by faults.
-var endings = map[fault.Kind]coll.JobOutcome{
-	fault.Cancelled: coll.JobCancelled, fault.NodeFailure: coll.JobNodeFail, fault.Lost: coll.JobLost,
-	fault.OutOfTime: coll.JobTimeout, fault.OutOfMemory: coll.JobOutOfMemory,
+var endings = map[runnertest.Fault]coll.JobOutcome{
+	runnertest.JobCancelled: coll.JobCancelled, runnertest.NodeFailure: coll.JobNodeFail, runnertest.JobLost: coll.JobLost,
+	runnertest.OutOfTime: coll.JobTimeout, runnertest.OutOfMemory: coll.JobOutOfMemory,
 }
 
 // costly are the faults that leave cases unmeasured when they happen always.
-var costly = []fault.Kind{
-	fault.Missing, fault.Truncated, fault.Interleaved, fault.Prefixed,
-	fault.Cancelled, fault.NodeFailure, fault.OutOfTime, fault.OutOfMemory, fault.Lost,
+var costly = []runnertest.Fault{
+	runnertest.OutputMissing, runnertest.OutputTruncated, runnertest.OutputInterleaved, runnertest.OutputPrefixed,
+	runnertest.JobCancelled, runnertest.NodeFailure, runnertest.OutOfTime, runnertest.OutOfMemory, runnertest.JobLost,
 }
 
 // Whatever happens to all jobs, each request gets one trial, trials cost what jobs
 // held, and cases are not measured again for damage to what was written.
 func TestEachFault(t *testing.T) {
-	for _, kind := range fault.Kinds() {
+	for _, kind := range runnertest.FaultKinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			o := options(t, dir, faulty(t, fault.Options{Seed: 1, Rate: 1, Kinds: []fault.Kind{kind}, Within: 250 * time.Millisecond}))
-			if kind == fault.Late {
+			o := options(t, dir, faulty(t, runnertest.FaultOptions{Seed: 1, Rate: 1, Kinds: []runnertest.Fault{kind}, Within: 250 * time.Millisecond}))
+			if kind == runnertest.OutputLate {
 				o.Settle = time.Minute // it comes, and a busy machine brings it later
 			}
 			cases := []coll.Candidate{at(1, 1, "a"), at(1, 2, "slower"), at(1, 3, "a"), at(2, 4, "slower"), at(2, 5, "a"), at(1, 6, "slower"), at(1, 7, "a")}
@@ -71,7 +70,7 @@ func TestEachFault(t *testing.T) {
 			if !slices.Contains(costly, kind) && done != len(cases) {
 				t.Errorf("%d of %d cases measured, want all: %+v", done, len(cases), log.trials)
 			}
-			if kind == fault.SubmitLost {
+			if kind == runnertest.SubmitLost {
 				ledger(t, dir, 1, 2, 3, 4, 5, 6, 7)
 			}
 			outcomes := map[coll.JobOutcome]int{}
@@ -125,7 +124,7 @@ func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 // that measures.
 func TestDoubledSubmission(t *testing.T) {
 	dir := t.TempDir()
-	s := &doubler{Scheduler: faulty(t, fault.Options{})}
+	s := &doubler{Scheduler: faulty(t, runnertest.FaultOptions{})}
 	log := runBatch(t, machine(t, options(t, dir, s)), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
 	if done := checkTrials(t, log, 3); done != 3 {
 		t.Errorf("%d of 3 measured: %+v", done, log.trials)

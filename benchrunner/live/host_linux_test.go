@@ -10,7 +10,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/smalldisk"
+	"tutti/internal/testutil"
 )
 
 // The clock of a node is set while a job runs: what it cost is what it took.
@@ -57,7 +57,7 @@ func unfill(t *testing.T, dir string) {
 // With no room for the folder of a job, or a quota that is used up, nothing is
 // submitted and nobody is blamed; with room again the batch is measured.
 func TestNoRoomForJob(t *testing.T) {
-	dir := smalldisk.Mount(t, "256k")
+	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
 		return // the test ran in a namespace of its own
 	}
@@ -97,7 +97,7 @@ func (f filling) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.R
 // With no room for what was made of a job it stays submitted; with room again it is
 // read, not measured again.
 func TestNoRoomForResult(t *testing.T) {
-	dir := smalldisk.Mount(t, "256k")
+	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
 		return // the test ran in a namespace of its own
 	}

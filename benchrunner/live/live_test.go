@@ -12,7 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
-	"tutti/internal/test/runnertest"
+	"tutti/internal/testutil/runnertest"
 )
 
 func TestSuite(t *testing.T) {

@@ -15,8 +15,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/executable"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 )
 
 // refusing is a scheduler that accepts some jobs only.
@@ -154,7 +153,7 @@ func waitForCase(t *testing.T, dir string) {
 
 // waitFor waits until the one file of a pattern holds text.
 func waitFor(t *testing.T, pattern, text string) {
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(time.Millisecond) {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) != 1 {
 			continue
@@ -250,7 +249,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	p.most = 1
 	o.Program = p
 	text := "#!/bin/bash\nsetsid -f sleep 1111 " + "</dev/null >/dev/null 2>&1\nexec sleep 1000\n"
-	if err := executable.Write(p.path, text); err != nil {
+	if err := testutil.WriteExecutable(p.path, text); err != nil {
 		t.Fatal(err)
 	}
 	runBatch(t, machine(t, o), batchOf(at(1, 1, "hang")))

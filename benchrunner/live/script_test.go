@@ -17,8 +17,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
-	"tutti/internal/test/executable"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -148,7 +147,7 @@ func TestScriptGolden(t *testing.T) {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}
 	parse(t, planned[1].Script)
-	golden.Check(t, "job.sh", []byte(planned[1].Script))
+	testutil.CheckGolden(t, "job.sh", []byte(planned[1].Script))
 	want := coll.Job{Name: "tutti-test-mpich-bcast-r1-2", State: coll.JobIntended, Carries: []int{0, 1, 2}, Nodes: 2, LimitSeconds: 10 + 2*(20+10+10)}
 	if diff := cmp.Diff(want, planned[1].Job); diff != "" {
 		t.Errorf("job (-want +got):\n%s", diff)
@@ -174,7 +173,7 @@ func TestWordsArrive(t *testing.T) {
 	o := options(t, dir, localScheduler(t))
 	program := filepath.Join(dir, "print words")
 	text := "#!/bin/bash\nprintf '%s\\0' \"$@\" \"$SITE\" \"$SETUP\" \"$(cat \"$FILE\")\" \"$(pwd)\" >\"$TUTTI_START/../../../words\"\necho case 1 " + itoa(microseconds(at(1, 1, "a"))) + " end\n"
-	if err := executable.Write(program, text); err != nil {
+	if err := testutil.WriteExecutable(program, text); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{program}, nasty...)

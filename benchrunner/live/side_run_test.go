@@ -14,7 +14,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 // apartNodes takes this machine for several: what a job script asks for its nodes is
@@ -162,7 +162,7 @@ func TestSideScriptGolden(t *testing.T) {
 	if err != nil || len(planned) != 1 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}
-	golden.Check(t, "side.sh", []byte(planned[0].Script))
+	testutil.CheckGolden(t, "side.sh", []byte(planned[0].Script))
 }
 
 func TestSideOptions(t *testing.T) {

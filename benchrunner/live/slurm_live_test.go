@@ -22,11 +22,8 @@ import (
 	"tutti/benchrunner/slurm"
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/internal/test/executable"
-	"tutti/internal/test/need"
-	"tutti/internal/test/patience"
-	"tutti/internal/test/runnertest"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/runnertest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -84,11 +81,11 @@ func (p clusterProgram) Read(s benchrunner.Start, out benchrunner.Output) benchr
 }
 
 // cluster is a real Slurm of virtual nodes.
-type cluster struct{ *slurmtest.Cluster }
+type cluster struct{ *testutil.SlurmCluster }
 
 func startCluster(t *testing.T, nodes int) cluster {
 	t.Helper()
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: nodes, Conf: "MessageTimeout=2\nTCPTimeout=1\nKillWait=1"})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: "MessageTimeout=2\nTCPTimeout=1\nKillWait=1"})
 	t.Setenv("SLURM_CONF", c.Conf)
 	return cluster{c}
 }
@@ -97,7 +94,7 @@ func startCluster(t *testing.T, nodes int) cluster {
 func (c cluster) up(t *testing.T) {
 	t.Helper()
 	state := ""
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(100 * time.Millisecond) {
 		if state = c.Shell("sinfo -h -p main -o %t | sort -u"); state == "idle" {
 			return
 		}
@@ -127,7 +124,7 @@ func newBench(t *testing.T, c cluster) bench {
 	p := b.opt.Program.(fakeProgram)
 	p.allowance = 5 * time.Second
 	p.path = filepath.Join(dir, "bench") // proctrack/linuxproc finds no process with a space in its name
-	if err := executable.Write(p.path, clusterText); err != nil {
+	if err := testutil.WriteExecutable(p.path, clusterText); err != nil {
 		t.Fatal(err)
 	}
 	b.opt.Program, b.opt.Launcher, b.opt.LaunchTime = clusterProgram{p}, srun(t, "pmi2"), 4*time.Second
@@ -190,7 +187,7 @@ func (b bench) openGate() {
 
 // queued waits until the job of a number is in the queue and returns its ID.
 func (b bench) queued(number int) string {
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
 		if id := b.Run("squeue", "-h", "-n", b.name(number), "-o%i"); id != "" {
 			return id
 		}
@@ -504,7 +501,7 @@ func TestSlurmTakenUp(t *testing.T) {
 func TestSlurmWorldsOfOne(t *testing.T) {
 	c := startCluster(t, 2)
 	if _, err := exec.LookPath("mpiexec.hydra"); err != nil {
-		need.MPI.Missing(t, "%v: needs apt-get install mpich libmpich-dev", err)
+		testutil.NeedMPI.Missing(t, "%v: needs apt-get install mpich libmpich-dev", err)
 	}
 	built, err := csource.Build(t.Context(), csource.Bench, "mpicc.mpich", filepath.Join(t.TempDir(), "native"))
 	if err != nil {
@@ -566,7 +563,7 @@ func TestSlurmSlow(t *testing.T) {
 		}, "completed, completed"},
 		{"IDs begin again", func(b bench, id string) {
 			b.StopController()
-			b.StartControllerAnew()
+			b.StartEmptyController()
 			b.Run("sbatch", "-N2", "-o/dev/null", "--wrap", "sleep 5") // of somebody else, under the ID of the first
 			if got := b.Run("squeue", "-h", "-j", id, "-o%j"); got != "wrap" {
 				b.t.Errorf("job %s is now %q", id, got)
@@ -605,7 +602,7 @@ func TestSlurmSlow(t *testing.T) {
 // gone waits until a job does not run any more.
 func (b bench) gone(id string) {
 	state := ""
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(200 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(200 * time.Millisecond) {
 		if state = b.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); state != "RUNNING" && state != "COMPLETING" {
 			return
 		}

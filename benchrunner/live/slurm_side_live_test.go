@@ -16,7 +16,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 )
 
 // sideBench is a bench whose starts measure one case each, side by side.
@@ -173,7 +173,7 @@ func TestSlurmSideTakenUp(t *testing.T) {
 // On switches of four nodes one start runs on each, wherever it could be.
 func TestSlurmSideSwitches(t *testing.T) {
 	const topology = "SwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\nSwitchName=top Switches=leaf[1-2]\n"
-	c := cluster{slurmtest.Start(t, slurmtest.Options{Nodes: 8, Topology: topology})}
+	c := cluster{testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: topology})}
 	t.Setenv("SLURM_CONF", c.Conf)
 	b := sideBench(t, c, live.ParallelSwitch)
 	log := b.run(batchOf(at(3, 1, "long"), at(4, 2, "long"), at(3, 3, "long"), at(8, 4, "a"), at(4, 5, "long")), nil)

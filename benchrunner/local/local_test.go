@@ -15,7 +15,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/local"
 	"tutti/coll"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 )
 
 var ctx = context.Background()
@@ -66,7 +66,7 @@ func over(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submissio
 		if st.Phase == benchrunner.JobOver {
 			return st
 		}
-		if time.Since(began) > patience.Long {
+		if time.Since(began) > testutil.HangTimeout {
 			t.Fatalf("job %s does not end: %+v", id, st)
 		}
 	}
@@ -212,7 +212,7 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 		return strings.Fields(string(text))
 	}
 	for began := time.Now(); len(pids()) < 3; time.Sleep(time.Millisecond) {
-		if time.Since(began) > patience.Long {
+		if time.Since(began) > testutil.HangTimeout {
 			t.Fatalf("only %v began", pids())
 		}
 	}

@@ -20,8 +20,7 @@ import (
 	"tutti/benchrunner/native"
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/internal/test/need"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -94,7 +93,7 @@ func (s *site) program(t *testing.T) string {
 	case errors.Is(err, csource.ErrCompiler):
 		t.Fatal(err)
 	}
-	need.MPI.Missing(t, "%v: needs apt-get install %s", err, s.install)
+	testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, s.install)
 	return ""
 }
 
@@ -108,7 +107,7 @@ func quick(path string) native.Options {
 // launch runs a command as rank n times and returns what it left.
 func (s *site) launch(t *testing.T, n int, environ []string, args ...string) benchrunner.Output {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.launcher, append([]string{"-n", strconv.Itoa(n)}, args...)...)
 	cmd.Env = append(append(os.Environ(), s.environ...), environ...)

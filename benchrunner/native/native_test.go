@@ -9,7 +9,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/native"
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -92,7 +92,7 @@ func TestGroup(t *testing.T) {
 		}
 		got.WriteString("\n")
 	}
-	golden.Check(t, "groups.txt", []byte(got.String()))
+	testutil.CheckGolden(t, "groups.txt", []byte(got.String()))
 }
 
 func TestCommand(t *testing.T) {
@@ -111,7 +111,7 @@ func TestCommand(t *testing.T) {
 	if got, want := fmt.Sprint(cmd.Args, cmd.Env), "[/opt/tutti-native /run/a b/native.plan] [{FALLBACK error []}]"; got != want {
 		t.Errorf("Command = %s, want %s", got, want)
 	}
-	golden.Check(t, "native.plan", cmd.Files["native.plan"])
+	testutil.CheckGolden(t, "native.plan", cmd.Files["native.plan"])
 	if got, want := p.Allowance(s), 41500*time.Millisecond; got != want { // 10 + 3·0.5 + 15 and 15 for a slow one
 		t.Errorf("Allowance = %v, want %v", got, want)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 const (
@@ -215,7 +215,7 @@ func TestReadRecorded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, name+".json", append(got, '\n'))
+			testutil.CheckGolden(t, name+".json", append(got, '\n'))
 		})
 	}
 }

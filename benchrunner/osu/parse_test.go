@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tutti/benchrunner"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 // render writes all that a listing holds.
@@ -49,7 +49,7 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				got = "error: " + err.Error() + "\n"
 			}
-			golden.Check(t, strings.TrimSuffix(filepath.Base(name), ".txt")+".golden", []byte(got))
+			testutil.CheckGolden(t, strings.TrimSuffix(filepath.Base(name), ".txt")+".golden", []byte(got))
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 )
 
 // repeated is recorded data with five repetitions of each candidate; number k takes 1 + k/10

@@ -10,8 +10,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/coll"
-	"tutti/internal/test/runnertest"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/runnertest"
+	"tutti/internal/testutil/synthetic"
 )
 
 func points() []coll.Point {

@@ -14,7 +14,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -81,7 +81,7 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				got = "error: " + err.Error() + "\n"
 			}
-			golden.Check(t, strings.TrimSuffix(filepath.Base(name), ".txt")+".golden", []byte(got))
+			testutil.CheckGolden(t, strings.TrimSuffix(filepath.Base(name), ".txt")+".golden", []byte(got))
 		})
 	}
 }

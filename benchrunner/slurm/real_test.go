@@ -15,8 +15,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/test/patience"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 )
 
 // long adds the cases that take minutes.
@@ -26,9 +25,9 @@ var long = flag.Bool("long", false, "also run the cases against Slurm that take 
 const conf = "MessageTimeout=2"
 
 // start brings a cluster up and makes a scheduler for it.
-func start(t *testing.T, nodes int, lines string, o Options) (*slurmtest.Cluster, *Scheduler) {
+func start(t *testing.T, nodes int, lines string, o Options) (*testutil.SlurmCluster, *Scheduler) {
 	t.Helper()
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: nodes, Conf: lines})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: lines})
 	t.Setenv("SLURM_CONF", c.Conf)
 	s, err := New(o)
 	if err != nil {
@@ -50,7 +49,7 @@ func submit(t *testing.T, s *Scheduler, sub benchrunner.Submission) string {
 func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, done func(benchrunner.Status) bool) benchrunner.Status {
 	t.Helper()
 	var last benchrunner.Status
-	for begin := time.Now(); time.Since(begin) < patience.Long; time.Sleep(100 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < testutil.HangTimeout; time.Sleep(100 * time.Millisecond) {
 		all, err := s.Status(t.Context(), map[string]benchrunner.Submission{id: sub})
 		if err != nil {
 			t.Fatalf("Status: %v", err)
@@ -63,7 +62,7 @@ func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, do
 			return last
 		}
 	}
-	t.Fatalf("job %s (%s) is still %+v after %v", id, sub.Name, last, patience.Long)
+	t.Fatalf("job %s (%s) is still %+v after %v", id, sub.Name, last, testutil.HangTimeout)
 	return last
 }
 
@@ -71,7 +70,7 @@ func over(st benchrunner.Status) bool    { return st.Phase == benchrunner.JobOve
 func running(st benchrunner.Status) bool { return st.Phase == benchrunner.JobRunning }
 
 // named returns the ids of the jobs that Slurm knows by the name.
-func named(c *slurmtest.Cluster, name string) []string {
+func named(c *testutil.SlurmCluster, name string) []string {
 	return strings.Fields(c.Run("squeue", "-h", "-tall", "-n", name, "-o%i"))
 }
 
@@ -151,7 +150,7 @@ func wantOutput(t *testing.T, sub benchrunner.Submission, id string) {
 
 // failures are what ends badly, or is refused, on one cluster of three nodes.
 type failures struct {
-	*slurmtest.Cluster
+	*testutil.SlurmCluster
 	s *Scheduler
 }
 
@@ -416,7 +415,7 @@ func TestSlurmForgets(t *testing.T) {
 	await(t, s, id, sub, over)
 	jobs := map[string]benchrunner.Submission{id: sub}
 	for begin := time.Now(); len(named(c, sub.Name)) > 0; time.Sleep(200 * time.Millisecond) {
-		if time.Since(begin) > patience.Long {
+		if time.Since(begin) > testutil.HangTimeout {
 			t.Fatal("the job is not purged")
 		}
 	}
@@ -428,7 +427,7 @@ func TestSlurmForgets(t *testing.T) {
 	}
 
 	c.StopController()
-	c.StartControllerAnew()
+	c.StartEmptyController()
 	other := job(t, "new", "sleep 100")
 	newID := submit(t, s, other)
 	if newID != id {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tutti/campaign/assembly"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // BenchmarkNew makes the problems of recorded data: 8271 rows for two libraries.

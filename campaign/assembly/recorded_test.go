@@ -19,7 +19,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // equalAlgorithms lets differences be of algorithms, which have no exported fields.

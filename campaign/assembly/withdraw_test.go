@@ -8,7 +8,7 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 

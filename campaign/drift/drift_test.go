@@ -15,7 +15,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/drift"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 

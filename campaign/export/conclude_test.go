@@ -11,7 +11,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/selection"
 	"tutti/verify"

@@ -10,7 +10,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/metrics"
 	"tutti/report"
 )

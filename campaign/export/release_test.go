@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // What cannot be written for is refused in the words of the flag.

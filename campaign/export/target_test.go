@@ -13,7 +13,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/selection"

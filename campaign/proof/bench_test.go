@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tutti/campaign/proof"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 

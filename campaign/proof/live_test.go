@@ -10,7 +10,7 @@ import (
 
 	"tutti/campaign/proof"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/verify"
 )
 

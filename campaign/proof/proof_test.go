@@ -15,7 +15,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/campaign/proof"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/report"
 	"tutti/verify"

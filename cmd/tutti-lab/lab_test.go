@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // mustRun runs a command line that must end with the exit code.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // onlineArgs replays the application of calls of 64 KiB.

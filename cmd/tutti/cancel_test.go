@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 

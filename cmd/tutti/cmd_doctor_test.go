@@ -12,7 +12,7 @@ import (
 
 	"tutti/doctor"
 	"tutti/internal/config"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // The helper tutti gives no environment: nothing is on the PATH.

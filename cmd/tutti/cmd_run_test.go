@@ -10,8 +10,8 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/mpi/libtutti"
 )
 
@@ -80,8 +80,8 @@ func TestRun(t *testing.T) {
 
 // TestLiveRun: the trace of an application is what a campaign is tuned for.
 func TestLiveRun(t *testing.T) {
-	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	program := mpitest.BuildProgram(t, tc, test.Calls)
+	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	program := testutil.BuildProgram(t, tc, test.Calls)
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	library, trace := filepath.Join(dir, csource.Runtime.Name), filepath.Join(dir, "app.csv")

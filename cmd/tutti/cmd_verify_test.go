@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // bcastCampaign tunes bcast for Open MPI and MPICH on a part of the recorded data

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestDamagedJournal puts a byte that no JSON has anywhere into the journal: the

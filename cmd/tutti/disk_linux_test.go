@@ -9,15 +9,15 @@ import (
 	"syscall"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/smalldisk"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestFullDisk fills the disk while measuring and, with ever more room, while the
 // results are written; when there is enough the campaign ends as if nothing had
 // been.
 func TestFullDisk(t *testing.T) {
-	disk := smalldisk.Mount(t, "48k")
+	disk := testutil.MountSmallDisk(t, "48k")
 	if disk == "" {
 		return
 	}
@@ -37,7 +37,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	measured := 0 // runs that came as far as the results
 	for size := 64; ; size += 32 {
-		smalldisk.Remount(t, disk, 0, fmt.Sprintf("size=%dk", size))
+		testutil.RemountSmallDisk(t, disk, 0, fmt.Sprintf("size=%dk", size))
 		code, stdout, stderr := tutti("resume", out)
 		if code == codeDone {
 			break
@@ -59,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestReadOnlyFolder(t *testing.T) {
-	disk := smalldisk.Mount(t, "16m")
+	disk := testutil.MountSmallDisk(t, "16m")
 	if disk == "" {
 		return
 	}
@@ -67,7 +67,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	campaigntest.Small(t, dir)
 	file, out := filepath.Join(dir, "small.yaml"), filepath.Join(disk, "out")
 	mustTutti(t, codeDone, "tune", "-c", file, "--results", out)
-	smalldisk.Remount(t, disk, syscall.MS_RDONLY, "")
+	testutil.RemountSmallDisk(t, disk, syscall.MS_RDONLY, "")
 	for _, args := range [][]string{
 		{"tune", "-c", file, "--results", filepath.Join(disk, "other")},
 		{"resume", out}, {"hpo", out}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},

@@ -13,8 +13,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"tutti/campaign/assembly"
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestLiveScripts runs command lines on fake campaigns.
@@ -65,7 +65,7 @@ func TestDryRun(t *testing.T) {
 	file := filepath.Join(dir, "small.yaml")
 	before := everything(t, dir)
 	stdout, stderr := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts")
-	golden.Check(t, filepath.Join("live", "dry-run.golden"), []byte(brief(strings.ReplaceAll(stdout, dir, "/DIR"))))
+	testutil.CheckGolden(t, filepath.Join("live", "dry-run.golden"), []byte(brief(strings.ReplaceAll(stdout, dir, "/DIR"))))
 	if stderr != "" {
 		t.Errorf("stderr %q", stderr)
 	}

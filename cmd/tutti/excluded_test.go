@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestExcludedInTheReport looks for the candidates that were given up: each is told

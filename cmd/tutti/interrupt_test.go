@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"tutti/campaign/export"
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // finalFiles are those a campaign must end with byte for byte, whatever happened
@@ -76,7 +76,7 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	deadline := time.After(patience.Long)
+	deadline := time.After(testutil.HangTimeout)
 	for sent := false; ; {
 		select {
 		case err := <-ended:

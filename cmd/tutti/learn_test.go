@@ -14,7 +14,7 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/mpi/libtutti"
 	"tutti/service"
@@ -277,13 +277,13 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 
 // TestLiveLearn: jobs leave what the next table is made of, 50 at once, too.
 func TestLiveLearn(t *testing.T) {
-	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	loop := mpitest.BuildProgram(t, tc, test.Loop)
-	library := mpitest.BuildProgram(t, tc, csource.Runtime)
+	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	loop := testutil.BuildProgram(t, tc, test.Loop)
+	library := testutil.BuildProgram(t, tc, csource.Runtime)
 	folder := filepath.Join(t.TempDir(), "learned")
 	updated(t, folder)
 
-	t.Setenv("LD_PRELOAD", mpitest.BuildProgram(t, tc, test.Yield))
+	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, test.Yield))
 	code, stdout, stderr := runInside(t, "run", "--library", library, "--learn", folder, "--", tc.Launcher, "-n", "2", loop, "300")
 	if code != codeDone || !strings.Contains(stdout, "right 1500") || stderr != "" {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)

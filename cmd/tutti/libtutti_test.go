@@ -9,8 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
 	"tutti/mpi/libtutti"
 )
 
@@ -18,12 +17,12 @@ import (
 // application with what was written, and has it verified.
 func TestLocalLibtutti(t *testing.T) {
 	dir := t.TempDir()
-	tools := mpitest.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install}
+	tools := testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install}
 	launcher, err := exec.LookPath(tools.Launcher)
 	if err != nil {
-		need.MPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
+		testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
 	}
-	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", mpitest.BuildProgram(t, tools, test.Yield), "LAUNCHER", launcher)
+	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, test.Yield), "LAUNCHER", launcher)
 	mustEnd(t, dir, []exitCode{codeDone}, "runtime", "build", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
 	mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
 	own := 0
@@ -41,9 +40,9 @@ func TestLocalLibtutti(t *testing.T) {
 	verifyTable(t, dir)
 
 	mustTutti(t, codeDone, "export", filepath.Join(dir, "out"), "--dir", filepath.Join(dir, "tuned"))
-	program := mpitest.Build(t, tools)
-	said := mpitest.Run(t, nil, "bash", "-euc", `. "$1/libtutti.env"; exec mpiexec.hydra -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), program)
-	mpitest.Right(t, said)
+	program := testutil.BuildCollectives(t, tools)
+	said := testutil.RunProgram(t, nil, "bash", "-euc", `. "$1/libtutti.env"; exec mpiexec.hydra -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), program)
+	testutil.CheckAllRight(t, said)
 	if strings.Contains(said, "tutti:") {
 		t.Errorf("the library complains:\n%s", said)
 	}

@@ -15,10 +15,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/need"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/mpi/libraries"
 	"tutti/report"
@@ -314,7 +312,7 @@ func processesIn(t *testing.T, dir string) []string {
 func quiet(t *testing.T, dir string) {
 	t.Helper()
 	var left []string
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(10 * time.Millisecond) {
 		if left = processesIn(t, dir); len(left) == 0 {
 			return
 		}
@@ -344,7 +342,7 @@ func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string)
 		err = exec.Command(s.compiler, "-fsyntax-only", "-include", "mpi.h", "-x", "c", os.DevNull).Run()
 	}
 	if err != nil {
-		need.MPI.Missing(t, "%s, %s: %v: needs apt-get install %s", s.launcher, s.compiler, err, s.install)
+		testutil.NeedMPI.Missing(t, "%s, %s: %v: needs apt-get install %s", s.launcher, s.compiler, err, s.install)
 	}
 	// The helper tutti gives no environment; a compiler needs one.
 	built, output := process(t, dir, "native", "build", "--mpicc", s.compiler, "-o", "native")
@@ -457,9 +455,9 @@ func TestLocalOpenMPI(t *testing.T) {
 	l.checkReport(t, out)
 
 	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "tuned"))
-	prog := mpitest.Build(t, mpitest.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install})
-	loaded := mpitest.Run(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), prog)
-	mpitest.Right(t, loaded)
+	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install})
+	loaded := testutil.RunProgram(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), prog)
+	testutil.CheckAllRight(t, loaded)
 	if strings.Contains(loaded, "openmpi.rules") {
 		t.Errorf("Open MPI complains of its rules:\n%s", loaded)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/report"
 
 	"github.com/rogpeppe/go-internal/testscript"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestNoStart: a campaign whose programs do not start ends after one job, without a

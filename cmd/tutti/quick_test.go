@@ -12,7 +12,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/doctor"
 	"tutti/internal/config"
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
@@ -92,7 +92,7 @@ func TestChoose(t *testing.T) {
 func TestLiveQuick(t *testing.T) {
 	dir := t.TempDir()
 	if code, out := mustEnd(t, dir, []exitCode{codeDone, codeNotReady}, "quick", "q", "--dry-run"); code == codeNotReady {
-		need.MPI.Missing(t, "%s: needs apt-get install mpich libmpich-dev", out)
+		testutil.NeedMPI.Missing(t, "%s: needs apt-get install mpich libmpich-dev", out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "q")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a dry run leaves a folder: %v", err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/report"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestRecordedWarning: a row that cannot be used is told on the terminal and in the

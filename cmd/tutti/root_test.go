@@ -14,7 +14,7 @@ import (
 
 	"tutti/campaign"
 	"tutti/internal/config"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 

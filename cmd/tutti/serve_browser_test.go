@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/service"
@@ -172,18 +172,18 @@ func replayFiles(t *testing.T, ctx context.Context) {
 // collectives.
 func loadFile(t *testing.T, file []byte) {
 	t.Run("library", func(t *testing.T) {
-		prog := mpitest.Build(t, mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
+		prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
 		path := filepath.Join(t.TempDir(), "mpich.json")
 		if err := os.WriteFile(path, file, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
-		mpitest.Right(t, mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
+		testutil.CheckAllRight(t, testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
 		// That the library read it is seen when it is no tree at all.
 		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if out := mpitest.Run(t, env, "mpirun.mpich", "-n", "2", prog, "check", "64"); mpitest.AllRight(out) {
+		if out := testutil.RunProgram(t, env, "mpirun.mpich", "-n", "2", prog, "check", "64"); testutil.AllRight(out) {
 			t.Errorf("the library runs with a file that is no tree, so it did not read the other:\n%s", out)
 		}
 	})

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/service"
 )
 
@@ -93,7 +93,7 @@ func serve(t *testing.T, dir string) *served {
 
 func (s *served) await(what string, holds func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(patience.Long); !holds(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testutil.HangTimeout); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("waited too long until %s\n%s", what, s.log.String())
 		}

@@ -14,26 +14,24 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/patience"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
 // startSlurm brings a cluster up that every tutti of the test talks to.
-func startSlurm(t *testing.T, nodes int) *slurmtest.Cluster {
+func startSlurm(t *testing.T, nodes int) *testutil.SlurmCluster {
 	t.Helper()
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: nodes})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes})
 	t.Setenv("SLURM_CONF", c.Conf)
 	return c
 }
 
 // noneLeft waits until no job is in the queue: tutti may know of its end before Slurm.
-func noneLeft(t *testing.T, c *slurmtest.Cluster) {
+func noneLeft(t *testing.T, c *testutil.SlurmCluster) {
 	t.Helper()
 	left := ""
-	for began := time.Now(); time.Since(began) < patience.Long; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(100 * time.Millisecond) {
 		if left = c.Run("squeue", "-h", "-o%j %T"); left == "" {
 			return
 		}
@@ -43,7 +41,7 @@ func noneLeft(t *testing.T, c *slurmtest.Cluster) {
 
 // checkQueue checks that Slurm was given each job of the journal once, and that these
 // and no others have run.
-func (l liveRun) checkQueue(t *testing.T, c *slurmtest.Cluster, out string) {
+func (l liveRun) checkQueue(t *testing.T, c *testutil.SlurmCluster, out string) {
 	t.Helper()
 	contents, err := journal.Read(out)
 	if err != nil {
@@ -105,9 +103,9 @@ func TestSlurmMPICH(t *testing.T) {
 	}
 
 	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "tuned"))
-	prog := mpitest.Build(t, mpitest.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install})
+	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install})
 	loaded := c.Shell(fmt.Sprintf(". '%s/tuned/mpich.env'; LD_PRELOAD=%s srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2 %s check 64", dir, c.Shim(), prog))
-	mpitest.Right(t, loaded)
+	testutil.CheckAllRight(t, loaded)
 
 	verifyInTime(t, dir, "mpich", "15s")
 	noneLeft(t, c)
@@ -138,7 +136,7 @@ func TestSlurm(t *testing.T) {
 	undisturbed := ""
 	for _, tc := range []struct {
 		name string
-		run  func(t *testing.T, c *slurmtest.Cluster, dir string)
+		run  func(t *testing.T, c *testutil.SlurmCluster, dir string)
 	}{
 		{"rejected", slurmRejects},
 		{"killed", slurmKilled},
@@ -167,7 +165,7 @@ func TestSlurm(t *testing.T) {
 }
 
 // slurmEnded is the end of a campaign of which every job ran to its end.
-func slurmEnded(t *testing.T, c *slurmtest.Cluster, dir string) {
+func slurmEnded(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	t.Helper()
 	out := filepath.Join(dir, "out")
 	l := checkJournal(t, out)
@@ -178,7 +176,7 @@ func slurmEnded(t *testing.T, c *slurmtest.Cluster, dir string) {
 
 // slurmRejects asks for what Slurm never grants: it says so at once, in its own words,
 // and nothing is left that keeps a corrected campaign from beginning.
-func slurmRejects(t *testing.T, c *slurmtest.Cluster, dir string) {
+func slurmRejects(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	file := filepath.Join(dir, "small.yaml")
 	for _, tc := range []struct{ set, want string }{
 		{"slurm.partition=nosuch", "Partition nosuch not found"},
@@ -191,7 +189,7 @@ func slurmRejects(t *testing.T, c *slurmtest.Cluster, dir string) {
 			if !strings.Contains(stderr, tc.want) || strings.Contains(stderr, "resume") {
 				t.Errorf("%s: stderr %q, want %q", tc.set, stderr, tc.want)
 			}
-			if took := time.Since(began); took > patience.Long {
+			if took := time.Since(began); took > testutil.HangTimeout {
 				t.Errorf("%s: it took %v", tc.set, took)
 			}
 			if left, err := os.ReadDir(filepath.Join(dir, "out")); err == nil && len(left) > 0 {
@@ -208,7 +206,7 @@ func slurmRejects(t *testing.T, c *slurmtest.Cluster, dir string) {
 
 // slurmKilled kills tutti when its first job was taken, when a job has ended, and in
 // the middle of everything: nothing is submitted twice.
-func slurmKilled(t *testing.T, c *slurmtest.Cluster, dir string) {
+func slurmKilled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.1")
 	for i, holds := range []func() bool{
@@ -228,7 +226,7 @@ func slurmKilled(t *testing.T, c *slurmtest.Cluster, dir string) {
 
 // slurmCancelled interrupts a campaign, which leaves its jobs where they are, cancels
 // them, and goes on.
-func slurmCancelled(t *testing.T, c *slurmtest.Cluster, dir string) {
+func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.5")
 	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
@@ -262,14 +260,14 @@ func slurmCancelled(t *testing.T, c *slurmtest.Cluster, dir string) {
 }
 
 // slurmTwo runs two campaigns at once, and tries a third tutti on one of them.
-func slurmTwo(t *testing.T, c *slurmtest.Cluster, dir string) {
+func slurmTwo(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	other := t.TempDir()
 	campaigntest.Fake(t, other, "slurm")
 	out := filepath.Join(dir, "out")
 	first, firstSaid := process(t, dir, "tune", "-c", "small.yaml")
 	second, secondSaid := process(t, other, "tune", "-c", "small.yaml")
 	for began := time.Now(); len(openOf(t, out, coll.JobSubmitted)) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > patience.Long {
+		if time.Since(began) > testutil.HangTimeout {
 			t.Fatalf("nothing is submitted\n%s", firstSaid)
 		}
 	}
@@ -291,7 +289,7 @@ func slurmTwo(t *testing.T, c *slurmtest.Cluster, dir string) {
 }
 
 // slurmStopped stops the controller for a quarter of a minute while jobs run.
-func slurmStopped(t *testing.T, c *slurmtest.Cluster, dir string) {
+func slurmStopped(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.2")
 	stopped := false
@@ -318,7 +316,7 @@ func slurmStopped(t *testing.T, c *slurmtest.Cluster, dir string) {
 			c.StartController()
 			fakePace(t, dir, "")
 		}
-		if time.Since(began) > patience.Long {
+		if time.Since(began) > testutil.HangTimeout {
 			_ = cmd.Process.Kill()
 			t.Fatalf("the campaign does not end\n%s", output)
 		}

@@ -12,8 +12,7 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -23,12 +22,12 @@ const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\
 
 // networkCampaign writes the campaign of such a cluster and returns its folder; env is of
 // test.Distance.
-func networkCampaign(t *testing.T, c *slurmtest.Cluster, kind string, env ...string) string {
+func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	chain := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	chain := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	for _, p := range []csource.Program{csource.Bench, test.Distance} {
-		binary := readFile(t, mpitest.BuildProgram(t, chain, p))
+		binary := readFile(t, testutil.BuildProgram(t, chain, p))
 		if err := os.WriteFile(filepath.Join(dir, p.Name), binary, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +53,7 @@ benchmark: {program: native, slice: 50ms, max_samples: 100}
 // TestSlurmTopology measures a cluster, finds the line of its topology.conf that is
 // wrong, and hands the right one to a campaign.
 func TestSlurmTopology(t *testing.T) {
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: 8, Topology: wired})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: wired})
 	t.Setenv("SLURM_CONF", c.Conf)
 	dir := networkCampaign(t, c, "slurm", "DISTANCE_TIMES=6")
 	done := []exitCode{codeDone}
@@ -132,7 +131,7 @@ func checkPlaced(t *testing.T, dir string, order coll.Order) {
 
 // TestSlurmNetwork finds the one slow node of a cluster.
 func TestSlurmNetwork(t *testing.T) {
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: 8})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8})
 	t.Setenv("SLURM_CONF", c.Conf)
 	dir := networkCampaign(t, c, "slurm", "DISTANCE_SLOW=6", "DISTANCE_TIMES=4")
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "DISTANCE_LEAF=4", "DISTANCE_LEAF=8", 1)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/campaigntest"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
 )
 
 func TestWaits(t *testing.T) {
@@ -48,7 +48,7 @@ func TestWaitIsTold(t *testing.T) {
 		cmd, output := process(t, dir, append([]string{"tune", "-c", file, "--set", "slurm.bin=" + bin}, args...)...)
 		began := time.Now()
 		endWhen(t, cmd, os.Interrupt, func() bool { return strings.Contains(output.String(), "waiting for Slurm: ") })
-		if took := time.Since(began); took > patience.Long || !strings.Contains(output.String(), "Unable to contact slurm controller") {
+		if took := time.Since(began); took > testutil.HangTimeout || !strings.Contains(output.String(), "Unable to contact slurm controller") {
 			t.Errorf("%q: after %v:\n%s", args, took, output)
 		}
 	}

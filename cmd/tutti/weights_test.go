@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/campaign/export"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 )
 
 // TestTrace tunes for an application that calls allreduce with one size only: where

@@ -17,7 +17,7 @@ var tiers = []struct {
 	{"applications", []string{
 		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "online", "report", "service", "verify",
 	}},
-	{"test helpers", []string{"internal/test"}},
+	{"test helpers", []string{"internal/testutil"}},
 }
 
 // reserved names what few packages may import. A pattern ending in ... stands for
@@ -33,8 +33,8 @@ var reserved = []struct {
 	{pattern: "tutti/mpi/intel", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/mvapich", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
-	{pattern: "tutti/csource/test", importers: []string{"internal/test"}, tests: true},
-	{pattern: "tutti/internal/test/...", importers: []string{"internal/test"}, tests: true},
+	{pattern: "tutti/csource/test", importers: []string{"internal/testutil"}, tests: true},
+	{pattern: "tutti/internal/testutil...", importers: []string{"internal/testutil"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again
 	{pattern: "github.com/c-bata/...", importers: []string{"hpo"}},

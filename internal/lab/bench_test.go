@@ -7,7 +7,7 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"

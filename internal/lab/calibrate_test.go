@@ -7,7 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/metrics"
 )
 

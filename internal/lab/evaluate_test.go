@@ -17,8 +17,8 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/synthetic"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -518,7 +518,7 @@ func TestText(t *testing.T) {
 	if err := lab.WriteText(&b, made()); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "text.golden", b.Bytes())
+	testutil.CheckGolden(t, "text.golden", b.Bytes())
 }
 
 func TestCurve(t *testing.T) {
@@ -526,5 +526,5 @@ func TestCurve(t *testing.T) {
 	if err := lab.WriteCurve(&b, made()); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "curve.golden", b.Bytes())
+	testutil.CheckGolden(t, "curve.golden", b.Bytes())
 }

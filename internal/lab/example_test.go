@@ -7,7 +7,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 )
 
 // Two strategies on a machine whose best algorithm is known.

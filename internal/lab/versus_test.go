@@ -14,7 +14,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 )
 
 // rivals are outcomes of two seeds of three strategies on two sets; the second set
@@ -60,7 +60,7 @@ func TestVersus(t *testing.T) {
 	if err := v.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "versus.golden", text.Bytes())
+	testutil.CheckGolden(t, "versus.golden", text.Bytes())
 	if _, err := json.Marshal(v); err != nil {
 		t.Error(err)
 	}

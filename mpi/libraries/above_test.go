@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"

@@ -13,7 +13,7 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"
@@ -23,11 +23,11 @@ import (
 // below are the MPI libraries that the library inside applications is tried above.
 var below = []struct {
 	release string
-	tools   mpitest.Toolchain
+	tools   testutil.Toolchain
 	env     []string
 }{
-	{"1+mpich-4.0.2", mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
-	{"1+openmpi-4.1.4", mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
+	{"1+mpich-4.0.2", testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
+	{"1+openmpi-4.1.4", testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
 		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
 	}},
@@ -163,12 +163,12 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	end := first + number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
-			preload := []string{mpitest.BuildProgram(t, b.tools, library), mpitest.BuildProgram(t, b.tools, test.Objects)}
+			preload := []string{testutil.BuildProgram(t, b.tools, library), testutil.BuildProgram(t, b.tools, test.Objects)}
 			if b.tools.Compiler == "mpicc.mpich" {
-				preload = append(preload, mpitest.BuildProgram(t, b.tools, test.Yield))
+				preload = append(preload, testutil.BuildProgram(t, b.tools, test.Yield))
 			}
 			env := append([]string{"LD_PRELOAD=" + strings.Join(preload, " ")}, b.env...)
-			program := mpitest.BuildProgram(t, b.tools, test.Fuzz)
+			program := testutil.BuildProgram(t, b.tools, test.Fuzz)
 			calls := 0
 			for seed := first; seed < end; seed++ {
 				said, n := fuzz(t, b.release, b.tools.Launcher, program, env, seed, steps, exploring...)
@@ -200,7 +200,7 @@ func fuzz(t *testing.T, release, launcher, program string, env []string, seed, s
 		env = append(env, "TUTTI_LEARN="+dir, "TUTTI_OVER=1e6", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
 		env = append(env, exploring...)
 	}
-	said := mpitest.Run(t, env, launcher, "-n", fmt.Sprint(2+seed%3), program, fmt.Sprint(seed), fmt.Sprint(steps))
+	said := testutil.RunProgram(t, env, launcher, "-n", fmt.Sprint(2+seed%3), program, fmt.Sprint(seed), fmt.Sprint(steps))
 	var n int
 	_, after, _ := strings.Cut("\n"+said, "\nright ")
 	if _, err := fmt.Sscan(after, &n); err != nil || strings.Contains(said, "tutti:") {
@@ -218,11 +218,11 @@ func TestLiveSanitized(t *testing.T) {
 	steps, tables := number(t, "FUZZ_STEPS", 100), number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
-			mpitest.BuildProgram(t, b.tools, csource.Pair) // skips where the library is missing
+			testutil.BuildProgram(t, b.tools, csource.Pair) // skips where the library is missing
 			dir := t.TempDir()
 			libs := []string{sanitized(t, b.tools.Compiler, dir, csource.Runtime)}
 			if b.tools.Compiler == "mpicc.mpich" {
-				libs = append(libs, mpitest.BuildProgram(t, b.tools, test.Yield))
+				libs = append(libs, testutil.BuildProgram(t, b.tools, test.Yield))
 			}
 			program := sanitized(t, b.tools.Compiler, dir, test.Fuzz, libs...)
 			quiet := filepath.Join(dir, "quiet")

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 )
 
@@ -102,7 +102,7 @@ func sample(t testing.TB) Table {
 func TestGolden(t *testing.T) {
 	table := sample(t)
 	text := table.Bytes("of the tests")
-	golden.Check(t, "tutti.table", text)
+	testutil.CheckGolden(t, "tutti.table", text)
 	back, err := Parse(text)
 	if err != nil {
 		t.Fatal(err)

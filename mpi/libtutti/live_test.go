@@ -12,14 +12,14 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 )
 
 // reader builds the program that reads tables with the library's own files.
 func reader(t *testing.T) string {
 	t.Helper()
-	return mpitest.BuildWithRuntime(t, "select", "-fsanitize=address,undefined")
+	return testutil.BuildWithRuntime(t, "select", "-fsanitize=address,undefined")
 }
 
 // answers gives statements to the program and returns its lines.

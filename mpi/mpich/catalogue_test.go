@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 )
 

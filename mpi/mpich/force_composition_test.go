@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/mpilibrarytest"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/csel"
 )
@@ -95,7 +95,7 @@ func functions(t *testing.T) []string {
 // ranks of 2 simulated nodes. Rank 0 is the first rank of its node, rank 1
 // is not; the library deals the ranks out in blocks.
 func TestLiveCompositions(t *testing.T) {
-	prog := mpitest.BuildTraced(t, functions(t))
+	prog := testutil.BuildTraced(t, functions(t))
 	cat := release(t, "4.0.2")
 	tests := []struct {
 		collective  coll.Collective
@@ -125,15 +125,15 @@ func TestLiveCompositions(t *testing.T) {
 			continue
 		}
 		env := append(settings(t, f.Env), "MPIR_CVAR_NUM_CLIQUES=2", "MPIR_CVAR_CLIQUES_BY_BLOCK=1")
-		out := mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "call", fmt.Sprint(tc.bytes), string(tc.collective))
+		out := testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "call", fmt.Sprint(tc.bytes), string(tc.collective))
 		for rank, want := range []string{tc.first, tc.next} {
-			got := strings.Join(mpitest.Ran(out, rank), " ")
+			got := strings.Join(testutil.EnteredFunctions(out, rank), " ")
 			got = strings.NewReplacer("MPIR_", "", "_intra", "").Replace(got)
 			if got != want {
 				t.Errorf("%v: rank %d ran %s, want %s", c, rank, got, want)
 			}
 		}
-		if !mpitest.AllRight(out) {
+		if !testutil.AllRight(out) {
 			t.Errorf("%v: not right:\n%s", c, out)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"tutti/coll"
 	"tutti/csource/test"
-	"tutti/internal/test/mpilibrarytest"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 )
 
@@ -33,7 +33,7 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 // TestLiveNumbers: the names of the environment and the numbers of the control
 // variables mean the same to the library, and all the variables exist as integers.
 func TestLiveNumbers(t *testing.T) {
-	prog := mpitest.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, test.Forced)
 	cat := installed(t, prog).cat
 	for _, c := range flat(t, cat) {
 		if c.Algorithm.IsDefault() {
@@ -44,7 +44,7 @@ func TestLiveNumbers(t *testing.T) {
 		for _, s := range f.Switches {
 			args = append(args, s.Name)
 		}
-		got := strings.Fields(mpitest.Run(t, mpilibrarytest.Vars(f.Env), prog, args...))
+		got := strings.Fields(testutil.RunProgram(t, mpilibrarytest.Vars(f.Env), prog, args...))
 		if d := cmp.Diff(mpilibrarytest.Switches(f.Switches), got); d != "" {
 			t.Errorf("%v (-switches +library):\n%s", c, d)
 		}
@@ -55,13 +55,13 @@ func TestLiveNumbers(t *testing.T) {
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)
-	return mpitest.Run(t, env, "mpiexec.hydra", append([]string{"-n", "4", prog}, args...)...)
+	return testutil.RunProgram(t, env, "mpiexec.hydra", append([]string{"-n", "4", prog}, args...)...)
 }
 
 // TestLiveSwitch: inside one start each group of switches makes the library run its
 // algorithm, and the default is the device's choice again, seen in error stacks.
 func TestLiveSwitch(t *testing.T) {
-	prog := mpitest.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, test.Forced)
 	cat := installed(t, prog).cat
 	names := []string{"library_default", "scatter_ring_allgather", "smp", "library_default", "binomial", "scatter_recursive_doubling_allgather", "library_default"}
 	var candidates []coll.Candidate
@@ -93,7 +93,7 @@ func TestLiveSwitch(t *testing.T) {
 // TestLiveRuns: all candidates of a collective run one after another inside one
 // start; none aborts, whatever it calls itself.
 func TestLiveRuns(t *testing.T) {
-	prog := mpitest.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, test.Forced)
 	cat := installed(t, prog).cat
 	all := flat(t, cat)
 	for _, c := range coll.Collectives() {
@@ -109,11 +109,11 @@ func TestLiveRuns(t *testing.T) {
 // TestLiveRefusal: what cannot run is an error of the library, not a silent choice of
 // its own.
 func TestLiveRefusal(t *testing.T) {
-	prog := mpitest.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, test.Forced)
 	cat := installed(t, prog).cat
 	c := mpilibrarytest.Candidate(t, coll.Allgather, coll.Layout{Nodes: 2, PPN: 2}, 4096, "recursive_doubling")
 	args := append([]string{"call", "allgather", "4096"}, mpilibrarytest.Groups(t, Library, cat, []coll.Candidate{c})...)
-	out := mpitest.Run(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, cat, c).Base), "mpiexec.hydra", append([]string{"-n", "3", prog}, args...)...)
+	out := testutil.RunProgram(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, cat, c).Base), "mpiexec.hydra", append([]string{"-n", "3", prog}, args...)...)
 	if !strings.Contains(out, "User set collective algorithm is not usable") || strings.Contains(out, "called") {
 		t.Errorf("recursive doubling of 3 ranks:\n%s", out)
 	}

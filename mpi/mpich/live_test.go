@@ -14,15 +14,14 @@ import (
 
 	"tutti/coll"
 	"tutti/csource/test"
-	"tutti/internal/test/mpilibrarytest"
-	"tutti/internal/test/mpitest"
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/csel"
 	"tutti/selection"
 )
 
-var toolchain = mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
+var toolchain = testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
 
 // installed returns the library that a program is linked with.
 func installed(t *testing.T, prog string) build {
@@ -44,16 +43,16 @@ func installed(t *testing.T, prog string) build {
 			return build{lib, cat}
 		}
 	}
-	need.MPI.Missing(t, "nothing is known of release %s", lib.Version)
+	testutil.NeedMPI.Missing(t, "nothing is known of release %s", lib.Version)
 	return build{}
 }
 
 // TestLiveLibrary: what is built in is what the library has.
 func TestLiveLibrary(t *testing.T) {
-	lib := installed(t, mpitest.Build(t, toolchain)).lib
+	lib := installed(t, testutil.BuildCollectives(t, toolchain)).lib
 	want, err := csel.Embedded(lib.Version)
 	if errors.Is(err, csel.ErrNoTree) {
-		need.MPI.Missing(t, "the installed release: %v", err)
+		testutil.NeedMPI.Missing(t, "the installed release: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -67,9 +66,9 @@ func TestLiveLibrary(t *testing.T) {
 // out to as many nodes as it is told to.
 func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...string) string {
 	t.Helper()
-	yield := mpitest.BuildProgram(t, toolchain, test.Yield)
+	yield := testutil.BuildProgram(t, toolchain, test.Yield)
 	env = append([]string{"LD_PRELOAD=" + yield, fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", l.Nodes)}, env...)
-	return mpitest.Run(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Ranks()), prog}, args...)...)
+	return testutil.RunProgram(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Ranks()), prog}, args...)...)
 }
 
 // ran returns the algorithm of bcast that an error stack names, and the stack.
@@ -110,7 +109,7 @@ func layered(cat *mpi.Catalogue) []selection.Row {
 // TestLiveSelection: the library runs what the tree says, seen in error stacks
 // that name the algorithm.
 func TestLiveSelection(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)
 	rows := layered(b.cat)
 	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
@@ -144,7 +143,7 @@ func TestLiveSelection(t *testing.T) {
 // TestLiveDevice: the device splits the call as shipped without its file, and
 // hands it on with it, seen in the error stack of the installed library.
 func TestLiveDevice(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
 	env := mpilibrarytest.Sourced(t, installed(t, prog), sel)
 	slices.Sort(env)
@@ -191,12 +190,12 @@ func last(names []string) string {
 // known. When one of those is right, a release has mended it: the program's list and
 // what the catalogue leaves out may be too long.
 func TestLiveStock(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	l := coll.Layout{Nodes: 2, PPN: 2}
-	mpitest.Right(t, launch(t, nil, l, prog, "check", "600"))
+	testutil.CheckAllRight(t, launch(t, nil, l, prog, "check", "600"))
 	for _, c := range []coll.Collective{coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock} {
 		out := launch(t, nil, l, prog, "fault", "600", string(c))
-		if !strings.HasPrefix(out, "try "+string(c)+" ") || mpitest.AllRight(out) {
+		if !strings.HasPrefix(out, "try "+string(c)+" ") || testutil.AllRight(out) {
 			t.Errorf("%s: want a call that is wrong:\n%s", c, out)
 		}
 	}
@@ -227,7 +226,7 @@ func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []
 // TestLiveEveryAlgorithm: with each of its algorithms selected, every call of a
 // collective is right that is right as shipped.
 func TestLiveEveryAlgorithm(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)
 	l := coll.Layout{Nodes: 2, PPN: 2}
 	for turn := 0; ; turn++ {
@@ -242,14 +241,14 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 			break
 		}
 		sel, _ := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
-		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, sel), l, prog, args...))
+		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), l, prog, args...))
 	}
 }
 
 // TestLiveResults: with random trees for every collective, every call is right that is
 // right as shipped, on any number of ranks.
 func TestLiveResults(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)
 	tests := []struct {
 		layout coll.Layout
@@ -260,6 +259,6 @@ func TestLiveResults(t *testing.T) {
 	}
 	for i, tc := range tests {
 		sel, _ := mpilibrarytest.Told(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
-		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, sel), tc.layout, prog, "check", tc.count))
+		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), tc.layout, prog, "check", tc.count))
 	}
 }

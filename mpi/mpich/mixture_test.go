@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/mpilibrarytest"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/csel"
 	"tutti/selection"
@@ -207,7 +207,7 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 // points left to the library enter what it enters without any file, on all ranks.
 func TestLiveMixture(t *testing.T) {
 	b := known(t)
-	prog := mpitest.BuildTraced(t, functions(t))
+	prog := testutil.BuildTraced(t, functions(t))
 	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 4}, {Nodes: 2, PPN: 2}, {Nodes: 2, PPN: 3}})
 	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{})
 	env := mpilibrarytest.Sourced(t, b, sel)
@@ -219,7 +219,7 @@ func TestLiveMixture(t *testing.T) {
 		if got := entered(out, 0); !slices.Equal(got, want) {
 			t.Errorf("%v %v: rank 0 entered %v, want %v", r.Point, alg, got, want)
 		}
-		if !mpitest.AllRight(out) {
+		if !testutil.AllRight(out) {
 			t.Errorf("%v %v: not right:\n%s", r.Point, alg, out)
 		}
 		e, _ := b.cat.Lookup(r.Point.Collective, alg)
@@ -228,7 +228,7 @@ func TestLiveMixture(t *testing.T) {
 			kinds["default"]++
 			shipped := trace(t, prog, nil, r.Point)
 			for rank := range r.Point.Ranks() {
-				if got, want := mpitest.Ran(out, rank), mpitest.Ran(shipped, rank); !slices.Equal(got, want) {
+				if got, want := testutil.EnteredFunctions(out, rank), testutil.EnteredFunctions(shipped, rank); !slices.Equal(got, want) {
 					t.Errorf("%v: rank %d entered %v, without files %v", r.Point, rank, got, want)
 				}
 			}
@@ -283,7 +283,7 @@ func trace(t *testing.T, prog string, env []string, p coll.Point) string {
 
 // entered returns the different functions that a rank entered, alphabetical.
 func entered(out string, rank int) []string {
-	names := mpitest.Ran(out, rank)
+	names := testutil.EnteredFunctions(out, rank)
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/mpi/csel"
 	"tutti/selection"
@@ -283,9 +283,9 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "bcast.json", x.Loaded(coll.Layout{}, flatFile))
-	golden.Check(t, "bcast.ch4.json", x.Loaded(coll.Layout{}, deviceFile))
-	golden.Check(t, "bcast.env", snippet)
+	testutil.CheckGolden(t, "bcast.json", x.Loaded(coll.Layout{}, flatFile))
+	testutil.CheckGolden(t, "bcast.ch4.json", x.Loaded(coll.Layout{}, deviceFile))
+	testutil.CheckGolden(t, "bcast.env", snippet)
 }
 
 func TestSize(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -105,7 +105,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, x.Snippet, snippet)
+	testutil.CheckGolden(t, x.Snippet, snippet)
 }
 
 // TestFitLeaves: no variable for what would be worse anywhere, or has none.

@@ -8,14 +8,14 @@ import (
 
 	"tutti/coll"
 	"tutti/csource/test"
-	"tutti/internal/test/mpilibrarytest"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 )
 
 // TestLiveNumbers: the settings of a start and the switches inside one mean the same
 // to the library.
 func TestLiveNumbers(t *testing.T) {
-	prog := mpitest.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, test.Forced)
 	cat := release(t, "4.1.4")
 	for _, c := range mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 1}) {
 		if c.Algorithm.IsDefault() {
@@ -48,7 +48,7 @@ func TestLiveNumbers(t *testing.T) {
 // TestLiveSwitch: inside one start each group of switches makes the library call its
 // algorithm on a new communicator.
 func TestLiveSwitch(t *testing.T) {
-	prog := mpitest.BuildProgram(t, toolchain, test.Forced)
+	prog := testutil.BuildProgram(t, toolchain, test.Forced)
 	cat := release(t, "4.1.4")
 	tests := []struct {
 		collective coll.Collective

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil/mpilibrarytest"
 )
 
 func TestForce(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -41,7 +41,7 @@ func TestJSONGolden(t *testing.T) {
 		t.Error(d)
 	}
 	for _, f := range x.Files {
-		golden.Check(t, "newer."+path.Base(f.Name), f.Content)
+		testutil.CheckGolden(t, "newer."+path.Base(f.Name), f.Content)
 	}
 	x, err := b.Export(sel, "/dir")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestJSONGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "newer.openmpi.env", snippet)
+	testutil.CheckGolden(t, "newer.openmpi.env", snippet)
 }
 
 // around returns numbers and their neighbours.
@@ -207,7 +207,7 @@ func TestSecondVersion(t *testing.T) {
 		{Ranks: 1, Rules: []rule{{}}},
 		{Ranks: 4, Rules: []rule{{Algorithm: 2}, {Size: 100, Algorithm: 4, MaxRequests: 16}, {Size: 200}}}}}}
 	text := rules.Bytes()
-	golden.Check(t, "second.rules", text)
+	testutil.CheckGolden(t, "second.rules", text)
 	back, err := parse(text)
 	if d := cmp.Diff(rules, back); err != nil || d != "" {
 		t.Fatal(err, d)

@@ -9,18 +9,18 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/mpilibrarytest"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
 
-var toolchain = mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
+var toolchain = testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
 
 func launch(t *testing.T, env []string, n int, args ...string) string {
 	t.Helper()
 	env = append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, env...)
-	return mpitest.Run(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
+	return testutil.RunProgram(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
 }
 
 // traced runs a program with the dynamic loader of rank 0 keeping a log, and returns
@@ -53,7 +53,7 @@ func traced(t *testing.T, env []string, p coll.Point, args ...string) (out strin
 func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string {
 	t.Helper()
 	out, called := traced(t, env, p, prog, "call", fmt.Sprint(p.MsgBytes), string(p.Collective))
-	if !mpitest.AllRight(out) {
+	if !testutil.AllRight(out) {
 		t.Fatalf("%v: no right result:\n%s", p, out)
 	}
 	return strings.Join(called, " ")
@@ -62,7 +62,7 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 // TestLiveSelection: the library calls what the rules say, seen in the log of the
 // dynamic loader.
 func TestLiveSelection(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	// Names of the functions, beside those of the rules.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
@@ -128,7 +128,7 @@ func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 
 // TestLiveCanary: the file is read; without the first setting it is not.
 func TestLiveCanary(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	_, x := put(t, bundle{rules: canary})
 	var env []string
 	for _, s := range x.Setup.Settings {
@@ -145,16 +145,16 @@ func TestLiveCanary(t *testing.T) {
 
 // TestLiveStock: as shipped, the library is right for every call.
 func TestLiveStock(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	for _, count := range []string{"0", "1", "600", "3000"} {
-		mpitest.Right(t, launch(t, nil, 6, prog, "check", count))
+		testutil.CheckAllRight(t, launch(t, nil, 6, prog, "check", count))
 	}
 }
 
 // TestLiveGaps: ring dies of types with gaps. When it does not, a release has mended
 // it, and it is unsafe for operations that do not commute alone.
 func TestLiveGaps(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 1, PPN: 4}, 4096, "ring")
 	env := mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, release(t, "4.1.4"), c).Env)
 	// What lies beyond a buffer is looked at when it is freed: else it is a matter of luck.
@@ -169,27 +169,27 @@ func TestLiveGaps(t *testing.T) {
 // TestLiveResults: with random rules for every collective that are safe, every call is
 // right on any number of ranks.
 func TestLiveResults(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
 		sel, err := b.Fit(mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		mpitest.Right(t, launch(t, mpilibrarytest.Sourced(t, b, sel), n, prog, "check", []string{"1", "600", "3000"}[i%3]))
+		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), n, prog, "check", []string{"1", "600", "3000"}[i%3]))
 	}
 }
 
 // TestLiveLayout: sourced in a job, the snippet leads the library to the rules of
 // its layout.
 func TestLiveLayout(t *testing.T) {
-	prog := mpitest.Build(t, toolchain)
+	prog := testutil.BuildCollectives(t, toolchain)
 	dir, x := put(t, bundle{layouts: []layoutRules{{coll.Layout{Nodes: 1, PPN: 3}, canary}}})
 	run := func(slurm ...string) string {
 		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)
 		// Slurm's variables are for the snippet; mpirun would look for the job.
 		const script = `. "$0"; unset SLURM_JOB_NUM_NODES SLURM_TASKS_PER_NODE; exec mpirun.openmpi --oversubscribe -n 3 "$@"`
-		return mpitest.Run(t, env, "sh", "-euc", script, filepath.Join(dir, x.Snippet), prog, "name", "64")
+		return testutil.RunProgram(t, env, "sh", "-euc", script, filepath.Join(dir, x.Snippet), prog, "name", "64")
 	}
 	if out := run("SLURM_JOB_NUM_NODES=1", "SLURM_TASKS_PER_NODE=3"); !strings.Contains(out, "MPI_ERR_ARG") {
 		t.Errorf("the layout's file was not read:\n%s", out)

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
-	"tutti/internal/test/mpilibrarytest"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 	for _, f := range x.Files {
-		golden.Check(t, path.Base(f.Name), f.Content)
+		testutil.CheckGolden(t, path.Base(f.Name), f.Content)
 	}
 	x, err := b.Export(sel, "/home/me/my runs")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "layouts.env", snippet)
+	testutil.CheckGolden(t, "layouts.env", snippet)
 	want := []selection.Conflict{
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 2, PPN: 6}, Loss: 1},
 		{Collective: coll.Bcast, Layout: coll.Layout{Nodes: 12, PPN: 1}, Loss: 0.5},

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/selection"
 	"tutti/selection/table"
 )
@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "selection.json", text)
+	testutil.CheckGolden(t, "selection.json", text)
 	back, err := table.Parse(text)
 	if err != nil {
 		t.Fatal(err)

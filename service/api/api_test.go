@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/service"
 	"tutti/service/api"
 )
@@ -86,7 +86,7 @@ func TestOpenAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "../../../docs/openapi.json", append(content, '\n'))
+	testutil.CheckGolden(t, "../../../docs/openapi.json", append(content, '\n'))
 	served := ask(t, serve(t, newFake(), api.Options{Version: "test"}), "GET", "/api/v1/openapi.json", "")
 	if served.status != http.StatusOK || !json.Valid([]byte(served.body)) {
 		t.Errorf("GET openapi.json: %d %s", served.status, served.body)

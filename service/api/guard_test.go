@@ -19,7 +19,7 @@ import (
 
 	"github.com/gorilla/securecookie"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/service/api"
 )
 
@@ -399,7 +399,7 @@ func TestSlowHeader(t *testing.T) {
 	defer c.Close()
 	io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	begin := time.Now()
-	_ = c.SetReadDeadline(begin.Add(patience.Long))
+	_ = c.SetReadDeadline(begin.Add(testutil.HangTimeout))
 	if _, err := io.ReadAll(c); err != nil {
 		t.Errorf("the connection is still open after %s: %v", time.Since(begin), err)
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/service/api"
 )
 
@@ -213,7 +213,7 @@ func TestConnectionLimit(t *testing.T) {
 		_, err := c.Read(make([]byte, 1))
 		return err
 	}
-	if err := request(first, patience.Long); err != nil {
+	if err := request(first, testutil.HangTimeout); err != nil {
 		t.Fatalf("first connection: %v", err)
 	}
 	second, err := net.Dial("tcp", addr)
@@ -225,7 +225,7 @@ func TestConnectionLimit(t *testing.T) {
 		t.Errorf("second connection: %v, want that it waits", err)
 	}
 	first.Close()
-	_ = second.SetDeadline(time.Now().Add(patience.Long))
+	_ = second.SetDeadline(time.Now().Add(testutil.HangTimeout))
 	if _, err := second.Read(make([]byte, 1)); err != nil {
 		t.Errorf("second connection after the first was closed: %v", err)
 	}

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 	"tutti/service/api"
 )
 
 // open begins to read a stream.
 func open(t *testing.T, s *httptest.Server, path string, headers ...string) *http.Response {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	t.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+path, nil)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 )
 

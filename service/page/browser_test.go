@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/service/api"
 	"tutti/service/page"
 )

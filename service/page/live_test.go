@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 	"tutti/service/api"
 )

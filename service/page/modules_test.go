@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
 )
 
 // TestModules checks the grammar of every module and runs the tests of those that touch
@@ -15,7 +15,7 @@ import (
 func TestModules(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		need.Browser.Missing(t, "%v: needs apt-get install nodejs", err)
+		testutil.NeedBrowser.Missing(t, "%v: needs apt-get install nodejs", err)
 	}
 	names, err := filepath.Glob("assets/*.js")
 	if err != nil || len(names) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/coll"
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 )
 

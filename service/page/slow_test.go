@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"tutti/internal/test/pagetest"
+	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 	"tutti/service/api"
 	assets "tutti/service/page"

@@ -12,7 +12,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/test/campaigntest"
+	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/service"
 	"tutti/service/views"

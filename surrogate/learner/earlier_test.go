@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/surrogate/learner"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tutti/csource"
-	"tutti/internal/test/mpitest"
+	"tutti/internal/testutil"
 	"tutti/topology/measured"
 	"tutti/topology/plogp"
 )
@@ -21,21 +21,21 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		mpitest.Toolchain
+		testutil.Toolchain
 		env []string
 	}{
-		{mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
-		{mpitest.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
+		{testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
+		{testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
 			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1"}},
 	} {
 		t.Run(tc.Compiler, func(t *testing.T) {
-			prog := mpitest.BuildProgram(t, tc.Toolchain, csource.Bench)
+			prog := testutil.BuildProgram(t, tc.Toolchain, csource.Bench)
 			run := func(text []byte) (measured.Reading, error) {
 				plan := filepath.Join(t.TempDir(), "plan")
 				if err := os.WriteFile(plan, text, 0o666); err != nil {
 					t.Fatal(err)
 				}
-				return measured.Read(strings.Split(mpitest.Run(t, tc.env, tc.Launcher, "-n", "3", prog, plan), "\n"))
+				return measured.Read(strings.Split(testutil.RunProgram(t, tc.env, tc.Launcher, "-n", "3", prog, plan), "\n"))
 			}
 			p := measured.Plan{Nodes: 1, PPN: 3, Bytes: 16, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: measured.All}
 			r, err := run(p.Text())

@@ -13,8 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tutti/internal/test/patience"
-	"tutti/internal/test/simgrid"
+	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/measured"
 )
@@ -28,7 +27,7 @@ func TestSimulated(t *testing.T) {
 	if os.Getenv("RANKS") == "512" {
 		ranks, socket, seeds = 512, 8, []int{1, 2, 3}
 	}
-	dir := simgrid.Build(t, "../..", "pairs")
+	dir := testutil.BuildSimulated(t, "../..", "pairs")
 	p := measured.Plan{Nodes: ranks / socket / 2, PPN: 2 * socket, Bytes: 1, Passes: 64, Precision: 0.05, Seconds: 60, Inside: true, Rounds: measured.All}
 	plan := filepath.Join(dir, "plan")
 	if err := os.WriteFile(plan, p.Text(), 0o666); err != nil {
@@ -59,7 +58,7 @@ func TestSimulated(t *testing.T) {
 // simulate returns the lines of a run of scripts/simulate.sh.
 func simulate(t *testing.T, args ...string) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	if os.Getenv("RANKS") != "" {
 		ctx, cancel = context.WithCancel(t.Context())
 	}

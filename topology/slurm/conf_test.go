@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tutti/internal/test/golden"
+	"tutti/internal/testutil"
 	"tutti/topology"
 	"tutti/topology/slurm"
 )
@@ -120,7 +120,7 @@ func TestWrite(t *testing.T) {
 	if err := slurm.WriteConf(&b, &tree); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "tree.conf", b.Bytes())
+	testutil.CheckGolden(t, "tree.conf", b.Bytes())
 	again, err := slurm.ReadConf(&b, "tree.conf")
 	want := "s1(s2(s3(n[5-6]) s2-nodes(n[3-4])) s4(n[7-8]) s1-nodes(n[1-2]))"
 	if got := outline(again.Root); got != want || err != nil {
@@ -132,7 +132,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "block.conf", b.Bytes())
+	testutil.CheckGolden(t, "block.conf", b.Bytes())
 	wantGaps := []string{
 		"the nodes beside the switches below s1 are a block", "the nodes beside the switches below s2 are a block",
 		"the switches 1 above the blocks have not all the same power of two of them: left out",
@@ -150,7 +150,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "topology.yaml", b.Bytes())
+	testutil.CheckGolden(t, "topology.yaml", b.Bytes())
 }
 
 func TestWriteRefuses(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 	"tutti/topology/slurm"
 )
 
@@ -82,7 +82,7 @@ func TestSlurmLoadsIt(t *testing.T) {
 	if err := slurm.WriteConf(&b, &want); err != nil {
 		t.Fatal(err)
 	}
-	cluster := slurmtest.Start(t, slurmtest.Options{Nodes: 4, Topology: b.String()})
+	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4, Topology: b.String()})
 	got, err := slurm.ReadShow(strings.NewReader(cluster.Run("scontrol", "show", "topology")), "said.txt")
 	if err != nil || outline(got.Root) != outline(want.Root) {
 		t.Errorf("Slurm shows %s, %v, want %s", outline(got.Root), err, outline(want.Root))

@@ -1,4 +1,4 @@
-package fault
+package runnertest
 
 import (
 	"encoding/json"
@@ -11,20 +11,20 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"tutti/benchrunner"
-	"tutti/internal/test/executable"
+	"tutti/internal/testutil"
 )
 
-// record is fault.json in the folder of a job: its runs at the inner scheduler. Runs
-// of one ID follow one another; only the last one is known.
+// record is the file fault.json in the folder of a job: its runs at the inner scheduler. A
+// job that was requeued has several runs with one ID, of which the last one counts.
 type record struct{ Runs []run }
 
 type run struct {
-	ID   string
-	Fate Kind // once it is ended
+	ID    string
+	Fault Fault // that ended the run, "" for none
 }
 
-// of returns the index of the last run of an ID, negative for none.
-func (r record) of(id string) int {
+// indexOf returns the index of the last run with an ID, -1 for none.
+func (r record) indexOf(id string) int {
 	for i := len(r.Runs) - 1; i >= 0; i-- {
 		if r.Runs[i].ID == id {
 			return i
@@ -33,15 +33,15 @@ func (r record) of(id string) int {
 	return -1
 }
 
-// last is the ID that was handed out last, "" for none.
-func (r record) last() string {
+// lastID returns the ID that was assigned last, "" for none.
+func (r record) lastID() string {
 	if len(r.Runs) == 0 {
 		return ""
 	}
 	return r.Runs[len(r.Runs)-1].ID
 }
 
-// restarts counts the earlier runs under the ID of run i.
+// restarts returns the number of runs before run i with its ID.
 func (r record) restarts(i int) int {
 	n := 0
 	for _, o := range r.Runs[:i] {
@@ -73,78 +73,79 @@ func (r record) write(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// innerOf is run i as the inner scheduler sees it: a job with a folder of its own
-// inside that of the outer one.
-func innerOf(sub benchrunner.Submission, i int) benchrunner.Submission {
+// innerSubmission returns the submission of run i to the inner scheduler: a job whose
+// folder is inside that of the outer job.
+func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 	sub.Dir = filepath.Join(sub.Dir, "fault-"+strconv.Itoa(i+1))
 	sub.Name = fmt.Sprintf("%s-%d", sub.Name, i+1)
 	sub.Script = filepath.Join(sub.Dir, "run.sh")
 	return sub
 }
 
-// held is how long a job that is to be struck waits for it at its end, in seconds.
-const held = 60
+// endDelay is how many seconds a job that a fault ends early would run longer than its
+// script, so that the fault comes first on a busy machine, too.
+const endDelay = 60
 
-// prepare makes the folder of the last run. Its script runs the job's under the
-// outer ID, with commands of our own in front when the output is to be damaged. What is
-// to be struck does not end before, however busy the machine is.
-func (r record) prepare(sub benchrunner.Submission, kind Kind, delay time.Duration) (benchrunner.Submission, error) {
+// prepare makes the folder of the last run and returns its submission. The script of the
+// run executes the job's script with the outer ID. For faults of the output the path begins
+// with a folder of replaced commands.
+func (r record) prepare(sub benchrunner.Submission, kind Fault, delay time.Duration) (benchrunner.Submission, error) {
 	i := len(r.Runs) - 1
-	in := innerOf(sub, i)
+	in := innerSubmission(sub, i)
 	bin := filepath.Join(in.Dir, "bin")
 	if err := os.MkdirAll(bin, 0o777); err != nil {
 		return in, err
 	}
 	job := "exec bash " + shellescape.Quote(sub.Script)
-	if kind.strikes() {
-		job = fmt.Sprintf("bash %s; sleep %d", shellescape.Quote(sub.Script), held)
+	if kind.endsJob() {
+		job = fmt.Sprintf("bash %s; sleep %d", shellescape.Quote(sub.Script), endDelay)
 	}
 	files := map[string]string{in.Script: fmt.Sprintf("#!/bin/bash\nexport TUTTI_JOB_ID=%s TUTTI_RESTART_COUNT=%d PATH=%s:$PATH\n%s\n",
 		shellescape.Quote(r.Runs[i].ID), r.restarts(i), shellescape.Quote(bin), job)}
-	switch body := damage(kind); {
-	case kind == Late:
-		files[filepath.Join(bin, "stat")] = fmt.Sprintf(late, delay.Seconds())
+	switch body := damagingTimeout(kind); {
+	case kind == OutputLate:
+		files[filepath.Join(bin, "stat")] = fmt.Sprintf(statHidingOutput, delay.Seconds())
 	case body != "":
 		files[filepath.Join(bin, "timeout")] = "#!/bin/bash\nPATH=${PATH#*:}\n" + body
 	}
 	for path, text := range files {
-		if err := executable.Write(path, text); err != nil {
+		if err := testutil.WriteExecutable(path, text); err != nil {
 			return in, err
 		}
 	}
 	return in, nil
 }
 
-// late is stat(1), which job scripts call after each start: what it told the size of
-// goes away for a while.
-const late = `#!/bin/bash
+// statHidingOutput replaces stat(1), which job scripts call after each launch. It hides
+// the file stdout after the call for the given number of seconds.
+const statHidingOutput = `#!/bin/bash
 PATH=${PATH#*:}
 stat "$@" || exit
 mv stdout .late
 setsid bash -c 'sleep %g; mv .late stdout' >/dev/null 2>&1 </dev/null &
 `
 
-// damage returns what timeout(1), which job scripts run each start under, does with
-// the output; "" for nothing.
-func damage(kind Kind) string {
+// damagingTimeout returns a replacement of timeout(1), which runs each launch of a job
+// script. It damages the output as the fault demands; "" for faults of other kinds.
+func damagingTimeout(kind Fault) string {
 	switch kind {
-	case Truncated:
+	case OutputTruncated:
 		return `timeout "$@" >.whole
 code=$?
 head -c $((RANDOM % ($(stat -c %s .whole) + 1))) .whole
 exit "$code"
 `
-	case Missing:
+	case OutputMissing:
 		return `timeout "$@"
 code=$?
 rm -f stdout
 exit "$code"
 `
-	case Interleaved:
+	case OutputInterleaved:
 		return `timeout "$@" | awk 'NR % 2 { held = $0; next } { print substr(held, 1, 4) $0; print substr(held, 5) } END { if (NR % 2) print held }'
 exit "${PIPESTATUS[0]}"
 `
-	case Prefixed:
+	case OutputPrefixed:
 		return `timeout "$@" | sed 's/^/[0] /'
 exit "${PIPESTATUS[0]}"
 `

@@ -1,19 +1,19 @@
-package need_test
+package testutil_test
 
 import (
 	"fmt"
 	"testing"
 
-	"tutti/internal/test/need"
+	"tutti/internal/testutil"
 )
 
 func TestMissing(t *testing.T) {
 	for value, fails := range map[string]bool{"": false, "0": false, "1": true} {
-		t.Setenv(string(need.Disk), value)
+		t.Setenv(string(testutil.NeedDisk), value)
 		told := &outcome{}
-		need.Disk.Missing(told, "no room: %d bytes", 7)
+		testutil.NeedDisk.Missing(told, "no room: %d bytes", 7)
 		if told.text != "no room: 7 bytes" || told.failed != fails {
-			t.Errorf("%s=%q: %+v, want failed %t", need.Disk, value, told, fails)
+			t.Errorf("%s=%q: %+v, want failed %t", testutil.NeedDisk, value, told, fails)
 		}
 	}
 }
@@ -22,9 +22,9 @@ func TestAllCases(t *testing.T) {
 	for value, want := range map[string]bool{"": false, "0": false, "1": true} {
 		t.Setenv("TUTTI_TEST_ALL", value)
 		got := &outcome{}
-		need.AllCases(got)
-		if skipped := got.text != ""; need.All() != want || skipped == want || got.failed {
-			t.Errorf("TUTTI_TEST_ALL=%q: All() = %t, AllCases %+v, want all cases %t", value, need.All(), got, want)
+		testutil.NeedAllCases(got)
+		if skipped := got.text != ""; testutil.AllCases() != want || skipped == want || got.failed {
+			t.Errorf("TUTTI_TEST_ALL=%q: All() = %t, AllCases %+v, want all cases %t", value, testutil.AllCases(), got, want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/test/synthetic"
+	"tutti/internal/testutil/synthetic"
 )
 
 func points(t *testing.T) []coll.Point {

@@ -1,4 +1,4 @@
-package slurmtest_test
+package testutil_test
 
 import (
 	"os"
@@ -7,14 +7,13 @@ import (
 	"syscall"
 	"testing"
 
-	"tutti/internal/test/need"
-	"tutti/internal/test/slurmtest"
+	"tutti/internal/testutil"
 )
 
-func TestCluster(t *testing.T) {
+func TestSlurmNodeFailure(t *testing.T) {
 	for _, mode := range []string{"uts", "utslite"} {
 		t.Run(mode, func(t *testing.T) {
-			c := slurmtest.Start(t, slurmtest.Options{Nodes: 3, Mode: mode, Conf: "MinJobAge=7"})
+			c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 3, Mode: mode, Conf: "MinJobAge=7"})
 			if got := c.Shell("srun -N3 hostname | sort | paste -sd,"); got != "n1,n2,n3" {
 				t.Errorf("hosts of a step over 3 nodes: %q", got)
 			}
@@ -29,8 +28,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-func TestController(t *testing.T) {
-	c := slurmtest.Start(t, slurmtest.Options{Conf: "MessageTimeout=2"})
+func TestSlurmController(t *testing.T) {
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Conf: "MessageTimeout=2"})
 	if id := c.Run("sbatch", "--parsable", "-o/dev/null", "--wrap", "true"); id != "1" {
 		t.Errorf("first id: %q", id)
 	}
@@ -52,14 +51,14 @@ func TestController(t *testing.T) {
 		t.Errorf("jobs after a restart: %q", got)
 	}
 	c.StopController()
-	c.StartControllerAnew()
+	c.StartEmptyController()
 	if id := c.Run("sbatch", "--parsable", "-o/dev/null", "--wrap", "true"); id != "1" {
 		t.Errorf("first id of a new controller: %q", id)
 	}
 }
 
-func TestNodes(t *testing.T) {
-	c := slurmtest.Start(t, slurmtest.Options{Nodes: 2})
+func TestSlurmNodes(t *testing.T) {
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 2})
 	c.Drain("n1")
 	if got := c.Run("srun", "-N1", "hostname"); got != "n2" {
 		t.Errorf("with n1 drained, a step ran on %q", got)
@@ -83,10 +82,10 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// A test that was killed leaves its cluster behind; the next one clears it away.
-func TestLeftover(t *testing.T) {
+// A killed test leaves its cluster running; the next test stops it.
+func TestLeftoverCluster(t *testing.T) {
 	if os.Getenv("SLURMTEST_ABANDON") == "1" {
-		c := slurmtest.Start(t, slurmtest.Options{})
+		c := testutil.StartSlurm(t, testutil.SlurmOptions{})
 		c.Run("sbatch", "-o/dev/null", "--wrap", "sleep 100")
 		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
@@ -95,16 +94,16 @@ func TestLeftover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a Slurm")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftover$", "-test.v")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftoverCluster$", "-test.v")
 	cmd.Env = append(os.Environ(), "SLURMTEST_ABANDON=1")
 	out, err := cmd.CombinedOutput()
 	if strings.Contains(string(out), "SKIP") {
-		need.Slurm.Missing(t, "no Slurm here:\n%s", out)
+		testutil.NeedSlurm.Missing(t, "no Slurm here:\n%s", out)
 	}
 	if err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("the test that kills itself: %v\n%s", err, out)
 	}
-	c := slurmtest.Start(t, slurmtest.Options{})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{})
 	if got := c.Run("squeue", "-h", "-tall", "-o%i"); got != "" {
 		t.Errorf("jobs of a fresh cluster: %q", got)
 	}

@@ -1,4 +1,4 @@
-package mpitest
+package testutil
 
 import (
 	"fmt"
@@ -9,10 +9,9 @@ import (
 	"testing"
 
 	"tutti/csource/test"
-	"tutti/internal/test/need"
 )
 
-// tracer prints during the calls that the program tests.
+// tracer defines tutti_ran, which prints a function's name while a tested call runs.
 const tracer = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,8 @@ void tutti_ran(const char *name) {
 }
 `
 
-// trampoline reports a function and goes on to it with all registers as they were.
+// trampoline calls tutti_ran with the function's name, restores all registers, and jumps
+// to the function.
 const trampoline = `
 .globl __wrap_%[1]s
 __wrap_%[1]s:
@@ -46,9 +46,9 @@ __wrap_%[1]s:
 .Lname_%[1]s: .asciz "%[1]s"
 `
 
-// BuildTraced links the program with an MPICH that keeps its symbols, libmpich.a,
-// so that it prints a line "ran RANK FUNCTION" whenever one of the functions is
-// entered. The test is skipped when that cannot be built.
+// BuildTraced links the program of all collectives with MPICH's static library, whose
+// symbols can be wrapped. The program prints a line "ran RANK FUNCTION" whenever it enters
+// one of the functions. The test is skipped where the program cannot be built.
 func BuildTraced(t *testing.T, functions []string) string {
 	t.Helper()
 	if testing.Short() {
@@ -80,12 +80,12 @@ exec gcc $include "$@" tracer.c wrap.S @wrap.opt $lib/libmpich.a -lpthread -lhwl
 	if err == nil {
 		return prog
 	}
-	need.MPI.Missing(t, "libmpich.a: %v: needs apt-get install mpich libmpich-dev on amd64\n%s", err, out)
+	NeedMPI.Missing(t, "libmpich.a: %v: needs apt-get install mpich libmpich-dev on amd64\n%s", err, out)
 	return ""
 }
 
-// Ran returns what one rank entered, in order.
-func Ran(out string, rank int) []string {
+// EnteredFunctions returns the functions that one rank of a traced program entered, in order.
+func EnteredFunctions(out string, rank int) []string {
 	var names []string
 	for line := range strings.Lines(out) {
 		if name, ok := strings.CutPrefix(line, fmt.Sprintf("ran %d ", rank)); ok {

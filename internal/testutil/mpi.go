@@ -1,10 +1,4 @@
-// Package mpitest builds small MPI programs and runs them under a real MPI library,
-// for the tests that show that it obeys. It is imported by tests alone.
-//
-//	tc := mpitest.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
-//	prog := mpitest.Build(t, tc)
-//	out := mpitest.Run(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64")
-package mpitest
+package testutil
 
 import (
 	"bytes"
@@ -20,26 +14,24 @@ import (
 
 	"tutti/csource"
 	"tutti/csource/test"
-	"tutti/internal/test/need"
-	"tutti/internal/test/patience"
 )
 
-// Toolchain is what must be installed to build for one library.
+// Toolchain names the commands that compile and launch programs for one MPI library.
 type Toolchain struct {
 	Compiler string // the library's C compiler wrapper
 	Launcher string
-	Install  string // packages that bring them, for the message
+	Install  string // Debian packages with these commands, for the message
 }
 
-// Build returns the path of the program of all collectives, compiled once for all tests of
-// a package. The test is skipped when the library or its headers are missing, since a
-// wrapper alone proves nothing, and under go test -short.
-func Build(t *testing.T, tc Toolchain) string {
+// BuildCollectives returns the path of the program that calls every collective. It is
+// compiled once for all tests of a package. The test is skipped under go test -short and
+// where the library or its headers are missing.
+func BuildCollectives(t *testing.T, tc Toolchain) string {
 	t.Helper()
 	return BuildProgram(t, tc, test.Collectives)
 }
 
-// BuildProgram is Build for any program.
+// BuildProgram is BuildCollectives for any program.
 func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	t.Helper()
 	if testing.Short() {
@@ -53,17 +45,17 @@ func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	if err == nil {
 		return path
 	}
-	need.MPI.Missing(t, "%s: %v: needs apt-get install %s", tc.Compiler, err, tc.Install)
+	NeedMPI.Missing(t, "%s: %v: needs apt-get install %s", tc.Compiler, err, tc.Install)
 	return ""
 }
 
-// compiled are the programs that tests of this process have built, by compiler and name.
+// compiled keeps the programs that this process has built, by compiler and name.
 var compiled = struct {
 	sync.Mutex
 	binaries map[[2]string][]byte
 }{binaries: map[[2]string][]byte{}}
 
-// compile returns a program as bytes: what a test builds lies in its own folder.
+// compile returns the bytes of a program, so that each test can write it to its own folder.
 func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -90,8 +82,8 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 	return binary, err
 }
 
-// BuildWithRuntime compiles testdata/NAME.c of the test together with the files of the
-// library inside applications, with more flags, and returns the path of the program.
+// BuildWithRuntime compiles testdata/NAME.c of the test together with the runtime library
+// (csource.Runtime) and the given flags, and returns the path of the program.
 func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	t.Helper()
 	mpich := Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
@@ -117,12 +109,11 @@ func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	return filepath.Join(dir, name)
 }
 
-// Run launches the program and returns all it printed; the program may fail. A
-// run that takes more than 30 seconds, against one or two, has hung and ends the
-// test.
-func Run(t *testing.T, env []string, launcher string, args ...string) string {
+// RunProgram launches a program and returns its standard output and error together. The
+// program may fail; the test fails if the program runs longer than HangTimeout.
+func RunProgram(t *testing.T, env []string, launcher string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Long)
+	ctx, cancel := context.WithTimeout(t.Context(), HangTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -138,8 +129,9 @@ func Run(t *testing.T, env []string, launcher string, args ...string) string {
 	return out.String()
 }
 
-// Right fails the test unless every call of a check was right.
-func Right(t *testing.T, out string) {
+// CheckAllRight fails the test unless the program reports that every call gave the right
+// result.
+func CheckAllRight(t *testing.T, out string) {
 	t.Helper()
 	if AllRight(out) {
 		return
@@ -157,7 +149,28 @@ func Right(t *testing.T, out string) {
 	t.Errorf("not every call was right; the last one was %s%s", last, strings.Join(wrong, ""))
 }
 
-// AllRight reports whether every call of the program was right.
+// AllRight reports whether the program printed that every call gave the right result.
 func AllRight(out string) bool {
 	return strings.HasPrefix(out, "right ") || strings.Contains(out, "\nright ")
+}
+
+// BuildSimulated runs scripts/simulate-build.sh of the project at root and returns the
+// folder with the programs it built for SimGrid: all of them, or only the named ones. The
+// test is skipped under go test -short and where SimGrid is missing.
+func BuildSimulated(t *testing.T, root string, only ...string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds and simulates")
+	}
+	for _, tool := range []string{"smpicc", "smpirun", "g++"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			NeedSimGrid.Missing(t, "%v: needs apt-get install libsimgrid-dev g++", err)
+		}
+	}
+	dir := t.TempDir()
+	args := append([]string{filepath.Join(root, "scripts", "simulate-build.sh"), dir}, only...)
+	if said, err := exec.Command("sh", args...).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/simulate-build.sh: %v\n%s", err, said)
+	}
+	return dir
 }

@@ -1,4 +1,4 @@
-package need_test
+package testutil_test
 
 import (
 	"go/ast"
@@ -14,18 +14,17 @@ import (
 	"testing"
 )
 
-const root = "../../.."
+const root = "../.."
 
 // reasons are those of the functions that skip a test by themselves.
 var reasons = map[string]string{
-	"cmd/tutti TestREADMEDemo":               "the gate demands it; elsewhere results/demo may be of an older tutti",
-	"internal/imports TestMapHasEveryFolder": "the sources may lie outside of a checkout",
-	"internal/test/need AllCases":            "the test belongs to make test-all",
-	"internal/test/need Missing":             "it fails where the need is demanded",
-	"store TestStaleLocks":                   "other systems than Linux",
-	"topology/cluster cores":                 "measurements of others, in the folder that CORES names",
-	"doctor TestNeeds":                       "only root is warned of being root",
-	"surrogate/forest FuzzForest":            "inputs that are no rows",
+	"cmd/tutti TestREADMEDemo":       "the gate demands it; elsewhere results/demo may be of an older tutti",
+	"internal/testutil NeedAllCases": "the test belongs to make test-all",
+	"internal/testutil Missing":      "it fails where the need is demanded",
+	"journal TestStaleLocks":         "other systems than Linux",
+	"topology/cluster cores":         "measurements of others, in the folder that CORES names",
+	"doctor TestNeeds":               "only root is warned of being root",
+	"surrogate/forest FuzzForest":    "inputs that are no rows",
 }
 
 // TestSkips: nothing skips a test but a need that can be demanded, go test -short, the

@@ -22,8 +22,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"tutti/internal/test/need"
-	"tutti/internal/test/patience"
+	"tutti/internal/testutil"
 )
 
 // chromium is the one browser of all tests of a binary; each test has a profile of its
@@ -45,7 +44,7 @@ func Browse(t *testing.T, home string) context.Context {
 	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		need.Browser.Missing(t, "%v: needs apt-get install chromium", err)
+		testutil.NeedBrowser.Missing(t, "%v: needs apt-get install chromium", err)
 	}
 	running, err := start(path)
 	if err != nil {
@@ -144,7 +143,7 @@ func isFault(m chromedp.ConsoleMessage) bool {
 // Do runs steps; when they fail the message says what the page shows.
 func Do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	limit, stop := context.WithTimeout(ctx, patience.Long)
+	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
 	defer stop()
 	if err := chromedp.Do(limit, steps...); err != nil {
 		t.Fatalf("%v\nat %s", err, shown(ctx))
@@ -164,7 +163,7 @@ func Eval[T any](t *testing.T, ctx context.Context, js string) T {
 // Until waits for an expression to be true.
 func Until(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
-	limit, stop := context.WithTimeout(ctx, patience.Long)
+	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
 	defer stop()
 	if _, err := chromedp.Run(limit, chromedp.Poll[bool](js, chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
 		t.Fatalf("never: %s: %v\nat %s", js, err, shown(ctx))
@@ -189,7 +188,7 @@ func Download(t *testing.T, ctx context.Context, link string) (name string, cont
 	}); err != nil {
 		t.Fatal(err)
 	}
-	limit, stop := context.WithTimeout(ctx, patience.Long)
+	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
 	defer stop()
 	progress := chromedp.BrowserEvents(limit, browser.DownloadProgress)
 	Do(t, ctx, chromedp.Click(chromedp.CSS(link)))

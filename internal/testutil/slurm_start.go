@@ -1,4 +1,4 @@
-package slurmtest
+package testutil
 
 import (
 	"errors"
@@ -11,29 +11,29 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"tutti/internal/test/need"
 )
 
-// The places of clusters and their locks are the same for every process of the machine:
-// that keeps two from being up in one, and lets the next test clear away what a killed one
-// left. Tests with a cluster wait most of their time, so some may be up at once.
+// A cluster runs in one of maxClusters numbered folders. All processes of the machine use
+// the same folders and their lock files. So no two clusters share a folder, and a test
+// removes what a killed test left there. Several clusters may run at the same time, since
+// tests with a cluster mostly wait.
 const (
-	place     = "/tmp/tutti-slurmtest-" // and a number
-	clusters  = 3
-	firstPort = 17000
-	ports     = 300 // of a place
+	clusterDir      = "/tmp/tutti-slurmtest-" // followed by the number
+	maxClusters     = 3
+	firstPort       = 17000
+	portsPerCluster = 300
 )
 
-// Start brings a cluster up that is gone when the test ends. The test is skipped
-// when Slurm is not installed or cannot be run here, and under go test -short.
-func Start(t testing.TB, o Options) *Cluster {
+// StartSlurm starts a cluster, which takes half a second, and stops it when the test ends.
+// While maxClusters are running on the machine it waits. The test is skipped under go test
+// -short and where Slurm is not installed or cannot run.
+func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a Slurm")
 	}
-	if reason := missing(); reason != "" {
-		need.Slurm.Missing(t, "%s", reason)
+	if reason := whyNoSlurm(); reason != "" {
+		NeedSlurm.Missing(t, "%s", reason)
 	}
 	if o.Nodes == 0 {
 		o.Nodes = 2
@@ -41,9 +41,9 @@ func Start(t testing.TB, o Options) *Cluster {
 	if o.CPUs == 0 {
 		o.CPUs = 4
 	}
-	n := lock(t)
-	dir := place + strconv.Itoa(n)
-	c := &Cluster{t: t, Dir: dir, Conf: filepath.Join(dir, "etc", "slurm.conf"), script: script(t)}
+	n := lockClusterDir(t)
+	dir := clusterDir + strconv.Itoa(n)
+	c := &SlurmCluster{t: t, Dir: dir, Conf: filepath.Join(dir, "etc", "slurm.conf"), script: clusterScript(t)}
 	down := func() {
 		if out, err := c.command("down").CombinedOutput(); err != nil {
 			t.Errorf("%s down: %v\n%s", c.script, err, out)
@@ -56,7 +56,7 @@ func Start(t testing.TB, o Options) *Cluster {
 		}
 		down()
 	})
-	port, err := freePorts(firstPort+n*ports, o.Nodes+1)
+	port, err := freePorts(firstPort+n*portsPerCluster, o.Nodes+1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// missing says in one line what keeps a cluster from coming up here.
-func missing() string {
+// whyNoSlurm returns the reason why no cluster can run on this machine, "" if one can.
+func whyNoSlurm() string {
 	const install = "needs apt-get install --no-install-recommends slurmctld slurmd slurm-client munge"
 	for _, tool := range []string{"slurmctld", "slurmd", "munged"} {
 		if _, err := exec.LookPath(tool); err == nil {
@@ -92,8 +92,8 @@ func missing() string {
 	return ""
 }
 
-// script finds scripts/slurm-test-cluster above the folder of the test.
-func script(t testing.TB) string {
+// clusterScript returns the path of scripts/slurm-test-cluster.
+func clusterScript(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -110,13 +110,13 @@ func script(t testing.TB) string {
 	}
 }
 
-// lock waits until a place is free and returns its number. The system gives the lock back
-// when the process ends, however it does.
-func lock(t testing.TB) int {
+// lockClusterDir waits for a free folder, locks it and returns its number. The system
+// releases the lock when the process ends, however it ends.
+func lockClusterDir(t testing.TB) int {
 	t.Helper()
-	for told := false; ; told = true {
-		for n := range clusters {
-			f, err := os.OpenFile(fmt.Sprint(place, n, ".lock"), os.O_CREATE|os.O_RDWR, 0o666)
+	for logged := false; ; logged = true {
+		for n := range maxClusters {
+			f, err := os.OpenFile(fmt.Sprint(clusterDir, n, ".lock"), os.O_CREATE|os.O_RDWR, 0o666)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,21 +129,21 @@ func lock(t testing.TB) int {
 				t.Fatalf("%s: %v", f.Name(), err)
 			}
 		}
-		if !told {
-			t.Logf("other tests have %d clusters of Slurm on this machine; waiting for one to end", clusters)
+		if !logged {
+			t.Logf("other tests run %d Slurm clusters on this machine; waiting for one to end", maxClusters)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// freePorts returns the first of n ports in a row on which nobody listens.
+// freePorts returns the first of n consecutive ports on which no process listens.
 func freePorts(first, n int) (int, error) {
-	for base := first; base+n <= first+ports; base += n {
+	for base := first; base+n <= first+portsPerCluster; base += n {
 		if allFree(base, n) {
 			return base, nil
 		}
 	}
-	return 0, fmt.Errorf("no %d free ports in a row between %d and %d", n, first, first+ports-1)
+	return 0, fmt.Errorf("no %d consecutive free ports between %d and %d", n, first, first+portsPerCluster-1)
 }
 
 func allFree(base, n int) bool {
@@ -157,11 +157,11 @@ func allFree(base, n int) bool {
 	return true
 }
 
-func (c *Cluster) logTail() string {
+func (c *SlurmCluster) logTail() string {
 	text, err := os.ReadFile(filepath.Join(c.Dir, "log", "slurmctld.log"))
 	if err != nil {
 		return err.Error()
 	}
-	const most = 4000
-	return string(text[max(0, len(text)-most):])
+	const maxBytes = 4000
+	return string(text[max(0, len(text)-maxBytes):])
 }

@@ -1,0 +1,18 @@
+// Package testutil has what tests of several packages share: checks of what the machine
+// offers, golden files, small file systems, programs for MPI, and a real Slurm of virtual
+// nodes. Only tests import it.
+//
+//	if _, err := exec.LookPath("tclsh"); err != nil {
+//		testutil.NeedModules.Missing(t, "%v: needs apt-get install tcl", err)
+//	}
+//
+//	testutil.CheckGolden(t, "bcast.json", got) // go test -update writes the file
+//
+//	mpich := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
+//	program := testutil.BuildCollectives(t, mpich)
+//	out := testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", program, "check", "64")
+//
+//	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
+//	cluster.Run("sbatch", "-N2", "--wrap", "srun hostname")
+//	cluster.Freeze() // slurmctld does not answer: its clients time out
+package testutil

@@ -1,0 +1,49 @@
+package testutil
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// CheckGolden fails the test unless testdata/name contains got. With -update it writes
+// the file first.
+func CheckGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// WriteExecutable creates or replaces an executable text file, and the folders above it.
+//
+// It prevents the error "text file busy": a child process that starts meanwhile would
+// inherit the open file, and the system refuses to run a file that is open for writing.
+// So no process is started during the write. Programs that run the old file keep it.
+func WriteExecutable(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path+".new", []byte(text), 0o777); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

@@ -1,0 +1,45 @@
+package testutil
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// HangTimeout is how long a test waits before it concludes that something hangs. It is far
+// longer than any step takes on a busy machine; a test goes on as soon as the step is done.
+const HangTimeout = 4 * time.Minute
+
+// AllCases reports whether every test case is wanted, as in make test-all: the variable
+// TUTTI_TEST_ALL is 1. Otherwise a test runs few of its cases.
+func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
+
+// NeedAllCases skips a test that belongs to make test-all alone, unless every case is wanted.
+func NeedAllCases(t testing.TB) {
+	t.Helper()
+	if !AllCases() {
+		t.Skip("belongs to make test-all: TUTTI_TEST_ALL is not 1")
+	}
+}
+
+// Need is the name of an environment variable that demands something of the machine.
+type Need string
+
+const (
+	NeedBrowser Need = "REQUIRE_BROWSER" // Chromium and Node.js
+	NeedDisk    Need = "REQUIRE_DISK"    // the right to mount a small file system
+	NeedModules Need = "REQUIRE_MODULES" // Tcl and Environment Modules
+	NeedMPI     Need = "REQUIRE_MPI"     // MPICH and Open MPI with their compilers
+	NeedSimGrid Need = "REQUIRE_SIMGRID" // SimGrid with its compiler wrapper, and a C++ compiler
+	NeedSlurm   Need = "REQUIRE_SLURM"   // Slurm's daemons, and root to run nodes
+)
+
+// Missing skips the test for the given reason, or fails it if the variable is 1.
+func (n Need) Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv(string(n)) == "1" {
+		t.Fatalf(format, args...)
+	} else {
+		t.Skipf(format, args...)
+	}
+}

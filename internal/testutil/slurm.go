@@ -1,0 +1,164 @@
+package testutil
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tutti/csource"
+	"tutti/csource/test"
+)
+
+// SlurmOptions describe the cluster that a test needs.
+type SlurmOptions struct {
+	Nodes int    // called n1, n2, ...; 2 when zero
+	CPUs  int    // of each node, regardless of the machine's; 4 when zero
+	Mode  string // uts (the default) or utslite, as scripts/slurm-test-cluster has them
+	Conf  string // lines added to slurm.conf; they override the script's
+
+	Topology string // contents of topology.conf; no such file when empty
+}
+
+// SlurmCluster is a running Slurm. Its methods end the test when they fail.
+type SlurmCluster struct {
+	Conf string // path of slurm.conf, the value of SLURM_CONF
+	Dir  string // of the cluster; removed when the test ends
+
+	t      testing.TB
+	script string
+}
+
+// Env returns the environment of this process with SLURM_CONF set and without the other
+// variables that Slurm reads.
+func (c *SlurmCluster) Env() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		prefix, _, _ := strings.Cut(name, "_")
+		switch prefix {
+		case "SLURM", "SBATCH", "SALLOC", "SRUN", "SQUEUE", "SINFO", "SACCT", "SCANCEL", "SCONTROL", "CLUSTER":
+		default:
+			env = append(env, v)
+		}
+	}
+	return append(env, "SLURM_CONF="+c.Conf)
+}
+
+// Run runs a command with the environment of the cluster and returns its standard output,
+// trimmed.
+func (c *SlurmCluster) Run(name string, args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = c.Env()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Args, " "), err, out, stderr.Bytes())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Shell runs bash with the script and returns what Run returns.
+func (c *SlurmCluster) Shell(script string) string {
+	c.t.Helper()
+	return c.Run("bash", "-c", script)
+}
+
+// WaitState waits until squeue reports the state of the job, such as RUNNING.
+func (c *SlurmCluster) WaitState(id, state string) {
+	c.t.Helper()
+	got := ""
+	for begin := time.Now(); time.Since(begin) < HangTimeout; time.Sleep(50 * time.Millisecond) {
+		if got = c.Run("squeue", "-h", "-tall", "-j", id, "-o%T"); got == state {
+			return
+		}
+	}
+	c.t.Fatalf("job %s is %s, not %s, after %v", id, got, state, HangTimeout)
+}
+
+// Freeze stops the controller's process: it accepts connections but does not answer. After
+// Thaw it handles the requests that came meanwhile.
+func (c *SlurmCluster) Freeze() { c.t.Helper(); c.signal(syscall.SIGSTOP) }
+
+// Thaw ends Freeze.
+func (c *SlurmCluster) Thaw() { c.t.Helper(); c.signal(syscall.SIGCONT) }
+
+func (c *SlurmCluster) signal(s syscall.Signal) {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.Dir, "run", "slurmctld.pid"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, s); err != nil {
+		c.t.Fatalf("slurmctld: %v", err)
+	}
+}
+
+// StopController shuts the controller down. Running jobs continue.
+func (c *SlurmCluster) StopController() { c.t.Helper(); c.operate("stop-controller") }
+
+// StartController starts the controller again with the jobs that it knew.
+func (c *SlurmCluster) StartController() { c.t.Helper(); c.operate("start-controller") }
+
+// StartEmptyController starts a stopped controller without the jobs that it knew. The next
+// job has ID 1.
+func (c *SlurmCluster) StartEmptyController() { c.t.Helper(); c.operate("start-controller", "new") }
+
+// StopNode simulates a power failure of a node: it kills all processes of the node.
+func (c *SlurmCluster) StopNode(node string) { c.t.Helper(); c.operate("stop-node", node) }
+
+// StartNode starts a node that StopNode stopped.
+func (c *SlurmCluster) StartNode(node string) { c.t.Helper(); c.operate("start-node", node) }
+
+// SetNodeDown marks a node as down: its jobs end with NODE_FAIL. The node registers again
+// by itself.
+func (c *SlurmCluster) SetNodeDown(node string) { c.t.Helper(); c.update(node, "down") }
+
+// Drain keeps new jobs from a node until Resume.
+func (c *SlurmCluster) Drain(node string) { c.t.Helper(); c.update(node, "drain") }
+
+// Resume ends Drain.
+func (c *SlurmCluster) Resume(node string) { c.t.Helper(); c.update(node, "resume") }
+
+func (c *SlurmCluster) update(node, state string) {
+	c.t.Helper()
+	c.Run("scontrol", "update", "nodename="+node, "state="+state, "reason=test")
+}
+
+func (c *SlurmCluster) operate(args ...string) {
+	c.t.Helper()
+	if out, err := c.command(args...).CombinedOutput(); err != nil {
+		c.t.Fatalf("%s %s: %v\n%s", c.script, strings.Join(args, " "), err, out)
+	}
+}
+
+func (c *SlurmCluster) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(c.script, args...)
+	cmd.Env = append(c.Env(), "CLUSTER_DIR="+c.Dir)
+	return cmd
+}
+
+// Shim returns the path of a library to preload into programs of Debian's MPICH that
+// communicate over TCP between nodes; see test.Yield.
+func (c *SlurmCluster) Shim() string {
+	c.t.Helper()
+	lib := filepath.Join(c.Dir, test.Yield.Name)
+	if _, err := os.Stat(lib); err == nil {
+		return lib
+	}
+	if _, err := csource.Build(c.t.Context(), test.Yield, "gcc", lib); err != nil {
+		NeedSlurm.Missing(c.t, "%v: needs apt-get install gcc libc6-dev", err)
+	}
+	return lib
+}
