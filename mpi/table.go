@@ -12,13 +12,13 @@ import (
 	"tutti/internal/version"
 )
 
-// Table returns a function that reads the table of a library, once, and returns its
-// releases in the order of the rows. It panics over a bad table: tables are part of
-// the program.
+// Table returns a function that reads a table of algorithms once and returns its releases
+// in the order of the rows. It panics if the table is invalid: tables are part of the
+// program.
 //
-// The columns are library, version, collective, algorithm, id, function, params,
-// requires and op_safe, those of Entry; several params or requirements are divided
-// by semicolons.
+// The columns are library, version, collective and those of Entry: algorithm, id, function,
+// params, requires, op_safe. Semicolons separate params and requirements. Lines that begin
+// with # are comments.
 func Table(text string, rules Rules) func() []*Catalogue {
 	return sync.OnceValue(func() []*Catalogue {
 		all, err := readTable(text, rules)
@@ -32,22 +32,23 @@ func Table(text string, rules Rules) func() []*Catalogue {
 func readTable(text string, rules Rules) ([]*Catalogue, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord = 9
+	r.Comment = '#'
 	rows, err := r.ReadAll()
 	if err != nil {
 		return nil, err
 	}
 	var all []*Catalogue
-	for i, row := range rows[1:] {
-		if len(all) == 0 || all[len(all)-1].Version != row[1] {
+	for _, row := range rows[1:] {
+		if len(all) == 0 || all[len(all)-1].Library != row[0] || all[len(all)-1].Version != row[1] {
 			all = append(all, &Catalogue{Library: row[0], Version: row[1], entries: map[coll.Collective][]Entry{}, rules: rules})
 		}
 		collective, err := coll.ParseCollective(row[2])
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+2, err)
+			return nil, fmt.Errorf("%s: %w", strings.Join(row[:4], " "), err)
 		}
 		e, err := parseEntry(row[3:])
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+2, err)
+			return nil, fmt.Errorf("%s: %w", strings.Join(row[:4], " "), err)
 		}
 		last := all[len(all)-1]
 		last.entries[collective] = append(last.entries[collective], e)

@@ -14,9 +14,9 @@ func TestTableFaults(t *testing.T) {
 		t.Fatalf("a good row = %v, %v", all, err)
 	}
 	tests := []struct{ name, row, want string }{
-		{"collective", "some,4.0.2,broadcast,smp,3,,,,yes", "line 3: unknown collective"},
-		{"number", "some,4.0.2,bcast,smp,three,,,,yes", "line 3"},
-		{"requirement", "some,4.0.2,bcast,smp,3,,,pow3,yes", `line 3: requirement "pow3"`},
+		{"collective", "some,4.0.2,broadcast,smp,3,,,,yes", "some 4.0.2 broadcast smp: unknown collective"},
+		{"number", "some,4.0.2,bcast,smp,three,,,,yes", `"three"`},
+		{"requirement", "some,4.0.2,bcast,smp,3,,,pow3,yes", `requirement "pow3"`},
 		{"columns", "some,4.0.2,bcast", "wrong number of fields"},
 	}
 	for _, tc := range tests {

@@ -16,11 +16,10 @@ import (
 	"strings"
 
 	"tutti/mpi"
-	"tutti/mpi/intel"
 	"tutti/mpi/libtutti"
 	"tutti/mpi/mpich"
-	"tutti/mpi/mvapich"
 	"tutti/mpi/openmpi"
+	"tutti/mpi/settings"
 )
 
 // ours works above the libraries whose algorithms it can switch.
@@ -28,7 +27,7 @@ var ours = libtutti.Above(mpich.Library, openmpi.Library)
 
 // All returns every library, those that can be measured first, relatives last.
 func All() []mpi.Library {
-	return []mpi.Library{mpich.Library, openmpi.Library, intel.Library, mvapich.Library, ours}
+	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{ours})
 }
 
 // Named returns the library of that name, and false when there is none.

@@ -1,11 +1,11 @@
-package intel_test
+package settings_test
 
 import (
 	"fmt"
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/mpi/intel"
+	"tutti/mpi/settings"
 	"tutti/selection"
 )
 
@@ -18,7 +18,8 @@ func Example() {
 			{Algorithm: coll.Algorithm{Name: "ring"}, Seconds: 1e-3},
 		},
 	}}
-	b, err := intel.Library.Open(intel.Library.Releases()[0], "")
+	intel := settings.Libraries()[0]
+	b, err := intel.Open(intel.Releases()[0], "")
 	if err != nil {
 		fmt.Println(err)
 		return

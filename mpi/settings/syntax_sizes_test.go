@@ -1,4 +1,4 @@
-package mvapich
+package settings
 
 import (
 	"errors"
@@ -9,23 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
 
-func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
-
-func known(t testing.TB) build {
-	t.Helper()
-	return build{mpilibrarytest.Release(t, Library, "2.3")}
-}
-
-// TestFitKeepsItsBound: what is set loses no more than allowed, and its ranges hold
-// around every end and beyond the tuned sizes.
-func TestFitKeepsItsBound(t *testing.T) {
-	b := known(t)
+// No exported algorithm loses more than allowed, and the ranges select what the trees do at
+// and around every bound and beyond the tuned sizes.
+func TestSizeRangesLoss(t *testing.T) {
+	b := mvapich(t)
 	for seed := range uint64(4) {
 		rows := mpilibrarytest.Rows(b.cat, seed, 0.6)
 		sel, x := mpilibrarytest.Told(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
@@ -43,16 +35,17 @@ func TestFitKeepsItsBound(t *testing.T) {
 		if set == 0 {
 			t.Errorf("seed %d: nothing is set", seed)
 		}
-		neighbours(t, b, x.Setup, sel)
+		checkSizeRanges(t, b, x.Setup, sel)
 	}
 }
 
-// neighbours replays around every end of a range, and beyond the tuned sizes.
-func neighbours(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
+// checkSizeRanges compares trees with their ranges around every bound and beyond the tuned
+// sizes.
+func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
 	t.Helper()
 	for _, l := range sel.Layouts {
 		for i, tree := range l.Trees {
-			ranges, err := parse(s.For(l.Layout)[i].Value)
+			ranges, err := parseSizeRanges(s.For(l.Layout)[i].Value, 32)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,10 +53,10 @@ func neighbours(t *testing.T, b build, s selection.Setup, sel selection.Selectio
 			for _, band := range bands {
 				for _, bytes := range []int64{0, band.UpTo - 1, band.UpTo, band.UpTo + 1, math.MaxInt32 - 1} {
 					alg, ok := tree.Lookup(l.Layout.Ranks(), 1, bytes)
-					if !ok { // above: the last band goes on
+					if !ok { // above the tuned sizes
 						alg = bands[len(bands)-1].Algorithm
 					}
-					if alg.IsDefault() { // below: the first one does
+					if alg.IsDefault() { // below the tuned sizes
 						alg = bands[1].Algorithm
 					}
 					want, err := b.cat.Lookup(tree.Collective, alg)
@@ -79,43 +72,25 @@ func neighbours(t *testing.T, b build, s selection.Setup, sel selection.Selectio
 	}
 }
 
-// small are two layouts: on one of them the library's own choice is best at a size.
-func small() []selection.Row {
-	var rows []selection.Row
-	add := func(nodes int, size int64, binomial, knomial, byDefault float64) {
-		rows = append(rows, selection.Row{
-			Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: size},
-			Options: []selection.Option{
-				{Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: binomial},
-				{Algorithm: coll.Algorithm{Name: "knomial"}, Seconds: knomial},
-				{Algorithm: coll.Default, Seconds: byDefault},
-			},
-		})
+// mvapichRows has two layouts. On one of them the library's own choice is best for large
+// messages.
+func mvapichRows() []selection.Row {
+	names := [2]string{"binomial", "knomial"}
+	a, b := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 4, PPN: 2}
+	return []selection.Row{
+		row(a, 64, names, 1, 2, 3), row(a, 65536, names, 2, 1.01, 1),
+		row(b, 64, names, 1, 2, 3), row(b, 65536, names, 2, 1.5, 1),
 	}
-	add(2, 64, 1, 2, 3)
-	add(2, 65536, 2, 1.01, 1)
-	add(4, 64, 1, 2, 3)
-	add(4, 65536, 2, 1.5, 1)
-	return rows
 }
 
-func TestGolden(t *testing.T) {
-	_, x := mpilibrarytest.Told(t, known(t), small(), mpi.FitOptions{MaxLoss: 0.02})
-	snippet, err := x.Setup.Shell()
-	if err != nil {
-		t.Fatal(err)
-	}
-	testutil.CheckGolden(t, x.Snippet, snippet)
-}
-
-// TestFitLeaves: no variable for what would be worse anywhere, or has none.
-func TestFitLeaves(t *testing.T) {
-	b := known(t)
-	scans := small()
+// Fit leaves a collective to the library where no value would be good enough.
+func TestSizeRangesLeftToLibrary(t *testing.T) {
+	b := mvapich(t)
+	scans := mvapichRows()
 	for i := range scans {
 		scans[i].Point.Collective = coll.Scan
 	}
-	sizes := small()[:2]
+	sizes := mvapichRows()[:2]
 	for i := range sizes {
 		sizes[i].Point.Collective, sizes[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
 	}
@@ -124,9 +99,9 @@ func TestFitLeaves(t *testing.T) {
 		rows    []selection.Row
 		maxLoss float64
 	}{
-		{"the default is best at a size", small(), 0.001},
+		{"the default is best at a size", mvapichRows(), 0.001},
 		{"there is no variable", scans, 9},
-		{"two sizes of a float are one to the library, and want different algorithms", sizes, 0.02},
+		{"two sizes within one float need different algorithms", sizes, 0.02},
 	} {
 		sel, err := b.Fit(tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
 		if err != nil || len(sel.Layouts) != 0 {
@@ -135,9 +110,9 @@ func TestFitLeaves(t *testing.T) {
 	}
 }
 
-func TestExportRefuses(t *testing.T) {
-	b := known(t)
-	rows := small()
+func TestSizeRangesExportErrors(t *testing.T) {
+	b := mvapich(t)
+	rows := mvapichRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
 	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02})
 	if err != nil {
@@ -146,33 +121,33 @@ func TestExportRefuses(t *testing.T) {
 	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
-	common, err := selection.FitAll(small(), size, 0)
+	common, err := selection.FitAll(mvapichRows(), b.lib.Size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	common.Layouts = []selection.LayoutTrees{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
 	if _, err := b.Export(common, "/dir"); err == nil || !strings.Contains(err.Error(), "for each layout") {
-		t.Errorf("a selection of another kind: %v", err)
+		t.Errorf("a selection for all layouts: %v", err)
 	}
 }
 
-func TestReplayFindsWrongSettings(t *testing.T) {
-	b := known(t)
+func TestSizeRangesReplayErrors(t *testing.T) {
+	b := mvapich(t)
 	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
-		sel, x := mpilibrarytest.Told(t, b, small(), mpi.FitOptions{MaxLoss: 0.02})
+		sel, x := mpilibrarytest.Told(t, b, mvapichRows(), mpi.FitOptions{MaxLoss: 0.02})
 		x.Setup.Layouts[0].Settings[0].Value = value
-		if err := b.Replay(x, sel, small()); err == nil || !strings.Contains(err.Error(), "the settings reach algorithm") {
+		if err := b.Replay(x, sel, mvapichRows()); err == nil || !strings.Contains(err.Error(), "the settings select algorithm") {
 			t.Errorf("%s: Replay = %v", value, err)
 		}
 		x.Setup.Layouts[0].Layout.Nodes = 4
-		if err := b.Replay(x, sel, small()); err == nil {
+		if err := b.Replay(x, sel, mvapichRows()); err == nil {
 			t.Errorf("%s for another layout: no error", value)
 		}
 	}
 }
 
-func TestParse(t *testing.T) {
-	ranges, err := parse("2:0-1024,1:1025-8192,3:8193-+")
+func TestParseSizeRanges(t *testing.T) {
+	ranges, err := parseSizeRanges("2:0-1024,1:1025-8192,3:8193-+", 32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,26 +160,26 @@ func TestParse(t *testing.T) {
 		"", "x", "-1", "01", "1:", "1:0-", "1:0-5", "1:1-+", "1:0-5,2:7-+", "1:0-+,2:6-+", "1:0-5,2:6-9", "1:0-5,", "1:5-4,2:5-+", "99999999999",
 		strings.Repeat("1:0-1,", 32) + "1:2-+",
 	} {
-		if got, err := parse(text); !errors.Is(err, errSyntax) {
-			t.Errorf("parse(%q) = %v, %v, want errSyntax", text, got, err)
+		if got, err := parseSizeRanges(text, 32); !errors.Is(err, errSyntax) {
+			t.Errorf("parseSizeRanges(%q) = %v, %v, want errSyntax", text, got, err)
 		}
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseSizeRanges(f *testing.F) {
 	f.Add("2:0-1024,1:1025-8192,3:8193-+")
 	f.Add("0")
 	f.Add("7:0-+")
 	f.Fuzz(func(t *testing.T, value string) {
-		ranges, err := parse(value)
+		ranges, err := parseSizeRanges(value, 32)
 		if err != nil {
 			return
 		}
-		again, err := parse(ranges.String())
+		back, err := parseSizeRanges(ranges.String(), 32)
 		if err != nil {
 			t.Fatalf("%q written as %q: %v", value, ranges, err)
 		}
-		if d := cmp.Diff(ranges, again); d != "" {
+		if d := cmp.Diff(ranges, back, cmp.AllowUnexported(sizeRange{})); d != "" {
 			t.Fatal(d)
 		}
 		ranges.find(100)

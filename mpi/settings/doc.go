@@ -1,0 +1,37 @@
+// Package settings has the MPI libraries that environment variables tune: Intel MPI and
+// MVAPICH2. They are described by tables alone: libraries.csv, variables.csv and
+// algorithms.csv. A further library with one of the two syntaxes below needs rows there and
+// no code.
+//
+//	intel := settings.Libraries()[0]
+//	b, err := intel.Open(intel.Releases()[0], "") // release 2019
+//	if err != nil {
+//		return err
+//	}
+//	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+//	if err != nil {
+//		return err
+//	}
+//	x, err := b.Export(sel, dir) // dir/intel.env
+//
+// Each variable belongs to one collective. Its value has one of two syntaxes. The syntax
+// "ranks" gives ranges of message size and communicator size for each algorithm:
+//
+//	I_MPI_ADJUST_BCAST='1:0-1024@4-8,0-512@9-16;3:1025-65536@4-8'
+//
+// Exported ranges never overlap, so their order does not matter. The library decides calls
+// that no range contains. The syntax "sizes" gives one algorithm for each range of message
+// size:
+//
+//	MV2_INTER_BCAST_TUNING='1:0-1024,8:1025-+'
+//
+// Such a value replaces the library's own table completely: no range can be left to the
+// library, and the value is the same for all communicators. Fit therefore selects for each
+// layout separately. It sets a variable only if, at every tuned size, some algorithm is
+// predicted to be within MaxLoss of the best, the library's default included. Jobs of other
+// layouts keep the library's tables.
+//
+// These libraries cannot be measured: no way to observe the algorithm that runs is known.
+// They are tuned from recorded measurements. The variables follow the documentation and
+// were not tried on real installations; the snippet says so.
+package settings

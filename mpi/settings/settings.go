@@ -1,0 +1,253 @@
+package settings
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+//go:embed libraries.csv
+var librariesCSV string
+
+//go:embed variables.csv
+var variablesCSV string
+
+//go:embed algorithms.csv
+var algorithmsCSV string
+
+// Libraries returns the libraries of the tables, in the order of libraries.csv.
+var Libraries = sync.OnceValue(func() []mpi.Library {
+	all, err := readLibraries(librariesCSV, variablesCSV, mpi.Table(algorithmsCSV, mpi.Rules{})())
+	if err != nil {
+		panic("settings: " + err.Error()) // the tables are part of the program
+	}
+	out := make([]mpi.Library, len(all))
+	for i, l := range all {
+		out[i] = l
+	}
+	return out
+})
+
+// library is one row of libraries.csv.
+type library struct {
+	facts       mpi.Facts
+	snippet     string // file name of the exported snippet; there are no other files
+	syntax      syntax
+	variables   map[coll.Collective]variable
+	releases    []*mpi.Catalogue
+	fileVersion *regexp.Regexp // nil if the library's file does not contain its release
+	source      string
+}
+
+// variable is one row of variables.csv.
+type variable struct {
+	name  string
+	bytes string // message, allRanks or noSize
+}
+
+// The message sizes that ranges can compare.
+const (
+	messageBytes = "message"   // bytes of the buffer, or of one rank's part of it
+	allRanks     = "all-ranks" // bytes of all ranks' parts
+	noSize       = "none"
+)
+
+// syntax is the form of a variable's value.
+type syntax interface {
+	// maxBytes is the largest message size that values can contain. Larger messages count
+	// as that size.
+	maxBytes() int64
+
+	// fit selects algorithms that the syntax can express.
+	fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error)
+
+	// remarks are the first comments of a snippet.
+	remarks(l *library, version string, sel selection.Selection) []string
+
+	// value returns the value that makes the library follow a tree, "" if the tree leaves
+	// everything to the library.
+	value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error)
+
+	// lookup returns the number of the algorithm that a value selects for a communicator
+	// and a message size, and false where the library decides. The error matches errSyntax.
+	lookup(value string, ranks int, bytes int64) (id int, decided bool, err error)
+}
+
+// Facts implements mpi.Library.
+func (l *library) Facts() mpi.Facts { return l.facts }
+
+// Releases implements mpi.Library.
+func (l *library) Releases() []*mpi.Catalogue { return l.releases }
+
+// Open implements mpi.Library. The variables need nothing from the library's file.
+func (l *library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{l, cat}, nil }
+
+// Size implements mpi.Library: the message size that the ranges of the collective's
+// variable compare, 0 for one without a size.
+func (l *library) Size(p coll.Point) int64 {
+	v := l.variables[p.Collective]
+	if v.bytes == noSize || !p.Collective.Sized() {
+		return 0
+	}
+	bytes := p.Count() * p.Collective.ElementBytes()
+	if v.bytes == allRanks {
+		bytes *= int64(p.Ranks())
+	}
+	return min(bytes, l.syntax.maxBytes())
+}
+
+// Recognise implements mpi.Library.
+func (l *library) Recognise() mpi.Recogniser {
+	if l.fileVersion == nil {
+		return nil
+	}
+	return &recogniser{title: l.facts.Title, version: l.fileVersion}
+}
+
+// recogniser finds the release in the texts of a library's file.
+type recogniser struct {
+	title   string
+	version *regexp.Regexp
+	release string
+}
+
+// See implements mpi.Recogniser.
+func (r *recogniser) See(text []byte) {
+	if r.release != "" {
+		return
+	}
+	if m := r.version.FindSubmatch(text); m != nil {
+		r.release = string(m[1])
+	}
+}
+
+// Name implements mpi.Recogniser.
+func (r *recogniser) Name() string {
+	if r.release == "" {
+		return ""
+	}
+	return r.title + " " + r.release
+}
+
+// readLibraries reads the tables of libraries and variables. releases are the catalogues of
+// all libraries.
+func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*library, error) {
+	rows, err := readTable(libraries)
+	if err != nil {
+		return nil, fmt.Errorf("libraries.csv: %w", err)
+	}
+	var all []*library
+	for _, row := range rows {
+		l, err := parseLibrary(row)
+		if err != nil {
+			return nil, fmt.Errorf("libraries.csv: %s: %w", row["name"], err)
+		}
+		for _, cat := range releases {
+			if cat.Library == l.facts.Name {
+				l.releases = append(l.releases, cat)
+			}
+		}
+		all = append(all, l)
+	}
+	rows, err = readTable(variables)
+	if err != nil {
+		return nil, fmt.Errorf("variables.csv: %w", err)
+	}
+	for _, row := range rows {
+		if err := addVariable(all, row); err != nil {
+			return nil, fmt.Errorf("variables.csv: %s: %w", row["variable"], err)
+		}
+	}
+	return all, nil
+}
+
+// readTable returns the rows of a CSV text by column names.
+func readTable(text string) ([]map[string]string, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	var out []map[string]string
+	for _, row := range rows[1:] {
+		named := map[string]string{}
+		for i, column := range rows[0] {
+			named[column] = row[i]
+		}
+		out = append(out, named)
+	}
+	return out, nil
+}
+
+func parseLibrary(row map[string]string) (*library, error) {
+	l := &library{snippet: row["snippet"], source: row["source"], variables: map[coll.Collective]variable{}}
+	maxRanges, err := strconv.Atoi(row["max_ranges"])
+	if err != nil {
+		return nil, err
+	}
+	switch row["syntax"] {
+	case "ranks":
+		l.syntax = ranksSyntax{}
+	case "sizes":
+		l.syntax = sizesSyntax{maxRanges: maxRanges}
+		if maxRanges == 0 {
+			l.syntax = sizesSyntax{maxRanges: math.MaxInt}
+		}
+	default:
+		return nil, fmt.Errorf("syntax %q: want ranks or sizes", row["syntax"])
+	}
+	answer, err := optionalRegexp(row["launcher_version"])
+	if err != nil {
+		return nil, err
+	}
+	if l.fileVersion, err = optionalRegexp(row["file_version"]); err != nil {
+		return nil, err
+	}
+	l.facts = mpi.Facts{
+		Files: []string{l.snippet},
+		Name:  row["name"], Title: row["title"], Family: row["family"], Guards: row["guards"] == "yes",
+		Launcher: mpi.Launcher{
+			Kind: row["launcher_kind"], Program: row["launcher"], Title: row["launcher_title"], Answer: answer, Srun: true,
+		},
+		Install: mpi.Install{Compilers: strings.Split(row["compilers"], ";"), Homes: strings.Split(row["homes"], ";")},
+	}
+	return l, nil
+}
+
+func optionalRegexp(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return regexp.Compile(text)
+}
+
+// addVariable adds a row of variables.csv to its library.
+func addVariable(all []*library, row map[string]string) error {
+	collective, err := coll.ParseCollective(row["collective"])
+	if err != nil {
+		return err
+	}
+	v := variable{name: row["variable"], bytes: row["bytes"]}
+	switch v.bytes {
+	case messageBytes, allRanks, noSize:
+	default:
+		return fmt.Errorf("bytes %q: want %s, %s or %s", v.bytes, messageBytes, allRanks, noSize)
+	}
+	for _, l := range all {
+		if l.facts.Name == row["library"] {
+			l.variables[collective] = v
+			return nil
+		}
+	}
+	return fmt.Errorf("library %q: want one of libraries.csv", row["library"])
+}

@@ -1,0 +1,164 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// ranksSyntax is the syntax "ID:BYTES@RANKS,BYTES@RANKS;ID:...", in which BYTES and RANKS
+// are ranges LOW-HIGH, bounds included. The library decides what no range contains.
+type ranksSyntax struct{}
+
+func (ranksSyntax) maxBytes() int64 { return maxInt }
+
+func (ranksSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+	return selection.FitAll(rows, l.Size, opt.MaxLoss)
+}
+
+func (ranksSyntax) remarks(l *library, version string, sel selection.Selection) []string {
+	out := []string{
+		"Settings of " + l.facts.Title + " " + version + ".",
+		"Written from " + l.source + " and replayed at every tuned point, but not tried on a real " + l.facts.Title + ".",
+	}
+	if len(sel.Layouts) > 0 {
+		out = append(out, "Some layouts have settings of their own: to be read in a job, where Slurm says which it is.")
+	}
+	return out
+}
+
+func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {
+	var rules rankRules
+	for _, c := range t.Comms {
+		if len(c.PPNs) != 1 {
+			return "", errors.New("ranges of ranks know no processes per node: fit the selection by ranks")
+		}
+		next := int64(0)
+		for _, band := range c.PPNs[0].Bands {
+			low := next
+			next = band.UpTo + 1
+			if band.Algorithm.IsDefault() {
+				continue
+			}
+			e, err := cat.Lookup(t.Collective, band.Algorithm)
+			if err != nil {
+				return "", err
+			}
+			r := rankRule{id: e.ID, lowBytes: low, highBytes: band.UpTo, lowRanks: c.Low, highRanks: c.High}
+			if l.variables[t.Collective].bytes == noSize {
+				r.highBytes = maxInt
+			}
+			rules = append(rules, r)
+		}
+	}
+	return rules.String(), nil
+}
+
+func (ranksSyntax) lookup(value string, ranks int, bytes int64) (int, bool, error) {
+	rules, err := parseRankRules(value)
+	if err != nil {
+		return 0, false, err
+	}
+	id := rules.find(ranks, bytes)
+	return id, id != 0, nil
+}
+
+// rankRule selects an algorithm for ranges of message size and of ranks, bounds included.
+type rankRule struct {
+	id                  int // 0: the library decides
+	lowBytes, highBytes int64
+	lowRanks, highRanks int
+}
+
+// rankRules is the value of one variable. The first rule that contains a call decides.
+type rankRules []rankRule
+
+// find returns the number of the algorithm for a communicator and a message size, 0 where
+// the library decides.
+func (rules rankRules) find(ranks int, bytes int64) int {
+	for _, r := range rules {
+		if bytes >= r.lowBytes && bytes <= r.highBytes && ranks >= r.lowRanks && ranks <= r.highRanks {
+			return r.id
+		}
+	}
+	return 0
+}
+
+// String returns the value of the variable. It groups the rules by algorithm, in the order
+// in which algorithms appear.
+func (rules rankRules) String() string {
+	var order []int
+	ranges := map[int][]string{}
+	for _, r := range rules {
+		if ranges[r.id] == nil {
+			order = append(order, r.id)
+		}
+		ranges[r.id] = append(ranges[r.id], fmt.Sprintf("%d-%d@%d-%d", r.lowBytes, r.highBytes, r.lowRanks, r.highRanks))
+	}
+	var parts []string
+	for _, id := range order {
+		parts = append(parts, strconv.Itoa(id)+":"+strings.Join(ranges[id], ","))
+	}
+	return strings.Join(parts, ";")
+}
+
+// parseRankRules reads the value of a variable. A range may be a single number; a missing
+// range contains everything. The error matches errSyntax.
+func parseRankRules(value string) (rankRules, error) {
+	var out rankRules
+	for _, part := range strings.Split(value, ";") {
+		number, ranges, given := strings.Cut(part, ":")
+		id, err := parseNumber(number, maxInt)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: algorithm: %w", errSyntax, value, err)
+		}
+		if !given {
+			out = append(out, rankRule{id: int(id), highBytes: math.MaxInt64, highRanks: maxInt})
+			continue
+		}
+		for _, text := range strings.Split(ranges, ",") {
+			r, err := parseRankRule(text)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %q: %w", errSyntax, value, err)
+			}
+			r.id = int(id)
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// parseRankRule reads BYTES or BYTES@RANKS.
+func parseRankRule(text string) (rankRule, error) {
+	r := rankRule{highRanks: maxInt}
+	bytes, ranks, given := strings.Cut(text, "@")
+	var err error
+	if r.lowBytes, r.highBytes, err = parseRange(bytes, math.MaxInt64); err != nil {
+		return r, fmt.Errorf("message size: %w", err)
+	}
+	if given {
+		low, high, err := parseRange(ranks, maxInt)
+		if err != nil {
+			return r, fmt.Errorf("ranks: %w", err)
+		}
+		r.lowRanks, r.highRanks = int(low), int(high)
+	}
+	return r, nil
+}
+
+// parseRange reads LOW-HIGH or a single number.
+func parseRange(text string, limit int64) (low, high int64, err error) {
+	first, last, given := strings.Cut(text, "-")
+	if low, err = parseNumber(first, limit); err != nil || !given {
+		return low, low, err
+	}
+	if high, err = parseNumber(last, limit); err == nil && high < low {
+		err = fmt.Errorf("%s: want an ascending range", text)
+	}
+	return low, high, err
+}

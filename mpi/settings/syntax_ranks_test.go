@@ -1,0 +1,169 @@
+package settings
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/testutil/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// intelRows has three layouts, two of which have equally many ranks and need different
+// algorithms.
+func intelRows() []selection.Row {
+	names := [2]string{"binomial", "ring"}
+	a, b, c := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 3, PPN: 4}, coll.Layout{Nodes: 12, PPN: 1}
+	return []selection.Row{
+		row(a, 64, names, 1, 2, 3), row(a, 65536, names, 2, 1, 3),
+		row(b, 64, names, 1, 2, 3), row(b, 65536, names, 2, 3, 1),
+		row(c, 64, names, 1, 2, 3), row(c, 65536, names, 3, 1, 2),
+	}
+}
+
+// At and around every bound of ranks and sizes, the rules select what the tree does.
+func TestRankRulesFollowTree(t *testing.T) {
+	b := intel(t)
+	for seed := range uint64(4) {
+		sel, x := mpilibrarytest.Told(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		checked := 0
+		for _, tree := range sel.Trees {
+			var rules rankRules
+			for _, s := range x.Setup.Settings {
+				if s.Name == b.lib.variables[tree.Collective].name {
+					var err error
+					if rules, err = parseRankRules(s.Value); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			checked += checkBounds(t, b, tree, rules)
+		}
+		if checked < 500 {
+			t.Errorf("only %d comparisons", checked)
+		}
+	}
+}
+
+// checkBounds compares a tree with its rules and returns the number of comparisons.
+func checkBounds(t *testing.T, b build, tree *selection.Tree, rules rankRules) int {
+	t.Helper()
+	checked := 0
+	for _, c := range tree.Comms {
+		for _, band := range c.PPNs[0].Bands {
+			for _, n := range []int{c.Low - 1, c.Low, c.Low + 1, c.High - 1, c.High, c.High + 1} {
+				for _, bytes := range []int64{band.UpTo - 1, band.UpTo, band.UpTo + 1} {
+					if n < 1 || bytes < 0 || bytes > 0 && b.lib.variables[tree.Collective].bytes == noSize {
+						continue
+					}
+					want := 0
+					if alg, _ := tree.Lookup(n, 1, bytes); !alg.IsDefault() {
+						e, err := b.cat.Lookup(tree.Collective, alg)
+						if err != nil {
+							t.Fatal(err)
+						}
+						want = e.ID
+					}
+					if got := rules.find(n, bytes); got != want {
+						t.Fatalf("%s, %d ranks, %d B: algorithm %d, want %d", tree.Collective, n, bytes, got, want)
+					}
+					checked++
+				}
+			}
+		}
+	}
+	return checked
+}
+
+func TestRankRulesExportErrors(t *testing.T) {
+	b := intel(t)
+	rows := intelRows()
+	rows[0].Options[0].Algorithm.Name = "smp"
+	sel, err := b.Fit(rows, mpi.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
+		t.Errorf("unknown algorithm: %v", err)
+	}
+}
+
+func TestRankRulesReplayErrors(t *testing.T) {
+	b := intel(t)
+	sel, x := mpilibrarytest.Told(t, b, intelRows(), mpi.FitOptions{})
+	x.Setup.Settings[0].Value = strings.Replace(x.Setup.Settings[0].Value, "1:", "2:", 1)
+	if err := b.Replay(x, sel, intelRows()); err == nil || !strings.Contains(err.Error(), "want 1 (binomial)") {
+		t.Errorf("another algorithm: %v", err)
+	}
+	x.Setup.Settings[0].Value = "1:x"
+	if err := b.Replay(x, sel, intelRows()); !errors.Is(err, errSyntax) {
+		t.Errorf("bad value: %v, want errSyntax", err)
+	}
+}
+
+// The value has forms of the documentation; its last rule is for all other messages.
+func TestParseRankRules(t *testing.T) {
+	rules, err := parseRankRules("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		ranks int
+		bytes int64
+		want  int
+	}{
+		{1, 0, 4}, {1, 100, 4}, {2, 101, 1}, {8, 3200, 1}, {9, 3200, 3}, {5, 3201, 2}, {4, 3201, 3}, {5, 5001, 4}, {5, 10001, 3}, {math.MaxInt32, math.MaxInt64, 3},
+	}
+	for _, tc := range tests {
+		if got := rules.find(tc.ranks, tc.bytes); got != tc.want {
+			t.Errorf("find(%d, %d) = %d, want %d", tc.ranks, tc.bytes, got, tc.want)
+		}
+	}
+	for _, text := range []string{"", ";", "1;", "x", "-1", "01", "1:", "1:2-", "1:3-2", "1:2@", "1:2@4-3", "1:2@3@4", "1:2,", "1:1-2-3", "1:99999999999999999999"} {
+		if got, err := parseRankRules(text); !errors.Is(err, errSyntax) {
+			t.Errorf("parseRankRules(%q) = %v, %v, want errSyntax", text, got, err)
+		}
+	}
+}
+
+func FuzzParseRankRules(f *testing.F) {
+	f.Add("4:0-100,5001-10000;1:101-3200@2-8;2:3201@5;3")
+	f.Add("0")
+	f.Fuzz(func(t *testing.T, value string) {
+		rules, err := parseRankRules(value)
+		if err != nil {
+			return
+		}
+		back, err := parseRankRules(rules.String())
+		if err != nil {
+			t.Fatalf("%q written as %q: %v", value, rules, err)
+		}
+		if len(back) != len(rules) {
+			t.Fatalf("%q written as %q: %d rules, want %d", value, rules, len(back), len(rules))
+		}
+	})
+}
+
+// Writing groups rules by algorithm; reading returns them in that order.
+func TestRankRulesString(t *testing.T) {
+	all := rankRules{
+		{id: 1, highBytes: 9, lowRanks: 2, highRanks: 4}, {id: 3, lowBytes: 10, highBytes: 20, lowRanks: 2, highRanks: 4},
+		{id: 1, highBytes: 5, lowRanks: 5, highRanks: 9},
+	}
+	const want = "1:0-9@2-4,0-5@5-9;3:10-20@2-4"
+	if got := all.String(); got != want {
+		t.Errorf("String() = %s, want %s", got, want)
+	}
+	back, err := parseRankRules(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(rankRules{all[0], all[2], all[1]}, back, cmp.AllowUnexported(rankRule{})); d != "" {
+		t.Error(d)
+	}
+}

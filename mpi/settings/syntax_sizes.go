@@ -1,0 +1,230 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// sizesSyntax is the syntax "ID:LOW-HIGH,ID:LOW-+" of message sizes. The ranges contain
+// every size and replace the library's own table.
+type sizesSyntax struct {
+	maxRanges int // that one value may have
+}
+
+// maxBytes is below the largest C int, so that the last range can begin above it.
+func (sizesSyntax) maxBytes() int64 { return maxInt - 1 }
+
+// fit selects for each layout separately. A collective keeps the library's table for a
+// layout if, at any size, every algorithm would lose more than MaxLoss against the best
+// option, the library's default included.
+func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+	var sel selection.Selection
+	for _, layout := range layoutsOf(rows) {
+		own := selection.LayoutTrees{Layout: layout}
+		here := slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return r.Point.Layout() != layout })
+		for _, same := range selection.ByCollective(here) {
+			if _, ok := l.variables[same[0].Point.Collective]; !ok {
+				continue
+			}
+			acceptable, ok := withoutDefault(same, opt.MaxLoss)
+			if !ok {
+				continue
+			}
+			t, err := selection.Fit(acceptable, l.Size, selection.Options{MaxLoss: opt.MaxLoss, ByRanks: true})
+			if err != nil {
+				return selection.Selection{}, err
+			}
+			if s.replacesTable(t, acceptable) {
+				own.Trees = append(own.Trees, t)
+			}
+		}
+		if len(own.Trees) > 0 {
+			sel.Layouts = append(sel.Layouts, own)
+		}
+	}
+	return sel, nil
+}
+
+// layoutsOf returns the layouts of the rows, sorted, each once.
+func layoutsOf(rows []selection.Row) []coll.Layout {
+	var out []coll.Layout
+	for _, r := range rows {
+		out = append(out, r.Point.Layout())
+	}
+	slices.SortFunc(out, coll.CompareLayouts)
+	return slices.Compact(out)
+}
+
+// withoutDefault returns the rows without the library's default and without options that
+// lose more than maxLoss. It returns false if a row has no other option.
+func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, bool) {
+	var out []selection.Row
+	for _, r := range rows {
+		kept := selection.Row{Point: r.Point}
+		for _, o := range r.Options {
+			if loss, _ := r.Loss(o.Algorithm); !o.Algorithm.IsDefault() && loss <= maxLoss {
+				kept.Options = append(kept.Options, o)
+			}
+		}
+		if len(kept.Options) == 0 {
+			return nil, false
+		}
+		out = append(out, kept)
+	}
+	return out, true
+}
+
+// replacesTable reports whether a tree can replace the library's table: it has few enough
+// bands and an algorithm for every row. A row may have none because the library counts two
+// of its sizes as one, and they need different algorithms.
+func (s sizesSyntax) replacesTable(t *selection.Tree, rows []selection.Row) bool {
+	return len(t.Comms[0].PPNs[0].Bands) <= s.maxRanges && !slices.ContainsFunc(rows, func(r selection.Row) bool {
+		alg, _ := t.Select(r.Point)
+		return alg.IsDefault()
+	})
+}
+
+func (sizesSyntax) remarks(l *library, version string, _ selection.Selection) []string {
+	return []string{
+		"Settings of " + l.facts.Title + " " + version + " for jobs of the layouts below: to be read in a job, where Slurm says which it is.",
+		"They hold for every communicator of the job. Written from " + l.source + " and replayed at every tuned point,",
+		"but not tried on a real " + l.facts.Title + ".",
+	}
+}
+
+// value extends the first range of a tree to size 0 and the last one to all larger sizes.
+func (s sizesSyntax) value(_ *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {
+	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
+		return "", errors.New("ranges of sizes know no ranks: fit the selection for each layout")
+	}
+	var out sizeRanges
+	for _, band := range t.Comms[0].PPNs[0].Bands {
+		if band.Algorithm.IsDefault() {
+			if len(out) > 0 {
+				return "", errors.New("no range can be left to the library: fit the selection for each layout")
+			}
+			continue // sizes below the tuned ones
+		}
+		e, err := cat.Lookup(t.Collective, band.Algorithm)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, sizeRange{e.ID, band.UpTo})
+	}
+	if len(out) == 0 || len(out) > s.maxRanges {
+		return "", fmt.Errorf("%d ranges: want 1 to %d", len(out), s.maxRanges)
+	}
+	out[len(out)-1].upTo = maxInt
+	return out.String(), nil
+}
+
+func (s sizesSyntax) lookup(value string, _ int, bytes int64) (int, bool, error) {
+	ranges, err := parseSizeRanges(value, s.maxRanges)
+	if err != nil {
+		return 0, false, err
+	}
+	return ranges.find(bytes), true, nil
+}
+
+// sizeRange selects an algorithm for messages of up to upTo bytes that the range before
+// does not contain.
+type sizeRange struct {
+	id   int
+	upTo int64
+}
+
+// sizeRanges is the value of one variable: at least one range, ascending. The last one
+// contains all larger sizes.
+type sizeRanges []sizeRange
+
+// find returns the number of the algorithm for a message size.
+func (ranges sizeRanges) find(bytes int64) int {
+	last := len(ranges) - 1
+	for _, r := range ranges[:last] {
+		if bytes <= r.upTo {
+			return r.id
+		}
+	}
+	return ranges[last].id
+}
+
+// String returns the value of the variable. A single range is written as a bare number,
+// because MVAPICH2 reads no more of it.
+func (ranges sizeRanges) String() string {
+	if len(ranges) == 1 {
+		return strconv.Itoa(ranges[0].id)
+	}
+	var parts []string
+	low := int64(0)
+	for i, r := range ranges {
+		high := "+"
+		if i < len(ranges)-1 {
+			high = strconv.FormatInt(r.upTo, 10)
+		}
+		parts = append(parts, fmt.Sprintf("%d:%d-%s", r.id, low, high))
+		low = r.upTo + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// parseSizeRanges reads the value of a variable. Stricter than MVAPICH2, it wants ranges
+// from 0 to + without gaps. The error matches errSyntax.
+func parseSizeRanges(value string, maxRanges int) (sizeRanges, error) {
+	parts := strings.Split(value, ",")
+	if len(parts) > maxRanges {
+		return nil, fmt.Errorf("%w: %d ranges: want at most %d", errSyntax, len(parts), maxRanges)
+	}
+	if len(parts) == 1 && !strings.Contains(value, ":") {
+		id, err := parseNumber(value, maxInt)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errSyntax, err)
+		}
+		return sizeRanges{{int(id), maxInt}}, nil
+	}
+	var out sizeRanges
+	next := int64(0)
+	for i, part := range parts {
+		r, low, err := parseSizeRange(part, i == len(parts)-1)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%w: %q: %w", errSyntax, part, err)
+		case low != next:
+			return nil, fmt.Errorf("%w: %q: want it to begin at %d", errSyntax, part, next)
+		}
+		out, next = append(out, r), r.upTo+1
+	}
+	return out, nil
+}
+
+// parseSizeRange reads ID:LOW-HIGH, or ID:LOW-+ for the last range.
+func parseSizeRange(text string, last bool) (r sizeRange, low int64, err error) {
+	number, sizes, _ := strings.Cut(text, ":")
+	first, end, ok := strings.Cut(sizes, "-")
+	if !ok {
+		return r, 0, errors.New("want number:low-high")
+	}
+	id, err := parseNumber(number, maxInt)
+	if err != nil {
+		return r, 0, err
+	}
+	if low, err = parseNumber(first, maxInt); err != nil {
+		return r, 0, err
+	}
+	r = sizeRange{int(id), maxInt}
+	if last != (end == "+") {
+		return r, 0, errors.New("want + as the end of the last range, and only there")
+	}
+	if !last {
+		if r.upTo, err = parseNumber(end, maxInt); err == nil && r.upTo < low {
+			err = errors.New("want an ascending range")
+		}
+	}
+	return r, low, err
+}
