@@ -1,19 +1,18 @@
 #!/bin/sh
-# What learning is worth to the applications of data/applications on the simulated machine tree: the whole loop with the
-# library's own sources, run after run, samples and tutti online update between them. Microseconds of all collective calls of
-# a run, on the mean of the ranks. ASK names some of:
+# Simulates the applications of data/applications on the machine tree with the runtime library's own sources: run after run,
+# with samples and tutti online update between them. Prints the microseconds of all collective calls of a run, averaged over
+# the ranks. ASK names some of these parts:
 #
-#   bounds        the default, and what is always best, which is found by running every algorithm in every class
+#   bounds        the default, and the fastest algorithm of each class, found by running all of them
 #   explore       tutti run --learn
 #   within        tutti run --learn --within
-#   star          --within without an account or memory: each run begins with a table of nothing
-#   iota          every call drawn by the weights of --policy iota, without an account
+#   star          --within without a budget or earlier samples: each run starts from an empty table
+#   iota          every call drawn by the weights of --policy iota, without a budget
 #
 #   scripts/bench-applications.sh > FILE
 #
-# RANKS, PPN, APPLICATIONS, RUNS and TIMES (a run makes so many times as many calls) say what else is wanted, BUILT a folder
-# where what is needed was built before (scripts/simulate-build.sh, scripts/seal-build.sh, tutti), JOBS how many run
-# at a time.
+# Variables: RANKS, PPN, APPLICATIONS, RUNS, TIMES (factor of the number of calls in a run), BUILT (a folder with the programs
+# of scripts/simulate-build.sh, scripts/seal-build.sh and tutti), JOBS (simulations at the same time).
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -27,12 +26,12 @@ if [ -z "${BUILT:-}" ]; then
 	go build -o "$BUILT/tutti" ./cmd/tutti
 fi
 
-# application TRACE TIMES SEED: what the application says, by the table TABLE
+# application TRACE TIMES SEED: runs the application with the table TABLE
 application() {
 	scripts/simulate.sh "$BUILT" tree "$ranks" "$ppn" block "$BUILT/application" "$1" "$2" 20 "$3"
 }
 
-# Of all classes of a trace, the fastest algorithm, as a table: six calls of each with each.
+# best TRACE: a table of the fastest algorithm of each class of a trace, from six calls with each algorithm
 best_table() {
 	trace=$1 to=$2
 	"$BUILT/tutti" online update "$to" >/dev/null
@@ -81,7 +80,7 @@ loop() {
 	done
 }
 
-# bounds TRACE: the default, and what is always best
+# bounds TRACE: the default, and the fastest algorithm of each class
 bounds() {
 	name=$(basename "$1" .csv)
 	mkdir "$work/$name"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Machine time of the same 240 candidates measured by native, grouped, and by the OSU
-# programs, one start for each: two collectives of MPICH on a Slurm of virtual nodes.
-# The tables at the end of both campaigns say where the time went.
+# Compares the machine time of the same 240 candidates, measured by native in grouped launches and by the OSU programs in one
+# launch each: two collectives of MPICH on a Slurm of virtual nodes. The tables at the end show the parts of the time.
 #
 #   OSU_HOME=FOLDER_OF_osu_allgather scripts/bench-live.sh      as root; see slurm-test-cluster
 set -euo pipefail

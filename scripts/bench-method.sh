@@ -1,15 +1,14 @@
 #!/bin/sh
-# Machine time until the criteria hold: regret, with the truth in hand and by its own stop,
-# beside the other strategies with the same model and beginning, the rivals as published and
-# the clairvoyant limit, on recorded data, under every price of launches. Outcomes are kept
+# Measures the machine time until the criteria hold on recorded data, under every price of launches: regret, stopped by the truth
+# and by its own stop, compared with the other strategies, the rivals as published and the oracle. Outcomes are kept
 # in OUT and not replayed again; remove it after a change of the strategies or models.
 #
 #   SEEDS     seeds (3); 10 for the figures in docs/experiments
 #   SETS      files of recorded data (all of data/simgrid)
-#   REAL      a folder of more of them, of real machines
-#   MODEL     of every strategy but the published ones (stack)
+#   REAL      a folder of further files, of real machines
+#   MODEL     of every strategy except the published ones (gp)
 #   LAUNCH    prices of launches (none,candidate,osu,native)
-#   WORKERS   replays side by side (one for each processor)
+#   WORKERS   concurrent replays (one for each processor)
 set -eu
 cd "$(dirname "$0")/.."
 OUT=${OUT:-results/bench-method.jsonl}

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Replays the applications of data/applications over the recorded times of machines A, C, D
-# and E under all policies of tutti-lab online. A bit of a minute.
+# Replays the applications of data/applications over the recorded times of machines A, C, D and E under all policies of
+# tutti-lab online. Takes about a minute.
 #
 #   scripts/bench-online.sh [--seed 2 --noise 0.1 ...]
 #
-# MACHINES, LIBRARY (mpich or openmpi), GRID (np2: the points off the powers of two) and
-# CALLS (a run makes so many times as many) say what else is wanted.
+# Variables: MACHINES, LIBRARY (mpich or openmpi), GRID (np2: points off the powers of two), CALLS (factor of the number of
+# calls in a run).
 set -eu
 cd "$(dirname "$0")/.."
 scaled=$(mktemp -d)

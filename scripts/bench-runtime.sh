@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the runtime library adds to a call, in nanoseconds: alone, tracing, selecting, exploring.
+# Measures the nanoseconds that the runtime library adds to a call: loaded alone, tracing, selecting, exploring.
 #
 #   scripts/bench-runtime.sh [MPICC MPIEXEC]
 set -eu
@@ -12,7 +12,7 @@ go build -o "$work/tutti" ./cmd/tutti
 "$work/tutti" runtime build --mpicc "$mpicc" -o "$work/libtutti.so" >/dev/null
 "$mpicc" -O2 -o "$work/cost" csource/testdata/cost.c
 
-# The calls have 8 bytes: they are looked up and left to the MPI library.
+# The calls have 8 bytes: the library looks them up and passes them to the MPI library.
 cat >"$work/table" <<'END'
 tutti-table 1
 bcast ranks 1-1 ppn 1-1 bytes 0-4 binomial
@@ -36,7 +36,7 @@ cost 'off' LD_PRELOAD="$work/libtutti.so"
 cost 'selecting' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table"
 cost 'tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TRACE="$work/trace.csv"
 cost 'selecting and tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table" TUTTI_TRACE="$work/trace.csv"
-# Of a class 1000 calls are explored and 1000 more timed; millions of calls come after them, and these are measured.
+# 1000 calls of a class are explored and 1000 more are timed. The millions of calls after them are measured.
 cost 'explored to the end' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_LEARN="$work/samples"
-# With a share this small they never end: a draw for each call, and one in ten thousand timed.
+# With a share this small exploring never ends: every call is drawn, and one in ten thousand is timed.
 cost 'exploring' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_LEARN="$work/samples" TUTTI_EXPLORE=0.00005

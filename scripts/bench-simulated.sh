@@ -1,8 +1,7 @@
 #!/bin/sh
-# What the runtime library's algorithms are worth on simulated machines, in microseconds, and
-# whether all of them are right on many ranks. SELECTORS and algorithms of SMPI are the
-# libraries' own. Hours for 512 ranks; ASK names a part: ethernet, bcast, fat, check, and pairs:
-# the seconds of measuring pairs, LGate's and in tournaments.
+# Measures the runtime library's algorithms on simulated machines, in microseconds, and checks them on many ranks. Selectors
+# and algorithms of SMPI are those of the MPI libraries. Takes hours for 512 ranks. ASK names a part: ethernet, bcast, fat,
+# check, pairs (the seconds of measuring pairs, by LGate and in tournaments).
 #
 #   scripts/bench-simulated.sh > FILE
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What learning within a run costs on simulated machines, and what it finds: microseconds of an allgather with about 20 of
-# computation, on the machine tree, one rank a node up to 64 ranks. ASK names parts: watch, change, tell; RANKS how many.
+# Simulates learning within a run: microseconds of an allgather with about 20 microseconds of computation, on the machine
+# tree, one rank a node up to 64 ranks. ASK names parts: watch, change, tell; RANKS sets the number of ranks.
 #
 #   scripts/bench-within.sh > FILE
 set -eu
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 sh scripts/simulate-build.sh "$work"
 sh scripts/seal-build.sh "$work"
 
-# table NAME RULE CHOICES: what is selected, and what else is tried
+# table NAME RULE CHOICES: the selected algorithm, and the others to try
 table() {
 	{
 		echo "tutti-table 1"
@@ -49,7 +49,7 @@ watch() {
 	done
 }
 
-# Messages of 1 MiB are on their way in calls 250 to 399 and 550 to 699.
+# Messages of 1 MiB load the network in calls 250 to 399 and 550 to 699.
 change() {
 	for name in change theirs-watched theirs-asked; do
 		for bytes in 8 1024; do
@@ -60,7 +60,7 @@ change() {
 	done
 }
 
-# Every way to tell all ranks of a change: microseconds without one and with one in 200 calls, how often all heard.
+# Every way to announce a change to all ranks: microseconds without a change and with one in 200 calls, how often all ranks received it.
 tell() {
 	for ranks in ${RANKS:-64 128 256 512}; do
 		for bytes in 8 1024; do

@@ -1,5 +1,7 @@
 #!/bin/sh
-# Runs every fuzz target of the module for a while. usage: fuzz.sh [DURATION]
+# Runs every fuzz target of the module for DURATION.
+#
+#   scripts/fuzz.sh [DURATION]
 set -eu
 duration=${1:-20s}
 go list ./... | while read -r package; do

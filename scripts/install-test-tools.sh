@@ -1,7 +1,6 @@
 #!/bin/sh
-# Installs what the integration tests need, where that is possible: root on Debian
-# or Ubuntu. Elsewhere the tests that lack something skip and say what to install;
-# the variables of internal/testutil turn such skips into failures.
+# Installs the packages that the integration tests need, as root on Debian or Ubuntu. Elsewhere the tests without them skip
+# and name the package; the REQUIRE_ variables of internal/testutil turn such skips into failures.
 set -eu
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc g++ gfortran libc6-dev libsimgrid-dev
 slurmctld slurmd slurm-client munge chromium nodejs

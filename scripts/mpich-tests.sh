@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# MPICH's own tests of collectives, from Debian's source package: as they are, then with the runtime library and each of
-# its algorithms (scripts/runtime-tables.sh), from the first call of a communicator on. Says how many pass, and
-# which fail. Installs nothing; an hour or two. Needs apt-get, gcc, make and MPICH 4.0.2.
+# Runs MPICH's own tests of collectives, from Debian's source package: without the runtime library, then with each of its
+# algorithms (scripts/runtime-tables.sh) from the first call of a communicator on. Prints how many pass and which fail. Installs
+# nothing; takes an hour or two. Needs apt-get, gcc, make and MPICH 4.0.2.
 #
-#   scripts/mpich-tests.sh FOLDER    what is in FOLDER already is not fetched and built again
+#   scripts/mpich-tests.sh FOLDER    sources and builds in FOLDER are used again
 #
-# TESTS=REGEX picks tests, TABLES="0 3" tables (default: all), RANKS the most ranks of a test (default 10).
+# TESTS=REGEX picks tests, TABLES="0 3" tables (default: all), RANKS the maximum number of ranks (default 10).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD

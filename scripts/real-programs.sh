@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Three programs of Debian (LAMMPS, HPCC, GROMACS; Open MPI) compute the same with the runtime library as without, with each
-# of its algorithms and with the table of a campaign that their traces tune; and what the traces say. Installs nothing: packages
-# are unpacked into FOLDER. Half an hour. Needs apt-get, Go and Open MPI 4.1.4.
+# Compares the results of LAMMPS, HPCC and GROMACS (Debian, Open MPI) without the runtime library, with each of its algorithms, and with
+# the table of a campaign that their traces tuned; prints the traces. Installs nothing: packages are unpacked into FOLDER. Takes half
+# an hour. Needs apt-get, Go and Open MPI 4.1.4.
 #
 #   scripts/real-programs.sh FOLDER
 #
-# PROGRAMS="lammps hpcc gromacs" picks programs, TABLES="0 3" tables (default: all), RANKS their ranks (default 4, a square).
+# PROGRAMS="lammps hpcc gromacs" picks programs, TABLES="0 3" tables (default: all), RANKS the number of ranks (default 4, a square).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD

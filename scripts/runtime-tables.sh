@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tables for the runtime library in which each of its algorithms serves all calls of its collective: table.N has the N-th
-# of each collective, round and round, with small segments, radix 3 and windows of 2. Says how many tables there are.
+# Writes tables for the runtime library in which each of its algorithms serves all calls of its collective. table.N has the N-th
+# algorithm of each collective, starting again after the last, with small segments, radix 3 and windows of 2. Prints the number of tables.
 #
 #   scripts/runtime-tables.sh FOLDER
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds FOLDER/seal, which puts the last line under a table for the runtime library.
+# Builds FOLDER/seal, which appends the checksum line to a table of the runtime library.
 #
 #   scripts/seal-build.sh FOLDER
 set -eu

@@ -1,12 +1,8 @@
 #!/bin/sh
-# Builds what scripts/simulate.sh runs into a folder: platform.so, the machines; the runtime
-# library with the programs check (are all algorithms right?), time (how long do they take?),
-# app (an application that calls one collective), application (one that calls what a trace has)
-# and monitors (what does it cost to tell all ranks of a change?); and pairs, which measures pairs as the benchmark program
-# does, for the machine sockets. A second word is the only program that is
-# built, pairs. Needs apt-get install libsimgrid-dev g++.
-#
-#   scripts/simulate-build.sh FOLDER [pairs]
+# Builds the programs of scripts/simulate.sh into a folder: platform.so (the machines), check (are all algorithms right?), time (how
+# long do they take?), app (an application with one collective), application (one with the calls of a trace), monitors (the cost of
+# announcing a change to all ranks) and pairs (measures pairs as the benchmark program does, for the machine sockets). A second argument
+# builds that program alone. Needs apt-get install libsimgrid-dev g++.
 set -eu
 cd "$(dirname "$0")/.."
 out=$1 only=${2:-}
