@@ -75,7 +75,7 @@ type layout struct {
 
 // board lays out the pairs and options of a round. What is asked for already counts as
 // pending.
-func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
+func (r *regret) board(s State, m *gp.GP, over layout) (*board, error) {
 	b := &board{
 		budget:  budgetOf(s.Ledger),
 		noise:   m.Params().Noise,
@@ -103,7 +103,7 @@ func (r *regret) board(s State, m *gp.Multi, over layout) (*board, error) {
 }
 
 // predict works out the entries at points of the space.
-func (b *board) predict(m *gp.Multi, sp *coll.Space, sample []int, r *regret) error {
+func (b *board) predict(m *gp.GP, sp *coll.Space, sample []int, r *regret) error {
 	tasks := make([]int, len(sp.Algorithms()))
 	for a, alg := range sp.Algorithms() {
 		tasks[a] = r.belief.Task(alg, a)

@@ -30,7 +30,7 @@ const (
 // that what the belief does not know of is seen as often as it is there. Points at which
 // nothing is left to doubt are passed over. What is dear is not: after the first draw that
 // the budget allows, one that it does not ends the batch.
-func (r *regret) check(s State, m *gp.Multi) ([]coll.Candidate, error) {
+func (r *regret) check(s State, m *gp.GP) ([]coll.Candidate, error) {
 	over := r.sample(s)
 	b := &board{stakes: stakesOf(r.opt.Allowed), weights: over.weights}
 	if err := b.predict(m, s.Ledger.Space(), over.points, r); err != nil {

@@ -17,7 +17,7 @@ import (
 // regret measures the candidates that are expected to spare the final selection
 // most loss for a second of machine time.
 //
-// A Gaussian process of log10 times of all algorithms (gp.Multi) predicts the fastest
+// A Gaussian process of log10 times of all algorithms (gp.GP) predicts the fastest
 // algorithm at each point. For every other algorithm it gives the variance of the
 // difference of the two, and from that follows what the choice is expected to lose to it;
 // see loss. A candidate's worth is by how much these losses fall, summed over a sample of
@@ -177,7 +177,7 @@ func (r *regret) fill(s State, batch []coll.Candidate) []coll.Candidate {
 
 // model is the Gaussian process of what is believed, without steps. The tails of loss allow
 // for what is unlike its surroundings.
-func (r *regret) model(s State) (m *gp.Multi, err error) {
+func (r *regret) model(s State) (m *gp.GP, err error) {
 	if r.belief, err = s.believe(r.opt.Earlier); err != nil {
 		return nil, err
 	}

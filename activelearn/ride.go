@@ -13,7 +13,7 @@ import (
 // no more than these launches: another launch would cost that much again. So no more is
 // spent than twice what was inevitable (the ski-rental problem; Karlin, Manasse, Rudolph
 // and Sleator, Algorithmica 3, 1988).
-func (r *regret) riders(s State, m *gp.Multi, picked *board, batch []coll.Candidate) ([]coll.Candidate, error) {
+func (r *regret) riders(s State, m *gp.GP, picked *board, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharing() {
 		return nil, nil
 	}

@@ -6,57 +6,46 @@ import (
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
+	"tutti/surrogate/learner"
 )
 
-// uncertainty is FACT's choice (Wilkins et al., ExaMPI 2021, section IV-B): a
-// surrogate of the run time over (nodes, ppn, size) names the point it is most
-// uncertain of, and all algorithms are measured there. Here the surrogate is a
-// Gaussian process of log10 of the fastest time at a point over log2 features,
-// and points already in the batch or pending count as observed.
+// uncertainty is FACT's strategy (Wilkins et al., ExaMPI 2021, section IV-B): a surrogate of the
+// time over (nodes, ppn, size) selects the point of greatest variance, and all algorithms are
+// measured there. The surrogate is a Gaussian process of log10 of the fastest time at a point.
+// Points in the batch and pending ones count as observed.
 type uncertainty struct {
-	opt     Options
-	model   *gp.GP
-	pool    *gp.Pool
-	rows    [][]float64         // features of every point of the space
-	told    map[coll.Point]bool // points the model has seen
-	read    int                 // measurements of the ledger looked at
-	learned int                 // observations when the hyper-parameters were learnt
+	opt      Options
+	params   gp.Params
+	rows     [][]float64        // features of every point of the space
+	fastest  []coll.Measurement // at each measured point, by the first Ask that saw it
+	observed map[coll.Point]bool
+	read     int // measurements of the ledger that were read
+	learned  int // points that params were learned from
 }
 
-// The hyper-parameters are learnt again when the observations have grown by half
-// and no more beyond 300, where they hardly move and a likelihood costs O(n³).
+// Hyperparameters are learned again when the points have grown by half, up to 300. Beyond that
+// they hardly change, and a likelihood costs O(n³).
 const (
 	relearnGrowth = 1.5
-	relearnMost   = 300
+	relearnMax    = 300
 )
 
-// Ask returns all free candidates of the most uncertain points.
+// Ask returns all free candidates of the points of greatest variance.
 func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
-	if err := u.update(s.Ledger); err != nil {
-		return nil, err
-	}
-	if u.model == nil {
+	u.observe(s.Ledger)
+	if len(u.fastest) == 0 {
 		return initialBatch(s, u.opt), nil
 	}
-	defer u.pool.Reset()
-	sp := s.Ledger.Space()
-	var last coll.Point
-	for _, c := range s.Ledger.pendingCandidates() { // by point
-		if c.Point == last {
-			continue
-		}
-		last = c.Point
-		i, _ := sp.Index(c.Point)
-		if err := u.pool.Condition(i); err != nil {
-			return nil, err
-		}
+	posterior, err := u.posterior(s.Ledger)
+	if err != nil {
+		return nil, err
 	}
 	var batch []coll.Candidate
-	taken := make([]bool, len(sp.Points()))
+	taken := make([]bool, len(u.rows))
 	for len(batch) < s.Want {
 		best, most := -1, math.Inf(-1)
-		for i, v := range u.pool.Variance() {
-			if v > most && !taken[i] && s.Ledger.left[i] > 0 {
+		for i := range u.rows {
+			if v := posterior.Variance(i); v > most && !taken[i] && s.Ledger.left[i] > 0 {
 				best, most = i, v
 			}
 		}
@@ -65,64 +54,61 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 		}
 		taken[best] = true
 		batch = append(batch, s.Ledger.Free(best)...)
-		if err := u.pool.Condition(best); err != nil {
-			return nil, err
-		}
+		posterior.Condition(best)
 	}
 	return batch, nil
 }
 
-// update tells the model the points measured since it was last asked.
-func (u *uncertainty) update(l *Ledger) error {
+// observe reads the points measured since the last Ask.
+func (u *uncertainty) observe(l *Ledger) {
 	if u.rows == nil {
-		u.rows = preprocess.Rows(l.Space().Points())
-		u.told = map[coll.Point]bool{}
+		u.rows = preprocess.SurrogateRows(l.Space().Points())
+		u.observed = map[coll.Point]bool{}
 	}
-	var order []coll.Point
-	fastest := map[coll.Point]float64{}
+	at := map[coll.Point]int{} // in fastest
 	for _, m := range l.Measurements()[u.read:] {
-		if u.told[m.Point] {
-			continue
+		if i, seen := at[m.Point]; seen {
+			u.fastest[i].Seconds = min(u.fastest[i].Seconds, m.Seconds)
+		} else if !u.observed[m.Point] {
+			u.observed[m.Point] = true
+			at[m.Point] = len(u.fastest)
+			u.fastest = append(u.fastest, coll.Measurement{Candidate: coll.Candidate{Point: m.Point}, Seconds: m.Seconds})
 		}
-		t, seen := fastest[m.Point]
-		if !seen {
-			order = append(order, m.Point)
-			t = math.Inf(1)
-		}
-		fastest[m.Point] = min(t, m.Seconds)
 	}
 	u.read = len(l.Measurements())
-	if len(order) == 0 {
-		return nil
-	}
-	x := preprocess.Rows(order)
-	y := make([]float64, len(order))
-	for i, p := range order {
-		u.told[p] = true
-		y[i] = math.Log10(fastest[p])
-	}
-	if u.model == nil {
-		return u.start(x, y)
-	}
-	for i := range x {
-		if err := u.model.Append(x[i], y[i]); err != nil {
-			return err
-		}
-	}
-	if n := u.model.Len(); float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMost {
-		u.learned = n
-		return u.model.Refit()
-	}
-	return nil
 }
 
-func (u *uncertainty) start(x [][]float64, y []float64) (err error) {
-	// Two starts of 30 evaluations: the second guards against a poor first optimum.
-	u.model, err = gp.Fit(x, y, gp.Options{Starts: 2, MaxEvals: 30, Seed: u.opt.Seed})
-	if err != nil {
-		return err
+// posterior returns the posterior of task 0 at every point of the space, pending points observed.
+func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
+	obs := preprocess.Observations(u.fastest, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
+	if n := len(u.fastest); u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax {
+		var err error
+		if u.params, err = gp.Learn(obs, learner.DefaultPrior().Options()); err != nil {
+			return nil, err
+		}
+		u.params.Steps, u.params.Split = 0, 0 // the smooth model, as in learner.Belief.Smooth
+		u.learned = n
 	}
-	u.learned = len(x)
-	u.pool, err = u.model.NewPool(u.rows)
-	return err
+	model, err := gp.New(u.params, obs)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]gp.Entry, len(u.rows))
+	for i := range entries {
+		entries[i].Row = i
+	}
+	posterior, err := model.Posterior(u.rows, entries)
+	if err != nil {
+		return nil, err
+	}
+	var last coll.Point
+	for _, c := range l.pendingCandidates() { // by point
+		if c.Point == last {
+			continue
+		}
+		last = c.Point
+		i, _ := l.Space().Index(c.Point)
+		posterior.Condition(i)
+	}
+	return posterior, nil
 }

@@ -38,7 +38,7 @@ func Example() {
 		Seed: 1, Strategy: "regret", Judge: campaign.ByPrediction, Folds: 5, Attempts: 1,
 		Batch:    campaign.Batch{Candidates: 8},
 		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.04, Patience: 2},
-		Learner:  learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Stack, Forest: forest.Options{Trees: 30}},
+		Learner:  learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess, Forest: forest.Options{Trees: 30}},
 	}
 	res, err := campaign.Run(context.Background(), spec, problem, nil, nil, nil)
 	if err != nil {

@@ -33,7 +33,7 @@ func (r *run) learn() (*models, error) {
 	}
 	ms, opt := r.ledger.Measurements(), r.spec.Learner
 	m := &models{choice: choice, gaussian: choice, seen: len(ms)}
-	if !opt.Model.Believes() {
+	if opt.Model != learner.GaussianProcess {
 		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
 		if m.gaussian, err = learner.Fit(ms, opt); err != nil {
 			return nil, err
@@ -46,18 +46,13 @@ func (r *run) learn() (*models, error) {
 // fit fits the configured model to what is measured.
 func (r *run) fit() (*learner.Learner, error) {
 	opt := r.spec.Learner
-	if opt.Model.Believes() {
+	if opt.Model == learner.GaussianProcess {
 		var err error
 		if opt.Belief, err = r.believe(); err != nil {
 			return nil, err
 		}
 	}
-	opt.Before = r.fitted
-	l, err := learner.Fit(r.ledger.Measurements(), opt)
-	if err == nil {
-		r.fitted = l
-	}
-	return l, err
+	return learner.Fit(r.ledger.Measurements(), opt)
 }
 
 // current returns what chooses by all that is measured: the judge's, where it has just

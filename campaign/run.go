@@ -37,7 +37,6 @@ type run struct {
 	looked   int                    // measurements that were looked at for what is incredible
 	doubts   []coll.Candidate       // what is, for the next round
 	doubted  map[coll.Candidate]int // what was: the round in which it is measured again
-	fitted   *learner.Learner       // formed last
 	result   Result
 	began    time.Time
 }
@@ -69,7 +68,6 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 			return r.result, err
 		}
 	}
-	r.tell(PhaseStudy)
 	if r.result.Study, err = r.study(ctx); err != nil {
 		if ctx.Err() != nil {
 			r.result.Stop = activelearn.Cancelled

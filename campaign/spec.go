@@ -51,7 +51,7 @@ func Judges() []Judge { return []Judge{ByReference, ByCrossValidation, ByPredict
 // JudgeFor is the judge of a strategy unless another one is asked for: prediction where
 // the model has a Gaussian process, cross-validation where strategies complete points.
 func JudgeFor(strategy string) Judge {
-	if ModelFor(strategy) == learner.Stack {
+	if ModelFor(strategy) == learner.GaussianProcess {
 		return ByPrediction
 	}
 	return ByCrossValidation
@@ -184,7 +184,7 @@ func (s Spec) forProblem(p Problem) Spec {
 // picks for its Gaussian process.
 func ModelFor(strategy string) learner.Model {
 	if strategy == "regret" || strategy == "oracle" {
-		return learner.Stack
+		return learner.GaussianProcess
 	}
 	return learner.Forest
 }

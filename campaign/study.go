@@ -22,29 +22,15 @@ type Study struct {
 	Trials []hpo.TrialRecord
 }
 
-// NoStudy is why the forests of models are not studied, "" where they are.
-func NoStudy(model learner.Model, models *learner.Learner) string {
-	switch {
-	case model == learner.GaussianProcess:
-		return "a Gaussian process has no forests to tune, and learns its own hyperparameters by their likelihood"
-	case model == learner.Stack && models.ForestWeight() == 0:
-		return "the forests have no weight beside the Gaussian process, which learns its own hyperparameters by their likelihood"
-	}
-	return ""
-}
-
 // study tunes the forests of the final model on the measurements only: the
 // objective is the cross-validated price of what is lost, see metrics.Allowed, the first
 // trial the configured forests, so that the result is never worse than they are there.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
+	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
 		return s, err
 	}
-	models, err := r.fit()
-	if err != nil || NoStudy(r.spec.Learner.Model, models) != "" {
-		return s, err
-	}
+	r.tell(PhaseStudy)
 	_, err = hpo.Forest(ctx, hpo.Spec{
 		Trials:  r.spec.HPO,
 		Seed:    r.spec.Seed,
@@ -68,25 +54,18 @@ func (r *run) study(ctx context.Context) (Study, error) {
 // ForestStudy describes a study of the learner's forests on measurements of two
 // points or more: the score of a fold is the price of the average slowdown and of the
 // mistakes there, weighted as the options say.
-//
-// The forests of a stack are studied alone, and on the choice among what was measured
-// at a point: what fills a stack seldom measures all of them anywhere.
 func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(ms, k, seed)
-	hold, criteria := learner.Fold, studiedCriteria(opt)
-	if opt.Model == learner.Stack {
-		opt.Model, hold = learner.Forest, learner.MeasuredFold
-	}
 	return hpo.ForestStudy{
 		Default:  studiedParams(opt.Forest),
-		Criteria: criteria,
+		Criteria: studiedCriteria(opt.Scaling),
 		Folds:    slices.Max(folds) + 1,
 		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
 			with, err := WithParams(opt, p)
 			if err != nil {
 				return 0, err
 			}
-			held, err := hold(ms, folds, fold, with)
+			held, err := learner.Fold(ms, folds, fold, with)
 			if err != nil {
 				return 0, err
 			}
@@ -120,12 +99,10 @@ func ParamsOf(f forest.Options) hpo.ForestParams {
 	}
 }
 
-// studiedCriteria leaves out Poisson where targets can be negative: standardised
-// ones, and in a stack times below the fastest that its Gaussian process expects.
-func studiedCriteria(opt learner.Options) []string {
-	negative := opt.Scaling == preprocess.Standard || opt.Model == learner.Stack
+// studiedCriteria leaves out Poisson for standardised targets, which can be negative.
+func studiedCriteria(scaling preprocess.Scaling) []string {
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
-		return negative && c == forest.Poisson.String()
+		return scaling == preprocess.Standard && c == forest.Poisson.String()
 	})
 }
 

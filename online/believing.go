@@ -106,7 +106,7 @@ func (b *believing) end() error {
 
 // jointOf asks a process about all classes and algorithms of a collective. task names the
 // task of an algorithm, or that of the i-th that has none.
-func (b *believing) jointOf(c coll.Collective, process *gp.Multi, task func(a coll.Algorithm, i int) int) (*joint, error) {
+func (b *believing) jointOf(c coll.Collective, process *gp.GP, task func(a coll.Algorithm, i int) int) (*joint, error) {
 	var points []coll.Point
 	var entries []gp.Entry
 	unknown := map[coll.Algorithm]int{}
@@ -127,7 +127,7 @@ func (b *believing) jointOf(c coll.Collective, process *gp.Multi, task func(a co
 
 // What is believed of algorithms before there is more than one call to learn from, as
 // variances of log10 seconds: worst and best differ 2 to 10 times at most points.
-var unlearnt = gp.MultiParams{
+var unlearnt = gp.Params{
 	Common: 1, Own: 0.02, Level: 0.02, Rough: 0.005, Shared: 0.001, Noise: preprocess.MeasurementNoise,
 }
 
@@ -137,7 +137,7 @@ func (b *believing) startWith(class int, seconds float64) error {
 	params := unlearnt
 	params.Mean = math.Log10(seconds)
 	params.CommonLength, params.OwnLength = preprocess.LengthScales(), preprocess.LengthScales()
-	process, err := gp.WithMulti(params, gp.Observations{
+	process, err := gp.New(params, gp.Observations{
 		X: preprocess.SurrogateRows([]coll.Point{c.Point}), At: []int{0}, Task: []int{0}, Y: []float64{math.Log10(seconds)},
 	})
 	if err != nil {

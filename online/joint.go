@@ -16,7 +16,7 @@ type joint struct {
 
 // newJoint returns what a Gaussian process of log10 seconds says of entries, tasks of the
 // rows. O(entries²·n) operations for n observations.
-func newJoint(process *gp.Multi, rows [][]float64, entries []gp.Entry) (*joint, error) {
+func newJoint(process *gp.GP, rows [][]float64, entries []gp.Entry) (*joint, error) {
 	posterior, err := process.Posterior(rows, entries)
 	if err != nil {
 		return nil, err

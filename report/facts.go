@@ -101,7 +101,6 @@ type ProblemFacts struct {
 	Model    string          `json:"model,omitempty"`    // that is shipped: forest, process (a Gaussian process) or stack
 	Ties     *int            `json:"ties,omitempty"`     // cells with a tie; null when nobody looked
 	Even     int             `json:"even,omitempty"`     // cells that are even
-	NoStudy  string          `json:"no_study,omitempty"` // why there was no hyperparameter study
 	Weighted *WeightFacts    `json:"weighted,omitempty"` // null when all points count alike
 	Reasons  []RoundReasons  `json:"reasons,omitempty"`  // by round
 	Compared []ComparedFacts `json:"compared,omitempty"` // by earlier campaign

@@ -18,7 +18,7 @@ func decidedFacts() Facts {
 		p.Curve[i].SlowdownUpper, p.Curve[i].MistakesUpper = 1+2*(p.Curve[i].Slowdown-1), 1.5*p.Curve[i].Mistakes
 	}
 	ties := 1
-	p.Model, p.Ties, p.NoStudy, p.HPO = "process", &ties, "a Gaussian process has no forests to tune", nil
+	p.Model, p.Ties, p.HPO = "gp", &ties, nil
 	p.Cells[0].Tie = "linear"
 	p.Weighted = &WeightFacts{Points: 5, Half: 2, Greatest: 3.25, Where: "allreduce 4x2 64KiB"}
 	for round := range 3 {
@@ -105,8 +105,7 @@ func TestDecidedPage(t *testing.T) {
 		"Choosing between binomial and linear at 4x2, 64KiB, is expected to cost 7.0 %",
 		"Compared with the earlier campaign monday",
 		"Changed: binomial (101 % slower)",
-		"<dt>model</dt><dd>process</dd>", "<dt>ties</dt><dd>1 of ", "<dt>half of the weight</dt><dd>in 2 points</dd>",
-		"No hyperparameter study: a Gaussian process has no forests to tune.",
+		"<dt>model</dt><dd>gp</dd>", "<dt>ties</dt><dd>1 of ", "<dt>half of the weight</dt><dd>in 2 points</dd>",
 		"Thin line: the upper end", "slowdown at most", "behind a letter: a tie",
 	} {
 		if strings.Count(page, want) != 1 && want != "Choosing between binomial and linear at 4x2, 64KiB, is expected to cost 7.0 %" {

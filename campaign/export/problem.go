@@ -30,15 +30,14 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(p, res, c, held),
 		HPO:        studyFacts(res.Study),
-		Forest:     forestFacts(campaign.ParamsOf(c.Learner.Forest)),
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 		Model:    string(c.Learner.Model),
 		Weighted: weightFacts(p),
 	}
 	f.Warnings = append(slices.Clip(f.Warnings), barredInWords(f.Algorithms)...)
-	if c.Spec.HPO > 0 && len(res.Study.Trials) == 0 {
-		f.NoStudy = campaign.NoStudy(c.Learner.Model, c.Models)
+	if c.Learner.Model == learner.Forest {
+		f.Forest = forestFacts(campaign.ParamsOf(c.Learner.Forest))
 	}
 	for i, earlier := range p.Earlier {
 		compared, err := compare(p.EarlierNames[i], earlier, l.Measurements())
@@ -162,7 +161,7 @@ const tieWork = 2e10
 // addTies tells of the cells where what is selected is as fast as another algorithm,
 // as far as measurements tell; c has the cells' rows, in their order. Forests do not know.
 func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) error {
-	if f.Model != string(learner.GaussianProcess) && f.Model != string(learner.Stack) {
+	if f.Model != string(learner.GaussianProcess) {
 		return nil
 	}
 	work := 0.0

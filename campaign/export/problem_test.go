@@ -4,7 +4,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"tutti/campaign/assembly"
@@ -144,10 +143,10 @@ func TestScoresWithoutDefault(t *testing.T) {
 	}
 }
 
-// A model that knows how sure it is tells ties, as many as there are cells with one, and
-// why its forests were not tuned.
+// A Gaussian process reports ties, as many as there are cells with one, and has no
+// hyperparameter study.
 func TestTies(t *testing.T) {
-	f := factsOf(t, madeFirst(t, nil, "strategy.name=regret", "model.kind=process", "hpo.trials=3"))
+	f := factsOf(t, madeFirst(t, nil, "strategy.name=regret", "model.kind=gp", "hpo.trials=3"))
 	if f.Ties == nil {
 		t.Fatal("nobody looked for ties")
 	}
@@ -163,8 +162,8 @@ func TestTies(t *testing.T) {
 	if ties != *f.Ties {
 		t.Errorf("%d cells with a tie, told %d", ties, *f.Ties)
 	}
-	if f.Model != "process" || !strings.Contains(f.NoStudy, "no forests") || len(f.HPO) > 0 {
-		t.Errorf("model %s, no study because %q, %d trials", f.Model, f.NoStudy, len(f.HPO))
+	if f.Model != "gp" || len(f.HPO) > 0 {
+		t.Errorf("model %s, %d trials", f.Model, len(f.HPO))
 	}
 }
 

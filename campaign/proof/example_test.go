@@ -28,7 +28,7 @@ func ExampleProof_Library() {
 	}
 	// Output:
 	// proved: true
-	// alltoall 55 points, put back: 0
+	// alltoall 49 points, put back: 0
 }
 
 func tuneAndProve(ctx context.Context, dir string) error {

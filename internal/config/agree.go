@@ -20,7 +20,7 @@ func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
 // follow gives keys that follow the strategy their values.
 func (c *Campaign) follow() {
-	if c.Model.Kind == auto {
+	if c.Model.Kind == "" {
 		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
 	}
 	if c.Stop.Judge == auto {
@@ -41,24 +41,14 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// agreeModel is about models that want one scaling, and forests whose targets can be
-// negative: those of a stack, below the fastest that its process expects, and
-// standardised ones.
+// agreeModel is about models that need one scaling, and the Poisson criterion, which takes no
+// standardised times.
 func (c *Campaign) agreeModel(fault func(key string, err error)) {
-	if c.Model.Criterion == forest.Poisson.String() {
-		because := ""
-		switch {
-		case c.Model.Kind == string(learner.Stack):
-			because = "model.kind " + c.Model.Kind
-		case c.Model.Scaling == string(preprocess.Standard):
-			because = "model.scaling " + c.Model.Scaling
-		}
-		if because != "" {
-			fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with %s some are below: want %v, %v or %v",
-				c.Model.Criterion, because, forest.SquaredError, forest.AbsoluteError, forest.FriedmanMSE))
-		}
+	if c.Model.Criterion == forest.Poisson.String() && c.Model.Scaling == string(preprocess.Standard) {
+		fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with model.scaling %s some are below: want %v, %v or %v",
+			c.Model.Criterion, c.Model.Scaling, forest.SquaredError, forest.AbsoluteError, forest.FriedmanMSE))
 	}
-	if m := learner.Model(c.Model.Kind); (m == learner.GaussianProcess || m == learner.Stack) && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
+	if m := learner.Model(c.Model.Kind); m == learner.GaussianProcess && c.Model.Scaling != string(preprocess.AlgorithmLog10) {
 		fault("model.scaling", fmt.Errorf("%s: model.kind %s wants %s; others are for model.kind %s", c.Model.Scaling, m, preprocess.AlgorithmLog10, learner.Forest))
 	}
 }

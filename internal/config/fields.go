@@ -98,7 +98,7 @@ func fields() []field {
 		{"strategy.batch", "benchmarks in a round, at least", 8, whole(func(c *Campaign) *int { return &c.Strategy.Batch }, 1, 100000)},
 		{"strategy.growth", "and at least this share of those done so far, 0 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Strategy.Growth }, 0, 1)},
 
-		{"model.kind", "what predicts times: forest (one for each algorithm), process (a Gaussian process of all algorithms), stack (both, weighted by what selects best), auto (stack for regret, else forest)", auto, text(func(c *Campaign) *string { return &c.Model.Kind }, oneOf(append(words(learner.Models()), auto)...))},
+		{"model.kind", "what predicts times: gp (a Gaussian process of all algorithms), forest (a random forest for each algorithm); unset: gp for the strategy regret, forest for the others", "", text(func(c *Campaign) *string { return &c.Model.Kind }, unsetOr(oneOf(words(learner.Models())...)))},
 		{"model.scaling", "scaling of the times: " + joined(preprocess.Scalings()), "algorithm_log10", text(func(c *Campaign) *string { return &c.Model.Scaling }, isScaling)},
 		{"model.trees", "trees of a forest", 100, whole(func(c *Campaign) *int { return &c.Model.Trees }, 1, 100000)},
 		{"model.criterion", "what a split lowers: squared_error, absolute_error, friedman_mse, poisson", "squared_error", text(func(c *Campaign) *string { return &c.Model.Criterion }, isCriterion)},
@@ -168,6 +168,16 @@ func oneOf(allowed ...string) func(string) error {
 			return fmt.Errorf("%q: want one of %s", s, strings.Join(allowed, ", "))
 		}
 		return nil
+	}
+}
+
+// unsetOr accepts the empty text and what check accepts.
+func unsetOr(check func(string) error) func(string) error {
+	return func(s string) error {
+		if s == "" {
+			return nil
+		}
+		return check(s)
 	}
 }
 

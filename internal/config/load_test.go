@@ -171,7 +171,7 @@ func TestLoadOfTheLeast(t *testing.T) {
 		Collectives: []string{"bcast"},
 		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
 		Strategy:    config.Strategy{Name: "regret", Initial: 5, Batch: 8, Growth: 0.05},
-		Model:       config.Model{Kind: "stack", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
+		Model:       config.Model{Kind: "gp", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
 		Stop:        config.Stop{Judge: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		HPO:         config.HPO{Trials: 100},
 		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},

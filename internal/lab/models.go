@@ -122,8 +122,8 @@ func (o Options) allowed() metrics.Allowed {
 	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
 }
 
-// WriteModels prints the mean loss of each model on each set, and that of the stack over that
-// of the better one of its parts.
+// WriteModels prints the mean loss of each model on each set, and that of the Gaussian process
+// over that of the forests.
 func WriteModels(w io.Writer, all []ModelLoss) error {
 	type of struct{ data, collective string }
 	var sets []of
@@ -136,7 +136,7 @@ func WriteModels(w io.Writer, all []ModelLoss) error {
 		losses[s][l.Model] = append(losses[s][l.Model], l.Loss)
 	}
 	t := newTable()
-	t.AppendHeader(table.Row{"data", "collective", "training sets", "forest", "process", "stack", "stack / better one"})
+	t.AppendHeader(table.Row{"data", "collective", "training sets", "forest", "gp", "gp / forest"})
 	means := map[learner.Model][]float64{}
 	var ratios []float64
 	for _, s := range sets {
@@ -145,18 +145,17 @@ func WriteModels(w io.Writer, all []ModelLoss) error {
 			mean[model] = stat.Mean(l, nil)
 			means[model] = append(means[model], mean[model])
 		}
-		over := mean[learner.Stack] / min(mean[learner.Forest], mean[learner.GaussianProcess])
+		over := mean[learner.GaussianProcess] / mean[learner.Forest]
 		ratios = append(ratios, over)
 		t.AppendRow(table.Row{
-			s.data, s.collective, len(losses[s][learner.Stack]),
-			ratio(mean[learner.Forest]), ratio(mean[learner.GaussianProcess]), ratio(mean[learner.Stack]), ratio(over),
+			s.data, s.collective, len(losses[s][learner.GaussianProcess]),
+			ratio(mean[learner.Forest]), ratio(mean[learner.GaussianProcess]), ratio(over),
 		})
 	}
 	t.AppendSeparator()
 	t.AppendRow(table.Row{
 		"geometric mean", "", len(all) / len(learner.Models()),
-		ratio(geometricMean(means[learner.Forest])), ratio(geometricMean(means[learner.GaussianProcess])),
-		ratio(geometricMean(means[learner.Stack])), ratio(geometricMean(ratios)),
+		ratio(geometricMean(means[learner.Forest])), ratio(geometricMean(means[learner.GaussianProcess])), ratio(geometricMean(ratios)),
 	})
 	_, err := fmt.Fprintln(w, t.Render())
 	return err

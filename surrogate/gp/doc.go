@@ -5,13 +5,13 @@
 // of Matérn-5/2 covariance with one length scale for each column, and independent normal noise
 // (Rasmussen and Williams, Gaussian Processes for ML, 2006, chapters 2 and 5).
 //
-// [Multi] is of several related functions, called tasks, and of several sources of observations
-// (Bonilla, Chai and Williams, Multi-task Gaussian Process Prediction, NIPS 2007; Kennedy and
+// [GP] is of several related functions, called tasks, and of several sources of observations
+// (Bonilla, Chai and Williams, GP-task Gaussian Process Prediction, NIPS 2007; Kennedy and
 // O'Hagan, Biometrika 87, 2000): what one task shows at a row tells of the others there. What a job
 // does to all of its observations is told from what tasks and rows do. Its [Posterior] gives
 // covariances between tasks at rows.
 //
-// [Fit] and [FitMulti] learn length scales and variances by maximising the log marginal
+// [Fit] and [Fit] learn length scales and variances by maximising the log marginal
 // likelihood, with analytic gradients, under log-normal priors. Everything returned is in the
 // units of the targets given.
 //
@@ -34,7 +34,7 @@
 // Cubic work runs in blocks of 48 rows on one kernel of 4×3 dot products, in assembly where the
 // processor has fused multiply-add and in Go elsewhere; the two differ in the last bits. One
 // core does everything. Fit stops when no derivative exceeds 1e-4 or four iterations gained
-// less than 1e-6 nats together, FitMulti at 1e-3, or two iterations and 1e-2 nats; differences
+// less than 1e-6 nats together, Fit at 1e-3, or two iterations and 1e-2 nats; differences
 // below 0.01 nats mean nothing for a model's choice.
 //
 // # Use

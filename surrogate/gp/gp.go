@@ -3,178 +3,195 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
-// GP is a model with its hyper-parameters and the observations it is conditioned on.
-// Its methods that do not change it are safe for concurrent use.
+// GP models several related functions, called tasks, of the same rows:
+//
+//	y(x, a) = mean + c(x) + s(x) + o_a + g_a(x) + r_a(x) + noise
+//
+// c is common to all tasks and g_a is the task's own. Both are Gaussian processes of
+// Matérn-5/2 covariance; c has its own length scales, and all g_a share theirs. A part
+// of the variance of g_a is of functions that change by steps: their correlation is
+// exp(-Σ|a_d - b_d|/length_d), that of functions constant between cuts that fall at random,
+// which forests come close to (Balog and others, The Mondrian Kernel, UAI 2016). Another part, of
+// both, is split by the values of one column: it is independent from value to value. s and r_a are
+// independent from row to row: s is what a row does to all tasks, r_a what it does to one.
+// o_a is the level of a task. The difference of two tasks does not depend on mean, c and
+// s, so one task observed at a row tells of the others there.
+//
+// Observations may come from several sources. Those of source 0 are of the functions
+// that are asked about; those of another source i, say of an earlier year, are of
+// functions that differ from these by
+//
+//	d_i + e_i(x) + d_ia + e_ia(x)
+//
+// d_i is a level and e_i a smooth part that all tasks share, d_ia and e_ia the same of
+// one task. e_i is as smooth as c, and e_ia as g_a. The variances of these four parts are
+// learnt with the rest: a few observations of source 0 beside those of others say what
+// the others are worth. Posteriors, means and entries are those of source 0.
+//
+// Observations may have been made by jobs. Each job moves all of its own by one number, normal
+// with a variance that is learnt, too; posteriors are of the functions without it.
+//
+// Source: Bonilla, Chai and Williams, GP-task Gaussian Process Prediction (NIPS
+// 2007), with the task covariances 1 and δ of hierarchical models (Hensman, Lawrence
+// and Rattray, BMC Bioinformatics 14, 2013); sources as the co-kriging of Kennedy and
+// O'Hagan (Biometrika 87, 2000) with a factor of 1.
+//
+// A GP does not change and is safe for concurrent use.
 type GP struct {
-	opt    Options
-	params params
-	x      [][]float64
-	y      []float64
-
-	cols    columns // x over the length scales
-	f       factor  // of K + noise·I, in Fit's units
-	z       []float64
-	jitter  float64
-	version int // counts rebuilds of f, so that pools notice
+	params Params
+	obs    Observations
+	rows   scaledRows // of obs
+	parts  *parts
+	alpha  []float64 // K⁻¹(y - mean)
 }
 
-// Fit learns the hyper-parameters from the rows of x and their targets y and returns the model
-// conditioned on them.
-//
-// x is n×d, n, d ≥ 1, one observation a row; it is copied. The mean is the mean of y; length
-// scales, signal and noise maximise the log marginal likelihood plus weak log-normal priors
-// relative to the range of each column and the variance of y. Equal rows, constant columns,
-// constant targets and n = 1 are fine: there the priors speak.
-//
-// It returns an error matching ErrShape for ragged or empty rows, ErrValue for NaN, infinite or
-// overflowing numbers, ErrOptions, or ErrFactor when no start gave a usable matrix. The result
-// depends on the arguments only. About n³ operations and 2n² numbers per evaluation of the likelihood.
-//
-// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), chapters 2 and 5.
-func Fit(x [][]float64, y []float64, opt Options) (*GP, error) {
-	if err := opt.validate(); err != nil {
-		return nil, err
-	}
-	if err := checkTraining(x, y); err != nil {
-		return nil, err
-	}
-	g := &GP{opt: opt.withDefaults()}
-	g.keep(x, y)
-	if err := g.learn(nil); err != nil {
-		return nil, err
-	}
-	return g, nil
+// Observations of tasks at rows: number j is Y[j], of task Task[j] at row At[j] of
+// X, from source Source[j]. The rows of X are distinct; tasks and sources count from
+// 0. A nil Source means 0 for all. Extra is the variance of the noise of Y[j] beyond that of
+// every observation, nil for none. Job[j] is the job that made Y[j], counted from 1; 0, and a nil
+// Job, say that none did. What a job does is part of the extra noise, which is that much at least.
+type Observations struct {
+	X      [][]float64
+	At     []int
+	Task   []int
+	Source []int
+	Y      []float64
+	Extra  []float64
+	Job    []int
 }
 
-// keep copies the observations.
-func (g *GP) keep(x [][]float64, y []float64) {
-	for _, row := range x {
-		g.x = append(g.x, append([]float64(nil), row...))
+// extra noise of observation j.
+func (o Observations) extra(j int) float64 {
+	if o.Extra == nil {
+		return 0
 	}
-	g.y = append(g.y, y...)
+	return o.Extra[j]
 }
 
-// Refit learns the hyper-parameters again from all observations, with the options of Fit. The
-// first start is the present hyper-parameters, the second Fit's first. Pools follow by
-// themselves. On an error the model stays as it was.
-func (g *GP) Refit() error { return g.learn(&g.params) }
+// source of observation j.
+func (o Observations) source(j int) int {
+	if o.Source == nil {
+		return 0
+	}
+	return o.Source[j]
+}
 
-// learn replaces the hyper-parameters by the best ones found; warm, if not nil, is the first start.
-func (g *GP) learn(warm *params) error {
-	y, mean, scale, err := standardise(g.y)
-	if err != nil {
+// sources reports whether any observation is of another source than 0.
+func (o Observations) sources() bool {
+	return slices.ContainsFunc(o.Source, func(s int) bool { return s != 0 })
+}
+
+func (o Observations) validate() error {
+	if err := checkRows(o.X, 0); err != nil {
 		return err
 	}
-	b := newBelief(g.x)
-	var starts [][]float64
-	if warm != nil {
-		starts = append(starts, b.inside(warm.theta(scale)))
+	if len(o.At) != len(o.Y) || len(o.Task) != len(o.Y) || len(o.Y) == 0 {
+		return fmt.Errorf("%w: %d targets at %d rows of %d tasks", ErrShape, len(o.Y), len(o.At), len(o.Task))
 	}
-	for k := 0; len(starts) < g.opt.Starts; k++ {
-		starts = append(starts, b.start(k, g.opt.Seed))
+	if o.Source != nil && len(o.Source) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets from %d sources", ErrShape, len(o.Y), len(o.Source))
 	}
-	best, err := learn(newLikelihood(g.x, y), b, starts, g.opt.tolerance())
-	if err != nil {
-		return err
+	if o.Extra != nil && len(o.Extra) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets with %d variances", ErrShape, len(o.Y), len(o.Extra))
 	}
-	old := g.params
-	g.params = paramsOf(best, mean, scale)
-	if err := g.rebuild(); err != nil {
-		g.params = old
-		if warm != nil {
-			_ = g.rebuild() // it succeeded with these hyper-parameters and rows before
+	if o.Job != nil && len(o.Job) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets from %d jobs", ErrShape, len(o.Y), len(o.Job))
+	}
+	for j := range o.Y {
+		if err := o.validateOne(j); err != nil {
+			return err
 		}
-		return err
 	}
 	return nil
 }
 
-// rebuild factors the covariance of all observations with the present hyper-parameters.
-func (g *GP) rebuild() error {
-	g.version++
-	g.cols = newColumns(g.x, g.params.length)
-	jitter, ok := g.f.build(len(g.x), g.params.signal+g.params.noise, func(i int, row []float64) {
-		g.fill(i, row)
-		row[i] += g.params.noise
-	})
+// validateOne is validate for observation j of lists as long as one another.
+func (o Observations) validateOne(j int) error {
+	switch e := o.extra(j); {
+	case !(e >= 0) || math.IsInf(e, 0):
+		return fmt.Errorf("%w: observation %d has the variance %g", ErrValue, j, e)
+	case o.job(j) < 0:
+		return fmt.Errorf("%w: observation %d is of job %d", ErrValue, j, o.job(j))
+	case o.source(j) < 0:
+		return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
+	case !finite(o.Y[j]) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0:
+		return fmt.Errorf("%w: observation %d: %g of task %d at row %d of %d", ErrValue, j, o.Y[j], o.Task[j], o.At[j], len(o.X))
+	}
+	return nil
+}
+
+// New returns the model with given hyper-parameters conditioned on the
+// observations, which it keeps. It returns an error matching ErrShape or ErrValue
+// for bad arguments and ErrFactor for a covariance that cannot be factored.
+// O(u²·n) operations for n observations at u rows.
+func New(p Params, obs Observations) (*GP, error) {
+	if err := obs.validate(); err != nil {
+		return nil, err
+	}
+	if err := p.validate(len(obs.X[0])); err != nil {
+		return nil, err
+	}
+	t, alpha, ok := newParts(p, obs)
 	if !ok {
-		return fmt.Errorf("%w: %d rows, %+v", ErrFactor, len(g.x), g.params)
+		return nil, fmt.Errorf("%w: %d observations", ErrFactor, len(obs.Y))
 	}
-	g.jitter = jitter
-	g.z = g.z[:0]
-	for i := range g.y {
-		g.pushTarget(i)
-	}
-	return nil
+	return &GP{params: p, obs: obs, rows: p.scaled(obs.X), parts: t, alpha: alpha}, nil
 }
 
-// fill writes the covariances of observation i with observations 0 to i.
-func (g *GP) fill(i int, row []float64) {
-	xi := make([]float64, len(g.cols))
-	g.cols.row(i, xi)
-	g.cols.distances(row, xi)
-	matern(row, nil, g.params.signal)
+// Params returns the hyper-parameters; the caller must not change them.
+func (m *GP) Params() Params { return m.params }
+
+// variance of the function at a row.
+func (p Params) variance() float64 { return p.Common + p.Own + p.Level + p.Shared + p.Rough }
+
+// Means returns the posterior mean of tasks 0 to tasks-1 at each row, tasks×rows.
+// A task without observations has the mean of what is common. O(rows·n) operations.
+func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
+	here, weight := newKin(len(m.obs.X), len(m.obs.X[0])), m.weights()
+	known := len(m.parts.tasks)
+	means := make([]float64, known+1)
+	out := newRows(tasks, len(rows))
+	for i, x := range rows {
+		here.covary(m.params, x, m.rows)
+		m.meansAt(means, here, weight)
+		for a := range out {
+			out[a][i] = means[min(a, known)]
+		}
+	}
+	return out
 }
 
-// pushTarget appends entry i of z = L⁻¹(y - mean).
-func (g *GP) pushTarget(i int) {
-	row := g.f.rows[i]
-	g.z = append(g.z, (g.y[i]-g.params.mean-dot(row[:i], g.z))/row[i])
+// weights sums alpha by rows.
+func (m *GP) weights() []float64 {
+	out := make([]float64, len(m.obs.X))
+	for j, a := range m.alpha {
+		out[m.obs.At[j]] += a
+	}
+	return out
 }
 
-// Append conditions the model on one more observation, with unchanged hyper-parameters; row is
-// copied. The result is the model conditioned on all the observations at once, but for rounding.
-//
-// Errors match ErrShape or ErrValue for a bad row or target, and the model stays as it was.
-// O(n²) operations; O(n³/3) in the rare case that the matrix needs more jitter.
-func (g *GP) Append(row []float64, y float64) error {
-	if err := checkRows([][]float64{row}, len(g.cols)); err != nil {
-		return err
+// meansAt sets means to those of the tasks at a row, the last being that of a task that was
+// never observed.
+func (m *GP) meansAt(means []float64, here kin, weight []float64) {
+	common := m.params.Mean + dot(here.common, weight)
+	for a := range means {
+		means[a] = common
 	}
-	if !finite(y) {
-		return fmt.Errorf("%w: target %g", ErrValue, y)
+	for j, v := range m.alpha {
+		means[m.obs.Task[j]] += here.own[m.obs.At[j]] * v
 	}
-	n := len(g.x)
-	g.keep([][]float64{row}, []float64{y})
-	g.cols.push(row, g.params.length)
-	ok := g.f.extend(n+1, func(i int, row []float64) {
-		g.fill(i, row)
-		row[i] += g.params.noise + g.jitter
-	})
-	if ok {
-		g.pushTarget(n)
-		return nil
-	}
-	if err := g.rebuild(); err != nil {
-		g.x, g.y = g.x[:n], g.y[:n]
-		_ = g.rebuild() // it succeeded with these hyper-parameters and rows before
-		return err
-	}
-	return nil
 }
 
-// Len is the number of observations.
-func (g *GP) Len() int { return len(g.x) }
-
-// theta returns the logarithms of p for targets divided by scale.
-func (p *params) theta(scale float64) []float64 {
-	theta := make([]float64, 0, len(p.length)+2)
-	for _, l := range p.length {
-		theta = append(theta, math.Log(l))
+// solveBack replaces b by L⁻ᵀb. O(n²) operations.
+func (f *factor) solveBack(b []float64) {
+	for i := f.n - 1; i >= 0; i-- {
+		row := f.rows[i]
+		b[i] /= row[i]
+		for j, v := range row[:i] {
+			b[j] -= v * b[i]
+		}
 	}
-	return append(theta, math.Log(p.signal/scale/scale), math.Log(p.noise/scale/scale))
-}
-
-// paramsOf undoes params.theta.
-func paramsOf(theta []float64, mean, scale float64) params {
-	d := len(theta) - 2
-	p := params{mean: mean, length: make([]float64, d)}
-	for i := range p.length {
-		p.length[i] = math.Exp(theta[i])
-	}
-	p.signal = math.Exp(theta[d]) * scale * scale
-	p.noise = math.Exp(theta[d+1]) * scale * scale
-	return p
 }

@@ -1,243 +1,393 @@
 package gp
 
 import (
+	"errors"
 	"math"
-	"reflect"
+	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
-// with returns the model with given hyper-parameters, which Fit would learn.
-func with(t testing.TB, p params, x [][]float64, y []float64) *GP {
-	t.Helper()
-	g := &GP{opt: Options{}.withDefaults(), params: p}
-	g.keep(x, y)
-	if err := g.rebuild(); err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// predict returns the posterior at the rows of xq.
-func predict(t *testing.T, g *GP, xq [][]float64) (mean, variance []float64) {
-	t.Helper()
-	p, err := g.NewPool(xq)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Mean(), p.Variance()
-}
-
-// likelihoodOf is the log marginal likelihood of the model's own targets, in nats.
-func likelihoodOf(g *GP) float64 { return logDensity(&g.f, g.z) }
-
-// testParams are plausible hyper-parameters for the rows of smooth.
-func testParams(d int) params {
-	p := params{mean: 0.3, signal: 1.5, noise: 0.01}
-	for i := range d {
-		p.length = append(p.length, 1+0.5*float64(i))
-	}
-	return p
-}
-
-func TestClosedForms(t *testing.T) {
-	p := params{mean: 2, length: []float64{2}, signal: 3, noise: 0.5}
-	k := func(r float64) float64 {
-		s := math.Sqrt(5) * math.Abs(r) / 2
-		return 3 * (1 + s + s*s/3) * math.Exp(-s)
-	}
-	const q, x1, x2, y1, y2 = 0.7, 0, 1.5, 2.5, 1
-	a, k1, k2, k12 := 3.5, k(q-x1), k(q-x2), k(x1-x2)
-
-	g := with(t, p, [][]float64{{x1}}, []float64{y1})
-	mean, variance := predict(t, g, [][]float64{{q}})
-	near(t, "mean, n=1", mean[0], 2+k1/a*(y1-2), 1e-14)
-	near(t, "variance, n=1", variance[0], 3-k1*k1/a, 1e-14)
-	near(t, "likelihood, n=1", likelihoodOf(g), -0.25/2/a-0.5*math.Log(2*math.Pi*a), 1e-14)
-
-	if err := g.Append([]float64{x2}, y2); err != nil {
-		t.Fatal(err)
-	}
-	det := a*a - k12*k12
-	w1, w2 := (a*k1-k12*k2)/det, (a*k2-k12*k1)/det
-	mean, variance = predict(t, g, [][]float64{{q}})
-	near(t, "mean, n=2", mean[0], 2+w1*(y1-2)+w2*(y2-2), 1e-14)
-	near(t, "variance, n=2", variance[0], 3-w1*k1-w2*k2, 1e-14)
-	quad := (a*0.25 - 2*k12*0.5*(-1) + a*1) / det
-	near(t, "likelihood, n=2", likelihoodOf(g), -quad/2-math.Log(2*math.Pi)-math.Log(det)/2, 1e-14)
-}
-
-func TestPredictionAgainstScikitLearn(t *testing.T) {
-	for _, r := range readRecorded(t) {
-		mean, variance := predict(t, with(t, r.params(), r.X, r.Y), r.Query)
-		for i := range mean {
-			near(t, "mean", mean[i], r.Mean[i], 1e-9)
-			near(t, "variance", variance[i]+r.Noise, r.Variance[i], 1e-9) // scikit-learn's has the noise in it
+// related returns observations of tasks that differ by a level and a phase, some of them left out.
+func related(n, tasks int) Observations {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var o Observations
+	for i := range n {
+		x := []float64{6 * rng.Float64(), 5 * rng.Float64(), 20 * rng.Float64()}
+		o.X = append(o.X, x)
+		for a := range tasks {
+			if a > 0 && rng.Float64() < 0.3 {
+				continue
+			}
+			o.At, o.Task = append(o.At, i), append(o.Task, a)
+			o.Y = append(o.Y, 0.2*x[2]+0.3*math.Sin(x[0]+float64(a))+0.1*float64(a)+0.01*rng.NormFloat64())
 		}
 	}
+	return o
 }
 
-func TestAppendEqualsWith(t *testing.T) {
-	x, y := smooth(120, 3, 2)
-	xq, _ := smooth(40, 3, 3)
-	for _, first := range []int{1, 47, 48, 100} {
-		g := with(t, testParams(3), x[:first], y[:first])
-		for i := first; i < len(x); i++ {
-			if err := g.Append(x[i], y[i]); err != nil {
-				t.Fatal(err)
+var relatedOptions = Options{Length: []float64{4, 4, 6}, Steps: 0.5, Split: 0.1, SplitColumn: 2, Noise: 1e-4}
+
+func TestGradient(t *testing.T) {
+	alone := related(20, 3)
+	several := related(20, 3)
+	for j := range several.Y {
+		several.Source = append(several.Source, j%3)
+	}
+	byJobs := several
+	byJobs.Job, byJobs.Extra = jobs(len(several.Y)), make([]float64, len(several.Y))
+	for j := range byJobs.Extra {
+		byJobs.Extra[j] = 1e-3 * float64(j%4)
+	}
+	theta := []float64{1, 1.2, 1.7, 0.8, 1.1, 1.4, -6.5, 0.1, -2, -1, -5, -4}
+	for _, tc := range []struct {
+		name  string
+		obs   Observations
+		theta []float64
+	}{
+		{"one source", alone, theta},
+		{"three sources", several, append(theta, -3, -2.5, -2, -3.5)},
+		{"three sources and jobs", byJobs, append(theta, -3, -2.5, -2, -3.5)},
+	} {
+		grad := make([]float64, len(tc.theta))
+		fresh := func() *likelihood { return &likelihood{obs: tc.obs, y: tc.obs.Y, noise: 1e-3} }
+		fresh().gradient(tc.theta, grad)
+		for k := range tc.theta {
+			const h = 1e-5
+			at := append([]float64(nil), tc.theta...)
+			at[k] += h
+			up := fresh().value(at)
+			at[k] -= 2 * h
+			if want := (up - fresh().value(at)) / (2 * h); math.Abs(grad[k]-want) > 1e-4*max(1, math.Abs(want)) {
+				t.Errorf("%s: derivative %d = %g, want %g", tc.name, k, grad[k], want)
 			}
 		}
-		want := with(t, testParams(3), x, y)
-		mean, variance := predict(t, g, xq)
-		wantMean, wantVariance := predict(t, want, xq)
-		for i := range mean {
-			near(t, "mean", mean[i], wantMean[i], 1e-9)
-			near(t, "variance", variance[i], wantVariance[i], 1e-9)
+	}
+}
+
+// jobs are those of n observations: every fifth is alone, the others are made by six.
+func jobs(n int) []int {
+	out := make([]int, n)
+	for j := range out {
+		if j%5 > 0 {
+			out[j] = 1 + j%6
 		}
-		near(t, "likelihood", likelihoodOf(g), likelihoodOf(want), 1e-9)
+	}
+	return out
+}
+
+// without leaves out what drop says; rows stay.
+func without(o Observations, drop func(j int) bool) Observations {
+	out := Observations{X: o.X}
+	for j := range o.Y {
+		if !drop(j) {
+			out.At, out.Task, out.Y = append(out.At, o.At[j]), append(out.Task, o.Task[j]), append(out.Y, o.Y[j])
+			if o.Job != nil {
+				out.Job = append(out.Job, o.Job[j])
+			}
+		}
+	}
+	return out
+}
+
+// A sample has whole rows, spread over all of them.
+func TestSample(t *testing.T) {
+	o := related(100, 4)
+	s := o.Sample(120)
+	if n := len(s.Y); n < 120 || n > 124 {
+		t.Errorf("%d observations, want 120 and the rest of a row", n)
+	}
+	from := o.Sampled(120)
+	parts := [4]int{}
+	for j, k := range from {
+		if s.Y[j] != o.Y[k] || s.Task[j] != o.Task[k] || &s.X[s.At[j]][0] != &o.X[o.At[k]][0] {
+			t.Fatalf("observation %d is not number %d of all", j, k)
+		}
+		parts[o.At[k]/25]++
+	}
+	for q, n := range parts {
+		if n < 20 {
+			t.Errorf("%d observations in quarter %d, want them even: %v", n, q, parts)
+		}
+	}
+	if all := o.Sample(len(o.Y)); len(all.Y) != len(o.Y) || len(o.Sampled(len(o.Y))) != len(o.Y) {
+		t.Errorf("sample of all has %d of %d", len(all.Y), len(o.Y))
 	}
 }
 
-func TestUnitsDoNotMatter(t *testing.T) {
-	x, y := smooth(40, 2, 4)
-	xq, _ := smooth(10, 2, 5)
-	scaled := make([]float64, len(y))
-	for i, v := range y {
-		scaled[i] = 1e-6*v + 5
-	}
-	a, err := Fit(x, y, Options{})
+// A pending entry does to the covariances what an observation does.
+func TestPosteriorCondition(t *testing.T) {
+	o := related(12, 3)
+	m, err := Fit(o, relatedOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Fit(x, scaled, Options{})
+	rows := [][]float64{{1, 2, 3}, {5, 1, 9}, o.X[0]}
+	var entries []Entry
+	for i := range rows {
+		for a := range 3 {
+			entries = append(entries, Entry{i, a})
+		}
+	}
+	p, err := m.Posterior(rows, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	meanA, varA := predict(t, a, xq)
-	meanB, varB := predict(t, b, xq)
-	for i := range meanA {
-		near(t, "mean", (meanB[i]-5)*1e6, meanA[i], 1e-3)
-		near(t, "variance", varB[i]*1e12/varA[i], 1, 1e-3)
+	more := o
+	more.X = append(append([][]float64(nil), o.X...), rows[0], rows[1])
+	for _, i := range []int{1, 3} {
+		before := p.Variance(4)
+		step := p.Condition(i)
+		if got := before - step[4]*step[4]; math.Abs(got-p.Variance(4)) > 1e-12 {
+			t.Errorf("variance %g after the step, want %g", p.Variance(4), got)
+		}
+		more.At = append(more.At, len(o.X)+entries[i].Row)
+		more.Task = append(more.Task, entries[i].Task)
+		more.Y = append(more.Y, 7)
 	}
-	near(t, "noise", b.params.noise*1e12/a.params.noise, 1, 1e-3)
-	near(t, "likelihood", likelihoodOf(b)+40*math.Log(1e-6), likelihoodOf(a), 1e-4)
+	with, err := New(m.Params(), more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := with.Posterior(rows, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range entries {
+		for j := range entries {
+			if got, want := p.Covariance(i, j), want.Covariance(i, j); math.Abs(got-want) > 1e-9 {
+				t.Errorf("covariance of %d and %d = %g, want %g", i, j, got, want)
+			}
+			if got, want := p.Difference(i, j), want.Difference(i, j); math.Abs(got-want) > 1e-9 {
+				t.Errorf("difference of %d and %d = %g, want %g", i, j, got, want)
+			}
+		}
+	}
+	some, others := []int{8, 1, 0, 4}, []int{2, 8, 5}
+	for k, row := range p.Covariances(some, others) {
+		for l, got := range row {
+			if want := p.Covariance(some[k], others[l]); math.Abs(got-want) > 1e-12 {
+				t.Errorf("covariance of %d and %d among others = %g, want %g", some[k], others[l], got, want)
+			}
+		}
+	}
 }
 
-func TestFitRecoversNoise(t *testing.T) {
-	x, y := smooth(300, 2, 8) // noise of deviation 0.05
-	g, err := Fit(x, y, Options{})
+// Covariances of entries are those of random variables: no combination of entries has a
+// negative variance.
+func TestPosteriorCovarianceIsPositive(t *testing.T) {
+	m, err := Fit(related(20, 3), relatedOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sd := math.Sqrt(g.params.noise); sd < 0.04 || sd > 0.06 {
-		t.Errorf("learnt noise deviation %.4f, made with 0.05", sd)
-	}
-}
-
-func TestFitIsDeterministic(t *testing.T) {
-	x, y := smooth(30, 2, 9)
-	var last params
-	for i := range 3 {
-		g, err := Fit(x, y, Options{Seed: 4})
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		rows := newRows(20, 3)
+		var entries []Entry
+		for i, row := range rows {
+			for d := range row {
+				row[d] = 10 * rng.Float64()
+			}
+			for a := range 3 {
+				entries = append(entries, Entry{i, a})
+			}
+		}
+		p, err := m.Posterior(rows, entries)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i > 0 && !reflect.DeepEqual(g.params, last) {
-			t.Errorf("run %d: %+v, before %+v", i, g.params, last)
-		}
-		last = g.params
-	}
-}
-
-// counted counts the evaluations of an objective.
-type counted struct {
-	objective
-	evals int
-}
-
-func (c *counted) value(theta []float64) float64 {
-	c.evals++
-	return c.objective.value(theta)
-}
-
-func TestSearchKeepsToItsEvaluations(t *testing.T) {
-	x, y := smooth(30, 2, 9)
-	b := newBelief(x)
-	for _, tc := range []struct{ starts, evals int }{{1, 1}, {1, 5}, {3, 7}} {
-		var starts [][]float64
-		for k := range tc.starts {
-			starts = append(starts, b.start(k, 1))
-		}
-		l := &counted{objective: newLikelihood(x, y)}
-		if _, err := learn(l, b, starts, tolerance{evals: tc.evals}); err != nil {
-			t.Fatal(err)
-		}
-		if most := tc.starts * tc.evals; l.evals < tc.starts || l.evals > most {
-			t.Errorf("%d starts of %d evaluations spent %d", tc.starts, tc.evals, l.evals)
-		}
-	}
-}
-
-func TestRefit(t *testing.T) {
-	x, y := smooth(80, 2, 10)
-	g, err := Fit(x[:20], y[:20], Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 20; i < 80; i++ {
-		if err := g.Append(x[i], y[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := likelihoodOf(g)
-	if err := g.Refit(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := Fit(x, y, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if likelihoodOf(g) < before {
-		t.Errorf("likelihood %g after Refit, %g before", likelihoodOf(g), before)
-	}
-	near(t, "likelihood", likelihoodOf(g), likelihoodOf(whole), 1e-3)
-	again := with(t, g.params, x, y)
-	near(t, "likelihood of the same hyper-parameters", likelihoodOf(again), likelihoodOf(g), 1e-9)
-}
-
-func TestVarianceFallsWithRows(t *testing.T) {
-	x, y := smooth(60, 3, 1)
-	xq, _ := smooth(50, 3, 2)
-	g := with(t, testParams(3), x[:1], y[:1])
-	_, last := predict(t, g, xq)
-	for i := 1; i < len(x); i++ {
-		if err := g.Append(x[i], y[i]); err != nil {
-			t.Fatal(err)
-		}
-		_, variance := predict(t, g, xq)
-		for j, v := range variance {
-			if v > last[j]+1e-12 {
-				t.Fatalf("variance %d rose from %g to %g with row %d", j, last[j], v, i)
+		covariance := mat.NewSymDense(len(entries), nil)
+		for i := range entries {
+			for j := range i + 1 {
+				covariance.SetSym(i, j, p.Covariance(i, j))
 			}
 		}
-		last = variance
+		var eigen mat.EigenSym
+		if !eigen.Factorize(covariance, false) {
+			t.Fatal("no eigenvalues")
+		}
+		for _, v := range eigen.Values(nil) {
+			if v < -1e-12 {
+				t.Errorf("seed %d: eigenvalue %g", seed, v)
+			}
+		}
 	}
 }
 
-// TestConcurrentReads has something to find under the race detector only.
-func TestConcurrentReads(t *testing.T) {
-	x, y := smooth(60, 2, 1)
-	g := with(t, testParams(2), x, y)
-	want, _ := predict(t, g, x)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			p, err := g.NewPool(x)
-			if err != nil || !slices.Equal(p.Mean(), want) {
-				t.Errorf("the means differ from those of the lone call (%v)", err)
+// One task observed far out tells where its siblings are there.
+func TestTellsOfSiblings(t *testing.T) {
+	var o Observations
+	at := func(x float64, tasks ...int) {
+		for _, a := range tasks {
+			o.At, o.Task, o.Y = append(o.At, len(o.X)), append(o.Task, a), append(o.Y, 0.01*x*x+0.2*float64(a))
+		}
+		o.X = append(o.X, []float64{x})
+	}
+	for x := range 6 {
+		at(float64(x), 0, 1)
+	}
+	at(20, 0)
+	m, err := Fit(o, Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Means([][]float64{{20}}, 2)[1][0]; math.Abs(got-4.2) > 0.1 {
+		t.Errorf("task 1 at 20 = %g, want about 4.2", got)
+	}
+}
+
+// Half of a task's own correlation falls at once, by steps, where the smooth half stays.
+func TestSteps(t *testing.T) {
+	p := Params{
+		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,
+		Common: 1, Own: 2, Level: 0.5, Noise: 1e-4,
+	}
+	near, far := []float64{0.04, 0.06}, []float64{400, 600}
+	here := newKin(3, 2)
+	here.covary(p, []float64{0, 0}, p.scaled([][]float64{{0, 0}, near, far}))
+	smooth := []float64{0.0002}
+	matern(smooth, nil, 1)
+	for i, want := range []float64{2.5, 0.5 + smooth[0] + math.Exp(-0.02), 0.5} {
+		if math.Abs(here.own[i]-want) > 1e-12 {
+			t.Errorf("own covariance %d = %g, want %g", i, here.own[i], want)
+		}
+	}
+	k := newKinship(2)
+	k.relate(p, [][]float64{{0, 0}, near})
+	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-here.own[1]) > 1e-12 {
+		t.Errorf("covariance of two rows %g, want %g", got, here.own[1])
+	}
+	p.Split, p.SplitColumn = 0.25, 1
+	here.covary(p, []float64{0, 0}, p.scaled([][]float64{{0, 0}, near, {0.04, 0}}))
+	if want := 0.5 + 0.75*(smooth[0]+math.Exp(-0.02)); math.Abs(here.own[1]-want) > 1e-12 {
+		t.Errorf("own covariance %g with another value of the split column, want %g", here.own[1], want)
+	}
+	smooth[0] = 0.0001
+	matern(smooth, nil, 1)
+	if want := 0.5 + smooth[0] + math.Exp(-0.01); math.Abs(here.own[2]-want) > 1e-12 {
+		t.Errorf("own covariance %g with the same value of the split column, want %g", here.own[2], want)
+	}
+	p.StepLength = []float64{4}
+	if _, err := New(p, related(3, 2)); !errors.Is(err, ErrShape) && !errors.Is(err, ErrValue) {
+		t.Errorf("one step length for two columns: %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	good := related(4, 2)
+	bad := func(change func(o *Observations, opt *Options)) error {
+		o, opt := related(4, 2), relatedOptions
+		change(&o, &opt)
+		_, err := Fit(o, opt)
+		return err
+	}
+	tests := []struct {
+		name   string
+		change func(o *Observations, opt *Options)
+		want   error
+	}{
+		{"nothing", func(o *Observations, _ *Options) { *o = Observations{} }, ErrShape},
+		{"no targets", func(o *Observations, _ *Options) { o.Y = nil }, ErrShape},
+		{"not a number", func(o *Observations, _ *Options) { o.Y[0] = math.NaN() }, ErrValue},
+		{"no such row", func(o *Observations, _ *Options) { o.At[0] = 9 }, ErrValue},
+		{"two lengths", func(_ *Observations, opt *Options) { opt.Length = opt.Length[:2] }, ErrShape},
+		{"one variance too few", func(o *Observations, _ *Options) { o.Extra = make([]float64, len(o.Y)-1) }, ErrShape},
+		{"negative variance", func(o *Observations, _ *Options) { o.Extra = make([]float64, len(o.Y)); o.Extra[1] = -1 }, ErrValue},
+		{"one source too few", func(o *Observations, _ *Options) { o.Source = make([]int, len(o.Y)-1) }, ErrShape},
+		{"negative source", func(o *Observations, _ *Options) { o.Source = make([]int, len(o.Y)); o.Source[2] = -1 }, ErrValue},
+		{"one job too few", func(o *Observations, _ *Options) { o.Job = make([]int, len(o.Y)-1) }, ErrShape},
+		{"negative job", func(o *Observations, _ *Options) { o.Job = make([]int, len(o.Y)); o.Job[2] = -1 }, ErrValue},
+		{"too great a split", func(_ *Observations, opt *Options) { opt.Split = 1.5 }, ErrValue},
+		{"split by no column", func(_ *Observations, opt *Options) { opt.SplitColumn = 3 }, ErrValue},
+		{"negative noise", func(_ *Observations, opt *Options) { opt.Noise = -1 }, ErrValue},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if err := bad(tc.change); !errors.Is(err, tc.want) {
+				t.Errorf("Fit error = %v, want %v", err, tc.want)
 			}
 		})
 	}
-	wg.Wait()
+	if m, err := Fit(good, relatedOptions); err != nil {
+		t.Error(err)
+	} else if _, err := m.Posterior(good.X, []Entry{{Row: 4}}); !errors.Is(err, ErrShape) {
+		t.Errorf("Posterior of a row that is not there: %v", err)
+	}
+}
+
+// Constant targets, a single one and more rows than are learnt from are fine.
+func TestExtremes(t *testing.T) {
+	many := related(200, 3)
+	constant := related(5, 2)
+	for j := range constant.Y {
+		constant.Y[j] = -3
+	}
+	for _, o := range []Observations{many, constant, {X: [][]float64{{1, 1, 1}}, At: []int{0}, Task: []int{0}, Y: []float64{2}}} {
+		m, err := Fit(o, relatedOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range m.Means([][]float64{{3, 3, 3}}, 4) {
+			if math.IsNaN(row[0]) || math.Abs(row[0]) > 10 {
+				t.Errorf("%d observations: mean %g", len(o.Y), row[0])
+			}
+		}
+	}
+}
+
+// An observation that is known to be doubtful moves the model less, and what is learnt of
+// the others is not disturbed by it.
+func TestExtraNoise(t *testing.T) {
+	good := related(30, 3)
+	wrong := good
+	wrong.Y = slices.Clone(good.Y)
+	wrong.Y[7] += 2
+	doubted := wrong
+	doubted.Extra = make([]float64, len(good.Y))
+	doubted.Extra[7] = 100
+	at := good.X[good.At[7]]
+	mean := func(o Observations) float64 {
+		m, err := Fit(o, relatedOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Means([][]float64{at}, 3)[good.Task[7]][0]
+	}
+	right, trusting, doubting := mean(good), mean(wrong), mean(doubted)
+	if off := math.Abs(doubting - right); off > math.Abs(trusting-right)/3 {
+		t.Errorf("mean %g with the wrong observation doubted, %g with it trusted, want %g", doubting, trusting, right)
+	}
+}
+
+// What is left out is what a model of all others expects, with its noise.
+func TestLeftOutIsHeldOut(t *testing.T) {
+	o := related(30, 4)
+	o.Y[7] += 1
+	p, err := Learn(o, relatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []int{0, 7, len(o.Y) - 1} {
+		others := o
+		drop := func(s []int) []int { return slices.Delete(slices.Clone(s), j, j+1) }
+		others.At, others.Task, others.Y = drop(o.At), drop(o.Task), slices.Delete(slices.Clone(o.Y), j, j+1)
+		without, err := New(p, others)
+		if err != nil {
+			t.Fatal(err)
+		}
+		posterior, err := without.Posterior(o.X[o.At[j]:o.At[j]+1], []Entry{{0, o.Task[j]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := (o.Y[j] - posterior.Mean(0)) / math.Sqrt(posterior.Variance(0)+p.Noise)
+		if got := m.LeftOut([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("observation %d exceeds the others by %g deviations, want %g", j, got, want)
+		}
+	}
 }

@@ -3,193 +3,237 @@ package gp
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-
-	"gonum.org/v1/gonum/optimize"
+	"slices"
 )
 
-// belief is what is held about theta before seeing the targets: independent normal
-// distributions, and the bounds outside of which nothing is looked for.
-type belief struct {
-	centre, sd, low, high []float64
+// Options say how Fit learns hyper-parameters.
+type Options struct {
+	Length      []float64 // of steps, and centres of the priors of the other length scales, in the columns' units
+	Steps       float64   // part of the variance of a task's own function that goes by steps
+	Split       float64   // part of it that each value of SplitColumn has of its own
+	SplitColumn int       // of the rows
+	Noise       float64   // variance of the measurement noise, in the targets' unit squared; it is not learnt
+	Start       *Params   // where the search begins; nil: at the centres of the priors
 }
 
-// Priors and bounds, for targets of variance 1 and columns measured in their own range.
-//
-// Length scales: log-normal with location √2 + ½·log d and scale √3, from Hvarfner, Hellsten and
-// Nardi, Vanilla Bayesian Optimization Performs Great in High Dimensions (ICML 2024).
-// Signal and noise variance: our choice, centred on the whole variance and a thousandth of it,
-// a factor e² = 7.4 each way being one standard deviation.
-// Bounds: 1e-5 and 1e5 as in scikit-learn; the noise stays above 1e-6 to keep the matrix regular.
+// variancePrior is log-normal, relative to the variance of the targets.
+type variancePrior struct{ centre, sd, low, high float64 }
+
+// What is common makes most of the variance, a task's own way a twentieth. Our choice;
+// a deviation of 1.5 is a factor of 4.5. The order is that of Params.variances.
+var multiPriors = []variancePrior{
+	{1, 1.5, 1e-3, 1e3},    // common
+	{0.05, 1.5, 1e-5, 1e2}, // own
+	{0.05, 1.5, 1e-5, 1e2}, // level
+	{1e-4, 2, 1e-7, 1},     // shared
+	{3e-4, 1.5, 1e-6, 1},   // rough
+}
+
+// Between sources little is taken to have changed: 1 % of the targets' deviation.
+var changePriors = []variancePrior{
+	{1e-4, 2, 1e-7, 1e2}, // level
+	{1e-4, 2, 1e-7, 1e2}, // smooth part
+	{1e-4, 2, 1e-7, 1e2}, // level of a task
+	{1e-4, 2, 1e-7, 1e2}, // smooth part of a task
+}
+
+// What a job does is relative to the measurement noise, and taken to be a tenth of it.
+var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
+
+// A search without a start begins with so much for what a job does, relative to the measurement
+// noise: from little it may end where other parts explain what jobs do.
+const jobStart = 10.0
+
 const (
-	lengthSD   = 1.7320508075688772 // √3
-	signalSD   = 2
-	noiseMean  = 1e-3
-	noiseSD    = 2
-	boundRatio = 1e5
-	leastNoise = 1e-6
-	wall       = 100 // weight of the squared excess over a bound, in nats
+	multiLengthSD  = 1.0  // of the logarithm of a length scale: a factor of 2.7
+	multiLengthMax = 4.0  // and at most so much from the centre
+	minNoise       = 1e-6 // of the variance of the targets: less would leave the matrix singular
+	multiEvals     = 40   // of the likelihood
+	multiFirst     = 80   // observations that a search without a start begins with: evaluations are cheap there
+	multiRows      = 240  // observations to learn from: more move the parameters little and cost n³
 )
 
-func newBelief(x [][]float64) *belief {
-	spans := spans(x)
-	b := &belief{}
-	bound := math.Log(boundRatio)
-	for _, span := range spans {
-		at := math.Log(span)
-		b.add(at+math.Sqrt2+0.5*math.Log(float64(len(spans))), lengthSD, at-bound, at+bound)
+// Fit returns the model with the hyper-parameters of Learn conditioned on all
+// observations.
+func Fit(obs Observations, opt Options) (*GP, error) {
+	p, err := Learn(obs, opt)
+	if err != nil {
+		return nil, err
 	}
-	b.add(0, signalSD, -bound, bound)
-	b.add(math.Log(noiseMean), noiseSD, math.Log(leastNoise), bound)
+	return New(p, obs)
+}
+
+// Learn learns the hyper-parameters from the observations, from an even sample of
+// rows where there are more than 240.
+//
+// The mean is that of the targets; the rest maximises the log marginal likelihood of a
+// model without steps and split, plus log-normal priors: steps explain so much by themselves that
+// with them less is learnt of what is smooth. The result depends on the arguments only.
+// Errors are those of New.
+func Learn(obs Observations, opt Options) (Params, error) {
+	if err := obs.validate(); err != nil {
+		return Params{}, err
+	}
+	if len(opt.Length) != len(obs.X[0]) {
+		return Params{}, fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(opt.Length), len(obs.X[0]))
+	}
+	for _, v := range append([]float64{opt.Noise + math.SmallestNonzeroFloat64}, opt.Length...) {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return Params{}, fmt.Errorf("%w: length scales %g, noise %g", ErrValue, opt.Length, opt.Noise)
+		}
+	}
+	if opt.Start == nil && len(obs.Y) > 2*multiFirst {
+		p, err := learn(obs.Sample(multiFirst), opt)
+		if err != nil {
+			return Params{}, err
+		}
+		opt.Start = &p
+	}
+	return learn(obs.Sample(multiRows), opt)
+}
+
+func learn(obs Observations, opt Options) (Params, error) {
+	y, mean, scale, err := standardise(obs.Y)
+	if err != nil {
+		return Params{}, err
+	}
+	unit := scale * scale
+	b := opt.belief(unit, obs.sources())
+	start := append([]float64(nil), b.centre...)
+	switch {
+	case opt.Start != nil:
+		start = b.inside(opt.Start.theta(unit, len(b.centre)))
+	case obs.jobs() > 0:
+		start[2*len(opt.Length)] += math.Log(jobStart / jobPrior.centre)
+	}
+	obs.Extra = slices.Clone(obs.Extra)
+	for j := range obs.Extra {
+		obs.Extra[j] /= unit
+	}
+	l := &likelihood{obs: obs, y: y, noise: opt.Noise / unit}
+	best, err := maximise(l, b, start, tolerance{evals: multiEvals, gradient: 1e-3, absolute: 1e-2, iterations: 2})
+	if err != nil {
+		return Params{}, err
+	}
+	p := paramsOf(b.inside(best), len(opt.Length), unit)
+	p.Mean, p.Noise, p.StepLength, p.Steps = mean, opt.Noise, opt.Length, opt.Steps
+	p.Split, p.SplitColumn = opt.Split, opt.SplitColumn
+	return p, nil
+}
+
+// belief about theta, see paramsOf.
+func (o Options) belief(unit float64, sources bool) *belief {
+	b := &belief{}
+	for range 2 {
+		for _, length := range o.Length {
+			at := math.Log(length)
+			b.add(at, multiLengthSD, at-multiLengthMax, at+multiLengthMax)
+		}
+	}
+	noise := math.Log(max(o.Noise/unit, minNoise))
+	b.add(noise+math.Log(jobPrior.centre), jobPrior.sd, noise+math.Log(jobPrior.low), noise+math.Log(jobPrior.high))
+	priors := multiPriors
+	if sources {
+		priors = append(slices.Clip(priors), changePriors...)
+	}
+	for _, p := range priors {
+		b.add(math.Log(p.centre), p.sd, math.Log(p.low), math.Log(p.high))
+	}
 	return b
 }
 
-func (b *belief) add(centre, sd, low, high float64) {
-	b.centre = append(b.centre, centre)
-	b.sd = append(b.sd, sd)
-	b.low = append(b.low, low)
-	b.high = append(b.high, high)
+// variances that are learnt, in the order of theta.
+func (p *Params) variances() []*float64 {
+	return []*float64{
+		&p.Job, &p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
+		&p.ChangeLevel, &p.Change, &p.ChangeOwnLevel, &p.ChangeOwn,
+	}
 }
 
-// penalty returns what theta costs, in nats, and adds its derivatives to grad unless that is nil.
-// Bounds are walls that grow with the square of the excess, since L-BFGS knows none.
-func (b *belief) penalty(theta, grad []float64) float64 {
-	var sum float64
+// paramsOf is the inverse of theta, the logarithms of d common lengths, d own lengths
+// and variances over unit, those of changes only where there are sources.
+func paramsOf(theta []float64, d int, unit float64) Params {
+	e := make([]float64, len(theta))
 	for i, v := range theta {
-		t := (v - b.centre[i]) / b.sd[i]
-		sum += 0.5 * t * t
-		slope := t / b.sd[i]
-		if over := v - min(max(v, b.low[i]), b.high[i]); over != 0 {
-			sum += wall * over * over
-			slope += 2 * wall * over
-		}
-		if grad != nil {
-			grad[i] += slope
-		}
+		e[i] = math.Exp(v)
 	}
-	return sum
+	p := Params{CommonLength: e[:d:d], OwnLength: e[d : 2*d : 2*d]}
+	for i, variance := range p.variances()[:len(e)-2*d] {
+		*variance = unit * e[2*d+i]
+	}
+	return p
 }
 
-// start returns the k-th start: the first is length scales of one range, unit signal and a
-// hundredth of noise; the others are drawn from the priors, inside the bounds.
-func (b *belief) start(k int, seed uint64) []float64 {
-	theta := make([]float64, len(b.centre))
-	d := len(theta) - 2
-	if k == 0 {
-		for i := range d {
-			theta[i] = (b.low[i] + b.high[i]) / 2
+// theta of n numbers; -Inf is the logarithm of nothing.
+func (p Params) theta(unit float64, n int) []float64 {
+	var out []float64
+	for _, lengths := range [][]float64{p.CommonLength, p.OwnLength} {
+		for _, v := range lengths {
+			out = append(out, math.Log(v))
 		}
-		theta[d+1] = math.Log(1e-2)
-		return theta
 	}
-	rng := rand.New(rand.NewPCG(seed, uint64(k)))
-	for i := range theta {
-		theta[i] = min(max(b.centre[i]+b.sd[i]*rng.NormFloat64(), b.low[i]), b.high[i])
+	for _, variance := range p.variances()[:n-len(out)] {
+		out = append(out, math.Log(*variance/unit))
 	}
-	return theta
+	return out
 }
 
-// spans returns the range of each column, 1 where it is constant.
-func spans(x [][]float64) []float64 {
-	out := make([]float64, len(x[0]))
-	for d := range out {
-		low, high := x[0][d], x[0][d]
-		for _, row := range x {
-			low, high = min(low, row[d]), max(high, row[d])
+// Sample returns the observations at as many rows as it takes to have most of them, all
+// when there are no more; see Sampled.
+func (o Observations) Sample(most int) Observations {
+	if len(o.Y) <= most {
+		return o
+	}
+	var out Observations
+	row := make([]int, len(o.X)) // in out, plus one
+	for _, j := range o.Sampled(most) {
+		u := o.At[j]
+		if row[u] == 0 {
+			out.X = append(out.X, o.X[u])
+			row[u] = len(out.X)
 		}
-		out[d] = high - low
-		if out[d] == 0 {
-			out[d] = 1
+		out.At = append(out.At, row[u]-1)
+		out.Task = append(out.Task, o.Task[j])
+		if o.Source != nil {
+			out.Source = append(out.Source, o.Source[j])
+		}
+		out.Y = append(out.Y, o.Y[j])
+		if o.Extra != nil {
+			out.Extra = append(out.Extra, o.Extra[j])
+		}
+		if o.Job != nil {
+			out.Job = append(out.Job, o.Job[j])
 		}
 	}
 	return out
 }
 
-// standardise returns y moved and scaled to mean 0 and variance 1. Targets that differ by no
-// more than rounding count as constant and keep their scale.
-func standardise(y []float64) (std []float64, mean, scale float64, err error) {
-	n := float64(len(y))
-	var largest, square float64
-	for _, v := range y {
-		mean += v / n
-		largest = max(largest, math.Abs(v))
+// Sampled returns which observations Sample takes, in order: all those at rows that are
+// taken evenly over their order, number k being the one at the fraction k·0.618… modulo
+// one. Rows with an observation of source 0 come before the others.
+func (o Observations) Sampled(most int) []int {
+	n := len(o.X)
+	count, present := make([]int, n), make([]bool, n)
+	for j, u := range o.At {
+		count[u]++
+		present[u] = present[u] || o.source(j) == 0
 	}
-	std = make([]float64, len(y))
-	for i, v := range y {
-		std[i] = v - mean
-		square += std[i] * std[i] / n
-	}
-	scale = math.Sqrt(square)
-	if !finite(mean) || !finite(scale) {
-		return nil, 0, 0, fmt.Errorf("%w: targets up to %g overflow", ErrValue, largest)
-	}
-	if scale <= 1e-12*largest || scale == 0 {
-		scale = 1
-	}
-	for i := range std {
-		std[i] /= scale
-	}
-	return std, mean, scale, nil
-}
-
-// objective is the log likelihood of hyper-parameters.
-type objective interface {
-	value(theta []float64) float64
-	gradient(theta, grad []float64)
-}
-
-// tolerance says when a search ends; see doc.go for what would matter.
-type tolerance struct {
-	evals      int     // at most
-	gradient   float64 // norm below which it is flat
-	absolute   float64 // nats that it must gain
-	iterations int     // in so many steps
-}
-
-// learn maximises likelihood and belief from each start by L-BFGS and returns the best theta
-// that any evaluation saw.
-func learn(l objective, b *belief, starts [][]float64, until tolerance) ([]float64, error) {
-	var best []float64
-	least := math.Inf(1) // penalty minus log likelihood at best
-	problem := optimize.Problem{
-		Func: func(theta []float64) float64 {
-			cost := b.penalty(theta, nil) - l.value(theta)
-			if math.IsNaN(cost) {
-				cost = math.Inf(1)
+	taken := make([]bool, n)
+	total := 0
+	for _, first := range []bool{true, false} {
+		for k := 1; total < most && k <= 8*n && len(o.Y) > most; k++ {
+			_, part := math.Modf(float64(k) * (math.Phi - 1))
+			if u := int(part * float64(n)); !taken[u] && present[u] == first {
+				taken[u] = true
+				total += count[u]
 			}
-			if cost < least {
-				least = cost
-				best = append(best[:0], theta...)
-			}
-			return cost
-		},
-		Grad: func(grad, theta []float64) {
-			l.gradient(theta, grad)
-			for i := range grad {
-				grad[i] = -grad[i]
-			}
-			b.penalty(theta, grad)
-		},
-	}
-	for _, start := range starts {
-		settings := &optimize.Settings{
-			FuncEvaluations:   until.evals,
-			GradientThreshold: until.gradient,
-			Converger:         &optimize.FunctionConverge{Absolute: until.absolute, Iterations: until.iterations},
 		}
-		// A line search that gives up still leaves the best point seen, which is what counts.
-		_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	}
-	if best == nil {
-		return nil, fmt.Errorf("%w at every start", ErrFactor)
+	var out []int
+	for j, u := range o.At {
+		if taken[u] || len(o.Y) <= most {
+			out = append(out, j)
+		}
 	}
-	return best, nil
-}
-
-// inside moves theta to the nearest point within the bounds; -Inf, the logarithm of no noise, too.
-func (b *belief) inside(theta []float64) []float64 {
-	for i, v := range theta {
-		theta[i] = min(max(v, b.low[i]), b.high[i])
-	}
-	return theta
+	return out
 }

@@ -1,65 +1,57 @@
 package gp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// likelihood evaluates the log marginal likelihood of centred targets and its gradient with
-// respect to theta = log(length_0 … length_d-1, signal, noise). Func and gradient at one theta
-// share one factorisation. Its storage, about 2n² numbers, serves every evaluation.
+// likelihood evaluates the log marginal likelihood of centred targets and its
+// gradient at theta, see paramsOf. Its storage, about n² numbers for n observations
+// and 4u² for u rows, serves every evaluation.
 type likelihood struct {
-	x [][]float64
-	y []float64
+	obs   Observations // but for Y, which is y; Extra in the unit of y
+	y     []float64
+	noise float64
 
 	theta  []float64 // of the state below; nil before the first evaluation
 	loglik float64
-	noise  float64 // on the diagonal, jitter included
-	cols   columns
 	f      factor
 	z      []float64   // L⁻¹y
-	slope  [][]float64 // matern's slope for j ≤ i
+	k      *kinship    // of the rows
 	root   [][]float64 // L⁻ᵀ
+	sums   rowWeights
+	byJob  float64 // sum of G, the diagonal halved, over the pairs whose covariance of noise grows with Params.Job
 }
 
-func newLikelihood(x [][]float64, y []float64) *likelihood {
-	l := &likelihood{x: x, y: y, z: make([]float64, len(y))}
-	l.slope = make([][]float64, len(x))
-	for i := range l.slope {
-		l.slope[i] = make([]float64, i+1)
-	}
-	return l
-}
+// mostLog bounds theta: what exceeds it has no finite exponential worth looking at.
+const mostLog = 50
 
 // value returns the log marginal likelihood, -Inf where theta gives no usable matrix.
-// O(n³/3 + n²d) operations, none when theta is the last one.
-//
-// Source: Rasmussen and Williams (2006), equation 5.8.
+// O(n³/3) operations, none when theta is the last one.
 func (l *likelihood) value(theta []float64) float64 {
-	if l.theta != nil && equal(l.theta, theta) {
+	if l.theta != nil && slices.Equal(l.theta, theta) {
 		return l.loglik
 	}
 	l.theta = append(l.theta[:0], theta...)
 	l.loglik = math.Inf(-1)
-	d := len(theta) - 2
-	length := make([]float64, d)
-	for i := range length {
-		length[i] = math.Exp(theta[i])
+	for _, v := range theta {
+		if math.IsNaN(v) || math.Abs(v) > mostLog {
+			return l.loglik
+		}
 	}
-	signal, noise := math.Exp(theta[d]), math.Exp(theta[d+1])
-	if (params{length: length, signal: signal, noise: noise}).validate(d) != nil {
-		return l.loglik
+	if l.k == nil {
+		l.k = newKinship(len(l.obs.X)).withSlopes()
 	}
-	l.cols = newColumns(l.x, length)
-	xi := make([]float64, d)
-	jitter, ok := l.f.build(len(l.x), signal+noise, func(i int, row []float64) {
-		l.cols.row(i, xi)
-		l.cols.distances(row, xi)
-		matern(row, l.slope[i], signal)
-		row[i] += noise
+	p := l.params(theta)
+	l.k.relate(p, l.obs.X)
+	_, ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
+		l.k.fill(p, l.obs, i, row)
+		p.disturb(l.obs, i, row)
 	})
 	if !ok {
 		return l.loglik
 	}
-	l.noise = noise + jitter
-	copy(l.z, l.y)
+	l.z = append(l.z[:0], l.y...)
 	l.f.solveRow(l.z)
 	l.loglik = logDensity(&l.f, l.z)
 	if math.IsNaN(l.loglik) {
@@ -68,32 +60,95 @@ func (l *likelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-// logDensity is the log density of targets y under N(0, LLᵀ), with z = L⁻¹y.
-func logDensity(f *factor, z []float64) float64 {
-	return -0.5*dot(z, z) - f.halfLogDet() - 0.5*float64(len(z))*math.Log(2*math.Pi)
+// params are those of theta where the targets have variance 1; without steps.
+func (l *likelihood) params(theta []float64) Params {
+	p := paramsOf(theta, len(l.obs.X[0]), 1)
+	p.Noise = l.noise
+	return p
 }
 
-// gradient sets grad to the derivatives at theta; to zero where value is -Inf.
-// O(2n³/3 + n²d) operations beside those of value.
-//
-// With α = K⁻¹y and G = ααᵀ - K⁻¹ the derivative is ½·tr(G·∂K/∂θ) (Rasmussen and Williams,
-// equation 5.9). Both factors are symmetric, so half the pairs are visited, once for all θ, and
-// tr(G·K) = zᵀz - n spares the signal a pass of its own.
+// gradient sets grad to the derivatives at theta; to zero where value is -Inf. O(2n³/3)
+// operations beside those of value: ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y
+// (Rasmussen and Williams 2006, equation 5.9), G summed by pairs of rows first.
 func (l *likelihood) gradient(theta, grad []float64) {
 	clear(grad)
 	if math.IsInf(l.value(theta), -1) {
 		return
 	}
-	n, d := len(l.x), len(theta)-2
-	for i := len(l.root); i < n; i++ {
-		l.root = append(l.root, make([]float64, n))
+	p := l.params(theta)
+	w := l.weights(p)
+	d := len(l.obs.X[0])
+	lengths, own, variances := grad[:d], grad[d:2*d], grad[2*d:]
+	variances[0] = l.byJob
+	tail := variances[1:]
+	for i, x := range l.obs.X {
+		for j, row := range l.obs.X[:i+1] {
+			all, same := w.all[i][j], w.same[i][j]
+			rc, ro := l.k.common[i][j], l.k.own[i][j]
+			tail[0] += all * rc
+			tail[1] += same * ro
+			tail[2] += same
+			if i == j {
+				tail[3] += all
+				tail[4] += same
+			}
+			sc, so := all*p.Common, same*p.Own
+			if w.source != nil {
+				source, task := w.source[i][j], w.sourceTask[i][j]
+				tail[5] += source
+				tail[6] += source * rc
+				tail[7] += task
+				tail[8] += task * ro
+				sc += source * p.Change
+				so += task * p.ChangeOwn
+			}
+			sc *= l.k.commonSlope[i][j]
+			so *= l.k.ownSlope[i][j]
+			for k, v := range x {
+				t := (v - row[k]) * (v - row[k])
+				lengths[k] += sc * t
+				own[k] += so * t
+			}
+		}
+	}
+	for k := range d {
+		lengths[k] /= p.CommonLength[k] * p.CommonLength[k]
+		own[k] /= p.OwnLength[k] * p.OwnLength[k]
+	}
+	for k, variance := range p.variances()[:len(variances)] {
+		variances[k] *= *variance
+	}
+}
+
+// rowWeights are sums of G, the diagonal halved and the upper triangle left out, by
+// the rows of its observations, the greater index first. all is over all pairs and same
+// over pairs of one task; source and sourceTask are over the pairs of either kind that
+// are of one source other than 0, nil when there is none.
+type rowWeights struct{ all, same, source, sourceTask [][]float64 }
+
+func (l *likelihood) weights(p Params) rowWeights {
+	n, u := len(l.y), len(l.obs.X)
+	if l.root == nil {
+		l.root = newRows(n, n)
 	}
 	l.f.inverseRoot(l.root)
 	alpha := make([]float64, n)
 	for i, row := range l.root {
 		alpha[i] = dot(row[i:], l.z[i:])
 	}
-	var trace float64 // of G
+	if l.sums.all == nil {
+		l.sums.all, l.sums.same = newRows(u, u), newRows(u, u)
+		if l.obs.sources() {
+			l.sums.source, l.sums.sourceTask = newRows(u, u), newRows(u, u)
+		}
+	}
+	l.byJob = 0
+	w := l.sums
+	for _, sums := range [][][]float64{w.all, w.same, w.source, w.sourceTask} {
+		for _, row := range sums {
+			clear(row)
+		}
+	}
 	var c block
 	for first := 0; first < n; first += blockLen {
 		last := min(first+blockLen, n)
@@ -101,46 +156,41 @@ func (l *likelihood) gradient(theta, grad []float64) {
 			right := min(left+blockLen, n)
 			c.mul(l.root[first:last], l.root[left:right], first, n)
 			for i := first; i < last; i++ {
-				row := c[(i-first)*blockLen:]
-				if left == first {
-					trace += alpha[i]*alpha[i] - row[i-first]
-				}
-				l.addPairs(grad[:d], row, alpha, i, left, min(right, i))
+				l.addPairs(p, i, left, min(right, i+1), alpha, c[(i-first)*blockLen:])
 			}
 		}
 	}
-	noise := math.Exp(theta[d+1])
-	grad[d] = 0.5 * (dot(l.z, l.z) - float64(n) - l.noise*trace)
-	grad[d+1] = 0.5 * noise * trace
+	return w
 }
 
-// addPairs adds to grad what the pairs of row i with rows left ≤ j < right contribute to the
-// derivatives of the length scales; inverse holds K⁻¹ of these pairs and is overwritten.
-func (l *likelihood) addPairs(grad, inverse, alpha []float64, i, left, right int) {
-	if left >= right {
-		return
-	}
-	w := inverse[:right-left]
-	ai, slope, aj := alpha[i], l.slope[i][left:right], alpha[left:right]
-	for j, v := range w {
-		w[j] = (ai*aj[j] - v) * slope[j]
-	}
-	for d, col := range l.cols {
-		xi := col[i]
-		var s float64
-		for j, v := range col[left:right] {
-			t := xi - v
-			s += w[j] * t * t
+// addPairs adds G to the sums for observation i and those from left up to right, inverse being what
+// K⁻¹ has for these pairs.
+func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
+	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
+	for j := left; j < right; j++ {
+		g := alpha[i]*alpha[j] - inverse[j-left]
+		if i == j {
+			g /= 2
 		}
-		grad[d] += s
+		if job > 0 && job == l.obs.Job[j] && (i != j || p.Job > l.obs.extra(i)) {
+			l.byJob += g
+		}
+		u, v := max(at, l.obs.At[j]), min(at, l.obs.At[j])
+		w.all[u][v] += g
+		if task == l.obs.Task[j] {
+			w.same[u][v] += g
+		}
+		if s := l.obs.source(j); s == 0 || s != l.obs.Source[i] {
+			continue
+		}
+		w.source[u][v] += g
+		if task == l.obs.Task[j] {
+			w.sourceTask[u][v] += g
+		}
 	}
 }
 
-func equal(a, b []float64) bool {
-	for i, v := range a {
-		if v != b[i] {
-			return false
-		}
-	}
-	return true
+// logDensity is the log density of targets y under N(0, LLᵀ), with z = L⁻¹y.
+func logDensity(f *factor, z []float64) float64 {
+	return -0.5*dot(z, z) - f.halfLogDet() - 0.5*float64(len(z))*math.Log(2*math.Pi)
 }

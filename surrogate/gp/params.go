@@ -8,78 +8,77 @@ import (
 
 // Errors that callers may ask for with errors.Is.
 var (
-	ErrShape   = errors.New("gp: wrong shape")
-	ErrValue   = errors.New("gp: value out of range")
-	ErrOptions = errors.New("gp: bad options")
-	ErrFactor  = errors.New("gp: covariance matrix is not positive definite")
+	ErrShape  = errors.New("gp: wrong shape")
+	ErrValue  = errors.New("gp: value out of range")
+	ErrFactor = errors.New("gp: covariance matrix is not positive definite")
 )
 
-// params are the hyper-parameters of a model, all in Fit's units.
-type params struct {
-	mean   float64   // constant mean, in y's unit
-	length []float64 // length scale of each column, in that column's unit
-	signal float64   // variance of the function around the mean, in y's unit squared
-	noise  float64   // variance of the measurement noise, in y's unit squared; may be 0
+// Params are hyper-parameters in the units of the rows' columns and of the
+// targets; Common to ChangeOwn are variances.
+type Params struct {
+	Mean         float64
+	CommonLength []float64 // of c
+	OwnLength    []float64 // of each g_a
+	StepLength   []float64 // of the steps in each g_a. They are not learnt, nor is the rest with them
+	Steps        float64   // part of each g_a's variance that goes by steps, from 0 to 1
+	Split        float64   // part of it that is each value's of SplitColumn own, from 0 to 1
+	SplitColumn  int       // of the rows
+	Common       float64   // of c
+	Own          float64   // of each g_a
+	Level        float64   // of o_a
+	Shared       float64   // of s
+	Rough        float64   // of r_a
+	Noise        float64
+	Job          float64 // of what a job does
+	// By how much another source differs; zero where there is none.
+	ChangeLevel    float64 // of d_i
+	Change         float64 // of e_i
+	ChangeOwnLevel float64 // of d_ia
+	ChangeOwn      float64 // of e_ia
 }
 
-// validate returns an error matching ErrShape or ErrValue unless p describes a model of dim columns.
-func (p params) validate(dim int) error {
-	if len(p.length) != dim {
-		return fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(p.length), dim)
+// validate returns an error matching ErrShape or ErrValue unless p describes a GP over dim columns.
+func (p Params) validate(dim int) error {
+	if !(p.Steps >= 0 && p.Steps <= 1) {
+		return fmt.Errorf("%w: steps %g, want 0 to 1", ErrValue, p.Steps)
 	}
-	for d, l := range p.length {
+	if !(p.Split >= 0 && p.Split <= 1) || p.SplitColumn < 0 || p.SplitColumn >= dim {
+		return fmt.Errorf("%w: split %g by column %d of %d", ErrValue, p.Split, p.SplitColumn, dim)
+	}
+	lengths := [][]float64{p.CommonLength, p.OwnLength}
+	if p.Steps > 0 {
+		lengths = append(lengths, p.StepLength)
+	}
+	for _, length := range lengths {
+		if err := checkLengths(length, dim); err != nil {
+			return err
+		}
+	}
+	if !finite(p.Mean) {
+		return fmt.Errorf("%w: mean %g", ErrValue, p.Mean)
+	}
+	if !(p.Common > 0) {
+		return fmt.Errorf("%w: common variance %g, want more than 0", ErrValue, p.Common)
+	}
+	for _, v := range append(p.variances(), &p.Noise) {
+		if !(*v >= 0) || math.IsInf(*v, 0) {
+			return fmt.Errorf("%w: variance %g", ErrValue, *v)
+		}
+	}
+	return nil
+}
+
+// checkLengths returns an error unless there is one positive length scale for each of dim columns.
+func checkLengths(lengths []float64, dim int) error {
+	if len(lengths) != dim {
+		return fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(lengths), dim)
+	}
+	for d, l := range lengths {
 		if !(l > 0) || math.IsInf(l, 0) {
 			return fmt.Errorf("%w: length scale %g of column %d", ErrValue, l, d)
 		}
 	}
-	if !finite(p.mean) {
-		return fmt.Errorf("%w: mean %g", ErrValue, p.mean)
-	}
-	if !(p.signal > 0) || math.IsInf(p.signal, 0) {
-		return fmt.Errorf("%w: signal variance %g", ErrValue, p.signal)
-	}
-	if !(p.noise >= 0) || math.IsInf(p.noise, 0) {
-		return fmt.Errorf("%w: noise variance %g", ErrValue, p.noise)
-	}
 	return nil
-}
-
-// Options say how Fit learns the hyper-parameters. The zero value is a good start.
-type Options struct {
-	Starts   int    // starts of the optimiser; 0 means 3. The first is fixed, the others are drawn
-	MaxEvals int    // likelihood evaluations per start; 0 means 100
-	Seed     uint64 // seed of the drawn starts
-}
-
-const (
-	defaultStarts   = 3
-	defaultMaxEvals = 100
-)
-
-// validate returns an error matching ErrOptions for a negative count.
-func (o Options) validate() error {
-	switch {
-	case o.Starts < 0:
-		return fmt.Errorf("%w: %d starts", ErrOptions, o.Starts)
-	case o.MaxEvals < 0:
-		return fmt.Errorf("%w: %d evaluations", ErrOptions, o.MaxEvals)
-	}
-	return nil
-}
-
-func (o Options) withDefaults() Options {
-	if o.Starts == 0 {
-		o.Starts = defaultStarts
-	}
-	if o.MaxEvals == 0 {
-		o.MaxEvals = defaultMaxEvals
-	}
-	return o
-}
-
-// tolerance of the search from one start.
-func (o Options) tolerance() tolerance {
-	return tolerance{evals: o.MaxEvals, gradient: 1e-4, absolute: 1e-6, iterations: 4}
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -103,22 +102,6 @@ func checkRows(rows [][]float64, dim int) error {
 			if !finite(v) {
 				return fmt.Errorf("%w: %g in row %d, column %d", ErrValue, v, i, d)
 			}
-		}
-	}
-	return nil
-}
-
-// checkTraining checks rows and their targets.
-func checkTraining(x [][]float64, y []float64) error {
-	if err := checkRows(x, 0); err != nil {
-		return err
-	}
-	if len(x) != len(y) {
-		return fmt.Errorf("%w: %d rows and %d targets", ErrShape, len(x), len(y))
-	}
-	for i, v := range y {
-		if !finite(v) {
-			return fmt.Errorf("%w: target %g of row %d", ErrValue, v, i)
 		}
 	}
 	return nil

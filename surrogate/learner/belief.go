@@ -13,7 +13,7 @@ import (
 )
 
 // Belief is what measurements let believe of the times of all algorithms: a Gaussian
-// process of log10 seconds, see gp.Multi. The same belief says what to measure, how good
+// process of log10 seconds, see gp.GP. The same belief says what to measure, how good
 // the choices are and what is selected. It is safe for concurrent use.
 type Belief struct {
 	prior      Prior
@@ -22,9 +22,9 @@ type Belief struct {
 	learnt     int                 // measurements that params are learnt from
 	repeats    []preprocess.Repeat // those that it was formed with
 	noise      preprocess.Noise
-	params     gp.MultiParams
-	process    *gp.Multi // with steps and split
-	smooth     func() (*gp.Multi, error)
+	params     gp.Params
+	process    *gp.GP // with steps and split
+	smooth     func() (*gp.GP, error)
 }
 
 // beliefMost is how many measurements a belief is conditioned on, an even sample of the
@@ -46,7 +46,7 @@ func Believe(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]co
 // begin, and of the same earlier campaigns: that of Believe, where the prior is the default, for
 // less work where b is not Options.Nothing.
 func (b *Belief) Next(ms []coll.Measurement, repeats []preprocess.Repeat, earlier ...[]coll.Measurement) (*Belief, error) {
-	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms), 1)}
+	next := &Belief{prior: b.prior, repeats: repeats, learnt: learntFrom(len(ms))}
 	next.noise = noiseBy(next.learnt, repeats)
 	if err := next.follow(b, ms, earlier); err != nil {
 		return nil, fmt.Errorf("belief of %d measurements: %w", len(ms), err)
@@ -97,20 +97,13 @@ const (
 	// seventh: in between it hardly moves. Of few it is learnt every time.
 	relearnGrowth = 7
 	relearnFirst  = 32
-	// The weights of a stack, which seldom move at all, are learnt anew every third time.
-	reweighEvery = 3
 )
 
-// learntFrom is how many of the first of n measurements hyperparameters are learnt from; with
-// every above 1, what is learnt anew only every so many times that they are.
-func learntFrom(n, every int) int {
+// learntFrom is how many of the first of n measurements hyperparameters are learnt from.
+func learntFrom(n int) int {
 	from := min(n, relearnFirst)
-	next := from
-	for times := 0; next <= n; times++ {
-		if times%every == 0 {
-			from = next
-		}
-		next += max(1, next/relearnGrowth)
+	for next := from; next <= n; next += max(1, next/relearnGrowth) {
+		from = next
 	}
 	return from
 }
@@ -130,7 +123,7 @@ func (b *Belief) observe(ms []coll.Measurement, earlier [][]coll.Measurement) {
 // learn learns params from the first of the measurements.
 func (b *Belief) learn(ms []coll.Measurement, earlier [][]coll.Measurement) (err error) {
 	first := b.observations(ms[:b.learnt], earlier).Sample(beliefMost)
-	b.params, err = gp.LearnMulti(first, b.prior.Options())
+	b.params, err = gp.Learn(first, b.prior.Options())
 	if b.params.Job < leastJob*preprocess.MeasurementNoise {
 		b.params.Job = 0
 	}
@@ -140,11 +133,11 @@ func (b *Belief) learn(ms []coll.Measurement, earlier [][]coll.Measurement) (err
 // form conditions the Gaussian processes.
 func (b *Belief) form() (err error) {
 	seen := b.obs.Sample(beliefMost)
-	b.process, err = gp.WithMulti(b.params, seen)
-	b.smooth = sync.OnceValues(func() (*gp.Multi, error) {
+	b.process, err = gp.New(b.params, seen)
+	b.smooth = sync.OnceValues(func() (*gp.GP, error) {
 		smooth := b.params
 		smooth.Steps, smooth.Split = 0, 0
-		return gp.WithMulti(smooth, seen)
+		return gp.New(smooth, seen)
 	})
 	return err
 }
@@ -160,7 +153,7 @@ func (b *Belief) observations(ms []coll.Measurement, earlier [][]coll.Measuremen
 
 // Smooth returns the Gaussian process without steps and split, for what is worth measuring: one
 // that expects steps everywhere measures every algorithm everywhere.
-func (b *Belief) Smooth() (*gp.Multi, error) { return b.smooth() }
+func (b *Belief) Smooth() (*gp.GP, error) { return b.smooth() }
 
 // LeftOut returns, for the measurements from the first-th on, by how many deviations the
 // logarithm of each time exceeds what all others let expect, without steps and split; 0 for those

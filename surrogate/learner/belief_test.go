@@ -21,22 +21,20 @@ func TestBeliefIsThatOfTheLearner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, model := range []learner.Model{learner.GaussianProcess, learner.Stack} {
-		opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: model}
-		want, err := fit(t, train, opt).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		opt.Belief = belief
-		got, err := fit(t, train, opt).Predict(dense(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for a := range want {
-			for i := range want[a] {
-				if got[a][i] != want[a][i] {
-					t.Fatalf("%s: prediction %g with the belief, %g without", model, got[a][i], want[a][i])
-				}
+	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
+	want, err := fit(t, train, opt).Predict(dense(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Belief = belief
+	got, err := fit(t, train, opt).Predict(dense(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a := range want {
+		for i := range want[a] {
+			if got[a][i] != want[a][i] {
+				t.Fatalf("prediction %g with the belief, %g without", got[a][i], want[a][i])
 			}
 		}
 	}
@@ -156,7 +154,7 @@ func TestBeliefIsBorneOut(t *testing.T) {
 	}
 }
 
-func smoothOf(t *testing.T, b *learner.Belief) *gp.Multi {
+func smoothOf(t *testing.T, b *learner.Belief) *gp.GP {
 	t.Helper()
 	smooth, err := b.Smooth()
 	if err != nil {
@@ -174,11 +172,11 @@ func leftOut(t *testing.T, b *learner.Belief, first, measurements int) []float64
 	return z
 }
 
-// A belief and a stack that follow others are those that are formed anew, whether something is
+// A belief that follows others is that which is formed anew, whether something is
 // learnt again in between or not, and of fewer measurements, too.
 func TestNextIsThatFormedAnew(t *testing.T) {
 	all := few(t, 20)
-	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.Stack}
+	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	belief := opt.Nothing()
 	for _, n := range []int{40, 42, 60, len(all), 42} {
 		var err error
@@ -186,8 +184,7 @@ func TestNextIsThatFormedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt.Belief = belief
-		opt.Before = fit(t, all[:n], opt)
-		got, err := opt.Before.Predict(dense(t))
+		got, err := fit(t, all[:n], opt).Predict(dense(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,16 +75,6 @@ func CrossValidate(ms []coll.Measurement, k int, seed uint64, opt Options) (Held
 
 // Fold holds one fold out: it trains on the others and predicts this one.
 func Fold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, error) {
-	return holdOut(ms, folds, fold, opt, opt.Missing)
-}
-
-// MeasuredFold is Fold where the choice at each point is among what was measured
-// there, whatever is missing.
-func MeasuredFold(ms []coll.Measurement, folds []int, fold int, opt Options) (HeldOut, error) {
-	return holdOut(ms, folds, fold, opt, nil)
-}
-
-func holdOut(ms []coll.Measurement, folds []int, fold int, opt Options, missing func(coll.Point) []coll.Algorithm) (HeldOut, error) {
 	var train, test []coll.Measurement
 	for i, m := range ms {
 		if folds[i] == fold {
@@ -97,7 +87,7 @@ func holdOut(ms []coll.Measurement, folds []int, fold int, opt Options, missing 
 	if err != nil {
 		return HeldOut{}, err
 	}
-	return l.compare(test, missing)
+	return l.compare(test, opt.Missing)
 }
 
 // Compare compares the learner with measurements it was not trained on, or with a

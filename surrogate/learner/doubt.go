@@ -33,12 +33,10 @@ const (
 )
 
 // errForests is what a learner of forests alone returns when asked how certain it is.
-var errForests = errors.New("forests alone do not know how certain they are: want model process or stack")
+var errForests = errors.New("forests alone do not know how certain they are: want model gp")
 
 // Doubts returns, for each point, how uncertain the choice among the algorithms that can
-// run there is; a nil can lets all run everywhere. Variances are those of the Gaussian
-// process. Forests that have a weight add the variance of a mixture of both models; see
-// gap. It returns an error for model Forest and for a point where no known algorithm can
+// run there is; a nil can lets all run everywhere. It returns an error for model Forest and for a point where no known algorithm can
 // run. O(points · algorithms · n²) operations for n measurements.
 func (l *Learner) Doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
 	if l.gaussian == nil {
@@ -56,10 +54,7 @@ func (l *Learner) Doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 }
 
 func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Doubt, error) {
-	means, err := l.predictGaussian(points)
-	if err != nil {
-		return nil, err
-	}
+	means := l.predictGaussian(points)
 	rows := preprocess.SurrogateRows(points)
 	var entries []gp.Entry
 	first := make([]int, len(points)+1) // entry of each point
@@ -77,7 +72,7 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 	if err != nil {
 		return nil, err
 	}
-	b := beliefs{l: l, means: means, alone: l.gaussian.Means(rows, len(l.algorithms)), entries: entries, posterior: posterior}
+	b := beliefs{l: l, means: means, entries: entries, posterior: posterior}
 	out := make([]Doubt, len(points))
 	for i, p := range points {
 		out[i] = b.doubt(p, first[i], first[i+1])
@@ -88,8 +83,7 @@ func (l *Learner) doubts(points []coll.Point, can func(coll.Point) []coll.Algori
 // beliefs are what is predicted of some algorithms at some points.
 type beliefs struct {
 	l         *Learner
-	means     [][]float64 // by algorithm and point, forests included
-	alone     [][]float64 // of the Gaussian process alone
+	means     [][]float64 // by algorithm and point
 	entries   []gp.Entry
 	posterior *gp.Posterior // of the entries
 }
@@ -122,18 +116,9 @@ func (b beliefs) doubt(p coll.Point, first, end int) Doubt {
 }
 
 // gap is how much slower a rival is than the best, in decades, and its deviation.
-//
-// Where forests have the weight w, the gap is taken to be a mixture: with probability 1-w
-// that of the Gaussian process, with w one that is greater by d/w, d being what the
-// forests move the mean by. The variance of the mixture is greater by d²·(1-w)/w.
 func (b beliefs) gap(best, rival int) (gap, sd float64) {
 	one, other, row := b.entries[best].Task, b.entries[rival].Task, b.entries[best].Row
-	gap = b.means[other][row] - b.means[one][row]
-	variance := b.posterior.Difference(best, rival)
-	if moved, w := gap-(b.alone[other][row]-b.alone[one][row]), b.l.weight; w > 0 {
-		variance += moved * moved * (1 - w) / w
-	}
-	return gap, math.Sqrt(variance)
+	return b.means[other][row] - b.means[one][row], math.Sqrt(b.posterior.Difference(best, rival))
 }
 
 // expected returns what choosing an algorithm costs beside a rival that is slower by gap

@@ -8,7 +8,7 @@ import (
 	"tutti/preprocess"
 )
 
-// fitGaussian takes the belief of the measurements; for Stack it adds forests.
+// fitGaussian takes the belief of the measurements.
 func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
 	if opt.Scaling != preprocess.AlgorithmLog10 {
 		return nil, fmt.Errorf("model %s with scaling %s: want %s", opt.Model, opt.Scaling, preprocess.AlgorithmLog10)
@@ -20,16 +20,12 @@ func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) 
 			return nil, err
 		}
 	}
-	l := &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process, noise: b.noise}
-	if opt.Model == Stack {
-		return l, l.stack(ms, b, opt)
-	}
-	return l, nil
+	return &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process, noise: b.noise}, nil
 }
 
-// predictGaussian returns predictions of the Gaussian process, and of the forests as far
-// as they have a weight, relative to the fastest one at each point.
-func (l *Learner) predictGaussian(points []coll.Point) ([][]float64, error) {
+// predictGaussian returns predictions of the Gaussian process, relative to the fastest one at
+// each point.
+func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	out := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
 		least := fastest(out, i)
@@ -37,20 +33,7 @@ func (l *Learner) predictGaussian(points []coll.Point) ([][]float64, error) {
 			out[a][i] -= least
 		}
 	}
-	if l.weight == 0 {
-		return out, nil
-	}
-	rows := preprocess.Rows(points)
-	for a, f := range l.forests {
-		mean, err := f.Predict(rows)
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range mean {
-			out[a][i] = (1-l.weight)*out[a][i] + l.weight*v
-		}
-	}
-	return out, nil
+	return out
 }
 
 // fastest is the least of column i.

@@ -48,13 +48,10 @@ func few(t testing.TB, k int) []coll.Measurement {
 // On a machine without jumps the Gaussian process chooses better from few points.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := few(t, 25)
-	forest, process, stack := compared(t, train, modelled(learner.Forest)), compared(t, train, modelled(learner.GaussianProcess)), compared(t, train, modelled(learner.Stack))
-	t.Logf("slowdown of forest, process, stack: %.3f, %.3f, %.3f", forest.Slowdown, process.Slowdown, stack.Slowdown)
+	forest, process := compared(t, train, modelled(learner.Forest)), compared(t, train, modelled(learner.GaussianProcess))
+	t.Logf("slowdown of forest, process: %.3f, %.3f", forest.Slowdown, process.Slowdown)
 	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
 		t.Errorf("slowdown of the Gaussian process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
-	}
-	if stack.Slowdown > max(process.Slowdown, forest.Slowdown) {
-		t.Errorf("slowdown of the stack %.3f, want no more than the worse of both", stack.Slowdown)
 	}
 }
 
@@ -74,16 +71,14 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 // The same measurements give the same predictions, to the bit.
 func TestGaussianProcessIsDeterministic(t *testing.T) {
 	train := few(t, 20)
-	for _, m := range []learner.Model{learner.GaussianProcess, learner.Stack} {
-		a, b := predictions(t, train, m), predictions(t, train, m)
-		for i := range a {
-			if !slices.Equal(a[i], b[i]) {
-				t.Fatalf("%s: two fits of the same measurements differ", m)
-			}
-			for _, v := range a[i] {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					t.Fatalf("%s: prediction %g", m, v)
-				}
+	a, b := predictions(t, train, learner.GaussianProcess), predictions(t, train, learner.GaussianProcess)
+	for i := range a {
+		if !slices.Equal(a[i], b[i]) {
+			t.Fatal("two fits of the same measurements differ")
+		}
+		for _, v := range a[i] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("prediction %g", v)
 			}
 		}
 	}
@@ -121,19 +116,17 @@ func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]fl
 }
 
 func TestGaussianProcessOfOneMeasurement(t *testing.T) {
-	for _, m := range []learner.Model{learner.GaussianProcess, learner.Stack} {
-		l := fit(t, []coll.Measurement{timed(line(3), "ring", 1e-5)}, modelled(m))
-		got, err := l.Predict([]coll.Point{line(9)})
-		if err != nil || got[0][0] != 0 {
-			t.Errorf("%s: %v, %v, want the only algorithm at 0", m, got, err)
-		}
+	l := fit(t, []coll.Measurement{timed(line(3), "ring", 1e-5)}, modelled(learner.GaussianProcess))
+	got, err := l.Predict([]coll.Point{line(9)})
+	if err != nil || got[0][0] != 0 {
+		t.Errorf("%v, %v, want the only algorithm at 0", got, err)
 	}
 }
 
 func TestModelErrors(t *testing.T) {
 	train := few(t, 50)
 	opt := modelled("tree")
-	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want one of forest, process, stack") {
+	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want one of gp, forest") {
 		t.Errorf("model tree: %v", err)
 	}
 	opt = modelled(learner.GaussianProcess)

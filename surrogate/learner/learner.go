@@ -32,12 +32,7 @@ type Options struct {
 	Prior *Prior
 	// Belief is that of the measurements, Repeats and Earlier; nil: Fit forms it.
 	Belief *Belief
-	// Before, where not nil, was fitted by the same options to the first of the
-	// measurements: the weights of a stack are taken from it where they would come out
-	// the same.
-	Before *Learner
-	// Allowed is what the selection may lose: in its units the forests of a stack are
-	// weighted and doubts are compared.
+	// Allowed is what the selection may lose: in its units doubts are compared.
 	Allowed metrics.Allowed
 	// Weight says how much a point matters, 0 or more. Nil: all alike.
 	Weight func(coll.Point) float64
@@ -65,10 +60,8 @@ type Learner struct {
 	scaler     *preprocess.Scaler
 	algorithms []coll.Algorithm // as sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest
-	rows       [][]int            // of each forest: indices of its measurements
-	gaussian   *gp.Multi          // nil when forests predict alone
-	weight     float64            // of the forests beside the Gaussian process
-	weighed    []coll.Measurement // what weight is learnt from
+	rows       [][]int // of each forest: indices of its measurements
+	gaussian   *gp.GP  // nil for the model Forest
 	allowed    metrics.Allowed
 	noise      preprocess.Noise // of the measurements
 }
@@ -88,7 +81,7 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 		if known, err = withFastest(ms, opt); err != nil {
 			return nil, err
 		}
-	case GaussianProcess, Stack: // which know the fastest time everywhere
+	case GaussianProcess: // which predicts the fastest time everywhere
 	default:
 		_, err := ParseModel(string(opt.Model))
 		return nil, err
@@ -97,7 +90,7 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Model.Believes() {
+	if opt.Model == GaussianProcess {
 		return fitGaussian(ms, scaler, opt)
 	}
 	l, err := train(ms, scaler.Apply(ms), opt.Forest)
@@ -148,19 +141,11 @@ func mix(seed uint64, alg coll.Algorithm) uint64 {
 // change it.
 func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
 
-// ForestWeight is what forests weigh in predictions, from 0 to 1: 1 where they predict alone.
-func (l *Learner) ForestWeight() float64 {
-	if l.gaussian == nil {
-		return 1
-	}
-	return l.weight
-}
-
 // Predict returns the prediction of each algorithm at each point in scaled units,
 // one row for each of Algorithms. Lower is faster.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	if l.gaussian != nil {
-		return l.predictGaussian(points)
+		return l.predictGaussian(points), nil
 	}
 	rows := preprocess.Rows(points)
 	out := make([][]float64, len(l.forests))

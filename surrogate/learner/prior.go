@@ -39,12 +39,12 @@ func (p Prior) Validate() error {
 }
 
 // Options are those of a Gaussian process that begins with the prior.
-func (p Prior) Options() gp.MultiOptions {
+func (p Prior) Options() gp.Options {
 	length := preprocess.LengthScales()
 	for i := range length {
 		length[i] *= p.Lengths
 	}
-	return gp.MultiOptions{
+	return gp.Options{
 		Length: length, Steps: p.Steps, Split: p.Split, SplitColumn: preprocess.BytesColumn, Noise: preprocess.MeasurementNoise,
 	}
 }

@@ -113,7 +113,7 @@ func (b *sides) add(algorithms []coll.Algorithm, point int, choice coll.Algorith
 }
 
 // rivals are those of the choice at each point.
-func (b *sides) rivals(gaussian *gp.Multi, scale func(coll.Point) float64) ([][]Rival, error) {
+func (b *sides) rivals(gaussian *gp.GP, scale func(coll.Point) float64) ([][]Rival, error) {
 	posterior, err := gaussian.Posterior(preprocess.SurrogateRows(b.at), b.entries)
 	if err != nil {
 		return nil, err

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-func BenchmarkFitMulti(b *testing.B) {
+func BenchmarkFit(b *testing.B) {
 	for _, rows := range []int{10, 30, 60, 150} {
 		o := related(rows, 5)
 		b.Run(fmt.Sprintf("%d observations", len(o.Y)), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitMulti(o, relatedOptions); err != nil {
+				if _, err := Fit(o, relatedOptions); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -22,7 +22,7 @@ func BenchmarkFitMulti(b *testing.B) {
 // and the covariances of options with others.
 func BenchmarkPosterior(b *testing.B) {
 	o := related(100, 5)
-	m, err := FitMulti(o, relatedOptions)
+	m, err := Fit(o, relatedOptions)
 	if err != nil {
 		b.Fatal(err)
 	}

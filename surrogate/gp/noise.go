@@ -2,7 +2,7 @@ package gp
 
 // noise is the variance of that of observation j. Its extra noise holds what its job does and so
 // is that much at least.
-func (p MultiParams) noise(obs Observations, j int) float64 {
+func (p Params) noise(obs Observations, j int) float64 {
 	if obs.job(j) > 0 {
 		return p.Noise + max(obs.extra(j), p.Job)
 	}
@@ -10,7 +10,7 @@ func (p MultiParams) noise(obs Observations, j int) float64 {
 }
 
 // disturb adds noise to the first i+1 covariances of observation i.
-func (p MultiParams) disturb(obs Observations, i int, row []float64) {
+func (p Params) disturb(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
 	if !obs.together(i, i) {
 		return

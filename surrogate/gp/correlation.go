@@ -6,7 +6,7 @@ import "math"
 // there are none.
 type scaledRows struct{ common, own, steps columns }
 
-func (p MultiParams) scaled(rows [][]float64) scaledRows {
+func (p Params) scaled(rows [][]float64) scaledRows {
 	s := scaledRows{common: newColumns(rows, p.CommonLength), own: newColumns(rows, p.OwnLength)}
 	if p.Steps > 0 {
 		s.steps = newColumns(rows, p.StepLength)
@@ -32,7 +32,7 @@ func (r kin) first(n int) kin {
 
 // correlate sets r to the correlations of x with the first len(r.common) of rows; slopes,
 // where they are not nil, to those of matern: without steps and split alone.
-func (r kin) correlate(p MultiParams, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
+func (r kin) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
 	rows.own.distances(r.own, scaledRow(r.x, x, p.OwnLength))
@@ -55,7 +55,7 @@ func (r kin) correlate(p MultiParams, x []float64, rows scaledRows, commonSlope,
 
 // covary sets r to the covariances of any two tasks at x and at each of rows, and what
 // comes on top when the tasks are the same, of source 0.
-func (r kin) covary(p MultiParams, x []float64, rows scaledRows) {
+func (r kin) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {
 		// Only rows that are equal, or as good as, have the correlation 1.
@@ -116,7 +116,7 @@ func triangle(n int) [][]float64 {
 }
 
 // relate works out the correlations of rows. O(len(rows)²) exponentials.
-func (k *kinship) relate(p MultiParams, rows [][]float64) {
+func (k *kinship) relate(p Params, rows [][]float64) {
 	scaled, r := p.scaled(rows), newKin(len(rows), len(rows[0]))
 	for i, x := range rows {
 		here := r.first(i)
@@ -131,7 +131,7 @@ func (k *kinship) relate(p MultiParams, rows [][]float64) {
 }
 
 // fill writes the first i+1 covariances of observation i, without noise.
-func (k *kinship) fill(p MultiParams, obs Observations, i int, row []float64) {
+func (k *kinship) fill(p Params, obs Observations, i int, row []float64) {
 	ui, ai, si := obs.At[i], obs.Task[i], obs.source(i)
 	for j := range row[:i+1] {
 		uj := obs.At[j]

@@ -23,7 +23,7 @@ func TestJobsAreLearnt(t *testing.T) {
 			o.Job[j], o.Extra[j] = k+1, sd*sd
 			o.Y[j] = y + done[k] + sd*math.Sqrt(1-part)*rng.NormFloat64()
 		}
-		m, err := FitMulti(o, relatedOptions)
+		m, err := Fit(o, relatedOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestJobsAreLearnt(t *testing.T) {
 		}
 		alone := o
 		alone.Job = nil
-		without, err := FitMulti(alone, relatedOptions)
+		without, err := Fit(alone, relatedOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestJobsAreLearnt(t *testing.T) {
 }
 
 // off is the root mean square of what the means of a model's tasks at its own rows are off by.
-func off(m *Multi, y []float64) float64 {
+func off(m *GP, y []float64) float64 {
 	means, sum := m.Means(m.obs.X, len(m.parts.tasks)), 0.0
 	for j, v := range y {
 		d := means[m.obs.Task[j]][m.obs.At[j]] - v

@@ -10,7 +10,7 @@ import (
 type Entry struct{ Row, Task int }
 
 // Posterior holds what the covariances between entries follow from, given the
-// observations of a Multi and entries that are asked for and not yet observed. It
+// observations of a GP and entries that are asked for and not yet observed. It
 // is not safe for concurrent use.
 //
 // With the symbols of parts, let a row have the covariances g with the groups and a task at
@@ -19,7 +19,7 @@ type Entry struct{ Row, Task int }
 // known; what the task has of its own but for its own covariance less β·β, β = L⁻¹o, if
 // that were; and that it is not adds γ·γ, γ = M⁻¹α - W·β.
 type Posterior struct {
-	m        *Multi
+	m        *GP
 	rows     [][]float64
 	scaled   scaledRows // rows
 	entries  []Entry
@@ -34,7 +34,7 @@ type Posterior struct {
 // Posterior prepares entries, tasks at rows. It keeps rows and entries.
 // O(len(rows)·u² + len(entries)·u·n_a) operations and O(len(entries)·u) numbers for
 // observations at u rows, n_a of them of a task.
-func (m *Multi) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
+func (m *GP) Posterior(rows [][]float64, entries []Entry) (*Posterior, error) {
 	if err := checkRows(rows, len(m.obs.X[0])); err != nil {
 		return nil, err
 	}

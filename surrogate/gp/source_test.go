@@ -35,7 +35,7 @@ func relatedAt(x []float64, a int) float64 {
 
 // taskErrors are the mean squared deviation from the truth and the mean variance of each
 // task at fresh rows.
-func taskErrors(t *testing.T, m *Multi, tasks int) (wrong, doubt []float64) {
+func taskErrors(t *testing.T, m *GP, tasks int) (wrong, doubt []float64) {
 	t.Helper()
 	rows := related(50, 1).X
 	var entries []Entry
@@ -60,9 +60,9 @@ func taskErrors(t *testing.T, m *Multi, tasks int) (wrong, doubt []float64) {
 
 // Where nothing changed a few observations make those of another source as good as
 // own ones; where one task changed they follow it and leave the others alone.
-func TestMultiSources(t *testing.T) {
+func TestSources(t *testing.T) {
 	const tasks = 4
-	own, err := FitMulti(related(50, tasks), relatedOptions)
+	own, err := Fit(related(50, tasks), relatedOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestMultiSources(t *testing.T) {
 		name   string
 		change func(int) float64
 	}{{"nothing", unchanged}, {"task 2 takes twice as long", shifted}, {"everything does", func(int) float64 { return -0.3 }}} {
-		m, err := FitMulti(earlier(50, 8, tasks, tc.change), relatedOptions)
+		m, err := Fit(earlier(50, 8, tasks, tc.change), relatedOptions)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ type parts struct {
 
 // newParts returns the parts and K⁻¹(y - mean). It reports false where a matrix cannot be
 // factored.
-func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bool) {
+func newParts(p Params, obs Observations) (t *parts, alpha []float64, ok bool) {
 	k := newKinship(len(obs.X))
 	k.relate(p, obs.X)
 	t = &parts{}
@@ -85,7 +85,7 @@ func newParts(p MultiParams, obs Observations) (t *parts, alpha []float64, ok bo
 }
 
 // shared is the covariance of what all tasks have in common at two rows of correlation c.
-func (p MultiParams) shared(c float64, sameRow, sameChange bool) float64 {
+func (p Params) shared(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
 	if sameRow {
 		v += p.Shared
@@ -97,7 +97,7 @@ func (p MultiParams) shared(c float64, sameRow, sameChange bool) float64 {
 }
 
 // apart is what comes on top where the tasks are the same, o being the correlation of g.
-func (p MultiParams) apart(o float64, sameRow, sameChange bool) float64 {
+func (p Params) apart(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
 		v += p.Rough
@@ -144,7 +144,7 @@ func (t *parts) arrange(obs Observations) (source []int) {
 }
 
 // known returns T.
-func (t *parts) known(p MultiParams, obs Observations) [][]float64 {
+func (t *parts) known(p Params, obs Observations) [][]float64 {
 	jobs, groups := 0, len(t.row)
 	if p.Job > 0 {
 		jobs = obs.jobs()
@@ -251,43 +251,6 @@ func (t *parts) solve(known [][]float64, y []float64) []float64 {
 		t.own[a].solveBack(here)
 		for i, j := range of {
 			out[j] = here[i]
-		}
-	}
-	return out
-}
-
-// inverseRows say what K⁻¹ is: that of two observations is the dot product of what they have
-// in own, if they are of one task, less that of what they have in mixed.
-type inverseRows struct{ own, mixed [][]float64 }
-
-// inverse returns those of K⁻¹ for n observations: L⁻ᵀ in blocks and L⁻ᵀ·Wᵀ.
-func (t *parts) inverse(n int) inverseRows {
-	out := inverseRows{make([][]float64, n), make([][]float64, n)}
-	for a, of := range t.tasks {
-		root := newRows(len(of), len(of))
-		t.own[a].inverseRoot(root)
-		for i, row := range products(root, t.columns(t.mixed(), a)) {
-			out.own[of[i]], out.mixed[of[i]] = root[i], row
-		}
-	}
-	return out
-}
-
-// block returns the rows and columns of K⁻¹ of some observations, the lower triangle; task
-// is that of each observation.
-func (r inverseRows) block(some, task []int) [][]float64 {
-	mixed := make([][]float64, len(some))
-	for i, j := range some {
-		mixed[i] = r.mixed[j]
-	}
-	out := squares(mixed, nil)
-	for i, j := range some {
-		row := out[i][:i+1]
-		for k, l := range some[:i+1] {
-			row[k] = -row[k]
-			if task[j] == task[l] {
-				row[k] += dot(r.own[j], r.own[l])
-			}
 		}
 	}
 	return out
