@@ -165,7 +165,7 @@ func ExampleProblemFacts() {
 		fmt.Printf("%s: slowdown %.2f\n", s.Name, s.Slowdown)
 	}
 	// Output:
-	// mpich alltoall converged 45 of 72 points
+	// mpich alltoall converged 43 of 72 points
 	// tuned: slowdown 1.00
 	// default: slowdown 1.06
 }
