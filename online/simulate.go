@@ -34,7 +34,7 @@ type Slow struct {
 // alarmRun is how many calls of an algorithm in a class pass between two false alarms.
 const alarmRun = 10_000
 
-// DefaultOptions are those of the figures in docs/ONLINE.md.
+// DefaultOptions are those of the figures in docs/experiments.
 func DefaultOptions() Options {
 	return Options{Runs: 8, Iterations: 200, Noise: 0.05, Seed: 1, Tries: 3, Explore: 0.1, Explored: 1000, Over: 0.03}
 }

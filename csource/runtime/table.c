@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table is text; docs/RUNTIME.md has its grammar. Of the rules that hold for a
+/* A table is text; docs/reference/runtime-table.md has its grammar. Of the rules that hold for a
  * call the first one counts. */
 
 #define MOST_BYTES ((uint64_t)1 << 62)

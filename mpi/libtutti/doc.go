@@ -21,6 +21,6 @@
 //	bcast ranks 16-16 ppn 4-4 bytes 65536-1048576 pipeline(segsize=8192)
 //	end 9c6ab7b3bd9cbd4a
 //
-// docs/RUNTIME.md describes it; csource/runtime/table.c reads it in the application.
+// docs/reference/runtime-table.md describes the table; csource/runtime/table.c reads it in the application.
 // Algorithms are those of csource/runtime/repository.c, named as Open MPI names them.
 package libtutti
