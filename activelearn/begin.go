@@ -132,20 +132,3 @@ func (r *regret) farthest(some, taken []probe) int {
 	}
 	return at
 }
-
-// alike begins as regret does and goes on as another strategy.
-type alike struct {
-	first regret
-	then  Strategy
-}
-
-// Ask returns what regret begins with, then what the other strategy asks for.
-func (a *alike) Ask(s State) ([]coll.Candidate, error) {
-	if len(s.Ledger.Measurements()) > 0 {
-		return a.then.Ask(s)
-	}
-	if err := a.first.start(s.Ledger); err != nil {
-		return nil, err
-	}
-	return a.first.begin(s), nil
-}

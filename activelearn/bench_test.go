@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/surrogate/forest"
 )
 
 // measured300 is a ledger of 800 points with 10 algorithms in which 300 candidates are
@@ -47,7 +46,7 @@ func BenchmarkAsk(b *testing.B) {
 	for _, name := range Names() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := New(name, Options{Seed: 1, Forest: forest.Options{Workers: 1}})
+				s, err := New(name, Options{Seed: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

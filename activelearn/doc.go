@@ -7,11 +7,7 @@
 //     algorithms (knowledge gradients: Frazier, Powell and Dayanik, INFORMS J. Computing 21,
 //     2009);
 //   - uncertainty: the points whose fastest time a Gaussian process is most uncertain of
-//     (Wilkins et al., "FACT", ExaMPI 2021);
-//   - jackknife: single candidates by the variance of forests (Wilkins et al., "ACCLAiM",
-//     CLUSTER 2022);
-//   - random: points drawn at random;
-//   - oracle, for evaluations alone: regret with the truth in hand.
+//     (Wilkins et al., "FACT", ExaMPI 2021).
 //
 // Use:
 //

@@ -10,7 +10,7 @@ import (
 
 func ExampleStrategy() {
 	ledger := activelearn.NewLedger(sweep(10))
-	strategy, err := activelearn.New("random", activelearn.Options{Seed: 1})
+	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: 1, Initial: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,7 +52,7 @@ func ExampleWatch() {
 	watch := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
 	for _, slowdown := range []float64{1.02, 1.04, 1.02, 1.01} {
 		sum := metrics.Summary{Points: 20, Slowdown: slowdown, Mistakes: 0.01}
-		fmt.Println(slowdown, watch.Observe(sum, 0.1))
+		fmt.Println(slowdown, watch.Observe(sum))
 	}
 	// Output:
 	// 1.02 false

@@ -148,9 +148,9 @@ func (l *Ledger) PointsMeasured() int {
 	return len(seen)
 }
 
-// pendingCandidates returns what is asked for and has not ended, in the order of
+// Pending returns the candidates that are being measured for the first time, in the order of
 // the space.
-func (l *Ledger) pendingCandidates() []coll.Candidate {
+func (l *Ledger) Pending() []coll.Candidate {
 	var out []coll.Candidate
 	for i, left := range l.left {
 		if left < len(l.space.Feasible(i)) {

@@ -205,7 +205,7 @@ func (r *regret) sample(s State) layout {
 			counts[rng.IntN(n)] += 0
 		}
 	}
-	for _, c := range s.Ledger.pendingCandidates() {
+	for _, c := range s.Ledger.Pending() {
 		i, _ := s.Ledger.Space().Index(c.Point)
 		counts[i] += 0
 	}

@@ -1,7 +1,6 @@
 package activelearn
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -256,85 +255,6 @@ func TestRegretBeginsCheaply(t *testing.T) {
 	for _, c := range batch {
 		if where := (math.Log2(float64(c.Nodes)/2)/4 + math.Log2(float64(c.MsgBytes))/19) / 2; where > 0.5+1e-12 {
 			t.Errorf("%v lies at %.2f of the space", c, where)
-		}
-	}
-}
-
-// With the truth in hand the crossing is found for less machine time, unless the first
-// batch, which both begin with, is enough.
-func TestOracleSparesMachineTime(t *testing.T) {
-	all := crossed(t, "", 1)
-	truth := map[coll.Candidate]coll.Measurement{}
-	for _, m := range all {
-		truth[m.Candidate] = m
-	}
-	// spent is the machine time until at most 5 % of the choices are mistakes.
-	spent := func(s Strategy, r *regret) (seconds float64, rounds int) {
-		l := NewLedger(crossing())
-		for l.Left() > 0 {
-			rounds++
-			batch, err := s.Ask(State{Round: rounds, Want: 4, Ledger: l})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range batch {
-				machine(t, l, c, 0)
-			}
-			if wrong(t, r, l, all) <= 0.05 {
-				break
-			}
-		}
-		return l.CostSeconds(), rounds
-	}
-	later := 0
-	for seed := range uint64(6) {
-		r := &regret{opt: Options{Seed: seed}.withDefaults("regret")}
-		o := &oracle{regret: regret{opt: r.opt}, truth: truth}
-		without, rounds := spent(r, r)
-		with, _ := spent(o, &o.regret)
-		switch {
-		case rounds == 1 && with != without:
-			t.Errorf("seed %d: the first batch costs %g s with the truth, %g s without", seed, with, without)
-		case rounds > 1:
-			later++
-			if with >= without {
-				t.Errorf("seed %d: %g s with the truth, want less than the %g s without", seed, with, without)
-			}
-		}
-	}
-	if later == 0 {
-		t.Error("the first batch was enough for every seed: nothing was compared")
-	}
-}
-
-// An oracle fills its batches until nothing is left, and says so when it has no truth.
-func TestOracle(t *testing.T) {
-	blind, err := New("oracle", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := blind.Ask(State{Round: 1, Want: 1, Ledger: NewLedger(crossing())}); !errors.Is(err, errNoTruth) {
-		t.Errorf("an oracle without truth: %v, want %v", err, errNoTruth)
-	}
-	truth := map[coll.Candidate]coll.Measurement{}
-	for _, m := range crossed(t, "", 1) {
-		truth[m.Candidate] = m
-	}
-	o, err := New("oracle", Options{Seed: 1, Truth: truth})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := NewLedger(crossing())
-	for round := 1; l.Left() > 0; round++ {
-		batch, err := o.Ask(State{Round: round, Want: 20, Ledger: l})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(batch) < min(20, l.Left()) {
-			t.Fatalf("round %d: %d candidates", round, len(batch))
-		}
-		for _, c := range batch {
-			machine(t, l, c, 0)
 		}
 	}
 }

@@ -29,7 +29,6 @@ type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
 	Patience int     // 0 means 1
-	MinShare float64 // of the candidates to be measured before they count, 0 to 1
 }
 
 // Limits end a campaign that does not converge. Zero means no limit.
@@ -49,29 +48,25 @@ type Watch struct {
 // NewWatch returns a watch that has seen nothing.
 func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
 
-// Observe takes the evaluation after a round, with the share of the candidates
-// measured by then, and reports whether the criteria have now held for long
-// enough.
-func (w *Watch) Observe(s metrics.Summary, share float64) bool {
-	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Holds(s), share)
+// Observe counts the evaluation of a round and reports whether the criteria have held for
+// long enough. An evaluation of fewer than 1/Mistakes points does not meet them.
+func (w *Watch) Observe(s metrics.Summary) bool {
+	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Holds(s))
 }
 
-// ObserveAll is Observe for an evaluation that is not limited to the points at hand:
-// of few points, too, since there are no others.
-func (w *Watch) ObserveAll(s metrics.Summary, share float64) bool {
-	return w.observe(w.Holds(s), share)
-}
+// ObserveAll is Observe for an evaluation of the whole space, however few its points are.
+func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Holds(s)) }
 
-func (w *Watch) observe(held bool, share float64) bool {
-	if held {
+func (w *Watch) observe(holds bool) bool {
+	if holds {
 		w.held++
 	} else {
 		w.held = 0
 	}
-	return w.Held() && share >= w.criteria.MinShare
+	return w.Held()
 }
 
-// Held reports whether the criteria have held for long enough, however little is measured.
+// Held reports whether the criteria have held for Patience evaluations in a row.
 func (w *Watch) Held() bool { return w.held >= max(1, w.criteria.Patience) }
 
 // Again begins to count anew for how long the criteria hold: of a space that has grown.

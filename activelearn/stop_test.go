@@ -18,7 +18,6 @@ func TestWatchObserve(t *testing.T) {
 	type round struct {
 		points             int
 		slowdown, mistakes float64
-		share              float64
 		want               bool
 	}
 	usual := activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}
@@ -29,43 +28,39 @@ func TestWatchObserve(t *testing.T) {
 	}{
 		{
 			name: "in a row", criteria: usual,
-			rounds: []round{{20, 1.01, 0, 1, false}, {20, 1.01, 0, 1, true}, {20, 1.01, 0, 1, true}},
+			rounds: []round{{20, 1.01, 0, false}, {20, 1.01, 0, true}, {20, 1.01, 0, true}},
 		},
 		{
 			name: "a bad one starts anew", criteria: usual,
 			rounds: []round{
-				{20, 1.01, 0, 1, false}, {20, 1.04, 0, 1, false},
-				{20, 1.01, 0, 1, false}, {20, 1.01, 0.06, 1, false},
-				{20, 1.01, 0, 1, false}, {20, 1.01, 0, 1, true},
+				{20, 1.01, 0, false}, {20, 1.04, 0, false},
+				{20, 1.01, 0, false}, {20, 1.01, 0.06, false},
+				{20, 1.01, 0, false}, {20, 1.01, 0, true},
 			},
 		},
 		{
 			name: "below, not at", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
-			rounds: []round{{20, 1.03, 0, 1, false}, {20, 1.01, 0.05, 1, false}, {20, 1.029, 0.049, 1, true}},
+			rounds: []round{{20, 1.03, 0, false}, {20, 1.01, 0.05, false}, {20, 1.029, 0.049, true}},
 		},
 		{
 			// 19 points cannot show a share of mistakes between 0 and 0.05.
 			name: "too few points", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
-			rounds: []round{{0, 0, 0, 1, false}, {1, 1, 0, 1, false}, {19, 1, 0, 1, false}, {20, 1, 0, 1, true}, {21, 1, 0, 1, true}},
+			rounds: []round{{0, 0, 0, false}, {1, 1, 0, false}, {19, 1, 0, false}, {20, 1, 0, true}, {21, 1, 0, true}},
 		},
 		{
 			name: "no patience means one", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.1},
-			rounds: []round{{10, 1.02, 0, 0, true}},
-		},
-		{
-			name: "share of the candidates", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2, MinShare: 0.25},
-			rounds: []round{{20, 1, 0, 0.1, false}, {20, 1, 0, 0.2, false}, {20, 1, 0, 0.25, true}},
+			rounds: []round{{10, 1.02, 0, true}},
 		},
 		{
 			name: "no number is not good", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
-			rounds: []round{{20, math.NaN(), 0, 1, false}, {20, 1, math.NaN(), 1, false}},
+			rounds: []round{{20, math.NaN(), 0, false}, {20, 1, math.NaN(), false}},
 		},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			w := activelearn.NewWatch(tc.criteria, activelearn.Limits{})
 			for i, r := range tc.rounds {
-				if got := w.Observe(evaluation(r.points, r.slowdown, r.mistakes), r.share); got != r.want {
+				if got := w.Observe(evaluation(r.points, r.slowdown, r.mistakes)); got != r.want {
 					t.Errorf("round %d: Observe(%+v) = %t, want %t", i+1, r, got, r.want)
 				}
 			}
@@ -142,7 +137,7 @@ func TestWatchObserveAll(t *testing.T) {
 		slowdown float64
 		want     bool
 	}{{1.01, false}, {1.04, false}, {1.01, false}, {1.01, true}} {
-		if got := w.ObserveAll(evaluation(4, r.slowdown, 0), 1); got != r.want {
+		if got := w.ObserveAll(evaluation(4, r.slowdown, 0)); got != r.want {
 			t.Errorf("round %d: %v, want %v", i+1, got, r.want)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/metrics"
-	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
 
@@ -53,13 +52,8 @@ type Explainer interface {
 // Options of the strategies.
 type Options struct {
 	Seed    uint64
-	Initial int // points measured first; zero takes 3 for regret, else 5
-	// Alike has every strategy begin as regret does, for evaluations.
-	Alike  bool
-	Forest forest.Options // of the jackknife's forests; Seed is taken from above
-	// Truth is what an oracle knows, for evaluations alone; nil otherwise.
-	Truth  map[coll.Candidate]coll.Measurement
-	Launch benchrunner.LaunchModel // which candidates of a batch share a launch
+	Initial int                     // points measured first; zero takes 3 for regret, else 5
+	Launch  benchrunner.LaunchModel // which candidates of a batch share a launch
 	// Allowed is what the selection may lose, in whose units regret counts.
 	Allowed metrics.Allowed
 	// Weights say how much each point of the space matters to regret, 0 or more; nil:
@@ -78,44 +72,28 @@ const defaultInitial = 5
 func (o Options) withDefaults(strategy string) Options {
 	switch {
 	case o.Initial > 0:
-	case o.Alike || Believes(strategy):
+	case UsesPosterior(strategy):
 		o.Initial = beginPoints
 	default:
 		o.Initial = defaultInitial
 	}
-	o.Forest.Seed = o.Seed
-	if o.Forest.Criterion == forest.Poisson {
-		o.Forest.Criterion = forest.SquaredError // logarithms can be negative
-	}
 	return o
 }
 
-// Believes reports whether a strategy asks by a belief.
-func Believes(strategy string) bool { return strategy == "regret" || strategy == "oracle" }
+// UsesPosterior reports whether a strategy chooses by the posterior over all algorithms.
+func UsesPosterior(strategy string) bool { return strategy == "regret" }
 
-// Names returns the strategies that New knows, but for "oracle", which is no
-// strategy for a machine: it wants to be told the truth.
-func Names() []string { return []string{"random", "uncertainty", "jackknife", "regret"} }
+// Names returns the strategies that New makes.
+func Names() []string { return []string{"regret", "uncertainty"} }
 
 // New returns the strategy called name. The error names what is allowed.
 func New(name string, opt Options) (Strategy, error) {
 	opt = opt.withDefaults(name)
-	if opt.Alike && !Believes(name) {
-		opt.Alike = false
-		then, err := New(name, opt)
-		return &alike{regret{opt: opt}, then}, err
-	}
 	switch name {
-	case "random":
-		return &random{opt: opt}, nil
 	case "uncertainty":
 		return &uncertainty{opt: opt}, nil
-	case "jackknife":
-		return &jackknife{opt: opt}, nil
 	case "regret":
 		return &regret{opt: opt}, nil
-	case "oracle":
-		return &oracle{regret: regret{opt: opt}, truth: opt.Truth}, nil
 	}
 	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
 }
@@ -125,40 +103,18 @@ func (o Options) rng(round int) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, uint64(round)))
 }
 
-// random draws points and measures all their algorithms: the training sets of
-// the state of the art before FACT.
-type random struct{ opt Options }
-
-// Ask draws points with free candidates, each with the same probability.
-func (r *random) Ask(s State) ([]coll.Candidate, error) {
-	return drawPoints(s, s.Want, r.opt.rng(s.Round)), nil
-}
-
-// drawPoints takes all free candidates of points drawn at random until there are
-// want of them.
-func drawPoints(s State, want int, rng *rand.Rand) []coll.Candidate {
+// DrawPoints returns all free candidates of points drawn at random: of so many points at
+// least, and so many that the batch has State.Want candidates.
+func DrawPoints(s State, points int, rng *rand.Rand) []coll.Candidate {
 	var out []coll.Candidate
+	drawn := 0
 	for _, i := range rng.Perm(len(s.Ledger.Space().Points())) {
-		if len(out) >= want {
-			break
-		}
-		out = append(out, s.Ledger.Free(i)...)
-	}
-	return out
-}
-
-// initialBatch takes all algorithms at the first points of a campaign.
-func initialBatch(s State, opt Options) []coll.Candidate {
-	rng := opt.rng(s.Round)
-	var out []coll.Candidate
-	points := 0
-	for _, i := range rng.Perm(len(s.Ledger.Space().Points())) {
-		if points >= opt.Initial && len(out) >= s.Want {
+		if drawn >= points && len(out) >= s.Want {
 			break
 		}
 		if here := s.Ledger.Free(i); len(here) > 0 {
 			out = append(out, here...)
-			points++
+			drawn++
 		}
 	}
 	return out

@@ -2,19 +2,17 @@ package activelearn_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/surrogate/forest"
 )
 
 func strategy(t *testing.T, name string, seed uint64) activelearn.Strategy {
 	t.Helper()
-	s, err := activelearn.New(name, activelearn.Options{Seed: seed, Initial: 3, Forest: forest.Options{Trees: 20}})
+	s, err := activelearn.New(name, activelearn.Options{Seed: seed, Initial: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +60,7 @@ func batches(t *testing.T, name string, s activelearn.Strategy, l *activelearn.L
 		left := l.Left()
 		batch := ask(t, s, l, round, want)
 		least := min(want, left)
-		if activelearn.Believes(name) {
+		if activelearn.UsesPosterior(name) {
 			least = min(least, 1) // more may cost too much
 		}
 		if len(batch) < least {
@@ -105,16 +103,13 @@ func TestSeedsDiffer(t *testing.T) {
 
 // Before there is a model, the first batch is whole points, as many as Initial.
 func TestInitialBatch(t *testing.T) {
-	for _, name := range []string{"uncertainty", "jackknife"} {
-		l := activelearn.NewLedger(sweep(10))
-		batch := ask(t, strategy(t, name, 1), l, 1, 1)
-		points := map[coll.Point]int{}
-		for _, c := range batch {
-			points[c.Point]++
-		}
-		if len(points) != 3 || len(batch) != 12 {
-			t.Errorf("%s: first batch has %d candidates at %d points, want 12 at 3", name, len(batch), len(points))
-		}
+	batch := ask(t, strategy(t, "uncertainty", 1), activelearn.NewLedger(sweep(10)), 1, 1)
+	points := map[coll.Point]int{}
+	for _, c := range batch {
+		points[c.Point]++
+	}
+	if len(points) != 3 || len(batch) != 12 {
+		t.Errorf("first batch has %d candidates at %d points, want 12 at 3", len(batch), len(points))
 	}
 }
 
@@ -155,106 +150,12 @@ func TestPendingChangesTheChoice(t *testing.T) {
 		}
 		return l
 	}
-	t.Run("uncertainty", func(t *testing.T) {
-		both := ask(t, strategy(t, "uncertainty", 1), fresh(), 2, 8)
-		l := fresh()
-		pend(t, l, both[0]) // its point has three more to ask for
-		next := ask(t, strategy(t, "uncertainty", 1), l, 2, 1)
-		if next[0].Point != both[4].Point {
-			t.Errorf("next choice = %v, want %v", next[0].Point, both[4].Point)
-		}
-	})
-	t.Run("jackknife", func(t *testing.T) {
-		first := ask(t, strategy(t, "jackknife", 1), fresh(), 2, 1)
-		l := fresh()
-		pend(t, l, first[0])
-		alone := ask(t, strategy(t, "jackknife", 1), l, 2, 1)
-		if alone[0].Algorithm == first[0].Algorithm && near(alone[0].Point, first[0].Point) {
-			t.Errorf("next to %v under way, the choice is %v", first[0], alone[0])
-		}
-	})
-}
-
-// near points differ by a doubling of the size.
-func near(a, b coll.Point) bool {
-	return math.Abs(math.Log2(float64(a.MsgBytes)/float64(b.MsgBytes))) < 1.5
-}
-
-// Of two algorithms one takes the same time everywhere, the other jumps: only the
-// jumping one leaves doubt.
-func TestJackknifePrefersTheNoisyForest(t *testing.T) {
-	steady, jumpy := coll.Algorithm{Name: "steady"}, coll.Algorithm{Name: "jumpy"}
-	var points []coll.Point
-	for i := range 20 {
-		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i})
-	}
-	s := coll.NewSpace(points, []coll.Algorithm{steady, jumpy}, func(coll.Candidate) error { return nil })
-	for seed := range uint64(5) {
-		l := activelearn.NewLedger(s)
-		for i := 0; i < 20; i += 2 {
-			for _, c := range s.At(i) {
-				seconds := 1e-6
-				if c.Algorithm == jumpy && i%4 == 0 {
-					seconds = 4e-6
-				}
-				pend(t, l, c)
-				record(t, l, coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds}, State: coll.TrialDone})
-			}
-		}
-		for _, c := range ask(t, strategy(t, "jackknife", seed), l, 2, 5) {
-			if c.Algorithm != jumpy {
-				t.Errorf("seed %d: asked for %v", seed, c)
-			}
-		}
-	}
-}
-
-// An algorithm never measured is the least certain of all, everywhere alike: a
-// batch spreads over its points.
-func TestJackknifeBeginsWithTheUnknown(t *testing.T) {
-	s := sweep(21)
-	for seed := range uint64(5) {
-		l := activelearn.NewLedger(s)
-		for i := range s.Points() {
-			for _, c := range s.At(i) {
-				if c.Algorithm.Name != "ring" && i%2 == 0 {
-					measure(t, l, c)
-				}
-			}
-		}
-		batch := ask(t, strategy(t, "jackknife", seed), l, 2, 5)
-		for i, c := range batch {
-			if c.Algorithm.Name != "ring" {
-				t.Errorf("seed %d: asked for %v, want ring, of which nothing is known", seed, c)
-			}
-			for _, other := range batch[:i] {
-				if near(c.Point, other.Point) {
-					t.Errorf("seed %d: asked for both %v and %v", seed, other, c)
-				}
-			}
-		}
-	}
-}
-
-// Whatever lowers the forests' splits: times in log10 are negative, which some
-// criteria cannot learn from.
-func TestJackknifeTakesEveryCriterion(t *testing.T) {
-	for _, name := range []string{"squared_error", "absolute_error", "friedman_mse", "poisson"} {
-		criterion, err := forest.ParseCriterion(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		strategy, err := activelearn.New("jackknife", activelearn.Options{Seed: 1, Forest: forest.Options{Trees: 20, Criterion: criterion}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := sweep(8)
-		l := activelearn.NewLedger(s)
-		measure(t, l, slices.Concat(s.At(0), s.At(4), s.At(7))...)
-		batch, err := strategy.Ask(activelearn.State{Round: 2, Want: 3, Ledger: l})
-		if err != nil || len(batch) != 3 {
-			t.Errorf("%s: asked for %v, %v, want three candidates", name, batch, err)
-		}
+	both := ask(t, strategy(t, "uncertainty", 1), fresh(), 2, 8)
+	l := fresh()
+	pend(t, l, both[0]) // its point has three more candidates
+	next := ask(t, strategy(t, "uncertainty", 1), l, 2, 1)
+	if next[0].Point != both[4].Point {
+		t.Errorf("next choice = %v, want %v", next[0].Point, both[4].Point)
 	}
 }
 
@@ -267,36 +168,5 @@ func TestNewNamesWhatIsAllowed(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("New(greedy) error = %q, want it to name %s", err, want)
 		}
-	}
-}
-
-// Strategies that are compared alone begin with the same batch, and go on by themselves.
-func TestStrategiesBeginAlike(t *testing.T) {
-	var first, second [][]coll.Candidate
-	for _, name := range activelearn.Names() {
-		s, err := activelearn.New(name, activelearn.Options{Seed: 1, Alike: true, Forest: forest.Options{Trees: 20}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := activelearn.NewLedger(cube(t))
-		first = append(first, ask(t, s, l, 1, 4))
-		for _, c := range first[len(first)-1] {
-			if err := l.Pend(c); err != nil {
-				t.Fatal(err)
-			}
-			m := coll.Measurement{Candidate: c, Seconds: 1e-6 * float64(1+c.Nodes), CostSeconds: 1e-3}
-			if err := l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		second = append(second, ask(t, s, l, 2, 4))
-	}
-	for i, name := range activelearn.Names()[1:] {
-		if !slices.Equal(first[i+1], first[0]) {
-			t.Errorf("%s begins with %v, %s with %v", name, first[i+1], activelearn.Names()[0], first[0])
-		}
-	}
-	if slices.Equal(second[0], second[3]) {
-		t.Errorf("random and regret both go on with %v", second[0])
 	}
 }

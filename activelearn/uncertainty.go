@@ -34,7 +34,7 @@ const (
 func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	u.observe(s.Ledger)
 	if len(u.fastest) == 0 {
-		return initialBatch(s, u.opt), nil
+		return DrawPoints(s, u.opt.Initial, u.opt.rng(s.Round)), nil
 	}
 	posterior, err := u.posterior(s.Ledger)
 	if err != nil {
@@ -102,7 +102,7 @@ func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 		return nil, err
 	}
 	var last coll.Point
-	for _, c := range l.pendingCandidates() { // by point
+	for _, c := range l.Pending() { // by point
 		if c.Point == last {
 			continue
 		}

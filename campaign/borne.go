@@ -11,7 +11,7 @@ import (
 // measured since: how likely each was a mistake beside the measured one, and how likely it is
 // by now.
 func (r *run) borne(before, now *models) (metrics.Borne, error) {
-	b := metrics.Borne{Rule: r.spec.Borne}
+	var b metrics.Borne
 	if n := len(r.result.Evaluations); n > 0 {
 		e := r.result.Evaluations[n-1]
 		b.Expected, b.Found = e.MistakesExpected, e.MistakesFound

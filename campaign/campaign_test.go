@@ -121,14 +121,16 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 
 func TestResumeGivesTheSameResult(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1}}
-	for _, strategy := range activelearn.Names() {
-		t.Run(strategy, func(t *testing.T) {
-			s := spec(strategy)
+	for _, tc := range []struct {
+		strategy string
+		judge    campaign.Judge
+	}{
+		{"regret", campaign.ByPrediction}, {"uncertainty", campaign.ByCrossValidation}, {"uncertainty", campaign.ByPrediction},
+	} {
+		t.Run(tc.strategy+" "+string(tc.judge), func(t *testing.T) {
+			s := spec(tc.strategy)
 			s.Learner.Forest.Trees = 10
-			s.Judge = campaign.JudgeFor(strategy)
-			if strategy == "random" {
-				s.Judge = campaign.ByPrediction // of forests, by a process beside them
-			}
+			s.Judge = tc.judge
 			if s.Judge == campaign.ByPrediction {
 				s.Batch.Candidates = 60 // each round fits processes, seven times over
 			}
@@ -220,7 +222,7 @@ func TestStopReasons(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			s := spec("random")
+			s := spec("uncertainty")
 			s.HPO, s.Learner.Forest.Trees = 0, 10
 			s.Batch.Growth = 0.2
 			tc.set(&s)
@@ -237,7 +239,7 @@ func TestStopReasons(t *testing.T) {
 
 // What fails in the last round is tried again before the space counts as exhausted.
 func TestFailuresOfTheLastRoundAreTriedAgain(t *testing.T) {
-	s := spec("random")
+	s := spec("uncertainty")
 	s.HPO, s.Learner.Forest.Trees = 0, 5
 	s.Criteria.Slowdown = 1
 	s.Batch = campaign.Batch{Candidates: 1 << 20} // everything in the first round
@@ -260,7 +262,7 @@ func TestCancelKeepsTheLog(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &memory{}
 	rounds := 0
-	res, err := campaign.Run(ctx, spec("random"), problem(t, replay.Options{}), nil, log, func(campaign.Event) {
+	res, err := campaign.Run(ctx, spec("uncertainty"), problem(t, replay.Options{}), nil, log, func(campaign.Event) {
 		if rounds++; rounds == 2 {
 			cancel()
 		}

@@ -26,7 +26,7 @@ func TestCompleteSpaceIsJudgedByItsMeasurements(t *testing.T) {
 		{"more than noise allows", campaign.ByPrediction, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.Converged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := spec("random")
+			s := spec("uncertainty")
 			s.HPO, s.Judge = 0, tc.judge
 			s.Batch.Candidates = 1 << 20 // everything in one round
 			s.Learner.Forest.Trees, s.Learner.Forest.MaxDepth = 5, 1

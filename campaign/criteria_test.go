@@ -30,12 +30,19 @@ var criteriaChanges = []struct {
 	}},
 }
 
+// unending is an observer that lets a campaign go on after its criteria hold.
+type unending struct{}
+
+func (unending) Evaluated(journal.Evaluation, bool, func() (campaign.Choice, error)) (bool, error) {
+	return false, nil
+}
+
 // Whatever the user says of what matters, regret asks for other candidates.
 func TestCriteriaReachTheStrategy(t *testing.T) {
 	batches := func(set func(*campaign.Spec, *campaign.Problem)) (out [][]coll.Candidate) {
 		s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
 		s.HPO, s.Judge, s.Limits.MachineSeconds = 0, campaign.ByPrediction, 1
-		s.Criteria.MinShare = 1 // the limit alone ends it
+		p.Observer = unending{} // the limit alone ends it
 		set(&s, &p)
 		log := &memory{}
 		if _, err := campaign.Run(context.Background(), s, p, nil, log, nil); err != nil {
@@ -62,9 +69,9 @@ func TestCriteriaReachTheStrategy(t *testing.T) {
 // Whatever the user says of what matters, a study of forests holds them against it.
 func TestCriteriaReachTheStudy(t *testing.T) {
 	first := func(set func(*campaign.Spec, *campaign.Problem)) float64 {
-		s, p := spec("random"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
+		s, p := spec("uncertainty"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
 		s.HPO, s.Limits.MachineSeconds = 1, 100
-		s.Criteria.MinShare = 1
+		p.Observer = unending{}
 		set(&s, &p)
 		res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 		if err != nil {

@@ -16,7 +16,7 @@ const (
 // doubt returns what was measured since it was last asked and is incredible by what is believed:
 // its job may have been disturbed. It is to be measured again in a round.
 func (r *run) doubt(round int) ([]coll.Candidate, error) {
-	if !activelearn.Believes(r.spec.Strategy) {
+	if !activelearn.UsesPosterior(r.spec.Strategy) {
 		return nil, nil
 	}
 	b, err := r.believe()

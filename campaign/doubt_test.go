@@ -116,7 +116,7 @@ func roundsOfDoubts(t *testing.T, records []journal.Record, c activelearn.Criter
 		case r.Evaluation != nil:
 			e := r.Evaluation
 			waiting = 0
-			if watch.ObserveAll(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}, 1) {
+			if watch.ObserveAll(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}) {
 				waiting = e.Doubted
 			}
 		case r.Kind == journal.KindBatch && waiting > 0:

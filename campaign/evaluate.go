@@ -56,30 +56,12 @@ func (r *run) heldOut() (learner.HeldOut, error) {
 		if err != nil {
 			return learner.HeldOut{}, err
 		}
-		held, err := l.Compare(r.problem.Truth)
-		if err == nil && r.spec.Alike {
-			err = r.shipped(&held, l)
-		}
-		return held, err
+		return l.Compare(r.problem.Truth)
 	}
 	if r.ledger.PointsMeasured() < 2 {
 		return learner.HeldOut{}, nil
 	}
 	return learner.CrossValidate(ms, r.spec.Folds, r.spec.Seed, r.spec.Learner)
-}
-
-// shipped puts what the selection of a model loses by the truth in the place of what its
-// predictions do.
-func (r *run) shipped(held *learner.HeldOut, l *learner.Learner) error {
-	choose, err := r.choose(newOptions(l, r.ledger), r.problem.Space.Points())
-	if err != nil {
-		return err
-	}
-	slowdowns := learner.Slowdowns(r.problem.Truth, choose)
-	for i, p := range held.Points {
-		held.Slowdowns[i] = slowdowns[p]
-	}
-	return nil
 }
 
 // describe fills in a summary.

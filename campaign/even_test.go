@@ -60,7 +60,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 				Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
 				Space:   m.Space(), Runner: doubtful{m, tc.wide}, Fit: fit,
 			}
-			s := spec("random")
+			s := spec("uncertainty")
 			s.HPO, s.Judge, s.Batch.Candidates = 0, campaign.ByCrossValidation, 1<<20
 			res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 			if err != nil || res.Stop != activelearn.Converged {

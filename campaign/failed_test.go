@@ -51,7 +51,7 @@ func TestWhatFailedIsNotSelected(t *testing.T) {
 		{"six of ten trials fail", 0.6, ""},
 	}
 	const from = 2048
-	for _, strategy := range []string{"random", "regret"} {
+	for _, strategy := range activelearn.Names() {
 		for _, tc := range tests {
 			t.Run(fmt.Sprintf("%s %s", strategy, tc.name), func(t *testing.T) {
 				p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: tc.failures})
@@ -89,7 +89,7 @@ func checkFailed(t *testing.T, c campaign.Conclusion, p campaign.Problem, dies s
 func TestReportNamesWhatFailed(t *testing.T) {
 	p := problem(t, replay.Options{Seed: 1})
 	p.Runner = deadly{p.Runner, "tree", 2048}
-	s := spec("random")
+	s := spec("uncertainty")
 	s.HPO, s.Criteria = 0, activelearn.Criteria{Slowdown: 1.1, Mistakes: 0.2}
 	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 	if err != nil {

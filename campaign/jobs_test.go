@@ -69,7 +69,7 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 // in the state that the log knows, also when only the end of the job is missing,
 // and the trials are those of an undisturbed run.
 func TestJobsAreGivenBack(t *testing.T) {
-	s := spec("random")
+	s := spec("uncertainty")
 	s.HPO = 0
 	s.Limits.MachineSeconds = 1e-9 // one round
 	run := func(r *jobRunner, records []journal.Record, log *memory) error {

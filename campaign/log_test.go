@@ -16,7 +16,7 @@ import (
 // cannot have written them.
 func TestContradictingLog(t *testing.T) {
 	p := problem(t, replay.Options{Seed: 1})
-	s := spec("random")
+	s := spec("uncertainty")
 	var log memory
 	if _, err := campaign.Run(context.Background(), s, p, nil, &log, nil); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // Where everything was measured, nothing need be predicted: the rows have the
 // proportions of what was measured, and the fastest is chosen.
 func TestMeasuredStandsForPrediction(t *testing.T) {
-	s := spec("random")
+	s := spec("uncertainty")
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // never holds
 	p := problem(t, replay.Options{Noise: replay.Noise{Sigma: 0.3}, Seed: 5})
 	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)

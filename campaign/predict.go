@@ -123,10 +123,20 @@ func (r *run) predict(round int, eval *journal.Evaluation) (bool, error) {
 	sum.Slowdown, sum.Mistakes = 1+(sum.Slowdown-1)*borne.Mean(), min(1, sum.Mistakes*borne.Mean())
 	describe(eval, sum)
 	eval.MistakesExpected, eval.MistakesFound = borne.Expected, borne.Found
-	if r.problem.Inspect != nil {
-		err = r.problem.Inspect(*eval, choose)
+	return true, nil
+}
+
+// selected returns what the files would select by everything that is measured.
+func (r *run) selected() (Choice, error) {
+	points := r.problem.Space.Points()
+	if r.models != nil && r.models.seen == len(r.ledger.Measurements()) {
+		return r.chosen(r.models, points)
 	}
-	return err == nil, err
+	l, err := r.fit()
+	if err != nil {
+		return nil, err
+	}
+	return r.choose(newOptions(l, r.ledger), points)
 }
 
 // upperEnd is that of an average over the space that is expected to be mean and deviates by sd where

@@ -16,7 +16,7 @@ const repeatShare = 0.02
 // repeated least often, the cheapest of them, and starts nothing of its own where a start
 // serves several.
 func (r *run) repeat(asked ...[]coll.Candidate) []coll.Candidate {
-	if !activelearn.Believes(r.spec.Strategy) {
+	if !activelearn.UsesPosterior(r.spec.Strategy) {
 		return nil
 	}
 	budget, count, twice := r.forRepeats(repeatShare, false), map[int64]int{}, map[coll.Candidate]bool{}

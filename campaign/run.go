@@ -85,16 +85,16 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}
 	spec = spec.forProblem(p)
 	opt := activelearn.Options{
-		Seed: spec.Seed, Initial: spec.Initial, Forest: spec.Learner.Forest, Launch: spec.Launch,
-		Weights: p.Weights, Earlier: p.Earlier, Allowed: spec.allowed(), Alike: spec.Alike,
+		Seed: spec.Seed, Initial: spec.Initial, Launch: spec.Launch,
+		Weights: p.Weights, Earlier: p.Earlier, Allowed: spec.allowed(),
 	}
-	if spec.Strategy == "oracle" && p.Truth != nil {
-		opt.Truth = make(map[coll.Candidate]coll.Measurement, len(p.Truth))
-		for _, m := range p.Truth {
-			opt.Truth[m.Candidate] = m
+	newStrategy := spec.NewStrategy
+	if newStrategy == nil {
+		newStrategy = func(opt activelearn.Options) (activelearn.Strategy, error) {
+			return activelearn.New(spec.Strategy, opt)
 		}
 	}
-	strategy, err := activelearn.New(spec.Strategy, opt)
+	strategy, err := newStrategy(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	retry := r.retry
 	r.retry = nil
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(r.ledger.Measurements())), Ledger: r.ledger}
-	if activelearn.Believes(r.spec.Strategy) && len(r.ledger.Measurements()) > 0 {
+	if activelearn.UsesPosterior(r.spec.Strategy) && len(r.ledger.Measurements()) > 0 {
 		var err error
 		if s.Belief, err = r.believe(); err != nil {
 			return nil, err
@@ -369,7 +369,11 @@ func (r *run) converged(round int) (bool, error) {
 	if r.spec.Judge == ByCrossValidation {
 		observe = r.watch.Observe
 	}
-	return observe(figuresOf(eval), eval.CandidateShare) && len(r.doubts) == 0, nil
+	converged := observe(figuresOf(eval)) && len(r.doubts) == 0
+	if r.problem.Observer != nil {
+		return r.problem.Observer.Evaluated(eval, converged, r.selected)
+	}
+	return converged, nil
 }
 
 // evaluation takes the evaluation of a round that the log has, or makes it. It reports

@@ -28,11 +28,8 @@ type Spec struct {
 	Folds    int                     // of the cross-validation
 	Attempts int                     // at a candidate before it is given up
 	HPO      int                     // trials of the hyperparameter study; zero for none
-	Borne    metrics.BorneRule       // of ByPrediction; the zero value: metrics.DefaultBorneRule
-	// Alike is for evaluations that compare strategies alone: all begin as regret does, and
-	// by reference what would be selected is judged, with measurements in the place of
-	// predictions, not what models predict.
-	Alike bool
+	// NewStrategy makes the strategy; nil: activelearn.New.
+	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
 // Judge says where the figures come from that the criteria are held against.
@@ -91,10 +88,21 @@ type Problem struct {
 	Fit func([]selection.Row) (Selection, error)
 	// Search, when not nil, says how the space may grow; nil: it stays as it is.
 	Search *Search
-	// Inspect, when not nil, sees each prediction that judge predicted makes and the
-	// choices that it is about. An error ends the run.
-	Inspect func(e journal.Evaluation, choose func(coll.Point) coll.Algorithm) error
+	// Observer, when not nil, decides when the measuring ends.
+	Observer Observer
 }
+
+// Observer follows the loop of a problem for experiments. A campaign with an observer ends
+// where the observer says so, or where a limit is reached.
+type Observer interface {
+	// Evaluated receives the evaluation of a round and whether the campaign would now end as
+	// converged. selected returns what would be selected, a function of the points of the
+	// space. It reports whether the campaign ends.
+	Evaluated(e journal.Evaluation, converged bool, selected func() (Choice, error)) (end bool, err error)
+}
+
+// Choice is the algorithm that is selected at a point.
+type Choice = func(coll.Point) coll.Algorithm
 
 // fit merges rows as the library wants them.
 func (p Problem) fit(rows []selection.Row) (Selection, error) {
@@ -183,7 +191,7 @@ func (s Spec) forProblem(p Problem) Spec {
 // one is asked for. Forests learn little from the single candidates that regret
 // picks for its Gaussian process.
 func ModelFor(strategy string) learner.Model {
-	if strategy == "regret" || strategy == "oracle" {
+	if activelearn.UsesPosterior(strategy) {
 		return learner.GaussianProcess
 	}
 	return learner.Forest

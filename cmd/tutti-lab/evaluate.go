@@ -146,7 +146,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	return func() (evaluation, error) {
 		e.format = *format
 		o.Scaling = preprocess.Scaling(*scaling)
-		o.Model, o.Alike = learner.Model(*model), *model != ""
+		o.Model, o.Selected = learner.Model(*model), *model != ""
 		if err := e.validate(); err != nil {
 			return e, err
 		}

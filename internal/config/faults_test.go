@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 		{"negative seed", "seed: -1", "c.yaml:6: seed: -1: want a whole number from 0 to 9223372036854775807"},
 		{"number for text", "machine: 5", "c.yaml:6: machine: 5: want text (put it in quotes)"},
 		{"yes for true", "export: {op_safe: yes}", "c.yaml:6: export.op_safe: yes: want true or false"},
-		{"strategy", "strategy: {name: greedy}", `c.yaml:6: strategy.name: "greedy": want one of random, uncertainty, jackknife, regret`},
+		{"strategy", "strategy: {name: greedy}", `c.yaml:6: strategy.name: "greedy": want one of regret, uncertainty`},
 		{"launch model", "runner.launch.model: mpi", `c.yaml:6: runner.launch.model: launch model "mpi": want one of candidate, osu, native`},
 		{"scaling", "model: {scaling: log}", `c.yaml:6: model.scaling: unknown scaling "log": want one of none, standard, normal, algorithm, algorithm_log10`},
 		{"judge", "stop: {judge: me}", `c.yaml:6: stop.judge: "me": want one of reference, cross-validated, predicted, auto`},

@@ -84,7 +84,7 @@ runner:
     model: native
     time: 90s
     time_per_node: 2ms
-strategy: {name: jackknife, initial: 6, batch: 9, growth: 0.1}
+strategy: {name: uncertainty, initial: 6, batch: 9, growth: 0.1}
 model:
   kind: forest
   scaling: none
@@ -131,7 +131,7 @@ func campaignOf(dir string) *config.Campaign {
 			Noise: 0.02, Tail: 0.01, JobNoise: 0.05, Failures: 0.03,
 			Launch: config.Launch{Model: "native", Time: 90 * time.Second, TimePerNode: 2 * time.Millisecond},
 		},
-		Strategy: config.Strategy{Name: "jackknife", Initial: 6, Batch: 9, Growth: 0.1},
+		Strategy: config.Strategy{Name: "uncertainty", Initial: 6, Batch: 9, Growth: 0.1},
 		Model: config.Model{
 			Kind: "forest", Scaling: "none", Trees: 50, Criterion: "absolute_error",
 			MaxDepth: 12, MinSplit: 3, MinLeaf: 2, MaxFeatures: 2, Folds: 4,

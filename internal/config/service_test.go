@@ -205,7 +205,7 @@ func TestCheckSettings(t *testing.T) {
 		{key: "grid.sizes", value: "8B, 1MiB"},
 		{key: "stop.slowdown", value: "1.02"},
 		{key: "stop.machine_time", value: "30m"},
-		{key: "strategy.name", value: "random"},
+		{key: "strategy.name", value: "uncertainty"},
 		{key: "hpo.trials", value: "0"},
 		{key: "stop.slowdown", value: "0.5", field: "set.stop.slowdown", text: "want a number from 1 to 1000"},
 		{key: "collectives", value: "bcast,bogus", field: "set.collectives[1]", text: "bogus"},

@@ -104,7 +104,7 @@ func begin(b *testing.B, s lab.Set, strategy string) *progress {
 		p.truth[m.Candidate] = m
 	}
 	var err error
-	p.strategy, err = activelearn.New(strategy, activelearn.Options{Seed: 1, Forest: forest.Options{Workers: 1}})
+	p.strategy, err = activelearn.New(strategy, activelearn.Options{Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -2,10 +2,10 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"tutti/activelearn"
+	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/journal"
@@ -47,9 +47,6 @@ type Calibration struct {
 // predictions have not met the criteria is broken off.
 const calibrationMost = 4
 
-// errEnough ends a replay of which nothing more is to be learnt.
-var errEnough = errors.New("enough is known")
-
 // calibrating follows one replay.
 type calibrating struct {
 	Calibration
@@ -57,7 +54,7 @@ type calibrating struct {
 	set        Set
 	exhaustive float64
 	truth      *activelearn.Watch
-	predicted  *activelearn.Watch
+	ended      bool // nothing more is to be learnt of the replay
 }
 
 // CalibrationDesign says which replays there are: each set with each noise, tail and seed.
@@ -166,40 +163,38 @@ func calibrate(ctx context.Context, e entry, opt Options, stopping bool) (Calibr
 			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: seed,
 		},
 		stopping: stopping, set: s, exhaustive: exhaustive,
-		truth:     activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
-		predicted: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
+		truth: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}
-	problem := e.problem(machine)
-	problem.Inspect = c.inspect
-	res, err := campaign.Run(ctx, opt.selfJudged(e), problem, nil, nil, nil)
-	switch {
-	case err == nil:
-		c.exhaust(res)
-	case !errors.Is(err, errEnough):
+	res, err := e.selfJudged(ctx, machine, opt, c)
+	if err != nil {
 		return Calibration{}, err
+	}
+	if !c.ended {
+		c.exhaust(res)
 	}
 	c.WallSeconds = time.Since(began).Seconds()
 	return c.Calibration, nil
 }
 
-// selfJudged is a campaign with no truth in hand, which goes on after it would have stopped.
-func (o Options) selfJudged(e entry) campaign.Spec {
-	o.Criteria.MinShare = 1
-	spec := o.spec(e)
-	spec.Judge = campaign.ByPrediction
-	return spec
+// selfJudged runs a campaign that does not know the truth, until the observer ends it.
+func (e entry) selfJudged(ctx context.Context, machine *replay.Machine, opt Options, observer campaign.Observer) (campaign.Result, error) {
+	spec, problem := opt.spec(e), e.problem(machine)
+	spec.Judge, problem.Observer = campaign.ByPrediction, observer
+	return campaign.Run(ctx, spec, problem, nil, nil, nil)
 }
 
-// inspect compares a prediction with the truth.
-func (c *calibrating) inspect(e journal.Evaluation, choose func(coll.Point) coll.Algorithm) error {
-	points := c.set.Space.Points()
-	of := make(map[coll.Point]coll.Algorithm, len(points))
-	for _, p := range points {
-		of[p] = choose(p)
+// Evaluated compares a prediction with the truth. It implements campaign.Observer.
+func (c *calibrating) Evaluated(e journal.Evaluation, converged bool, selected func() (campaign.Choice, error)) (bool, error) {
+	if e.Source != string(campaign.ByPrediction) { // everything is measured
+		return converged, nil
 	}
-	truth, err := c.truly(of)
+	choose, err := selected()
 	if err != nil {
-		return err
+		return false, err
+	}
+	truth, err := c.set.quality(choose)
+	if err != nil {
+		return false, err
 	}
 	c.Evaluations++
 	if e.SlowdownUpper >= truth.Slowdown && e.MistakesUpper >= truth.Mistakes {
@@ -209,18 +204,15 @@ func (c *calibrating) inspect(e journal.Evaluation, choose func(coll.Point) coll
 	if good && c.FirstSeconds == 0 {
 		c.FirstSeconds = e.MachineSeconds
 	}
-	if c.truth.ObserveAll(truth, 1) && c.HeldSeconds == 0 {
+	if c.truth.ObserveAll(truth) && c.HeldSeconds == 0 {
 		c.HeldSeconds = e.MachineSeconds
 	}
-	upper := metrics.Summary{Points: e.Judged, Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}
-	if holds := c.predicted.ObserveAll(upper, 1); !c.Stopped {
-		c.Stopped = holds && e.Doubted == 0
+	if !c.Stopped {
+		c.Stopped = converged
 		c.at(e, truth, good)
 	}
-	if c.enough(e.MachineSeconds) {
-		return errEnough
-	}
-	return nil
+	c.ended = c.enough(e.MachineSeconds)
+	return c.ended, nil
 }
 
 // enough reports whether the replay has nothing more to tell after so much machine time.
@@ -252,7 +244,7 @@ func (c *calibrating) exhaust(res campaign.Result) {
 			chosen[m.Point], least[m.Point] = m.Algorithm, m.Seconds
 		}
 	}
-	truth, err := c.truly(chosen)
+	truth, err := c.set.quality(func(p coll.Point) coll.Algorithm { return chosen[p] })
 	if err != nil {
 		return // every candidate of recorded data has a time
 	}
@@ -262,11 +254,11 @@ func (c *calibrating) exhaust(res campaign.Result) {
 	}
 }
 
-// truly sums up what choices lose at the points of the set, by its truth.
-func (c *calibrating) truly(chosen map[coll.Point]coll.Algorithm) (metrics.Summary, error) {
-	of := learner.Slowdowns(c.set.Truth, func(p coll.Point) coll.Algorithm { return chosen[p] })
+// quality sums up the slowdowns of choices at all points of the set, by its truth.
+func (s Set) quality(choose campaign.Choice) (metrics.Summary, error) {
+	of := learner.Slowdowns(s.Truth, choose)
 	var slowdowns []float64
-	for _, p := range c.set.Space.Points() {
+	for _, p := range s.Space.Points() {
 		slowdowns = append(slowdowns, of[p])
 	}
 	return metrics.Summarize(slowdowns, metrics.Options{})

@@ -50,16 +50,15 @@ func contenderOf(name string) contender {
 // options are those under which a contender is replayed.
 func (c contender) options(opt Options) Options {
 	if c.published {
-		opt.Model, opt.Scaling, opt.Alike, opt.Initial = learner.Forest, preprocess.AlgorithmLog10, false, 0
+		opt.Model, opt.Scaling, opt.Selected = learner.Forest, preprocess.AlgorithmLog10, false
 	}
 	return opt
 }
 
-// standIn reports whether a name stands for a strategy that the others are not held
-// against: it knows the truth, or is the strategy itself.
+// standIn reports whether a name stands for the strategy itself.
 func standIn(strategy, name string) bool {
 	mine := contenderOf(strategy)
-	return name == oracle || mine.strategy == contenderOf(name).strategy && !contenderOf(name).published
+	return mine.strategy == contenderOf(name).strategy && !contenderOf(name).published
 }
 
 // stopped replays an entry that ends by its own predictions, under each price of launches.

@@ -37,6 +37,7 @@ var errNoneConverges = errors.New("no data set converges to an average slowdown 
 // measure all of it.
 func slowest(ctx context.Context, sets []Set, seed uint64, opt Options) (shortBudget, error) {
 	opt.Scaling = preprocess.AlgorithmLog10
+	opt.ToShare = 0
 	opt.Criteria = activelearn.Criteria{Slowdown: budgetSlowdown, Mistakes: 1, Patience: opt.Criteria.Patience}
 	type run struct {
 		shortBudget

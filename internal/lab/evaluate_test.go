@@ -19,9 +19,7 @@ import (
 	"tutti/internal/lab"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/synthetic"
-	"tutti/metrics"
 	"tutti/preprocess"
-	"tutti/surrogate/learner"
 )
 
 // small is the synthetic machine at 54 points. The collective may be any: the
@@ -455,9 +453,6 @@ func TestValidate(t *testing.T) {
 		{name: "growth", set: func(o *lab.Options) { o.Batch.Growth = -1 }, want: "growth -1"},
 		{name: "trees", set: func(o *lab.Options) { o.Trees = 0 }, want: "trees 0"},
 		{name: "workers", set: func(o *lab.Options) { o.Workers = 0 }, want: "workers 0"},
-		{name: "split", set: func(o *lab.Options) { o.Prior = &learner.Prior{Lengths: 1, Split: 2} }, want: "split 2"},
-		{name: "borne level", set: func(o *lab.Options) { o.Borne = metrics.BorneRule{Memory: 8} }, want: "borne level 0"},
-		{name: "borne memory", set: func(o *lab.Options) { o.Borne = metrics.BorneRule{Memory: -1, Level: 0.9} }, want: "borne memory -1"},
 		{name: "noise", set: func(o *lab.Options) { o.Noise = -0.1 }, want: "noise: -0.1"},
 		{name: "launch seconds", set: func(o *lab.Options) { o.Launch.Seconds = -1 }, want: "launch seconds: -1"},
 		{name: "launch model", set: func(o *lab.Options) { o.Launch.Model = "mpirun" }, want: "candidate, osu, native"},

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"tutti/metrics"
-	"tutti/surrogate/learner"
 )
 
 // Kept is a file of outcomes or calibrations, one JSON object a line, below one line that
@@ -23,33 +20,26 @@ type Kept[T Outcome | Calibration] struct {
 
 // keptOptions are those that results depend on, beside what a result tells itself.
 type keptOptions struct {
-	Kept          string            `json:"kept"` // what the lines are
-	Noise         float64           `json:"noise,omitzero"`
-	JobNoise      float64           `json:"job_noise,omitzero"`
-	LaunchSeconds float64           `json:"launch_seconds"`
-	Scaling       string            `json:"scaling"`
-	Model         string            `json:"model"`
-	Alike         bool              `json:"alike,omitzero"`
-	Initial       int               `json:"initial,omitzero"`
-	Prior         learner.Prior     `json:"prior,omitzero"`
-	Borne         metrics.BorneRule `json:"borne,omitzero"`
-	Slowdown      float64           `json:"slowdown"`
-	Mistakes      float64           `json:"mistakes"`
-	Patience      int               `json:"patience"`
-	Candidates    int               `json:"batch"`
-	Growth        float64           `json:"growth"`
-	Trees         int               `json:"trees"`
-	ToShare       float64           `json:"to_share"`
-	Nodes         int               `json:"nodes,omitzero"`
+	Kept          string  `json:"kept"` // what the lines are
+	Noise         float64 `json:"noise,omitzero"`
+	JobNoise      float64 `json:"job_noise,omitzero"`
+	LaunchSeconds float64 `json:"launch_seconds"`
+	Scaling       string  `json:"scaling"`
+	Model         string  `json:"model"`
+	Selected      bool    `json:"selected,omitzero"`
+	Slowdown      float64 `json:"slowdown"`
+	Mistakes      float64 `json:"mistakes"`
+	Patience      int     `json:"patience"`
+	Candidates    int     `json:"batch"`
+	Growth        float64 `json:"growth"`
+	Trees         int     `json:"trees"`
+	ToShare       float64 `json:"to_share"`
+	Nodes         int     `json:"nodes,omitzero"`
 }
 
 func (o Options) kept(launchSeconds float64) keptOptions {
-	var prior learner.Prior
-	if o.Prior != nil {
-		prior = *o.Prior
-	}
 	return keptOptions{
-		JobNoise: o.JobNoise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Alike: o.Alike, Initial: o.Initial, Prior: prior, Borne: o.Borne,
+		JobNoise: o.JobNoise, LaunchSeconds: launchSeconds, Scaling: string(o.Scaling), Model: string(o.Model), Selected: o.Selected,
 		Slowdown: o.Criteria.Slowdown, Mistakes: o.Criteria.Mistakes, Patience: o.Criteria.Patience,
 		Candidates: o.Batch.Candidates, Growth: o.Batch.Growth, Trees: o.Trees, ToShare: o.ToShare,
 		Nodes: o.Nodes,

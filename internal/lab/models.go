@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -103,18 +102,19 @@ func (e entry) first(ctx context.Context, n int, opt Options) ([]coll.Measuremen
 	if err != nil {
 		return nil, err
 	}
-	problem := e.problem(machine)
-	problem.Inspect = func(at journal.Evaluation, _ func(coll.Point) coll.Algorithm) error {
-		if at.CandidateShare >= float64(n)/float64(e.set.Space.Size()) {
-			return errEnough
-		}
-		return nil
-	}
-	res, err := campaign.Run(ctx, opt.selfJudged(e), problem, nil, nil, nil)
-	if err != nil && !errors.Is(err, errEnough) {
+	res, err := e.selfJudged(ctx, machine, opt, untilShare(float64(n)/float64(e.set.Space.Size())))
+	if err != nil {
 		return nil, err
 	}
 	return res.Ledger.Measurements(), nil
+}
+
+// untilShare ends a campaign when a share of the candidates is measured.
+type untilShare float64
+
+// Evaluated implements campaign.Observer.
+func (s untilShare) Evaluated(e journal.Evaluation, _ bool, _ func() (campaign.Choice, error)) (bool, error) {
+	return e.CandidateShare >= float64(s), nil
 }
 
 // allowed are the criteria in whose units losses are told.

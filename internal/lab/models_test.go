@@ -44,10 +44,6 @@ func TestCompareModels(t *testing.T) {
 	if again := compare(); !slices.Equal(again, first) {
 		t.Errorf("with two workers %+v, with one %+v", again, first)
 	}
-	opt.Prior = &learner.Prior{Lengths: 0.1, Steps: 0}
-	if other := compare(); slices.Equal(other, first) {
-		t.Error("another prior changes nothing")
-	}
 	var b strings.Builder
 	if err := lab.WriteModels(&b, first); err != nil {
 		t.Fatal(err)

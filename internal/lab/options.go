@@ -10,7 +10,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
-	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
@@ -26,14 +25,13 @@ type Options struct {
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
-	Trees    int               // of each forest
-	Workers  int               // replays side by side; never changes a result
-	Model    learner.Model     // empty: that of campaign.ModelFor
-	Alike    bool              // see campaign.Spec
-	Initial  int               // points measured first; zero takes the strategy's own
-	Prior    *learner.Prior    // nil: learner.DefaultPrior
-	Borne    metrics.BorneRule // the zero value: metrics.DefaultBorneRule
-	ToShare  float64           // of the candidates that is measured whether the criteria hold or not
+	Trees    int           // of each forest
+	Workers  int           // replays side by side; never changes a result
+	Model    learner.Model // empty: that of campaign.ModelFor
+	// Selected compares what the library would be told to select, with measurements in the
+	// place of predictions, and lets all strategies begin as regret does.
+	Selected bool
+	ToShare  float64 // of the candidates that is measured whether the criteria hold or not
 }
 
 // DefaultOptions returns the criteria of FACT, section IV-B, held for three
@@ -72,17 +70,6 @@ func (o Options) Validate() error {
 			faults = append(faults, err)
 		}
 	}
-	fault(o.Initial < 0, "initial %d: want 0 or more", o.Initial)
-	if o.Prior != nil {
-		if err := o.Prior.Validate(); err != nil {
-			faults = append(faults, err)
-		}
-	}
-	if o.Borne != (metrics.BorneRule{}) {
-		if err := o.Borne.Validate(); err != nil {
-			faults = append(faults, err)
-		}
-	}
 	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
 	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
 	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
@@ -92,15 +79,12 @@ func (o Options) Validate() error {
 	return errors.Join(append(faults, err, o.replay(0).Validate())...)
 }
 
-// Strategies returns the names of the strategies that are compared by default.
-func Strategies() []string { return activelearn.Names() }
-
 // ParseStrategies returns the strategies and contenders in a list separated by commas.
 func ParseStrategies(list string) ([]string, error) {
 	var out []string
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		if _, err := activelearn.New(contenderOf(name).strategy, activelearn.Options{}); err != nil {
+		if _, err := (strategies{name: contenderOf(name).strategy}).new(activelearn.Options{}); err != nil {
 			return nil, fmt.Errorf("%w, or %s", err, strings.Join(Contenders(), ", "))
 		}
 		if slices.Contains(out, name) {
@@ -176,7 +160,7 @@ func (o Options) replay(seed uint64) replay.Options {
 }
 
 func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
-	return learner.Options{Scaling: s, Prior: o.Prior, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
+	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
 }
 
 // of returns the learner that a strategy's measurements are given to.

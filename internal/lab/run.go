@@ -94,7 +94,6 @@ func (e entry) run(ctx context.Context, launches []benchrunner.Launch, opt Optio
 		return e.stopped(ctx, launches, opt)
 	}
 	opt = plays.options(opt)
-	opt.Criteria.MinShare = opt.ToShare
 	var out []Outcome
 	var res campaign.Result
 	for i, launch := range launches {
@@ -204,17 +203,49 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	if err != nil {
 		return campaign.Result{}, err
 	}
-	spec := opt.spec(e)
-	spec.Judge = campaign.ByReference
-	return campaign.Run(ctx, spec, e.problem(machine), nil, nil, nil)
+	watching := &referenceWatch{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
+	spec, problem := opt.spec(e), e.problem(machine)
+	spec.Judge, problem.Observer = campaign.ByReference, watching
+	res, err := campaign.Run(ctx, spec, problem, nil, nil, nil)
+	res.Evaluations = watching.evaluations
+	return res, err
+}
+
+// referenceWatch ends a replay when the criteria have held by the truth for long enough and
+// Options.ToShare of the candidates are measured.
+type referenceWatch struct {
+	set         Set
+	opt         Options
+	watch       *activelearn.Watch
+	evaluations []journal.Evaluation // of the selection where Options.Selected says so
+}
+
+// Evaluated implements campaign.Observer.
+func (w *referenceWatch) Evaluated(e journal.Evaluation, _ bool, selected func() (campaign.Choice, error)) (bool, error) {
+	if w.opt.Selected {
+		choose, err := selected()
+		if err != nil {
+			return false, err
+		}
+		s, err := w.set.quality(choose)
+		if err != nil {
+			return false, err
+		}
+		e.Judged, e.Slowdown, e.Accuracy, e.Mistakes = s.Points, s.Slowdown, s.Accuracy, s.Mistakes
+		e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
+	}
+	w.evaluations = append(w.evaluations, e)
+	holds := w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+	return holds && e.CandidateShare >= w.opt.ToShare && e.Doubted == 0, nil
 }
 
 // spec is the campaign of an entry but for its judge.
 func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
 	return campaign.Spec{
-		Seed: e.seed, Strategy: strategy, Initial: o.Initial, Batch: o.Batch, Criteria: o.Criteria, Alike: o.Alike,
-		Learner: o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model, Borne: o.Borne,
+		Seed: e.seed, Strategy: strategy, Batch: o.Batch, Criteria: o.Criteria,
+		NewStrategy: strategies{strategy, o.learner(o.Scaling, e.seed).Forest, o.Selected}.new,
+		Learner:     o.of(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model,
 	}
 }
 
@@ -229,11 +260,10 @@ func (e entry) problem(machine *replay.Machine) campaign.Problem {
 // convergence returns the first evaluation at which the criteria have held for
 // long enough, the last one and false when they never do.
 func convergence(evaluations []journal.Evaluation, c activelearn.Criteria) (at int, converged bool) {
-	c.MinShare = 0
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
 		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
-		if watch.ObserveAll(sum, e.CandidateShare) {
+		if watch.ObserveAll(sum) {
 			return i, true
 		}
 	}

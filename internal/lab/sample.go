@@ -99,7 +99,7 @@ func drawn(ctx context.Context, s Set, machine *replay.Machine, seed uint64) ([]
 // chosen measures all points in the order of FACT's surrogate. Unlike a campaign
 // it judges nothing on the way, since the strategy does not ask for it.
 func chosen(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
-	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed, Forest: opt.learner(opt.Scaling, seed).Forest})
+	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
 	if err != nil {
 		return nil, err
 	}

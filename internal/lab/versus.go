@@ -10,9 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// oracle is no rival: it chooses with the truth in hand.
-const oracle = "oracle"
-
 // tolerated is how far above the best rival a median may be and count as no loss.
 const tolerated = 1.05
 
@@ -28,7 +25,7 @@ type Versus struct {
 // seeds of the machine time until the criteria hold, as a share of measuring
 // everything in one batch; seeds that never converge or take longer than that count
 // as the whole. Ratio is Share of the strategy over that of another one, Best over
-// that of the best of the others but for the oracle, 0 where there is none.
+// that of the best of the others, 0 where there is none.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`
