@@ -1,6 +1,7 @@
 #!/bin/sh
-# Measures the machine time until the criteria hold on recorded data, under every price of launches: regret, stopped by the truth
-# and by its own stop, compared with the other strategies, the rivals as published and the oracle. Outcomes are kept
+# Machine time until the criteria hold: regret, by the truth and by its own stop, compared
+# with the other strategies (same model, same initial design) and the rivals as published,
+# on recorded data, for every price of launches. Outcomes are kept
 # in OUT and not replayed again; remove it after a change of the strategies or models.
 #
 #   SEEDS     seeds (3); 10 for the figures in docs/experiments
@@ -13,7 +14,7 @@ set -eu
 cd "$(dirname "$0")/.."
 OUT=${OUT:-results/bench-method.jsonl}
 
-set -- --model "${MODEL:-stack}" --seeds "${SEEDS:-3}" --launch "${LAUNCH:-none,candidate,osu,native}" \
+set -- --model "${MODEL:-gp}" --seeds "${SEEDS:-3}" --launch "${LAUNCH:-none,candidate,osu,native}" \
 	--launch-seconds 0.5 --workers "${WORKERS:-$(getconf _NPROCESSORS_ONLN)}" --keep "$OUT" "$@"
 for f in ${SETS:-data/simgrid/[A-Z]_*.csv}; do
 	set -- "$@" --data "$f"
