@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tutti/internal/version"
+	"tutti/mpi"
 )
 
 var pluginForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
@@ -81,7 +81,7 @@ func (x *examiner) srunArgs(path, plugin string) []string {
 	if x.slurm.job == "" {
 		return append(args, "--immediate=10", "--job-name=tutti-doctor")
 	}
-	if version.AtLeast(x.slurm.version, 20, 11) {
+	if mpi.AtLeast(x.slurm.version, 20, 11) {
 		args = append(args, "--overlap")
 	}
 	return args

@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,8 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"tutti/internal/binfile"
 )
 
 // Identity tells which build of an MPI library a file is.
@@ -49,7 +49,7 @@ func Identify(path string, recognisers []Recogniser) (Identity, error) {
 	}
 	defer file.Close()
 	sum := sha256.New()
-	err = binfile.Texts(io.TeeReader(file, sum), func(text []byte) {
+	err = BinaryTexts(io.TeeReader(file, sum), func(text []byte) {
 		if !isText(text) {
 			return
 		}
@@ -72,4 +72,25 @@ func Identify(path string, recognisers []Recogniser) (Identity, error) {
 // isText leaves out what is code or numbers.
 func isText(text []byte) bool {
 	return len(text) >= 3 && len(text) <= 32<<10 && text[0] >= ' ' && text[0] <= '~'
+}
+
+// textWindow is the largest piece of a file that BinaryTexts returns at once. The longest
+// text of interest has 15 kB.
+const textWindow = 1 << 20
+
+// BinaryTexts calls see with every NUL-terminated string of a binary file, without its NUL.
+// A string longer than 1 MiB, such as code or numbers, comes in pieces. text is valid until
+// see returns.
+func BinaryTexts(r io.Reader, see func(text []byte)) error {
+	in := bufio.NewReaderSize(r, textWindow)
+	for {
+		text, err := in.ReadSlice(0)
+		see(bytes.TrimSuffix(text, []byte{0}))
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return err
+		}
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"tutti/coll"
-	"tutti/internal/version"
 )
 
 // Table returns a function that reads a table of algorithms once and returns its releases
@@ -86,12 +85,12 @@ func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) 
 	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
 		return releases[i], true
 	}
-	want := version.Numbers(release)
+	want := ReleaseNumbers(release)
 	if len(want) < 2 {
 		return nil, false
 	}
 	for _, c := range releases {
-		have := version.Numbers(c.Version)
+		have := ReleaseNumbers(c.Version)
 		upTo := slices.Compare(have, want) <= 0
 		same := slices.Equal(have[:min(2, len(have))], want[:2])
 		switch {

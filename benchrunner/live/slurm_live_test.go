@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"tutti/benchrunner"
-	"tutti/benchrunner/launch"
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/native"
 	"tutti/benchrunner/slurm"
@@ -135,7 +134,7 @@ func newBench(t *testing.T, c cluster) bench {
 
 func srun(t *testing.T, mpi string) benchrunner.Launcher {
 	t.Helper()
-	l, err := launch.New(launch.Srun, launch.Options{MPI: mpi})
+	l, err := benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{MPI: mpi})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,11 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
-	"tutti/benchrunner/imb"
-	"tutti/benchrunner/launch"
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/benchrunner/native"
-	"tutti/benchrunner/osu"
-	"tutti/benchrunner/reprompi"
 	"tutti/benchrunner/slurm"
+	"tutti/benchrunner/suites"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
@@ -105,8 +102,8 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 // Machine puts scheduler, launcher and a program of a connected campaign together; force
 // says how the library is made to run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force func(coll.Candidate) (mpi.Forcing, error)) (*live.Machine, error) {
-	launcher, err := launch.New(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
-		launch.Options{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
+	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
+		benchrunner.LauncherOptions{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
 	if err != nil {
 		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
 	}
@@ -169,15 +166,15 @@ func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error)
 func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
-		opt := osu.Options{Dir: path, Version: m.Version, Tail: osu.HasTail(m.Version), Iterations: m.Iterations}
+		opt := suites.OSUOptions{Dir: path, Version: m.Version, Tail: suites.OSUHasTail(m.Version), Iterations: m.Iterations}
 		if m.Iterations > 0 { // OSU's own warm-up goes with its own number of iterations
 			opt.Warmup = m.Warmup
 		}
-		return osu.New(opt)
+		return suites.NewOSU(opt)
 	case "reprompi":
-		return reprompi.New(reprompi.Options{Path: path, Repetitions: m.Iterations})
+		return suites.NewReproMPI(suites.ReproMPIOptions{Path: path, Repetitions: m.Iterations})
 	case "imb":
-		return imb.New(imb.Options{Path: path, Iterations: m.Iterations})
+		return suites.NewIMB(suites.IMBOptions{Path: path, Iterations: m.Iterations})
 	}
 	return native.New(native.Options{
 		Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,

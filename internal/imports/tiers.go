@@ -9,7 +9,7 @@ var tiers = []struct {
 }{
 	{"core", []string{ // values in, values out: no clock, no files, no MPI
 		"coll", "metrics", "preprocess", "surrogate", "hpo", "selection", "topology",
-		"internal/binfile", "internal/robust", "internal/version", "internal/exitcode",
+		"internal/robust", "internal/exitcode",
 	}},
 	{"drivers", []string{ // machines, libraries, files
 		"activelearn", "benchrunner", "csource", "journal", "mpi", "topology/discover",

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"slices"
 
-	"tutti/internal/binfile"
+	"tutti/mpi"
 )
 
 // Library is what one libmpich decides by itself and what it accepts in a file.
@@ -72,7 +72,7 @@ func ReadLibrary(path string) (Library, error) {
 	}
 	defer file.Close()
 	f := newFinder()
-	if err := binfile.Texts(file, f.see); err != nil {
+	if err := mpi.BinaryTexts(file, f.see); err != nil {
 		return Library{}, fmt.Errorf("mpich: read %s: %w", path, err)
 	}
 	return f.library(path)

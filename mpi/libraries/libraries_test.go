@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
-	"tutti/internal/binfile"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -150,7 +149,7 @@ func FuzzRecognise(f *testing.F) {
 			if r == nil {
 				continue
 			}
-			if err := binfile.Texts(strings.NewReader(content), r.See); err != nil {
+			if err := mpi.BinaryTexts(strings.NewReader(content), r.See); err != nil {
 				t.Fatal(err)
 			}
 			name := r.Name()

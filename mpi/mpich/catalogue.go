@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"tutti/coll"
-	"tutti/internal/version"
 	"tutti/mpi"
 )
 
@@ -95,7 +94,7 @@ func valuesOf(cat *mpi.Catalogue, e mpi.Entry) map[string][]string {
 
 // namesTrees reports whether the selection files of a release name the kinds of
 // trees. Before 4.3 they number them.
-func namesTrees(release string) bool { return version.AtLeast(release, 4, 3) }
+func namesTrees(release string) bool { return mpi.AtLeast(release, 4, 3) }
 
 // renamed: a number that is a kind of tree in one release says nothing where kinds
 // have names.

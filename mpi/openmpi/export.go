@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"tutti/coll"
-	"tutti/internal/version"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -37,7 +36,7 @@ type build struct{ cat *mpi.Catalogue }
 func (library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{cat}, nil }
 
 // newer reports whether the release reads JSON.
-func (b build) newer() bool { return version.AtLeast(b.cat.Version, 6) }
+func (b build) newer() bool { return mpi.AtLeast(b.cat.Version, 6) }
 
 // fileName is the file for everybody.
 func (b build) fileName() string {
@@ -98,7 +97,7 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 		}
 	}
 	for _, l := range append(slices.Clone(out.layouts), layoutRules{rules: out.rules}) {
-		if l.rules.second() && !version.AtLeast(b.cat.Version, 5, 0, 7) {
+		if l.rules.second() && !mpi.AtLeast(b.cat.Version, 5, 0, 7) {
 			return bundle{}, fmt.Errorf("openmpi %s: max_requests: %w: want 5.0.7 or later", b.cat.Version, errVersion)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"tutti/coll"
-	"tutti/internal/version"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -62,7 +61,7 @@ var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_r
 // (OMPI_MCA_coll) is the user's.
 func others(release string) []selection.Setting {
 	out := []selection.Setting{{Name: mcaPrefix + "coll_hcoll_enable", Value: "0"}}
-	if version.AtLeast(release, 5) {
+	if mpi.AtLeast(release, 5) {
 		out = append(out, selection.Setting{Name: mcaPrefix + "coll_han_priority", Value: "0"})
 	}
 	return out

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/internal/version"
 	"tutti/mpi"
 )
 
@@ -36,7 +35,7 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 // inOrder reports whether a release may follow another one. One that works above others
 // has several of each, told apart by what they work above.
 func inOrder(lib mpi.Library, before, after string) bool {
-	order := slices.Compare(version.Numbers(before), version.Numbers(after))
+	order := slices.Compare(mpi.ReleaseNumbers(before), mpi.ReleaseNumbers(after))
 	return order < 0 || order == 0 && lib.Facts().Preload && before < after
 }
 

@@ -1,4 +1,4 @@
-package launch_test
+package benchrunner_test
 
 import (
 	"bytes"
@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/benchrunner"
-	"tutti/benchrunner/launch"
 	"tutti/coll"
 	"tutti/csource/test"
 	"tutti/internal/testutil"
@@ -29,14 +28,14 @@ type library struct {
 	name      string
 	toolchain testutil.Toolchain
 	launcher  string
-	opt       launch.Options
+	opt       benchrunner.LauncherOptions
 	env       []string
 }
 
 var (
-	mpichLib = library{name: "MPICH", launcher: launch.Hydra,
+	mpichLib = library{name: "MPICH", launcher: benchrunner.Hydra,
 		toolchain: testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}}
-	openLib = library{name: "Open MPI", launcher: launch.Mpirun, opt: launch.Options{Path: "mpirun.openmpi"},
+	openLib = library{name: "Open MPI", launcher: benchrunner.Mpirun, opt: benchrunner.LauncherOptions{Path: "mpirun.openmpi"},
 		toolchain: testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
 		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
 			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
@@ -48,9 +47,9 @@ func (lib library) build(t *testing.T) string {
 	return testutil.BuildProgram(t, lib.toolchain, test.World)
 }
 
-func newLauncher(t *testing.T, name string, o launch.Options) benchrunner.Launcher {
+func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) benchrunner.Launcher {
 	t.Helper()
-	l, err := launch.New(name, o)
+	l, err := benchrunner.NewLauncher(name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,13 +189,13 @@ func TestLiveSlurm(t *testing.T) {
 	tests := []struct {
 		name     string
 		launcher string
-		opt      launch.Options
+		opt      benchrunner.LauncherOptions
 		prog     string
 		env      []string
 	}{
-		{"srun and MPICH", launch.Srun, launch.Options{MPI: "pmi2"}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
-		{"hydra and MPICH", launch.Hydra, launch.Options{}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
-		{"mpirun and Open MPI", launch.Mpirun, openLib.opt, open, openLib.env},
+		{"srun and MPICH", benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmi2"}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
+		{"hydra and MPICH", benchrunner.Hydra, benchrunner.LauncherOptions{}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
+		{"mpirun and Open MPI", benchrunner.Mpirun, openLib.opt, open, openLib.env},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -243,7 +242,7 @@ func onNamed(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd bench
 
 // worldsOfOne: with the wrong type each process is a world, and the exit code is 0.
 func worldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
-	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, launch.Srun, launch.Options{MPI: "pmix"}).Args(layout, cmd))
+	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd))
 	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {
 		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.Misplaced(layout, false), out.Stdout, out.Stderr)
 	}
@@ -251,7 +250,7 @@ func worldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layou
 
 // srunEnds: an srun that is told to end leaves no process behind.
 func srunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout) {
-	args := newLauncher(t, launch.Srun, launch.Options{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}})
+	args := newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}})
 	begin := time.Now()
 	out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
 	if out.Exit != 124 || time.Since(begin) > testutil.HangTimeout {

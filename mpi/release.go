@@ -1,8 +1,4 @@
-// Package version compares releases by their numbers.
-//
-//	version.Numbers("4.2.0rc1")        // 4, 2, 0
-//	version.AtLeast("6.0.x", 5, 0, 7)  // true
-package version
+package mpi
 
 import (
 	"slices"
@@ -10,9 +6,9 @@ import (
 	"strings"
 )
 
-// Numbers returns the leading numbers of a release: 4, 2, 0 of 4.2.0rc1 and 6, 0 of
-// 6.0.x; none of what does not begin with one.
-func Numbers(release string) []int {
+// ReleaseNumbers returns the leading numbers of a release: 4, 2, 0 for 4.2.0rc1, and 6, 0
+// for 6.0.x. It returns nil if the release does not begin with a number.
+func ReleaseNumbers(release string) []int {
 	var out []int
 	for _, part := range strings.Split(release, ".") {
 		digits := part
@@ -31,10 +27,9 @@ func Numbers(release string) []int {
 	return out
 }
 
-// AtLeast reports whether a release is want or later. Numbers that it does not give
-// count as 0.
+// AtLeast reports whether a release is want or later. Missing numbers count as 0.
 func AtLeast(release string, want ...int) bool {
-	have := Numbers(release)
+	have := ReleaseNumbers(release)
 	for len(have) < len(want) {
 		have = append(have, 0)
 	}

@@ -1,14 +1,14 @@
-package version_test
+package mpi_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"tutti/internal/version"
+	"tutti/mpi"
 )
 
-func TestNumbers(t *testing.T) {
+func TestReleaseNumbers(t *testing.T) {
 	tests := []struct {
 		release string
 		want    []int
@@ -23,15 +23,15 @@ func TestNumbers(t *testing.T) {
 		{"", nil},
 	}
 	for _, tc := range tests {
-		if got := version.Numbers(tc.release); !slices.Equal(got, tc.want) {
-			t.Errorf("Numbers(%q) = %v, want %v", tc.release, got, tc.want)
+		if got := mpi.ReleaseNumbers(tc.release); !slices.Equal(got, tc.want) {
+			t.Errorf("ReleaseNumbers(%q) = %v, want %v", tc.release, got, tc.want)
 		}
 	}
 }
 
 func ExampleAtLeast() {
 	for _, release := range []string{"4.1.4", "5.0.6", "5.0.7", "5.1", "6.0.x", "main"} {
-		fmt.Println(release, version.AtLeast(release, 5, 0, 7))
+		fmt.Println(release, mpi.AtLeast(release, 5, 0, 7))
 	}
 	// Output:
 	// 4.1.4 false

@@ -1,0 +1,225 @@
+package benchrunner
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// The launchers of parallel programs.
+//
+// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, and by srun --mpi=pmi2.
+// Open MPI is started by mpirun and, if it was built with PMIx, by srun --mpi=pmix. Any
+// other pair fails or starts many worlds of one rank each and ends with exit code 0.
+// Programs detect such worlds in the output.
+//
+// All launchers fill the first nodes of the job with consecutive ranks, even if the job has
+// more nodes than the layout. A launch next to others gets its nodes from a file. If there
+// are fewer cores than ranks, the site sets srun's --overcommit, or mpirun's
+// --oversubscribe or OMPI_MCA_rmaps_base_oversubscribe=1.
+//
+// A rank that fails ends the others. A launcher that receives SIGTERM ends its ranks first.
+// After SIGKILL, ranks of srun and mpirun may run until the job ends. srun and mpirun give
+// ranks no input; under hydra a rank that reads its input waits without end.
+const (
+	Srun   = "srun"   // of Slurm
+	Hydra  = "hydra"  // mpiexec.hydra of MPICH and its relatives
+	Mpirun = "mpirun" // of Open MPI
+)
+
+// LauncherNames returns the names of all launchers.
+func LauncherNames() []string { return []string{Srun, Hydra, Mpirun} }
+
+// LauncherOptions say how a launcher is called.
+type LauncherOptions struct {
+	Path string   // of the launcher on the nodes; srun, mpiexec.hydra or mpirun when empty
+	Args []string // of the site, such as --overcommit; they precede those of the layout
+	MPI  string   // srun only: value of --mpi, such as pmi2 or pmix; Slurm's default when empty
+
+	Order coll.Order // of the ranks over the nodes; block when empty
+}
+
+// launcher implements Placer.
+type launcher struct {
+	name, path string
+	siteArgs   []string
+	layoutArgs func(l coll.Layout, cmd Command) []string
+	kind       launcherKind
+}
+
+var _ Placer = (*launcher)(nil)
+
+// launcherKind describes the options of a launcher.
+type launcherKind struct {
+	path       string
+	layoutArgs func(o LauncherOptions) func(coll.Layout, Command) []string
+	reserved   []string // options that a site must not give; see checkArgs
+
+	hostFile    func(path string) []string // option that names a file of nodes
+	hostSuffix  func(ppn int) string       // follows the name of each node in that file
+	hostOptions []string                   // options that name nodes
+}
+
+var launcherKinds = map[string]launcherKind{
+	Srun: {path: "srun", layoutArgs: srunArgs, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input"},
+		hostFile: func(path string) []string { return []string{"--nodelist=" + path} }, hostSuffix: func(int) string { return "" },
+		hostOptions: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
+	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile"},
+		hostFile: func(path string) []string { return []string{"-f", path} }, hostSuffix: func(ppn int) string { return ":" + strconv.Itoa(ppn) },
+		hostOptions: []string{"-f", "-hostfile", "-machinefile", "-machine", "-machines", "-host", "-hosts", "-hostlist"}},
+	Mpirun: {path: "mpirun", layoutArgs: mpirunArgs, reserved: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
+		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(ppn int) string { return " slots=" + strconv.Itoa(ppn) },
+		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
+}
+
+// NewLauncher returns the launcher with a name. It also implements Placer. The error says
+// which names or options are allowed.
+func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
+	k, ok := launcherKinds[name]
+	if !ok {
+		return nil, fmt.Errorf("launcher %q: want one of %s", name, strings.Join(LauncherNames(), ", "))
+	}
+	if err := checkMPI(name, o.MPI); err != nil {
+		return nil, err
+	}
+	if err := checkArgs(name, o.Args, k.reserved); err != nil {
+		return nil, err
+	}
+	path := o.Path
+	if path == "" {
+		path = k.path
+	}
+	if strings.HasPrefix(path, "-") {
+		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, path)
+	}
+	if _, err := coll.ParseOrder(string(cmp.Or(o.Order, coll.Block))); err != nil {
+		return nil, fmt.Errorf("launcher %s: %w", name, err)
+	}
+	return &launcher{name: name, path: path, siteArgs: slices.Clone(o.Args), layoutArgs: k.layoutArgs(o), kind: k}, nil
+}
+
+var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
+// checkMPI checks the value of srun --mpi. With "none" every rank would be its own world.
+func checkMPI(name, value string) error {
+	switch {
+	case value == "":
+		return nil
+	case name != Srun:
+		return fmt.Errorf("launcher %s: MPI type %q: only srun has one", name, value)
+	case value == "none" || !mpiForm.MatchString(value):
+		return fmt.Errorf("launcher srun: MPI type %q: want pmi2 for MPICH, pmix for Open MPI or another one that srun --mpi=list shows", value)
+	}
+	return nil
+}
+
+// checkArgs returns an error for arguments of a site that would be taken for the program,
+// and for options that the layout decides. It also forbids --no-kill, because a job that
+// lost a node would then end successfully.
+func checkArgs(name string, args, reserved []string) error {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		return fmt.Errorf("launcher %s: argument %q: want an option", name, args[0])
+	}
+	for _, a := range args {
+		option, _, _ := strings.Cut(a, "=")
+		if a == "--" || a == ":" {
+			return fmt.Errorf("launcher %s: argument %q would end the options", name, a)
+		}
+		for _, t := range reserved {
+			if option == t || hasNumber(a, t) {
+				return fmt.Errorf("launcher %s: argument %q: %s is not for the site to set", name, a, t)
+			}
+		}
+	}
+	return nil
+}
+
+// hasNumber reports whether a is the short option t followed by a number, as in -N4.
+func hasNumber(a, t string) bool {
+	rest, ok := strings.CutPrefix(a, t)
+	if !ok || len(t) != 2 || rest == "" {
+		return false
+	}
+	_, err := strconv.Atoi(rest)
+	return err == nil
+}
+
+// Name returns the launcher's name.
+func (l *launcher) Name() string { return l.name }
+
+// Args implements Launcher.
+func (l *launcher) Args(layout coll.Layout, cmd Command) []string {
+	return slices.Concat([]string{l.path}, l.siteArgs, l.layoutArgs(layout, cmd), cmd.Args)
+}
+
+// On implements Placer.
+func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []string, suffix string, err error) {
+	for _, a := range l.siteArgs {
+		option, _, _ := strings.Cut(a, "=")
+		if slices.Contains(l.kind.hostOptions, option) {
+			return nil, "", fmt.Errorf("launcher %s: argument %q names nodes, but concurrent launches get their nodes from tutti", l.name, a)
+		}
+	}
+	return slices.Concat([]string{l.path}, l.siteArgs, l.kind.hostFile(file), l.layoutArgs(layout, cmd), cmd.Args), l.kind.hostSuffix(layout.PPN), nil
+}
+
+// Env implements Launcher. These launchers need no variables.
+func (l *launcher) Env() []mpi.Var { return nil }
+
+// srunArgs sets every option explicitly, because variables of the job such as
+// SLURM_NTASKS_PER_NODE, SLURM_EXPORT_ENV or SLURM_DISTRIBUTION would set them otherwise.
+func srunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
+	return func(l coll.Layout, _ Command) []string {
+		args := []string{
+			"--nodes=" + strconv.Itoa(l.Nodes),
+			"--ntasks=" + strconv.Itoa(l.Ranks()),
+			"--ntasks-per-node=" + strconv.Itoa(l.PPN),
+			"--distribution=" + string(cmp.Or(o.Order, coll.Block)),
+			"--kill-on-bad-exit=1",
+			"--export=ALL",
+			"--input=none",
+		}
+		if o.MPI != "" {
+			args = append([]string{"--mpi=" + o.MPI}, args...)
+		}
+		return args
+	}
+}
+
+// hydraArgs passes -genvall, because variables of hydra could keep it from passing on the
+// environment. Hydra gives each node of the job -ppn ranks in turn and then begins again
+// with the first. So in cyclic order the job must have exactly the nodes of the layout, or
+// the nodes must be named.
+func hydraArgs(o LauncherOptions) func(coll.Layout, Command) []string {
+	return func(l coll.Layout, _ Command) []string {
+		perTurn := l.PPN
+		if o.Order == coll.Cyclic {
+			perTurn = 1
+		}
+		return []string{"-genvall", "-n", strconv.Itoa(l.Ranks()), "-ppn", strconv.Itoa(perTurn)}
+	}
+}
+
+// mpirunArgs passes -x for each variable whose name does not begin with OMPI_: mpirun
+// passes on only those that do.
+func mpirunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
+	by := "slot"
+	if o.Order == coll.Cyclic {
+		by = "node"
+	}
+	return func(l coll.Layout, cmd Command) []string {
+		args := []string{"-n", strconv.Itoa(l.Ranks()), "--map-by", fmt.Sprintf("ppr:%d:node", l.PPN), "--rank-by", by}
+		for _, v := range cmd.Env {
+			if !strings.HasPrefix(v.Name, "OMPI_") {
+				args = append(args, "-x", v.Name)
+			}
+		}
+		return args
+	}
+}

@@ -1,0 +1,132 @@
+package benchrunner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+func command(args ...string) benchrunner.Command {
+	return benchrunner.Command{
+		Args: args,
+		Env:  []mpi.Var{{Name: "OMPI_MCA_coll_tuned_bcast_algorithm", Value: "6"}, {Name: "UCX_TLS", Value: "tcp"}},
+	}
+}
+
+func TestArgs(t *testing.T) {
+	tests := []struct {
+		name, launcher string
+		opt            benchrunner.LauncherOptions
+		layout         coll.Layout
+		want           string
+	}{
+		{"srun", benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmi2"}, coll.Layout{Nodes: 4, PPN: 2},
+			"srun --mpi=pmi2 --nodes=4 --ntasks=8 --ntasks-per-node=2 --distribution=block --kill-on-bad-exit=1 --export=ALL --input=none ./a -x"},
+		{"srun, Slurm's default", benchrunner.Srun, benchrunner.LauncherOptions{Path: "/opt/slurm/bin/srun", Args: []string{"--overcommit", "--cpu-bind=cores"}}, coll.Layout{Nodes: 1, PPN: 1},
+			"/opt/slurm/bin/srun --overcommit --cpu-bind=cores --nodes=1 --ntasks=1 --ntasks-per-node=1 --distribution=block --kill-on-bad-exit=1 --export=ALL --input=none ./a -x"},
+		{"hydra", benchrunner.Hydra, benchrunner.LauncherOptions{}, coll.Layout{Nodes: 4, PPN: 2}, "mpiexec.hydra -genvall -n 8 -ppn 2 ./a -x"},
+		{"hydra of a site", benchrunner.Hydra, benchrunner.LauncherOptions{Path: "/opt/mpich/bin/mpiexec", Args: []string{"-bind-to", "core"}}, coll.Layout{Nodes: 2, PPN: 1},
+			"/opt/mpich/bin/mpiexec -bind-to core -genvall -n 2 -ppn 1 ./a -x"},
+		{"mpirun", benchrunner.Mpirun, benchrunner.LauncherOptions{}, coll.Layout{Nodes: 4, PPN: 2}, "mpirun -n 8 --map-by ppr:2:node --rank-by slot -x UCX_TLS ./a -x"},
+		{"mpirun of a site", benchrunner.Mpirun, benchrunner.LauncherOptions{Path: "mpirun.openmpi", Args: []string{"--oversubscribe", "--mca", "btl", "^openib"}}, coll.Layout{Nodes: 1, PPN: 3},
+			"mpirun.openmpi --oversubscribe --mca btl ^openib -n 3 --map-by ppr:3:node --rank-by slot -x UCX_TLS ./a -x"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			l, err := benchrunner.NewLauncher(tc.launcher, tc.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Name() != tc.launcher || len(l.Env()) != 0 {
+				t.Errorf("Name = %q, Env = %v", l.Name(), l.Env())
+			}
+			for range 2 { // the same every time
+				if got := strings.Join(l.Args(tc.layout, command("./a", "-x")), " "); got != tc.want {
+					t.Errorf("Args\n got %s\nwant %s", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// Side by side with others a start is told its nodes.
+func TestOn(t *testing.T) {
+	for _, tc := range []struct {
+		launcher, want, suffix string
+		taken                  []string
+	}{
+		{benchrunner.Srun, "srun -v --nodelist=/job/3/hosts --nodes=2", "", []string{"--nodelist=n1"}},
+		{benchrunner.Hydra, "mpiexec.hydra -v -f /job/3/hosts -genvall", ":4", []string{"-hosts", "n1,n2"}},
+		{benchrunner.Mpirun, "mpirun -v --hostfile /job/3/hosts -n 8", " slots=4", []string{"-H", "n1"}},
+	} {
+		l, err := benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: []string{"-v"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		layout := coll.Layout{Nodes: 2, PPN: 4}
+		args, suffix, err := l.(benchrunner.Placer).On("/job/3/hosts", layout, command("./a", "-x"))
+		if got := strings.Join(args, " "); err != nil || !strings.HasPrefix(got, tc.want+" ") || suffix != tc.suffix {
+			t.Errorf("On = %q, %q, %v; want %q…, %q", got, suffix, err, tc.want, tc.suffix)
+		}
+		if len(args) <= len(l.Args(layout, command("./a", "-x"))) {
+			t.Errorf("%s: On says less than Args: %q", tc.launcher, args)
+		}
+		l, err = benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: tc.taken})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := l.(benchrunner.Placer).On("/f", layout, command("./a")); err == nil || !strings.Contains(err.Error(), "names nodes") {
+			t.Errorf("%s %v: error %v, want it to name the argument", tc.launcher, tc.taken, err)
+		}
+	}
+}
+
+func TestNewLauncherErrors(t *testing.T) {
+	tests := []struct {
+		name, launcher string
+		opt            benchrunner.LauncherOptions
+		want           string
+	}{
+		{"unknown", "aprun", benchrunner.LauncherOptions{}, `launcher "aprun": want one of srun, hydra, mpirun`},
+		{"none", benchrunner.Srun, benchrunner.LauncherOptions{MPI: "none"}, "want pmi2 for MPICH, pmix for Open MPI"},
+		{"shell text", benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmi2 --no-kill"}, "want pmi2"},
+		{"type of hydra", benchrunner.Hydra, benchrunner.LauncherOptions{MPI: "pmi2"}, "only srun has one"},
+		{"no-kill", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--no-kill"}}, "--no-kill is not for the site to set"},
+		{"short", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--overcommit", "-N4"}}, `"-N4": -N is not for the site to set`},
+		{"with a value", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nodes=4"}}, "--nodes is not for the site to set"},
+		{"layout of hydra", benchrunner.Hydra, benchrunner.LauncherOptions{Args: []string{"-ppn", "2"}}, "-ppn is not for the site to set"},
+		{"layout of mpirun", benchrunner.Mpirun, benchrunner.LauncherOptions{Args: []string{"--map-by", "core"}}, "--map-by is not for the site to set"},
+		{"a program", benchrunner.Mpirun, benchrunner.LauncherOptions{Args: []string{"rm", "-r"}}, `argument "rm": want an option`},
+		{"end of options", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"-v", "--"}}, "would end the options"},
+		{"another program", benchrunner.Hydra, benchrunner.LauncherOptions{Args: []string{"-v", ":"}}, "would end the options"},
+		{"path", benchrunner.Hydra, benchrunner.LauncherOptions{Path: "--version"}, "want the path of a program"},
+	}
+	for _, tc := range tests {
+		if _, err := benchrunner.NewLauncher(tc.launcher, tc.opt); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error = %v, want %q", tc.name, err, tc.want)
+		}
+	}
+	// --nice begins like -n, but is no short option with a number.
+	if _, err := benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nice=5", "-v"}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func ExampleNewLauncher() {
+	l, err := benchrunner.NewLauncher(benchrunner.Hydra, benchrunner.LauncherOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(l.Args(coll.Layout{Nodes: 2, PPN: 4}, benchrunner.Command{Args: []string{"./program", "--fast"}}))
+	// Output: [mpiexec.hydra -genvall -n 8 -ppn 4 ./program --fast]
+}
+
+func ExampleLauncherNames() {
+	fmt.Println(benchrunner.LauncherNames())
+	// Output: [srun hydra mpirun]
+}

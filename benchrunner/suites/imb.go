@@ -1,0 +1,297 @@
+package suites
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// Options say how the program is called.
+type IMBOptions struct {
+	Path       string // absolute path of IMB-MPI1, as the nodes see it
+	Iterations int    // most repetitions of each size; IMB's own 1000 when zero
+	OneHost    bool   // the nodes of a layout are imagined: all ranks are on this host
+}
+
+// Program is IMB-MPI1 as a benchrunner.Program.
+type IMB struct{ opt IMBOptions }
+
+// New checks the options. It does not look for the program: it may be on other
+// machines only.
+func NewIMB(opt IMBOptions) (*IMB, error) {
+	if !path.IsAbs(opt.Path) {
+		return nil, fmt.Errorf("imb: path %q of IMB-MPI1: want an absolute path", opt.Path)
+	}
+	if opt.Iterations < 0 {
+		return nil, fmt.Errorf("imb: %d iterations: want no negative number", opt.Iterations)
+	}
+	return &IMB{opt: opt}, nil
+}
+
+// Name returns imb.
+func (*IMB) Name() string { return "imb" }
+
+// benchmarks are IMB's names of the collectives it has.
+var imbNames = map[coll.Collective]string{
+	coll.Allgather:          "Allgather",
+	coll.Allgatherv:         "Allgatherv",
+	coll.Allreduce:          "Allreduce",
+	coll.Alltoall:           "Alltoall",
+	coll.Alltoallv:          "Alltoallv",
+	coll.Barrier:            "Barrier",
+	coll.Bcast:              "Bcast",
+	coll.Gather:             "Gather",
+	coll.Reduce:             "Reduce",
+	coll.ReduceScatter:      "Reduce_scatter",
+	coll.ReduceScatterBlock: "Reduce_scatter_block",
+	coll.Scatter:            "Scatter",
+}
+
+// Group puts all sizes of a collective and algorithm into one start. A case that
+// is there twice gets a start of its own.
+func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	return benchrunner.Sweeps(cases, benchrunner.Ascending)
+}
+
+// Allowance returns the time of all calls and as many barriers at the pace of
+// benchrunner.Patience, at least half a minute. IMB gives each size 10 s.
+func (p *IMB) Allowance(s benchrunner.Start) time.Duration {
+	const perSize = 10 * time.Second
+	repetitions := 1000
+	if p.opt.Iterations > 0 {
+		repetitions = p.opt.Iterations
+	}
+	total := time.Duration(0)
+	for _, c := range s.Cases {
+		total += min(benchrunner.CallTime(c, repetitions), perSize+20*benchrunner.Patience(c.Point))
+	}
+	return max(benchrunner.LeastAllowance, total)
+}
+
+const imbLengthsFile = "lengths"
+
+// Command returns the call of the program for the cases, which must be one of the
+// groups of Group. The error says what IMB cannot measure.
+func (p *IMB) Command(s benchrunner.Start) (benchrunner.Command, error) {
+	if err := checkLaunch("imb", s, checkIMB, benchrunner.Ascending); err != nil {
+		return benchrunner.Command{}, err
+	}
+	first := s.Cases[0]
+	var lengths strings.Builder
+	for _, c := range s.Cases {
+		fmt.Fprintln(&lengths, imbLength(c))
+	}
+	args := []string{p.opt.Path, "-npmin", strconv.Itoa(s.Layout.Ranks())}
+	if p.opt.Iterations > 0 {
+		args = append(args, "-iter", strconv.Itoa(p.opt.Iterations))
+	}
+	cmd := benchrunner.Command{Env: first.Env}
+	if first.Collective.Sized() {
+		args = append(args, "-msglen", filepath.Join(s.Dir, imbLengthsFile))
+		cmd.Files = map[string][]byte{imbLengthsFile: []byte(lengths.String())}
+	}
+	cmd.Args = append(args, imbNames[first.Collective])
+	return benchrunner.Placed(s.Dir, cmd), nil
+}
+
+// check reports why IMB cannot measure a case.
+func checkIMB(c benchrunner.Case) error {
+	element := c.Collective.ElementBytes()
+	ranks := int64(c.Ranks())
+	switch block := c.Collective == coll.ReduceScatterBlock; {
+	case imbNames[c.Collective] == "":
+		return fmt.Errorf("IMB has no benchmark of %s", c.Collective)
+	case block && (c.MsgBytes%ranks != 0 || c.MsgBytes/ranks%element != 0):
+		return fmt.Errorf("IMB measures equal parts of whole elements of %d bytes: %d bytes for %d ranks", element, c.MsgBytes, ranks)
+	case c.MsgBytes%element != 0:
+		return fmt.Errorf("IMB measures whole elements of %d bytes", element)
+	case c.MsgBytes > 1<<31-1:
+		return errors.New("IMB takes lengths up to 2147483647 bytes")
+	}
+	return nil
+}
+
+// length is what IMB calls the size of a case: of Reduce_scatter_block the part of one
+// rank.
+func imbLength(c benchrunner.Case) int64 {
+	if c.Collective == coll.ReduceScatterBlock {
+		return c.MsgBytes / int64(c.Ranks())
+	}
+	return c.MsgBytes
+}
+
+// Read makes outcomes of a listing.
+func (p *IMB) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	l := parseIMB(out.Lines())
+	if phase, text := p.unfit(s, out, l); text != "" {
+		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
+	}
+	var reading benchrunner.Reading
+	rows := l.rows(imbNames[s.Cases[0].Collective], s.Layout.Ranks())
+	reading.Outcomes = benchrunner.Outcomes(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		var own []imbRow
+		for _, r := range rows {
+			if r.bytes == imbLength(c) || !c.Collective.Sized() {
+				own = append(own, r)
+			}
+		}
+		if len(own) != 1 {
+			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("IMB printed %d lines for the size", len(own))), len(own) > 1
+		}
+		o := imbOutcome(own[0])
+		reading.MeasureSeconds += o.CostSeconds
+		return o, true
+	})
+	reading.Warnings = append(reading.Warnings, damagedLines("imb", l.damaged)...)
+	return reading
+}
+
+// unfit says why nothing of the output can be used; text is empty when it can.
+func (p *IMB) unfit(s benchrunner.Start, out benchrunner.Output, l imbListing) (phase, text string) {
+	want := s.Layout.Ranks()
+	if refusal := out.Refusal(); refusal != "" {
+		return benchrunner.PhaseRun, refusal
+	}
+	if l.worlds == 0 { // the program may not have come to start
+		return "", ""
+	}
+	if l.worlds > 1 {
+		return benchrunner.PhaseLaunch, severalWorlds(l.worlds, want)
+	}
+	for _, sec := range l.sections {
+		if sec.ranks != want && sec.benchmark == imbNames[s.Cases[0].Collective] {
+			return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", sec.ranks, want)
+		}
+	}
+	if misplaced := out.Misplaced(s.Layout, p.opt.OneHost); misplaced != "" {
+		return benchrunner.PhaseLaunch, misplaced
+	}
+	return "", ""
+}
+
+// rows returns the lines of a benchmark with a number of ranks.
+func (l imbListing) rows(benchmark string, ranks int) []imbRow {
+	var out []imbRow
+	for _, s := range l.sections {
+		if s.benchmark == benchmark && s.ranks == ranks {
+			out = append(out, s.rows...)
+		}
+	}
+	return out
+}
+
+func imbOutcome(r imbRow) benchrunner.Outcome {
+	switch {
+	case r.excuse != "":
+		return benchrunner.Failed(benchrunner.PhaseRun, "IMB left the size out: "+r.excuse)
+	case !(r.max > 0):
+		return benchrunner.Failed(benchrunner.PhaseParse, "IMB printed a time of 0.00 us")
+	case checkOrder(r.min, r.avg, r.max) != "":
+		return benchrunner.Failed(benchrunner.PhaseParse, checkOrder(r.min, r.avg, r.max))
+	}
+	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.repetitions, CostSeconds: r.max * float64(r.repetitions)}
+}
+
+// row is one line of results in seconds.
+type imbRow struct {
+	bytes         int64 // zero for a barrier
+	repetitions   int
+	min, max, avg float64
+	excuse        string // why IMB did not measure the size, in its own words
+}
+
+// section is one benchmark with one number of ranks.
+type imbSection struct {
+	benchmark string
+	ranks     int
+	rows      []imbRow
+}
+
+// listing is what was printed.
+type imbListing struct {
+	worlds   int // how often the banner came
+	version  string
+	sections []imbSection
+	damaged  []string // lines that look like results and are not
+}
+
+var (
+	imbBanner    = regexp.MustCompile(`^#\s+Intel\(R\) MPI Benchmarks (\S+), MPI-1 part`)
+	imbBenchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
+	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
+)
+
+// parse reads the lines of a listing: sections with a header whose names tell the
+// columns. Lines of libraries and launchers between them are passed over.
+func parseIMB(lines []string) imbListing {
+	var l imbListing
+	var columns []string
+	for _, line := range lines {
+		fields := strings.Fields(line)
+		if m := imbBanner.FindStringSubmatch(line); m != nil {
+			l.worlds++
+			l.version = m[1]
+		} else if m := imbBenchmark.FindStringSubmatch(line); m != nil {
+			l.sections = append(l.sections, imbSection{benchmark: m[1]})
+			columns = nil
+		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
+			n, err := strconv.Atoi(m[1])
+			if err == nil {
+				l.sections[len(l.sections)-1].ranks = n
+			}
+		} else if len(l.sections) > 0 && slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
+			columns = fields
+		} else if columns != nil && len(fields) > 0 && beginsWithDigit(fields[0]) {
+			r, ok := parseIMBRow(columns, fields)
+			if !ok {
+				l.damaged = append(l.damaged, line)
+				continue
+			}
+			last := &l.sections[len(l.sections)-1]
+			last.rows = append(last.rows, r)
+		}
+	}
+	return l
+}
+
+// parseRow reads a line under the columns; it is not ok when a field is missing,
+// too much or no number. Sizes that IMB leaves out have its reason behind them, as
+// "4194304 out-of-mem.; needed X=  4.003 GB".
+func parseIMBRow(columns, fields []string) (imbRow, bool) {
+	var r imbRow
+	if len(fields) > 1 && columns[0] == "#bytes" && strings.HasSuffix(fields[1], ".;") {
+		n, err := strconv.ParseInt(fields[0], 10, 64)
+		return imbRow{bytes: n, excuse: strings.Join(fields[1:], " ")}, err == nil
+	}
+	if len(fields) != len(columns) {
+		return imbRow{}, false
+	}
+	for i, name := range columns {
+		var err error
+		switch name {
+		case "#bytes":
+			r.bytes, err = strconv.ParseInt(fields[i], 10, 64)
+		case "#repetitions":
+			r.repetitions, err = strconv.Atoi(fields[i])
+		case "t_min[usec]":
+			r.min, err = parseMicros(fields[i])
+		case "t_max[usec]":
+			r.max, err = parseMicros(fields[i])
+		case "t_avg[usec]":
+			r.avg, err = parseMicros(fields[i])
+		}
+		if err != nil {
+			return imbRow{}, false
+		}
+	}
+	return r, r.bytes >= 0 && r.repetitions > 0
+}

@@ -1,0 +1,396 @@
+package suites
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/metrics"
+)
+
+// Options say how the program is called.
+type ReproMPIOptions struct {
+	Path        string // absolute path of mpibenchmark, as the nodes see it
+	Repetitions int    // timed calls of each size; 100 when zero
+	Summary     bool   // medians only, without an interval
+	OneHost     bool   // the nodes of a layout are imagined: all ranks are on this host
+}
+
+// Program is ReproMPI as a benchrunner.Program.
+type ReproMPI struct{ opt ReproMPIOptions }
+
+// New checks the options. It does not look for the program: it may be on other
+// machines only.
+func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
+	if !path.IsAbs(opt.Path) {
+		return nil, fmt.Errorf("reprompi: path %q of mpibenchmark: want an absolute path", opt.Path)
+	}
+	if opt.Repetitions < 0 {
+		return nil, fmt.Errorf("reprompi: %d repetitions: want no negative number", opt.Repetitions)
+	}
+	if opt.Repetitions == 0 {
+		opt.Repetitions = 100
+	}
+	return &ReproMPI{opt: opt}, nil
+}
+
+// Name returns reprompi.
+func (*ReproMPI) Name() string { return "reprompi" }
+
+// calls are ReproMPI's names of the collectives it has.
+var reproNames = map[coll.Collective]string{
+	coll.Allgather:          "MPI_Allgather",
+	coll.Allreduce:          "MPI_Allreduce",
+	coll.Alltoall:           "MPI_Alltoall",
+	coll.Barrier:            "MPI_Barrier",
+	coll.Bcast:              "MPI_Bcast",
+	coll.Exscan:             "MPI_Exscan",
+	coll.Gather:             "MPI_Gather",
+	coll.Reduce:             "MPI_Reduce",
+	coll.ReduceScatter:      "MPI_Reduce_scatter",
+	coll.ReduceScatterBlock: "MPI_Reduce_scatter_block",
+	coll.Scan:               "MPI_Scan",
+	coll.Scatter:            "MPI_Scatter",
+}
+
+// Group puts all sizes of a collective and algorithm into one start. A case that
+// is there twice gets a start of its own.
+func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	return benchrunner.Sweeps(cases, benchrunner.Ascending)
+}
+
+// Allowance returns the time of all calls and as many barriers at the pace of
+// benchrunner.Patience, at least half a minute.
+func (p *ReproMPI) Allowance(s benchrunner.Start) time.Duration {
+	total := time.Duration(0)
+	for _, c := range s.Cases {
+		total += benchrunner.CallTime(c, p.opt.Repetitions)
+	}
+	return max(benchrunner.LeastAllowance, total)
+}
+
+// Command returns the call of the program for the cases, which must be one of the
+// groups of Group. The error says what ReproMPI cannot measure.
+func (p *ReproMPI) Command(s benchrunner.Start) (benchrunner.Command, error) {
+	check := func(c benchrunner.Case) error { _, err := reproSize(c); return err }
+	if err := checkLaunch("reprompi", s, check, benchrunner.Ascending); err != nil {
+		return benchrunner.Command{}, err
+	}
+	first := s.Cases[0]
+	sizes := make([]string, len(s.Cases))
+	for i, c := range s.Cases {
+		size, _ := reproSize(c)
+		sizes[i] = strconv.FormatInt(size, 10)
+	}
+	args := []string{p.opt.Path, "--calls-list=" + reproNames[first.Collective], "--msizes-list=" + strings.Join(sizes, ","),
+		"--nrep=" + strconv.Itoa(p.opt.Repetitions)}
+	if first.Collective.Reduces() {
+		args = append(args, "--datatype=MPI_FLOAT", "--operation=MPI_SUM")
+	}
+	if p.opt.Summary {
+		args = append(args, "--summary=median")
+	}
+	return benchrunner.Placed(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
+}
+
+// sizeOf returns what ReproMPI calls the size of a case.
+func reproSize(c benchrunner.Case) (int64, error) {
+	element, size := c.Collective.ElementBytes(), c.MsgBytes
+	switch {
+	case reproNames[c.Collective] == "":
+		return 0, fmt.Errorf("ReproMPI has no call for %s", c.Collective)
+	case !c.Collective.Sized():
+		return 1, nil // the list of sizes must not be empty
+	case c.Collective == coll.ReduceScatter || c.Collective == coll.ReduceScatterBlock:
+		if size%int64(c.Ranks()) != 0 {
+			return 0, fmt.Errorf("ReproMPI measures equal parts: %d bytes for %d ranks", size, c.Ranks())
+		}
+		size /= int64(c.Ranks())
+	}
+	switch {
+	case size < element:
+		return 0, fmt.Errorf("ReproMPI begins at %d bytes", element)
+	case size%element != 0:
+		return 0, fmt.Errorf("ReproMPI measures whole elements of %d bytes", element)
+	}
+	return size, nil
+}
+
+// Read makes outcomes of a listing, raw, verbose or a summary.
+func (p *ReproMPI) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+	l, err := parseReproMPI(out.Lines())
+	if phase, text := p.unfit(s, out, l, err); text != "" {
+		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
+	}
+	var reading benchrunner.Reading
+	reading.Outcomes = benchrunner.Outcomes(s, out, l.columns, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		r := l.find(c)
+		if r == nil {
+			return benchrunner.Outcome{}, false
+		}
+		cut := !out.Ended || out.TimedOut || out.Exit != 0
+		if cut && len(r.seconds) > 0 && len(r.seconds)+r.invalid < p.opt.Repetitions {
+			return benchrunner.Outcome{}, false // cut off among its calls
+		}
+		o := reproOutcome(r)
+		reading.MeasureSeconds += o.CostSeconds
+		if o.State == benchrunner.OutcomeDone && r.invalid > 0 {
+			reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: %d of %d calls were not synchronised", c.Candidate, r.invalid, r.invalid+o.Samples))
+		}
+		return o, true
+	})
+	reading.Warnings = append(reading.Warnings, damagedLines("reprompi", l.damaged)...)
+	return reading
+}
+
+// unfit says why nothing of the output can be used; text is empty when it can.
+func (p *ReproMPI) unfit(s benchrunner.Start, out benchrunner.Output, l reproListing, err error) (phase, text string) {
+	refusal, want := out.Refusal(), s.Layout.Ranks()
+	misplaced := ""
+	if l.worlds > 0 { // before that the program may not have come to start
+		misplaced = out.Misplaced(s.Layout, p.opt.OneHost)
+	}
+	switch {
+	case refusal != "":
+		return benchrunner.PhaseRun, refusal
+	case err != nil:
+		return benchrunner.PhaseParse, err.Error()
+	case l.worlds > 1 || l.worlds == 1 && l.ranks == 1 && want > 1:
+		return benchrunner.PhaseLaunch, fmt.Sprintf("%d worlds of %d ranks, want one of %d: the launcher is not the library's", max(l.worlds, want), l.ranks, want)
+	case l.worlds == 1 && l.ranks != want:
+		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", l.ranks, want)
+	case misplaced != "":
+		return benchrunner.PhaseLaunch, misplaced
+	}
+	return "", ""
+}
+
+// find returns what was printed for a case, nil when nothing was.
+func (l *reproListing) find(c benchrunner.Case) *reproResult {
+	want, err := reproSize(c)
+	if err != nil {
+		return nil
+	}
+	for k, r := range l.results {
+		if k.call == reproNames[c.Collective] && (!c.Collective.Sized() || l.bytes(k.count) == want) {
+			return r
+		}
+	}
+	return nil
+}
+
+// level is the probability that the interval holds the median.
+const medianConfidence = 0.95
+
+func reproOutcome(r *reproResult) benchrunner.Outcome {
+	o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.median, Samples: r.valid, CostSeconds: r.median * float64(r.valid)}
+	if len(r.seconds) > 0 {
+		median, interval, err := metrics.MedianInterval(r.seconds, medianConfidence)
+		if err != nil {
+			return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
+		}
+		o.Seconds, o.Low, o.High = median, interval.Low, interval.High
+		o.Samples, o.CostSeconds = len(r.seconds), sumSeconds(r.seconds)
+	}
+	switch {
+	case o.Samples == 0:
+		return benchrunner.Failed(benchrunner.PhaseRun, fmt.Sprintf("all %d calls were not synchronised", r.invalid))
+	case !(o.Seconds > 0):
+		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", o.Seconds))
+	}
+	return o
+}
+
+func sumSeconds(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
+// key is a collective as ReproMPI calls it and the number in its column count.
+type reproKey struct {
+	call  string
+	count int64
+}
+
+// result is what was printed for a key.
+type reproResult struct {
+	seconds []float64 // of each valid call, latest rank; raw listings
+	median  float64   // of a summary
+	valid   int       // calls of a summary
+	invalid int       // calls that the synchronisation threw away
+}
+
+// listing is what was printed. Sizes of the datatype turn counts into bytes.
+type reproListing struct {
+	worlds    int // how often the number of ranks came
+	ranks     int
+	typeBytes int64
+	inBytes   bool // the column of sizes has bytes
+	columns   bool // a header of results came
+	results   map[reproKey]*reproResult
+	damaged   []string // lines that look like results and are not
+}
+
+// maxErrors bounds how many damaged lines are kept: a raw listing has many lines.
+const maxDamaged = 10
+
+// parse reads the lines of a listing: lines "#@key=value", a header and rows of
+// columns divided by white space.
+func parseReproMPI(lines []string) (reproListing, error) {
+	l := reproListing{typeBytes: 1, results: map[reproKey]*reproResult{}}
+	spans := map[reproCall]*reproSpan{}
+	var columns []string
+	for _, line := range lines {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0:
+		case strings.HasPrefix(line, "#@"):
+			if err := l.setting(strings.TrimPrefix(line, "#@")); err != nil {
+				return reproListing{}, err
+			}
+		case strings.HasPrefix(line, "#"):
+		case slices.Contains(fields, "test") && (slices.Contains(fields, "count") || slices.Contains(fields, "msize_bytes")):
+			if slices.Contains(fields, "pred_method") {
+				return reproListing{}, fmt.Errorf("a listing of mpibenchPredNreps: want one of mpibenchmark")
+			}
+			columns = fields
+			l.columns, l.inBytes = true, slices.Contains(fields, "msize_bytes")
+		case columns != nil && hasCallName(fields):
+			if !l.row(columns, fields, spans) && len(l.damaged) < maxDamaged {
+				l.damaged = append(l.damaged, line)
+			}
+		}
+	}
+	l.join(spans)
+	return l, nil
+}
+
+func hasCallName(fields []string) bool {
+	return slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, "MPI_") })
+}
+
+// setting reads one key=value.
+func (l *reproListing) setting(text string) error {
+	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
+	switch name {
+	case "nprocs":
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("@nprocs=%s: want a number", value)
+		}
+		l.worlds++
+		l.ranks = n
+	case "datatype_size_bytes":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 1 || n > 1<<20 {
+			return fmt.Errorf("@datatype_size_bytes=%s: want a number", value)
+		}
+		l.typeBytes = n
+	}
+	return nil
+}
+
+// bytes returns the size that a count stands for.
+func (l *reproListing) bytes(count int64) int64 {
+	if l.inBytes {
+		return count
+	}
+	return count * l.typeBytes
+}
+
+// spanKey is one call of a verbose listing, span what its ranks took.
+type reproCall struct {
+	reproKey
+	nrep int
+}
+type reproSpan struct {
+	longest float64
+	ranks   int
+}
+
+// row reads one line of results; it is not ok when a field is missing, too much or
+// no number.
+func (l *reproListing) row(columns, fields []string, spans map[reproCall]*reproSpan) bool {
+	if len(fields) != len(columns) {
+		return false
+	}
+	values := map[string]float64{}
+	var k reproKey
+	for i, name := range columns {
+		if name == "test" {
+			k.call = fields[i]
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // of the user's locale
+		if err != nil || math.IsInf(v, 0) || !(v >= 0) {
+			return false
+		}
+		values[name] = v
+		if name == "count" || name == "msize_bytes" {
+			if k.count, err = strconv.ParseInt(fields[i], 10, 64); err != nil {
+				return false
+			}
+		}
+	}
+	r := l.results[k]
+	if r == nil {
+		r = &reproResult{}
+		l.results[k] = r
+	}
+	if median, ok := values["median_sec"]; ok {
+		r.median = median
+		r.valid = int(values["valid_nrep"])
+		r.invalid = int(values["total_nrep"]) - r.valid
+		return true
+	}
+	if seconds, ok := values["runtime_sec"]; ok {
+		if values["errorcode"] != 0 {
+			r.invalid++
+			return true
+		}
+		r.seconds = append(r.seconds, seconds)
+		return true
+	}
+	return addSpan(k, values, spans)
+}
+
+// verbose keeps the time of one rank in one call, by its own clock.
+func addSpan(k reproKey, values map[string]float64, spans map[reproCall]*reproSpan) bool {
+	begin, ok1 := values["loc_tstart_sec"]
+	end, ok2 := values["loc_tend_sec"]
+	if !ok1 || !ok2 || end < begin {
+		return false
+	}
+	sk := reproCall{k, int(values["nrep"])}
+	s := spans[sk]
+	if s == nil {
+		s = &reproSpan{}
+		spans[sk] = s
+	}
+	s.longest = max(s.longest, end-begin)
+	s.ranks++
+	return true
+}
+
+// join makes calls of what a verbose listing has of each rank.
+func (l *reproListing) join(spans map[reproCall]*reproSpan) {
+	keys := make([]reproCall, 0, len(spans))
+	for k := range spans {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b reproCall) int { return a.nrep - b.nrep })
+	for _, k := range keys {
+		if s := spans[k]; l.ranks == 0 || s.ranks == l.ranks {
+			l.results[k.reproKey].seconds = append(l.results[k.reproKey].seconds, s.longest)
+		}
+	}
+}
