@@ -3,14 +3,14 @@ package doctor
 import (
 	"fmt"
 
-	"tutti/topology/suspect"
+	"tutti/topology/discover"
 )
 
 // NetworkFindings are what pairs of nodes tell of a machine.
 type NetworkFindings struct {
 	Nodes      int
-	Latency    suspect.Result // by empty messages
-	Bandwidth  suspect.Result // by large ones
+	Latency    discover.SuspectReport // by empty messages
+	Bandwidth  discover.SuspectReport // by large ones
 	Bisections []Bisection
 	Gaps       []string
 }
@@ -37,7 +37,7 @@ func NetworkChecks(f NetworkFindings) []Check {
 		f.Nodes, 100*f.Latency.Noise, 100*f.Bandwidth.Noise))}
 	checks[0].Details = append(checks[0].Details, f.Gaps...)
 	for _, of := range []struct {
-		suspect.Result
+		discover.SuspectReport
 		what string
 	}{{f.Latency, "empty messages"}, {f.Bandwidth, "large messages"}} {
 		if of.LeftOut > 0 {
@@ -45,7 +45,7 @@ func NetworkChecks(f NetworkFindings) []Check {
 		}
 		for _, s := range of.Suspects {
 			text := fmt.Sprintf("%s take %.2g times as long as usual, %d pairs; by chance: %s", of.what, s.Slowdown, s.Pairs, chance(s.Chance))
-			checks = append(checks, Check{Network, s.Place.String(), Warning, []string{text}, "leave it out of campaigns until it is mended"})
+			checks = append(checks, Check{Network, s.Component.String(), Warning, []string{text}, "leave it out of campaigns until it is mended"})
 		}
 		for _, p := range of.Unclear {
 			checks = append(checks, Check{Network, p.String(), Warning, []string{of.what + ": looks slow, but is not told from what all its pairs pass besides"}, "measure it with others"})

@@ -6,17 +6,17 @@ import (
 
 	"tutti/doctor"
 	"tutti/topology"
-	"tutti/topology/suspect"
+	"tutti/topology/discover"
 )
 
 // A slow node, one that cannot be told from its partner and an oversubscribed switch are
 // warnings with their figures; a switch that is only noisy is none.
 func TestNetworkChecks(t *testing.T) {
-	slow := suspect.Suspect{Place: suspect.Place{Kind: topology.Node, Name: "n6"}, Slowdown: 1.9, Pairs: 6, Chance: 2e-20}
+	slow := discover.Suspect{Component: discover.Component{Kind: topology.Node, Name: "n6"}, Slowdown: 1.9, Pairs: 6, Chance: 2e-20}
 	checks := doctor.NetworkChecks(doctor.NetworkFindings{
 		Nodes:     64,
-		Latency:   suspect.Result{Noise: 0.021, Suspects: []suspect.Suspect{slow}},
-		Bandwidth: suspect.Result{Noise: 0.013, LeftOut: 4, Unclear: []suspect.Place{{Kind: topology.Switch, Name: "leaf2"}}},
+		Latency:   discover.SuspectReport{Noise: 0.021, Suspects: []discover.Suspect{slow}},
+		Bandwidth: discover.SuspectReport{Noise: 0.013, LeftOut: 4, Unclear: []discover.Component{{Kind: topology.Switch, Name: "leaf2"}}},
 		Bisections: []doctor.Bisection{
 			{Switch: "leaf1", Pairs: 16, Bytes: 180e9, Slowdown: 1.02, Chance: 0.3},
 			{Switch: "noisy", Pairs: 2, Bytes: 12e9, Slowdown: 1.8, Chance: 0.2},

@@ -17,7 +17,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/topology/slurm"
+	"tutti/topology/files"
 )
 
 //go:embed run.sh
@@ -102,7 +102,7 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switches of allocation %s: %w", s.allocation.id, err)
 	}
-	return slurm.LeafSwitches(out)
+	return files.LeafSwitches(out)
 }
 
 // Show returns the command as a person would type it.

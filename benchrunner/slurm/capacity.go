@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tutti/benchrunner"
-	"tutti/topology/slurm"
+	"tutti/topology/files"
 )
 
 // node is a line of sinfo --Node.
@@ -124,7 +124,7 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slurm.LeafSwitches(out)
+	return files.LeafSwitches(out)
 }
 
 func (s *Scheduler) constrained() string {

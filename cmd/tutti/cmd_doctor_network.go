@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/campaign/discover"
+	"tutti/campaign/pairs"
 	"tutti/doctor"
 	"tutti/topology"
 )
@@ -22,15 +22,15 @@ func (a *app) examineNetwork(cmd *cobra.Command, file, treeFile, output string) 
 	if err != nil {
 		return err
 	}
-	tree, err := networkTree(treeFile, filepath.Join(c.Config.Output, "topology", discover.TreeFile))
+	tree, err := networkTree(treeFile, filepath.Join(c.Config.Output, "topology", pairs.TreeFile))
 	if err != nil {
 		return err
 	}
 	if err := a.confirmNetwork(cmd.Context(), file); err != nil {
 		return err
 	}
-	n, err := discover.MeasureNetwork(cmd.Context(), c, tree, discover.Options{Version: version, Environ: a.environ})
-	if errors.Is(err, discover.ErrNothing) {
+	n, err := pairs.MeasureNetwork(cmd.Context(), c, tree, pairs.Options{Version: version, Environ: a.environ})
+	if errors.Is(err, pairs.ErrNothing) {
 		return withCode(codeNotReady, err)
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *app) confirmNetwork(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	first, err := discover.ForecastNetwork(ctx, c, discover.Options{Environ: a.environ})
+	first, err := pairs.ForecastNetwork(ctx, c, pairs.Options{Environ: a.environ})
 	if err != nil {
 		return err
 	}

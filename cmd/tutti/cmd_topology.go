@@ -10,7 +10,7 @@ import (
 
 	"tutti/topology"
 	"tutti/topology/files"
-	"tutti/topology/suspect"
+	"tutti/topology/discover"
 )
 
 func (a *app) topologyCommand() *cobra.Command {
@@ -243,23 +243,23 @@ without slow places, or more.`,
 }
 
 // findSlow reads a tree and pairs of its nodes.
-func findSlow(treePath, pairsPath, name string) (suspect.Result, error) {
+func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) {
 	t, err := readTopology(treePath, name)
 	if err != nil {
-		return suspect.Result{}, err
+		return discover.SuspectReport{}, err
 	}
 	f, err := os.Open(pairsPath)
 	if err != nil {
-		return suspect.Result{}, err
+		return discover.SuspectReport{}, err
 	}
 	defer f.Close()
-	pairs, err := suspect.Read(f, pairsPath)
+	pairs, err := discover.ReadPairs(f, pairsPath)
 	if err != nil {
-		return suspect.Result{}, err
+		return discover.SuspectReport{}, err
 	}
-	found, err := suspect.Find(&t, pairs)
+	found, err := discover.FindSuspects(&t, pairs)
 	if err != nil {
-		return suspect.Result{}, fmt.Errorf("%s: %w", pairsPath, err)
+		return discover.SuspectReport{}, fmt.Errorf("%s: %w", pairsPath, err)
 	}
 	return found, nil
 }

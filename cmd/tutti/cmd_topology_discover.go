@@ -12,7 +12,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
-	"tutti/campaign/discover"
+	"tutti/campaign/pairs"
 	"tutti/internal/config"
 )
 
@@ -58,8 +58,8 @@ The program is that of tutti native build; a campaign with another benchmark nam
 }
 
 // discoverFlags adds the flags that say how pairs are measured.
-func discoverFlags(flags *pflag.FlagSet) *discover.Options {
-	opt := &discover.Options{}
+func discoverFlags(flags *pflag.FlagSet) *pairs.Options {
+	opt := &pairs.Options{}
 	flags.IntVar(&opt.Jobs, "jobs", 1, "jobs to measure in, each on nodes of its own where the scheduler has them")
 	flags.IntVar(&opt.Nodes, "nodes", 0, "nodes of a job; those of the largest layout of the grid when not given")
 	flags.StringVar(&opt.Program, "program", "", "`PATH` of the program that tutti native build made; the campaign's when not given")
@@ -90,12 +90,12 @@ type asked struct {
 
 // forecastDiscovery prints what a discovery would submit, or asks where that is expected
 // to cost more than the campaign allows unasked.
-func (a *app) forecastDiscovery(ctx context.Context, file string, opt discover.Options, how asked) error {
+func (a *app) forecastDiscovery(ctx context.Context, file string, opt pairs.Options, how asked) error {
 	c, err := a.loadMeasuring(file)
 	if err != nil {
 		return err
 	}
-	jobs, err := discover.Forecast(ctx, c, opt)
+	jobs, err := pairs.Forecast(ctx, c, opt)
 	if err != nil {
 		return err
 	}
@@ -110,13 +110,13 @@ func (a *app) forecastDiscovery(ctx context.Context, file string, opt discover.O
 
 // confirmPairs asks before jobs that are expected to take more node-hours than a campaign
 // allows unasked.
-func (a *app) confirmPairs(jobs []discover.Planned, unasked float64, instead string) error {
+func (a *app) confirmPairs(jobs []pairs.Planned, unasked float64, instead string) error {
 	most, expected := costOf(jobs)
 	return a.agree(fmt.Sprintf("pairs will take about %s node-hours, %s at most", hours(expected), hours(most)), expected, unasked, instead)
 }
 
 // costOf returns the node-hours of jobs, at most and as a rule.
-func costOf(jobs []discover.Planned) (most, expected float64) {
+func costOf(jobs []pairs.Planned) (most, expected float64) {
 	for _, j := range jobs {
 		most += j.NodeHours
 		expected += j.Expected
@@ -124,7 +124,7 @@ func costOf(jobs []discover.Planned) (most, expected float64) {
 	return most, expected
 }
 
-func (a *app) tellForecast(jobs []discover.Planned, output string) error {
+func (a *app) tellForecast(jobs []pairs.Planned, output string) error {
 	if output == "json" {
 		return a.printJSON(jobs)
 	}
@@ -139,12 +139,12 @@ func (a *app) tellForecast(jobs []discover.Planned, output string) error {
 }
 
 // discover measures, writes and tells.
-func (a *app) discover(ctx context.Context, file string, opt discover.Options, output string) (err error) {
+func (a *app) discover(ctx context.Context, file string, opt pairs.Options, output string) (err error) {
 	c, err := a.loadMeasuring(file)
 	if err != nil {
 		return err
 	}
-	d, err := discover.Open(c, opt)
+	d, err := pairs.Open(c, opt)
 	if err != nil {
 		return withOutputCode(err)
 	}
@@ -166,7 +166,7 @@ func (a *app) discover(ctx context.Context, file string, opt discover.Options, o
 		return a.printJSON(s)
 	}
 	a.tellTopology(s)
-	fmt.Fprintf(a.stdout, "%s and the pairs are in %s\n", discover.TreeFile, nearPath(filepath.Clean(d.Dir)))
+	fmt.Fprintf(a.stdout, "%s and the pairs are in %s\n", pairs.TreeFile, nearPath(filepath.Clean(d.Dir)))
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (a *app) tellUnmeasured(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.stderr, "tutti: stopped; what was measured is kept. The same command goes on.")
 		return errCancelled
-	case errors.Is(err, discover.ErrNothing):
+	case errors.Is(err, pairs.ErrNothing):
 		return withCode(codeNotReady, err)
 	case errors.Is(err, benchrunner.ErrRejected):
 		return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign/discover"
+	"tutti/campaign/pairs"
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/csource/test"
@@ -61,7 +61,7 @@ func TestSlurmTopology(t *testing.T) {
 	if !strings.Contains(out, "2 switches of 4 nodes") {
 		t.Fatalf("discover:\n%s", out)
 	}
-	measured := filepath.Join("out", "topology", discover.TreeFile)
+	measured := filepath.Join("out", "topology", pairs.TreeFile)
 	_, out = mustEnd(t, dir, done, "topology", "compare", filepath.Join(filepath.Dir(c.Conf), "topology.conf"), measured)
 	if !strings.HasPrefix(out, "6 of 8 nodes as declared\n") || !strings.Contains(out, "n4") || !strings.Contains(out, "n5") {
 		t.Errorf("compare:\n%s", out)

@@ -83,8 +83,8 @@ func (h *hierarchy) regular() []Labels {
 		reach  float64
 	}
 	var cuts []cut
-	for k := 2; k <= h.n/2; k++ {
-		if h.n%k != 0 {
+	for k := 2; k <= h.N/2; k++ {
+		if h.N%k != 0 {
 			continue
 		}
 		labels := h.Cut(k)
@@ -92,9 +92,9 @@ func (h *hierarchy) regular() []Labels {
 		if slices.Min(size) != slices.Max(size) {
 			continue
 		}
-		before, next := h.merges[h.n-k-1].height, h.merges[h.n-k].height
+		before, next := h.Merges[h.N-k-1].Height, h.Merges[h.N-k].Height
 		reach := next / max(before, 1e-12)
-		if reach >= 1+40/float64(h.n*h.n) {
+		if reach >= 1+40/float64(h.N*h.N) {
 			cuts = append(cuts, cut{labels: labels, reach: reach})
 		}
 	}

@@ -4,19 +4,20 @@ import (
 	"runtime"
 	"testing"
 
+	"tutti/internal/lab/clustering"
 	"tutti/topology/cluster"
 )
 
 // large is 4096 nodes: 16 pods of 8 leaves of 32.
-var large = machine{shape: []int{16, 8, 32}, seconds: []float64{2.18, 2.78, 3.3}}
+var large = clustering.Machine{Shape: []int{16, 8, 32}, Seconds: []float64{2.18, 2.78, 3.3}}
 
 // BenchmarkDiscover4096 finds the levels of 4096 nodes, and says how much memory the
 // program took from the system by then.
 func BenchmarkDiscover4096(b *testing.B) {
-	first, second, truth := large.draw(b, usual(0.05), 1)
+	first, second, truth := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
 		if r := discover(b, first, second); !exact(b, r.Levels, truth) {
-			b.Errorf("levels of %v groups, want those of %v", groups(r.Levels), large.shape)
+			b.Errorf("levels of %v groups, want those of %v", groups(r.Levels), large.Shape)
 		}
 	}
 	var m runtime.MemStats
@@ -26,9 +27,9 @@ func BenchmarkDiscover4096(b *testing.B) {
 
 // BenchmarkWard4096 joins 4096 members by their profiles.
 func BenchmarkWard4096(b *testing.B) {
-	first, _, _ := large.draw(b, usual(0.05), 1)
+	first, _, _ := draw(b, large, clustering.DefaultNoise(0.05), 1)
 	for b.Loop() {
-		if _, err := cluster.Agglomerate(first, cluster.Ward); err != nil {
+		if _, err := clustering.Agglomerate(first, cluster.Ward); err != nil {
 			b.Fatal(err)
 		}
 	}

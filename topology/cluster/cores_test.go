@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/internal/lab/clustering"
 	"tutti/topology/cluster"
 )
 
@@ -69,7 +70,7 @@ func cores(t *testing.T, name string) cluster.Matrix {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, err := cluster.Read(f, name)
+	m, err := clustering.Read(f, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := cluster.Agglomerate(rows, cluster.Ward)
+		tree, err := clustering.Agglomerate(rows, cluster.Ward)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,20 +21,20 @@ type span struct{ from, to int }
 // repetitions confirm them, small groups among many show in the distances themselves
 // before they show in how their members see all others.
 func byDistance(t table) hierarchy {
-	return newHierarchy(t, agglomerate(t.n, slices.Clone(t.x), Average))
+	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
 }
 
 // byProfile joins members that see all others alike: what differs between single
 // distances and is no noise counts less.
 func byProfile(t table) hierarchy {
-	return newHierarchy(t, agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
+	return newHierarchy(t, Agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
 }
 
 func newHierarchy(t table, d Dendrogram) hierarchy {
 	h := hierarchy{Dendrogram: d}
-	h.spans = make([]span, t.n+len(h.merges))
-	h.lay(t.n + len(h.merges) - 1)
-	for m := range h.merges {
+	h.spans = make([]span, t.n+len(h.Merges))
+	h.lay(t.n + len(h.Merges) - 1)
+	for m := range h.Merges {
 		s := h.between(m, t)
 		h.height = append(h.height, s.mean())
 	}
@@ -44,12 +44,12 @@ func newHierarchy(t table, d Dendrogram) hierarchy {
 // lay puts the members of a group at the end of the order.
 func (h *hierarchy) lay(group int) {
 	from := len(h.order)
-	if group < h.n {
+	if group < h.N {
 		h.order = append(h.order, group)
 	} else {
-		m := h.merges[group-h.n]
-		h.lay(m.a)
-		h.lay(m.b)
+		m := h.Merges[group-h.N]
+		h.lay(m.A)
+		h.lay(m.B)
 	}
 	h.spans[group] = span{from: from, to: len(h.order)}
 }
@@ -77,7 +77,7 @@ func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(),
 
 // between returns the distances between the two groups of a merge.
 func (h *hierarchy) between(m int, t table) sample {
-	a, b := h.spans[h.merges[m].a], h.spans[h.merges[m].b]
+	a, b := h.spans[h.Merges[m].A], h.spans[h.Merges[m].B]
 	var s sample
 	for _, i := range h.order[a.from:a.to] {
 		row := t.row(i)
@@ -91,30 +91,30 @@ func (h *hierarchy) between(m int, t table) sample {
 // cut returns the groups whose halves are nearer than the threshold, each as large as
 // can be.
 func (h *hierarchy) cut(threshold float64) Labels {
-	raw := make([]int, h.n)
-	for stack := []int{h.n + len(h.merges) - 1}; len(stack) > 0; {
+	raw := make([]int, h.N)
+	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
 		g := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if g >= h.n && h.height[g-h.n] > threshold {
-			stack = append(stack, h.merges[g-h.n].a, h.merges[g-h.n].b)
+		if g >= h.N && h.height[g-h.N] > threshold {
+			stack = append(stack, h.Merges[g-h.N].A, h.Merges[g-h.N].B)
 			continue
 		}
 		for _, i := range h.order[h.spans[g].from:h.spans[g].to] {
 			raw[i] = g
 		}
 	}
-	return numbered(raw)
+	return NewLabels(raw)
 }
 
 // ascending returns the merges by height, one never before those that it joins.
 func (h *hierarchy) ascending() []int {
 	height := slices.Clone(h.height)
 	out := make([]int, len(height))
-	for t, m := range h.merges {
+	for t, m := range h.Merges {
 		out[t] = t
-		for _, g := range []int{m.a, m.b} {
-			if g >= h.n {
-				height[t] = max(height[t], height[g-h.n])
+		for _, g := range []int{m.A, m.B} {
+			if g >= h.N {
+				height[t] = max(height[t], height[g-h.N])
 			}
 		}
 	}

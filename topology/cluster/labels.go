@@ -1,6 +1,6 @@
 package cluster
 
-// Labels says which group each member is in, groups numbered from 0 in the order of
+// Labels says which group each member is in, groups NewLabels from 0 in the order of
 // their first members. Noise is in no group.
 type Labels []int
 
@@ -27,8 +27,8 @@ func (l Labels) sizes() []int {
 	return out
 }
 
-// numbered returns the labels with the groups numbered as Labels says.
-func numbered(raw []int) Labels {
+// NewLabels returns the labels with the groups NewLabels as Labels says.
+func NewLabels(raw []int) Labels {
 	out := make(Labels, len(raw))
 	names := map[int]int{}
 	for i, g := range raw {

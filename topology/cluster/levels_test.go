@@ -5,30 +5,31 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tutti/internal/lab/clustering"
 	"tutti/topology/cluster"
 )
 
 // machines of one to three levels, and two without any.
-var machines = []machine{
-	{shape: []int{4, 8}, seconds: []float64{2.18, 2.78}},
-	{shape: []int{8, 16}, seconds: []float64{2.18, 2.78}},
-	{shape: []int{16, 16}, seconds: []float64{2.18, 2.78}},
-	{shape: []int{4, 4, 4}, seconds: []float64{2.18, 2.78, 3.3}},
-	{shape: []int{4, 8, 2, 4}, seconds: []float64{0.8, 1.46, 2.18, 2.78}},
-	{shape: []int{2, 16}, seconds: []float64{0.8, 1.46}},
-	{shape: []int{32}, seconds: []float64{2.18}},
-	{shape: []int{128}, seconds: []float64{2.18}},
+var machines = []clustering.Machine{
+	{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}},
+	{Shape: []int{8, 16}, Seconds: []float64{2.18, 2.78}},
+	{Shape: []int{16, 16}, Seconds: []float64{2.18, 2.78}},
+	{Shape: []int{4, 4, 4}, Seconds: []float64{2.18, 2.78, 3.3}},
+	{Shape: []int{4, 8, 2, 4}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}},
+	{Shape: []int{2, 16}, Seconds: []float64{0.8, 1.46}},
+	{Shape: []int{32}, Seconds: []float64{2.18}},
+	{Shape: []int{128}, Seconds: []float64{2.18}},
 }
 
 // smallGroups are machines of groups of four to eight, some of many of them.
-var smallGroups = []machine{
-	{shape: []int{3, 5, 4}, seconds: []float64{2.18, 2.78, 3.3}},
-	{shape: []int{6, 3, 6}, seconds: []float64{2.0, 2.5, 3.2}},
-	{shape: []int{8, 4, 4}, seconds: []float64{2.18, 2.78, 3.3}},
-	{shape: []int{5, 7}, seconds: []float64{1.5, 1.9}},
-	{shape: []int{4, 8, 8}, seconds: []float64{1.0, 1.3, 1.8}},
-	{shape: []int{6, 6}, seconds: []float64{2.18, 2.78}},
-	{shape: []int{20, 6}, seconds: []float64{2.18, 2.78}},
+var smallGroups = []clustering.Machine{
+	{Shape: []int{3, 5, 4}, Seconds: []float64{2.18, 2.78, 3.3}},
+	{Shape: []int{6, 3, 6}, Seconds: []float64{2.0, 2.5, 3.2}},
+	{Shape: []int{8, 4, 4}, Seconds: []float64{2.18, 2.78, 3.3}},
+	{Shape: []int{5, 7}, Seconds: []float64{1.5, 1.9}},
+	{Shape: []int{4, 8, 8}, Seconds: []float64{1.0, 1.3, 1.8}},
+	{Shape: []int{6, 6}, Seconds: []float64{2.18, 2.78}},
+	{Shape: []int{20, 6}, Seconds: []float64{2.18, 2.78}},
 }
 
 func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
@@ -43,19 +44,19 @@ func discover(t testing.TB, a, b cluster.Matrix) cluster.Result {
 // All levels, their number and that of their groups, without being told.
 func TestDiscover(t *testing.T) {
 	for _, tc := range []struct {
-		machines []machine
+		machines []clustering.Machine
 		noise    float64
 		want     int // of the trees; flat machines must always be
 	}{{machines, 0.05, 36}, {machines, 0.1, 35}, {smallGroups, 0.05, 42}, {smallGroups, 0.1, 38}} {
 		right, all := 0, 0
 		for _, m := range tc.machines {
 			for seed := range uint64(6) {
-				a, b, truth := m.draw(t, usual(tc.noise), seed)
+				a, b, truth := draw(t, m, clustering.DefaultNoise(tc.noise), seed)
 				r := discover(t, a, b)
 				ok := exact(t, r.Levels, truth)
 				if len(truth) == 0 {
 					if !ok {
-						t.Errorf("%v at noise %g, seed %d: levels of %v groups, want none", m.shape, tc.noise, seed, groups(r.Levels))
+						t.Errorf("%v at noise %g, seed %d: levels of %v groups, want none", m.Shape, tc.noise, seed, groups(r.Levels))
 					}
 					continue
 				}
@@ -63,7 +64,7 @@ func TestDiscover(t *testing.T) {
 				if ok {
 					right++
 				} else {
-					t.Logf("%v at noise %g, seed %d: levels of %v groups", m.shape, tc.noise, seed, groups(r.Levels))
+					t.Logf("%v at noise %g, seed %d: levels of %v groups", m.Shape, tc.noise, seed, groups(r.Levels))
 				}
 			}
 		}
@@ -78,10 +79,10 @@ func TestDiscover(t *testing.T) {
 func TestFlat(t *testing.T) {
 	wrong, all := 0, 0
 	for _, members := range []int{3, 4, 6, 8, 12, 16, 24, 64, 200} {
-		flat := machine{shape: []int{members}, seconds: []float64{2.18}}
+		flat := clustering.Machine{Shape: []int{members}, Seconds: []float64{2.18}}
 		for _, noise := range []float64{0.02, 0.05, 0.1, 0.2} {
 			for seed := range uint64(20) {
-				a, b, _ := flat.draw(t, usual(noise), seed)
+				a, b, _ := draw(t, flat, clustering.DefaultNoise(noise), seed)
 				r := discover(t, a, b)
 				all++
 				if len(r.Levels) > 0 {
@@ -111,7 +112,7 @@ func TestUneven(t *testing.T) {
 			for i, place := range rng.Perm(len(inOrder)) {
 				truth[i] = inOrder[place]
 			}
-			a, b := usual(0.02).measure(t, len(truth), ideal([]cluster.Labels{truth}, []float64{2.18, 2.78}), rng)
+			a, b := measure(t, clustering.DefaultNoise(0.02), len(truth), clustering.Nested([]cluster.Labels{truth}, []float64{2.18, 2.78}), rng)
 			if r := discover(t, a, b); !exact(t, r.Levels, []cluster.Labels{truth}) {
 				t.Errorf("groups of %v, seed %d: levels of %v groups", sizes, seed, groups(r.Levels))
 			}
@@ -121,13 +122,13 @@ func TestUneven(t *testing.T) {
 
 // A slow node is named, says how slow it is and does not hide the levels.
 func TestFar(t *testing.T) {
-	m := machine{shape: []int{4, 8}, seconds: []float64{2.18, 2.78}}
+	m := clustering.Machine{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}}
 	for seed := range uint64(10) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		truth := m.truth(rng.Perm(m.members()))
-		slow := rng.IntN(m.members())
-		near := ideal(truth, m.seconds)
-		a, b := usual(0.03).measure(t, m.members(), func(i, j int) float64 {
+		truth := m.Truth(rng.Perm(m.Members()))
+		slow := rng.IntN(m.Members())
+		near := clustering.Nested(truth, m.Seconds)
+		a, b := measure(t, clustering.DefaultNoise(0.03), m.Members(), func(i, j int) float64 {
 			if i == slow || j == slow {
 				return 1.6 * near(i, j)
 			}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -18,42 +17,27 @@ const (
 	Ward                    // by how much joining them raises the squared distances within groups
 )
 
-// String returns the name.
-func (l Linkage) String() string {
-	return [...]string{"single", "complete", "average", "ward"}[l]
-}
-
 // Dendrogram is the order in which groups of n members were joined, the nearest first.
 type Dendrogram struct {
-	n      int
-	merges []merge
+	N      int // members
+	Merges []Merge
 }
 
-// merge joins two groups: members are 0 to n-1, the group that merge t makes is n+t.
-type merge struct {
-	a, b   int
-	height float64
+// Merge joins groups A and B at distance Height. Members are groups 0 to N-1, and merge t
+// makes group N+t.
+type Merge struct {
+	A, B   int
+	Height float64
 }
 
-// Agglomerate joins the two nearest groups until one is left. O(n²) time and memory.
-//
-// It returns an error matching ErrMatrix when a pair is missing.
+// Agglomerate joins the two nearest of n groups until one is left, starting with one
+// group for each member. d holds the distances between members, n·n, and is overwritten.
+// O(n²) time and memory.
 //
 // Source: the chain of nearest neighbours, Murtagh, The Computer Journal 26 (1983), with
 // the distances of Lance and Williams, The Computer Journal 9 (1967); the shortest tree,
 // Prim, Bell System Technical Journal 36 (1957), for Single. Ties fall as in scipy.
-func Agglomerate(m Matrix, by Linkage) (Dendrogram, error) {
-	if err := m.complete(); err != nil {
-		return Dendrogram{}, err
-	}
-	if by < Single || by > Ward {
-		return Dendrogram{}, fmt.Errorf("linkage %d: want %v to %v", int(by), Single, Ward)
-	}
-	return agglomerate(m.n, slices.Clone(m.d), by), nil
-}
-
-// agglomerate uses d, n·n, as its scratch.
-func agglomerate(n int, d []float64, by Linkage) Dendrogram {
+func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 	if by == Single {
 		return named(n, shortest(n, d))
 	}
@@ -85,8 +69,8 @@ func agglomerate(n int, d []float64, by Linkage) Dendrogram {
 // shortest returns the shortest tree, grown from member 0. The members that distances up
 // to some height join come in one after another, so an edge may stand between a member
 // and the one before it.
-func shortest(n int, d []float64) []merge {
-	edges := make([]merge, 0, n-1)
+func shortest(n int, d []float64) []Merge {
+	edges := make([]Merge, 0, n-1)
 	in := make([]bool, n)
 	near := make([]float64, n)
 	for i := range near {
@@ -105,7 +89,7 @@ func shortest(n int, d []float64) []merge {
 				next = i
 			}
 		}
-		edges = append(edges, merge{a: last, b: next, height: near[next]})
+		edges = append(edges, Merge{A: last, B: next, Height: near[next]})
 		last = next
 	}
 	return edges
@@ -117,7 +101,7 @@ type chain struct {
 	d      []float64
 	size   []int
 	active []int
-	merges []merge
+	merges []Merge
 }
 
 // nearest returns the active group nearest to g, and the preferred one among equals.
@@ -139,7 +123,7 @@ func (c *chain) nearest(g, preferred int) int {
 func (c *chain) join(a, b int, by Linkage) {
 	n := c.n
 	height := c.d[a*n+b]
-	c.merges = append(c.merges, merge{a: a, b: b, height: height})
+	c.merges = append(c.merges, Merge{A: a, B: b, Height: height})
 	at, _ := slices.BinarySearch(c.active, b)
 	c.active = slices.Delete(c.active, at, at+1)
 	for _, o := range c.active {
@@ -167,19 +151,19 @@ func (c *chain) together(a, b, o int, by Linkage) float64 {
 }
 
 // named sorts merges by height and names groups by the merges that made them.
-func named(n int, merges []merge) Dendrogram {
-	slices.SortStableFunc(merges, func(a, b merge) int { return cmp.Compare(a.height, b.height) })
+func named(n int, merges []Merge) Dendrogram {
+	slices.SortStableFunc(merges, func(a, b Merge) int { return cmp.Compare(a.Height, b.Height) })
 	group := newSets(n)
 	name := make([]int, n)
 	for i := range name {
 		name[i] = i
 	}
 	for t := range merges {
-		a, b := group.find(merges[t].a), group.find(merges[t].b)
-		merges[t].a, merges[t].b = name[a], name[b]
+		a, b := group.find(merges[t].A), group.find(merges[t].B)
+		merges[t].A, merges[t].B = name[a], name[b]
 		name[group.join(a, b)] = n + t
 	}
-	return Dendrogram{n: n, merges: merges}
+	return Dendrogram{N: n, Merges: merges}
 }
 
 // sets is a partition that groups are joined in.
@@ -207,31 +191,22 @@ func (s sets) join(a, b int) int {
 	return a
 }
 
-// Heights returns the distance at each merge, ascending.
-func (d Dendrogram) Heights() []float64 {
-	out := make([]float64, len(d.merges))
-	for t, m := range d.merges {
-		out[t] = m.height
-	}
-	return out
-}
-
 // Cut returns the division into k groups, 1 ≤ k ≤ n.
 func (d Dendrogram) Cut(k int) Labels {
-	group := newSets(d.n)
-	first := make([]int, d.n, 2*d.n)
+	group := newSets(d.N)
+	first := make([]int, d.N, 2*d.N)
 	for i := range first {
 		first[i] = i
 	}
-	for t, m := range d.merges {
-		if t < d.n-k {
-			group.join(group.find(first[m.a]), group.find(first[m.b]))
+	for t, m := range d.Merges {
+		if t < d.N-k {
+			group.join(group.find(first[m.A]), group.find(first[m.B]))
 		}
-		first = append(first, first[m.a])
+		first = append(first, first[m.A])
 	}
-	raw := make([]int, d.n)
+	raw := make([]int, d.N)
 	for i := range raw {
 		raw[i] = group.find(i)
 	}
-	return numbered(raw)
+	return NewLabels(raw)
 }

@@ -1,13 +1,10 @@
 package cluster
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // ErrMatrix is matched by errors about distances that nothing can be made of.
@@ -80,61 +77,20 @@ func either(a, b float64) float64 {
 	}
 }
 
-// Read reads a matrix from comma-separated values, a row a line; an empty cell and NaN
-// stand for a pair that was not measured. file stands in errors.
-func Read(r io.Reader, file string) (Matrix, error) {
-	c := csv.NewReader(r)
-	c.FieldsPerRecord = -1
-	c.TrimLeadingSpace = true
-	var rows [][]float64
-	for {
-		cells, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return Matrix{}, fmt.Errorf("%s: %w", file, err)
-		}
-		row := make([]float64, len(cells))
-		for i, cell := range cells {
-			if row[i], err = number(cell); err != nil {
-				line, _ := c.FieldPos(i)
-				return Matrix{}, fmt.Errorf("%s:%d: column %d: %w", file, line, i+1, err)
-			}
-		}
-		rows = append(rows, row)
-	}
-	m, err := New(rows)
-	if err != nil {
-		return Matrix{}, fmt.Errorf("%s: %w", file, err)
-	}
-	return m, nil
-}
-
-func number(cell string) (float64, error) {
-	if cell == "" {
-		return math.NaN(), nil
-	}
-	x, err := strconv.ParseFloat(cell, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q: want a number or nothing", cell)
-	}
-	return x, nil
-}
-
 // Len returns the number of members.
 func (m Matrix) Len() int { return m.n }
 
 // At returns the distance between two members.
 func (m Matrix) At(i, j int) float64 { return m.d[i*m.n+j] }
 
-func (m Matrix) row(i int) []float64 { return m.d[i*m.n : (i+1)*m.n] }
+// Row returns the distances of member i to all members. It must not be changed.
+func (m Matrix) Row(i int) []float64 { return m.d[i*m.n : (i+1)*m.n] }
 
 // Holes returns the pairs that were never measured, in order.
 func (m Matrix) Holes() [][2]int {
 	var out [][2]int
 	for i := range m.n {
-		for j, x := range m.row(i)[:i] {
+		for j, x := range m.Row(i)[:i] {
 			if math.IsNaN(x) {
 				out = append(out, [2]int{j, i})
 			}
@@ -143,8 +99,8 @@ func (m Matrix) Holes() [][2]int {
 	return out
 }
 
-// complete returns an error matching ErrMatrix when a pair is missing.
-func (m Matrix) complete() error {
+// CheckComplete returns an error matching ErrMatrix when a pair is missing.
+func (m Matrix) CheckComplete() error {
 	if m.n < 2 {
 		return fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, m.n)
 	}
@@ -189,7 +145,7 @@ func (m Matrix) Fill() (Matrix, error) {
 // detour returns the longer part of the best way over a third member.
 func (m Matrix) detour(i, j int) float64 {
 	best := math.Inf(1)
-	a, b := m.row(i), m.row(j)
+	a, b := m.Row(i), m.Row(j)
 	for k := range a {
 		if k != i && k != j {
 			if x := max(a[k], b[k]); x < best { // false for NaN
@@ -198,4 +154,13 @@ func (m Matrix) detour(i, j int) float64 {
 		}
 	}
 	return best
+}
+
+// upper returns what lies above the diagonal of an n·n matrix.
+func upper(n int, d []float64) []float64 {
+	out := make([]float64, 0, n*(n-1)/2)
+	for i := range n {
+		out = append(out, d[i*n+i+1:(i+1)*n]...)
+	}
+	return out
 }

@@ -11,71 +11,6 @@ import (
 	"tutti/topology/cluster"
 )
 
-func TestRead(t *testing.T) {
-	for _, tc := range []struct {
-		name, text string
-		want       [3]float64 // members 0 and 1, 0 and 2, 1 and 2
-	}{
-		{"square", "0,1,2\n1,0,3\n2,3,0\n", [3]float64{1, 2, 3}},
-		{"both ways differ", "0,1,2\n3,0,3\n2,3,0\n", [3]float64{2, 2, 3}},
-		{"up to the diagonal", "0\n1,0\n2,3,0\n", [3]float64{1, 2, 3}},
-		{"one way", "0,1,\n,0,3\n2,,0\n", [3]float64{1, 2, 3}},
-		{"holes", "0,NaN,2\n,0,3\n2,3,0\n", [3]float64{math.NaN(), 2, 3}},
-	} {
-		m, err := cluster.Read(strings.NewReader(tc.text), "m.csv")
-		if err != nil {
-			t.Errorf("%s: %v", tc.name, err)
-			continue
-		}
-		for k, p := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
-			for _, got := range []float64{m.At(p[0], p[1]), m.At(p[1], p[0])} {
-				if got != tc.want[k] && !(math.IsNaN(got) && math.IsNaN(tc.want[k])) {
-					t.Errorf("%s: members %v: %g, want %g", tc.name, p, got, tc.want[k])
-				}
-			}
-		}
-	}
-}
-
-func TestReadRefuses(t *testing.T) {
-	for _, tc := range []struct{ name, text, want string }{
-		{"nothing", "", "m.csv: not a matrix of distances: 0 members: want 2 or more"},
-		{"one rank", "0\n", "m.csv: not a matrix of distances: 1 members: want 2 or more"},
-		{"a word", "0,1\nfar,0\n", `m.csv:2: column 1: "far": want a number or nothing`},
-		{"a broken quote", "0,\"1\n1,0\n", "m.csv: record on line 1"},
-		{"a row too short", "0,1,2\n1,0\n2\n", "row 2 has 1 columns: want 3, or 2 up to the diagonal"},
-		{"zero", "0,0\n0,0\n", "members 0 and 1: 0: want a time above 0"},
-		{"below zero", "0,-1\n1,0\n", "members 0 and 1: -1: want a time above 0"},
-		{"endless", "0,Inf\n1,0\n", "members 0 and 1: +Inf: want a time above 0"},
-		{"a diagonal", "5,1\n1,0\n", "member 0 to itself: 5: want 0"},
-	} {
-		if _, err := cluster.Read(strings.NewReader(tc.text), "m.csv"); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
-		}
-	}
-}
-
-func FuzzRead(f *testing.F) {
-	f.Add("0,1,2\n1,0,3\n2,3,0\n")
-	f.Add("0\n1,0\n2,NaN,0\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := cluster.Read(strings.NewReader(text), "m.csv")
-		if err != nil || m.Len() > 64 {
-			return
-		}
-		for i := range m.Len() {
-			for j := range m.Len() {
-				if x := m.At(i, j); x < 0 || math.IsInf(x, 0) || i == j && x != 0 || i != j && x == 0 {
-					t.Errorf("%q: members %d and %d: %g", text, i, j, x)
-				}
-			}
-		}
-		if _, err := cluster.DiscoverSingle(m); err != nil && !errors.Is(err, cluster.ErrMatrix) {
-			t.Errorf("%q: %v", text, err)
-		}
-	})
-}
-
 // Two leaves of three nodes; one pair of them was never measured.
 func holed() [][]float64 {
 	return [][]float64{{}, {1}, {1, math.NaN()}, {2, 2, 2}, {2, math.NaN(), 2, 1}, {2, 2, 2, 1, 1}}
@@ -98,8 +33,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// What cannot be filled is an error, and methods ask for every pair.
-func TestHoles(t *testing.T) {
+// TestFillRefuses checks that a matrix in which a member lacks most pairs is not filled.
+func TestFillRefuses(t *testing.T) {
 	lost := holed()
 	for j := range lost[5] {
 		lost[5][j] = math.NaN()
@@ -119,99 +54,24 @@ func TestHoles(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tc.rows, err, tc.want)
 		}
 	}
-	for name, divide := range dividers(matrix(t, holed())) {
-		if err := divide(); !errors.Is(err, cluster.ErrMatrix) || !strings.Contains(err.Error(), "members 1 and 2, and 2 pairs in all, were never measured") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
-// dividers are all methods that want every pair.
-func dividers(m cluster.Matrix) map[string]func() error {
-	return map[string]func() error{
-		"profile":     func() error { _, err := cluster.Profile(m); return err },
-		"k-medoids":   func() error { _, err := cluster.KMedoids(m, 2); return err },
-		"agglomerate": func() error { _, err := cluster.Agglomerate(m, cluster.Average); return err },
-		"spectral":    func() error { _, _, err := cluster.Spectral(m, 2); return err },
-		"components":  func() error { _, err := cluster.Components(m, 1); return err },
-		"DBSCAN":      func() error { _, err := cluster.DBSCAN(m, 1, 2); return err },
-		"HDBSCAN":     func() error { _, err := cluster.HDBSCAN(m, 2, cluster.Mass); return err },
-		"SSSTree":     func() error { _, err := cluster.SSSTree(m, 0.5); return err },
-		"range":       func() error { _, _, err := m.Range(); return err },
-	}
-}
-
-// The zero matrix, which New never returns, is no matrix for anyone.
-func TestZeroMatrix(t *testing.T) {
-	for name, divide := range dividers(cluster.Matrix{}) {
-		if err := divide(); !errors.Is(err, cluster.ErrMatrix) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+// TestDiscoverRefuses checks that the zero Matrix and halves of different members are refused.
+func TestDiscoverRefuses(t *testing.T) {
 	if _, err := cluster.DiscoverSingle(cluster.Matrix{}); !errors.Is(err, cluster.ErrMatrix) {
-		t.Errorf("discover: %v", err)
+		t.Errorf("zero matrix: %v", err)
 	}
-}
-
-// Parameters out of range are errors, not divisions.
-func TestParameters(t *testing.T) {
 	m := matrix(t, [][]float64{{}, {1}, {2, 2}})
-	for name, divide := range map[string]func() error{
-		"no medoid":            func() error { _, err := cluster.KMedoids(m, 0); return err },
-		"4 medoids of 3":       func() error { _, err := cluster.KMedoids(m, 4); return err },
-		"another linkage":      func() error { _, err := cluster.Agglomerate(m, cluster.Ward+1); return err },
-		"no function":          func() error { _, _, err := cluster.Spectral(m, 0); return err },
-		"no point":             func() error { _, err := cluster.DBSCAN(m, 1, 0); return err },
-		"groups of one":        func() error { _, err := cluster.HDBSCAN(m, 1, cluster.Mass); return err },
-		"groups of 4 of 3":     func() error { _, err := cluster.HDBSCAN(m, 4, cluster.Mass); return err },
-		"alpha 0":              func() error { _, err := cluster.SSSTree(m, 0); return err },
-		"alpha NaN":            func() error { _, err := cluster.SSSTree(m, math.NaN()); return err },
-		"accuracy of nothing":  func() error { _, err := cluster.Accuracy(nil, nil); return err },
-		"accuracy of one less": func() error { _, err := cluster.Accuracy(cluster.Labels{0}, cluster.Labels{0, 1}); return err },
-		"halves that differ":   func() error { _, err := cluster.Discover(m, matrix(t, [][]float64{{}, {1}})); return err },
-	} {
-		if err := divide(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+	if _, err := cluster.Discover(m, matrix(t, [][]float64{{}, {1}})); !errors.Is(err, cluster.ErrMatrix) {
+		t.Errorf("halves that differ: %v", err)
 	}
 }
 
-func TestAccuracy(t *testing.T) {
-	truth := cluster.Labels{0, 0, 0, 1, 1, 1}
-	for _, tc := range []struct {
-		labels cluster.Labels
-		want   float64
-	}{
-		{cluster.Labels{0, 0, 0, 1, 1, 1}, 1},
-		{cluster.Labels{1, 1, 1, 0, 0, 0}, 1},
-		{cluster.Labels{0, 0, 1, 1, 1, 1}, 5.0 / 6},
-		{cluster.Labels{0, 0, 0, 0, 0, 0}, 0.5},
-		{cluster.Labels{0, 1, 2, 3, 4, 5}, 2.0 / 6},
-		{cluster.Labels{0, 0, cluster.Noise, 1, 1, 1}, 5.0 / 6},
-		{cluster.Labels{-1, -1, -1, -1, -1, -1}, 0},
-	} {
-		if got := accuracy(t, tc.labels, truth); math.Abs(got-tc.want) > 1e-12 {
-			t.Errorf("%v: %g, want %g", tc.labels, got, tc.want)
-		}
+func matrix(t testing.TB, rows [][]float64) cluster.Matrix {
+	t.Helper()
+	m, err := cluster.New(rows)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestSearch(t *testing.T) {
-	var tried []float64
-	x, score, err := cluster.Search(0, 4, 4, func(x float64) (float64, error) {
-		tried = append(tried, x)
-		return -math.Abs(x - 2.4), nil
-	})
-	if d := cmp.Diff([]float64{1, 2, 3, 4}, tried); d != "" || x != 2 || math.Abs(score+0.4) > 1e-12 || err != nil {
-		t.Errorf("%g at %g, %v, tried (-want +got):\n%s", score, x, err, d)
-	}
-	fails := func(float64) (float64, error) { return 0, cluster.ErrMatrix }
-	if _, _, err := cluster.Search(0, 4, 4, fails); !errors.Is(err, cluster.ErrMatrix) || !strings.Contains(err.Error(), "parameter 1: ") {
-		t.Errorf("a try that fails: %v", err)
-	}
-	for _, points := range []int{0, 4} {
-		if _, _, err := cluster.Search(4, float64(points), points, fails); err == nil || errors.Is(err, cluster.ErrMatrix) {
-			t.Errorf("%d points from 4 downwards: %v", points, err)
-		}
-	}
+	return m
 }

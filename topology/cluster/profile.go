@@ -57,7 +57,7 @@ const Clip = 0.97
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023),
 // equations 3.5 and 3.6, with logarithms.
 func Profile(m Matrix) (Matrix, error) {
-	if err := m.complete(); err != nil {
+	if err := m.CheckComplete(); err != nil {
 		return Matrix{}, err
 	}
 	return Matrix{n: m.n, d: profile(logs(m, m.least()), everyone(m.n))}, nil

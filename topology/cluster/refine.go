@@ -19,7 +19,7 @@ func (h *hierarchy) divide(t table, steps []step) []Labels {
 		for member, item := range fine {
 			next[member] = moved[item]
 		}
-		fine = numbered(next)
+		fine = NewLabels(next)
 		out = append(out, fine)
 	}
 	return out
@@ -122,13 +122,13 @@ func (e *evidence) nats(labels Labels) float64 {
 // settle moves, joins and swaps until nothing is gained.
 func (e *evidence) settle(start []int) Labels {
 	const mostRounds = 20
-	labels := numbered(start)
+	labels := NewLabels(start)
 	for range mostRounds {
 		p := newParts(e, labels)
 		moved := p.move()
 		joined := p.join()
 		swapped := p.swap()
-		if labels = numbered(p.labels); !moved && !joined && !swapped {
+		if labels = NewLabels(p.labels); !moved && !joined && !swapped {
 			break
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tutti/internal/lab/clustering"
 	"tutti/topology/cluster"
 )
 
@@ -90,7 +91,7 @@ func TestNoTree(t *testing.T) {
 			for seed := range uint64(5) {
 				rng := rand.New(rand.NewPCG(seed, 7))
 				order := rng.Perm(tc.members)
-				a, b := usual(noise).measure(t, tc.members, func(i, j int) float64 {
+				a, b := measure(t, clustering.DefaultNoise(noise), tc.members, func(i, j int) float64 {
 					return 1 + 0.5*float64(tc.hops(order[i], order[j]))
 				}, rng)
 				want := []int{}
@@ -108,14 +109,14 @@ func TestNoTree(t *testing.T) {
 // 512 ranks placed at random on 4 leaf switches of 8 nodes of 2 sockets, 10 % noise: all
 // three levels, with the numbers of groups and without.
 func TestRanks512(t *testing.T) {
-	m := machine{shape: []int{4, 8, 2, 8}, seconds: []float64{0.8, 1.46, 2.18, 2.78}}
+	m := clustering.Machine{Shape: []int{4, 8, 2, 8}, Seconds: []float64{0.8, 1.46, 2.18, 2.78}}
 	for seed := range uint64(3) {
-		a, b, truth := m.draw(t, usual(0.1), seed)
+		a, b, truth := draw(t, m, clustering.DefaultNoise(0.1), seed)
 		rows, err := cluster.Profile(mean(t, a, b))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := cluster.Agglomerate(rows, cluster.Ward)
+		tree, err := clustering.Agglomerate(rows, cluster.Ward)
 		if err != nil {
 			t.Fatal(err)
 		}

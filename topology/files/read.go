@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"tutti/topology"
-	"tutti/topology/hwloc"
-	"tutti/topology/slurm"
+	"tutti/topology/discover"
 )
 
 // ReadOptions are of some formats only.
@@ -20,10 +19,10 @@ type ReadOptions struct {
 // readers by the ending of a file's name.
 var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topology.Tree, error){
 	".json": plain(topology.Read),
-	".conf": plain(slurm.ReadConf),
+	".conf": plain(ReadSlurmConf),
 	".yaml": readYAML,
 	".yml":  readYAML,
-	".txt":  plain(slurm.ReadShow),
+	".txt":  plain(ReadSlurmShow),
 	".xml":  plain(readNode),
 	".csv":  plain(readPairs),
 }
@@ -55,16 +54,16 @@ func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 // readNode returns the tree of one node, named after the file when its host is not known.
 func readNode(r io.Reader, name string) (topology.Tree, error) {
 	base := filepath.Base(name)
-	node, err := hwloc.Read(r, name, strings.TrimSuffix(base, filepath.Ext(base)))
+	node, err := ReadHwloc(r, name, strings.TrimSuffix(base, filepath.Ext(base)))
 	return topology.Tree{Root: node}, err
 }
 
 func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
-	all, err := slurm.ReadYAML(r, name)
+	all, err := ReadSlurmYAML(r, name)
 	if err != nil {
 		return topology.Tree{}, err
 	}
-	at := slices.IndexFunc(all, func(t slurm.Topology) bool {
+	at := slices.IndexFunc(all, func(t SlurmTopology) bool {
 		return t.Name == opt.Topology || opt.Topology == "" && (t.Default || len(all) == 1)
 	})
 	if at < 0 {
@@ -74,8 +73,22 @@ func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) 
 		}
 		return topology.Tree{}, fmt.Errorf("%s: topology %q: want one of %s", name, opt.Topology, strings.Join(names, ", "))
 	}
-	if all[at].Plugin == slurm.FlatPlugin {
+	if all[at].Plugin == FlatPlugin {
 		return topology.Tree{}, fmt.Errorf("%s: topology %s is flat: it names no nodes", name, all[at].Name)
 	}
 	return all[at].Tree, nil
+}
+
+// readPairs finds the tree of the nodes that pairs were measured of. Members in errors
+// are nodes, counted from 0 in the order of the file.
+func readPairs(r io.Reader, name string) (topology.Tree, error) {
+	pairs, err := discover.ReadPairs(r, name)
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	found, nodes, err := discover.Levels(pairs)
+	if err != nil {
+		return topology.Tree{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return found.Tree(nodes)
 }

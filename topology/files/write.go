@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"tutti/topology"
-	"tutti/topology/mpich"
-	"tutti/topology/slurm"
 )
 
 // Format is what Write writes.
@@ -46,13 +44,13 @@ func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err 
 	case JSON:
 		return nil, t.Write(w)
 	case Tree:
-		return nil, slurm.WriteConf(w, t)
+		return nil, WriteSlurmConf(w, t)
 	case Blocks:
-		return slurm.WriteBlocks(w, t)
+		return WriteSlurmBlocks(w, t)
 	case YAML:
-		return slurm.WriteYAML(w, []slurm.Topology{{Name: "default", Default: true, Plugin: slurm.TreePlugin, Tree: *t}})
+		return WriteSlurmYAML(w, []SlurmTopology{{Name: "default", Default: true, Plugin: TreePlugin, Tree: *t}})
 	case MPICH:
-		return nil, mpich.Write(w, t, opt.Nodes)
+		return nil, WriteMPICH(w, t, opt.Nodes)
 	case Runtime:
 		return nil, writeRuntime(w, t)
 	case Switches:

@@ -1,0 +1,214 @@
+package pairs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"tutti/benchrunner"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/journal"
+	"tutti/topology/discover"
+)
+
+// Options say how a machine is measured. Zero values mean the defaults.
+type Options struct {
+	Folder  string // of Dir below the campaign's; default topology
+	Jobs    int    // each of as many nodes as the largest layout of the grid has; default 1
+	Nodes   int    // of each job, where it is not that of the grid
+	Program string // path of tutti's benchmark program; default the one of the campaign's first library
+
+	Bytes     int     // of the large message; default 1 MiB
+	Precision float64 // relative spread of a time that is enough; default 0.05
+	Seconds   float64 // that a stage may take; default 60
+	Passes    int     // most times that each pair is measured; default 64
+
+	Version string   // of this program, for the journal
+	Environ []string // of this process
+}
+
+func (o Options) withDefaults() Options {
+	o.Folder = cmp.Or(o.Folder, "topology")
+	o.Jobs = cmp.Or(o.Jobs, 1)
+	o.Bytes = cmp.Or(o.Bytes, 1<<20)
+	o.Precision = cmp.Or(o.Precision, 0.05)
+	o.Seconds = cmp.Or(o.Seconds, 60)
+	o.Passes = cmp.Or(o.Passes, 64)
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Jobs < 1 || o.Nodes < 0:
+		return fmt.Errorf("%d jobs of %d nodes: want 1 or more", o.Jobs, o.Nodes)
+	case o.Bytes < 1 || o.Bytes > 1<<30:
+		return fmt.Errorf("%d bytes: want 1 to 1 GiB", o.Bytes)
+	case !(o.Precision > 0) || !(o.Seconds > 0) || !(o.Seconds < 1e6) || o.Passes < 1:
+		return fmt.Errorf("precision %g, %g seconds, %d passes: want numbers above 0", o.Precision, o.Seconds, o.Passes)
+	}
+	return nil
+}
+
+// plan is what all starts have in common.
+func (o Options) plan() discover.Plan {
+	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Precision: o.Precision, Seconds: o.Seconds}
+}
+
+// Discovery is a machine that is being measured.
+type Discovery struct {
+	Dir string // where everything lies
+
+	campaign *assembly.Campaign
+	opt      Options
+	lib      config.Library
+	layout   coll.Layout
+	journal  *journal.Journal
+	past     *past
+}
+
+// Open begins to measure a campaign's machine, or goes on where an earlier process ended.
+// The campaign must not be used for anything else afterwards. Errors match
+// assembly.ErrInput, journal.ErrLocked or are of the folder.
+func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
+	d, err := prepare(c, opt)
+	if err != nil {
+		return nil, err
+	}
+	journal, contents, err := d.openJournal()
+	if err != nil {
+		return nil, err
+	}
+	d.journal, d.past = journal, &past{state: contents.State()}
+	if err := c.Connect(contents.Header.ID, d.opt.Environ); err != nil {
+		return nil, errors.Join(err, journal.Close())
+	}
+	return d, nil
+}
+
+// prepare points the campaign to the folder of the discovery.
+func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
+	opt = opt.withDefaults()
+	if err := opt.validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", assembly.ErrInput, err)
+	}
+	if !c.Config.Runner.Live() {
+		return nil, fmt.Errorf("%w: runner.kind %s has no machine that could be measured", assembly.ErrInput, c.Config.Runner.Kind)
+	}
+	lib := c.Config.Libraries[0]
+	if opt.Program == "" && c.Config.Benchmark.Program != "native" {
+		return nil, fmt.Errorf("%w: benchmark.program %s measures no pairs: name the program that tutti native build made", assembly.ErrInput, c.Config.Benchmark.Program)
+	}
+	path, err := filepath.Abs(cmp.Or(opt.Program, lib.Benchmark))
+	if err != nil {
+		return nil, err
+	}
+	opt.Program = path
+	c.Config.Output = filepath.Join(c.Config.Output, opt.Folder)
+	c.Config.Runner.Parallel = config.Never
+	layout := coll.Layout{Nodes: cmp.Or(opt.Nodes, slices.Max(c.Config.Grid.Nodes)), PPN: slices.Max(c.Config.Grid.PPN)}
+	return &Discovery{Dir: c.Config.Output, campaign: c, opt: opt, lib: lib, layout: layout}, nil
+}
+
+// openJournal returns the journal of the folder, a new one where there is none.
+func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
+	spec, err := json.Marshal(d.campaign.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := journal.Header{ID: journal.NewID(), Campaign: d.campaign.Config.Name, Version: d.opt.Version, Spec: spec}
+	jnl, err := journal.Create(d.Dir, h)
+	if errors.Is(err, journal.ErrExists) {
+		return journal.Open(d.Dir)
+	}
+	return jnl, &journal.Contents{Header: h}, err
+}
+
+// Close gives the folder back.
+func (d *Discovery) Close() error { return d.journal.Close() }
+
+// Measure measures pairs in as many jobs as are wanted, and then an example of each class
+// of pairs that they show. What earlier processes measured is not measured again, and
+// their jobs are taken up.
+//
+// It returns ctx.Err(), the errors of a runner, or an error matching ErrNothing when no
+// start measured anything.
+func (d *Discovery) Measure(ctx context.Context) error {
+	plan := d.opt.plan()
+	plan.Inside, plan.Rounds = true, discover.All
+	if err := d.run(ctx, pairs, plan, d.opt.Jobs); err != nil {
+		return err
+	}
+	found, err := d.Found()
+	if err != nil {
+		return err
+	}
+	plan = d.opt.plan()
+	plan.Classes = discover.Classes(&found.Tree, found.pairs())
+	if len(plan.Classes) == 0 {
+		return nil
+	}
+	return d.run(ctx, examples, plan, 1)
+}
+
+// Planned is a job that would be submitted.
+type Planned struct {
+	Name      string  `json:"name"`
+	Nodes     int     `json:"nodes"`
+	PPN       int     `json:"ppn"`
+	Limit     float64 `json:"limit_seconds"`
+	NodeHours float64 `json:"node_hours"`          // at most
+	Expected  float64 `json:"expected_node_hours"` // as a rule
+	Command   string  `json:"command"`
+	Script    string  `json:"script"`
+}
+
+// Forecast returns the jobs that Measure of a campaign would submit first. Nothing is
+// written. The error is that of Open, or says why a job cannot be.
+func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned, error) {
+	d, err := prepare(c, opt)
+	if err != nil {
+		return nil, err
+	}
+	plan := d.opt.plan()
+	plan.Inside, plan.Rounds = true, discover.All
+	return d.forecast(ctx, pairs, plan)
+}
+
+// forecast returns the jobs of as many starts as are wanted.
+func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
+	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
+		return nil, err
+	}
+	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
+	if err != nil {
+		return nil, err
+	}
+	out := []Planned{}
+	for round := range d.opt.Jobs {
+		jobs, err := machine.Plan(ctx, d.batch(&journal.Round{Number: round + 1, Batch: []coll.Candidate{candidate(what, d.layout)}}))
+		if err != nil {
+			return nil, err
+		}
+		for _, j := range jobs {
+			out = append(out, Planned{
+				Name: j.Job.Name, Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
+				NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600, Command: j.Command, Script: j.Script,
+			})
+		}
+	}
+	return out, nil
+}
+
+// batch is one start as a runner sees it.
+func (d *Discovery) batch(r *journal.Round) benchrunner.Batch {
+	return benchrunner.Batch{
+		Label: d.lib.Name + "-" + r.Batch[0].Algorithm.Name, Round: r.Number, Jobs: r.Jobs(),
+		Requests: []benchrunner.Request{{Candidate: r.Batch[0], Attempt: 1}},
+	}
+}

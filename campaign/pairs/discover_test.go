@@ -1,0 +1,145 @@
+package pairs_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/pairs"
+	"tutti/internal/config"
+)
+
+// prints is a program that prints what a start of so many ranks says before it ends or
+// dies; the launcher runs it once.
+const prints = `#!/bin/sh
+echo x >> LEDGER
+echo '{"event":"hello","nodes":[{"host":"n1"}],"library":"fake"}'
+SAYS
+`
+
+const (
+	ranks  = `for pass in 0 1 2 3; do for b in 1 2 3; do for a in 0 1 2; do [ $a -lt $b ] && echo '{"event":"pair","stage":"inside","pass":'$pass',"a":"n1","rank_a":'$a',"core_a":'$a',"b":"n1","rank_b":'$b',"core_b":'$b',"small":1e-6,"small_median":1e-6,"large":1e-5,"large_median":1e-5}'; done; done; done`
+	ends   = `echo '{"event":"end"}'`
+	dies   = `echo broken >&2; exit 9`
+	wrong  = `echo '{"event":"error","why":"the world is 4 ranks on 1 nodes (4), the plan wants 2 nodes of 2"}'; exit 3`
+	starts = `[ "$1" = --version ] && exit; shift 5; exec "$@"`
+)
+
+// machine writes a campaign on this machine whose program says something.
+func machine(t *testing.T, says string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"prog":   strings.NewReplacer("LEDGER", filepath.Join(dir, "ledger"), "SAYS", says).Replace(prints),
+		"launch": "#!/bin/sh\n" + starts + "\n",
+		"c.yaml": `name: fake
+output: "out [1]" # no pattern
+libraries: [{name: mpich, version: "4.0.2", benchmark: prog, launcher: hydra, launcher_path: ` + dir + `/launch}]
+collectives: [bcast]
+grid: {nodes: [1], ppn: [4], sizes: [8, 1KiB]}
+runner: {kind: local, ppn: 4}
+benchmark: {program: native}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// discovery opens the campaign's, as a process does.
+func discovery(t *testing.T, dir string) *pairs.Discovery {
+	t.Helper()
+	cfg, err := config.Load(filepath.Join(dir, "c.yaml"), config.Layers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := assembly.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := pairs.Open(c, pairs.Options{Version: "test", Environ: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// begun is how many starts of the program there were.
+func begun(t *testing.T, dir string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "x")
+}
+
+// What was measured is not measured again: the second process starts nothing.
+func TestMeasureOnce(t *testing.T) {
+	dir := machine(t, ranks+"; "+ends)
+	for range 2 {
+		d := discovery(t, dir)
+		if err := d.Measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		found, err := d.Found()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := found.Write(d.Dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := begun(t, dir); n != 2 { // the pairs, and an example of them
+			t.Errorf("%d starts, want 2", n)
+		}
+	}
+	for _, name := range []string{pairs.TreeFile, pairs.LatencyFile, pairs.BandwidthFile, pairs.CoresFile, pairs.ParametersFile} {
+		if _, err := os.Stat(filepath.Join(dir, "out [1]", "topology", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A start that dies leaves what it printed, and the next process tries another one.
+func TestMeasureDies(t *testing.T) {
+	dir := machine(t, ranks+"; "+dies)
+	for i := range 2 {
+		d := discovery(t, dir)
+		if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "broken") {
+			t.Errorf("error %v, want one with the program's words", err)
+		}
+		found, err := d.Found()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gaps := strings.Join(found.Tree.Gaps, "; "); !strings.Contains(gaps, "the start ended before all was measured") {
+			t.Errorf("gaps %s", gaps)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := begun(t, dir); n != i+1 {
+			t.Errorf("%d starts, want %d", n, i+1)
+		}
+	}
+}
+
+// A launcher that puts all ranks on one node is told as that.
+func TestMeasureMisplaced(t *testing.T) {
+	d := discovery(t, machine(t, wrong))
+	if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "the world is 4 ranks on 1 nodes") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := d.Found(); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "the world is 4 ranks") {
+		t.Errorf("found: error %v", err)
+	}
+}

@@ -1,0 +1,125 @@
+package pairs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/topology/discover"
+)
+
+// ErrNothing is matched when no start measured anything.
+var ErrNothing = errors.New("nothing was measured")
+
+// past is what the journal knows, growing. It is safe for concurrent use.
+type past struct {
+	mu    sync.Mutex
+	state *journal.State
+}
+
+// problem is what the journal calls all of a discovery.
+func (d *Discovery) problem() journal.Problem {
+	return journal.Problem{Library: d.lib.Name, Collective: coll.Barrier}
+}
+
+// append writes a record into the journal.
+func (d *Discovery) append(r journal.Record) error {
+	d.past.mu.Lock()
+	defer d.past.mu.Unlock()
+	r.Problem = d.problem()
+	if err := d.journal.Append(r); err != nil {
+		return err
+	}
+	d.past.state.Add(r)
+	return nil
+}
+
+// log writes what a runner tells of one start.
+type log struct {
+	d     *Discovery
+	round int
+}
+
+var _ benchrunner.Log = log{}
+
+// Job implements benchrunner.Log.
+func (l log) Job(j coll.Job) error {
+	return l.d.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j})
+}
+
+// Trial implements benchrunner.Log.
+func (l log) Trial(t coll.Trial) error {
+	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
+}
+
+// program is tutti's benchmark program with what it is to measure.
+func (d *Discovery) program(what string, plan discover.Plan) program {
+	return program{d.opt.Program, map[string]discover.Plan{what: plan}}
+}
+
+// run measures by as many starts as are wanted, those counted that were measured before.
+// Where it returns early, jobs go on: who runs it again takes them up. It is an error
+// matching ErrNothing when not one start was measured.
+func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
+	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
+	if err != nil {
+		return err
+	}
+	open, done, err := d.starts(what, wanted)
+	if err != nil {
+		return err
+	}
+	group, inner := errgroup.WithContext(ctx)
+	for _, r := range open {
+		batch := d.batch(r)
+		group.Go(func() error { return machine.Run(inner, batch, log{d, batch.Round}) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	said := ""
+	for _, r := range open {
+		done += r.Done
+		for _, t := range r.Trials {
+			said = t.Error
+		}
+	}
+	if done == 0 {
+		return fmt.Errorf("%w: %s", ErrNothing, said)
+	}
+	return nil
+}
+
+// starts returns the starts that are still to be measured and the number of those that
+// were. Failed ones are replaced by new ones.
+func (d *Discovery) starts(what string, wanted int) (open []*journal.Round, done int, err error) {
+	number := 0
+	known := d.past.state.Problem(d.problem())
+	for known != nil && number < len(known.Rounds) {
+		r := known.Rounds[number]
+		number++
+		switch {
+		case len(r.Batch) != 1 || r.Batch[0].Algorithm.Name != what:
+		case r.Done > 0:
+			done++
+		case r.Failed == 0:
+			open = append(open, r)
+		}
+	}
+	for len(open)+done < wanted {
+		number++
+		r := journal.Record{Kind: journal.KindBatch, Round: number, Batch: []coll.Candidate{candidate(what, d.layout)}}
+		if err := d.append(r); err != nil {
+			return nil, 0, err
+		}
+		added, _ := d.past.state.Problem(d.problem()).Round(number)
+		open = append(open, added)
+	}
+	return open, done, nil
+}

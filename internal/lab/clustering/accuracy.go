@@ -1,0 +1,136 @@
+package clustering
+
+import (
+	"fmt"
+	"math"
+
+	"tutti/topology/cluster"
+)
+
+// Accuracy is the share of the members that are in the right group, under the
+// one-to-one map of groups to true groups that is best for the share. Noise is wrong.
+// O(k³) for k groups.
+//
+// It returns an error matching ErrMatrix when the two are not equally long or empty.
+//
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023),
+// equations 3.7 to 3.9, which leave the map open; Kuhn, Naval Research Logistics
+// Quarterly 2 (1955) for the map.
+func Accuracy(labels, truth cluster.Labels) (float64, error) {
+	if len(labels) != len(truth) || len(labels) == 0 {
+		return 0, fmt.Errorf("%w: %d labels and %d true ones", cluster.ErrMatrix, len(labels), len(truth))
+	}
+	k := max(labels.Groups(), truth.Groups())
+	shared := make([][]float64, k)
+	for i := range shared {
+		shared[i] = make([]float64, k)
+	}
+	for i, g := range labels {
+		if g != cluster.Noise && truth[i] != cluster.Noise {
+			shared[g][truth[i]]--
+		}
+	}
+	return -assign(shared) / float64(len(labels)), nil
+}
+
+// assign returns the least cost of an assignment of rows to columns, one each.
+func assign(cost [][]float64) float64 {
+	n := len(cost)
+	u, v := make([]float64, n+1), make([]float64, n+1) // potentials of rows and columns, from 1
+	row := make([]int, n+1)                            // the row that a column is assigned to, 0 none
+	for r := 1; r <= n; r++ {
+		row[0] = r
+		augment(cost, u, v, row)
+	}
+	total := 0.0
+	for c := 1; c <= n; c++ {
+		total += cost[row[c]-1][c-1]
+	}
+	return total
+}
+
+// augment finds the cheapest way to give row[0] a column, moving others.
+func augment(cost [][]float64, u, v []float64, row []int) {
+	n := len(cost)
+	least := make([]float64, n+1)
+	way := make([]int, n+1)
+	used := make([]bool, n+1)
+	for c := range least {
+		least[c] = math.Inf(1)
+	}
+	at := 0
+	for row[at] != 0 {
+		used[at] = true
+		r, next, delta := row[at], 0, math.Inf(1)
+		for c := 1; c <= n; c++ {
+			if used[c] {
+				continue
+			}
+			if x := cost[r-1][c-1] - u[r] - v[c]; x < least[c] {
+				least[c], way[c] = x, at
+			}
+			if least[c] < delta {
+				next, delta = c, least[c]
+			}
+		}
+		for c := range used {
+			if used[c] {
+				u[row[c]] += delta
+				v[c] -= delta
+			} else {
+				least[c] -= delta
+			}
+		}
+		at = next
+	}
+	for at != 0 {
+		row[at] = row[way[at]]
+		at = way[at]
+	}
+}
+
+// Points is how many values of a parameter are enough for Search by the experience of
+// its source.
+const Points = 50
+
+// Search tries values of a parameter, in equal steps above low up to high, and returns
+// the one with the highest score, the first among equals. Steps of 1 above 0 try every
+// number of groups.
+//
+// It returns the error of a try, and another when there are no points or high is not
+// above low.
+//
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023),
+// section 3.3 and equation 3.10, where the score is the Accuracy.
+func Search(low, high float64, points int, try func(x float64) (score float64, err error)) (x, score float64, err error) {
+	if points < 1 || !(low < high) {
+		return 0, 0, fmt.Errorf("%d points from %g to %g: want 1 or more, upwards", points, low, high)
+	}
+	score = math.Inf(-1)
+	for i := range points {
+		at := low + (high-low)*float64(i+1)/float64(points)
+		s, err := try(at)
+		if err != nil {
+			return 0, 0, fmt.Errorf("parameter %g: %w", at, err)
+		}
+		if s > score {
+			x, score = at, s
+		}
+	}
+	return x, score, nil
+}
+
+// Range returns the shortest and the longest distance, between which the thresholds of
+// Components and DBSCAN lie. It returns an error matching cluster.ErrMatrix when a pair is missing.
+func Range(m cluster.Matrix) (shortest, longest float64, err error) {
+	if err := m.CheckComplete(); err != nil {
+		return 0, 0, err
+	}
+	shortest = math.Inf(1)
+	for i := range m.Len() {
+		for _, x := range m.Row(i)[:i] {
+			shortest, longest = min(shortest, x), max(longest, x)
+		}
+	}
+	return shortest, longest, nil
+}

@@ -1,0 +1,254 @@
+package clustering
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tutti/topology/cluster"
+	"tutti/topology/discover"
+)
+
+// Method is a clustering method. Accuracy returns the accuracy of its division of m,
+// given the number of true groups or with the parameter that is best for the truth.
+type Method struct {
+	Name     string
+	Accuracy func(m cluster.Matrix, truth cluster.Labels) (float64, error)
+}
+
+// Methods returns the methods that Compare runs.
+func Methods() []Method {
+	return []Method{
+		{"k-medoids", withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
+			d, err := KMedoids(m, k)
+			return d.Labels, err
+		})},
+		{"average", cutOf(cluster.Average, false)},
+		{"complete", cutOf(cluster.Complete, false)},
+		{"single", cutOf(cluster.Single, false)},
+		{"ward on profiles", cutOf(cluster.Ward, true)},
+		{"spectral", withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
+			labels, _, err := Spectral(m, k)
+			return labels, err
+		})},
+		{"components", withThreshold(Components)},
+		{"DBSCAN", withThreshold(func(m cluster.Matrix, x float64) (cluster.Labels, error) { return DBSCAN(m, x, 2) })},
+		{"SSSTree", func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+			return bestAccuracy(0, 5, Points, truth, func(x float64) ([]cluster.Labels, error) { return SSSTree(m, x) })
+		}},
+		{"HDBSCAN", func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+			most := m.Len() / 2
+			return bestAccuracy(1, float64(1+most), min(Points, most), truth, func(x float64) ([]cluster.Labels, error) {
+				mass, err := HDBSCAN(m, int(x), Mass)
+				if err != nil {
+					return nil, err
+				}
+				leaves, err := HDBSCAN(m, int(x), Leaves)
+				return []cluster.Labels{mass, leaves}, err
+			})
+		}},
+	}
+}
+
+// withGroups gives a method the number of true groups.
+func withGroups(divide func(m cluster.Matrix, k int) (cluster.Labels, error)) func(cluster.Matrix, cluster.Labels) (float64, error) {
+	return func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+		labels, err := divide(m, truth.Groups())
+		if err != nil {
+			return 0, err
+		}
+		return Accuracy(labels, truth)
+	}
+}
+
+// cutOf cuts the dendrogram of a matrix, or of its profile, into the number of true groups.
+func cutOf(by cluster.Linkage, profile bool) func(cluster.Matrix, cluster.Labels) (float64, error) {
+	return withGroups(func(m cluster.Matrix, k int) (cluster.Labels, error) {
+		if profile {
+			var err error
+			if m, err = cluster.Profile(m); err != nil {
+				return nil, err
+			}
+		}
+		d, err := Agglomerate(m, by)
+		if err != nil {
+			return nil, err
+		}
+		return d.Cut(k), nil
+	})
+}
+
+// withThreshold searches for the best threshold between the shortest and the longest distance.
+func withThreshold(divide func(m cluster.Matrix, x float64) (cluster.Labels, error)) func(cluster.Matrix, cluster.Labels) (float64, error) {
+	return func(m cluster.Matrix, truth cluster.Labels) (float64, error) {
+		low, high, err := Range(m)
+		if err != nil {
+			return 0, err
+		}
+		return bestAccuracy(low, high, Points, truth, func(x float64) ([]cluster.Labels, error) {
+			labels, err := divide(m, x)
+			return []cluster.Labels{labels}, err
+		})
+	}
+}
+
+// bestAccuracy returns the best accuracy over a parameter and over the divisions that it gives.
+func bestAccuracy(low, high float64, points int, truth cluster.Labels, divide func(x float64) ([]cluster.Labels, error)) (float64, error) {
+	_, score, err := Search(low, high, points, func(x float64) (float64, error) {
+		all, err := divide(x)
+		if err != nil {
+			return 0, err
+		}
+		best := 0.0
+		for _, labels := range all {
+			share, err := Accuracy(labels, truth)
+			if err != nil {
+				return 0, err
+			}
+			best = max(best, share)
+		}
+		return best, nil
+	})
+	return score, err
+}
+
+// Row is one line of a comparison.
+type Row struct {
+	Machine  string  `json:"machine"`
+	Members  int     `json:"members"`
+	Input    string  `json:"input"` // what the matrix holds
+	Method   string  `json:"method"`
+	Accuracy float64 `json:"accuracy"` // at the level where it is lowest
+}
+
+// Compare runs all methods on the machines and returns the lowest accuracy over the
+// levels. With plogp it also runs them on distances and profiles of PLogP parameters.
+func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, seed uint64) ([]Row, error) {
+	var out []Row
+	for _, machine := range machines {
+		a, b, truth, err := machine.Draw(noise, seed)
+		if err != nil {
+			return nil, err
+		}
+		mean, err := Mean(a, b)
+		if err != nil {
+			return nil, err
+		}
+		inputs := []input{{"round trips", mean}}
+		if plogp {
+			more, err := plogpInputs(machine, truth, noise, seed)
+			if err != nil {
+				return nil, err
+			}
+			inputs = append(inputs, more...)
+		}
+		for _, in := range inputs {
+			for _, method := range Methods() {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				worst, err := worstAccuracy(method, in.matrix, truth)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %s: %w", machine.Name, method.Name, err)
+				}
+				out = append(out, Row{machine.Name, machine.Members(), in.name, method.Name, worst})
+			}
+		}
+	}
+	return out, nil
+}
+
+// worstAccuracy returns the accuracy of a method at the level where it is lowest.
+func worstAccuracy(method Method, m cluster.Matrix, truth []cluster.Labels) (float64, error) {
+	worst := 1.0
+	for _, labels := range truth {
+		share, err := method.Accuracy(m, labels)
+		if err != nil {
+			return 0, err
+		}
+		worst = min(worst, share)
+	}
+	return worst, nil
+}
+
+// input is a matrix with what it holds.
+type input struct {
+	name   string
+	matrix cluster.Matrix
+}
+
+// plogpBytes is the message size of the PLogP distances and profiles.
+const plogpBytes = 1024
+
+// plogpInputs measures the PLogP parameters of simulated links between all members.
+func plogpInputs(machine Machine, truth []cluster.Labels, noise Noise, seed uint64) ([]input, error) {
+	rng := rand.New(rand.NewPCG(seed, uint64(machine.Members())+1))
+	roundTrip := Nested(truth, machine.Seconds)
+	pairs := make([][]discover.Parameters, machine.Members())
+	for i := range pairs {
+		for j := range i {
+			l := link{roundTrip: roundTrip(i, j) * 1e-6 * math.Exp(noise.Sigma*rng.NormFloat64())}
+			p, err := l.measure()
+			if err != nil {
+				return nil, err
+			}
+			pairs[i] = append(pairs[i], p)
+		}
+	}
+	distances, err := Distances(pairs, plogpBytes)
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := Profiles(pairs, plogpBytes)
+	if err != nil {
+		return nil, err
+	}
+	var out []input
+	for _, in := range []struct {
+		name string
+		rows [][]float64
+	}{{"PLogP distances", distances}, {"PLogP profiles", profiles}} {
+		m, err := cluster.New(in.rows)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", in.name, err)
+		}
+		out = append(out, input{in.name, m})
+	}
+	return out, nil
+}
+
+// link is a simulated link that follows the PLogP model. A fifth of the round trip of an
+// empty message is its two gaps, and a byte takes 0.1 ns.
+type link struct{ roundTrip float64 }
+
+func (l link) gap(bytes int) float64 { return l.roundTrip/10 + float64(bytes)*1e-10 }
+
+func (l link) read(bytes int) discover.SizeTimes {
+	return discover.SizeTimes{
+		Bytes: bytes, RoundTrip: l.roundTrip + l.gap(bytes) - l.gap(0),
+		Send: l.roundTrip / 20, Receive: l.roundTrip / 20,
+	}
+}
+
+// measure returns the parameters of the link, measured as the source says.
+func (l link) measure() (discover.Parameters, error) {
+	const most, tolerance = 1 << 14, 0.01
+	var s Saturation
+	for n := s.Next(); n > 0; n = s.Next() {
+		s.Add(n, float64(n)*l.gap(0)+l.roundTrip)
+	}
+	if !s.Steady() {
+		return discover.Parameters{}, fmt.Errorf("the gap of a link of %g s does not settle", l.roundTrip)
+	}
+	var readings []discover.SizeTimes
+	for _, m := range Sizes(most) {
+		readings = append(readings, l.read(m))
+	}
+	for extra := Extra(readings, tolerance); len(extra) > 0; extra = Extra(readings, tolerance) {
+		for _, m := range extra {
+			readings = append(readings, l.read(m))
+		}
+	}
+	return discover.FitPLogP(l.roundTrip, s.Gap(), readings)
+}

@@ -1,0 +1,128 @@
+package clustering
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"tutti/topology/cluster"
+)
+
+// Machine is a tree of equal parts, from which matrices are drawn.
+type Machine struct {
+	Name    string
+	Shape   []int     // parts of parts, outermost first: 4 leaves of 8 nodes of 2 sockets of 8 cores
+	Seconds []float64 // round trip of two members by the innermost part they share, innermost first
+	InOrder bool      // members are numbered through the parts, not at random
+}
+
+// ThesisMachines returns the machines of the source, with the levels of their round trips in µs.
+func ThesisMachines() []Machine {
+	return []Machine{
+		{Name: "FRAM, 1 node", Shape: []int{2, 16}, Seconds: []float64{0.80, 1.46}},
+		{Name: "FRAM, 2 nodes", Shape: []int{2, 2, 16}, Seconds: []float64{0.80, 1.46, 2.60}},
+		{Name: "FRAM, 4 nodes", Shape: []int{2, 2, 2, 16}, Seconds: []float64{0.80, 1.46, 2.18, 2.78}},
+		{Name: "BETZY, 4 nodes", Shape: []int{4, 2, 64}, Seconds: []float64{0.6, 0.8, 1.8}},
+	}
+}
+
+// Noise says how measured distances differ from the true ones.
+type Noise struct {
+	Sigma    float64 // standard deviation of the logarithm of a distance, mean of both halves of the repetitions
+	Static   float64 // the same for what all repetitions of a pair share
+	Outliers float64 // share of distances that are 1.5 to 4 times as long
+}
+
+// DefaultNoise returns noise of a given sigma with 2 % static noise and 1 % outliers.
+func DefaultNoise(sigma float64) Noise { return Noise{Sigma: sigma, Static: 0.02, Outliers: 0.01} }
+
+// Members returns the number of members.
+func (m Machine) Members() int {
+	n := 1
+	for _, parts := range m.Shape {
+		n *= parts
+	}
+	return n
+}
+
+// Truth returns the levels, coarsest first, for an order of the members.
+func (m Machine) Truth(order []int) []cluster.Labels {
+	var out []cluster.Labels
+	size := m.Members()
+	for _, parts := range m.Shape[:len(m.Shape)-1] {
+		size /= parts
+		labels := make(cluster.Labels, len(order))
+		for i, place := range order {
+			labels[i] = place / size
+		}
+		out = append(out, labels)
+	}
+	return out
+}
+
+// Draw returns the matrices of both halves of the repetitions, and the true levels, coarsest first.
+func (m Machine) Draw(noise Noise, seed uint64) (a, b cluster.Matrix, truth []cluster.Labels, err error) {
+	rng := rand.New(rand.NewPCG(seed, uint64(m.Members())))
+	order := rng.Perm(m.Members())
+	if m.InOrder {
+		for i := range order {
+			order[i] = i
+		}
+	}
+	truth = m.Truth(order)
+	a, b, err = noise.Measure(len(order), Nested(truth, m.Seconds), rng)
+	return a, b, truth, err
+}
+
+// Nested returns the distance function of nested divisions, coarsest first, with the
+// distance of each level, innermost first.
+func Nested(divisions []cluster.Labels, seconds []float64) func(i, j int) float64 {
+	return func(i, j int) float64 {
+		level := len(seconds) - 1
+		for _, labels := range divisions {
+			if labels[i] == labels[j] {
+				level--
+			}
+		}
+		return seconds[level]
+	}
+}
+
+// Measure draws the matrices of both halves of the repetitions from the true distances of n members.
+func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Rand) (a, b cluster.Matrix, err error) {
+	var halves [2][][]float64
+	for h := range halves {
+		halves[h] = make([][]float64, n)
+		for i := range n {
+			halves[h][i] = make([]float64, i)
+		}
+	}
+	for i := range n {
+		for j := range i {
+			same := distance(i, j) * math.Exp(noise.Static*rng.NormFloat64())
+			for h := range halves {
+				x := same * math.Exp(noise.Sigma*math.Sqrt2*rng.NormFloat64())
+				if rng.Float64() < noise.Outliers {
+					x *= 1.5 + 2.5*rng.Float64()
+				}
+				halves[h][i][j] = x
+			}
+		}
+	}
+	if a, err = cluster.New(halves[0]); err != nil {
+		return a, b, err
+	}
+	b, err = cluster.New(halves[1])
+	return a, b, err
+}
+
+// Mean returns the matrix of the means of two complete matrices.
+func Mean(a, b cluster.Matrix) (cluster.Matrix, error) {
+	rows := make([][]float64, a.Len())
+	for i := range rows {
+		rows[i] = make([]float64, i)
+		for j := range rows[i] {
+			rows[i][j] = (a.At(i, j) + b.At(i, j)) / 2
+		}
+	}
+	return cluster.New(rows)
+}

@@ -1,0 +1,86 @@
+package clustering
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"tutti/topology/cluster"
+)
+
+// Read reads a matrix from comma-separated values, a row a line; an empty cell and NaN
+// stand for a pair that was not measured. file stands in errors.
+func Read(r io.Reader, file string) (cluster.Matrix, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	c.TrimLeadingSpace = true
+	var rows [][]float64
+	for {
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return cluster.Matrix{}, fmt.Errorf("%s: %w", file, err)
+		}
+		row := make([]float64, len(cells))
+		for i, cell := range cells {
+			if row[i], err = number(cell); err != nil {
+				line, _ := c.FieldPos(i)
+				return cluster.Matrix{}, fmt.Errorf("%s:%d: column %d: %w", file, line, i+1, err)
+			}
+		}
+		rows = append(rows, row)
+	}
+	m, err := cluster.New(rows)
+	if err != nil {
+		return cluster.Matrix{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return m, nil
+}
+
+func number(cell string) (float64, error) {
+	if cell == "" {
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a number or nothing", cell)
+	}
+	return x, nil
+}
+
+// values returns a copy of the distances, row after row.
+func values(m cluster.Matrix) []float64 {
+	var out []float64
+	for i := range m.Len() {
+		out = append(out, m.Row(i)...)
+	}
+	return out
+}
+
+// Agglomerate joins the two nearest groups of a matrix until one is left. O(n²) time and memory.
+//
+// It returns an error matching cluster.ErrMatrix when a pair is missing, and another for
+// an unknown linkage.
+func Agglomerate(m cluster.Matrix, by cluster.Linkage) (cluster.Dendrogram, error) {
+	if by < cluster.Single || by > cluster.Ward {
+		return cluster.Dendrogram{}, fmt.Errorf("unknown linkage %d", by)
+	}
+	if err := m.CheckComplete(); err != nil {
+		return cluster.Dendrogram{}, err
+	}
+	return cluster.Agglomerate(m.Len(), values(m), by), nil
+}
+
+// Heights returns the distance at each merge of a dendrogram, ascending.
+func Heights(d cluster.Dendrogram) []float64 {
+	out := make([]float64, len(d.Merges))
+	for t, m := range d.Merges {
+		out[t] = m.Height
+	}
+	return out
+}

@@ -1,0 +1,335 @@
+package clustering_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tutti/internal/lab/clustering"
+	"tutti/topology/cluster"
+)
+
+// unzip opens a file of testdata/reference.
+func unzip(t testing.TB, name string) *gzip.Reader {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "reference", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func reference(t testing.TB, name string) cluster.Matrix {
+	t.Helper()
+	m, err := clustering.Read(unzip(t, name+".csv.gz"), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func decode(t testing.TB, name string, to any) {
+	t.Helper()
+	if err := json.NewDecoder(unzip(t, name)).Decode(to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same reports whether two divisions differ in nothing but the names of groups. A group
+// of other programs named noise is one.
+func same(got cluster.Labels, want []int, noise int) bool {
+	if len(got) != len(want) {
+		return false
+	}
+	there, back := map[int]int{cluster.Noise: noise}, map[int]int{noise: cluster.Noise}
+	for i, g := range got {
+		w, seen := there[g]
+		b, seenBack := back[want[i]]
+		if seen && w != want[i] || seenBack && b != g {
+			return false
+		}
+		there[g], back[want[i]] = want[i], g
+	}
+	return true
+}
+
+// noNoise is a name that no other program gives a group.
+const noNoise = -2
+
+// python is what the other programs made of one matrix.
+type python map[string]json.RawMessage
+
+func (p python) get(t *testing.T, key string, to any) {
+	t.Helper()
+	if err := json.Unmarshal(p[key], to); err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+}
+
+func near(got, want, relative float64) bool {
+	return math.Abs(got-want) <= relative*math.Abs(want)+1e-12
+}
+
+func TestReference(t *testing.T) {
+	var all map[string]python
+	decode(t, "python.json.gz", &all)
+	checked := 0
+	for name, p := range all {
+		m := reference(t, name)
+		for key := range p {
+			method, parameter, _ := cutLast(key)
+			check, known := checks[method]
+			if !known {
+				t.Fatalf("%s: %s: nothing to compare with", name, key)
+			}
+			if err := check(t, m, p, key, parameter); err != nil {
+				t.Errorf("%s: %s: %v", name, key, err)
+			}
+			checked++
+		}
+	}
+	if checked != 155 {
+		t.Errorf("%d results compared, want 155", checked)
+	}
+}
+
+// cutLast cuts a key at its last underscore: hdbscan_eom_4 is hdbscan_eom and 4.
+func cutLast(key string) (method, parameter string, found bool) {
+	i := strings.LastIndex(key, "_")
+	if _, err := strconv.ParseFloat(key[i+1:], 64); err != nil {
+		return key, "", false
+	}
+	return key[:i], key[i+1:], true
+}
+
+type check func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error
+
+var checks = map[string]check{
+	"kmedoids":             checkMedoids,
+	"agglomerative":        checkCut(cluster.Average, false),
+	"rowward":              checkCut(cluster.Ward, true),
+	"average_heights":      checkHeights(cluster.Average, false),
+	"rowward_heights":      checkHeights(cluster.Ward, true),
+	"profile_row0":         checkProfile,
+	"spectral":             checkSpectral,
+	"spectral_eigenvalues": checkEigenvalues,
+	"components":           checkComponents,
+	"dbscan":               checkDBSCAN,
+	"hdbscan_eom":          checkHDBSCAN(clustering.Mass),
+	"hdbscan_leaf":         checkHDBSCAN(clustering.Leaves),
+	"ssstree":              checkSSSTree,
+}
+
+func whole(parameter string) int {
+	k, err := strconv.Atoi(parameter)
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+func checkMedoids(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+	var want struct {
+		Medoids, Labels []int
+		Cost            float64
+	}
+	p.get(t, key, &want)
+	got, err := clustering.KMedoids(m, whole(parameter))
+	if err != nil {
+		return err
+	}
+	if !same(got.Labels, want.Labels, noNoise) || !near(got.Cost, want.Cost, 1e-6) {
+		return fmt.Errorf("medoids %v at cost %g, want %v at %g", got.Members, got.Cost, want.Medoids, want.Cost)
+	}
+	return nil
+}
+
+// tree joins the members of a matrix, or those of its profile.
+func tree(m cluster.Matrix, by cluster.Linkage, rows bool) (cluster.Dendrogram, error) {
+	if rows {
+		var err error
+		if m, err = cluster.Profile(m); err != nil {
+			return cluster.Dendrogram{}, err
+		}
+	}
+	return clustering.Agglomerate(m, by)
+}
+
+func checkCut(by cluster.Linkage, rows bool) check {
+	return func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+		var want []int
+		p.get(t, key, &want)
+		d, err := tree(m, by, rows)
+		if err != nil {
+			return err
+		}
+		if got := d.Cut(whole(parameter)); !same(got, want, noNoise) {
+			return fmt.Errorf("another division: %v", got)
+		}
+		return nil
+	}
+}
+
+func checkHeights(by cluster.Linkage, rows bool) check {
+	return func(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+		var want []float64
+		p.get(t, key, &want)
+		d, err := tree(m, by, rows)
+		if err != nil {
+			return err
+		}
+		return equal(clustering.Heights(d), want, 1e-9)
+	}
+}
+
+func equal(got, want []float64, relative float64) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d numbers, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if !near(got[i], want[i], relative) {
+			return fmt.Errorf("number %d is %g, want %g", i, got[i], want[i])
+		}
+	}
+	return nil
+}
+
+func checkProfile(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+	var want []float64
+	p.get(t, key, &want)
+	profile, err := cluster.Profile(m)
+	if err != nil {
+		return err
+	}
+	got := make([]float64, profile.Len())
+	for i := range got {
+		got[i] = profile.At(0, i)
+	}
+	return equal(got, want, 1e-7) // recorded with 9 decimals
+}
+
+func checkSpectral(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+	var want []int
+	p.get(t, key, &want)
+	got, _, err := clustering.Spectral(m, whole(parameter))
+	if err == nil && !same(got, want, noNoise) {
+		err = fmt.Errorf("another division: %v", got)
+	}
+	return err
+}
+
+func checkEigenvalues(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+	var want []float64
+	p.get(t, key, &want)
+	k := whole(parameter)
+	_, got, err := clustering.Spectral(m, k)
+	if err != nil {
+		return err
+	}
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-9 {
+			return fmt.Errorf("eigenvalue %d is %g, want %g", i, got[i], want[i])
+		}
+	}
+	return nil
+}
+
+func checkComponents(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+	var want struct {
+		Threshold float64
+		Labels    []int
+	}
+	p.get(t, key, &want)
+	got, err := clustering.Components(m, want.Threshold)
+	if err == nil && !same(got, want.Labels, noNoise) {
+		err = fmt.Errorf("another division: %v", got)
+	}
+	return err
+}
+
+func checkDBSCAN(t *testing.T, m cluster.Matrix, p python, key, _ string) error {
+	var want struct {
+		Eps    float64
+		MinPts int
+		Labels []int
+	}
+	p.get(t, key, &want)
+	got, err := clustering.DBSCAN(m, want.Eps, want.MinPts)
+	if err == nil && !same(got, want.Labels, -1) {
+		err = fmt.Errorf("another division: %v", got)
+	}
+	return err
+}
+
+func checkHDBSCAN(by clustering.Selection) check {
+	return func(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+		var want []int
+		p.get(t, key, &want)
+		got, err := clustering.HDBSCAN(m, whole(parameter), by)
+		if err == nil && !same(got, want, -1) {
+			err = fmt.Errorf("another division: %v, want %v", got, want)
+		}
+		return err
+	}
+}
+
+func checkSSSTree(t *testing.T, m cluster.Matrix, p python, key, parameter string) error {
+	var want [][]int
+	p.get(t, key, &want)
+	alpha, err := strconv.ParseFloat(parameter, 64)
+	if err != nil {
+		return err
+	}
+	got, err := clustering.SSSTree(m, alpha)
+	if err != nil {
+		return err
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("%d depths, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if !same(got[i], want[i], noNoise) {
+			return fmt.Errorf("another division at depth %d: %v", i, got[i])
+		}
+	}
+	return nil
+}
+
+// R's dbscan and cluster packages.
+func TestReferenceR(t *testing.T) {
+	var all map[string]map[string]map[string][]int // program, matrix, parameter
+	decode(t, "r.json.gz", &all)
+	checked := 0
+	for name, bySize := range all["hdbscan"] {
+		for size, want := range bySize {
+			got, err := clustering.HDBSCAN(reference(t, name), whole(size), clustering.Mass)
+			if err != nil || !same(got, want, 0) {
+				t.Errorf("hdbscan %s %s: %v, %v, want %v", name, size, got, err, want)
+			}
+			checked++
+		}
+	}
+	for name, byGroups := range all["pam"] {
+		for k, want := range byGroups {
+			got, err := clustering.KMedoids(reference(t, name), whole(k))
+			if err != nil || !same(got.Labels, want, noNoise) {
+				t.Errorf("pam %s %s: %v, %v, want %v", name, k, got, err, want)
+			}
+			checked++
+		}
+	}
+	if checked != 30 {
+		t.Errorf("%d divisions compared, want 30", checked)
+	}
+}

@@ -1,0 +1,178 @@
+package clustering
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"tutti/internal/robust"
+	"tutti/topology/cluster"
+)
+
+// Spectral divides the members into k groups by the k smoothest functions on the graph
+// of their affinities, which it also returns the eigenvalues of, ascending. Affinity
+// falls with distance: exp(-d²/(2s²)) with s half the median distance. O(n³).
+//
+// It returns an error matching ErrMatrix when a pair is missing, and another when k is
+// not in 1 to n.
+//
+// Source: Ng, Jordan and Weiss, NIPS 2001, with the rows of Shi and Malik, IEEE PAMI 22
+// (2000), as scikit-learn does it.
+func Spectral(m cluster.Matrix, k int) (labels cluster.Labels, eigenvalues []float64, err error) {
+	if err := m.CheckComplete(); err != nil {
+		return nil, nil, err
+	}
+	if k < 1 || k > m.Len() {
+		return nil, nil, fmt.Errorf("%d groups of %d members: want 1 to %d", k, m.Len(), m.Len())
+	}
+	laplacian, degree := laplacian(m)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(laplacian, true) {
+		return nil, nil, errors.New("no eigenvalues found")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	points := make([][]float64, m.Len())
+	for i := range points {
+		points[i] = slices.Clone(vectors.RawRowView(i)[:k])
+		for c := range points[i] {
+			points[i][c] /= math.Sqrt(degree[i])
+		}
+	}
+	return cluster.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k], nil
+}
+
+// laplacian returns the normalised Laplacian of the affinities, and their row sums.
+func laplacian(m cluster.Matrix) (l *mat.SymDense, degree []float64) {
+	var distances []float64
+	for i := range m.Len() {
+		distances = append(distances, m.Row(i)[:i]...)
+	}
+	scale := robust.Quantile(distances, 0.5) / 2
+	degree = make([]float64, m.Len())
+	l = mat.NewSymDense(m.Len(), nil)
+	for i := range m.Len() {
+		for j, x := range m.Row(i) {
+			affinity := math.Exp(-x * x / (2 * scale * scale))
+			degree[i] += affinity
+			if i <= j {
+				l.SetSym(i, j, affinity)
+			}
+		}
+	}
+	for i := range m.Len() {
+		for j := i; j < m.Len(); j++ {
+			x := -l.At(i, j) / math.Sqrt(degree[i]*degree[j])
+			if i == j {
+				x++
+			}
+			l.SetSym(i, j, x)
+		}
+	}
+	return l, degree
+}
+
+// kMeans divides points into k groups around their means, the best of ten starts.
+//
+// Source: Arthur and Vassilvitskii, SODA 2007 (k-means++) for the starts.
+func kMeans(points [][]float64, k int) []int {
+	const starts = 10
+	rng := rand.New(rand.NewPCG(1, uint64(k))) // the same division for the same points
+	var best []int
+	least := math.Inf(1)
+	for range starts {
+		if labels, inertia := lloyd(points, spread(points, k, rng)); inertia < least {
+			best, least = labels, inertia
+		}
+	}
+	return best
+}
+
+// spread draws k points, each the likelier the farther it is from those drawn before.
+func spread(points [][]float64, k int, rng *rand.Rand) [][]float64 {
+	centres := [][]float64{points[rng.IntN(len(points))]}
+	weight := make([]float64, len(points))
+	for len(centres) < k {
+		sum := 0.0
+		for i, p := range points {
+			_, weight[i] = closest(p, centres)
+			sum += weight[i]
+		}
+		at, left := 0, rng.Float64()*sum
+		for left > weight[at] && at < len(points)-1 {
+			left -= weight[at]
+			at++
+		}
+		centres = append(centres, points[at])
+	}
+	return centres
+}
+
+// lloyd moves points to the nearest mean and means to their points until nothing moves.
+func lloyd(points, start [][]float64) (labels []int, inertia float64) {
+	const mostRounds = 300
+	centres := start
+	labels = make([]int, len(points))
+	for i := range labels {
+		labels[i] = -1
+	}
+	for range mostRounds {
+		moved := false
+		inertia = 0
+		for i, p := range points {
+			g, square := closest(p, centres)
+			moved = moved || g != labels[i]
+			labels[i] = g
+			inertia += square
+		}
+		if !moved {
+			break
+		}
+		centres = means(points, labels, centres)
+	}
+	return labels, inertia
+}
+
+// closest returns the centre nearest to p and the square of its distance.
+func closest(p []float64, centres [][]float64) (at int, square float64) {
+	square = math.Inf(1)
+	for c, centre := range centres {
+		sum := 0.0
+		for i, x := range p {
+			sum += (x - centre[i]) * (x - centre[i])
+		}
+		if sum < square {
+			at, square = c, sum
+		}
+	}
+	return at, square
+}
+
+// means returns the mean of each group; a group without points stays where it was.
+func means(points [][]float64, labels []int, old [][]float64) [][]float64 {
+	out := make([][]float64, len(old))
+	count := make([]float64, len(old))
+	for g := range out {
+		out[g] = make([]float64, len(old[g]))
+	}
+	for i, p := range points {
+		count[labels[i]]++
+		for c, x := range p {
+			out[labels[i]][c] += x
+		}
+	}
+	for g := range out {
+		if count[g] == 0 {
+			copy(out[g], old[g])
+			continue
+		}
+		for c := range out[g] {
+			out[g][c] /= count[g]
+		}
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package cluster_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"tutti/internal/lab/clustering"
+	"tutti/topology/cluster"
+)
+
+// draw draws the halves of a machine's matrix and its levels.
+func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b cluster.Matrix, truth []cluster.Labels) {
+	t.Helper()
+	a, b, truth, err := m.Draw(noise, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, b, truth
+}
+
+// measure draws the halves of the matrix of n members.
+func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b cluster.Matrix) {
+	t.Helper()
+	a, b, err := noise.Measure(n, distance, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, b
+}
+
+func mean(t testing.TB, a, b cluster.Matrix) cluster.Matrix {
+	t.Helper()
+	m, err := clustering.Mean(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func accuracy(t testing.TB, labels, truth cluster.Labels) float64 {
+	t.Helper()
+	share, err := clustering.Accuracy(labels, truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return share
+}
+
+// exact reports whether the levels found are the true ones and no others.
+func exact(t testing.TB, found []cluster.Level, truth []cluster.Labels) bool {
+	t.Helper()
+	if len(found) != len(truth) {
+		return false
+	}
+	for i, l := range found {
+		if accuracy(t, l.Labels, truth[i]) < 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// groups returns the number of groups of each level.
+func groups(found []cluster.Level) []int {
+	out := []int{}
+	for _, l := range found {
+		out = append(out, l.Labels.Groups())
+	}
+	return out
+}

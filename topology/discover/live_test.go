@@ -1,0 +1,103 @@
+package discover_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/csource"
+	"tutti/internal/lab/clustering"
+	"tutti/internal/testutil"
+	"tutti/topology/discover"
+)
+
+// TestLive runs the program under every MPI library that is here, on one node: in each
+// pass every pair of ranks is measured once.
+func TestLive(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		testutil.Toolchain
+		env []string
+	}{
+		{testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
+		{testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
+			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1"}},
+	} {
+		t.Run(tc.Compiler, func(t *testing.T) {
+			prog := testutil.BuildProgram(t, tc.Toolchain, csource.Bench)
+			run := func(text []byte) (discover.Measurements, error) {
+				plan := filepath.Join(t.TempDir(), "plan")
+				if err := os.WriteFile(plan, text, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return discover.ReadOutput(strings.Split(testutil.RunProgram(t, tc.env, tc.Launcher, "-n", "3", prog, plan), "\n"))
+			}
+			p := discover.Plan{Nodes: 1, PPN: 3, Bytes: 16, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.All}
+			r, err := run(p.Text())
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkLive(t, r)
+			p.PPN = 2
+			if _, err := run(p.Text()); err == nil || !strings.Contains(err.Error(), "the world is 3 ranks on 1 nodes (3), the plan wants 1 nodes of 2") {
+				t.Errorf("another world than planned: %v", err)
+			}
+			if _, err := run([]byte("tutti-pairs-plan 1\nnodes 1\nnodes 1\nend\n")); err == nil || !strings.Contains(err.Error(), `plan:3: "nodes 1": want a statement`) {
+				t.Errorf("a setting twice: %v", err)
+			}
+			p.PPN, p.Inside, p.Bytes, p.Precision, p.Seconds = 3, false, 128, 1e-9, 2
+			p.Classes = []discover.Class{{Name: "node", Pairs: []discover.Measurement{{A: discover.Endpoint{Host: host, Rank: 1}, B: discover.Endpoint{Host: host, Rank: 2}}}}}
+			if r, err = run(p.Text()); err != nil {
+				t.Fatal(err)
+			}
+			checkExample(t, r, p)
+		})
+	}
+}
+
+func checkLive(t *testing.T, r discover.Measurements) {
+	t.Helper()
+	times := map[[3]int]int{}
+	for _, p := range r.Of(discover.Inside) {
+		times[[3]int{p.Pass, p.A.Rank, p.B.Rank}]++
+	}
+	for pass := range 2 {
+		for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+			if n := times[[3]int{pass, pair[0], pair[1]}]; n != 1 {
+				t.Errorf("pass %d: ranks %v were measured %d times, want once", pass, pair, n)
+			}
+		}
+	}
+	if len(r.Pairs) != 6 || !r.Ended || r.Damaged != 0 || len(r.Hosts) != 1 {
+		t.Errorf("%d pairs on %v, damaged %d, ended %t: want 6 on one host", len(r.Pairs), r.Hosts, r.Damaged, r.Ended)
+	}
+}
+
+// checkExample wants empty messages, the powers of two, and then the sizes that clustering.Extra
+// says, in its order: with no tolerance all half-way sizes that are more than 32 bytes from
+// the next. A machine that is busy has no time for them.
+func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
+	t.Helper()
+	var got, want []int
+	var readings []discover.SizeTimes
+	for _, e := range r.Examples {
+		got = append(got, e.Bytes)
+		if e.Bytes > 0 {
+			readings = append(readings, discover.SizeTimes{Bytes: e.Bytes, RoundTrip: e.RoundTrip, Send: e.Send, Receive: e.Receive})
+		}
+	}
+	for next := append([]int{0}, clustering.Sizes(p.Bytes)...); len(next) > 0; next = clustering.Extra(readings[:len(want)-1], p.Precision) {
+		if want = append(want, next...); len(want) >= len(got) {
+			break
+		}
+	}
+	if !slices.Equal(got, want) || !r.Ended {
+		t.Errorf("sizes %v, ended %t; want %v", got, r.Ended, want)
+	}
+	t.Logf("sizes %v", got)
+}

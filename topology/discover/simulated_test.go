@@ -1,0 +1,146 @@
+package discover_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tutti/internal/testutil"
+	"tutti/topology"
+	"tutti/topology/discover"
+)
+
+// TestSimulated measures pairs on a machine that SimGrid simulates: nodes of two sockets,
+// eight to a leaf switch, ranks dealt to cores at random, 10 % noise of each message.
+// Leaves, nodes and sockets must be found, and nothing else. The gate has 64 ranks on 16
+// nodes; RANKS=512 is 32 nodes, dealt in three ways.
+func TestSimulated(t *testing.T) {
+	ranks, socket, seeds := 64, 2, []int{1}
+	if os.Getenv("RANKS") == "512" {
+		ranks, socket, seeds = 512, 8, []int{1, 2, 3}
+	}
+	dir := testutil.BuildSimulated(t, "../..", "pairs")
+	p := discover.Plan{Nodes: ranks / socket / 2, PPN: 2 * socket, Bytes: 1, Passes: 64, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.All}
+	plan := filepath.Join(dir, "plan")
+	if err := os.WriteFile(plan, p.Text(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range seeds {
+		lines := simulate(t, dir, "sockets", strconv.Itoa(ranks), strconv.Itoa(socket), fmt.Sprint("random:", seed), dir+"/pairs", plan)
+		r, err := discover.ReadOutput(lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := r.Tree()
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, seconds := simulated(t, lines)
+		got, want := grouped(&tree), built(places)
+		if !slices.Equal(got, want) {
+			t.Errorf("ranks dealt by %d: found\n%s\nwant\n%s\ngaps %q", seed, strings.Join(got, "\n"), strings.Join(want, "\n"), tree.Gaps)
+		}
+		if seconds > 0.05 {
+			t.Errorf("ranks dealt by %d: measuring took %g simulated seconds, want 0.05 at most", seed, seconds)
+		}
+		t.Logf("%d ranks dealt by %d: %.1f ms of measuring, gaps %q", ranks, seed, seconds*1e3, tree.Gaps)
+	}
+}
+
+// simulate returns the lines of a run of scripts/simulate.sh.
+func simulate(t *testing.T, args ...string) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
+	if os.Getenv("RANKS") != "" {
+		ctx, cancel = context.WithCancel(t.Context())
+	}
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"../../scripts/simulate.sh"}, args...)...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = append(os.Environ(), "NOISE=0.1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.Split(string(out), "\n")
+}
+
+// place is where a rank of a node is: its socket, and the number of its node.
+type place struct {
+	Event  string  `json:"event"`
+	Host   string  `json:"host"`
+	Rank   int     `json:"rank"`
+	Socket int     `json:"socket"`
+	At     float64 `json:"at"` // of the end: seconds
+}
+
+// simulated returns where ranks were, and how many simulated seconds it took to measure them.
+func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
+	t.Helper()
+	for _, line := range lines {
+		var p place
+		if json.Unmarshal([]byte(line), &p) != nil {
+			continue
+		}
+		switch p.Event {
+		case "place":
+			places = append(places, p)
+		case "end":
+			seconds = p.At
+		}
+	}
+	if len(places) == 0 || seconds == 0 {
+		t.Fatalf("%d places, %g seconds: the program did not come to its end", len(places), seconds)
+	}
+	return places, seconds
+}
+
+// built returns the groups of the machine: the nodes of each leaf switch, the ranks of each socket.
+func built(places []place) []string {
+	by := map[string][]string{}
+	for _, p := range places {
+		var node int
+		fmt.Sscanf(p.Host, "n%d", &node)
+		leaf, socket := fmt.Sprint("leaf", node/8), fmt.Sprint(p.Host, "/", p.Socket)
+		if p.Rank == 0 {
+			by[leaf] = append(by[leaf], p.Host)
+		}
+		by[socket] = append(by[socket], fmt.Sprintf("%s:rank%d", p.Host, p.Rank))
+	}
+	return sets(by)
+}
+
+// grouped returns the lowest groups of a tree: the nodes that lie below one switch, the
+// places that lie in one group of a node.
+func grouped(tree *topology.Tree) []string {
+	by := map[string][]string{}
+	host := ""
+	for v, parent := range tree.All() {
+		if v.Kind == topology.Node {
+			host = v.Name
+			by[fmt.Sprintf("%p", parent)] = append(by[fmt.Sprintf("%p", parent)], v.Name)
+		} else if v.Kind != topology.Switch && len(v.Children) == 0 {
+			by[fmt.Sprintf("%p", parent)] = append(by[fmt.Sprintf("%p", parent)], host+":"+v.Name)
+		}
+	}
+	return sets(by)
+}
+
+// sets returns each group as its members in order.
+func sets(by map[string][]string) []string {
+	var out []string
+	for _, members := range by {
+		slices.Sort(members)
+		out = append(out, strings.Join(members, " "))
+	}
+	slices.Sort(out)
+	return out
+}

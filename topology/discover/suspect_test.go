@@ -1,0 +1,302 @@
+package discover_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/topology"
+	"tutti/topology/discover"
+)
+
+// leafTree returns equal leaves below one switch.
+func leafTree(leaves, nodes int) topology.Tree {
+	root := topology.Vertex{Kind: topology.Switch, Name: "top", Confidence: 1}
+	for l := range leaves {
+		leaf := topology.Vertex{Kind: topology.Switch, Name: fmt.Sprintf("leaf%d", l), Confidence: 1}
+		for n := range nodes {
+			leaf.Children = append(leaf.Children, topology.Vertex{Kind: topology.Node, Name: fmt.Sprintf("n%d", l*nodes+n)})
+		}
+		root.Children = append(root.Children, leaf)
+	}
+	return topology.Tree{Root: root}
+}
+
+// trial is what rounds are drawn from. A message takes what the slower of its two nodes
+// makes of it, and passes links that may be slow.
+type trial struct {
+	noise    float64 // standard deviation of the logarithm of a measurement
+	nodes    float64 // the same of what nodes differ by
+	late     float64 // share of measurements that take 1.5 to 4 times as long
+	slow     map[string]float64
+	slowLink map[string]float64 // by the leaf
+}
+
+// times draws the factors of all nodes.
+func (tr trial) times(t *topology.Tree, rng *rand.Rand) map[string]float64 {
+	factor := map[string]float64{}
+	for _, leaf := range t.Switches() {
+		for _, n := range leaf {
+			factor[n] = math.Exp(tr.nodes*rng.NormFloat64()) * max(tr.slow[n], 1)
+		}
+	}
+	return factor
+}
+
+// measure draws one pair.
+func (tr trial) measure(a, b string, usual float64, rng *rand.Rand) discover.PairTime {
+	seconds := usual * math.Exp(tr.noise*rng.NormFloat64())
+	if rng.Float64() < tr.late {
+		seconds *= 1.5 + 2.5*rng.Float64()
+	}
+	return discover.PairTime{A: a, B: b, Seconds: seconds}
+}
+
+// rounds draws rounds of disjoint pairs inside leaves, with other partners in each.
+func (tr trial) rounds(t *topology.Tree, n int, rng *rand.Rand) []discover.PairTime {
+	factor := tr.times(t, rng)
+	var out []discover.PairTime
+	for _, leaf := range t.Switches() {
+		rng.Shuffle(len(leaf), func(i, j int) { leaf[i], leaf[j] = leaf[j], leaf[i] })
+		for round := range n {
+			for _, p := range tournament(len(leaf), round) {
+				a, b := leaf[p[0]], leaf[p[1]]
+				out = append(out, tr.measure(a, b, 80e-6*max(factor[a], factor[b]), rng))
+			}
+		}
+	}
+	return out
+}
+
+// tournament returns who plays whom of an even number of players: the last one stays,
+// the others go round.
+func tournament(players, round int) [][2]int {
+	others := players - 1
+	pairs := [][2]int{{others, round}}
+	for k := 1; k < players/2; k++ {
+		pairs = append(pairs, [2]int{(round + k) % others, (round - k + others) % others})
+	}
+	return pairs
+}
+
+// across draws rounds of disjoint pairs between leaves.
+func (tr trial) across(t *topology.Tree, n int, rng *rand.Rand) []discover.PairTime {
+	factor := tr.times(t, rng)
+	leaves := t.Switches()
+	var out []discover.PairTime
+	for round := range n {
+		for i := 0; i+1 < len(leaves); i += 2 {
+			a, b := (i+round)%len(leaves), (i+1+2*round)%len(leaves)
+			if a == b {
+				continue
+			}
+			link := max(tr.slowLink[fmt.Sprintf("leaf%d", a)], tr.slowLink[fmt.Sprintf("leaf%d", b)], 1)
+			for k := range leaves[a] {
+				x, y := leaves[a][k], leaves[b][(k+round)%len(leaves[b])]
+				out = append(out, tr.measure(x, y, 95e-6*link*max(factor[x], factor[y]), rng))
+			}
+		}
+	}
+	return out
+}
+
+// some draws slow nodes, one of a hundred.
+func some(t *topology.Tree, times float64, rng *rand.Rand) map[string]float64 {
+	slow := map[string]float64{}
+	for _, n := range t.Nodes() {
+		if rng.Float64() < 0.01 {
+			slow[n] = times
+		}
+	}
+	return slow
+}
+
+func find(t *testing.T, tree *topology.Tree, pairs []discover.PairTime) discover.SuspectReport {
+	t.Helper()
+	r, err := discover.FindSuspects(tree, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Slow nodes of 1024 after three rounds, 100 machines each: nodes differ by 1.5 %, and
+// one measurement in a hundred may be late.
+func TestNodes(t *testing.T) {
+	tests := []struct {
+		noise, late, speed float64
+		recall             float64 // at least
+	}{
+		{0.02, 0, 0.5, 1}, {0.05, 0, 0.5, 1}, {0.10, 0, 0.5, 1},
+		{0.02, 0, 0.8, 0.99}, {0.05, 0, 0.8, 0.95},
+		{0.05, 0.01, 0.5, 1}, {0.05, 0.01, 0.8, 0.95},
+		{0.02, 0, 1, 0}, {0.05, 0.01, 1, 0}, {0.10, 0, 1, 0},
+	}
+	const machines, rounds = 100, 3
+	for _, tc := range tests {
+		name := fmt.Sprintf("noise %g, late %g, speed %g", tc.noise, tc.late, tc.speed)
+		var slow, found, wrong int
+		for seed := range uint64(machines) {
+			tree := leafTree(32, 32)
+			rng := rand.New(rand.NewPCG(seed, 1))
+			tr := trial{noise: tc.noise, nodes: 0.015, late: tc.late, slow: some(&tree, 1/tc.speed, rng)}
+			r := find(t, &tree, tr.rounds(&tree, rounds, rng))
+			if tc.speed < 1 {
+				slow += len(tr.slow)
+			}
+			for _, s := range r.Suspects {
+				if tc.speed < 1 && tr.slow[s.Name] > 0 {
+					found++
+				} else {
+					wrong++
+				}
+			}
+		}
+		recall, alarms := float64(found)/float64(max(slow, 1)), float64(wrong)/machines
+		t.Logf("%s: recall %.4f of %d, %.3f false alarms a run", name, recall, slow, alarms)
+		if recall < tc.recall || alarms > 0.1 {
+			t.Errorf("%s: recall %.4f and %.3f false alarms, want %g and 0.1", name, recall, alarms, tc.recall)
+		}
+	}
+}
+
+// A slow link is named, and none of the nodes behind it; a slow node is named, and not
+// the link above it.
+func TestLinks(t *testing.T) {
+	tree := leafTree(16, 16)
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		tr := trial{noise: 0.05, nodes: 0.015, late: 0.01, slow: map[string]float64{"n7": 2, "n100": 2}, slowLink: map[string]float64{"leaf3": 1.5}}
+		pairs := slices.Concat(tr.rounds(&tree, 3, rng), tr.across(&tree, 4, rng))
+		var names []string
+		for _, s := range find(t, &tree, pairs).Suspects {
+			names = append(names, s.Component.String())
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, ", "); got != "link of switch leaf3, node n100, node n7" {
+			t.Errorf("seed %d: %s", seed, got)
+		}
+	}
+}
+
+// Where each pair passes the slow link, which of the nodes behind it are slow, too,
+// cannot be told.
+func TestUnclear(t *testing.T) {
+	tree := leafTree(16, 16)
+	rng := rand.New(rand.NewPCG(1, 3))
+	tr := trial{noise: 0.02, slowLink: map[string]float64{"leaf3": 3}}
+	r := find(t, &tree, tr.across(&tree, 4, rng))
+	if len(r.Suspects) != 1 || r.Suspects[0].Name != "leaf3" || len(r.Unclear) != 16 {
+		t.Fatalf("%v, %d unclear, want the link of leaf3 and its 16 nodes unclear", r.Suspects, len(r.Unclear))
+	}
+	if s := r.Suspects[0]; math.Abs(s.Slowdown-3) > 0.2 || s.Chance > 1e-12 {
+		t.Errorf("%v, want 3 times as long", s)
+	}
+}
+
+// The bound is one: without slow places the least chance of a run is below any limit in
+// no more runs than that.
+func TestChance(t *testing.T) {
+	tree := leafTree(1, 16)
+	below := 0
+	const runs = 2000
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		below += len(find(t, &tree, trial{noise: 0.3}.rounds(&tree, 4, rng)).Suspects)
+	}
+	if share := float64(below) / runs; share > 0.05 {
+		t.Errorf("%g suspects a run of machines without any", share)
+	}
+}
+
+// Pairs that take the same to the last digit have noise, too.
+func TestWithoutNoise(t *testing.T) {
+	tree := leafTree(2, 16)
+	rng := rand.New(rand.NewPCG(1, 5))
+	r := find(t, &tree, trial{slow: map[string]float64{"n3": 1.5}}.rounds(&tree, 3, rng))
+	if len(r.Suspects) != 1 || r.Suspects[0].Name != "n3" || math.Abs(r.Suspects[0].Slowdown-1.5) > 1e-9 {
+		t.Errorf("%v, want n3, 1.5 times", r.Suspects)
+	}
+}
+
+// Of two nodes that only met each other neither is blamed.
+func TestTwins(t *testing.T) {
+	tree := leafTree(1, 16)
+	rng := rand.New(rand.NewPCG(1, 6))
+	pairs := trial{noise: 0.02}.rounds(&tree, 5, rng)
+	pairs = slices.DeleteFunc(pairs, func(p discover.PairTime) bool {
+		return slices.Contains([]string{"n4", "n5"}, p.A) || slices.Contains([]string{"n4", "n5"}, p.B)
+	})
+	for range 3 {
+		pairs = append(pairs, discover.PairTime{A: "n4", B: "n5", Seconds: 160e-6})
+	}
+	if r := find(t, &tree, pairs); len(r.Suspects) != 0 || len(r.Unclear) != 2 {
+		t.Errorf("%v, unclear %v: want n4 and n5 unclear", r.Suspects, r.Unclear)
+	}
+}
+
+func TestTooLittle(t *testing.T) {
+	tree := leafTree(2, 4)
+	r := find(t, &tree, []discover.PairTime{{A: "n0", B: "n1", Seconds: 1}, {A: "n2", B: "n3", Seconds: 9}})
+	if len(r.Suspects) != 0 || r.LeftOut != 2 {
+		t.Errorf("%+v: want two pairs left out", r)
+	}
+	if r := find(t, &tree, nil); len(r.Suspects) != 0 || r.LeftOut != 0 {
+		t.Errorf("%+v of nothing", r)
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	tree := leafTree(2, 4)
+	for _, tc := range []struct {
+		pair discover.PairTime
+		want string
+	}{
+		{discover.PairTime{A: "n0", B: "n99", Seconds: 1}, `pair 1: not a measured pair: no node "n99" in the tree`},
+		{discover.PairTime{A: "leaf0", B: "n1", Seconds: 1}, `no node "leaf0"`},
+		{discover.PairTime{A: "n0", B: "n0", Seconds: 1}, "node n0 with itself"},
+		{discover.PairTime{A: "n0", B: "n1"}, "0 seconds: want a time above 0"},
+		{discover.PairTime{A: "n0", B: "n1", Seconds: math.NaN()}, "NaN seconds"},
+		{discover.PairTime{A: "n0", B: "n1", Seconds: math.Inf(1)}, "+Inf seconds"},
+	} {
+		if _, err := discover.FindSuspects(&tree, []discover.PairTime{tc.pair}); !errors.Is(err, discover.ErrPair) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%v: %v, want %q", tc.pair, err, tc.want)
+		}
+	}
+	tree.Root.Children[1].Name = "leaf0"
+	if _, err := discover.FindSuspects(&tree, nil); !errors.Is(err, topology.ErrTree) {
+		t.Errorf("a switch twice: %v", err)
+	}
+}
+
+func ExampleFindSuspects() {
+	nodes, _ := topology.Hosts("n[1-8]")
+	tree := topology.Tree{Root: topology.Vertex{Kind: topology.Switch}}
+	for _, n := range nodes {
+		tree.Root.Children = append(tree.Root.Children, topology.Vertex{Kind: topology.Node, Name: n})
+	}
+	var pairs []discover.PairTime
+	for round := 1; round < 8; round++ { // all rounds of a tournament
+		for i := range nodes {
+			if j := i ^ round; i < j {
+				seconds := 80e-6 + 1e-7*float64(i*round%5)
+				if nodes[i] == "n4" || nodes[j] == "n4" {
+					seconds *= 2
+				}
+				pairs = append(pairs, discover.PairTime{A: nodes[i], B: nodes[j], Seconds: seconds})
+			}
+		}
+	}
+	found, err := discover.FindSuspects(&tree, pairs)
+	for _, s := range found.Suspects {
+		fmt.Println(s.Component, "takes", math.Round(s.Slowdown), "times as long")
+	}
+	fmt.Println(err)
+	// Output:
+	// node n4 takes 2 times as long
+	// <nil>
+}

@@ -1,0 +1,203 @@
+package discover
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"tutti/internal/robust"
+	"tutti/topology"
+	"tutti/topology/cluster"
+)
+
+// nodes returns what pairs of nodes took, the shortest round trip of empty messages of
+// each pass, in the order of the nodes.
+func (r Measurements) nodes() []PairTime {
+	number := map[string]int{}
+	for i, host := range r.Hosts {
+		number[host] = i
+	}
+	all := r.Of(Between)
+	slices.SortStableFunc(all, func(p, q Measurement) int {
+		return cmp.Or(cmp.Compare(number[p.A.Host], number[q.A.Host]), cmp.Compare(number[p.B.Host], number[q.B.Host]))
+	})
+	var out []PairTime
+	for _, p := range all {
+		out = append(out, PairTime{A: p.A.Host, B: p.B.Host, Seconds: p.Small})
+	}
+	return out
+}
+
+// Tree returns the nodes of a start, the levels of switches between them, and of each
+// node what was found inside. What was not measured, and what shows no level, is among
+// the gaps.
+//
+// It returns an error matching ErrOutput when there is no node.
+func (r Measurements) Tree() (topology.Tree, error) {
+	if len(r.Hosts) == 0 {
+		return topology.Tree{}, fmt.Errorf("%w: no node", ErrOutput)
+	}
+	t, err := r.switches()
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	var gaps []string
+	for _, host := range r.Hosts {
+		node, missing, err := r.node(host)
+		if err != nil {
+			return topology.Tree{}, err
+		}
+		for _, gap := range missing {
+			gaps = append(gaps, fmt.Sprintf("inside %s: %s", host, gap))
+		}
+		if len(node.Children) == 0 {
+			continue
+		}
+		if err := t.Graft(node); err != nil {
+			return topology.Tree{}, err
+		}
+	}
+	t.Gaps = append(t.Gaps, gaps...)
+	return t, nil
+}
+
+// switches returns the tree of the nodes. Where too few of their pairs were measured the
+// nodes lie below one switch that says nothing.
+func (r Measurements) switches() (topology.Tree, error) {
+	if len(r.Hosts) == 1 {
+		return topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: r.Hosts[0]}}, nil
+	}
+	found, members, err := Levels(r.nodes())
+	if err != nil && !errors.Is(err, cluster.ErrMatrix) {
+		return topology.Tree{}, err
+	}
+	gap := ""
+	switch lost := without(r.Hosts, members); {
+	case err != nil:
+		gap = "too few pairs of nodes were measured to tell levels: " + err.Error()
+		found, members = cluster.Result{}, r.Hosts
+	case len(lost) > 0:
+		gap = fmt.Sprintf("never measured: %q", lost)
+	}
+	t, err := found.Tree(members)
+	if gap != "" {
+		t.Gaps = append(t.Gaps, gap)
+	}
+	return t, err
+}
+
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
+}
+
+// node returns a node with the groups that were found among its ranks; without children
+// where nothing was measured in it.
+func (r Measurements) node(host string) (topology.Vertex, []string, error) {
+	node := topology.Vertex{Kind: topology.Node, Name: host}
+	all := r.Of(Inside)
+	slices.SortStableFunc(all, func(p, q Measurement) int {
+		return cmp.Or(cmp.Compare(p.A.Rank, q.A.Rank), cmp.Compare(p.B.Rank, q.B.Rank))
+	})
+	var pairs []PairTime
+	for _, p := range all {
+		if p.A.Host == host {
+			pairs = append(pairs, PairTime{A: p.A.core(), B: p.B.core(), Seconds: p.Small})
+		}
+	}
+	if len(pairs) == 0 {
+		return node, nil, nil
+	}
+	found, members, err := Levels(pairs)
+	if errors.Is(err, cluster.ErrMatrix) {
+		return node, []string{"too few pairs were measured to tell levels"}, nil
+	}
+	if err != nil {
+		return node, nil, err
+	}
+	inside, err := found.Inside(node, members)
+	return inside.Root, inside.Gaps, err
+}
+
+// core is the name of a rank's place in its node.
+func (p Endpoint) core() string {
+	if p.Core < 0 {
+		return fmt.Sprintf("rank%d", p.Rank)
+	}
+	return fmt.Sprintf("core%d", p.Core)
+}
+
+// Levels finds the levels among the members that pairs were measured of. Of the times of
+// a pair every other one goes into each half; without two of any pair there are no
+// halves. The members are in the order of the pairs; errors count them from 0.
+//
+// It returns an error matching ErrPair for a pair that nobody can have measured,
+// and one matching cluster.ErrMatrix when more than half of a member's pairs are missing.
+func Levels(pairs []PairTime) (found cluster.Result, members []string, err error) {
+	m, err := gather(pairs)
+	if err != nil {
+		return cluster.Result{}, nil, err
+	}
+	found, err = m.discover()
+	return found, m.members, err
+}
+
+// pairTimes is all times of each pair.
+type pairTimes struct {
+	members []string
+	times   map[[2]int][]float64 // by the numbers of two members, the greater one first
+	most    int                  // times of one pair
+}
+
+func gather(pairs []PairTime) (pairTimes, error) {
+	m := pairTimes{times: map[[2]int][]float64{}}
+	number := map[string]int{}
+	for i, p := range pairs {
+		if err := p.Check(); err != nil {
+			return pairTimes{}, fmt.Errorf("pair %d: %w", i+1, err)
+		}
+		for _, n := range []string{p.A, p.B} {
+			if _, seen := number[n]; !seen {
+				number[n] = len(m.members)
+				m.members = append(m.members, n)
+			}
+		}
+		a, b := number[p.A], number[p.B]
+		key := [2]int{max(a, b), min(a, b)}
+		m.times[key] = append(m.times[key], p.Seconds)
+		m.most = max(m.most, len(m.times[key]))
+	}
+	return m, nil
+}
+
+func (m pairTimes) discover() (cluster.Result, error) {
+	first, err := m.half(0)
+	if err != nil {
+		return cluster.Result{}, err
+	}
+	if m.most == 1 {
+		return cluster.DiscoverSingle(first)
+	}
+	second, err := m.half(1)
+	if err != nil {
+		return cluster.Result{}, err
+	}
+	return cluster.Discover(first, second)
+}
+
+// half returns the medians of every other time of each pair, from the given one on.
+func (m pairTimes) half(from int) (cluster.Matrix, error) {
+	rows := make([][]float64, len(m.members))
+	for i := range rows {
+		rows[i] = slices.Repeat([]float64{math.NaN()}, i)
+	}
+	for pair, all := range m.times {
+		var own []float64
+		for k := from; k < len(all); k += 2 {
+			own = append(own, all[k])
+		}
+		rows[pair[0]][pair[1]] = robust.Quantile(own, 0.5)
+	}
+	return cluster.New(rows)
+}

@@ -1,0 +1,101 @@
+package discover_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tutti/topology/discover"
+)
+
+// machine draws what a start on leaves of nodes, each of sockets of cores, prints in four
+// passes.
+func machine(leaves, nodes, sockets, cores int) discover.Measurements {
+	rng := rand.New(rand.NewPCG(1, 2))
+	r := discover.Measurements{Ended: true}
+	for n := range leaves * nodes {
+		r.Hosts = append(r.Hosts, fmt.Sprintf("n%d", n+1))
+	}
+	pair := func(stage string, pass int, a, b discover.Endpoint, near bool) {
+		seconds := 4e-6 * math.Exp(0.02*rng.NormFloat64())
+		if near {
+			seconds /= 3
+		}
+		r.Pairs = append(r.Pairs, discover.Measurement{Stage: stage, Pass: pass, A: a, B: b, Small: seconds, SmallMedian: seconds, Large: seconds, LargeMedian: seconds})
+	}
+	for pass := range 4 {
+		for i, a := range r.Hosts {
+			for j := range i {
+				pair(discover.Between, pass, discover.Endpoint{Host: r.Hosts[j]}, discover.Endpoint{Host: a}, i/nodes == j/nodes)
+			}
+			for x := range sockets * cores {
+				for y := range x {
+					pair(discover.Inside, pass, discover.Endpoint{Host: a, Rank: y, Core: y}, discover.Endpoint{Host: a, Rank: x, Core: x}, x/cores == y/cores)
+				}
+			}
+		}
+	}
+	return r
+}
+
+func levels(t *testing.T, r discover.Measurements) string {
+	t.Helper()
+	tree, err := r.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, l := range tree.Levels() {
+		head, _, _ := strings.Cut(l.String(), ",")
+		out = append(out, head)
+	}
+	return strings.Join(append(out, tree.Gaps...), "; ")
+}
+
+// Switches, and groups inside nodes, come from one start.
+func TestTree(t *testing.T) {
+	if got, want := levels(t, machine(2, 4, 2, 4)), "1 switch of 8 nodes; 2 switches of 4 nodes; 8 nodes of 8 places; 16 groups of 4 places"; got != want {
+		t.Errorf("levels %s, want %s", got, want)
+	}
+}
+
+// What was not measured is a gap, and nothing of the rest is lost.
+func TestTreeGaps(t *testing.T) {
+	r := machine(2, 4, 1, 1)
+	r.Pairs = slices.DeleteFunc(r.Pairs, func(p discover.Measurement) bool { return p.A.Host == "n8" || p.B.Host == "n8" })
+	if got, want := levels(t, r), `1 switch of 7 nodes; 2 switches of 3 to 4 nodes; never measured: ["n8"]`; got != want {
+		t.Errorf("one node lost: %s, want %s", got, want)
+	}
+	r = machine(2, 4, 1, 1)
+	r.Pairs = slices.DeleteFunc(r.Pairs, func(p discover.Measurement) bool { return p.A.Host != "n1" })
+	if got := levels(t, r); !strings.Contains(got, "8 nodes") || !strings.Contains(got, "too few pairs of nodes were measured") {
+		t.Errorf("one node's pairs alone: %s", got)
+	}
+	one := machine(1, 1, 2, 4)
+	if got, want := levels(t, one), "1 node of 8 places; 2 groups of 4 places"; got != want {
+		t.Errorf("one node: %s, want %s", got, want)
+	}
+	if _, err := (discover.Measurements{}).Tree(); err == nil {
+		t.Error("a tree of nothing")
+	}
+}
+
+// Pairs belong to the place where their ways meet, the nearest first.
+func TestClasses(t *testing.T) {
+	r := machine(2, 4, 2, 4)
+	tree, err := r.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range discover.Classes(&tree, r.Pairs) {
+		got = append(got, fmt.Sprintf("%s %d", c.Name, len(c.Pairs)))
+	}
+	slices.Sort(got)
+	if want := "group0 96, node 100, switch0 12, switch1 16"; strings.Join(got, ", ") != want {
+		t.Errorf("classes %v, want %s", got, want)
+	}
+}

@@ -1,0 +1,169 @@
+package files
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tutti/topology"
+)
+
+type document struct {
+	XMLName xml.Name `xml:"topology"`
+	Objects []object `xml:"object"`
+}
+
+type object struct {
+	Type    string   `xml:"type,attr"`
+	OSIndex string   `xml:"os_index,attr"`
+	Depth   string   `xml:"depth,attr"` // of a cache of hwloc 1
+	Infos   []info   `xml:"info"`
+	Objects []object `xml:"object"`
+}
+
+type info struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+// meaning of the types of hwloc: the kind of the vertex, or one of these two.
+const (
+	through = topology.Kind("through") // what lies below counts as lying in the parent
+	ignored = topology.Kind("ignored") // no place that runs anything
+)
+
+var meaning = map[string]topology.Kind{
+	"Package": topology.Socket, "Socket": topology.Socket,
+	"Die": topology.Die, "NUMANode": topology.NUMA, "Group": topology.NUMA,
+	"L5Cache": topology.Cache, "L4Cache": topology.Cache, "L3Cache": topology.Cache,
+	"L2Cache": topology.Cache, "L1Cache": topology.Cache, "Cache": topology.Cache,
+	"Core": topology.Core, "PU": topology.Thread,
+	"L3iCache": through, "L2iCache": through, "L1iCache": through, "System": through,
+	"Bridge": ignored, "PCIDev": ignored, "OSDev": ignored, "Misc": ignored, "MemCache": ignored,
+}
+
+// ReadHwloc reads the XML of one node; file stands in errors. The node has the given name, or
+// the host name in the file when that is empty.
+//
+// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices;
+// threads are named pu and the number that the operating system gives them, the others
+// by kind and number. A NUMA node, die or cache that is the only thing in its parent, or
+// that holds a single core, is left out. Another type of object, a machine without
+// hardware threads and one without a name are errors.
+func ReadHwloc(r io.Reader, file, name string) (topology.Vertex, error) {
+	d := xml.NewDecoder(r)
+	var doc document
+	if err := d.Decode(&doc); err != nil {
+		line, _ := d.InputPos()
+		return topology.Vertex{}, fmt.Errorf("%s:%d: %w", file, line, err)
+	}
+	node, err := machine(doc, name)
+	if err != nil {
+		return topology.Vertex{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return node, nil
+}
+
+func machine(doc document, name string) (topology.Vertex, error) {
+	if len(doc.Objects) != 1 || doc.Objects[0].Type != "Machine" {
+		return topology.Vertex{}, errors.New("want one object of type Machine")
+	}
+	top := doc.Objects[0]
+	for _, i := range top.Infos {
+		if name == "" && i.Name == "HostName" {
+			name = i.Value
+		}
+	}
+	b := builder{count: map[string]int{}}
+	children, err := b.below(top)
+	if err != nil {
+		return topology.Vertex{}, err
+	}
+	node := topology.Vertex{Kind: topology.Node, Name: name, Confidence: 1, Children: children}
+	if b.count[string(topology.Thread)] == 0 {
+		return topology.Vertex{}, errors.New("no PU in it")
+	}
+	if name == "" {
+		return topology.Vertex{}, errors.New("no info HostName: want a name for the node")
+	}
+	t := topology.Tree{Root: node}
+	return node, t.Check()
+}
+
+// builder makes vertices and numbers them.
+type builder struct{ count map[string]int }
+
+// below returns the vertices that the objects in o make.
+func (b *builder) below(o object) ([]topology.Vertex, error) {
+	var out []topology.Vertex
+	for _, c := range o.Objects {
+		vertices, err := b.vertices(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, vertices...)
+	}
+	if len(out) == 1 && skipped(out[0]) {
+		return out[0].Children, nil
+	}
+	return out, nil
+}
+
+// skipped reports whether a vertex says nothing when it is the only one in its parent.
+func skipped(v topology.Vertex) bool {
+	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
+}
+
+// vertices returns what one object makes: itself, what is in it, or nothing.
+func (b *builder) vertices(o object) ([]topology.Vertex, error) {
+	kind, known := meaning[o.Type]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("object type %s: want one of %s", o.Type, strings.Join(types(), ", "))
+	case kind == ignored:
+		return nil, nil
+	case kind == topology.Thread:
+		b.count[string(kind)]++
+		return []topology.Vertex{{Kind: kind, Name: "pu" + o.OSIndex, Confidence: 1}}, nil
+	}
+	name := b.name(kind, o)
+	children, err := b.below(o)
+	switch {
+	case err != nil || len(children) == 0: // a NUMA node of hwloc 2 lies beside what it serves
+		return nil, err
+	case kind == through || kind == topology.NUMA && o.Type == "Group" && !hasMemory(o):
+		return children, nil
+	case skipped(topology.Vertex{Kind: kind}) && len(children) == 1 && children[0].Kind == topology.Core:
+		return children, nil
+	}
+	b.count[name]++
+	return []topology.Vertex{{Kind: kind, Name: fmt.Sprintf("%s%d", name, b.count[name]-1), Confidence: 1, Children: children}}, nil
+}
+
+// name returns the name without the number: the kind, of a cache its level.
+func (b *builder) name(kind topology.Kind, o object) string {
+	if kind != topology.Cache {
+		return string(kind)
+	}
+	if o.Type == "Cache" {
+		return "L" + o.Depth + "-"
+	}
+	return strings.TrimSuffix(o.Type, "Cache") + "-"
+}
+
+// hasMemory reports whether a group of hwloc 2 is what a NUMA node serves.
+func hasMemory(o object) bool {
+	return slices.ContainsFunc(o.Objects, func(c object) bool { return c.Type == "NUMANode" && len(c.Objects) == 0 })
+}
+
+func types() []string {
+	var out []string
+	for t := range meaning {
+		out = append(out, t)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,93 @@
+package files_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/topology"
+	"tutti/topology/files"
+)
+
+// outlineNode returns a vertex and what it contains in one line: name(children).
+func outlineNode(v topology.Vertex) string {
+	var below []string
+	for _, c := range v.Children {
+		below = append(below, outlineNode(c))
+	}
+	if below == nil {
+		return v.Name
+	}
+	return v.Name + "(" + strings.Join(below, " ") + ")"
+}
+
+func TestReadHwloc(t *testing.T) {
+	tests := []struct{ file, name, want string }{
+		{"epyc.xml", "n1", "n1(socket0(die0(L3-0(core0(pu0 pu1) core1(pu2 pu3)) L3-1(core2(pu4 pu5) core3(pu6 pu7))) " +
+			"die1(L3-2(core4(pu8 pu9) core5(pu10 pu11)) L3-3(core6(pu12 pu13) core7(pu14 pu15)))) " +
+			"socket1(die2(L3-4(core8(pu16 pu17) core9(pu18 pu19)) L3-5(core10(pu20 pu21) core11(pu22 pu23))) " +
+			"die3(L3-6(core12(pu24 pu25) core13(pu26 pu27)) L3-7(core14(pu28 pu29) core15(pu30 pu31)))))"},
+		{"groups.xml", "n1", "n1(socket0(numa0(core0(pu0) core1(pu1)) numa1(core2(pu2) core3(pu3))))"},
+		{"hwloc1.xml", "n1", "n1(socket0(numa0(core0(pu0) core1(pu1)) numa1(core2(pu2) core3(pu3))) socket1(numa2(core4(pu4) core5(pu5)) numa3(core6(pu6) core7(pu7))))"},
+		{"vm.xml", "", "vm(socket0(core0(pu0) core1(pu1)))"},
+	}
+	for _, tc := range tests {
+		f, err := os.Open(filepath.Join("testdata", tc.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := files.ReadHwloc(f, tc.file, tc.name)
+		f.Close()
+		if s := outlineNode(got); s != tc.want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", tc.file, s, err, tc.want)
+		}
+	}
+}
+
+func TestReadHwlocRefuses(t *testing.T) {
+	const pu = `<object type="PU" os_index="0"/>`
+	tests := []struct{ name, text, want string }{
+		{"nothing", "", "n.xml:1: EOF"},
+		{"broken", "<topology>\n<object type=\"Machine\">\n</topology>", "n.xml:3: XML syntax error"},
+		{"something else", "<html></html>", "n.xml:1: expected element type <topology>"},
+		{"no machine", "<topology/>", "n.xml: want one object of type Machine"},
+		{"a type it does not know", `<topology><object type="Machine"><object type="Quantum"/></object></topology>`, "n.xml: object type Quantum: want one of Bridge, Cache, Core"},
+		{"nothing that runs anything", `<topology><object type="Machine"><object type="Core"/></object></topology>`, "n.xml: no PU in it"},
+		{"no name", `<topology><object type="Machine">` + pu + `</object></topology>`, "n.xml: no info HostName: want a name for the node"},
+	}
+	for _, tc := range tests {
+		if _, err := files.ReadHwloc(strings.NewReader(tc.text), "n.xml", ""); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func FuzzReadHwloc(f *testing.F) {
+	for _, file := range []string{"groups.xml", "hwloc1.xml", "vm.xml"} {
+		text, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		node, err := files.ReadHwloc(strings.NewReader(text), "n.xml", "n")
+		if err != nil {
+			return
+		}
+		tree := topology.Tree{Root: node}
+		if err := tree.Check(); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
+func ExampleReadHwloc() {
+	const text = `<topology><object type="Machine"><info name="HostName" value="n7"/>
+		<object type="Core"><object type="PU" os_index="0"/><object type="PU" os_index="4"/></object></object></topology>`
+	node, err := files.ReadHwloc(strings.NewReader(text), "n7.xml", "")
+	fmt.Println(outlineNode(node), err)
+	// Output: n7(core0(pu0 pu4)) <nil>
+}

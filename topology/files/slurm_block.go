@@ -1,0 +1,193 @@
+package files
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"tutti/topology"
+)
+
+// maxBlockLevel is the most times that Slurm doubles the base block.
+const maxBlockLevel = 15
+
+// sizes reads the sizes of blocks: the first is that of the base block, the others are
+// that times a power of two, ascending.
+func sizes(words []string) ([]int, error) {
+	var out []int
+	for _, word := range words {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("block size %q: want a whole number above 0", word)
+		}
+		if len(out) > 0 {
+			times := n / out[0]
+			if n <= out[len(out)-1] || n%out[0] != 0 || bits.OnesCount(uint(times)) != 1 || times > 1<<maxBlockLevel {
+				return nil, fmt.Errorf("block size %d: want %d times a power of two (2^%d at most), ascending", n, out[0], maxBlockLevel)
+			}
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// aggregate makes a tree of blocks: neighbours in the file lie together below one
+// switch for each further size, as Slurm allocates them.
+func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) {
+	t, err := assemble(blocks, file)
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	if len(blocks) == 1 {
+		return t, nil
+	}
+	for _, b := range blocks {
+		if len(sizes) > 0 && len(b.nodes) < sizes[0] {
+			return topology.Tree{}, fault(file, b.line, "block %s has %d nodes: want %d or more", b.name, len(b.nodes), sizes[0])
+		}
+	}
+	level, together := t.Root.Children, 1
+	for _, size := range sizes[min(1, len(sizes)):] {
+		times := size / sizes[0]
+		if times/together >= len(level) {
+			break // one switch for all is the root
+		}
+		level = bundle(level, times/together)
+		together = times
+	}
+	t.Root.Children = level
+	t.Gaps = nil
+	return t, t.Check()
+}
+
+// bundle puts every few neighbours below one switch, named after the first and the
+// last of their blocks. One that is left over stays as it is.
+func bundle(level []topology.Vertex, few int) []topology.Vertex {
+	var out []topology.Vertex
+	for len(level) > 0 {
+		group := level[:min(few, len(level))]
+		level = level[len(group):]
+		if len(group) == 1 {
+			return append(out, group[0])
+		}
+		out = append(out, topology.Vertex{
+			Kind:       topology.Switch,
+			Name:       first(group[0]) + "-" + last(group[len(group)-1]),
+			Confidence: 1,
+			Children:   group,
+		})
+	}
+	return out
+}
+
+// first returns the name of the first block below v.
+func first(v topology.Vertex) string {
+	for v.Height() > 0 {
+		v = v.Children[0]
+	}
+	return v.Name
+}
+
+func last(v topology.Vertex) string {
+	for v.Height() > 0 {
+		v = v.Children[len(v.Children)-1]
+	}
+	return v.Name
+}
+
+// WriteSlurmBlocks writes the switches next to the nodes as the blocks of a topology.conf of
+// topology/block. The base size is that of the smallest block. A height above becomes a
+// further size when each of its switches has the same number of blocks, a power of two
+// (the last may have fewer); gaps says what could not be kept. The tree must pass Check.
+func WriteSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	blocks, gaps := blocksOf(t)
+	if len(blocks) == 0 {
+		return nil, fmt.Errorf("%w: no nodes to make blocks of", topology.ErrTree)
+	}
+	all, more := blockSizes(t, blocks)
+	var b strings.Builder
+	for _, block := range blocks {
+		fmt.Fprintf(&b, "BlockName=%s Nodes=%s\n", block.name, topology.HostList(block.nodes))
+	}
+	fmt.Fprintf(&b, "BlockSizes=%s\n", strings.Join(decimal(all), ","))
+	_, err = io.WriteString(w, b.String())
+	return append(gaps, more...), err
+}
+
+// blocksOf returns the switches with nodes.
+func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
+	for v := range t.All() {
+		e := entry{name: v.Name}
+		for _, c := range v.Children {
+			if c.Kind == topology.Node {
+				e.nodes = append(e.nodes, c.Name)
+			}
+		}
+		if v.Kind != topology.Switch || e.nodes == nil {
+			continue
+		}
+		if e.name == "" {
+			e.name = "nodes"
+		}
+		if len(e.nodes) < len(v.Children) {
+			gaps = append(gaps, fmt.Sprintf("the nodes beside the switches below %s are a block", e.name))
+		}
+		blocks = append(blocks, e)
+	}
+	return blocks, gaps
+}
+
+func decimal(numbers []int) []string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = strconv.Itoa(n)
+	}
+	return out
+}
+
+// blockSizes returns the base size and those of the heights that can be kept.
+func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
+	base := len(blocks[0].nodes)
+	for _, b := range blocks {
+		base = min(base, len(b.nodes))
+	}
+	all = []int{base}
+	for height := 1; height < t.Root.Height(); height++ {
+		var counts []int
+		for v := range t.All() {
+			if v.Height() == height {
+				counts = append(counts, blocksBelow(v))
+			}
+		}
+		if size := base * counts[0]; even(counts, len(blocks)) && size > all[len(all)-1] {
+			all = append(all, size)
+		} else {
+			gaps = append(gaps, fmt.Sprintf("the switches %d above the blocks have not all the same power of two of them: left out", height))
+		}
+	}
+	return all, gaps
+}
+
+// even reports whether counts, the last of which may be smaller, are one power of two
+// and add up to all.
+func even(counts []int, all int) bool {
+	sum := 0
+	for i, n := range counts {
+		if n > counts[0] || n < counts[0] && i < len(counts)-1 {
+			return false
+		}
+		sum += n
+	}
+	return sum == all && bits.OnesCount(uint(counts[0])) == 1
+}
+
+// blocksBelow counts the switches with nodes in v and below it.
+func blocksBelow(v *topology.Vertex) int {
+	below := topology.Tree{Root: *v}
+	return len(below.Switches())
+}

@@ -1,0 +1,308 @@
+package files
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tutti/topology"
+)
+
+// entry is a switch or block as a file has it.
+type entry struct {
+	line     int
+	name     string
+	nodes    []string
+	switches []string
+}
+
+// fault is an error at a line of a file.
+func fault(file string, line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", file, line, fmt.Errorf(format, args...))
+}
+
+// ReadSlurmConf reads a topology.conf with either switches or blocks; file stands in errors.
+//
+// A switch has nodes or switches, as Slurm demands; a switch or node twice, a child that
+// no line describes and a circle are errors. Switches with exactly the same children, as
+// the spines of a fat tree are often written, are one in the tree, and a gap says so.
+// What no switch joins lies below a root without a name.
+func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
+	}
+	var c conf
+	for _, l := range lines(string(text)) {
+		if err := c.add(l); err != nil {
+			return topology.Tree{}, fault(file, l.number, "%w", err)
+		}
+	}
+	switch {
+	case len(c.switches) > 0 && (len(c.blocks) > 0 || c.sizes != nil):
+		return topology.Tree{}, fmt.Errorf("%s: has switches and blocks: want either", file)
+	case len(c.switches) > 0:
+		return assemble(c.switches, file)
+	case len(c.blocks) > 0:
+		return aggregate(c.blocks, c.sizes, file)
+	default:
+		return topology.Tree{}, fmt.Errorf("%s: no SwitchName and no BlockName", file)
+	}
+}
+
+// confLine is a line without its comment, continued lines joined.
+type confLine struct {
+	number int
+	text   string
+}
+
+func lines(text string) []confLine {
+	var out []confLine
+	open := false // the last line ended in a backslash
+	number := 0
+	for l := range strings.Lines(text) {
+		number++
+		l, _, _ = strings.Cut(strings.TrimRight(l, "\r\n"), "#")
+		body, more := strings.CutSuffix(strings.TrimRight(l, " \t"), `\`)
+		if open {
+			out[len(out)-1].text += " " + body
+		} else {
+			out = append(out, confLine{number: number, text: body})
+		}
+		open = more
+	}
+	return slices.DeleteFunc(out, func(l confLine) bool { return strings.TrimSpace(l.text) == "" })
+}
+
+// conf is what the lines of a topology.conf said so far.
+type conf struct {
+	switches []entry
+	blocks   []entry
+	sizes    []int
+}
+
+func (c *conf) add(l confLine) error {
+	values, first, err := settings(l.text)
+	if err != nil {
+		return err
+	}
+	switch first {
+	case "switchname":
+		e, err := newEntry(l.number, values, first, "nodes", "switches", "linkspeed")
+		c.switches = append(c.switches, e)
+		return err
+	case "blockname":
+		e, err := newEntry(l.number, values, first, "nodes")
+		c.blocks = append(c.blocks, e)
+		return err
+	case "blocksizes":
+		if c.sizes != nil || len(values) > 1 {
+			return fmt.Errorf("want one BlockSizes, alone on its line")
+		}
+		c.sizes, err = sizes(strings.Split(values[first], ","))
+		return err
+	default:
+		return fmt.Errorf("%s: want a line that begins with SwitchName, BlockName or BlockSizes", first)
+	}
+}
+
+var aroundEqual = regexp.MustCompile(`\s*=\s*`)
+
+// settings returns the key=value pairs of a line, keys in lower case, and its first key.
+func settings(text string) (values map[string]string, first string, err error) {
+	values = map[string]string{}
+	for _, word := range strings.Fields(aroundEqual.ReplaceAllString(text, "=")) {
+		key, value, found := strings.Cut(word, "=")
+		key, value = strings.ToLower(key), strings.Trim(value, `"`)
+		if !found || value == "" {
+			return nil, "", fmt.Errorf("%q: want key=value", word)
+		}
+		if _, twice := values[key]; twice {
+			return nil, "", fmt.Errorf("%s is there twice", key)
+		}
+		if len(values) == 0 {
+			first = key
+		}
+		values[key] = value
+	}
+	return values, first, nil
+}
+
+func newEntry(line int, values map[string]string, first string, others ...string) (entry, error) {
+	for key := range values {
+		if key != first && !slices.Contains(others, key) {
+			return entry{}, fmt.Errorf("%s: want %s", key, strings.Join(others, ", "))
+		}
+	}
+	if speed, ok := values["linkspeed"]; ok {
+		if _, err := strconv.ParseUint(speed, 10, 32); err != nil {
+			return entry{}, fmt.Errorf("linkspeed %q: want a whole number", speed)
+		}
+	}
+	return fill(line, values[first], values["nodes"], values["switches"])
+}
+
+// fill makes an entry of the words of a file. Empty lists stand for none.
+func fill(line int, name, nodes, switches string) (entry, error) {
+	e := entry{line: line, name: name}
+	if names, err := topology.Hosts(name); err != nil || len(names) != 1 || names[0] != name {
+		return entry{}, fmt.Errorf("name %q: want letters, digits and ._-", name)
+	}
+	if (nodes == "") == (switches == "") {
+		return entry{}, fmt.Errorf("%s: want either nodes or switches", name)
+	}
+	var err error
+	if nodes != "" {
+		if e.nodes, err = topology.Hosts(nodes); err != nil {
+			return entry{}, fmt.Errorf("%s: %w", name, err)
+		}
+	} else if e.switches, err = topology.Hosts(switches); err != nil {
+		return entry{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return e, nil
+}
+
+// ReadSlurmShow reads what scontrol show topology prints; file stands in errors. Lines that
+// describe no switch and no block are passed over: without a topology Slurm prints a
+// message, and the tree is empty then.
+func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
+	}
+	var switches, blocks []entry
+	var blockSizes []string
+	for _, l := range lines(string(text)) {
+		values, first := printed(l.text)
+		if size := values["blocksize"]; size != "" && !slices.Contains(blockSizes, size) {
+			blockSizes = append(blockSizes, size) // also of lines that begin with AggregatedBlock
+		}
+		if first != "switchname" && first != "blockname" {
+			continue
+		}
+		nodes := values["nodes"]
+		if values["switches"] != "" {
+			nodes = "" // Slurm prints the nodes of all switches below, too
+		}
+		e, err := fill(l.number, values[first], nodes, values["switches"])
+		if err != nil {
+			return topology.Tree{}, fault(file, l.number, "%w", err)
+		}
+		if first == "switchname" {
+			switches = append(switches, e)
+		} else {
+			blocks = append(blocks, e)
+		}
+	}
+	switch {
+	case len(switches) > 0:
+		return assemble(switches, file)
+	case len(blocks) > 0:
+		all, err := sizes(blockSizes)
+		if err != nil {
+			return topology.Tree{}, fmt.Errorf("%s: %w", file, err)
+		}
+		return aggregate(blocks, all, file)
+	default:
+		return topology.Tree{}, nil
+	}
+}
+
+// LeafSwitches returns the nodes of each leaf switch in what scontrol show topology
+// prints. It looks at nothing else, so that a network which is no tree has leaves, too.
+func LeafSwitches(text string) ([][]string, error) {
+	var out [][]string
+	for line := range strings.Lines(text) {
+		values, first := printed(line)
+		if first != "switchname" || values["level"] != "0" || values["nodes"] == "" {
+			continue
+		}
+		names, err := topology.Hosts(values["nodes"])
+		if err != nil {
+			return nil, fmt.Errorf("switch %s: %w", values[first], err)
+		}
+		out = append(out, names)
+	}
+	return out, nil
+}
+
+// printed returns the key=value pairs of a line, keys in lower case, and its first key.
+// Words without a value are passed over.
+func printed(line string) (values map[string]string, first string) {
+	values = map[string]string{}
+	for word := range strings.FieldsSeq(line) {
+		key, value, _ := strings.Cut(word, "=")
+		key = strings.ToLower(key)
+		if first == "" {
+			first = key
+		}
+		if value != "" {
+			values[key] = value
+		}
+	}
+	return values, first
+}
+
+// item is a switch as a file of topology/tree has it.
+type item struct {
+	name            string
+	children, nodes string // lists; one of the two is empty
+}
+
+// items returns the switches of a tree, those with children after them. Nodes beside
+// switches below one parent, which Slurm does not allow, get a switch of their own,
+// named after the parent. What is inside nodes is left out.
+func items(t *topology.Tree) []item {
+	taken := map[string]bool{}
+	for v := range t.All() {
+		taken[v.Name] = true
+	}
+	var out []item
+	for v := range t.All() {
+		if v.Kind != topology.Switch {
+			continue
+		}
+		var switches, nodes []string
+		for _, c := range v.Children {
+			if c.Kind == topology.Node {
+				nodes = append(nodes, c.Name)
+			} else {
+				switches = append(switches, c.Name)
+			}
+		}
+		if len(nodes) > 0 && (len(switches) > 0 || v.Name == "") {
+			own := v.Name + "-nodes"
+			for taken[own] {
+				own += "-nodes"
+			}
+			taken[own] = true
+			out = append(out, item{name: strings.TrimPrefix(own, "-"), nodes: topology.HostList(nodes)})
+			switches, nodes = append(switches, strings.TrimPrefix(own, "-")), nil
+		}
+		if v.Name != "" {
+			out = append(out, item{name: v.Name, children: topology.HostList(switches), nodes: topology.HostList(nodes)})
+		}
+	}
+	return out
+}
+
+// WriteSlurmConf writes the switches of a tree as a topology.conf of topology/tree. The tree
+// must pass Check.
+func WriteSlurmConf(w io.Writer, t *topology.Tree) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, s := range items(t) {
+		if s.nodes != "" {
+			fmt.Fprintf(&b, "SwitchName=%s Nodes=%s\n", s.name, s.nodes)
+		} else {
+			fmt.Fprintf(&b, "SwitchName=%s Switches=%s\n", s.name, s.children)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

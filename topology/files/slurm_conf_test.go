@@ -1,0 +1,228 @@
+package files_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/testutil"
+	"tutti/topology"
+	"tutti/topology/files"
+)
+
+// outline returns a tree in one line: name(children), with nodes as host lists.
+func outline(v topology.Vertex) string {
+	var switches, nodes []string
+	for _, c := range v.Children {
+		if c.Kind == topology.Node {
+			nodes = append(nodes, c.Name)
+		} else {
+			switches = append(switches, outline(c))
+		}
+	}
+	if len(nodes) > 0 {
+		switches = append(switches, topology.HostList(nodes))
+	}
+	return v.Name + "(" + strings.Join(switches, " ") + ")"
+}
+
+func TestReadSlurmConf(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+		gaps             []string
+	}{
+		{name: "the example of the manual page",
+			text: "# Slurm's file\nSwitchName=s0 Nodes=dev[0-5]\nSwitchName=s1 Nodes=dev[6-11]\nSwitchName=s2 Nodes=dev[12-17]\nSwitchName=s3 Switches=s[0-2]\n",
+			want: "s3(s0(dev[0-5]) s1(dev[6-11]) s2(dev[12-17]))"},
+		{name: "parents first, keys in any case, spaces, quotes, speeds, a line that goes on",
+			text: "switchname = top SWITCHES=\"a,b\" LinkSpeed=100\nSwitchName=a \\\n  Nodes=n1 # the first\nSwitchName=b Nodes=n2\r\n",
+			want: "top(a(n1) b(n2))"},
+		{name: "no switch joins them", text: "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n",
+			want: "(a(n1) b(n2))", gaps: []string{"no switch joins a,b"}},
+		{name: "spines with the same leaves are one, and so are the cores above them",
+			text: "SwitchName=l1 Nodes=n1\nSwitchName=l2 Nodes=n2\nSwitchName=l3 Nodes=n3\n" +
+				"SwitchName=s1 Switches=l[1-2]\nSwitchName=s2 Switches=l[2,1]\nSwitchName=t1 Switches=l3\n" +
+				"SwitchName=c1 Switches=s1,t1\nSwitchName=c2 Switches=s2,t1\n",
+			want: "c1(s1(l1(n1) l2(n2)) t1(l3(n3)))",
+			gaps: []string{"switch s2 has the children of s1: taken for one", "switch c2 has the children of c1: taken for one"}},
+		{name: "blocks", text: "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\n", want: "(b1(n[1-4]) b2(n[5-8]))"},
+		{name: "one block", text: "BlockName=b1 Nodes=n[1-4]\nBlockSizes=4\n", want: "b1(n[1-4])"},
+		{name: "blocks that are aggregated, the last alone",
+			text: "BlockName=b1 Nodes=a[1-2]\nBlockName=b2 Nodes=b[1-2]\nBlockName=b3 Nodes=c[1-2]\nBlockName=b4 Nodes=d[1-2]\nBlockName=b5 Nodes=e[1-2]\nBlockSizes=2,4,8\n",
+			want: "(b1-b4(b1-b2(b1(a[1-2]) b2(b[1-2])) b3-b4(b3(c[1-2]) b4(d[1-2]))) b5(e[1-2]))"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := files.ReadSlurmConf(strings.NewReader(tc.text), "topology.conf")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := outline(got.Root); s != tc.want {
+				t.Errorf("tree %s, want %s", s, tc.want)
+			}
+			if d := cmp.Diff(tc.gaps, got.Gaps); d != "" {
+				t.Errorf("gaps (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestReadConfRefuses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"nothing", "# only a comment\n", "t.conf: no SwitchName and no BlockName"},
+		{"both", "SwitchName=s Nodes=n1\nBlockName=b Nodes=n2\n", "t.conf: has switches and blocks: want either"},
+		{"another key", "SwitchName=s Nodes=n1\nIncludes=x\n", "t.conf:2: includes: want a line that begins with SwitchName, BlockName or BlockSizes"},
+		{"another key of a switch", "SwitchName=s Node=n1\n", "t.conf:1: node: want nodes, switches, linkspeed"},
+		{"no value", "SwitchName=s Nodes\n", `t.conf:1: "Nodes": want key=value`},
+		{"a key twice", "SwitchName=s Nodes=n1 nodes=n2\n", "t.conf:1: nodes is there twice"},
+		{"a speed that is none", "SwitchName=s Nodes=n1 LinkSpeed=fast\n", `t.conf:1: linkspeed "fast": want a whole number`},
+		{"a list as a name", "SwitchName=s[1-2] Nodes=n1\n", `t.conf:1: name "s[1-2]": want letters`},
+		{"nodes and switches", "SwitchName=s Nodes=n1 Switches=t\n", "t.conf:1: s: want either nodes or switches"},
+		{"neither", "SwitchName=s\n", "t.conf:1: s: want either nodes or switches"},
+		{"a broken list", "\nSwitchName=s Nodes=n[1-\n", `t.conf:2: s: list of nodes "n[1-": "n[1-": want a ]`},
+		{"a broken list of switches", "SwitchName=s Switches=t[\n", `t.conf:1: s: list of nodes`},
+		{"a switch twice", "SwitchName=s Nodes=n1\nSwitchName=s Nodes=n2\n", "t.conf:2: switch s: is on line 1, too"},
+		{"no such child", "SwitchName=s Switches=t\n", "t.conf:1: switch s: no line for its child t"},
+		{"a node twice", "SwitchName=s Nodes=n1\nSwitchName=t Nodes=n1\n", "t.conf:2: node n1 lies below t and, on line 1, below s: want one place"},
+		{"a switch below two", "SwitchName=s Nodes=n1\nSwitchName=x Nodes=n2\nSwitchName=t Switches=s\nSwitchName=u Switches=s,x\n", "t.conf:4: switch s lies below u and, on line 3, below t: want one place"},
+		{"a circle", "SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=a\n", "t.conf:1: switch a lies below itself: a below c below b below a"},
+		{"a circle beside a tree", "SwitchName=r Nodes=n1\nSwitchName=a Switches=a\n", "t.conf:2: switch a lies below itself: a below a"},
+		{"block sizes that are none", "BlockName=b Nodes=n1\nBlockSizes=1,x\n", `t.conf:2: block size "x": want a whole number above 0`},
+		{"block sizes that do not double", "BlockName=b Nodes=n1\nBlockSizes=2,6\n", "t.conf:2: block size 6: want 2 times a power of two"},
+		{"block sizes twice", "BlockSizes=1\nBlockSizes=2\nBlockName=b Nodes=n1\n", "t.conf:2: want one BlockSizes"},
+		{"a block too small", "BlockName=a Nodes=n[1-2]\nBlockName=b Nodes=n3\nBlockSizes=2\n", "t.conf:2: block b has 1 nodes: want 2 or more"},
+	}
+	for _, tc := range tests {
+		if tree, err := files.ReadSlurmConf(strings.NewReader(tc.text), "t.conf"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %s, %v, want %q", tc.name, outline(tree.Root), err, tc.want)
+		}
+	}
+}
+
+// slurmTree returns a chain of switches with nodes beside them, as Slurm cannot have it, and
+// leaves of other heights.
+func slurmTree() topology.Tree {
+	sw := func(name string, children ...topology.Vertex) topology.Vertex {
+		return topology.Vertex{Kind: topology.Switch, Name: name, Confidence: 1, Children: children}
+	}
+	node := func(name string) topology.Vertex {
+		return topology.Vertex{Kind: topology.Node, Name: name, Children: []topology.Vertex{{Kind: topology.Core, Name: "core0"}}}
+	}
+	return topology.Tree{Root: sw("s1", node("n1"), node("n2"),
+		sw("s2", node("n3"), node("n4"), sw("s3", node("n5"), node("n6"))), sw("s4", node("n7"), node("n8")))}
+}
+
+func TestWriteSlurmConf(t *testing.T) {
+	tree := slurmTree()
+	var b bytes.Buffer
+	if err := files.WriteSlurmConf(&b, &tree); err != nil {
+		t.Fatal(err)
+	}
+	testutil.CheckGolden(t, "tree.conf", b.Bytes())
+	again, err := files.ReadSlurmConf(&b, "tree.conf")
+	want := "s1(s2(s3(n[5-6]) s2-nodes(n[3-4])) s4(n[7-8]) s1-nodes(n[1-2]))"
+	if got := outline(again.Root); got != want || err != nil {
+		t.Errorf("read back as %s, %v, want %s", got, err, want)
+	}
+
+	b.Reset()
+	gaps, err := files.WriteSlurmBlocks(&b, &tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.CheckGolden(t, "block.conf", b.Bytes())
+	wantGaps := []string{
+		"the nodes beside the switches below s1 are a block", "the nodes beside the switches below s2 are a block",
+		"the switches 1 above the blocks have not all the same power of two of them: left out",
+	}
+	if d := cmp.Diff(wantGaps, gaps); d != "" {
+		t.Errorf("gaps (-want +got):\n%s", d)
+	}
+
+	b.Reset()
+	_, err = files.WriteSlurmYAML(&b, []files.SlurmTopology{
+		{Name: "fabric", Default: true, Plugin: files.TreePlugin, Tree: tree},
+		{Name: "blocks", Plugin: files.BlockPlugin, Tree: again},
+		{Name: "none", Plugin: files.FlatPlugin},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testutil.CheckGolden(t, "topology.yaml", b.Bytes())
+}
+
+func TestWriteSlurmRefuses(t *testing.T) {
+	empty := topology.Tree{}
+	if err := files.WriteSlurmConf(&bytes.Buffer{}, &empty); err == nil {
+		t.Error("an empty tree was written as topology.conf")
+	}
+	if _, err := files.WriteSlurmBlocks(&bytes.Buffer{}, &empty); err == nil {
+		t.Error("an empty tree was written as blocks")
+	}
+	alone := topology.Tree{Root: topology.Vertex{Kind: topology.Node, Name: "n1"}}
+	for _, p := range []files.SlurmPlugin{files.BlockPlugin, "ring"} {
+		if _, err := files.WriteSlurmYAML(&bytes.Buffer{}, []files.SlurmTopology{{Name: "x", Plugin: p, Tree: alone}}); err == nil {
+			t.Errorf("a node alone was written for plugin %s", p)
+		}
+	}
+}
+
+// Whatever can be read can be written, and is the same tree then.
+func FuzzReadConf(f *testing.F) {
+	f.Add("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=m\nSwitchName=c Switches=a,b\n")
+	f.Add("BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockName=b3 Nodes=n[5-6]\nBlockSizes=2,4\n")
+	f.Add("SwitchName=a Switches=b \\\n\nSwitchName=b Switches=a")
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := files.ReadSlurmConf(strings.NewReader(text), "t.conf")
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := files.WriteSlurmConf(&b, &tree); err != nil {
+			t.Fatalf("%q was read and cannot be written: %v", text, err)
+		}
+		written := b.String()
+		again, err := files.ReadSlurmConf(&b, "t.conf")
+		if err != nil || outline(again.Root) != outline(tree.Root) {
+			t.Errorf("%q is %s, written %q is %s, %v", text, outline(tree.Root), written, outline(again.Root), err)
+		}
+	})
+}
+
+func ExampleReadSlurmConf() {
+	const text = "SwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\nSwitchName=top Switches=leaf[1-2]\n"
+	tree, err := files.ReadSlurmConf(strings.NewReader(text), "topology.conf")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range tree.Levels() {
+		fmt.Println(l)
+	}
+	if err := files.WriteSlurmConf(os.Stdout, &tree); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// 1 switch of 4 nodes
+	// 2 switches of 2 nodes
+	// SwitchName=top Switches=leaf[1-2]
+	// SwitchName=leaf1 Nodes=n[1-2]
+	// SwitchName=leaf2 Nodes=n[3-4]
+}
+
+func ExampleReadSlurmYAML() {
+	const text = "- topology: fabric\n  tree:\n    switches:\n    - switch: s\n      nodes: n[1-3]\n"
+	all, err := files.ReadSlurmYAML(strings.NewReader(text), "topology.yaml")
+	fmt.Println(all[0].Name, all[0].Tree.Nodes(), err)
+	// Output: fabric [n1 n2 n3] <nil>
+}
+
+func ExampleLeafSwitches() {
+	leaves, err := files.LeafSwitches("SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n")
+	fmt.Println(leaves, err)
+	// Output: [[n1 n2]] <nil>
+}

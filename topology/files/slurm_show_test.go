@@ -1,0 +1,90 @@
+package files_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/internal/testutil"
+	"tutti/topology/files"
+)
+
+// printed is of Slurm 22.05 with topology/tree.
+const printed = `SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]
+SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[3-4]
+SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=leaf[1-2]
+`
+
+func TestReadShow(t *testing.T) {
+	const blocks = `BlockName=b1 BlockIndex=0 Nodes=n[1-2] BlockSize=2
+BlockName=b2 BlockIndex=1 Nodes=n[3-4] BlockSize=2
+BlockName=b3 BlockIndex=2 Nodes=n[5-6] BlockSize=2
+AggregatedBlock=b[1-2] BlockIndex=3 Nodes=n[1-4] BlockSize=4
+`
+	for _, tc := range []struct{ name, text, want string }{
+		{"switches", printed, "top(leaf1(n[1-2]) leaf2(n[3-4]))"},
+		{"blocks", blocks, "(b1-b2(b1(n[1-2]) b2(n[3-4])) b3(n[5-6]))"},
+		{"nothing", "scontrol: error: No topology information available\n", "()"},
+	} {
+		got, err := files.ReadSlurmShow(strings.NewReader(tc.text), "said.txt")
+		if s := outline(got.Root); s != tc.want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", tc.name, s, err, tc.want)
+		}
+	}
+	if _, err := files.ReadSlurmShow(strings.NewReader("\nSwitchName=s Level=0 LinkSpeed=1 Nodes=n[1\n"), "said.txt"); err == nil || !strings.Contains(err.Error(), "said.txt:2: s: list of nodes") {
+		t.Errorf("a broken list: %v", err)
+	}
+}
+
+func TestLeafSwitches(t *testing.T) {
+	got, err := files.LeafSwitches(printed)
+	if d := cmp.Diff([][]string{{"n1", "n2"}, {"n3", "n4"}}, got); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+	empty := strings.ReplaceAll(printed, "Nodes=n[3-4]", "Nodes=n[3-4] Switches=")
+	if got, err := files.LeafSwitches(empty); len(got) != 2 || err != nil {
+		t.Errorf("a key without a value: %v, %v", got, err)
+	}
+	if got, err := files.LeafSwitches("scontrol: error: No topology information available\n"); got != nil || err != nil {
+		t.Errorf("without a topology: %v, %v", got, err)
+	}
+	if _, err := files.LeafSwitches("SwitchName=s Level=0 LinkSpeed=1 Nodes=n[1\n"); err == nil || !strings.Contains(err.Error(), "switch s: ") {
+		t.Errorf("a broken list: %v", err)
+	}
+	twice := strings.Replace(printed, "n[3-4]", "n[2-4]", 1)
+	if got, err := files.LeafSwitches(twice); len(got) != 2 || err != nil {
+		t.Errorf("a node on two switches: %v, %v", got, err)
+	}
+}
+
+func FuzzReadShow(f *testing.F) {
+	f.Add(printed)
+	f.Fuzz(func(t *testing.T, text string) {
+		tree, err := files.ReadSlurmShow(strings.NewReader(text), "said.txt")
+		if err == nil && len(tree.Root.Children) > 0 && tree.Check() != nil {
+			t.Errorf("%q: %v", text, tree.Check())
+		}
+	})
+}
+
+// Slurm loads what WriteConf writes, and shows the same tree.
+func TestSlurmLoadsIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a Slurm")
+	}
+	want, err := files.ReadSlurmShow(strings.NewReader(printed), "said.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := files.WriteSlurmConf(&b, &want); err != nil {
+		t.Fatal(err)
+	}
+	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4, Topology: b.String()})
+	got, err := files.ReadSlurmShow(strings.NewReader(cluster.Run("scontrol", "show", "topology")), "said.txt")
+	if err != nil || outline(got.Root) != outline(want.Root) {
+		t.Errorf("Slurm shows %s, %v, want %s", outline(got.Root), err, outline(want.Root))
+	}
+}

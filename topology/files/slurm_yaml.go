@@ -1,0 +1,280 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"tutti/topology"
+)
+
+// SlurmPlugin is what makes a topology.
+type SlurmPlugin string
+
+// The plugins of topology.yaml.
+const (
+	TreePlugin  SlurmPlugin = "tree"
+	BlockPlugin SlurmPlugin = "block"
+	FlatPlugin  SlurmPlugin = "flat"
+)
+
+// SlurmTopology is one of those that a topology.yaml describes.
+type SlurmTopology struct {
+	Name    string
+	Default bool // of partitions that name no topology
+	Plugin  SlurmPlugin
+	Tree    topology.Tree // empty for FlatPlugin
+}
+
+// ReadSlurmYAML reads a topology.yaml; file stands in errors. What ReadSlurmConf says of switches
+// and blocks holds here, too.
+func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
+	var doc yaml.Node
+	switch err := yaml.NewDecoder(r).Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: empty: want a list of topologies", file)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	y := yamlFile{file: file}
+	list, err := y.list(doc.Content[0], "topologies")
+	if err != nil {
+		return nil, err
+	}
+	var out []SlurmTopology
+	seen := map[string]bool{}
+	for _, n := range list {
+		t, err := y.topology(n)
+		if err != nil {
+			return nil, err
+		}
+		if seen[t.Name] {
+			return nil, fault(file, n.Line, "topology %s is there twice", t.Name)
+		}
+		seen[t.Name] = true
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// yamlFile reads the nodes of one file.
+type yamlFile struct{ file string }
+
+func (y yamlFile) list(n *yaml.Node, of string) ([]*yaml.Node, error) {
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		return nil, fault(y.file, n.Line, "want a list of %s", of)
+	}
+	return n.Content, nil
+}
+
+// mapping returns the values of a mapping whose keys are all allowed.
+func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Node, error) {
+	if n.Kind != yaml.MappingNode {
+		return nil, fault(y.file, n.Line, "want %s", strings.Join(allowed, ", "))
+	}
+	out := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !slices.Contains(allowed, key.Value) {
+			return nil, fault(y.file, key.Line, "%s: want %s", key.Value, strings.Join(allowed, ", "))
+		}
+		if out[key.Value] != nil {
+			return nil, fault(y.file, key.Line, "%s is there twice", key.Value)
+		}
+		out[key.Value] = value
+	}
+	return out, nil
+}
+
+// text returns a word, empty when it is not there.
+func (y yamlFile) text(n *yaml.Node) (string, error) {
+	if n == nil {
+		return "", nil
+	}
+	if n.Kind != yaml.ScalarNode {
+		return "", fault(y.file, n.Line, "want a word")
+	}
+	return n.Value, nil
+}
+
+func (y yamlFile) flag(n *yaml.Node) (bool, error) {
+	if n == nil {
+		return false, nil
+	}
+	var value bool
+	if err := n.Decode(&value); err != nil {
+		return false, fault(y.file, n.Line, "%q: want true or false", n.Value)
+	}
+	return value, nil
+}
+
+func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
+	keys, err := y.mapping(n, "topology", "cluster_default", "tree", "block", "flat")
+	if err != nil {
+		return SlurmTopology{}, err
+	}
+	var t SlurmTopology
+	if t.Name, err = y.text(keys["topology"]); err != nil {
+		return SlurmTopology{}, err
+	}
+	if t.Name == "" || n.Content[0].Value != "topology" {
+		return SlurmTopology{}, fault(y.file, n.Line, "want the key topology with a name first")
+	}
+	if t.Default, err = y.flag(keys["cluster_default"]); err != nil {
+		return SlurmTopology{}, err
+	}
+	for _, p := range []SlurmPlugin{TreePlugin, BlockPlugin, FlatPlugin} {
+		if keys[string(p)] == nil {
+			continue
+		}
+		if t.Plugin != "" {
+			return SlurmTopology{}, fault(y.file, n.Line, "topology %s: has %s and %s: want one", t.Name, t.Plugin, p)
+		}
+		t.Plugin = p
+	}
+	t.Tree, err = y.tree(t, n, keys[string(t.Plugin)])
+	return t, err
+}
+
+// tree reads what the plugin of a topology has below its key.
+func (y yamlFile) tree(t SlurmTopology, at, below *yaml.Node) (topology.Tree, error) {
+	switch t.Plugin {
+	case TreePlugin:
+		keys, err := y.mapping(below, "switches")
+		if err != nil {
+			return topology.Tree{}, err
+		}
+		entries, err := y.entries(keys["switches"], below, "switch", "nodes", "children")
+		if err != nil {
+			return topology.Tree{}, err
+		}
+		return assemble(entries, y.file)
+	case BlockPlugin:
+		return y.blocks(below)
+	case FlatPlugin:
+		if flat, err := y.flag(below); err != nil || !flat {
+			return topology.Tree{}, fault(y.file, below.Line, "flat: want true")
+		}
+		return topology.Tree{}, nil
+	default:
+		return topology.Tree{}, fault(y.file, at.Line, "topology %s: want tree, block or flat", t.Name)
+	}
+}
+
+func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
+	keys, err := y.mapping(n, "block_sizes", "blocks")
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	entries, err := y.entries(keys["blocks"], n, "block", "nodes")
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	var all []int
+	if at := keys["block_sizes"]; at != nil {
+		list, err := y.list(at, "block sizes")
+		if err != nil {
+			return topology.Tree{}, err
+		}
+		var words []string
+		for _, n := range list {
+			words = append(words, n.Value)
+		}
+		if all, err = sizes(words); err != nil {
+			return topology.Tree{}, fault(y.file, at.Line, "%w", err)
+		}
+	}
+	return aggregate(entries, all, y.file)
+}
+
+// entries reads a list of switches or blocks: the name, the nodes and, where there is a
+// third key, the children.
+func (y yamlFile) entries(n, parent *yaml.Node, keys ...string) ([]entry, error) {
+	if n == nil {
+		n = parent
+	}
+	list, err := y.list(n, "entries with "+strings.Join(keys, ", "))
+	if err != nil {
+		return nil, err
+	}
+	var out []entry
+	for _, n := range list {
+		values, err := y.mapping(n, keys...)
+		if err != nil {
+			return nil, err
+		}
+		words := make([]string, 3)
+		for i, key := range keys {
+			if words[i], err = y.text(values[key]); err != nil {
+				return nil, err
+			}
+		}
+		e, err := fill(n.Line, words[0], words[1], words[2])
+		if err != nil {
+			return nil, fault(y.file, n.Line, "%w", err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// WriteSlurmYAML writes topologies as a topology.yaml. Trees must pass Check; gaps says what
+// could not be kept of blocks, as WriteSlurmBlocks does.
+func WriteSlurmYAML(w io.Writer, topologies []SlurmTopology) (gaps []string, err error) {
+	var b strings.Builder
+	for _, t := range topologies {
+		fmt.Fprintf(&b, "- topology: %q\n  cluster_default: %t\n", t.Name, t.Default)
+		more, err := t.write(&b)
+		if err != nil {
+			return nil, fmt.Errorf("topology %s: %w", t.Name, err)
+		}
+		gaps = append(gaps, more...)
+	}
+	_, err = io.WriteString(w, b.String())
+	return gaps, err
+}
+
+// write writes what lies below the key of the plugin.
+func (t *SlurmTopology) write(b *strings.Builder) (gaps []string, err error) {
+	if t.Plugin == FlatPlugin {
+		b.WriteString("  flat: true\n")
+		return nil, nil
+	}
+	if err := t.Tree.Check(); err != nil {
+		return nil, err
+	}
+	switch t.Plugin {
+	case TreePlugin:
+		b.WriteString("  tree:\n    switches:\n")
+		for _, s := range items(&t.Tree) {
+			fmt.Fprintf(b, "    - switch: %q\n", s.name)
+			if s.nodes != "" {
+				fmt.Fprintf(b, "      nodes: %q\n", s.nodes)
+			} else {
+				fmt.Fprintf(b, "      children: %q\n", s.children)
+			}
+		}
+		return nil, nil
+	case BlockPlugin:
+		blocks, gaps := blocksOf(&t.Tree)
+		if len(blocks) == 0 {
+			return nil, fmt.Errorf("%w: no nodes to make blocks of", topology.ErrTree)
+		}
+		all, more := blockSizes(&t.Tree, blocks)
+		b.WriteString("  block:\n    block_sizes:\n")
+		for _, size := range all {
+			fmt.Fprintf(b, "    - %d\n", size)
+		}
+		b.WriteString("    blocks:\n")
+		for _, block := range blocks {
+			fmt.Fprintf(b, "    - block: %q\n      nodes: %q\n", block.name, topology.HostList(block.nodes))
+		}
+		return append(gaps, more...), nil
+	default:
+		return nil, fmt.Errorf("plugin %q: want %s, %s or %s", t.Plugin, TreePlugin, BlockPlugin, FlatPlugin)
+	}
+}

@@ -1,0 +1,131 @@
+package files_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/topology/files"
+)
+
+// manual is the example of topology.yaml(5), Slurm 25.05.
+const manual = `- topology: topo1
+  cluster_default: True
+  tree:
+    switches:
+    - switch: sw_root
+      nodes: node[01-04]
+- topology: topo2
+  cluster_default: False
+  block:
+    block_sizes:
+      - 4
+      - 16
+    blocks:
+    - block: b1
+      nodes: node[01-04]
+    - block: b2
+      nodes: node[05-08]
+    - block: b3
+      nodes: node[09-12]
+    - block: b4
+      nodes: node[13-16]
+- topology: topo3
+  cluster_default: False
+  flat: True
+`
+
+func TestReadYAML(t *testing.T) {
+	got, err := files.ReadSlurmYAML(strings.NewReader(manual), "topology.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, p := range got {
+		s := p.Name + " " + string(p.Plugin) + " " + outline(p.Tree.Root)
+		if p.Default {
+			s += " default"
+		}
+		words = append(words, s)
+	}
+	want := []string{
+		"topo1 tree sw_root(node[01-04]) default",
+		"topo2 block (b1(node[01-04]) b2(node[05-08]) b3(node[09-12]) b4(node[13-16]))",
+		"topo3 flat ()",
+	}
+	if d := cmp.Diff(want, words); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for _, p := range got {
+		roundTrip(t, p)
+	}
+}
+
+// roundTrip writes a topology and reads it back.
+func roundTrip(t *testing.T, p files.SlurmTopology) {
+	t.Helper()
+	var b bytes.Buffer
+	gaps, err := files.WriteSlurmYAML(&b, []files.SlurmTopology{p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	again, err := files.ReadSlurmYAML(&b, "topology.yaml")
+	if err != nil || len(again) != 1 || again[0].Name != p.Name || again[0].Default != p.Default || again[0].Plugin != p.Plugin {
+		t.Fatalf("%q is read back as %+v, %v", text, again, err)
+	}
+	if got, want := outline(again[0].Tree.Root), outline(p.Tree.Root); len(gaps) == 0 && got != want {
+		t.Errorf("%q is read back as %s, want %s", text, got, want)
+	}
+}
+
+func TestReadYAMLRefuses(t *testing.T) {
+	const tree = "- topology: a\n  tree:\n    switches:\n"
+	tests := []struct{ name, text, want string }{
+		{"nothing", "", "t.yaml: empty: want a list of topologies"},
+		{"no YAML", "- [", "t.yaml: yaml: line 1"},
+		{"no list", "topology: a\n", "t.yaml:1: want a list of topologies"},
+		{"an empty list", "[]\n", "t.yaml:1: want a list of topologies"},
+		{"a word", "- a\n", "t.yaml:1: want topology, cluster_default, tree, block, flat"},
+		{"another key", "- topology: a\n  ring: x\n", "t.yaml:2: ring: want topology, cluster_default, tree, block, flat"},
+		{"a key twice", "- topology: a\n  flat: true\n  flat: true\n", "t.yaml:3: flat is there twice"},
+		{"the name not first", "- flat: true\n  topology: a\n", "t.yaml:1: want the key topology with a name first"},
+		{"a list for a name", "- topology: [a]\n", "t.yaml:1: want a word"},
+		{"a default that is none", "- topology: a\n  cluster_default: perhaps\n", `t.yaml:2: "perhaps": want true or false`},
+		{"no plugin", "- topology: a\n", "t.yaml:1: topology a: want tree, block or flat"},
+		{"two plugins", "- topology: a\n  flat: true\n  tree:\n    switches: []\n", "t.yaml:1: topology a: has tree and flat: want one"},
+		{"not flat", "- topology: a\n  flat: false\n", "t.yaml:2: flat: want true"},
+		{"two of one name", "- topology: a\n  flat: true\n- topology: a\n  flat: true\n", "t.yaml:3: topology a is there twice"},
+		{"no switches", "- topology: a\n  tree: {}\n", "t.yaml:2: want a list of entries with switch, nodes, children"},
+		{"a tree that is a word", "- topology: a\n  tree: x\n", "t.yaml:2: want switches"},
+		{"another key of a switch", tree + "    - name: s\n", "t.yaml:4: name: want switch, nodes, children"},
+		{"a list of nodes", tree + "    - switch: s\n      nodes: [n1]\n", "t.yaml:5: want a word"},
+		{"a broken list", tree + "    - switch: s\n      nodes: n[1-\n", `t.yaml:4: s: list of nodes`},
+		{"a circle", tree + "    - switch: s\n      children: s\n", "t.yaml:4: switch s lies below itself"},
+		{"blocks without blocks", "- topology: a\n  block:\n    block_sizes: [4]\n", "t.yaml:3: want a list of entries with block, nodes"},
+		{"another key of blocks", "- topology: a\n  block:\n    sizes: [4]\n", "t.yaml:3: sizes: want block_sizes, blocks"},
+		{"sizes that are none", "- topology: a\n  block:\n    block_sizes: [x]\n    blocks:\n    - block: b\n      nodes: n1\n", `t.yaml:3: block size "x"`},
+		{"sizes that are no list", "- topology: a\n  block:\n    block_sizes: 4\n    blocks:\n    - block: b\n      nodes: n1\n", "t.yaml:3: want a list of block sizes"},
+	}
+	for _, tc := range tests {
+		if _, err := files.ReadSlurmYAML(strings.NewReader(tc.text), "t.yaml"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func FuzzReadYAML(f *testing.F) {
+	f.Add(manual)
+	f.Add("- topology: a\n  tree: &x\n    switches: [{switch: s, children: t}, {switch: t, nodes: n1}]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := files.ReadSlurmYAML(strings.NewReader(text), "t.yaml")
+		if err != nil {
+			return
+		}
+		for _, p := range got {
+			roundTrip(t, p)
+		}
+	})
+}
