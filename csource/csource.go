@@ -38,7 +38,7 @@ var Control = Part{files, "cvar/*"}
 
 // The programs.
 var (
-	// Bench measures: benchrunner/native asks it for collectives, campaign/discover for
+	// Bench measures: benchrunner/native asks it for collectives, campaign/pairs for
 	// pairs of ranks.
 	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 

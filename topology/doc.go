@@ -1,10 +1,10 @@
-// Package topology says what a machine looks like: the tree of its switches, nodes
-// and what is inside them, where it is known from a file or was measured.
+// Package topology describes a machine as a tree: switches, nodes, and what is inside
+// the nodes.
 //
-// A Tree has vertices of one Kind each. Switches lie above nodes; sockets, caches,
-// cores and the like below them. A vertex says what a message between two of its
-// children takes and how sure the division into these children is. What a tree
-// cannot say stands in its Gaps, in words.
+// A Tree has vertices of one Kind each. Switches are above nodes; sockets, caches, cores
+// and so on are below them. A vertex has the time of a message between two of its
+// children and the confidence of the division into these children. What the source of a
+// tree leaves open is in its Gaps, in words.
 //
 //	t, err := topology.Read(file, "topology.json")
 //	if err != nil {
@@ -14,10 +14,8 @@
 //		fmt.Println(l) // 4 switches of 8 nodes, 2.18 µs
 //	}
 //
-// Trees come from Slurm's files (topology/slurm), from hwloc (topology/hwloc) and from
-// measured distances (topology/cluster); topology/files reads whichever it is. Merge joins
-// what several jobs measured, each of its own nodes; Compare holds what a file says
-// against what was measured. What a pair of ranks takes is the subject of topology/plogp,
-// which places are slow that of topology/suspect, and in which order messages suit a tree
-// that of topology/schedule.
+// Merge joins the trees of several jobs, each of its own nodes. Compare compares a declared
+// tree with a measured one. Package topology/files reads and writes the files that describe
+// machines, topology/cluster finds levels from distances of pairs, and topology/discover
+// finds trees, slow nodes and slow links from measured pairs.
 package topology

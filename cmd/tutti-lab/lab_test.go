@@ -88,3 +88,12 @@ func TestModelsRefuses(t *testing.T) {
 	}
 	mustRun(t, exitFailed, "models", "--data", "none.csv")
 }
+
+func TestCluster(t *testing.T) {
+	out, _ := mustRun(t, exitDone, "cluster", "--members", "32", "--outliers", "0")
+	if !strings.Contains(out, "FRAM, 1 node  32       round trips  spectral          1.000") {
+		t.Errorf("output:\n%s", out)
+	}
+	mustRun(t, exitUsage, "cluster", "--members", "1")
+	mustRun(t, exitUsage, "cluster", "--outliers", "2")
+}

@@ -1,7 +1,7 @@
 // Command tutti-lab runs the experiments behind tutti: it compares strategies and models
 // on recorded data, checks how often campaigns stop correctly, draws the figures of
-// published papers, simulates policies that learn while applications run and puts a service
-// under load.
+// published papers, compares clustering methods, simulates policies that learn while
+// applications run and puts a service under load.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(usageError)
-	root.AddCommand(a.evaluateCommand(), a.figureCommand(), a.calibrateCommand(), a.modelsCommand(), a.onlineCommand(), a.loadCommand())
+	root.AddCommand(a.evaluateCommand(), a.figureCommand(), a.calibrateCommand(), a.modelsCommand(), a.onlineCommand(), a.clusterCommand(), a.loadCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var usage *usageFault

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/topology"
-	"tutti/topology/files"
 	"tutti/topology/discover"
+	"tutti/topology/files"
 )
 
 func (a *app) topologyCommand() *cobra.Command {

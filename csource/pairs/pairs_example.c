@@ -16,7 +16,7 @@ enum { TIMES = 10 };
 enum { ROWS = 12 };     /* 10 doubled until 37 500 */
 enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* bytes between two sizes at least; sizes at most */
 
-/* What messages of one size take, as topology/plogp wants it. */
+/* What messages of one size take, as discover.Example reads it. */
 typedef struct {
     int bytes;
     double round_trip, send, receive; /* seconds */
@@ -150,7 +150,7 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Whether one of the times of b is off the line between a and c, as topology/plogp has it. */
+/* Whether one of the times of b is off the line between a and c, as clustering.Extra (internal/lab) decides. */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);

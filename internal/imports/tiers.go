@@ -12,7 +12,7 @@ var tiers = []struct {
 		"internal/robust", "internal/exitcode",
 	}},
 	{"drivers", []string{ // machines, libraries, files
-		"activelearn", "benchrunner", "csource", "journal", "mpi", "topology/discover",
+		"activelearn", "benchrunner", "csource", "journal", "mpi", "topology/discover", "topology/files",
 	}},
 	{"applications", []string{
 		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "online", "report", "service", "verify",

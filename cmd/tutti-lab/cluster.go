@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/lab/clustering"
+)
+
+func (a *app) clusterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Compare clustering methods on the levels of machines",
+		Long: `cluster draws matrices of round trips for the machines of a thesis (Reinfjell, Automatic
+Detection of Interconnect Topologies, NTNU 2023) and divides them with ten clustering
+methods. Methods that need a parameter get the one that is best for the true groups. It
+prints the share of the members in the right group, at the level where it is lowest.`,
+		Example: indent("tutti-lab cluster", "tutti-lab cluster --outliers 0 --plogp --members 64"),
+		Args:    noArguments,
+	}
+	noise := clustering.DefaultNoise(0.05)
+	flags := cmd.Flags()
+	flags.Float64Var(&noise.Sigma, "noise", noise.Sigma, "relative noise of a distance")
+	flags.Float64Var(&noise.Outliers, "outliers", noise.Outliers, "share of the distances that are 1.5 to 4 times as long")
+	seed := flags.Uint64("seed", 1, "seed of the matrices")
+	members := flags.Int("members", 256, "leave out machines with more members")
+	plogp := flags.Bool("plogp", false, "also divide matrices of PLogP parameters, measured on simulated links")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkFormat(cmd, *format); err != nil {
+			return err
+		}
+		if !(noise.Sigma >= 0) || !(noise.Outliers >= 0 && noise.Outliers <= 1) {
+			return usageError(cmd, fmt.Errorf("--noise %g --outliers %g: want noise of 0 or more and a share of 0 to 1", noise.Sigma, noise.Outliers))
+		}
+		var machines []clustering.Machine
+		for _, m := range clustering.ThesisMachines() {
+			if m.Members() <= *members {
+				machines = append(machines, m)
+			}
+		}
+		if len(machines) == 0 {
+			return usageError(cmd, fmt.Errorf("--members %d: no machine is so small", *members))
+		}
+		rows, err := clustering.Compare(cmd.Context(), machines, noise, *plogp, *seed)
+		if err != nil {
+			return err
+		}
+		if *format == "json" {
+			return json.NewEncoder(a.stdout).Encode(rows)
+		}
+		return a.printClusters(rows)
+	}
+	return cmd
+}
+
+// printClusters prints a line for each machine, input and method.
+func (a *app) printClusters(rows []clustering.Row) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "machine\tmembers\tinput\tmethod\taccuracy")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.3f\n", r.Machine, r.Members, r.Input, r.Method, r.Accuracy)
+	}
+	return w.Flush()
+}
