@@ -26,7 +26,7 @@ type Part struct {
 	Match string // pattern of those that belong to it
 }
 
-//go:embed bench cvar pair pairs probe runtime workload
+//go:embed bench cvar pair pairs policy probe runtime workload
 var files embed.FS
 
 // Workload is a call of any collective in all its forms, with its data and their
@@ -48,6 +48,13 @@ var (
 
 	// Probe shows which algorithm a library enters.
 	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
+
+	// Policy makes the decisions of Runtime for a simulated job: its files that choose
+	// algorithms, with one process in the place of MPI. It needs no MPI library.
+	Policy = Program{Name: "tutti-policy", Parts: []Part{
+		{files, "policy/*"}, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
+		{files, "runtime/elimination.c"}, {files, "runtime/explore.c"}, {files, "runtime/monitor.c"}, {files, "runtime/samples.c"},
+	}, Flags: []string{"-std=c11", "-O2", "-I."}, Libs: []string{"-lm"}}
 
 	// Runtime sits between an application and its MPI library. It is a shared object,
 	// to be preloaded or linked.

@@ -19,7 +19,7 @@ import (
 func explored() string {
 	return sealed(`tutti-table 1
 bcast ranks 1-9 ppn 1-9 bytes 0-99999 binomial
-explore allgather ranks 1-9 ppn 1-9 bytes 0-99999 spend 200 1 bruck 2/700 ring 1/90000 neighbor
+explore allgather ranks 1-9 ppn 1-9 bytes 0-99999 budget 200 1 bruck 2/700 ring 1/90000 neighbor
 explore allreduce ranks 1-9 ppn 1-9 bytes 0-99999 1 rabenseifner 2 recursive_doubling 1 library_default
 explore barrier ranks 1-9 ppn 1-9 bytes 0-0 1 linear 1 bruck
 explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 2 basic_linear 3 library_default
@@ -27,7 +27,7 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 }
 
 // unlimited is an account that pays for everything: what is drawn does not depend on times.
-const unlimited = "TUTTI_OVER=1e9"
+const unlimited = "TUTTI_BUDGET=1e9"
 
 // exploring returns the environment of an application that explores by a table, and the
 // folder of its samples.
@@ -38,7 +38,7 @@ func exploring(t *testing.T, m mpiOf, table, library string, more ...string) (en
 		preloaded = append(preloaded, testutil.BuildProgram(t, m.Toolchain, test.Yield))
 	}
 	folder = t.TempDir()
-	return append(append(following(t, m, table, preloaded...), "TUTTI_LEARN="+folder, unlimited), more...), folder
+	return append(append(following(t, m, table, preloaded...), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
 }
 
 // samplesIn returns the lines of the one file in a folder, without its two first ones.
@@ -77,7 +77,7 @@ func TestLiveExplore(t *testing.T) {
 			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
 			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 			run := func(seed string) []string {
-				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
+				env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1", "TUTTI_SEED="+seed)
 				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200", "split")
 				if !strings.Contains(said, "right 2000") || strings.Contains(said, "tutti:") {
 					t.Fatalf("want 2000 right calls and no complaint:\n%s", said)
@@ -114,7 +114,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 	loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 
 	t.Run("at most 1000 calls of a class", func(t *testing.T) {
-		env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE=1")
+		env, folder := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=1")
 		testutil.RunProgram(t, env, m.Launcher, "-n", "1", loop, "3000")
 		calls := map[string]int{}
 		for _, line := range samplesIn(t, folder) {
@@ -139,8 +139,8 @@ func TestLiveExploreMPICH(t *testing.T) {
 		more              []string
 	}{
 		{"nothing to explore", everywhere(), "the table does not say what to explore", nil},
-		{"no folder", explored(), "No such file or directory", []string{"TUTTI_LEARN=/none/there"}},
-		{"share", explored(), "TUTTI_EXPLORE=1.5: want a share from 0 to 1", []string{"TUTTI_EXPLORE=1.5"}},
+		{"no folder", explored(), "No such file or directory", []string{"TUTTI_SAMPLES=/none/there"}},
+		{"share", explored(), "TUTTI_EXPLORE_SHARE=1.5: want a number from 0 to 1", []string{"TUTTI_EXPLORE_SHARE=1.5"}},
 	}
 	for _, tc := range refused {
 		t.Run(tc.name, func(t *testing.T) {
@@ -188,9 +188,9 @@ func killExploring(t *testing.T, m mpiOf, library, loop string) {
 // drawWrongly: a library whose processes draw by numbers of their own is found out.
 func drawWrongly(t *testing.T, m mpiOf, loop string) {
 	library := changed(t, m, "draw.c", "uint64_t h = 0x9e3779b97f4a7c15u;", "uint64_t h = (uint64_t)getpid();")
-	env, _ := exploring(t, m, explored(), library, "TUTTI_EXPLORE=0.5", "TUTTI_CHECK=1")
+	env, _ := exploring(t, m, explored(), library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1")
 	said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200")
-	if !strings.Contains(said, "tutti: ranks chose differently: call ") || strings.Contains(said, "right") {
+	if !strings.Contains(said, "tutti: ranks chose different algorithms: call ") || strings.Contains(said, "right") {
 		t.Errorf("nobody noticed:\n%s", said)
 	}
 }

@@ -55,7 +55,7 @@ func TestLiveWithin(t *testing.T) {
 			library := testutil.BuildProgram(t, m.Toolchain, csource.Runtime)
 			served := testutil.BuildProgram(t, m.Toolchain, test.Served)
 			run := func(over, selected, others string, more ...string) (map[string]int, string) {
-				env := within(t, m, library, selected, others, "TUTTI_OVER="+over)
+				env := within(t, m, library, selected, others, "TUTTI_BUDGET="+over)
 				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
 			// The last call may be one of what is selected: on a busy machine times change, and all is learnt anew.
@@ -82,17 +82,17 @@ func TestLiveWithinMPICH(t *testing.T) {
 
 	// Each rank decides by times that the others do not know.
 	t.Run("wrong decision", func(t *testing.T) {
-		wrong := changed(t, m, "explore.c", "e->account.held = 0;", "e->account.held = 0; for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
+		wrong := changed(t, m, "explore.c", "budget_settle(&e->budget, -t[2 * n]);", "budget_settle(&e->budget, -t[2 * n]); for (int i = 0; i < 2 * n; i++) t[i] *= 1 + 9 * c->rank;")
 		env := within(t, m, wrong, "binomial", " 1 knomial 1 library_default 1 basic_linear", unlimited)
 		said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "500")
-		if !strings.Contains(said, "tutti: ranks chose differently: call ") || strings.Contains(said, "right") {
+		if !strings.Contains(said, "tutti: ranks chose different algorithms: call ") || strings.Contains(said, "right") {
 			t.Errorf("nobody noticed:\n%s", said)
 		}
 	})
 
 	t.Run("samples", func(t *testing.T) {
 		folder := t.TempDir()
-		env := within(t, m, library, "binomial", " 1 knomial 1 basic_linear", "TUTTI_LEARN="+folder, unlimited)
+		env := within(t, m, library, "binomial", " 1 knomial 1 basic_linear", "TUTTI_SAMPLES="+folder, unlimited)
 		testutil.RunProgram(t, env, m.Launcher, "-n", "2", loop, "200")
 		got := strings.Join(withoutTimes(samplesIn(t, folder)), "\n")
 		for _, want := range []string{"bcast,1,2,16,binomial", "bcast,1,2,8192,knomial", "bcast,1,2,16,basic_linear"} {
@@ -104,9 +104,9 @@ func TestLiveWithinMPICH(t *testing.T) {
 
 	for setting, want := range map[string]string{
 		"TUTTI_MODE=teach":    "TUTTI_MODE=teach: want explore or learn",
-		"TUTTI_MONITOR=shout": "TUTTI_MONITOR=shout: want ask or rma",
-		"TUTTI_OVER=-1":       "TUTTI_OVER=-1: want a share from 0 to 1e+09",
-		"TUTTI_LEARN=/none":   "/none: No such file or directory",
+		"TUTTI_MONITOR=shout": "TUTTI_MONITOR=shout: want allreduce or rma",
+		"TUTTI_BUDGET=-1":     "TUTTI_BUDGET=-1: want a number from 0 to 1e+09",
+		"TUTTI_SAMPLES=/none": "/none: No such file or directory",
 	} {
 		t.Run(setting, func(t *testing.T) {
 			said := testutil.RunProgram(t, within(t, m, library, "binomial", " 1 knomial", setting), m.Launcher, "-n", "2", loop, "50")
@@ -122,8 +122,8 @@ func TestLiveWithinMPICH(t *testing.T) {
 func TestLiveChannel(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
-			seen := changed(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, ran != NULL))",
-				"of->monitor.saw |= c->rank == c->shape->ranks - 1 && of->monitor.calls == 7; if (monitor_leave(&of->monitor, took, ran != NULL) && fprintf(stderr, \"heard after %llu of %d\\n\", (unsigned long long)of->monitor.calls, c->shape->ranks))")
+			seen := changed(t, m, "explore.c", "if (monitor_leave(&of->monitor, took, served_by != NULL))",
+				"of->monitor.detected |= c->rank == c->shape->ranks - 1 && of->monitor.calls == 7; if (monitor_leave(&of->monitor, took, served_by != NULL) && fprintf(stderr, \"heard after %llu of %d\\n\", (unsigned long long)of->monitor.calls, c->shape->ranks))")
 			loop := testutil.BuildProgram(t, m.Toolchain, test.Loop)
 			env := within(t, m, seen, "binomial", " 1 knomial")
 			var lines string
@@ -190,9 +190,9 @@ func race(t *testing.T, program, args string) (r raced) {
 		call, err := strconv.Atoi(word[0])
 		var cost float64
 		switch {
-		case word[1] == "heard":
+		case word[1] == "announced":
 			r.heard = append(r.heard, call)
-		case word[1] == "doubt":
+		case word[1] == "recheck":
 			r.doubts = append(r.doubts, call)
 		case word[1] == "cost":
 			_, err = fmt.Sscan(word[2], &cost)
@@ -212,7 +212,7 @@ func race(t *testing.T, program, args string) (r raced) {
 // TestRace: in a race of algorithms with known times, 10 % noise, the fastest is found, its
 // change is seen, and the account holds.
 func TestRace(t *testing.T) {
-	program := testutil.BuildWithRuntime(t, "raced")
+	program := testutil.BuildWithRuntime(t, "eliminate")
 	worst, alarms, wrong := 0.0, 0, 0
 	for seed := range 20 {
 		// The fastest takes 0.8 of the base and is three times as slow in the second third; then one that takes 0.9 is the fastest.
@@ -243,7 +243,7 @@ func TestRace(t *testing.T) {
 // TestChanges: a load that comes and goes as in Nanri's experiment is seen within 20 calls of each
 // change, with 10 % noise, and other alarms are rare. Under load all take longer, the fastest most.
 func TestChanges(t *testing.T) {
-	program := testutil.BuildWithRuntime(t, "raced")
+	program := testutil.BuildWithRuntime(t, "eliminate")
 	const within = 20
 	for _, tc := range []struct {
 		noise          string

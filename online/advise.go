@@ -19,7 +19,7 @@ type Advice struct {
 	Best      int     // what is to be selected: what is now, unless another is faster beyond doubt
 	Faster    float64 // expected time of the default over that of Best
 	Weights   []float64
-	Spend     float64   // times Best: what exploring may cost a call, beside what a run allows
+	Budget    float64   // of a call, in times of Best, besides the share that a job may spend
 	Most      []float64 // times Best: what a call may take; nil: not known
 }
 
@@ -259,7 +259,7 @@ func (b *believing) advice(j *joint, now int, calls float64) Advice {
 		a.Best = best
 	}
 	a.Faster = j.expected(0) / j.expected(a.Best)
-	a.Spend = spentOfGain * max(0, j.times(0, a.Best, -riskedFor)-1)
+	a.Budget = spentOfGain * max(0, j.times(0, a.Best, -riskedFor)-1)
 	for i := range index {
 		a.Most = append(a.Most, j.times(i, a.Best, riskedFor))
 	}

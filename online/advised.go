@@ -77,7 +77,7 @@ func (a *advised) choose(class int) (int, bool) {
 	a.drawn[class]++
 	key := []uint64{a.opt.Seed, uint64(class), a.drawn[class]}
 	u := uniform(append(key, forShare)...)
-	a.purse.earn(class, a.advice[class].Spend)
+	a.purse.earn(class, a.advice[class].Budget)
 	known := a.purse.known(class)
 	draws := u < a.opt.Explore && known && a.explored[class] < a.opt.Explored
 	watches := u < 2*a.opt.Explore && (u >= a.opt.Explore || !known) && a.watched[class] < a.opt.Explored

@@ -44,7 +44,7 @@ const (
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
 )
 
-// ReadSamples reads what libtutti writes into the folder of TUTTI_LEARN while a job runs, or
+// ReadSamples reads what libtutti writes into the folder of TUTTI_SAMPLES while a job runs, or
 // has left of one that was killed. Lines that are cut off or damaged are dropped and named;
 // it is an error when the file is of another kind. An empty file has no samples.
 func ReadSamples(path string) (Samples, error) {

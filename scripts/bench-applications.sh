@@ -72,7 +72,7 @@ loop() {
 	for run in $(seq "$runs"); do
 		if [ "$how" = star ]; then rm -f "$folder"/*; fi
 		"$BUILT/tutti" online update --policy "$policy" "$folder" >/dev/null
-		took=$(TABLE=$folder/tutti.table TUTTI_LEARN=$folder TUTTI_MODE=$1 TUTTI_EXPLORE=$2 TUTTI_OVER=$3 TUTTI_SEED=$run application "$trace" "$times" "$run" | all)
+		took=$(TABLE=$folder/tutti.table TUTTI_SAMPLES=$folder TUTTI_MODE=$1 TUTTI_EXPLORE_SHARE=$2 TUTTI_BUDGET=$3 TUTTI_SEED=$run application "$trace" "$times" "$run" | all)
 		for file in "$folder"/n0-*.samples; do # simulated time begins anew with each run
 			mv "$file" "$folder/run-1-$((run * 1000000000))-0.samples"
 		done

@@ -37,6 +37,6 @@ cost 'selecting' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table"
 cost 'tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TRACE="$work/trace.csv"
 cost 'selecting and tracing' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/table" TUTTI_TRACE="$work/trace.csv"
 # 1000 calls of a class are explored and 1000 more are timed. The millions of calls after them are measured.
-cost 'explored to the end' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_LEARN="$work/samples"
+cost 'explored to the end' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_SAMPLES="$work/samples"
 # With a share this small exploring never ends: every call is drawn, and one in ten thousand is timed.
-cost 'exploring' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_LEARN="$work/samples" TUTTI_EXPLORE=0.00005
+cost 'exploring' LD_PRELOAD="$work/libtutti.so" TUTTI_TABLE="$work/mix" TUTTI_SAMPLES="$work/samples" TUTTI_EXPLORE_SHARE=0.00005

@@ -28,7 +28,7 @@ table change ring "1 bruck 1 neighbor 1 recursive_doubling"
 # app TABLE RANKS BYTES CALLS WINDOW [FROM-TO...]
 app() {
 	mode=learn how=rma
-	case $1 in ours | theirs) mode= ;; *-asked) how=ask ;; esac
+	case $1 in ours | theirs) mode= ;; *-asked) how=allreduce ;; esac
 	name=$1 ranks=$2
 	shift 2
 	ppn=$(((ranks + 63) / 64))

@@ -285,7 +285,7 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 		}
 		rules = append(rules, at)
 		mixes = append(mixes, libtutti.Mix{
-			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Spend: libtutti.Thousandths(a.Spend), Choices: libtutti.Weighed(a.Algorithms, a.Weights, a.Most),
+			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Budget: libtutti.Thousandths(a.Budget), Choices: libtutti.Weighed(a.Algorithms, a.Weights, a.Most),
 		})
 	}
 	return rules, mixes

@@ -78,15 +78,15 @@ nodes only when it is told: mpirun -x LD_PRELOAD ...`,
 				return err
 			}
 		}
-		env, err := a.preloaded(*library, []pathVariable{{"TUTTI_TRACE", *trace}, {"TUTTI_TABLE", *table}, {"TUTTI_LEARN", *learn}})
+		env, err := a.preloaded(*library, []pathVariable{{"TUTTI_TRACE", *trace}, {"TUTTI_TABLE", *table}, {"TUTTI_SAMPLES", *learn}})
 		if err != nil {
 			return err
 		}
 		if *learn != "" {
-			env = append(env, fmt.Sprintf("TUTTI_EXPLORE=%g", *explore))
+			env = append(env, fmt.Sprintf("TUTTI_EXPLORE_SHARE=%g", *explore))
 		}
 		if *learn != "" || *within {
-			env = append(env, fmt.Sprintf("TUTTI_OVER=%g", *over))
+			env = append(env, fmt.Sprintf("TUTTI_BUDGET=%g", *over))
 		}
 		if *within {
 			env = append(env, "TUTTI_MODE=learn")

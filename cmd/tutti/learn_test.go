@@ -299,7 +299,7 @@ func TestLiveLearn(t *testing.T) {
 	}
 
 	const jobs = 50
-	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_LEARN="+folder, "TUTTI_TABLE="+tableOf(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE=1", "TUTTI_OVER=1e9")
+	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableOf(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
 	var running sync.WaitGroup
 	for range jobs {
 		running.Go(func() {

@@ -3,38 +3,38 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* After Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016), with puts
- * down a tree in place of messages that the others probe for, which may come late. */
+/* After Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016). There, ranks
+ * probe for messages, which may arrive late; here they write down a tree. */
 
-enum { SLOTS = 256, WORD = 64 }; /* channels that a rank takes part in; bits of a word */
-enum { COUNT, TOLD, NUMBERS };   /* of a slot */
-enum { BELOW = 8 };              /* ranks that one rank tells */
-enum { TRIALS = 4 };             /* of a window */
+enum { SLOTS = 256, WORD_BITS = 64 };      /* channels that a rank can have open */
+enum { COUNTER, PERIOD, NUMBERS_OF_SLOT }; /* PERIOD: of the last announcement */
+enum { CHILDREN = 8 };                     /* of a rank in the tree */
+enum { TRIALS = 4 };                       /* of a new window */
 
 static MPI_Win window;
-static int made, usable; /* by all ranks */
-static int numbers[SLOTS * NUMBERS];
-static uint64_t taken[SLOTS / WORD];
+static int created, usable; /* the same on all ranks */
+static int numbers[SLOTS * NUMBERS_OF_SLOT];
+static uint64_t used_slots[SLOTS / WORD_BITS];
 
-/* Whether a number that was put, and one that was added, are there after a call that waits for all: not each MPI library keeps
- * what it says. */
-static int is_sound(MPI_Comm world)
+/* Whether a put and an accumulate are visible after a collective that all ranks entered: some MPI libraries do not keep
+ * that promise. */
+static int works(MPI_Comm world)
 {
     static const int one = 1;
-    int rank, size, next, sound = 1;
+    int rank, size, next, ok = 1;
     PMPI_Comm_rank(world, &rank);
     PMPI_Comm_size(world, &size);
     next = (rank + 1) % size;
-    for (int k = 1; k <= TRIALS && sound; k++) {
-        sound = PMPI_Put(&k, 1, MPI_INT, next, TOLD, 1, MPI_INT, window) == MPI_SUCCESS &&
-                PMPI_Accumulate(&one, 1, MPI_INT, next, COUNT, 1, MPI_INT, MPI_SUM, window) == MPI_SUCCESS &&
-                PMPI_Win_flush(next, window) == MPI_SUCCESS;
-        PMPI_Allreduce(MPI_IN_PLACE, &sound, 1, MPI_INT, MPI_MIN, world);
+    for (int k = 1; k <= TRIALS && ok; k++) {
+        ok = PMPI_Put(&k, 1, MPI_INT, next, PERIOD, 1, MPI_INT, window) == MPI_SUCCESS &&
+             PMPI_Accumulate(&one, 1, MPI_INT, next, COUNTER, 1, MPI_INT, MPI_SUM, window) == MPI_SUCCESS &&
+             PMPI_Win_flush(next, window) == MPI_SUCCESS;
+        PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, world);
         PMPI_Win_sync(window);
-        sound = sound && numbers[TOLD] == k && numbers[COUNT] == k;
-        PMPI_Allreduce(MPI_IN_PLACE, &sound, 1, MPI_INT, MPI_MIN, world);
+        ok = ok && numbers[PERIOD] == k && numbers[COUNTER] == k;
+        PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, world);
     }
-    return sound;
+    return ok;
 }
 
 void channels_start(MPI_Comm world)
@@ -42,60 +42,62 @@ void channels_start(MPI_Comm world)
     MPI_Errhandler handler;
     PMPI_Comm_get_errhandler(world, &handler);
     PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-    made = PMPI_Win_create(numbers, sizeof numbers, sizeof *numbers, MPI_INFO_NULL, world, &window) == MPI_SUCCESS;
+    created = PMPI_Win_create(numbers, sizeof numbers, sizeof *numbers, MPI_INFO_NULL, world, &window) == MPI_SUCCESS;
     PMPI_Comm_set_errhandler(world, handler);
     PMPI_Errhandler_free(&handler);
-    if (made)
-        made = PMPI_Win_set_errhandler(window, MPI_ERRORS_RETURN) == MPI_SUCCESS && PMPI_Win_lock_all(MPI_MODE_NOCHECK, window) == MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_MIN, world);
-    usable = made && is_sound(world);
+    if (created)
+        created = PMPI_Win_set_errhandler(window, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
+                  PMPI_Win_lock_all(MPI_MODE_NOCHECK, window) == MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &created, 1, MPI_INT, MPI_MIN, world);
+    usable = created && works(world);
 }
 
 void channels_end(void)
 {
-    if (!made)
+    if (!created)
         return;
-    made = usable = 0;
+    created = usable = 0;
     PMPI_Win_unlock_all(window);
     PMPI_Win_free(&window);
 }
 
+/* The level of a rank in the tree; the root, rank 0, has level 0. */
 static int level_of(int r)
 {
     int level = 0;
     for (; r > 0; level++)
-        r = (r - 1) / BELOW;
+        r = (r - 1) / CHILDREN;
     return level;
 }
 
-/* The first slot that no rank has taken; SLOTS: there is none. */
+/* The first slot that no rank of the communicator uses; SLOTS if there is none. */
 static int first_free(MPI_Comm on)
 {
-    uint64_t all[SLOTS / WORD];
+    uint64_t all[SLOTS / WORD_BITS];
     int slot = 0;
-    if (PMPI_Allreduce(taken, all, SLOTS / WORD, MPI_UINT64_T, MPI_BOR, on) != MPI_SUCCESS)
+    if (PMPI_Allreduce(used_slots, all, SLOTS / WORD_BITS, MPI_UINT64_T, MPI_BOR, on) != MPI_SUCCESS)
         return SLOTS;
-    while (slot < SLOTS && all[slot / WORD] >> slot % WORD & 1)
+    while (slot < SLOTS && all[slot / WORD_BITS] >> slot % WORD_BITS & 1)
         slot++;
     return slot;
 }
 
-static void take(channel *c, MPI_Comm on, int slot)
+static void open_slot(channel *c, MPI_Comm on, int slot)
 {
     int n, *members = comm_members(on, &n);
     PMPI_Comm_rank(on, &c->rank);
     c->root = members[0];
-    c->below = need(BELOW, sizeof *c->below);
-    for (int r = c->rank * BELOW + 1; r <= c->rank * BELOW + BELOW && r < n; r++)
-        c->below[c->tells++] = members[r];
+    c->child = need(CHILDREN, sizeof *c->child);
+    for (int r = c->rank * CHILDREN + 1; r <= c->rank * CHILDREN + CHILDREN && r < n; r++)
+        c->child[c->children++] = members[r];
     free(members);
     c->level = level_of(c->rank);
     c->depth = level_of(n - 1);
     c->slot = slot;
     c->open = 1;
-    taken[slot / WORD] |= (uint64_t)1 << slot % WORD;
-    numbers[slot * NUMBERS + TOLD] = -1;
-    c->counted = numbers[slot * NUMBERS + COUNT];
+    used_slots[slot / WORD_BITS] |= (uint64_t)1 << slot % WORD_BITS;
+    numbers[slot * NUMBERS_OF_SLOT + PERIOD] = -1;
+    c->count = numbers[slot * NUMBERS_OF_SLOT + COUNTER];
 }
 
 int channel_open(channel *c, MPI_Comm on)
@@ -106,57 +108,59 @@ int channel_open(channel *c, MPI_Comm on)
     if (slot == SLOTS)
         c->refused = 1;
     else
-        take(c, on, slot);
+        open_slot(c, on, slot);
     return c->open;
 }
 
 void channel_close(channel *c)
 {
     if (c->open)
-        taken[c->slot / WORD] &= ~((uint64_t)1 << c->slot % WORD);
-    free(c->below);
+        used_slots[c->slot / WORD_BITS] &= ~((uint64_t)1 << c->slot % WORD_BITS);
+    free(c->child);
     *c = (channel){0};
 }
 
-/* The rank that saw a change waits only after the next call, in which the root took part, that it has reached it. */
-static void tell_root(channel *c, int step, int saw)
+/* Adds to the root's counter at the first step of a period. The rank waits for completion only at the next step: the root took
+ * part in the call in between. */
+static void add_to_counter(channel *c, int step, int detected)
 {
     static const int one = 1;
-    if (step == 0 && saw && c->sent == 0) {
-        PMPI_Accumulate(&one, 1, MPI_INT, c->root, c->slot * NUMBERS + COUNT, 1, MPI_INT, MPI_SUM, window);
-        c->sent = 1;
-    } else if (step == 1 && c->sent == 1) {
+    if (step == 0 && detected && c->add == UNSENT) {
+        PMPI_Accumulate(&one, 1, MPI_INT, c->root, c->slot * NUMBERS_OF_SLOT + COUNTER, 1, MPI_INT, MPI_SUM, window);
+        c->add = ADDED;
+    } else if (step == 1 && c->add == ADDED) {
         PMPI_Win_flush(c->root, window);
-        c->sent = 2;
+        c->add = COMPLETED;
     }
 }
 
-static void tell_below(const channel *c, int *told)
+static void write_to_children(const channel *c, int *period)
 {
-    for (int i = 0; i < c->tells; i++)
-        PMPI_Put(told, 1, MPI_INT, c->below[i], c->slot * NUMBERS + TOLD, 1, MPI_INT, window);
-    for (int i = 0; i < c->tells; i++)
-        PMPI_Win_flush(c->below[i], window);
+    for (int i = 0; i < c->children; i++)
+        PMPI_Put(period, 1, MPI_INT, c->child[i], c->slot * NUMBERS_OF_SLOT + PERIOD, 1, MPI_INT, window);
+    for (int i = 0; i < c->children; i++)
+        PMPI_Win_flush(c->child[i], window);
 }
 
-int channel_step(channel *c, int saw)
+int channel_step(channel *c, int detected)
 {
-    int step = (int)(c->calls % (uint64_t)(c->depth + 2)), period = (int)(c->calls / (uint64_t)(c->depth + 2) % INT_MAX);
-    int *told = &numbers[c->slot * NUMBERS + TOLD];
+    uint64_t length = (uint64_t)(c->depth + 2);
+    int step = (int)(c->calls % length), period = (int)(c->calls / length % INT_MAX);
+    int *own = &numbers[c->slot * NUMBERS_OF_SLOT];
     c->calls++;
-    tell_root(c, step, saw);
+    add_to_counter(c, step, detected);
     if (step == 0)
         return 0;
     PMPI_Win_sync(window);
-    if (c->rank == 0 && step == 1 && told[COUNT - TOLD] != c->counted) {
-        c->counted = told[COUNT - TOLD];
-        *told = period;
+    if (c->rank == 0 && step == 1 && own[COUNTER] != c->count) {
+        c->count = own[COUNTER];
+        own[PERIOD] = period;
     }
-    int heard = *told == period;
-    if (heard && step == c->level + 1)
-        tell_below(c, told);
-    if (step <= c->depth || !heard)
+    int announced = own[PERIOD] == period;
+    if (announced && step == c->level + 1)
+        write_to_children(c, &own[PERIOD]);
+    if (step <= c->depth || !announced)
         return 0;
-    c->sent = 0;
+    c->add = UNSENT;
     return 1;
 }

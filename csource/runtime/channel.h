@@ -1,10 +1,12 @@
-/* A way to tell all ranks of a communicator of something that one saw, so that all hear of it after the same call, in a window of
- * the world, by RMA: nothing is sent while nobody saw anything. For calls that no rank leaves before all have come, alone.
+/* A channel announces to all ranks of a communicator that one of them detected something, so that all learn of it after the
+ * same collective call. It uses one-sided communication, and sends nothing while there is nothing to announce. It suits
+ * only collectives that no rank leaves before all ranks have entered.
  *
- * After calls of a period of D + 2, D being the depth of a tree of the ranks: after the first, ranks that saw something add to a
- * number of the root; after the next the root looks, and where the number has grown puts that of the period into the ranks
- * below; these do so after the next call, and so on; after the last call all look. Puts are complete before a rank goes on to
- * the next call, so that all who look find the same. */
+ * Calls are counted in periods of D + 2, where D is the depth of a tree of the ranks. After the first call of a period, each
+ * rank that detected something adds 1 to a counter of the root. After the second call the root looks at the counter; if it has
+ * grown, the root writes the number of the period to the ranks below it. After each further call the next level of the tree
+ * does the same. After the last call all ranks look. A rank completes its writes before it enters the next call, so all ranks
+ * find the same. */
 #ifndef TUTTI_CHANNEL_H
 #define TUTTI_CHANNEL_H
 
@@ -12,24 +14,28 @@
 
 #pragma GCC visibility push(hidden)
 
-void channels_start(MPI_Comm world); /* collective; without it, or a window, no channel opens */
-void channels_end(void);             /* likewise */
+/* Creates and frees the window of all channels; collective. Without a window no channel opens. */
+void channels_start(MPI_Comm world);
+void channels_end(void);
 
+typedef enum { UNSENT, ADDED, COMPLETED } channel_add;
+
+/* Zeroes are a closed channel. */
 typedef struct {
-    int open, refused; /* refused: there is no room for it */
+    int open, refused; /* refused: all slots of the window are in use */
     int slot, rank, level, depth;
-    int root, tells, *below; /* ranks of the world: that hears first, and that this one tells */
-    int counted;             /* the root's number when it looked last */
-    int sent;                /* 1: to the root; 2: and has reached it */
+    int root, children, *child; /* ranks in the world: of the root, and of those below this rank */
+    int count;                  /* the root's counter when it looked last */
+    channel_add add;            /* of this rank to the counter */
     uint64_t calls;
-} channel; /* zeroes: not open yet */
+} channel;
 
-/* Whether it is open; it opens at the first time, when there can be one. Collective. */
+/* Opens a channel at the first call; collective. Returns whether it is open. */
 int channel_open(channel *c, MPI_Comm on);
 void channel_close(channel *c);
 
-/* After a call, whether all ranks hear of something now; saw: this one wants them to. */
-int channel_step(channel *c, int saw);
+/* Comes after each collective call. detected: this rank has something to announce. Returns whether all ranks learn of it now. */
+int channel_step(channel *c, int detected);
 
 #pragma GCC visibility pop
 

@@ -1,5 +1,5 @@
 #include "layout.h"
-#include "theirs.h"
+#include "library.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { SLOTS = 256 };  /* lists of communicators, by their handles */
 
 /* A communicator beside another one whose calls are served by one algorithm. */
 typedef struct switched {
-    const theirs *algorithm;
+    const library_algorithm *algorithm;
     int served; /* up to LASTING */
     MPI_Comm comm;
     struct switched *next;
@@ -288,7 +288,7 @@ MPI_Comm comm_private(comm *c)
     return c->private;
 }
 
-MPI_Comm comm_switched(comm *c, const theirs *by)
+MPI_Comm comm_switched(comm *c, const library_algorithm *by)
 {
     switched *s = c->switched;
     while (s != NULL && s->algorithm != by)
@@ -302,9 +302,9 @@ MPI_Comm comm_switched(comm *c, const theirs *by)
     }
     hurry(c, &s->served);
     if (s->served < LASTING && ++s->served == LASTING) {
-        theirs_write(by, 1);
+        library_set(by, 1);
         s->comm = private_new(c->handle);
-        theirs_write(by, 0);
+        library_set(by, 0);
     }
     return s->comm;
 }

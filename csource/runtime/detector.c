@@ -2,23 +2,23 @@
 
 #include <math.h>
 
-/* Sources: Hawkins, Self-starting CUSUM charts for location and scale (The Statistician 36, 1987); Wallace, Bounds on
- * normal approximations to Student's and the chi-square distributions (Annals of Mathematical Statistics 30, 1959); Reynolds,
- * Amin and Arnold, CUSUM charts with variable sampling intervals (Technometrics 32, 1990). */
+/* Sources: Hawkins, Self-starting CUSUM charts for location and scale (The Statistician 36, 1987); Wallace, Bounds on normal
+ * approximations to Student's and the chi-square distributions (Annals of Mathematical Statistics 30, 1959); Reynolds, Amin
+ * and Arnold, CUSUM charts with variable sampling intervals (Technometrics 32, 1990). */
 
-enum { WATCH_FROM = 4 }; /* times before which nothing is told */
+enum { MIN_TIMES = 4 }; /* before so many times there is no alarm */
 
-static const double allowance = 0.5;       /* deviations that each time is forgiven: half of a change of one deviation */
-static const double most_deviation = 3;    /* that one counts for */
-static const double least_deviance = 0.01; /* of logarithms: clocks and counters are not better */
-static const double suspicion = 1.5;       /* a sum that one time two deviations off makes; one in 20 is, on either side */
-static const double apart = 2;             /* deviations of their difference: means that lie farther apart differ */
+static const double allowance = 0.5;      /* deviations subtracted from each time: half of the smallest change to detect */
+static const double max_deviation = 3;    /* a single time counts as no more deviations, so that one outlier is no change */
+static const double min_deviation = 0.01; /* of logarithms: clocks are not more precise */
+static const double suspicion = 1.5;      /* of a sum: one time that is two deviations off, which happens once in 20 times */
+static const double difference = 2;       /* standard errors: two means farther apart differ */
 
-/* Inverts the average run length of a one-sided sum, (exp(2kb) - 2kb - 1)/2k^2 with b = threshold + 1.166.
+/* Inverts the average run length of a one-sided sum, (exp(2kb) - 2kb - 1)/2k^2 with allowance k and b = threshold + 1.166.
  * Source: Siegmund, Sequential Analysis (1985), chapter 2. */
-void detector_again(detector *d, double mean_run)
+void detector_restart(change_detector *d, double run_length)
 {
-    double run = 2 * (mean_run > 10 ? mean_run : 10), low = 0, high = 100;
+    double run = 2 * (run_length > 10 ? run_length : 10), low = 0, high = 100;
     for (int i = 0; i < 60; i++) {
         double b = (low + high) / 2, x = 2 * allowance * b;
         if ((exp(x) - x - 1) / (2 * allowance * allowance) < run)
@@ -30,50 +30,51 @@ void detector_again(detector *d, double mean_run)
     d->up = d->down = 0;
 }
 
-void detector_start(detector *d, double mean_run)
+void detector_start(change_detector *d, double run_length)
 {
-    *d = (detector){0};
-    detector_again(d, mean_run);
+    *d = (change_detector){0};
+    detector_restart(d, run_length);
 }
 
-static double deviation(const detector *d) { return fmax(least_deviance, sqrt(d->m2 / (d->n - 1))); }
+static double deviation(const change_detector *d) { return fmax(min_deviation, sqrt(d->m2 / (d->n - 1))); }
 
-/* A logarithm as a standard normal number, most_deviation at most; cut becomes the logarithm cut to the same. */
-static double standard(const detector *d, double x, double *cut)
+/* Returns a logarithm as a standard normal number, by Student's t statistic and Wallace's approximation, clipped to
+ * max_deviation. *clipped becomes the logarithm that corresponds to the clipped number. */
+static double standard(const change_detector *d, double x, double *clipped)
 {
     double n = d->n, nu = n - 1;
-    *cut = x;
-    if (d->n < WATCH_FROM)
+    *clipped = x;
+    if (d->n < MIN_TIMES)
         return 0;
     double scale = sqrt(1 + 1 / n) * deviation(d);
     double t = (x - d->mean) / scale, wallace = (8 * nu + 1) / (8 * nu + 3);
     double z = copysign(wallace * sqrt(nu * log1p(t * t / nu)), t);
-    if (fabs(z) <= most_deviation)
+    if (fabs(z) <= max_deviation)
         return z;
-    double most = sqrt(nu * expm1(most_deviation * most_deviation / (wallace * wallace * nu)));
-    *cut = d->mean + copysign(most * scale, z);
-    return copysign(most_deviation, z);
+    double most = sqrt(nu * expm1(max_deviation * max_deviation / (wallace * wallace * nu)));
+    *clipped = d->mean + copysign(most * scale, z);
+    return copysign(max_deviation, z);
 }
 
-int detector_add(detector *d, double seconds)
+int detector_add(change_detector *d, double time)
 {
-    double cut, z = standard(d, log(seconds), &cut);
+    double clipped, z = standard(d, log(time), &clipped);
     d->up = fmax(0, d->up + z - allowance);
     d->down = fmax(0, d->down - z - allowance);
     if (d->up > d->threshold || d->down > d->threshold)
         return 1;
     d->n++;
-    double step = cut - d->mean;
+    double step = clipped - d->mean;
     d->mean += step / d->n;
-    d->m2 += step * (cut - d->mean);
+    d->m2 += step * (clipped - d->mean);
     return 0;
 }
 
-int detector_agrees(const detector *d, const detector *with)
+int detector_agrees(const change_detector *d, const change_detector *with)
 {
-    if (d->n < WATCH_FROM || with->n == 0)
+    if (d->n < MIN_TIMES || with->n == 0)
         return with->n == 0;
-    return fabs(d->mean - with->mean) < apart * deviation(d) * sqrt(1.0 / d->n + 1.0 / with->n);
+    return fabs(d->mean - with->mean) < difference * deviation(d) * sqrt(1.0 / d->n + 1.0 / with->n);
 }
 
-int detector_suspects(const detector *d) { return d->up > suspicion || d->down > suspicion; }
+int detector_suspects(const change_detector *d) { return d->up > suspicion || d->down > suspicion; }

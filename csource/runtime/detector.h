@@ -1,5 +1,5 @@
-/* Whether times have changed, for better or worse: a self-starting cumulative sum of their logarithms, that of
- * online/detector.go. */
+/* Change detection: whether the times of one algorithm have become longer or shorter. A self-starting cumulative sum (CUSUM)
+ * of the logarithms of the times, which needs neither their mean nor their deviation beforehand. */
 #ifndef TUTTI_DETECTOR_H
 #define TUTTI_DETECTOR_H
 
@@ -8,15 +8,21 @@
 typedef struct {
     double threshold;
     int n;           /* times that the mean and the deviation are of */
-    double mean, m2; /* of their logarithms; sum of squared deviations */
-    double up, down;
-} detector;
+    double mean, m2; /* of the logarithms of times: their mean, and the sum of squared deviations */
+    double up, down; /* cumulative sums of deviations towards longer and shorter times */
+} change_detector;
 
-void detector_start(detector *d, double mean_run); /* a false alarm comes once in so many times, 10 at least */
-void detector_again(detector *d, double mean_run); /* the same, but it knows what is usual */
-int detector_add(detector *d, double seconds);     /* whether times have changed: then one of the two above comes next */
-int detector_suspects(const detector *d);          /* the last ones look like a change */
-int detector_agrees(const detector *d, const detector *with); /* whether what is usual to both may be the same */
+/* While nothing changes, one false alarm in run_length times is expected, in 10 at least. */
+void detector_start(change_detector *d, double run_length);
+void detector_restart(change_detector *d, double run_length); /* keeps the mean and the deviation */
+
+/* Adds a time above 0 in any unit, always the same. Returns 1 if times have changed; then start or restart the detector. */
+int detector_add(change_detector *d, double time);
+
+int detector_suspects(const change_detector *d); /* the last times look as if they had changed */
+
+/* Whether the means of two detectors differ by no more than chance. */
+int detector_agrees(const change_detector *d, const change_detector *with);
 
 #pragma GCC visibility pop
 

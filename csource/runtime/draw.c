@@ -1,7 +1,7 @@
-#include "explore.h"
+#include "draw.h"
 
-/* The finaliser of Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA 2014), once for each
- * number; hash of online/draw.go. */
+/* Mixes each number into the hash by the finaliser of SplitMix64. Source: Steele, Lea and Flood, Fast Splittable Pseudorandom
+ * Number Generators (OOPSLA 2014). */
 static uint64_t hash(const uint64_t *numbers, int n)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;
@@ -16,7 +16,7 @@ static uint64_t hash(const uint64_t *numbers, int n)
 
 double uniform(const uint64_t *numbers, int n) { return ((double)(hash(numbers, n) >> 11) + 0.5) / 9007199254740992.0; }
 
-int drawn(const double *sums, int n, double u)
+int draw_index(const double *sums, int n, double u)
 {
     int low = 0, high = n - 1;
     while (low < high) {

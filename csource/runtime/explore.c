@@ -1,86 +1,91 @@
 #include "explore.h"
+#include "draw.h"
+#include "elimination.h"
 #include "monitor.h"
-#include "race.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #ifndef LEARN_FROM
-#define LEARN_FROM 8 /* calls of a class that are left alone: so few do not tell that more will come */
+#define LEARN_FROM 8 /* calls of a class that come before mode learn tries anything: more calls are likely after them */
 #endif
 
-enum {
-    MOST_EXPLORED = 1000,        /* calls of a class, and as many of what is selected */
-    FIRST_BATCH = 8, BATCH = 64, /* calls whose times ranks bring together at once */
-    FIRST_SITE = 3               /* level of MPI_Pcontrol; lower ones mean something else */
-};
+enum { MOST_EXPLORED = 1000 };              /* calls of a class in mode explore; as many of the selected algorithm are timed */
+enum { FIRST_BATCH = 8, MOST_PENDING = 64 }; /* calls whose times ranks exchange at once; a batch grows from the first to the second */
+enum { FIRST_SITE = 3 };                    /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
+enum { UNTIMED = -1 };                      /* the selected algorithm serves, and the call is not timed */
 
-enum { FOR_SHARE = 3, FOR_WEIGHTS }; /* what a draw is for, as in online/draw.go */
+enum { DRAW_SHARE, DRAW_ALGORITHM }; /* the last number of a draw, so that draws of one call differ */
 
-/* Calls of a communicator at one site that one mix holds for, with sizes of as many bits. */
+/* Calls of a communicator to which one mix applies, at one site, whose sizes have the same number of bits. */
 typedef struct class {
     collective what;
     int site;
     uint64_t low, high; /* bytes */
     const mix *mix;     /* NULL: nothing is explored */
-    uint64_t count;
-    int explored, watched;
-    unsigned char *seen; /* whether each pick of the mix, the selected one and the MPI library's own have served */
-    race *race;
+    uint64_t count;     /* calls */
+    int explored, timed; /* calls in mode explore: of drawn algorithms, and of the selected one */
+    unsigned char *seen; /* of each pick of the mix, the selected algorithm and the MPI library's: whether it has served */
+    elimination *elimination;
     monitor monitor;
     struct class *next;
 } class;
 
+/* A timed call. */
 struct sample {
     class *class;
-    uint64_t bytes, took;
-    int chosen;       /* of the mix; its size: what is selected */
-    int served;       /* by what was chosen */
-    const char *text; /* what is to be written */
-    int first;        /* that it served: makes communicators and plans */
+    uint64_t bytes, ticks;
+    int chosen;       /* pick of the mix; its size: the selected algorithm */
+    int served;       /* whether the chosen algorithm served the call */
+    const char *name; /* of the algorithm that did, as in the file of samples */
+    int first;        /* the algorithm's first call in the class, which may create communicators */
 };
 
+/* What a communicator explores. */
 struct explorer {
-    int root; /* the world's first rank; -1: it is not there, or nodes have different numbers of ranks: nothing is explored */
-    uint64_t group;
+    int root;       /* which writes samples: the rank that is rank 0 of the world. -1: nothing is explored, since that rank is
+                       not a member or nodes have different numbers of ranks */
+    uint64_t group; /* hash of the members */
     class *classes, *last[COLLECTIVES];
-    account account;
-    uint64_t exchange, exchanges; /* ticks that times were brought together in the last time, and how often they were */
-    int waiting, batch;
-    sample samples[BATCH], watched;
+    exploration_budget budget;
+    uint64_t exchange_ticks, exchanges; /* of the last exchange of times, and how many there were */
+    int pending, batch;                 /* samples that are not exchanged yet, and how many of them are exchanged at once */
+    sample samples[MOST_PENDING], watched;
 };
 
-int exploring, explore_doubts;
+int exploring, explore_trials, explore_rechecks;
 
 static int site; /* of the next calls */
 
+/* The settings of rank 0, which hold for all. */
 static struct {
-    double share, over;
+    double share; /* of calls that are explored */
+    double budget; /* share of the selected algorithm's time that exploring may cost */
     uint64_t seed;
-    int within;  /* a run */
-    int linked;  /* ranks tell one another by RMA where they can */
-    int checked; /* ranks compare what they chose */
-    int opened;
-} told;
+    int learn;  /* mode learn, else explore */
+    int use_rma; /* ranks announce changes by one-sided communication where they can */
+    int check;  /* ranks check that they choose alike */
+    int valid;
+} settings;
 
-static class nothing; /* of no size */
+static class no_class; /* matches no call */
 
 static struct explorer *explorer_new(MPI_Comm handle, const shape *at)
 {
     struct explorer *e = need(1, sizeof *e);
     int n, *members = comm_members(handle, &n);
-    uint64_t h = 14695981039346656037u; /* FNV-1a, a member at a time */
+    uint64_t h = 14695981039346656037u; /* FNV-1a, one member at a time */
     e->root = -1;
     e->batch = FIRST_BATCH;
-    e->account.over = told.over;
+    e->budget.share = settings.budget;
     for (int i = 0; i < n; i++) {
         h = (h ^ (uint64_t)members[i]) * 1099511628211u;
         if (members[i] == 0 && at->ranks == at->nodes * at->ppn)
             e->root = i;
     }
     for (int i = 0; i < COLLECTIVES; i++)
-        e->last[i] = &nothing;
+        e->last[i] = &no_class;
     e->group = h;
     free(members);
     return e;
@@ -92,42 +97,41 @@ void explorer_free(struct explorer *e)
         class *c = e->classes;
         e->classes = c->next;
         free(c->seen);
-        race_free(c->race);
+        elimination_free(c->elimination);
         monitor_free(&c->monitor);
         free(c);
     }
     free(e);
 }
 
-/* Whether a pick is what is selected. */
-static int is_best(const pick *p, const pick *best)
+static int same_pick(const pick *p, const pick *best)
 {
     if (best == NULL || best->algorithm == NULL || p->algorithm == NULL)
         return p->algorithm == (best == NULL ? NULL : best->algorithm);
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* What a pick may take, beside what is selected. Messages one after another are as many as ranks, where others take turns as
- * often as their number has bits. */
-static double may_take(const mix *m, int chosen, int ranks)
+/* The expected time of a pick at most, in times of the selected algorithm: as the table says, but for an algorithm that sends
+ * one message after another at least ranks / log2(ranks), as others need about log2(ranks) steps. */
+static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];
-    double turns = 0;
+    double steps = 0;
     if (p->algorithm != NULL && (p->algorithm->needs & ONE_BY_ONE) && p->parameter == 0)
-        turns = (double)ranks / (64 - __builtin_clzll((uint64_t)ranks));
-    return m->most[chosen] > turns ? m->most[chosen] : turns;
+        steps = (double)ranks / (64 - __builtin_clzll((uint64_t)ranks));
+    return m->most[chosen] > steps ? m->most[chosen] : steps;
 }
 
-static race *race_of(const mix *m, int ranks, uint64_t seed, const pick *best)
+static elimination *elimination_of(const mix *m, int ranks, uint64_t seed, const pick *best)
 {
-    race *r = race_new(m->n, m->sums, m->spend, seed);
+    elimination *e = elimination_new(m->n, m->sums, m->budget, seed);
     for (int i = 0; i < m->n; i++) {
         const algorithm *a = m->picks[i].algorithm;
-        if ((a != NULL && !repository_fits(a, ranks)) || (told.within && is_best(&m->picks[i], best)))
-            race_leave_out(r, i);
-        race_may_take(r, i, may_take(m, i, ranks));
+        if ((a != NULL && !repository_fits(a, ranks)) || (settings.learn && same_pick(&m->picks[i], best)))
+            elimination_exclude(e, i);
+        elimination_limit(e, i, time_limit(m, i, ranks));
     }
-    return r;
+    return e;
 }
 
 static class *class_new(struct explorer *e, const shape *at, collective what, uint64_t bytes, const pick *best)
@@ -142,13 +146,13 @@ static class *class_new(struct explorer *e, const shape *at, collective what, ui
     if (c->mix != NULL) {
         monitor_new(&c->monitor, c->mix->n + 1, at->ranks);
         c->seen = need((size_t)c->mix->n + 2, 1);
-        c->race = race_of(c->mix, at->ranks, told.seed ^ e->group ^ (uint64_t)table_place(c->mix), best);
+        c->elimination = elimination_of(c->mix, at->ranks, settings.seed ^ e->group ^ (uint64_t)table_place(c->mix), best);
     }
     c->next = e->classes;
     return e->classes = c;
 }
 
-static int is_of(const class *c, collective what, uint64_t bytes)
+static int contains(const class *c, collective what, uint64_t bytes)
 {
     return c->what == what && bytes >= c->low && bytes <= c->high && c->site == site;
 }
@@ -156,18 +160,18 @@ static int is_of(const class *c, collective what, uint64_t bytes)
 static class *class_of(struct explorer *e, const shape *at, collective what, uint64_t bytes, const pick *best)
 {
     class *c = e->last[what];
-    if (is_of(c, what, bytes) && c != &nothing)
+    if (contains(c, what, bytes) && c != &no_class)
         return c;
     for (c = e->classes; c != NULL; c = c->next)
-        if (is_of(c, what, bytes))
+        if (contains(c, what, bytes))
             return e->last[what] = c;
     return e->last[what] = class_new(e, at, what, bytes, best);
 }
 
-/* For those who look for faults: an Allreduce before each call shows whether all ranks chose the same. */
-static void compare(const comm *c, const class *of, int64_t chosen)
+/* Ends the job if ranks have chosen differently, which an allreduce before each call finds out. For debugging. */
+static void check_agreement(const comm *c, const class *of, int64_t chosen)
 {
-    struct timespec pause = {0, 300000000}; /* a launcher may drop the last words of a job that dies */
+    struct timespec pause = {0, 300000000}; /* launchers may lose what a job prints just before it aborts */
     int64_t both[2], most[2];
     both[0] = ((int64_t)of->what << 56) ^ (int64_t)(of->low << 40) ^ (int64_t)(of->count << 32) ^ (chosen + 2);
     both[1] = ~both[0];
@@ -175,101 +179,101 @@ static void compare(const comm *c, const class *of, int64_t chosen)
     if (most[0] == ~most[1])
         return;
     if (both[0] == most[0])
-        fprintf(stderr, "tutti: ranks chose differently: call %llu of %s from %llu bytes on\n", (unsigned long long)of->count,
+        fprintf(stderr, "tutti: ranks chose different algorithms: call %llu of %s, %llu bytes or more\n", (unsigned long long)of->count,
                 collective_name(of->what), (unsigned long long)of->low);
     nanosleep(&pause, NULL);
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Whether no rank leaves a call before all have come: then the shortest time is that of the last one, who did not wait. */
-static int all_wait(collective what)
+/* Whether no rank leaves a call before all have entered. Then the shortest time is that of the rank that entered last, which
+ * did not wait for others. */
+static int all_enter_first(collective what)
 {
     return what == ALLGATHER || what == ALLGATHERV || what == ALLREDUCE || what == ALLTOALL || what == BARRIER ||
            what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK;
 }
 
-static void tell_race(struct explorer *e, const sample *s, double seconds)
+static void add_time(struct explorer *e, const sample *s, double seconds)
 {
-    if (told.within)
-        race_took(s->class->race, &e->account, s->chosen, seconds);
+    if (settings.learn)
+        elimination_add_time(s->class->elimination, &e->budget, s->chosen, seconds);
     else if (s->served)
-        race_note(s->class->race, &e->account, s->chosen, seconds, !s->first);
+        elimination_record(s->class->elimination, &e->budget, s->chosen, seconds, !s->first);
 }
 
-/* A first call is kept only when a race gives the algorithm up by it, which is slow without plans: else each job would find that out anew. */
+/* A first call is kept as a sample only if the elimination drops the algorithm because of it, and it is slow by itself
+ * rather than by creating communicators: else each job would try the algorithm again. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
     if (!s->first)
         return 1;
-    return told.within && s->served && a != NULL && a->run != NULL && !(a->needs & PLACES) && race_hopeless(s->class->race, seconds);
+    return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & PLACES) && elimination_drops(s->class->elimination, seconds);
 }
 
-/* The longest and the shortest time over the ranks of each call that waits. What it costs to find them is known the next
- * time. */
-static void bring_together(comm *c)
+/* Finds the longest and the shortest time over the ranks of each pending sample. The cost of an exchange is known, and
+ * debited, at the next one. */
+static void exchange_times(comm *c)
 {
     struct explorer *e = c->explorer;
-    double t[2 * BATCH + 1], period = clock_period();
-    int n = e->waiting;
+    double t[2 * MOST_PENDING + 1], period = clock_period();
+    int n = e->pending;
     for (int i = 0; i < n; i++) {
-        t[i] = (double)e->samples[i].took * period;
+        t[i] = (double)e->samples[i].ticks * period;
         t[n + i] = -t[i];
     }
-    t[2 * n] = -(double)e->exchange * period;
-    e->waiting = 0;
-    e->batch = at_most(2 * e->batch, BATCH);
+    t[2 * n] = -(double)e->exchange_ticks * period;
+    e->pending = 0;
+    e->batch = at_most(2 * e->batch, MOST_PENDING);
     uint64_t from = ticks();
     if (PMPI_Allreduce(MPI_IN_PLACE, t, 2 * n + 1, MPI_DOUBLE, MPI_MAX, c->handle) != MPI_SUCCESS) {
         e->root = -1;
         return;
     }
-    e->exchange = e->exchanges++ == 0 ? 0 : ticks() - from; /* the first one sets up what the others use */
-    e->account.held = 0;
-    e->account.balance += t[2 * n];
-    if (t[2 * n] < 0 && (e->account.exchange <= 0 || -t[2 * n] < e->account.exchange))
-        e->account.exchange = -t[2 * n];
+    e->exchange_ticks = e->exchanges++ == 0 ? 0 : ticks() - from; /* the first exchange sets up connections */
+    budget_settle(&e->budget, -t[2 * n]);
     for (int i = 0; i < n; i++)
-        tell_race(e, &e->samples[i], all_wait(e->samples[i].class->what) ? -t[n + i] : t[i]);
+        add_time(e, &e->samples[i], all_enter_first(e->samples[i].class->what) ? -t[n + i] : t[i]);
     for (int i = 0; i < n && c->rank == e->root; i++)
         if (is_kept(&e->samples[i], t[i]))
-            samples_add(e->samples[i].class->what, c->shape, e->samples[i].bytes, e->samples[i].text, t[i], -t[n + i]);
+            samples_add(e->samples[i].class->what, c->shape, e->samples[i].bytes, e->samples[i].name, t[i], -t[n + i]);
     if (c->rank == e->root)
         samples_flush(0);
 }
 
-/* Which pick of the mix the next call of a class runs; its size: what is selected, timed; -1: the same, not timed. What is
- * selected is timed first; after that the account must hold the price of a draw. */
+/* Draws what serves the next call of a class in mode explore: a pick of the mix; its size, for the selected algorithm, timed;
+ * or UNTIMED. The selected algorithm is timed before any pick is drawn. */
 static int draw(struct explorer *e, class *c)
 {
-    uint64_t at[] = {told.seed, e->group, (uint64_t)table_place(c->mix), c->low, c->count, FOR_SHARE};
+    uint64_t at[] = {settings.seed, e->group, (uint64_t)table_place(c->mix), c->low, c->count, DRAW_SHARE};
     int n = sizeof at / sizeof *at;
     double u = uniform(at, n);
-    if (u < told.share && c->explored < MOST_EXPLORED && race_begun(c->race)) {
-        at[n - 1] = FOR_WEIGHTS;
-        int chosen = drawn(c->mix->sums, c->mix->n, uniform(at, n));
-        int paid = race_pays(c->race, &e->account, chosen);
-        c->explored += paid;
-        return paid ? chosen : -1;
+    if (u < settings.share && c->explored < MOST_EXPLORED && elimination_has_baseline(c->elimination)) {
+        at[n - 1] = DRAW_ALGORITHM;
+        int chosen = draw_index(c->mix->sums, c->mix->n, uniform(at, n));
+        int affordable = elimination_affords(c->elimination, &e->budget, chosen);
+        c->explored += affordable;
+        return affordable ? chosen : UNTIMED;
     }
-    if ((u < told.share && race_begun(c->race)) || u >= 2 * told.share || c->watched == MOST_EXPLORED)
-        return -1;
-    c->watched++;
+    if ((u < settings.share && elimination_has_baseline(c->elimination)) || u >= 2 * settings.share || c->timed == MOST_EXPLORED)
+        return UNTIMED;
+    c->timed++;
     return c->mix->n;
 }
 
 static int explore(comm *c, class *of)
 {
-    int chosen = -1;
-    race_earns(of->race, &c->explorer->account);
-    if (of->explored < MOST_EXPLORED || of->watched < MOST_EXPLORED)
+    int chosen = UNTIMED;
+    elimination_credit(of->elimination, &c->explorer->budget);
+    if (of->explored < MOST_EXPLORED || of->timed < MOST_EXPLORED)
         chosen = draw(c->explorer, of);
-    if (told.checked)
-        compare(c, of, chosen);
+    if (settings.check)
+        check_agreement(c, of, chosen);
+    explore_trials += chosen >= 0 && chosen < of->mix->n;
     return chosen;
 }
 
-/* What is chosen of a mix. */
+/* The algorithm of a choice; NULL for the MPI library's own. */
 static const pick *pick_of(const comm *c, const class *of, int chosen, const pick *best)
 {
     if (chosen < 0 || chosen == of->mix->n)
@@ -278,57 +282,59 @@ static const pick *pick_of(const comm *c, const class *of, int chosen, const pic
     return p->algorithm != NULL && !repository_fits(p->algorithm, c->shape->ranks) ? NULL : p;
 }
 
-static int ask_race(comm *c, class *of)
+static int next_candidate(comm *c, class *of)
 {
-    int chosen = race_next(of->race, &c->explorer->account);
-    if (told.checked)
-        compare(c, of, (race_state(of->race) << 9) + chosen);
+    int chosen = elimination_next(of->elimination, &c->explorer->budget);
+    if (settings.check)
+        check_agreement(c, of, (elimination_state(of->elimination) << 9) + chosen);
     return chosen;
 }
 
-static int race_goes_on(comm *c, class *of)
+/* The candidate to time next, or SERVE_BEST. */
+static int candidate_or_best(comm *c, class *of)
 {
-    int chosen = ask_race(c, of);
-    if (chosen != RACE_WAIT)
+    int chosen = next_candidate(c, of);
+    if (chosen != EXCHANGE_TIMES)
         return chosen;
-    bring_together(c);
-    return c->explorer->root < 0 ? RACE_BEST : ask_race(c, of);
+    exchange_times(c);
+    return c->explorer->root < 0 ? SERVE_BEST : next_candidate(c, of);
 }
 
-/* Whether all ranks hear now that the best one of a class may have changed. */
-static int watch(comm *c, class *of, const pick *best, int *looks)
+/* Watches the best candidate of a class at its next call. Returns whether all ranks recheck it now. */
+static int watch(comm *c, class *of, const pick *best, int *timed)
 {
-    int who = race_best(of->race);
-    if (!of->monitor.on || of->monitor.who != who) {
-        monitor_start(&of->monitor, who, race_age(of->race), race_seconds(of->race), c->explorer->account.exchange);
-        if (told.checked)
-            compare(c, of, (int64_t)(of->monitor.interval ^ of->monitor.doubted << 20));
+    int candidate = elimination_best(of->elimination);
+    if (!of->monitor.watching || of->monitor.candidate != candidate) {
+        monitor_start(&of->monitor, candidate, elimination_restarts(of->elimination), elimination_seconds(of->elimination), c->explorer->budget.exchange);
+        if (settings.check)
+            check_agreement(c, of, (int64_t)(of->monitor.ask_interval ^ of->monitor.next_recheck << 20));
     }
-    if (who == of->mix->n && !race_settled(of->race))
-        of->monitor.doubted = 0; /* the race times the base by itself */
-    return monitor_enter(&of->monitor, c->handle, of->what, pick_of(c, of, who, best), looks);
+    if (candidate == of->mix->n && !elimination_finished(of->elimination))
+        of->monitor.next_recheck = 0; /* the elimination times the baseline by itself */
+    return monitor_enter(&of->monitor, c->handle, of->what, pick_of(c, of, candidate, best), timed);
 }
 
-static void doubt(class *of)
+static void recheck(class *of)
 {
-    race_doubt(of->race);
+    elimination_recheck(of->elimination);
     monitor_stop(&of->monitor);
-    explore_doubts++;
+    explore_rechecks++;
 }
 
-/* Which pick the next call of a class runs: *timed for the race, or, with *watched, the best one, at which the monitor looks
- * afterwards; else neither. */
+/* Chooses what serves the next call of a class in mode learn. *timed: for the elimination; *watched: the call is one of the
+ * best candidate that the monitor times. */
 static int learn(comm *c, class *of, const pick *best, int *timed, int *watched)
 {
-    race_earns(of->race, &c->explorer->account);
-    int chosen = race_goes_on(c, of);
-    if (chosen == RACE_BEST && watch(c, of, best, watched)) {
-        doubt(of);
-        chosen = race_goes_on(c, of);
+    elimination_credit(of->elimination, &c->explorer->budget);
+    int chosen = candidate_or_best(c, of);
+    if (chosen == SERVE_BEST && watch(c, of, best, watched)) {
+        recheck(of);
+        chosen = candidate_or_best(c, of);
         *watched = 0;
     }
     *timed = chosen >= 0;
-    return *timed ? chosen : race_best(of->race);
+    explore_trials += *timed;
+    return *timed ? chosen : elimination_best(of->elimination);
 }
 
 const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *best, sample **to)
@@ -340,48 +346,48 @@ const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *b
     if (e->root < 0 || (bytes == 0 && what != BARRIER) || what == ALLTOALLV)
         return best;
     class *of = class_of(e, c->shape, what, bytes, best);
-    if (of->mix == NULL || (++of->count <= LEARN_FROM && told.within))
+    if (of->mix == NULL || (++of->count <= LEARN_FROM && settings.learn))
         return best;
-    if (told.within) {
+    if (settings.learn) {
         c->lasts = 1;
         chosen = learn(c, of, best, &timed, &watched);
     } else {
         chosen = explore(c, of);
-        timed = chosen >= 0;
+        timed = chosen != UNTIMED;
     }
     if (timed || watched) {
-        *to = timed ? &e->samples[e->waiting] : &e->watched;
+        *to = timed ? &e->samples[e->pending] : &e->watched;
         (*to)->class = of;
         (*to)->chosen = chosen;
     }
     return pick_of(c, of, chosen, best);
 }
 
-void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *ran)
+void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *served_by)
 {
     struct explorer *e = c->explorer;
     class *of = s->class;
     if (s == &e->watched) {
-        if (monitor_leave(&of->monitor, took, ran != NULL))
-            doubt(of);
+        if (monitor_leave(&of->monitor, took, served_by != NULL))
+            recheck(of);
         return;
     }
-    unsigned char *seen = &of->seen[ran == NULL ? of->mix->n + 1 : s->chosen];
-    s->served = s->chosen == of->mix->n || ran != NULL || of->mix->picks[s->chosen].algorithm == NULL;
-    s->text = ran != NULL ? ran : "library_default";
+    unsigned char *seen = &of->seen[served_by == NULL ? of->mix->n + 1 : s->chosen];
+    s->served = s->chosen == of->mix->n || served_by != NULL || of->mix->picks[s->chosen].algorithm == NULL;
+    s->name = served_by != NULL ? served_by : "library_default";
     s->first = !*seen;
     *seen = 1;
     s->bytes = bytes;
-    s->took = took;
-    if (told.within && !s->first)
-        monitor_timed(&of->monitor, s->chosen, race_age(of->race), took);
-    if (told.within && !s->served)
-        race_refused(of->race, &e->account, s->chosen);
-    else if (++e->waiting == (told.within ? BATCH : e->batch))
-        bring_together(c);
+    s->ticks = took;
+    if (settings.learn && !s->first)
+        monitor_add_time(&of->monitor, s->chosen, elimination_restarts(of->elimination), took);
+    if (settings.learn && !s->served)
+        elimination_refuse(of->elimination, &e->budget, s->chosen);
+    else if (++e->pending == (settings.learn ? MOST_PENDING : e->batch))
+        exchange_times(c);
 }
 
-void tutti_site(int number) { site = told.within ? number : 0; }
+void tutti_site(int number) { site = settings.learn ? number : 0; }
 
 int MPI_Pcontrol(const int level, ...)
 {
@@ -390,8 +396,9 @@ int MPI_Pcontrol(const int level, ...)
     return PMPI_Pcontrol(level);
 }
 
-/* A number of a variable, from 0 to most; 0 with the reason in why when it is none. */
-static int share_of(const char *name, double most, double *share, char *why)
+/* Reads a number from 0 to most from the environment, if the variable is set. Returns 0 with the reason in why if it is not
+ * one. */
+static int read_share(const char *name, double most, double *share, char *why)
 {
     char *end;
     const char *text = getenv(name);
@@ -400,7 +407,7 @@ static int share_of(const char *name, double most, double *share, char *why)
     *share = strtod(text, &end);
     if (end != text && *end == 0 && *share >= 0 && *share <= most)
         return 1;
-    snprintf(why, WHY, "%s=%.80s: want a share from 0 to %g", name, text, most);
+    snprintf(why, WHY, "%s=%.80s: want a number from 0 to %g", name, text, most);
     return 0;
 }
 
@@ -417,24 +424,26 @@ const char *explore_mode(void)
     return mode != NULL && *mode != 0 ? mode : NULL;
 }
 
-/* 0 with the reason in why when something is wrong. */
+/* Reads this rank's environment and opens the file of samples. Returns 0 with the reason in why if that fails. */
 static int read_settings(const char *folder, char *why)
 {
-    const char *mode = explore_mode(), *how = getenv("TUTTI_MONITOR");
-    told.linked = how == NULL || strcmp(how, "ask") != 0;
-    told.seed = seed_of(getenv("TUTTI_SEED"));
-    told.checked = getenv("TUTTI_CHECK") != NULL;
-    told.within = mode != NULL && strcmp(mode, "learn") == 0;
-    if (mode != NULL && !told.within && strcmp(mode, "explore") != 0)
+    const char *mode = explore_mode(), *way = getenv("TUTTI_MONITOR");
+    settings.share = 0.1;
+    settings.budget = 0.03;
+    settings.use_rma = way == NULL || strcmp(way, "allreduce") != 0;
+    settings.seed = seed_of(getenv("TUTTI_SEED"));
+    settings.check = getenv("TUTTI_CHECK") != NULL;
+    settings.learn = mode != NULL && strcmp(mode, "learn") == 0;
+    if (mode != NULL && !settings.learn && strcmp(mode, "explore") != 0)
         snprintf(why, WHY, "TUTTI_MODE=%.80s: want explore or learn", mode);
-    else if (folder == NULL && !told.within)
-        snprintf(why, WHY, "TUTTI_MODE=explore: want a folder, TUTTI_LEARN");
-    else if (how != NULL && strcmp(how, "ask") != 0 && strcmp(how, "rma") != 0)
-        snprintf(why, WHY, "TUTTI_MONITOR=%.80s: want ask or rma", how);
+    else if (folder == NULL && !settings.learn)
+        snprintf(why, WHY, "TUTTI_MODE=explore needs TUTTI_SAMPLES, a folder for samples");
+    else if (way != NULL && strcmp(way, "allreduce") != 0 && strcmp(way, "rma") != 0)
+        snprintf(why, WHY, "TUTTI_MONITOR=%.80s: want allreduce or rma", way);
     else if (table_mixes() == 0)
-        snprintf(why, WHY, "the table does not say what to explore");
+        snprintf(why, WHY, "the table has no explore line");
     else
-        return share_of("TUTTI_EXPLORE", 1, &told.share, why) && share_of("TUTTI_OVER", 1e9, &told.over, why) &&
+        return read_share("TUTTI_EXPLORE_SHARE", 1, &settings.share, why) && read_share("TUTTI_BUDGET", 1e9, &settings.budget, why) &&
                (folder == NULL || samples_open(folder, why) == 0);
     return 0;
 }
@@ -444,22 +453,20 @@ void explore_start(MPI_Comm world, const char *folder)
     char why[WHY] = "";
     int rank;
     PMPI_Comm_rank(world, &rank);
-    told.share = 0.1;
-    told.over = 0.03;
-    if (rank == 0 && !(told.opened = read_settings(folder, why)))
+    if (rank == 0 && !(settings.valid = read_settings(folder, why)))
         fprintf(stderr, "tutti: %s%s%s: nothing is explored\n", folder == NULL ? "" : folder, folder == NULL ? "" : ": ", why);
-    PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, world);
-    exploring = told.opened;
-    if (exploring && told.within && told.linked)
+    PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, world);
+    exploring = settings.valid;
+    if (exploring && settings.learn && settings.use_rma)
         channels_start(world);
 }
 
-/* Only of the world all ranks know that it is still there. */
+/* Samples of other communicators that are still pending are lost: only the world is known to exist on all ranks here. */
 void explore_end(void)
 {
     comm *c = comm_of(MPI_COMM_WORLD);
-    if (c->explorer != NULL && c->explorer->waiting > 0)
-        bring_together(c);
+    if (c->explorer != NULL && c->explorer->pending > 0)
+        exchange_times(c);
     channels_end();
     samples_close();
 }

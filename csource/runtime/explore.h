@@ -1,6 +1,8 @@
-/* Other algorithms than those that are selected are tried, and how long calls took is kept in a file of samples. By what all
- * ranks of a communicator share: exploring, a share of calls runs algorithms that are drawn by weights of the table; learning
- * within a run, those of each class of calls race (race.h), the winner serves and is watched (monitor.h). */
+/* Exploring: some calls run another algorithm than the one that the table selects, and their times are kept as samples.
+ * All ranks of a communicator choose alike. There are two modes. In mode explore a share of the calls runs algorithms that are
+ * drawn by the weights of the table, so that later jobs can learn from the samples. In mode learn the job itself finds the
+ * fastest algorithm of each class of calls by successive elimination (elimination.h), lets it serve, and watches its times
+ * (monitor.h). */
 #ifndef TUTTI_EXPLORE_H
 #define TUTTI_EXPLORE_H
 
@@ -8,34 +10,32 @@
 
 #pragma GCC visibility push(hidden)
 
-/* draw.c */
-
-double uniform(const uint64_t *numbers, int n);       /* above 0, below 1: the same for the same numbers everywhere */
-int drawn(const double *sums, int n, double u);       /* the first place whose sum reaches u */
-
 /* explore.c */
 
-extern int explore_doubts; /* how often ranks looked whether an algorithm had changed */
-extern int exploring; /* either of both; the same on all ranks */
+extern int explore_trials;   /* calls so far that ran a drawn algorithm, or a candidate that the elimination times */
+extern int explore_rechecks; /* rechecks so far of an algorithm whose times may have changed */
+extern int exploring;        /* in either mode; the same on all ranks */
 
-/* Rank 0 opens a file in the folder, NULL being none, and reads what else it is told; collective. */
+/* Reads the settings on rank 0 and opens a file of samples in its folder, unless that is NULL; collective. */
 void explore_start(MPI_Comm world, const char *folder);
-const char *explore_mode(void); /* what this rank's environment says; NULL: nothing */
-void explore_end(void); /* collective */
+const char *explore_mode(void); /* of this rank's environment; NULL: unset */
+void explore_end(void);         /* collective */
 
 typedef struct sample sample;
 
-/* What is to serve a call for which best is selected (NULL: nothing is). *to is NULL, or where the call's time goes. */
+/* Chooses what serves a call for which the table selects best, which is NULL without a rule. *to becomes where explore_record
+ * puts the time of the call, or NULL if the call is not timed. */
 const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *best, sample **to);
 
-/* The call is over; ran is what served it, NULL for the MPI library. All ranks come here together. */
-void explore_took(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *ran);
+/* Records that a timed call took so many ticks; served_by is NULL for the MPI library's own algorithm. All ranks
+ * come here together. */
+void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *served_by);
 
-/* samples.c: the file, of one rank. */
+/* samples.c: the file of samples, which one rank writes. */
 
 int samples_open(const char *folder, char *why); /* 0, or -1 with the reason */
 void samples_add(collective what, const shape *at, uint64_t bytes, const char *name, double longest, double shortest);
-void samples_flush(int now); /* what was added, when the last time was a second ago, or at once */
+void samples_flush(int now); /* at most once a second, or now */
 void samples_close(void);
 
 #pragma GCC visibility pop

@@ -3,34 +3,32 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { OFTEN = 8, SELDOM = 1 << 20 }; /* calls between two questions */
-enum { SOON = 32 };                   /* calls between two doubts at least */
+enum { MIN_ASK_INTERVAL = 8, MAX_INTERVAL = 1 << 20, MIN_RECHECK_INTERVAL = 32 }; /* in calls */
+enum { MAX_FALSE_ALARMS = 3 }; /* that make the detector less sensitive; after more it would find changes too late */
 
-enum { WARIEST = 3 };                 /* alarms that doubts refuted make wary: more would make changes wait too long */
-
-#ifndef MEAN_RUN
-#define MEAN_RUN 10000 /* calls of a class between two false alarms, of all ranks together */
-#define WARY 16        /* times as many after one that a doubt refuted: an alarm takes one time more */
+#ifndef RUN_LENGTH
+#define RUN_LENGTH 10000     /* calls of a class between two false alarms of all ranks together */
+#define RUN_LENGTH_FACTOR 16 /* by which it grows after a false alarm; an alarm then needs about one time more */
 #endif
 
-static const double asking = 0.002;    /* the share of the time that asking may take */
-static const double doubting = 0.0005; /* ... and the first doubt, later ones half as much each */
-static const double watching = 0.002;  /* ... and timing */
-static const double look = 1e-7;       /* seconds that timing a call takes */
+static const double ask_share = 0.002;      /* of the time of all calls that ranks may spend to ask one another */
+static const double recheck_share = 0.0005; /* that the first recheck without an alarm may cost; each later one half as much */
+static const double timing_share = 0.002;   /* that reading the clock may cost */
+static const double clock_seconds = 1e-7;   /* that timing a call costs */
 
-static uint64_t between(double n, double least)
+static uint64_t interval(double calls, double least)
 {
-    return n < least ? (uint64_t)least : n > SELDOM ? SELDOM : (uint64_t)n;
+    return calls < least ? (uint64_t)least : calls > MAX_INTERVAL ? MAX_INTERVAL : (uint64_t)calls;
 }
 
-/* Each rank's part of such a call is in what every other one has in the end. */
-static int joins_all(collective what)
+/* Collectives in which each rank receives something that depends on every other rank. */
+static int reaches_all(collective what)
 {
     return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
 }
 
-/* Its messages are ours: in a call that joins all, one that sent a flag along has told all. */
-static int carries(const pick *by)
+/* Whether the messages of the pick are sent by libtutti and can carry a flag. */
+static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
     return a != NULL && a->run != NULL && !(a->needs & WORDS);
@@ -38,98 +36,105 @@ static int carries(const pick *by)
 
 void monitor_new(monitor *m, int candidates, int ranks)
 {
-    *m = (monitor){.who = -1, .candidates = candidates, .run = (double)MEAN_RUN * ranks};
-    m->tried = need((size_t)candidates, sizeof *m->tried);
+    *m = (monitor){.candidate = -1, .n = candidates, .run_length = (double)RUN_LENGTH * ranks};
+    m->candidates = need((size_t)candidates, sizeof *m->candidates);
 }
 
 void monitor_free(monitor *m)
 {
-    free(m->tried);
+    free(m->candidates);
     channel_close(&m->channel);
 }
 
-/* What was usual before all began anew is forgotten. */
-static void become(monitor *m, int age)
+/* Forgets all times if the elimination has restarted. */
+static void follow_restart(monitor *m, int restarts)
 {
-    if (m->age == age)
+    if (m->restarts == restarts)
         return;
-    memset(m->tried, 0, (size_t)m->candidates * sizeof *m->tried);
-    m->age = age;
-    m->who = -1;
+    memset(m->candidates, 0, (size_t)m->n * sizeof *m->candidates);
+    m->restarts = restarts;
+    m->candidate = -1;
 }
 
-void monitor_timed(monitor *m, int candidate, int age, uint64_t took)
+void monitor_add_time(monitor *m, int candidate, int restarts, uint64_t took)
 {
-    detector *d = &m->tried[candidate];
-    become(m, age);
+    change_detector *d = &m->candidates[candidate];
+    follow_restart(m, restarts);
     if (d->n == 0)
-        detector_start(d, m->run);
+        detector_start(d, m->run_length);
     if (took > 0 && detector_add(d, (double)took))
-        detector_start(d, m->run);
+        detector_start(d, m->run_length);
 }
 
 void monitor_stop(monitor *m)
 {
-    m->on = 0;
-    m->doubts++;
-    m->tried[m->who] = (detector){0};
+    m->watching = 0;
+    m->rechecks++;
+    m->candidates[m->candidate] = (change_detector){0};
 }
 
-/* Each rank's own times of the race say what is usual; after a doubt what was usual before, unless this rank saw a change or
- * the times of the doubt differ from it. An alarm that a doubt refutes makes all ranks wary: times depend on one another. */
-void monitor_start(monitor *m, int who, int age, double seconds, double exchange)
+/* The detector starts from the times that this rank measured for the elimination. After a recheck it keeps what it had, unless
+ * this rank detected a change or the times of the recheck differ. An alarm after which the same candidate is watched again was
+ * false: times that depend on one another cause more of them, so all ranks become less sensitive. */
+void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange)
 {
-    become(m, age);
-    int same = m->who == who;
-    if (!same)
-        m->doubts = 0;
-    else if (m->heard && m->refuted < WARIEST)
-        m->run *= WARY, m->refuted++;
-    if (!same || m->saw || !detector_agrees(&m->usual, &m->tried[who]))
-        m->usual = m->tried[who];
-    detector_again(&m->usual, m->run);
-    m->who = who;
-    m->on = 1;
-    m->saw = m->heard = m->carried = 0;
+    follow_restart(m, restarts);
+    int same = m->candidate == candidate;
+    if (!same) {
+        m->rechecks = 0;
+    } else if (m->announced && m->false_alarms < MAX_FALSE_ALARMS) {
+        m->run_length *= RUN_LENGTH_FACTOR;
+        m->false_alarms++;
+    }
+    if (!same || m->detected || !detector_agrees(&m->detector, &m->candidates[candidate]))
+        m->detector = m->candidates[candidate];
+    detector_restart(&m->detector, m->run_length);
+    m->candidate = candidate;
+    m->watching = 1;
+    m->detected = m->announced = m->by_message = 0;
     m->calls = m->asked = 0;
-    m->every = 1;
-    m->interval = m->doubted = SELDOM;
+    m->time_interval = 1;
+    m->ask_interval = m->next_recheck = MAX_INTERVAL;
     if (seconds > 0) {
         double ask = exchange > 0 ? exchange : seconds;
-        m->every = between(look / (watching * seconds) + 1, 1);
-        m->interval = between(ask / (asking * seconds), OFTEN);
-        m->doubted = between(ldexp(ask / (doubting * seconds), m->doubts), SOON);
+        m->time_interval = interval(clock_seconds / (timing_share * seconds) + 1, 1);
+        m->ask_interval = interval(ask / (ask_share * seconds), MIN_ASK_INTERVAL);
+        m->next_recheck = interval(ldexp(ask / (recheck_share * seconds), m->rechecks), MIN_RECHECK_INTERVAL);
     }
 }
 
-/* A suspicion is looked into at once. */
-static int is_due(const monitor *m) { return !m->saw && (m->calls % m->every == 0 || detector_suspects(&m->usual)); }
-
-int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *looks)
+/* Whether the call is timed on this rank. After a suspicious time the next call is, too. */
+static int is_timed(const monitor *m)
 {
-    int heard = 0;
-    if (++m->calls == m->doubted) {
-        *looks = 0;
+    return !m->detected && (m->calls % m->time_interval == 0 || detector_suspects(&m->detector));
+}
+
+int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *timed)
+{
+    int announced = 0;
+    if (++m->calls == m->next_recheck) {
+        *timed = 0;
         return 1;
     }
-    m->carried = joins_all(what) && carries(by);
-    m->linked = joins_all(what) && !m->carried && channel_open(&m->channel, on);
-    *looks = m->carried || m->linked || is_due(m);
-    if (m->carried)
-        flag_carry(m->saw);
-    else if (!m->linked && ++m->asked % m->interval == 0 && PMPI_Allreduce(&m->saw, &heard, 1, MPI_INT, MPI_MAX, on) != MPI_SUCCESS)
-        heard = 0;
-    m->heard |= heard;
-    return heard;
+    m->by_message = reaches_all(what) && carries_flag(by);
+    m->by_channel = reaches_all(what) && !m->by_message && channel_open(&m->channel, on);
+    *timed = m->by_message || m->by_channel || is_timed(m);
+    if (m->by_message)
+        flag_carry(m->detected);
+    else if (!m->by_channel && ++m->asked % m->ask_interval == 0 &&
+             PMPI_Allreduce(&m->detected, &announced, 1, MPI_INT, MPI_MAX, on) != MPI_SUCCESS)
+        announced = 0;
+    m->announced |= announced;
+    return announced;
 }
 
 int monitor_leave(monitor *m, uint64_t took, int served)
 {
-    int heard = m->carried && flag_heard() && served;
-    if (took > 0 && is_due(m))
-        m->saw = detector_add(&m->usual, (double)took);
-    if (m->linked)
-        heard = channel_step(&m->channel, m->saw);
-    m->heard |= heard;
-    return heard;
+    int announced = m->by_message && flag_heard() && served;
+    if (took > 0 && is_timed(m))
+        m->detected = detector_add(&m->detector, (double)took);
+    if (m->by_channel)
+        announced = channel_step(&m->channel, m->detected);
+    m->announced |= announced;
+    return announced;
 }

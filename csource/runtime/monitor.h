@@ -1,5 +1,5 @@
-/* What a race has found is watched: each rank looks at its own times, and all hear of a change that one of them sees, in the
- * same call: by its messages where those are ours and each rank hears of each, else when all ask one another. */
+/* Change detection on many ranks: each rank watches its own times of the algorithm that serves a class of calls, and all ranks
+ * learn of a change that one of them detects in the same call. */
 #ifndef TUTTI_MONITOR_H
 #define TUTTI_MONITOR_H
 
@@ -9,44 +9,48 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Ranks learn of a change in one of three ways. The messages of the call itself carry a flag, where the algorithm is one of
+ * libtutti's and each rank receives something from every other one; else a channel carries it; else the ranks
+ * ask one another in an allreduce every so many calls. */
 typedef struct {
-    detector usual;  /* of the one that serves */
-    detector *tried; /* of each candidate, by its calls that the race timed since all began anew or it was doubted */
-    int candidates;
-    int age;         /* how often all began anew */
-    int doubts;      /* how often the one that serves was doubted */
-    int refuted; /* alarms that made it wary */
-    double run;  /* calls between two false alarms of this rank, were times independent */
-    int on;      /* one is watched */
-    int saw;     /* this rank saw a change of which the others have not heard */
-    int heard;   /* all have heard of one */
-    int carried; /* messages of this call tell it */
-    int linked;  /* ... or the channel does */
+    change_detector detector;    /* of the watched candidate */
+    change_detector *candidates; /* of each candidate: its calls that the elimination timed since the last restart or recheck */
+    int n;                       /* candidates */
+    int restarts;                /* of the elimination */
+    int rechecks;                /* of the watched candidate */
+    int false_alarms;            /* after which the detector was made less sensitive */
+    double run_length;           /* calls of this rank between two false alarms, if times are independent */
+    int watching;
+    int candidate;               /* that is watched or was last; -1: none */
+    int detected;                /* this rank detected a change that the others do not know of */
+    int announced;               /* all ranks know of a change */
+    int by_message, by_channel;  /* how ranks learn of changes in this call */
     channel channel;
-    int who;     /* is watched or was last; -1: nobody */
-    uint64_t calls, doubted; /* how many of its calls, and after how many it is doubted whatever was seen: twice as many each time */
-    uint64_t asked, every, interval; /* each every-th call is timed; of those that cannot tell one asks in so many */
+    uint64_t calls;         /* of the watched candidate */
+    uint64_t next_recheck;  /* the call before which it is timed again even without an alarm */
+    uint64_t time_interval; /* calls from one that is timed to the next */
+    uint64_t asked, ask_interval; /* calls without flag and channel, and after how many of them ranks ask one another */
 } monitor;
 
 void monitor_new(monitor *m, int candidates, int ranks);
 void monitor_free(monitor *m);
 
-/* A call of a candidate that was timed for the race, which began anew so often, took so many ticks. */
-void monitor_timed(monitor *m, int candidate, int age, uint64_t took);
+/* A call of a candidate that the elimination timed took so many ticks. restarts are those of the elimination. */
+void monitor_add_time(monitor *m, int candidate, int restarts, uint64_t took);
 
-/* From now on who is watched. A call of it takes so many seconds, and so many to ask or to bring times together, 0 being not
- * known: the same numbers on all ranks. */
-void monitor_start(monitor *m, int who, int age, double seconds, double exchange);
+/* Starts watching a candidate whose calls take so many seconds; exchange is the time of an exchange among the ranks. 0 is an
+ * unknown time. Both are the same on all ranks. */
+void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange);
 
-/* Until then nobody is: the one that was watched is doubted. */
+/* Stops watching, since the candidate is about to be rechecked. */
 void monitor_stop(monitor *m);
 
-/* Before each call, which by is to serve. Whether all ranks hear of a change now, or look for one; *looks: whether monitor_leave is to be
- * called after it. */
-int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *looks);
+/* Comes before each call of the watched candidate, which the pick is to serve. Returns whether a recheck is due on all
+ * ranks. *timed: whether monitor_leave must follow the call. */
+int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *timed);
 
-/* After it, when it took so many ticks, and served: by what was to serve it, of ours. Whether all ranks have heard of a
- * change. */
+/* Comes after a call that took so many ticks; served: by an algorithm of libtutti. Returns whether a recheck is due on all
+ * ranks. */
 int monitor_leave(monitor *m, uint64_t took, int served);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 #include "explore.h"
-#include "theirs.h"
+#include "library.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ int samples_open(const char *folder, char *why)
         snprintf(why, WHY, "%s", strerror(errno));
         return -1;
     }
-    theirs_says(says);
+    library_version(says);
     used = (size_t)snprintf(waiting, ROOM, "# tutti-samples 1 %.127s\ncollective,nodes,ppn,msg_bytes,algorithm,longest,shortest\n", says);
     samples_flush(1);
     if (file < 0)

@@ -1,6 +1,6 @@
 #include "explore.h"
 #include "layout.h"
-#include "theirs.h"
+#include "library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int take_table(char *text, size_t length, char *why)
     if (table_read(text, length, why))
         return -1;
     const char *banner = table_banner();
-    return (banner[0] != 0 && theirs_build(banner, why)) || theirs_open(why) ? -1 : 0;
+    return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
 /* Rank 0 reads, all parse: they come to the same answer. Only rank 0 has a path. */
@@ -107,7 +107,7 @@ static void begin(int threads)
     PMPI_Comm_rank(world, &rank);
     char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;
     char *topology = rank == 0 ? setting("TUTTI_TOPOLOGY") : NULL;
-    char *samples = rank == 0 ? setting("TUTTI_LEARN") : NULL;
+    char *samples = rank == 0 ? setting("TUTTI_SAMPLES") : NULL;
     trace_path = rank == 0 ? setting("TUTTI_TRACE") : NULL;
     wanted[0] = trace_path != NULL;
     wanted[1] = table != NULL;

@@ -1,4 +1,4 @@
-#include "theirs.h"
+#include "library.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static int algorithm_of(const char *p, collective what, pick *to)
         to->parameter = (int)value;
         return 1;
     }
-    to->algorithm = theirs_find(what, p);
+    to->algorithm = library_find(what, p);
     return to->algorithm != NULL;
 }
 
@@ -112,7 +112,7 @@ static void empty(int most)
     for (mix *m = mixes; m < mixes + nmixes; m++)
         mix_free(m);
     free(mixes);
-    theirs_forget();
+    library_forget();
     banner[0] = 0;
     nrules = nmixes = 0;
     rules = need((size_t)most + 1, sizeof *rules);
@@ -193,11 +193,11 @@ static int read_choice(const char **p, mix *m)
 }
 
 /* What exploring may cost may stand in a mix, in thousandths. */
-static int spend_of(const char **p, mix *m)
+static int read_budget(const char **p, mix *m)
 {
-    uint64_t spend = 0;
-    int ok = !literal(p, "spend ") || (number(p, MOST_WEIGHT, &spend) && spend > 0 && literal(p, " "));
-    m->spend = (double)spend / 1000;
+    uint64_t budget = 0;
+    int ok = !literal(p, "budget ") || (number(p, MOST_WEIGHT, &budget) && budget > 0 && literal(p, " "));
+    m->budget = (double)budget / 1000;
     return ok;
 }
 
@@ -207,8 +207,8 @@ static int read_mix(const char *p, int line, char *why)
     mix *m = &mixes[nmixes++];
     memset(m, 0, sizeof *m);
     if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) ||
-        !spend_of(&p, m))
-        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [spend NUMBER], not of alltoallv");
+        !read_budget(&p, m))
+        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [budget NUMBER], not of alltoallv");
     m->picks = need(MOST_CHOICES, sizeof *m->picks);
     m->sums = need(MOST_CHOICES, sizeof *m->sums);
     m->most = need(MOST_CHOICES, sizeof *m->most);
@@ -266,7 +266,7 @@ static int read_statement(const char *p, int line, char *why)
         return read_mix(p, line, why);
     if (!literal(&p, "algorithm "))
         return read_rule(p, line, why);
-    return theirs_read(p, want) ? refuse(why, line, want) : 0;
+    return library_read(p, want) ? refuse(why, line, want) : 0;
 }
 
 /* Reads a text, which it changes: every rank comes to the same answer. */

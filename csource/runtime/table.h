@@ -34,7 +34,7 @@ typedef struct mix {
     int n;
     pick *picks;
     double *sums; /* of the weights up to each, as shares of all; the last is 1 */
-    double spend; /* times what is selected: what exploring may cost a call, beside what a run allows */
+    double budget; /* of each call, in times of the selected algorithm, besides the share of TUTTI_BUDGET */
     double *most; /* how many times what is selected a call of each may take; 0: not said */
 } mix;
 

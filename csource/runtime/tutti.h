@@ -121,8 +121,8 @@ void explorer_free(struct explorer *e);     /* explore.c */
 layout *comm_layout(comm *c); /* found without a message */
 /* The same for calls that the MPI library is to serve by an algorithm of its own, which
  * communicators have from their beginning. */
-struct theirs;
-MPI_Comm comm_switched(comm *c, const struct theirs *by);
+struct library_algorithm;
+MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
 static inline comm *comm_of(MPI_Comm handle) { return last_comm->handle == handle ? last_comm : comm_find(handle); }
 

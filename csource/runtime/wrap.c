@@ -1,5 +1,5 @@
 #include "explore.h"
-#include "theirs.h"
+#include "library.h"
 
 /* One call, from entering to leaving. */
 typedef struct {
@@ -50,7 +50,7 @@ static inline int leave(const visit *v, int error)
     if (traced)
         trace_add(v->what, v->comm->shape, v->bytes, now - v->from);
     if (v->sample != NULL)
-        explore_took(v->comm, v->sample, v->bytes, now - v->from, ran);
+        explore_record(v->comm, v->sample, v->bytes, now - v->from, ran);
     if (traced && now > trace_next)
         trace_flush(now);
     return error;
@@ -60,8 +60,8 @@ static inline int leave(const visit *v, int error)
 __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
 {
     ran = NULL;
-    if (is_theirs(v->pick->algorithm)) {
-        if (!theirs_serve(a, v->pick->algorithm, v->comm, v->bytes))
+    if (is_library(v->pick->algorithm)) {
+        if (!library_serve(a, v->pick->algorithm, v->comm, v->bytes))
             return 0;
         ran = v->pick->text;
         return 1;

@@ -69,10 +69,10 @@ int main(int argc, char **argv)
         const char *now = tutti_ran() == NULL ? "library" : tutti_ran();
         if (rank == 0 && strcmp(now, before) != 0)
             printf("call %d %s\n", i, now);
-        if (rank == 0 && explore_doubts != doubts)
+        if (rank == 0 && explore_rechecks != doubts)
             printf("call %d doubt\n", i);
         before = now;
-        doubts = explore_doubts;
+        doubts = explore_rechecks;
         if (i % window != 0)
             continue;
         if (rank == 0)

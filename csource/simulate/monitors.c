@@ -11,6 +11,7 @@
  *                 all look. A rank's puts are complete before it goes on to the next call, which nobody leaves before it has come:
  *                 so all who look find the same. K = 0: rank 0 tells all, as in seed 004 (Nanri), with puts in place of its
  *                 messages and probes, which race. */
+#include "draw.h"
 #include "explore.h"
 #include "repository.h"
 

@@ -145,14 +145,14 @@ func TestLiveFuzz(t *testing.T) {
 // TestLiveFuzzExploring: the same where every algorithm is also explored, and ranks compare
 // what they draw.
 func TestLiveFuzzExploring(t *testing.T) {
-	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE=0.5")
+	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")
 }
 
 // TestLiveFuzzWithin: the same where ranks learn within the run, from the first call of a class
 // on.
 func TestLiveFuzzWithin(t *testing.T) {
 	eager := csource.Runtime
-	eager.Name, eager.Flags = "eager.so", append(slices.Clone(eager.Flags), "-DLEARN_FROM=0", "-DMEAN_RUN=1", "-DWARY=1") // and is alarmed all the time
+	eager.Name, eager.Flags = "eager.so", append(slices.Clone(eager.Flags), "-DLEARN_FROM=0", "-DRUN_LENGTH=1", "-DRUN_LENGTH_FACTOR=1") // and is alarmed all the time
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
 }
 
@@ -197,7 +197,7 @@ func fuzz(t *testing.T, release, launcher, program string, env []string, seed, s
 	}
 	if len(exploring) > 0 {
 		exploreAll(t, release, dir)
-		env = append(env, "TUTTI_LEARN="+dir, "TUTTI_OVER=1e6", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
+		env = append(env, "TUTTI_SAMPLES="+dir, "TUTTI_BUDGET=1e6", "TUTTI_CHECK=1", "TUTTI_SEED="+fmt.Sprint(seed))
 		env = append(env, exploring...)
 	}
 	said := testutil.RunProgram(t, env, launcher, "-n", fmt.Sprint(2+seed%3), program, fmt.Sprint(seed), fmt.Sprint(steps))

@@ -144,7 +144,7 @@ func refused() map[string]string {
 		"mpich.x": "mpich", "mpich.x(": ".x(", "mpich.x(a": "mpich.(a", "a=1,b=2": "b=2,a=1", "b=2": "a=2", "=1,": "=,", "2)": "2", "(a=1,b=2)": "()",
 		"pow2,even": "even,", "even": "odd", "same": "other", "A=1": "A=", "A=-1": "A=--1", "A=1 B": "A=1  B", "B=2": "B-=2", "=1 B": "=1234567890 B",
 		"0-8 mpich.x": "0-8 mpich.y", "order block": "order other", "order block ": "order block  ", "order cyclic ": "order ", "1-2 bytes": "1-2 order block bytes", "1-4 order": "1-4  order", "even same A=1 B=2": "even same",
-		"explore bcast": "explore alltoallv", "explore": "explores", "99 spend": "99  spend", "spend 170": "spend 0", "spend 170 ": "spend ", "170 ": "1000001 ", "170": "1/7", " spend 170": " spend 170 spend 170", "0 30": "0  30", "30 mpich": "030 mpich", "7/2300": "0/2300", "2300": "0", "/2300": "/", "/2300 ": "/2300/1 ", "/1000000": "/1000001",
+		"explore bcast": "explore alltoallv", "explore": "explores", "99 budget": "99  budget", "budget 170": "budget 0", "budget 170 ": "budget ", "170 ": "1000001 ", "170": "1/7", " budget 170": " budget 170 budget 170", "0 30": "0  30", "30 mpich": "030 mpich", "7/2300": "0/2300", "2300": "0", "/2300": "/", "/2300 ": "/2300/1 ", "/1000000": "/1000001",
 		"1000000": "1000001", "basic_linear 1": "basic_line 1", "1 library_default": "1", " 1 library_default": " ", "default": "default ",
 		"0-99 ": "0-99 1 x ", "1-9 ppn": "1 ppn", "_default": "_default 1", "segsize=64": "segsize=064", "1-9": "0-9",
 	} {
@@ -163,7 +163,7 @@ algorithm barrier mpich.x(a=1,b=2) - new A=-1
 bcast ranks 2-4 ppn 1-1 bytes 0-8 mpich.x(a=1,b=2)
 bcast ranks 2-4 ppn 1-4 order block bytes 0-99 binomial
 bcast ranks 2-4 ppn 1-4 order cyclic bytes 9-99 basic_linear
-explore bcast ranks 1-9 ppn 1-2 bytes 0-99 spend 170 30 mpich.x(a=1,b=2) 7/2300 basic_linear 1000000/1000000 pipeline(segsize=64) 1 library_default
+explore bcast ranks 1-9 ppn 1-2 bytes 0-99 budget 170 30 mpich.x(a=1,b=2) 7/2300 basic_linear 1000000/1000000 pipeline(segsize=64) 1 library_default
 `
 
 // A table that tells of algorithms of the MPI library is read as it was written.
@@ -181,7 +181,7 @@ func TestParseTold(t *testing.T) {
 	if d := cmp.Diff(want, r.Way); d != "" || table.For != "MPI 1.0" {
 		t.Errorf("for %q, way (-want +got):\n%s", table.For, d)
 	}
-	if m := table.Mixes[0]; len(m.Choices) != 4 || m.Choices[0].Way != r.Way || m.Choices[2].Weight != 1_000_000 || m.Choices[1].Most != 2300 || m.Choices[0].Most != 0 || m.Spend != 170 || m.Bytes != (Range{0, 99}) {
+	if m := table.Mixes[0]; len(m.Choices) != 4 || m.Choices[0].Way != r.Way || m.Choices[2].Weight != 1_000_000 || m.Choices[1].Most != 2300 || m.Choices[0].Most != 0 || m.Budget != 170 || m.Bytes != (Range{0, 99}) {
 		t.Errorf("explored: %+v", m)
 	}
 }

@@ -184,12 +184,12 @@ func (p *parser) mix(line string) error {
 	}
 	m := Mix{Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes}
 	words := strings.Split(list, " ")
-	if words[0] == "spend" {
-		spend, ok := weighed(words[min(1, len(words)-1)])
-		if !ok || spend.Most > 0 {
-			return fmt.Errorf("spend: want a number from 1 to %d", mostWeight)
+	if words[0] == "budget" {
+		budget, ok := weighed(words[min(1, len(words)-1)])
+		if !ok || budget.Most > 0 {
+			return fmt.Errorf("budget: want a number from 1 to %d", mostWeight)
 		}
-		m.Spend, words = spend.Weight, words[2:]
+		m.Budget, words = budget.Weight, words[2:]
 	}
 	if len(words)%2 != 0 || len(words) == 0 || len(words) > 2*mostChoices {
 		return fmt.Errorf("want a weight and an algorithm, up to %d times", mostChoices)

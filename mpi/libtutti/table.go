@@ -47,7 +47,7 @@ type Mix struct {
 	Collective coll.Collective // not coll.Alltoallv, whose ranks know sizes of their own alone
 	Ranks, PPN Range
 	Bytes      Range
-	Spend      int      // thousandths of the time of what is selected that exploring may cost a call beside what a run allows, up to 1000000
+	Budget     int      // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
 	Choices    []Choice // 1 to 256
 }
 
@@ -131,8 +131,8 @@ func (t Table) Bytes(remarks ...string) []byte {
 	}
 	for _, m := range t.Mixes {
 		fmt.Fprintf(&b, "explore %s", placed(m.Collective, m.Ranks, m.PPN, "", m.Bytes))
-		if m.Spend > 0 {
-			fmt.Fprintf(&b, " spend %d", m.Spend)
+		if m.Budget > 0 {
+			fmt.Fprintf(&b, " budget %d", m.Budget)
 		}
 		for _, c := range m.Choices {
 			fmt.Fprintf(&b, " %d", c.Weight)

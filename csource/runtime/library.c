@@ -1,4 +1,4 @@
-#include "theirs.h"
+#include "library.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_NAME = 127, MOST_CONTROLS = 64 };
 
-static theirs *all;
+static library_algorithm *all;
 
 static const struct {
     const char *name;
@@ -108,7 +108,7 @@ static int read_control(const char *p, size_t n, control *c)
     return 1;
 }
 
-static int refuse(theirs *t, char *why, const char *want)
+static int refuse(library_algorithm *t, char *why, const char *want)
 {
     for (int i = 0; i < t->controls; i++)
         free(t->control[i].name);
@@ -131,9 +131,9 @@ static int one_of(const char *p, collective *what)
 }
 
 /* COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
-int theirs_read(const char *p, char *why)
+int library_read(const char *p, char *why)
 {
-    theirs *t = need(1, sizeof *t);
+    library_algorithm *t = need(1, sizeof *t);
     t->control = need(MOST_CONTROLS, sizeof *t->control);
     if (!one_of(p, &t->algorithm.what))
         return refuse(t, why, "a collective behind algorithm");
@@ -154,25 +154,25 @@ int theirs_read(const char *p, char *why)
             return refuse(t, why, "VARIABLE=INTEGER, at most 64 of them");
         t->controls++;
     }
-    if (theirs_find(t->algorithm.what, t->name) != NULL)
+    if (library_find(t->algorithm.what, t->name) != NULL)
         return refuse(t, why, "an algorithm once");
     t->next = all;
     all = t;
     return 0;
 }
 
-const algorithm *theirs_find(collective what, const char *name)
+const algorithm *library_find(collective what, const char *name)
 {
-    for (theirs *t = all; t != NULL; t = t->next)
+    for (library_algorithm *t = all; t != NULL; t = t->next)
         if (t->algorithm.what == what && strcmp(t->name, name) == 0)
             return &t->algorithm;
     return NULL;
 }
 
-void theirs_forget(void)
+void library_forget(void)
 {
     while (all != NULL) {
-        theirs *t = all;
+        library_algorithm *t = all;
         char why[WHY];
         all = t->next;
         refuse(t, why, "");
@@ -180,7 +180,7 @@ void theirs_forget(void)
 }
 
 /* Opens the variables of one; those that have their value always are dropped. */
-static int open_controls(theirs *t, char *why)
+static int open_controls(library_algorithm *t, char *why)
 {
     int kept = 0;
     for (int i = 0; i < t->controls; i++) {
@@ -205,20 +205,20 @@ static int open_controls(theirs *t, char *why)
     return 0;
 }
 
-int theirs_open(char *why)
+int library_open(char *why)
 {
     if (all != NULL && cvar_start() != MPI_SUCCESS) {
         snprintf(why, WHY, "the MPI library has no control variables");
         return -1;
     }
-    for (theirs *t = all; t != NULL; t = t->next)
+    for (library_algorithm *t = all; t != NULL; t = t->next)
         if (open_controls(t, why))
             return -1;
     return 0;
 }
 
 /* A library says it with lines and tabs, a banner has single blanks. */
-void theirs_says(char *says)
+void library_version(char *says)
 {
     int length, n = 0;
     PMPI_Get_library_version(says, &length);
@@ -231,10 +231,10 @@ void theirs_says(char *says)
     says[n] = 0;
 }
 
-int theirs_build(const char *banner, char *why)
+int library_matches(const char *banner, char *why)
 {
     char says[MPI_MAX_LIBRARY_VERSION_STRING + 1];
-    theirs_says(says);
+    library_version(says);
     const char *at = strstr(says, banner), *behind = at == NULL ? "." : at + strlen(banner);
     if (!isalnum((unsigned char)*behind) && *behind != '.')
         return 0;
@@ -242,7 +242,7 @@ int theirs_build(const char *banner, char *why)
     return -1;
 }
 
-void theirs_write(const theirs *t, int on)
+void library_set(const library_algorithm *t, int on)
 {
     for (int i = 0; i < t->controls; i++)
         cvar_store(&t->control[i].cvar, on ? t->control[i].value : t->control[i].first);
@@ -298,9 +298,9 @@ static int pass_on(const arguments *a, MPI_Comm on)
 
 /* A root whose part is in place calls with another count than the others: what is
  * asked of counts is of reductions alone. */
-int theirs_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
+int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
 {
-    const theirs *t = (const theirs *)of; /* its first member */
+    const library_algorithm *t = (const library_algorithm *)of; /* its first member */
     MPI_Comm on = c->handle;
     if ((bytes == 0 && a->what != BARRIER) || !can(of->needs, a, c->shape))
         return 0;
@@ -309,9 +309,9 @@ int theirs_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
     if (on == MPI_COMM_NULL)
         return 0;
     if (!t->fresh)
-        theirs_write(t, 1);
+        library_set(t, 1);
     a->error = pass_on(a, on);
     if (!t->fresh)
-        theirs_write(t, 0);
+        library_set(t, 0);
     return 1;
 }

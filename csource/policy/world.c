@@ -1,0 +1,133 @@
+/* What the runtime's files need besides each other: MPI and the clock of a simulated job, and its communicators. */
+#include "world.h"
+#include "channel.h"
+#include "library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LAYOUTS = 256 };
+
+int counts_cycles; /* never: the clock is simulated */
+
+static double now; /* seconds since the job began */
+static comm *world[MAX_LAYOUTS];
+static int flag;
+
+void world_wait(double seconds) { now += seconds; }
+
+int simulated_clock(clockid_t id, struct timespec *t)
+{
+    (void)id;
+    t->tv_sec = (time_t)now;
+    t->tv_nsec = (long)((now - (double)t->tv_sec) * 1e9);
+    return 0;
+}
+
+/* A tick is a picosecond of a call. */
+double clock_period(void) { return 1e-12; }
+
+comm *world_with(int nodes, int ppn)
+{
+    for (int i = 0; i < MAX_LAYOUTS; i++) {
+        if (world[i] == NULL) {
+            shape *s = need(1, sizeof *s);
+            *s = (shape){.ranks = nodes * ppn, .nodes = nodes, .ppn = ppn};
+            world[i] = need(1, sizeof *world[i]);
+            *world[i] = (comm){.handle = i, .shape = s};
+        }
+        if (world[i]->shape->nodes == nodes && world[i]->shape->ppn == ppn)
+            return world[i];
+    }
+    fprintf(stderr, "policy: more than %d layouts\n", MAX_LAYOUTS);
+    exit(1);
+}
+
+static comm outside = {.handle = MPI_COMM_NULL};
+comm *last_comm = &outside;
+
+comm *comm_find(MPI_Comm handle) { return handle < 0 || world[handle] == NULL ? &outside : world[handle]; }
+
+/* Rank 0 of the world is a member of every communicator. */
+int *comm_members(MPI_Comm handle, int *n)
+{
+    *n = world[handle]->shape->ranks;
+    int *members = need((size_t)*n, sizeof *members);
+    for (int i = 0; i < *n; i++)
+        members[i] = i;
+    return members;
+}
+
+void *need(size_t n, size_t bytes)
+{
+    void *p = calloc(n, bytes);
+    if (p == NULL)
+        abort();
+    return p;
+}
+
+/* All ranks have the same numbers, so that their maximum is the number itself. */
+int PMPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on)
+{
+    (void)op, (void)on;
+    if (send != MPI_IN_PLACE)
+        memcpy(recv, send, (size_t)count * (size_t)type);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm on)
+{
+    (void)data, (void)count, (void)type, (void)root, (void)on;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_rank(MPI_Comm on, int *rank)
+{
+    (void)on;
+    *rank = 0;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Abort(MPI_Comm on, int code)
+{
+    (void)on;
+    exit(code);
+}
+
+int PMPI_Pcontrol(const int level, ...)
+{
+    (void)level;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Get_processor_name(char *name, int *length)
+{
+    *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "simulated");
+    return MPI_SUCCESS;
+}
+
+void library_version(char *says) { snprintf(says, MPI_MAX_LIBRARY_VERSION_STRING, "simulated"); }
+
+void flag_carry(int raised) { flag = raised; }
+
+int flag_heard(void) { return flag; }
+
+/* No channel opens: where messages carry no flag, ranks ask one another. */
+void channels_start(MPI_Comm on) { (void)on; }
+
+void channels_end(void) {}
+
+int channel_open(channel *c, MPI_Comm on)
+{
+    (void)c, (void)on;
+    return 0;
+}
+
+void channel_close(channel *c) { (void)c; }
+
+int channel_step(channel *c, int detected)
+{
+    (void)c, (void)detected;
+    return 0;
+}
