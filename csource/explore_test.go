@@ -138,7 +138,7 @@ func TestLiveExploreMPICH(t *testing.T) {
 		name, table, want string
 		more              []string
 	}{
-		{"nothing to explore", everywhere(), "the table does not say what to explore", nil},
+		{"nothing to explore", everywhere(), "the table has no explore line", nil},
 		{"no folder", explored(), "No such file or directory", []string{"TUTTI_SAMPLES=/none/there"}},
 		{"share", explored(), "TUTTI_EXPLORE_SHARE=1.5: want a number from 0 to 1", []string{"TUTTI_EXPLORE_SHARE=1.5"}},
 	}

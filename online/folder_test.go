@@ -50,7 +50,7 @@ func TestUpdates(t *testing.T) {
 	}
 	class := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 512}
 	ring := coll.Algorithm{Name: "ring"}
-	for k, u := range []Update{{}, {Time: time.Unix(1, 0).UTC(), Changes: []Turn{{class, coll.Default, ring, "1.2 times as fast"}}}} {
+	for k, u := range []Update{{}, {Time: time.Unix(1, 0).UTC(), Changes: []SelectionChange{{class, coll.Default, ring, "1.2 times as fast"}}}} {
 		if err := u.Write(folder); err != nil {
 			t.Fatal(err)
 		}
@@ -69,10 +69,10 @@ func TestUpdates(t *testing.T) {
 	if err != nil || len(got) != 1 {
 		t.Errorf("%v, %v: want what comes before a line that is cut off", got, err)
 	}
-	if _, _, known := last(got, class, time.Unix(0, 0)); known {
-		t.Error("a turn is known before it was made")
+	if _, _, known := lastChange(got, class, time.Unix(0, 0)); known {
+		t.Error("a change is known before it was made")
 	}
-	if turn, at, known := last(got, class, never); !known || turn.To != ring || !at.Equal(time.Unix(1, 0)) {
-		t.Errorf("%+v at %v", turn, at)
+	if change, at, known := lastChange(got, class, never); !known || change.To != ring || !at.Equal(time.Unix(1, 0)) {
+		t.Errorf("%+v at %v", change, at)
 	}
 }

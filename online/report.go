@@ -9,26 +9,130 @@ import (
 	"tutti/coll"
 	"tutti/internal/robust"
 	"tutti/metrics"
-	"tutti/service"
 )
 
-// class is the point that a class is known by, whatever sizes its calls have.
-func (a Advice) class() coll.Point {
-	p := a.Point
-	p.MsgBytes = a.Low
-	return p
+// Report says what tutti online update learnt from a folder of samples, what exploring cost
+// and what the selection gains.
+type Report struct {
+	Time        time.Time     `json:"time"` // of the update
+	Calls       int           `json:"calls" doc:"Timed calls that count"`
+	Jobs        []JobReport   `json:"jobs" doc:"The last 20, in the order in which they began"`
+	AllJobs     int           `json:"all_jobs"`
+	Price       Price         `json:"price"`
+	Classes     []ClassReport `json:"classes"`
+	TimeChanges []TimeChange  `json:"time_changes" doc:"Changes of the times of an algorithm, or of all calls of a job"`
+	Drift       []SourceDrift `json:"drift" doc:"Compared with each source of measurements"`
 }
 
-// Turns returns what is selected otherwise than after the updates so far, and why.
-func (l Learnt) Turns(updates []Update) []Turn {
-	var out []Turn
-	for i, a := range l.Advice {
-		before := a.Algorithms[l.now[i]]
-		if turn, _, known := last(updates, a.class(), never); known {
-			before = turn.To
+// JobReport describes a job that has left samples.
+type JobReport struct {
+	File  string    `json:"file"`
+	Begun time.Time `json:"begun"`
+	Last  time.Time `json:"last" doc:"When it last left samples"`
+	Calls int       `json:"calls"`
+}
+
+// Price is what exploring cost and what the selection gained, as shares of the time of all
+// collective calls, for jobs that explore a share of them. Intervals are of 95 %.
+type Price struct {
+	Explore float64 `json:"explore" doc:"Share of calls that explore"`
+	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
+	// Zero where no call of the default was timed.
+	OverDefault float64 `json:"over_default,omitzero" doc:"Time of all calls over that of the default, exploring included"`
+	Low         float64 `json:"low,omitzero"`
+	High        float64 `json:"high,omitzero"`
+}
+
+// ClassReport describes a class of calls and what is selected for it.
+type ClassReport struct {
+	coll.Point
+	Low      int64          `json:"low" doc:"Bytes from"`
+	High     int64          `json:"high" doc:"Bytes to"`
+	Calls    int            `json:"calls"`
+	Selected coll.Algorithm `json:"selected"`
+	Faster   float64        `json:"faster" doc:"Expected time of the default over that of the selected algorithm"`
+	// Zero where one of the two was never timed.
+	FasterLow  float64        `json:"faster_low,omitzero"`
+	FasterHigh float64        `json:"faster_high,omitzero"`
+	Explored   int            `json:"explored" doc:"Algorithms that are explored"`
+	Of         int            `json:"of" doc:"Algorithms that can run"`
+	Since      time.Time      `json:"since,omitzero" doc:"When the selection changed last"`
+	Before     coll.Algorithm `json:"before,omitzero" doc:"The selection before that"`
+	Why        string         `json:"why,omitempty"`
+}
+
+// TimeChange says that from a job on an algorithm takes Factor times as long in a class, or
+// that all calls of one job take Factor times as long.
+type TimeChange struct {
+	Job       string         `json:"job"`
+	Begun     time.Time      `json:"begun"`
+	Point     *coll.Point    `json:"point,omitempty"` // nil: all calls of the job
+	Algorithm coll.Algorithm `json:"algorithm,omitzero"`
+	Factor    float64        `json:"factor"`
+}
+
+// SourceDrift compares the times of jobs with those of a source of earlier measurements.
+type SourceDrift struct {
+	Source     string  `json:"source"`
+	Candidates int     `json:"candidates"` // timed by both
+	Change     float64 `json:"change"`     // median of |time of jobs over that of the source - 1|
+	Ratio      float64 `json:"ratio"`      // geometric mean of the time of jobs over that of the source
+}
+
+// exploreShare is the share of calls that jobs explore unless they are told otherwise.
+const exploreShare = 0.1
+
+// maxJobs is how many jobs a report lists.
+const maxJobs = 20
+
+// Report returns what was learnt, after the updates so far, of which the last may be this one.
+func (r *Result) Report(updates []Update, now time.Time) Report {
+	out := Report{
+		Time: now.UTC(), AllJobs: len(r.jobs), Jobs: []JobReport{}, Classes: []ClassReport{},
+		TimeChanges: r.timeChanges(), Drift: []SourceDrift{}, Price: r.price(updates),
+	}
+	for i, j := range r.jobs {
+		if i >= len(r.jobs)-maxJobs {
+			out.Jobs = append(out.Jobs, JobReport{File: j.File, Begun: j.Begun.UTC(), Last: j.Last.UTC(), Calls: len(j.Calls)})
+		}
+	}
+	for i := range r.Advice {
+		out.Calls += r.Advice[i].Samples
+		out.Classes = append(out.Classes, r.classReport(i, updates))
+	}
+	return out
+}
+
+func (r *Result) classReport(class int, updates []Update) ClassReport {
+	a := r.Advice[class]
+	c := ClassReport{
+		Point: a.Point, Low: a.Low, High: a.High, Calls: a.Samples, Selected: a.Algorithms[a.Best], Faster: a.Faster, Of: len(a.Algorithms),
+	}
+	for k, w := range a.Weights {
+		if w > 0 && k != a.Best {
+			c.Explored++
+		}
+	}
+	if ratio, ok := r.timeRatio(class, 0, a.Best); ok {
+		c.FasterLow, c.FasterHigh = ratio.low, ratio.high
+	}
+	if change, at, known := lastChange(updates, classKey(a.Point), never); known {
+		c.Since, c.Before, c.Why = at, change.From, change.Why
+	}
+	return c
+}
+
+// Changes returns the classes whose selection differs from that after the updates so far, and
+// why.
+func (r *Result) Changes(updates []Update) []SelectionChange {
+	var out []SelectionChange
+	for i, a := range r.Advice {
+		before := a.Algorithms[r.selected[i]]
+		if change, _, known := lastChange(updates, classKey(a.Point), never); known {
+			before = change.To
 		}
 		if to := a.Algorithms[a.Best]; to != before {
-			out = append(out, Turn{Point: a.class(), From: before, To: to, Why: l.why(i, before)})
+			out = append(out, SelectionChange{Point: classKey(a.Point), From: before, To: to, Why: r.reason(i, before)})
 		}
 	}
 	return out
@@ -37,198 +141,163 @@ func (l Learnt) Turns(updates []Update) []Turn {
 // never is later than every update.
 var never = time.Unix(1<<40, 0)
 
-// why says what speaks for the selection of a class beside what was selected before.
-func (l Learnt) why(i int, before coll.Algorithm) string {
-	a := l.Advice[i]
+// reason says why a class has another selection than before.
+func (r *Result) reason(class int, before coll.Algorithm) string {
+	a := r.Advice[class]
 	old := slices.Index(a.Algorithms, before)
-	text := "nothing is faster beyond doubt"
-	if a.Best != l.now[i] && old >= 0 {
+	text := "no algorithm is significantly faster"
+	if a.Best != r.selected[class] && old >= 0 {
 		text = fmt.Sprintf("expected to be faster than %s", before)
-		if r, ok := l.beside(i, old, a.Best); ok {
-			text = fmt.Sprintf("%.2f times as fast as %s (%.2f to %.2f), by %d and %d calls", r.middle, before, r.low, r.high,
-				l.book.tallies[i][a.Best].n, l.book.tallies[i][old].n)
+		if ratio, ok := r.timeRatio(class, old, a.Best); ok {
+			text = fmt.Sprintf("%.2f times as fast as %s (%.2f to %.2f), by %d and %d calls", ratio.middle, before, ratio.low, ratio.high,
+				r.history.times[class][a.Best].n, r.history.times[class][old].n)
 		}
 	} else if old < 0 {
 		text = fmt.Sprintf("%s is not available", before)
 	}
-	for _, s := range l.book.standing.shifts {
-		if s.class == i && (s.algorithm == old || s.algorithm == a.Best) {
-			text += fmt.Sprintf("; since %s %s takes %.2f times as long", l.jobs[s.job].Begun.UTC().Format(time.DateTime), a.Algorithms[s.algorithm], s.factor)
+	for _, s := range r.history.standing.shifts {
+		if s.class == class && (s.algorithm == old || s.algorithm == a.Best) {
+			text += fmt.Sprintf("; since %s %s takes %.2f times as long", r.jobs[s.job].Begun.UTC().Format(time.DateTime), a.Algorithms[s.algorithm], s.factor)
 		}
 	}
 	return text
 }
 
-// interval is a ratio of times, with where it is in 95 of 100 cases.
+// interval is a ratio of times with its 95 % interval.
 type interval struct{ middle, low, high float64 }
 
-// beside returns the time of one algorithm of a class over that of another, of calls that hold.
-func (l Learnt) beside(class, one, other int) (interval, bool) {
-	a, b := l.book.tallies[class][one], l.book.tallies[class][other]
+// timeRatio returns the time of one algorithm of a class over that of another. Both must have
+// calls.
+func (r *Result) timeRatio(class, one, other int) (interval, bool) {
+	a, b := r.history.times[class][one], r.history.times[class][other]
 	if a.n == 0 || b.n == 0 {
 		return interval{}, false
 	}
 	middle := a.mean - b.mean
-	width := half * math.Sqrt(l.book.noise()*(1/float64(a.n)+1/float64(b.n)))
+	width := normal95 * math.Sqrt(r.history.noise()*(1/float64(a.n)+1/float64(b.n)))
 	if one == other {
 		width = 0
 	}
 	return interval{math.Exp(middle), math.Exp(middle - width), math.Exp(middle + width)}, true
 }
 
-// shownJobs is how many jobs a report names.
-const shownJobs = 20
-
-// Report says what was learnt, after updates of which the last may be this one. opt.Explore
-// is the share that jobs are taken to explore.
-func (l Learnt) Report(updates []Update, now time.Time, opt Options) service.OnlineReport {
-	r := service.OnlineReport{
-		Time: now.UTC(), AllJobs: len(l.jobs), Jobs: []service.OnlineJob{}, Classes: []service.OnlineClass{},
-		Turns: l.turned(), Drift: []service.OnlineDrift{}, Price: l.price(updates, opt),
-	}
-	for i, j := range l.jobs {
-		if i >= len(l.jobs)-shownJobs {
-			r.Jobs = append(r.Jobs, service.OnlineJob{File: j.File, Begun: j.Begun.UTC(), Last: j.Last.UTC(), Calls: len(j.Calls)})
-		}
-	}
-	for i, a := range l.Advice {
-		c := service.OnlineClass{
-			Point: a.Point, Low: a.Low, High: a.High, Calls: a.Samples, Selected: a.Algorithms[a.Best], Faster: a.Faster, Of: len(a.Algorithms),
-		}
-		r.Calls += a.Samples
-		for k, w := range a.Weights {
-			if w > 0 && k != a.Best {
-				c.Explored++
-			}
-		}
-		if of, ok := l.beside(i, 0, a.Best); ok {
-			c.FasterLow, c.FasterHigh = of.low, of.high
-		}
-		if turn, at, known := last(updates, a.class(), never); known {
-			c.Since, c.Before, c.Why = at, turn.From, turn.Why
-		}
-		r.Classes = append(r.Classes, c)
-	}
-	return r
-}
-
-// turned returns the changes of times, by job.
-func (l Learnt) turned() []service.OnlineTurn {
-	out := []service.OnlineTurn{}
-	add := func(job int, t service.OnlineTurn) {
-		t.Job, t.Begun = l.jobs[job].File, l.jobs[job].Begun.UTC()
+// timeChanges returns the changes of times, ordered by job.
+func (r *Result) timeChanges() []TimeChange {
+	out := []TimeChange{}
+	add := func(job int, t TimeChange) {
+		t.Job, t.Begun = r.jobs[job].File, r.jobs[job].Begun.UTC()
 		out = append(out, t)
 	}
-	for j, level := range l.book.standing.level {
+	for j, level := range r.history.standing.level {
 		if level != 0 {
-			add(j, service.OnlineTurn{Factor: math.Exp(level)})
+			add(j, TimeChange{Factor: math.Exp(level)})
 		}
 	}
-	for _, s := range l.book.standing.shifts {
-		class := l.problem.Classes[s.class]
-		add(s.job, service.OnlineTurn{Point: &class.Point, Algorithm: class.Algorithms[s.algorithm], Factor: s.factor})
+	for _, s := range r.history.standing.shifts {
+		class := r.history.classes[s.class]
+		add(s.job, TimeChange{Point: &class.Point, Algorithm: class.Algorithms[s.algorithm], Factor: s.factor})
 	}
-	slices.SortStableFunc(out, func(a, b service.OnlineTurn) int { return a.Begun.Compare(b.Begun) })
+	slices.SortStableFunc(out, func(a, b TimeChange) int { return a.Begun.Compare(b.Begun) })
 	return out
 }
 
-// price compares, job by job and class by class, the timed calls with what was selected when
-// the job began, and that with the default. As many calls are timed without exploring as
-// explore; both are a sample of all.
-func (l Learnt) price(updates []Update, opt Options) service.OnlinePrice {
-	out := service.OnlinePrice{Explore: opt.Explore}
-	jobs := byJob(l.calls)
-	longer, selected, byDefault := 0.0, 0.0, 0.0
-	compared, variance := 0.0, 0.0 // time of what was selected where the default is known; of byDefault
-	for i, a := range l.Advice {
-		known := l.book.tallies[i][0].n > 0
+// price compares the timed calls of each job and class with what was selected when the job
+// began, and that with the default. Jobs time as many calls that do not explore as calls that
+// do; both are samples of all calls.
+func (r *Result) price(updates []Update) Price {
+	out := Price{Explore: exploreShare}
+	jobs := logsByJob(r.calls)
+	// Seconds: that explored calls took longer; of all timed calls, had they run the selected
+	// algorithm, and of those where the default is known; of the latter, had they run the default.
+	longer, selected, compared, byDefault := 0.0, 0.0, 0.0, 0.0
+	variance := 0.0 // of byDefault
+	for i, a := range r.Advice {
+		times := r.history.times[i]
+		known := times[0].n > 0
 		classDefault := 0.0
 		for j, job := range jobs {
-			of := l.selectedAt(i, updates, l.jobs[j].Begun)
-			reference := l.typical(i, of, j, job)
+			of := r.selectedAt(i, updates, r.jobs[j].Begun)
+			reference := r.typicalTime(i, of, j, job)
 			for k := range a.Algorithms {
-				logs := job[pair{i, k}]
-				n := float64(len(logs))
+				n := float64(len(job[pair{i, k}]))
 				if n == 0 || reference == 0 {
 					continue
 				}
 				selected += n * reference
 				if k != of {
-					longer += n * (l.typical(i, k, j, job) - reference)
+					longer += n * (r.typicalTime(i, k, j, job) - reference)
 				}
 				if known {
 					compared += n * reference
-					classDefault += n * l.typical(i, 0, j, job)
+					classDefault += n * r.typicalTime(i, 0, j, job)
 				}
 			}
 		}
 		byDefault += classDefault
 		if known {
-			variance += classDefault * classDefault * l.book.noise() * (1/float64(l.book.tallies[i][0].n) + 1/float64(a.Samples))
+			variance += classDefault * classDefault * r.history.noise() * (1/float64(times[0].n) + 1/float64(a.Samples))
 		}
 	}
 	if selected == 0 {
 		return out
 	}
-	out.Cost = 2 * opt.Explore * longer / selected
+	out.Cost = 2 * exploreShare * longer / selected
 	if byDefault > 0 {
-		width := half * math.Sqrt(variance) / byDefault
+		width := normal95 * math.Sqrt(variance) / byDefault
 		out.OverDefault = (1 + out.Cost) * compared / byDefault
 		out.Low, out.High = out.OverDefault*math.Exp(-width), out.OverDefault*math.Exp(width)
 	}
 	return out
 }
 
-// selectedAt is what was selected in a class when a job began.
-func (l Learnt) selectedAt(class int, updates []Update, begun time.Time) int {
-	a := l.Advice[class]
-	if turn, _, known := last(updates, a.class(), begun); known {
-		if at := slices.Index(a.Algorithms, turn.To); at >= 0 {
+// selectedAt returns what was selected in a class when a job began.
+func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
+	a := r.Advice[class]
+	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {
+		if at := slices.Index(a.Algorithms, change.To); at >= 0 {
 			return at
 		}
 	}
-	return l.now[class]
+	return r.selected[class]
 }
 
-// typical is the time of a call in a job: the median of its own calls, or what all jobs show,
-// at its level; 0 where there are none.
-func (l Learnt) typical(class, algorithm, j int, job map[pair][]float64) float64 {
-	if logs := job[pair{class, algorithm}]; len(logs) > 0 {
-		return math.Exp(robust.Quantile(logs, 0.5))
+// typicalTime returns the seconds of a call in a job: the median of the job's own calls, else
+// the mean of all jobs at the job's level. It returns 0 where there are no calls.
+func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64) float64 {
+	if own := logs[pair{class, algorithm}]; len(own) > 0 {
+		return math.Exp(median(own))
 	}
-	if t := l.book.tallies[class][algorithm]; t.n > 0 {
-		return math.Exp(t.mean + l.book.standing.level[j])
+	if w := r.history.times[class][algorithm]; w.n > 0 {
+		return math.Exp(w.mean + r.history.standing.level[job])
 	}
 	return 0
 }
 
-// otherSize is by which part sizes may differ whose times are compared.
-const otherSize = 0.1
+// sizeTolerance is the relative difference of sizes up to which times are compared.
+const sizeTolerance = 0.1
 
-// Drift holds what jobs timed that began after a source was measured against the source.
-func (l Learnt) Drift(source string, measured []coll.Measurement, since time.Time) service.OnlineDrift {
-	out := service.OnlineDrift{Source: source}
-	then := map[coll.Candidate]coll.Measurement{}
+// Drift compares the calls of jobs that began after a source was measured with the source.
+func (r *Result) Drift(source string, measured []coll.Measurement, since time.Time) SourceDrift {
+	out := SourceDrift{Source: source}
+	measurements := map[coll.Candidate]coll.Measurement{}
 	for _, m := range measured {
-		at := m.Candidate
-		at.MsgBytes, _ = sameBits(m.MsgBytes)
-		then[at] = m
+		measurements[coll.Candidate{Point: classKey(m.Point), Algorithm: m.Algorithm}] = m
 	}
 	var changes []float64
 	sum := 0.0
-	for i, a := range l.Advice {
+	for i, a := range r.Advice {
 		for k, algorithm := range a.Algorithms {
-			before := then[coll.Candidate{Point: a.class(), Algorithm: algorithm}]
+			m := measurements[coll.Candidate{Point: classKey(a.Point), Algorithm: algorithm}]
 			var logs []float64
-			for _, c := range l.calls[i] {
-				if c.algorithm == k && l.jobs[c.job].Begun.After(since) {
+			for _, c := range r.calls[i] {
+				if c.algorithm == k && r.jobs[c.job].Begun.After(since) {
 					logs = append(logs, math.Log(c.seconds))
 				}
 			}
-			if len(logs) == 0 || math.Abs(float64(a.MsgBytes-before.MsgBytes)) > otherSize*float64(before.MsgBytes) || before.Seconds == 0 {
+			if len(logs) == 0 || math.Abs(float64(a.MsgBytes-m.MsgBytes)) > sizeTolerance*float64(m.MsgBytes) || m.Seconds == 0 {
 				continue
 			}
-			log := robust.Quantile(logs, 0.5) - math.Log(before.Seconds)
+			log := robust.Quantile(logs, 0.5) - math.Log(m.Seconds)
 			changes, sum = append(changes, math.Abs(math.Expm1(log))), sum+log
 		}
 	}

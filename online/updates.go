@@ -12,26 +12,26 @@ import (
 	"tutti/coll"
 )
 
-// Update is one that changed what is selected.
+// Update is an update of a table that changed what is selected.
 type Update struct {
-	Time    time.Time `json:"time"`
-	Changes []Turn    `json:"changes"`
+	Time    time.Time         `json:"time"`
+	Changes []SelectionChange `json:"changes"`
 }
 
-// Turn is a class whose selection changed.
-type Turn struct {
-	coll.Point                // with the least of its sizes
+// SelectionChange is a class whose selection changed.
+type SelectionChange struct {
+	coll.Point                // with the least size of the class
 	From       coll.Algorithm `json:"from"`
 	To         coll.Algorithm `json:"to"`
 	Why        string         `json:"why"`
 }
 
-// updatesName is the file of updates in a folder of samples, one JSON line for each that changed
-// something.
+// updatesName is the file of updates in a folder of samples: a JSON line for each update that
+// changed a selection.
 const updatesName = "updates.jsonl"
 
-// ReadUpdates returns the updates of a folder of samples, none of one that has had none. Lines
-// that are damaged are passed over: they are for people.
+// ReadUpdates returns the updates of a folder of samples, none where there is no file of them.
+// Damaged lines are skipped, since no decision depends on them.
 func ReadUpdates(folder string) ([]Update, error) {
 	path := filepath.Join(folder, updatesName)
 	content, err := os.ReadFile(path)
@@ -51,8 +51,8 @@ func ReadUpdates(folder string) ([]Update, error) {
 	return out, nil
 }
 
-// Write adds the update to those of a folder, by one write, so that no two that are made at
-// the same time mix. One that changed nothing is not written.
+// Write appends the update to those of a folder, in one write, so that two updates at the same
+// time do not mix. An update without changes is not written.
 func (u Update) Write(folder string) error {
 	if len(u.Changes) == 0 {
 		return nil
@@ -69,17 +69,17 @@ func (u Update) Write(folder string) error {
 	return errors.Join(err, f.Close())
 }
 
-// last returns the turn of a class that was the last one until a time, and when it was.
-func last(updates []Update, class coll.Point, until time.Time) (turn Turn, at time.Time, known bool) {
+// lastChange returns the last change of a class's selection up to a time, and when it was made.
+func lastChange(updates []Update, class coll.Point, until time.Time) (change SelectionChange, at time.Time, known bool) {
 	for _, u := range updates {
 		if u.Time.After(until) {
 			continue
 		}
-		for _, t := range u.Changes {
-			if t.Point == class {
-				turn, at, known = t, u.Time, true
+		for _, c := range u.Changes {
+			if c.Point == class {
+				change, at, known = c, u.Time, true
 			}
 		}
 	}
-	return turn, at, known
+	return change, at, known
 }

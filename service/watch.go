@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"tutti/online"
 
 	"github.com/google/renameio/v2"
 )
@@ -112,7 +113,7 @@ func samplesIn(folder string, last *entry) (string, error) {
 }
 
 // updateOnline runs tutti online update.
-func (s *Service) updateOnline(ctx context.Context, w Watched, last *entry) (*OnlineReport, error) {
+func (s *Service) updateOnline(ctx context.Context, w Watched, last *entry) (*online.Report, error) {
 	dir := s.onlineFolder(w)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (s *Service) updateOnline(ctx context.Context, w Watched, last *entry) (*On
 	if err != nil {
 		return nil, err
 	}
-	r := &OnlineReport{}
+	r := &online.Report{}
 	if err := json.Unmarshal(content, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", output, err)
 	}
@@ -177,7 +178,7 @@ const fewCandidates = 3
 
 // driftOnline makes a campaign when applications are far from what the last one of the base
 // measured, and says why or why not; once for each campaign that they are far from.
-func (s *Service) driftOnline(w Watched, last *entry, r *OnlineReport) string {
+func (s *Service) driftOnline(w Watched, last *entry, r *online.Report) string {
 	if w.Drift == 0 || last == nil || len(r.Drift) == 0 {
 		return ""
 	}

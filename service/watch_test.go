@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tutti/internal/testutil"
+	"tutti/online"
 	"tutti/service"
 )
 
@@ -20,7 +21,7 @@ func fakeUpdate(args []string, campaign string) int {
 	if err != nil {
 		return fail(1, err)
 	}
-	var r service.OnlineReport
+	var r online.Report
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -32,7 +33,7 @@ func fakeUpdate(args []string, campaign string) int {
 		r.Calls, r.AllJobs = r.Calls+len(content), r.AllJobs+1
 	}
 	if campaign != "" {
-		d := service.OnlineDrift{Source: campaign, Candidates: 8}
+		d := online.SourceDrift{Source: campaign, Candidates: 8}
 		if content, err := os.ReadFile(filepath.Join(folder, "drift")); err == nil {
 			if err := json.Unmarshal(content, &d.Change); err != nil {
 				return fail(1, err)

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+	"tutti/online"
 )
 
 // Watched is a folder in which jobs leave samples of their collectives. A table is made of
@@ -21,10 +22,10 @@ type Watched struct {
 // Online is a watched folder and what was made of it.
 type Online struct {
 	Watched
-	Looked   time.Time     `json:"looked,omitzero"`    // when the service looked last
-	Error    string        `json:"error,omitempty"`    // why there is no newer table
-	Decision string        `json:"decision,omitempty"` // about a campaign
-	Report   *OnlineReport `json:"report,omitempty"`   // of the last update, nil before any
+	Looked   time.Time      `json:"looked,omitzero"`    // when the service looked last
+	Error    string         `json:"error,omitempty"`    // why there is no newer table
+	Decision string         `json:"decision,omitempty"` // about a campaign
+	Report   *online.Report `json:"report,omitempty"`   // of the last update, nil before any
 }
 
 // Redacted is the folder as those see it who may only look: without paths and names of nodes.
@@ -37,12 +38,12 @@ func (o Online) Redacted() Online {
 		return o
 	}
 	r := *o.Report
-	r.Jobs, r.Turns, r.Drift = slices.Clone(r.Jobs), slices.Clone(r.Turns), slices.Clone(r.Drift)
+	r.Jobs, r.TimeChanges, r.Drift = slices.Clone(r.Jobs), slices.Clone(r.TimeChanges), slices.Clone(r.Drift)
 	for i := range r.Jobs {
 		r.Jobs[i].File = ""
 	}
-	for i := range r.Turns {
-		r.Turns[i].Job = ""
+	for i := range r.TimeChanges {
+		r.TimeChanges[i].Job = ""
 	}
 	for i := range r.Drift {
 		r.Drift[i].Source = ""
@@ -65,11 +66,11 @@ func (s *Service) Online() []Online {
 
 // keptOnline is what online.json of a watched folder holds.
 type keptOnline struct {
-	Looked   time.Time     `json:"looked"`
-	Seen     string        `json:"seen"` // digest of what the last update was made of
-	Error    string        `json:"error,omitempty"`
-	Decision string        `json:"decision,omitempty"`
-	Report   *OnlineReport `json:"report,omitempty"`
+	Looked   time.Time      `json:"looked"`
+	Seen     string         `json:"seen"` // digest of what the last update was made of
+	Error    string         `json:"error,omitempty"`
+	Decision string         `json:"decision,omitempty"`
+	Report   *online.Report `json:"report,omitempty"`
 }
 
 func (s *Service) onlineFolder(w Watched) string {

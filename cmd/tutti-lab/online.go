@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/online"
+	"tutti/internal/lab/simulate"
 	"tutti/preprocess"
 )
 
@@ -29,11 +30,11 @@ type replays struct {
 	from     []string
 	exclude  []string
 	policies []string
-	opt      online.Options
+	opt      simulate.Options
 	format   string
 	picture  string
 	served   string
-	held     string
+	bestMap  string
 	keep     string
 }
 
@@ -45,24 +46,26 @@ func (a *app) onlineCommand() *cobra.Command {
 times, run after run, under policies that choose the algorithm of each call and learn
 from its time:
 
-  iota     drawn by performance vectors 1/t of forests that are trained between runs
-  share    the best known, but for a share of calls that are drawn so (--explore)
-  explore  the best known, but for a share of calls that are drawn by what knowing more
-           is worth; learns between runs: what tutti run --learn does
-  star     in each run: every algorithm a few times (--tries), then the best, watched
-  tutti    expected time less what knowing more is worth, within an account of time
+  iota     IOTA: draws by weights 1/t of forests that are trained between runs
+  share    the best known algorithm; a share of the calls (--explore) draws as iota does
+  explore  libtutti in mode explore: the best known algorithm; a share of the calls draws
+           by the weights of the table that online update makes between runs
+  learn    libtutti in mode learn: successive elimination and change detection in each run,
+           and online update between runs
+  tutti    the online knowledge gradient with a Gaussian process, within a budget of time
   oracle   the fastest algorithm at every call
-  default  the library as shipped, which the data call library_default or --defaults tells
+  default  the library as shipped: library_default in the data, or by --defaults
 
-Each call counts at the nearest recorded point of its collective. Policies see the same
-calls with the same noise. --from gives them measurements of another application or
-machine to begin with; --keep writes what the last policy was told.
+explore and learn run the C code of libtutti and need a C compiler: cc, or the one that
+CC names. Each call counts at the nearest recorded point of its collective. All policies see the
+same calls with the same noise. --from names measurements of another application or
+machine to learn from first; --keep writes the times that the last policy saw.
 
-The results depend on files and flags alone.`,
+The results depend only on files and flags.`,
 		Example: indent(
 			"tutti-lab online --trace app.csv --data recorded.csv",
-			"tutti-lab online --trace app.csv --data c.csv --defaults defaults.csv --recorded C --policy star,tutti --runs 8 --format json",
-			"tutti-lab online --trace app.csv --data c.csv --slow 'ring@250-400*2' --policy star,tutti"),
+			"tutti-lab online --trace app.csv --data c.csv --defaults defaults.csv --recorded C --policy learn,tutti --runs 8 --format json",
+			"tutti-lab online --trace app.csv --data c.csv --slow 'ring@250-400*2' --policy learn,tutti"),
 		Args: noArguments,
 	}
 	parse := onlineFlags(cmd)
@@ -81,7 +84,7 @@ The results depend on files and flags alone.`,
 
 // onlineFlags adds the flags. The returned function reads them.
 func onlineFlags(cmd *cobra.Command) func() (replays, error) {
-	r := replays{opt: online.DefaultOptions()}
+	r := replays{opt: simulate.DefaultOptions()}
 	flags, o := cmd.Flags(), &r.opt
 	flags.StringSliceVar(&r.traces, "trace", nil, "trace `FILE`s, one for each application (required)")
 	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s of one machine, repeated or separated by commas (required)")
@@ -90,25 +93,24 @@ func onlineFlags(cmd *cobra.Command) func() (replays, error) {
 	flags.StringVar(&r.library, "library", "mpich", "with --defaults: the `library` there")
 	flags.StringSliceVar(&r.from, "from", nil, "`FILE`s of measurements made elsewhere, each a source of its own")
 	flags.StringSliceVar(&r.exclude, "exclude", nil, "`algorithms` that no policy may call")
-	policies := flags.String("policy", strings.Join(online.Policies(), ","), "policies, separated by commas")
+	policies := flags.String("policy", strings.Join(simulate.Policies(), ","), "policies, separated by commas")
 	flags.IntVar(&o.Runs, "runs", o.Runs, "runs of each application")
 	flags.IntVar(&o.Iterations, "iterations", o.Iterations, "iterations of a run, over which its calls are spread")
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of each call")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of calls, noise and draws")
-	flags.IntVar(&o.Tries, "tries", o.Tries, "star: calls of each algorithm")
-	flags.Float64Var(&o.Explore, "explore", o.Explore, "share, explore: of calls that explore")
-	flags.IntVar(&o.Explored, "explored", o.Explored, "iota, share, explore: calls of a class that explore in a run, at most")
-	flags.Float64Var(&o.Over, "over", o.Over, "tutti: share of the default's time that learning may cost")
+	flags.Float64Var(&o.ExploreShare, "explore", o.ExploreShare, "share of calls that explore, of share and explore")
+	flags.IntVar(&o.MaxExplored, "explored", o.MaxExplored, "most calls of a class that explore in a run, of iota and share")
+	flags.Float64Var(&o.Budget, "budget", o.Budget, "share of the time of calls that exploring may cost, of explore, learn and tutti")
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from one on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of regret and of each run beside the default")
-	flags.StringVar(&r.served, "served", "", "`FILE.png` of which algorithms the last policy ran in the last application's class that takes most time")
-	flags.StringVar(&r.held, "map", "", "`FILE.png` of what the last policy holds to be best after the last application, beside the default, at all recorded points")
-	flags.StringVar(&r.keep, "keep", "", "`FILE` for what the last policy was told by the last application")
+	flags.StringVar(&r.served, "served", "", "`FILE.png` of the algorithms that the last policy ran in the most expensive class of the last application")
+	flags.StringVar(&r.bestMap, "map", "", "`FILE.png` of the last policy's choices after the last application, compared with the default, at all recorded points")
+	flags.StringVar(&r.keep, "keep", "", "`FILE` for the times that the last policy saw in the last application, as measurements")
 	format := formatFlag(cmd)
 	return func() (replays, error) {
 		r.format = *format
 		var err error
-		if r.policies, err = online.ParsePolicies(*policies); err != nil {
+		if r.policies, err = simulate.ParsePolicies(*policies); err != nil {
 			return r, err
 		}
 		for _, text := range *slow {
@@ -131,7 +133,7 @@ func onlineFlags(cmd *cobra.Command) func() (replays, error) {
 }
 
 // parseSlow reads ALGORITHM@[RUN:]FROM-TO*FACTOR.
-func parseSlow(text string) (online.Slow, error) {
+func parseSlow(text string) (simulate.Slow, error) {
 	fault := fmt.Errorf("--slow %s: want ALGORITHM@[RUN:]FROM-TO*FACTOR, as ring@250-400*2, or ring@5:0-200*2 from run 5 on", text)
 	name, rest, ok := strings.Cut(text, "@")
 	since := 1
@@ -146,13 +148,13 @@ func parseSlow(text string) (online.Slow, error) {
 	to, err2 := strconv.Atoi(high)
 	factor, err3 := strconv.ParseFloat(times, 64)
 	if !ok || !ok2 || !ok3 || errors.Join(err0, err1, err2, err3) != nil {
-		return online.Slow{}, fault
+		return simulate.Slow{}, fault
 	}
 	algorithm, err := coll.ParseAlgorithm(name)
 	if err != nil {
-		return online.Slow{}, errors.Join(fault, err)
+		return simulate.Slow{}, errors.Join(fault, err)
 	}
-	return online.Slow{Algorithm: algorithm, Since: since, From: from, To: to, Factor: factor}, nil
+	return simulate.Slow{Algorithm: algorithm, Since: since, From: from, To: to, Factor: factor}, nil
 }
 
 // simulate replays every application under every policy.
@@ -161,27 +163,27 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 	if err != nil {
 		return err
 	}
-	var outcomes []online.Outcome
-	for _, p := range inputs.problems {
-		if p.Left > 0 {
-			fmt.Fprintf(a.stderr, "warning: %s: no recorded times for %.1f %% of the calls\n", p.Name, 100*p.Left)
+	if slices.ContainsFunc(r.policies, simulate.NeedsProgram) {
+		folder, err := os.MkdirTemp("", "tutti-lab-")
+		if err != nil {
+			return err
 		}
-		for _, policy := range r.policies {
-			o, err := online.Simulate(ctx, p, policy, inputs.earlier, r.opt)
-			if err != nil {
-				return err
-			}
-			outcomes = append(outcomes, o)
-			fmt.Fprintf(a.stderr, "%s %s\n", p.Name, policy)
+		defer os.RemoveAll(folder)
+		if r.opt.Program, err = simulate.BuildProgram(ctx, folder); err != nil {
+			return err
 		}
 	}
+	outcomes, err := a.runPolicies(ctx, r, inputs)
+	if err != nil {
+		return err
+	}
 	if r.keep != "" {
-		if err := writeFile(r.keep, outcomes[len(outcomes)-1].WriteKnown); err != nil {
+		if err := writeFile(r.keep, outcomes[len(outcomes)-1].WriteMeasured); err != nil {
 			return err
 		}
 	}
 	if r.picture != "" {
-		if err := writeFile(r.picture, online.Draw(outcomes).WritePNG); err != nil {
+		if err := writeFile(r.picture, simulate.Draw(outcomes).WritePNG); err != nil {
 			return err
 		}
 	}
@@ -190,8 +192,8 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 			return err
 		}
 	}
-	if r.held != "" {
-		if err := r.drawHeld(inputs, outcomes[len(outcomes)-1]); err != nil {
+	if r.bestMap != "" {
+		if err := r.drawBestMap(inputs, outcomes[len(outcomes)-1]); err != nil {
 			return err
 		}
 	}
@@ -204,27 +206,45 @@ func (a *app) simulate(ctx context.Context, r replays) error {
 		}
 		return nil
 	}
-	header, rows := online.Table(outcomes)
+	header, rows := simulate.Table(outcomes)
 	return lab.WriteTable(a.stdout, header, rows)
 }
 
-// drawHeld draws what is held to be best by what an outcome and those before it were told.
-func (r replays) drawHeld(in applications, o online.Outcome) error {
-	maps, err := online.Held(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Known), r.opt)
+func (a *app) runPolicies(ctx context.Context, r replays, in applications) ([]simulate.Outcome, error) {
+	var outcomes []simulate.Outcome
+	for _, app := range in.applications {
+		if app.Unrecorded > 0 {
+			fmt.Fprintf(a.stderr, "warning: %s: no recorded times for %.1f %% of the calls\n", app.Name, 100*app.Unrecorded)
+		}
+		for _, policy := range r.policies {
+			o, err := simulate.Run(ctx, app, policy, in.earlier, r.opt)
+			if err != nil {
+				return nil, err
+			}
+			outcomes = append(outcomes, o)
+			fmt.Fprintf(a.stderr, "%s %s\n", app.Name, policy)
+		}
+	}
+	return outcomes, nil
+}
+
+// drawBestMap draws the choices of a policy that has learnt from the outcome and from earlier
+// sources.
+func (r replays) drawBestMap(in applications, o simulate.Outcome) error {
+	maps, err := simulate.BestMap(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Measured), r.opt)
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("What %s holds to be best after %s, time / that of the default", o.Policy, o.Problem)
-	return writeFile(r.held, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
+	title := fmt.Sprintf("Choices of %s after %s, time / that of the default", o.Policy, o.Application)
+	return writeFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
 }
 
-// applications are the problems of applications on the recorded machine, and measurements made
-// elsewhere.
+// applications are what is replayed, and measurements made elsewhere.
 type applications struct {
-	problems []online.Problem
-	recorded []coll.Measurement
-	excluded []coll.Algorithm
-	earlier  [][]coll.Measurement
+	applications []simulate.Application
+	recorded     []coll.Measurement
+	excluded     []coll.Algorithm
+	earlier      [][]coll.Measurement
 }
 
 func (r replays) read() (applications, error) {
@@ -253,11 +273,11 @@ func (r replays) read() (applications, error) {
 			return in, err
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		p, err := online.NewProblem(name, trace, in.recorded, in.excluded)
+		p, err := simulate.NewApplication(name, trace, in.recorded, in.excluded)
 		if err != nil {
 			return in, err
 		}
-		in.problems = append(in.problems, p)
+		in.applications = append(in.applications, p)
 	}
 	return in, nil
 }

@@ -30,8 +30,8 @@ func onlineArgs(t *testing.T, more ...string) []string {
 func TestOnline(t *testing.T) {
 	dir := t.TempDir()
 	picture, served, held, kept := filepath.Join(dir, "o.png"), filepath.Join(dir, "served.png"), filepath.Join(dir, "held.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "star,oracle,tutti", "--keep", kept, "--served", served, "--map", held)...)
-	for _, want := range []string{"application", " app          star ", " app          tutti "} {
+	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", kept, "--served", served, "--map", held)...)
+	for _, want := range []string{"application", " app          learn", " app          tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
@@ -71,7 +71,7 @@ func TestOnlineRefuses(t *testing.T) {
 		{"noise", []string{"--noise", "-1"}, exitUsage, "noise -1: want a number from 0 to 1"},
 		{"another machine", []string{"--recorded", "Z"}, exitFailed, `nothing of machine "Z" and library "mpich": it has A, C`},
 		{"no such file", []string{"--from", "none.csv"}, exitFailed, "none.csv"},
-		{"everything excluded", []string{"--exclude", "library_default"}, exitFailed, "no call has a place"},
+		{"everything excluded", []string{"--exclude", "library_default"}, exitFailed, "no call has a recorded point"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,14 +2,13 @@ package main
 
 import (
 	"fmt"
+	"tutti/online"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-
-	"tutti/service"
 )
 
 // showLearnt prints what tutti online update has learnt.
-func (a *app) showLearnt(r service.OnlineReport) {
+func (a *app) showLearnt(r online.Report) {
 	fmt.Fprintf(a.stdout, "calls %d, jobs %d\n", r.Calls, r.AllJobs)
 	if r.Calls > 0 {
 		a.showPrice(r.Price)
@@ -20,7 +19,7 @@ func (a *app) showLearnt(r service.OnlineReport) {
 				d.Source, d.Candidates, 100*d.Change, d.Ratio)
 		}
 	}
-	for _, t := range r.Turns {
+	for _, t := range r.TimeChanges {
 		if t.Point == nil {
 			fmt.Fprintf(a.stdout, "%s: all calls took %.2f times as long\n", t.Job, t.Factor)
 		} else {
@@ -44,7 +43,7 @@ func (a *app) showLearnt(r service.OnlineReport) {
 	a.printTable(table.Row{"point", "calls", "selected", "faster", "measured", "explored", "since", "why"}, rows)
 }
 
-func (a *app) showPrice(p service.OnlinePrice) {
+func (a *app) showPrice(p online.Price) {
 	fmt.Fprintf(a.stdout, "exploring in %.0f %% of calls took %.1f %% of collective time\n", 100*p.Explore, 100*p.Cost)
 	if p.OverDefault > 0 {
 		fmt.Fprintf(a.stdout, "all calls, these among them, took %.3f of the default (%.3f to %.3f)\n", p.OverDefault, p.Low, p.High)

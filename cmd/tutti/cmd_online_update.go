@@ -110,7 +110,7 @@ func (a *app) update(u update) error {
 	for _, s := range sources {
 		earlier = append(earlier, s.measured)
 	}
-	learnt, err := online.Learn(u.policy, jobs, earlier, online.Selected{Feasible: known.at, Now: now}, online.DefaultOptions())
+	learnt, err := online.Learn(u.policy, jobs, earlier, online.Base{Feasible: known.at, Selected: now})
 	if err != nil {
 		return err
 	}
@@ -143,17 +143,17 @@ func openLearner(release string) (libtutti.Learner, *mpi.Catalogue, error) {
 }
 
 // tellLearnt writes down what changed, and shows what was learnt.
-func (a *app) tellLearnt(u update, learnt online.Learnt, sources []source) error {
+func (a *app) tellLearnt(u update, learnt online.Result, sources []source) error {
 	updates, err := online.ReadUpdates(u.folder)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
 	now := time.Now().UTC()
-	this := online.Update{Time: now, Changes: learnt.Turns(updates)}
+	this := online.Update{Time: now, Changes: learnt.Changes(updates)}
 	if err := this.Write(u.folder); err != nil {
 		return withOutputCode(err)
 	}
-	report := learnt.Report(append(updates, this), now, online.DefaultOptions())
+	report := learnt.Report(append(updates, this), now)
 	for _, s := range sources {
 		report.Drift = append(report.Drift, learnt.Drift(s.path, s.measured, s.written))
 	}

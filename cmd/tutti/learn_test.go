@@ -17,7 +17,7 @@ import (
 	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/mpi/libtutti"
-	"tutti/service"
+	"tutti/online"
 )
 
 // updated returns the table that an update makes of a folder, and what it says.
@@ -122,7 +122,7 @@ func TestOnlineUpdateTells(t *testing.T) {
 	if err := os.Chtimes(measured, before, before); err != nil {
 		t.Fatal(err)
 	}
-	report := func() (r service.OnlineReport) {
+	report := func() (r online.Report) {
 		t.Helper()
 		stdout, _ := mustTutti(t, codeDone, "online", "update", folder, "--from", measured, "--output", "json")
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
@@ -151,13 +151,13 @@ func TestOnlineUpdateTells(t *testing.T) {
 	}
 
 	job("2", 1) // by the new table
-	if r = report(); r.Price.OverDefault > 0.9 || len(r.Turns) != 0 {
-		t.Errorf("price %+v, turns %+v: want less than the default and none", r.Price, r.Turns)
+	if r = report(); r.Price.OverDefault > 0.9 || len(r.TimeChanges) != 0 {
+		t.Errorf("price %+v, turns %+v: want less than the default and none", r.Price, r.TimeChanges)
 	}
 	job("3", 10)
 	r = report()
-	if len(r.Turns) != 1 || r.Turns[0].Algorithm.Name != "binomial" || r.Turns[0].Factor < 9 || r.Turns[0].Factor > 11 {
-		t.Errorf("turns %+v: want binomial ten times as slow", r.Turns)
+	if len(r.TimeChanges) != 1 || r.TimeChanges[0].Algorithm.Name != "binomial" || r.TimeChanges[0].Factor < 9 || r.TimeChanges[0].Factor > 11 {
+		t.Errorf("turns %+v: want binomial ten times as slow", r.TimeChanges)
 	}
 	if c = r.Classes[0]; c.Selected.Name == "binomial" || c.Before.Name != "binomial" || !strings.Contains(c.Why, "binomial takes 9.9") {
 		t.Errorf("selected %s, was %s: %s", c.Selected, c.Before, c.Why)

@@ -13,6 +13,7 @@ import (
 
 	"tutti/coll"
 	"tutti/journal"
+	"tutti/online"
 	"tutti/service"
 )
 
@@ -148,11 +149,11 @@ func (f *fake) Schedule() []service.Scheduled { return nil }
 func (f *fake) Online() []service.Online {
 	return []service.Online{{
 		Watched: service.Watched{Name: "production", Folder: "/hunter2/learned", Base: "small"}, Error: "open /hunter2/learned: permission denied",
-		Report: &service.OnlineReport{
-			Time: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Calls: 120, AllJobs: 2, Price: service.OnlinePrice{Cost: 0.02, OverDefault: 0.75}, Jobs: []service.OnlineJob{{File: "hunter2-4711-1-0.samples", Calls: 60}},
-			Turns:   []service.OnlineTurn{{Job: "hunter2-4711-1-0.samples", Factor: 2}},
-			Classes: []service.OnlineClass{{Point: candidate(1).Point, Calls: 120, Selected: candidate(1).Algorithm, Faster: 1.5, Of: 4}},
-			Drift:   []service.OnlineDrift{{Source: "/hunter2/measured.csv", Candidates: 3, Change: 0.2, Ratio: 1.1}},
+		Report: &online.Report{
+			Time: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Calls: 120, AllJobs: 2, Price: online.Price{Cost: 0.02, OverDefault: 0.75}, Jobs: []online.JobReport{{File: "hunter2-4711-1-0.samples", Calls: 60}},
+			TimeChanges: []online.TimeChange{{Job: "hunter2-4711-1-0.samples", Factor: 2}},
+			Classes:     []online.ClassReport{{Point: candidate(1).Point, Calls: 120, Selected: candidate(1).Algorithm, Faster: 1.5, Of: 4}},
+			Drift:       []online.SourceDrift{{Source: "/hunter2/measured.csv", Candidates: 3, Change: 0.2, Ratio: 1.1}},
 		},
 	}}
 }

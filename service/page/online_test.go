@@ -10,6 +10,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil/pagetest"
+	"tutti/online"
 	"tutti/service"
 )
 
@@ -17,20 +18,20 @@ import (
 func watchedFolders() []service.Online {
 	at := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 32, MsgBytes: 65536}
 	ring := coll.Algorithm{Name: "ring"}
-	r := &service.OnlineReport{
+	r := &online.Report{
 		Time: begun, Calls: 21480, AllJobs: 37,
-		Jobs: []service.OnlineJob{
+		Jobs: []online.JobReport{
 			{File: "n1-4711-1-0.samples", Begun: begun.Add(-5 * time.Hour), Last: begun.Add(-4 * time.Hour), Calls: 610},
 			{File: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Last: begun.Add(-10 * time.Second), Calls: 588},
 		},
-		Price: service.OnlinePrice{Explore: 0.1, Cost: 0.012, OverDefault: 0.78, Low: 0.76, High: 0.8},
-		Classes: []service.OnlineClass{
+		Price: online.Price{Explore: 0.1, Cost: 0.012, OverDefault: 0.78, Low: 0.76, High: 0.8},
+		Classes: []online.ClassReport{
 			{Point: at, Low: 65536, High: 131071, Calls: 9120, Selected: ring, Faster: 1.43, FasterLow: 1.38, FasterHigh: 1.48, Explored: 2, Of: 14,
 				Since: begun.Add(-49 * time.Hour), Before: coll.Default, Why: "1.43 times as fast as library_default (1.38 to 1.48), by 412 and 88 calls"},
 			{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 32, MsgBytes: 64}, Low: 64, High: 127, Calls: 12360, Selected: coll.Default, Faster: 1, FasterLow: 1, FasterHigh: 1, Of: 11},
 		},
-		Turns: []service.OnlineTurn{{Job: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Point: &at, Algorithm: coll.Algorithm{Name: "rabenseifner"}, Factor: 2.1}},
-		Drift: []service.OnlineDrift{{Source: "/state/campaigns/c1/results", Candidates: 12, Change: 0.043, Ratio: 1.02}},
+		TimeChanges: []online.TimeChange{{Job: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Point: &at, Algorithm: coll.Algorithm{Name: "rabenseifner"}, Factor: 2.1}},
+		Drift:       []online.SourceDrift{{Source: "/state/campaigns/c1/results", Candidates: 12, Change: 0.043, Ratio: 1.02}},
 	}
 	return []service.Online{
 		{Watched: service.Watched{Name: "production", Folder: "/scratch/learned", Base: "night", Drift: 0.25}, Looked: begun, Decision: "no campaign: 12 candidates differ by 4.3 %", Report: r},

@@ -44,7 +44,7 @@ function folderNode(o) {
   return panel(o.name, { class: 'grow', data: { online: o.name } }, el('small', { text: o.folder ?? '' }),
     o.error && el('p', { class: 'wrong', role: 'alert', text: o.error }),
     o.decision && el('p', { text: o.decision }),
-    r ? [el('p', { class: 'total', text: sums(r) }), el('p', { text: price(r.price) }), classesNode(o.name, r.classes), listNode('Times that changed', r.turns.map(turn)),
+    r ? [el('p', { class: 'total', text: sums(r) }), el('p', { text: price(r.price) }), classesNode(o.name, r.classes), listNode('Times that changed', r.time_changes.map(turn)),
       listNode('Beside earlier measurements', r.drift.filter((d) => d.candidates > 0).map(drift))]
       : el('p', { class: 'empty', text: 'No table was made yet.' }));
 }

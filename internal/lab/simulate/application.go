@@ -1,0 +1,165 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"tutti/coll"
+	"tutti/online"
+	"tutti/preprocess"
+)
+
+// Class holds the calls of an application at one recorded point.
+type Class struct {
+	online.Class           // the first algorithm is coll.Default
+	Calls        float64   // in one run of the application
+	Seconds      []float64 // recorded, of a call of each algorithm
+}
+
+// Best returns the index of the fastest algorithm.
+func (c Class) Best() int { return fastest(c.Seconds) }
+
+func fastest(seconds []float64) int {
+	best := 0
+	for a, t := range seconds {
+		if t < seconds[best] {
+			best = a
+		}
+	}
+	return best
+}
+
+// Application is what an application calls, on a machine whose times are recorded.
+type Application struct {
+	Name       string
+	Classes    []Class
+	Unrecorded float64 // share of the calls whose collective was not recorded
+}
+
+// maxCalls bounds the calls of one run.
+const maxCalls = 2_000_000
+
+var errNoDefault = errors.New("no recorded time of " + coll.Default.String())
+
+// NewApplication moves each call of a trace to the nearest recorded point of its collective, in
+// doublings of nodes, ppn and bytes. Points without a time of coll.Default, the library
+// as shipped, do not count. Excluded algorithms are left out.
+//
+// It is an error if no call has a point, or if there are more than maxCalls.
+// O(recorded points · distinct calls) operations.
+func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measurement, excluded []coll.Algorithm) (Application, error) {
+	app := Application{Name: name}
+	at := byPoint(recorded, excluded)
+	all, placed := 0.0, 0.0
+	for _, collective := range coll.Collectives() {
+		var points []coll.Point
+		for point, ms := range at {
+			if point.Collective == collective && slices.ContainsFunc(ms, isDefault) {
+				points = append(points, point)
+			}
+		}
+		slices.SortFunc(points, coll.ComparePoints)
+		calls := callsOf(trace, collective)
+		all += calls
+		weights, _, ok := preprocess.CallWeights(points, withoutSeconds(trace))
+		if !ok {
+			continue
+		}
+		placed += calls
+		for i, w := range weights {
+			if w > 0 {
+				app.Classes = append(app.Classes, newClass(points[i], calls*w/float64(len(points)), at[points[i]]))
+			}
+		}
+	}
+	switch {
+	case len(app.Classes) == 0:
+		return app, fmt.Errorf("%s: no call has a recorded point: %w", name, errNoDefault)
+	case placed > maxCalls:
+		return app, fmt.Errorf("%s: %g calls: want %d at most", name, placed, maxCalls)
+	}
+	app.Unrecorded = 1 - placed/all
+	return app, nil
+}
+
+// allPoints returns an application with one call at each recorded point that has a time of
+// the default.
+func allPoints(recorded []coll.Measurement, excluded []coll.Algorithm) Application {
+	at := byPoint(recorded, excluded)
+	var points []coll.Point
+	for point, ms := range at {
+		if slices.ContainsFunc(ms, isDefault) {
+			points = append(points, point)
+		}
+	}
+	slices.SortFunc(points, coll.ComparePoints)
+	var app Application
+	for _, point := range points {
+		app.Classes = append(app.Classes, newClass(point, 1, at[point]))
+	}
+	return app
+}
+
+// byPoint returns the recorded measurements of each point, without excluded algorithms.
+func byPoint(recorded []coll.Measurement, excluded []coll.Algorithm) map[coll.Point][]coll.Measurement {
+	at := map[coll.Point][]coll.Measurement{}
+	for _, m := range recorded {
+		if !slices.Contains(excluded, m.Algorithm) {
+			at[m.Point] = append(at[m.Point], m)
+		}
+	}
+	return at
+}
+
+func isDefault(m coll.Measurement) bool { return m.Algorithm.IsDefault() }
+
+func callsOf(trace []preprocess.Calls, c coll.Collective) float64 {
+	sum := 0.0
+	for _, calls := range trace {
+		if calls.Collective == c {
+			sum += calls.Calls
+		}
+	}
+	return sum
+}
+
+// withoutSeconds makes calls weigh by their number rather than by their time.
+func withoutSeconds(trace []preprocess.Calls) []preprocess.Calls {
+	out := slices.Clone(trace)
+	for i := range out {
+		out[i].Seconds = 0
+	}
+	return out
+}
+
+// newClass returns the class of a point. Of repeated measurements the first counts.
+func newClass(p coll.Point, calls float64, ms []coll.Measurement) Class {
+	slices.SortStableFunc(ms, func(a, b coll.Measurement) int {
+		switch {
+		case isDefault(a) != isDefault(b) && isDefault(a):
+			return -1
+		case isDefault(a) != isDefault(b):
+			return 1
+		}
+		return coll.CompareAlgorithms(a.Algorithm, b.Algorithm)
+	})
+	c := Class{Class: online.Class{Point: p}, Calls: calls}
+	for _, m := range ms {
+		if n := len(c.Algorithms); n == 0 || c.Algorithms[n-1] != m.Algorithm {
+			c.Algorithms = append(c.Algorithms, m.Algorithm)
+			c.Seconds = append(c.Seconds, m.Seconds)
+		}
+	}
+	return c
+}
+
+func collectivesOf(classes []Class) []coll.Collective {
+	var out []coll.Collective
+	for _, c := range classes {
+		if !slices.Contains(out, c.Collective) {
+			out = append(out, c.Collective)
+		}
+	}
+	return out
+}

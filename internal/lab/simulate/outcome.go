@@ -1,0 +1,165 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"tutti/coll"
+	"tutti/internal/lab"
+	"tutti/preprocess"
+)
+
+// Table returns the header and a row for each outcome: the first and the last run, the policy's
+// choices before the first run and after the second, the part of the gain that the second run
+// had, and the part of the gain that all runs lost.
+func Table(outcomes []Outcome) (table.Row, []table.Row) {
+	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
+		"explored first", "last", "changes", "regret, s", "lost gain"}
+	var rows []table.Row
+	for _, o := range outcomes {
+		first, last := o.Runs[0], o.Runs[len(o.Runs)-1]
+		worst, changes := 0.0, 0
+		for _, r := range o.Runs {
+			worst = max(worst, r.OverDefault())
+			changes += len(r.Changes)
+		}
+		second := o.Runs[min(1, len(o.Runs)-1)]
+		rows = append(rows, table.Row{o.Application, o.Policy,
+			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned), gainOf(second),
+			percent(first.ExploredShare()), percent(last.ExploredShare()), changes, fmt.Sprintf("%.4g", last.Regret), percent(o.LostGain())})
+	}
+	return header, rows
+}
+
+// gainOf returns the part of the possible gain over the default that a run had, or - where less
+// than 3 % are possible.
+func gainOf(r RunOutcome) string {
+	if r.Default < 1.03*r.Best {
+		return "-"
+	}
+	return percent((r.Default - r.Seconds) / (r.Default - r.Best))
+}
+
+func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// WriteMeasured writes what the policy saw as measurements, which Run takes as an earlier source.
+func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable(w, o.Measured) }
+
+// Draw returns a figure of outcomes, averaged over their applications, run by run: time over that of the
+// default and of the best algorithms, regret in runs of the best algorithms, and explored calls.
+func Draw(outcomes []Outcome) lab.Figure {
+	charts := []lab.Chart{
+		{X: "run", Y: "time / that of the default", Ideal: 1},
+		{X: "run", Y: "time / that of the best", Ideal: 1},
+		{X: "run", Y: "regret so far, in runs of the best"},
+		{X: "run", Y: "calls that explore, %"},
+	}
+	var names []string
+	runs := map[string][][]RunOutcome{}
+	for _, o := range outcomes {
+		if _, known := runs[o.Policy]; !known {
+			names = append(names, o.Policy)
+		}
+		runs[o.Policy] = append(runs[o.Policy], o.Runs)
+	}
+	for _, name := range names {
+		lines := make([][]float64, len(charts))
+		for k := range runs[name][0] {
+			var sum [4]float64
+			for _, of := range runs[name] {
+				r := of[k]
+				for i, v := range []float64{r.OverDefault(), r.OverBest(), r.Regret / r.Best, 100 * r.ExploredShare()} {
+					sum[i] += v / float64(len(runs[name]))
+				}
+			}
+			for i, v := range sum {
+				lines[i] = append(lines[i], v)
+			}
+		}
+		for i := range charts {
+			charts[i].Lines = append(charts[i].Lines, lab.Line{Name: name, Y: lines[i]})
+		}
+	}
+	return lab.NewFigure("online", "Learning while applications run", charts)
+}
+
+// maxServed is how many algorithms DrawServed shows: those with most calls in the last run.
+const maxServed = 6
+
+// DrawServed returns a figure of the algorithms that served the outcome's class, run by run.
+func (o Outcome) DrawServed() lab.Figure {
+	order := make([]int, len(o.Class.Algorithms))
+	for a := range order {
+		order[a] = a
+	}
+	last := o.Runs[len(o.Runs)-1].Served
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[b], last[a]) })
+	chart := lab.Chart{X: "run", Y: fmt.Sprintf("calls of %v, %%", o.Class.Point)}
+	for _, a := range order[:min(maxServed, len(order))] {
+		line := lab.Line{Name: o.Class.Algorithms[a].String()}
+		for _, r := range o.Runs {
+			all := 0
+			for _, n := range r.Served {
+				all += n
+			}
+			line.Y = append(line.Y, 100*float64(r.Served[a])/float64(max(1, all)))
+		}
+		chart.Lines = append(chart.Lines, line)
+	}
+	return lab.NewFigure("served", fmt.Sprintf("%s: algorithms that %s ran", o.Application, o.Policy), []lab.Chart{chart})
+}
+
+// BestMap shows what a policy that has learnt from earlier sources chooses at every recorded point: the time of its choice over that of the
+// default. It returns a map for each collective, layouts by sizes.
+func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
+	app := allPoints(recorded, excluded)
+	p, err := newPolicy(policyName, app, earlier, opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []lab.Map
+	for _, c := range collectivesOf(app.Classes) {
+		ratios := map[coll.Point]float64{}
+		for i, class := range app.Classes {
+			if class.Collective == c {
+				ratios[class.Point] = class.Seconds[p.best(i)] / class.Seconds[0]
+			}
+		}
+		out = append(out, mapOf(c, ratios))
+	}
+	return out, nil
+}
+
+func mapOf(c coll.Collective, ratios map[coll.Point]float64) lab.Map {
+	var layouts []coll.Layout
+	var sizes []int64
+	for p := range ratios {
+		layouts, sizes = append(layouts, p.Layout()), append(sizes, p.MsgBytes)
+	}
+	slices.SortFunc(layouts, coll.CompareLayouts)
+	slices.Sort(sizes)
+	layouts, sizes = slices.Compact(layouts), slices.Compact(sizes)
+	m := lab.Map{Title: string(c)}
+	for _, s := range sizes {
+		m.Columns = append(m.Columns, coll.FormatBytes(s))
+	}
+	for _, l := range layouts {
+		m.Rows = append(m.Rows, fmt.Sprintf("%d × %d", l.Nodes, l.PPN))
+		row := make([]float64, len(sizes))
+		for k, s := range sizes {
+			ratio, known := ratios[coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: s}]
+			if row[k] = ratio; !known {
+				row[k] = math.NaN()
+			}
+		}
+		m.Cells = append(m.Cells, row)
+	}
+	return m
+}

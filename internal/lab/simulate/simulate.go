@@ -1,0 +1,249 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"tutti/coll"
+	"tutti/online"
+)
+
+// Options say how an application is replayed.
+type Options struct {
+	Runs         int     // of the application, one after another
+	Iterations   int     // of a run, over which its calls are spread
+	Noise        float64 // relative standard deviation of a call's time, lognormal
+	Seed         uint64
+	ExploreShare float64 // of calls: PolicyShare and PolicyExplore
+	MaxExplored  int     // calls of a class in a run: PolicyIOTA and PolicyShare
+	Budget       float64 // share of the time of calls that exploring may cost: PolicyExplore, PolicyLearn and PolicyTutti
+	Slow         []Slow
+	Program      string // of BuildProgram, for PolicyExplore and PolicyLearn
+}
+
+// Slow makes an algorithm take Factor times as long in iterations From to To, without To, of
+// each run from run Since on, in all classes.
+type Slow struct {
+	Algorithm coll.Algorithm
+	Since     int // the first run is 1
+	From, To  int
+	Factor    float64
+}
+
+// DefaultOptions are those of the figures in the documents.
+func DefaultOptions() Options {
+	return Options{Runs: 8, Iterations: 200, Noise: 0.05, Seed: 1, ExploreShare: 0.1, MaxExplored: 1000, Budget: 0.03}
+}
+
+// Validate reports all faults of the options.
+func (o Options) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(o.Runs < 1 || o.Runs > 1000, "runs %d: want 1 to 1000", o.Runs)
+	fault(o.Iterations < 1 || o.Iterations > 1_000_000, "iterations %d: want 1 to 1000000", o.Iterations)
+	fault(!(o.Noise >= 0 && o.Noise <= 1), "noise %g: want a number from 0 to 1", o.Noise)
+	fault(!(o.ExploreShare >= 0 && o.ExploreShare <= 1), "explored share %g: want a number from 0 to 1", o.ExploreShare)
+	fault(o.MaxExplored < 0, "explored calls %d: want 0 or more", o.MaxExplored)
+	fault(!(o.Budget >= 0 && o.Budget <= 1), "budget %g: want a number from 0 to 1", o.Budget)
+	for _, s := range o.Slow {
+		fault(!(s.Factor > 0) || math.IsInf(s.Factor, 0), "%v is slowed %g times: want a number above 0", s.Algorithm, s.Factor)
+		fault(s.From < 0 || s.To <= s.From, "%v is slowed in iterations %d to %d: want a range", s.Algorithm, s.From, s.To)
+	}
+	return errors.Join(faults...)
+}
+
+// RunOutcome is the outcome of one run. Times are of all collective calls together.
+type RunOutcome struct {
+	Seconds  float64 `json:"seconds"`
+	Best     float64 `json:"best_seconds"`    // with the fastest algorithm at every call
+	Default  float64 `json:"default_seconds"` // with the library as shipped
+	Calls    int     `json:"calls"`
+	Explored int     `json:"explored"`          // calls that were made to learn something
+	Regret   float64 `json:"regret_seconds"`    // Seconds - Best, of this run and all before
+	Tuned    float64 `json:"tuned_over_best"`   // time with the choices after the run, over that of the fastest ones
+	Changes  []int   `json:"changes,omitempty"` // iterations in which the policy detected a change
+	Served   []int   `json:"served"`            // calls of Outcome.Class that each algorithm served
+}
+
+// OverBest returns the time over that of the fastest algorithms.
+func (r RunOutcome) OverBest() float64 { return r.Seconds / r.Best }
+
+// OverDefault returns the time over that of the library as shipped.
+func (r RunOutcome) OverDefault() float64 { return r.Seconds / r.Default }
+
+// ExploredShare returns the share of calls that were made to learn something.
+func (r RunOutcome) ExploredShare() float64 { return float64(r.Explored) / float64(max(1, r.Calls)) }
+
+// Outcome is the outcome of an application under a policy.
+type Outcome struct {
+	Application string             `json:"application"`
+	Policy      string             `json:"policy"`
+	Class       Class              `json:"class"`           // in which the default takes most time
+	Start       float64            `json:"start_over_best"` // time with the choices before the first run, over that of the fastest ones
+	Runs        []RunOutcome       `json:"runs"`
+	Measured    []coll.Measurement `json:"-"` // all times that the policy saw, as measurements for later applications
+}
+
+// LostGain returns the regret of all runs over that of the library as shipped: 0 with the
+// fastest algorithm at every call, 1 with the default.
+func (o Outcome) LostGain() float64 {
+	byDefault := 0.0
+	for _, r := range o.Runs {
+		byDefault += r.Default - r.Best
+	}
+	return o.Runs[len(o.Runs)-1].Regret / byDefault
+}
+
+// Run replays an application under a policy. earlier holds measurements made elsewhere, by
+// source. Calls, their order and their noise depend on the seed, not on the policy.
+func Run(ctx context.Context, app Application, policyName string, earlier [][]coll.Measurement, opt Options) (Outcome, error) {
+	out := Outcome{Application: app.Name, Policy: policyName}
+	if err := opt.Validate(); err != nil {
+		return out, err
+	}
+	p, err := newPolicy(policyName, app, earlier, opt)
+	if err != nil {
+		return out, err
+	}
+	main := 0
+	for i, c := range app.Classes {
+		if c.Calls*c.Seconds[0] > app.Classes[main].Calls*app.Classes[main].Seconds[0] {
+			main = i
+		}
+	}
+	out.Class = app.Classes[main]
+	out.Start = tunedOverBest(app, p)
+	regret := 0.0
+	var jobs []online.Job
+	for k := range opt.Runs {
+		s := &simulation{app: app, main: main, opt: opt, number: k, policy: p, oracle: policyName == PolicyOracle}
+		if err := s.run(ctx); err != nil {
+			return out, fmt.Errorf("%s, run %d: %w", app.Name, k+1, err)
+		}
+		regret += s.outcome.Seconds - s.outcome.Best
+		s.outcome.Regret = regret
+		s.outcome.Tuned = tunedOverBest(app, p)
+		out.Runs = append(out.Runs, s.outcome)
+		jobs = append(jobs, s.job)
+	}
+	result, err := online.Learn(online.PolicyIOTA, jobs, nil, baseOf(app.Classes))
+	out.Measured = result.Measurements()
+	return out, err
+}
+
+// tunedOverBest returns the time of a run with the policy's choices over that of the fastest
+// algorithms, without noise.
+func tunedOverBest(app Application, p policy) float64 {
+	tuned, best := 0.0, 0.0
+	for i, c := range app.Classes {
+		tuned += c.Calls * c.Seconds[p.best(i)]
+		best += c.Calls * c.Seconds[c.Best()]
+	}
+	return tuned / best
+}
+
+// simulation is one run.
+type simulation struct {
+	app     Application
+	main    int // class whose calls are counted by algorithm
+	opt     Options
+	number  int // from 0
+	policy  policy
+	oracle  bool // chooses the fastest algorithm even where algorithms are slowed
+	rng     *rand.Rand
+	job     online.Job // all calls as samples
+	outcome RunOutcome
+}
+
+func (s *simulation) run(ctx context.Context) error {
+	s.rng = rand.New(rand.NewPCG(s.opt.Seed, uint64(s.number)))
+	s.outcome.Served = make([]int, len(s.app.Classes[s.main].Algorithms))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the program of a run that failed
+	if err := s.policy.begin(ctx); err != nil {
+		return err
+	}
+	for i := range s.opt.Iterations {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, class := range s.calls() {
+			if err := s.call(class, i); err != nil {
+				return err
+			}
+		}
+	}
+	return s.policy.end()
+}
+
+// calls returns the classes of the calls of an iteration, in random order: of each class its
+// calls divided by the iterations, rounded up or down at random.
+func (s *simulation) calls() []int {
+	var out []int
+	for i, c := range s.app.Classes {
+		n, part := math.Modf(c.Calls / float64(s.opt.Iterations))
+		if s.rng.Float64() < part {
+			n++
+		}
+		for range int(n) {
+			out = append(out, i)
+		}
+	}
+	s.rng.Shuffle(len(out), func(i, k int) { out[i], out[k] = out[k], out[i] })
+	return out
+}
+
+// call makes one call of a class.
+func (s *simulation) call(class, iteration int) error {
+	c := s.app.Classes[class]
+	noise := math.Exp(s.opt.Noise * s.rng.NormFloat64())
+	seconds := make([]float64, len(c.Seconds))
+	for a, t := range c.Seconds {
+		seconds[a] = t * noise * s.slowdown(c.Algorithms[a], iteration)
+	}
+	best := fastest(seconds)
+	chosen, explores, err := s.policy.choose(class)
+	if err != nil {
+		return err
+	}
+	if s.oracle {
+		chosen = best
+	}
+	changed, err := s.policy.observe(class, chosen, seconds[chosen])
+	if err != nil {
+		return err
+	}
+	o := &s.outcome
+	if changed {
+		o.Changes = append(o.Changes, iteration)
+	}
+	s.job.Calls = append(s.job.Calls, sampleOf(c, chosen, seconds[chosen]))
+	o.Calls++
+	if class == s.main {
+		o.Served[chosen]++
+	}
+	o.Seconds += seconds[chosen]
+	o.Best += seconds[best]
+	o.Default += seconds[0]
+	if explores {
+		o.Explored++
+	}
+	return nil
+}
+
+func (s *simulation) slowdown(a coll.Algorithm, iteration int) float64 {
+	factor := 1.0
+	for _, slow := range s.opt.Slow {
+		if slow.Algorithm == a && s.number+1 >= slow.Since && iteration >= slow.From && iteration < slow.To {
+			factor *= slow.Factor
+		}
+	}
+	return factor
+}

@@ -1,0 +1,179 @@
+package online
+
+import (
+	"math"
+	"slices"
+
+	"tutti/internal/robust"
+)
+
+// timedCall is a call of a class, by the index of its algorithm there.
+type timedCall struct {
+	job       int // index in the order of time
+	algorithm int
+	seconds   float64
+}
+
+// standing holds the calls that no change has made obsolete.
+type standing struct {
+	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, less the level of their job
+	level  []float64     // of each job: by how much it slowed all its calls, as a logarithm
+	shifts []shift
+}
+
+// shift is a change of an algorithm in a class: from a job on it takes factor times as long.
+type shift struct {
+	class, algorithm, job int
+	factor                float64
+}
+
+// standingCalls returns the calls of each class that still count, given in the order of jobs.
+//
+// The level of each job is subtracted first: its nodes may be slower, or another job may
+// disturb it. Of the rest, only calls after the last change of their algorithm and class
+// count.
+func standingCalls(classes []Class, calls [][]timedCall) standing {
+	out := standing{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
+	for class, of := range calls {
+		n := len(classes[class].Algorithms)
+		logs, jobs := make([][]float64, n), make([][]int, n)
+		for _, c := range of {
+			logs[c.algorithm] = append(logs[c.algorithm], math.Log(c.seconds)-out.level[c.job])
+			jobs[c.algorithm] = append(jobs[c.algorithm], c.job)
+		}
+		for a := range logs {
+			from := 0
+			for _, at := range changePoints(logs[a]) {
+				factor := math.Exp(median(logs[a][at.from:at.to]) - median(logs[a][from:at.from]))
+				out.shifts = append(out.shifts, shift{class, a, jobs[a][at.from], factor})
+				from = at.from
+			}
+			logs[a] = logs[a][from:]
+		}
+		out.logs[class] = logs
+	}
+	return out
+}
+
+// segment is a range of calls without a change, without to.
+type segment struct{ from, to int }
+
+// A change is a step between two means that is changeErrors standard errors large, and at
+// least as large as the deviation of one call. In a series without a change the first comes up less often
+// than once in ten thousand calls.
+const (
+	changeErrors = 5.0
+	minDeviation = 0.01 // of logarithms: clocks are not more precise
+)
+
+// changePoints returns the segments of logarithms of times after each change, by binary
+// segmentation: the place of the largest step splits the series in two, as long as the step is
+// significant.
+//
+// Source: Scott and Knott, A cluster analysis method for grouping means in the analysis of
+// variance (Biometrics 30, 1974).
+func changePoints(logs []float64) []segment {
+	starts := segmentStarts(clipped(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
+	var out []segment
+	for i, from := range starts {
+		to := len(logs)
+		if i+1 < len(starts) {
+			to = starts[i+1]
+		}
+		out = append(out, segment{from, to})
+	}
+	return out
+}
+
+// segmentStarts returns where segments begin but the first one, in order, offset added.
+func segmentStarts(logs []float64, deviation float64, offset int) []int {
+	n, sum := float64(len(logs)), 0.0
+	for _, x := range logs {
+		sum += x
+	}
+	at, most, before := 0, 0.0, 0.0
+	for i := 1; i < len(logs); i++ {
+		before += logs[i-1]
+		k := float64(i)
+		step := math.Abs((sum-before)/(n-k) - before/k)
+		if errors := step / deviation * math.Sqrt(k*(n-k)/n); step >= deviation && errors > most {
+			at, most = i, errors
+		}
+	}
+	if most < changeErrors {
+		return nil
+	}
+	starts := append(segmentStarts(logs[:at], deviation, offset), offset+at)
+	return append(starts, segmentStarts(logs[at:], deviation, offset+at)...)
+}
+
+// stepDeviation estimates the standard deviation of one call from the differences of
+// successive calls, which changes hardly affect.
+func stepDeviation(logs []float64) float64 {
+	var steps []float64
+	for i := 1; i < len(logs); i++ {
+		steps = append(steps, math.Abs(logs[i]-logs[i-1]))
+	}
+	if len(steps) == 0 {
+		return usualNoise
+	}
+	return median(steps) / (0.6745 * math.Sqrt2) // 0.6745: the median of |z| for a standard normal z
+}
+
+func median(x []float64) float64 { return robust.Quantile(slices.Clone(x), 0.5) }
+
+// A job has a level of its own when it differs from the jobs before by minLevel, and by
+// levelErrors standard errors, over minPairs pairs of class and algorithm or more, of several
+// algorithms.
+const (
+	minLevel    = 0.1
+	levelErrors = 3
+	minPairs    = 3
+)
+
+// pair is an algorithm in a class, by their indices.
+type pair struct{ class, algorithm int }
+
+// jobLevels returns by how much the logarithms of the times of each job are above those of the
+// jobs before: the median over the pairs that both have called, or 0 where that is not
+// significant.
+func jobLevels(classes []Class, calls [][]timedCall) []float64 {
+	jobs := logsByJob(calls)
+	level, last := make([]float64, len(jobs)), map[pair]float64{}
+	for j, job := range jobs {
+		var above []float64
+		algorithms := map[string]bool{}
+		for at, logs := range job {
+			if before, called := last[at]; called {
+				above = append(above, median(logs)-before)
+				c := classes[at.class]
+				algorithms[string(c.Collective)+" "+c.Algorithms[at.algorithm].String()] = true
+			}
+		}
+		if len(above) >= minPairs && len(algorithms) > 1 {
+			middle := median(above)
+			if math.Abs(middle) > max(minLevel, levelErrors*robust.Deviation(above)/math.Sqrt(float64(len(above)))) {
+				level[j] = middle
+			}
+		}
+		for at, logs := range job {
+			last[at] = median(logs) - level[j]
+		}
+	}
+	return level
+}
+
+// logsByJob returns the logarithms of the times of each job, by pair.
+func logsByJob(calls [][]timedCall) []map[pair][]float64 {
+	var jobs []map[pair][]float64
+	for class, of := range calls {
+		for _, c := range of {
+			for len(jobs) <= c.job {
+				jobs = append(jobs, map[pair][]float64{})
+			}
+			at := pair{class, c.algorithm}
+			jobs[c.job][at] = append(jobs[c.job][at], math.Log(c.seconds))
+		}
+	}
+	return jobs
+}

@@ -1,0 +1,210 @@
+package online
+
+import (
+	"math"
+
+	"tutti/coll"
+	"tutti/surrogate/gp"
+	"tutti/surrogate/learner"
+)
+
+// An algorithm that was never called in a class may be far from its prediction, as algorithms
+// behave differently at points that nobody measured: with probability tailShare its standard
+// deviation is tailScale times as large, as in package activelearn.
+const (
+	tailShare = 0.1
+	tailScale = 4.0
+)
+
+// minHorizon is how many further calls of a class are expected at least. As many calls as have
+// come are expected to come again.
+const minHorizon = 200
+
+// KnowledgeGradient returns the index of each of n algorithms of a class, whose entries in j
+// begin at from: its expected time, less what one more timing of it is expected to save over
+// the calls to come. The algorithm with the least index is the one to call. It
+// also returns the algorithm with the least expected time. noise is the variance of the
+// logarithm of a call's time, calls how many calls the class has had, and called whether an
+// algorithm was called there.
+//
+// Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of
+// online learning problems (Operations Research 60, 2012).
+func (j *Joint) KnowledgeGradient(from, n int, noise, calls float64, called func(algorithm int) bool) (index []float64, best int) {
+	expected := make([]float64, n)
+	for a := range expected {
+		expected[a] = j.Expected(from + a)
+		if expected[a] < expected[best] {
+			best = a
+		}
+	}
+	second := math.Inf(1)
+	for a, t := range expected {
+		if a != best {
+			second = min(second, t)
+		}
+	}
+	horizon := max(minHorizon, calls)
+	index = make([]float64, n)
+	for a, t := range expected {
+		rival := expected[best]
+		if a == best {
+			rival = second
+		}
+		index[a] = t
+		if math.IsInf(rival, 1) {
+			continue
+		}
+		gain := j.gain(from+a, 1, rival, noise)
+		if !called(a) {
+			gain = (1-tailShare)*gain + tailShare*j.gain(from+a, tailScale, rival, noise)
+		}
+		index[a] -= horizon * gain
+	}
+	return index, best
+}
+
+// gain returns by how many seconds the least expected time is expected to fall when entry i is
+// timed once more, rival being the least expected time of the other entries. The standard deviation
+// of entry i is multiplied by scale, around the same median. The new mean is lognormal, so
+// that this is the formula of Black and Scholes for an option.
+//
+// Source: Frazier, Powell and Dayanik, The knowledge-gradient policy for correlated normal
+// beliefs (INFORMS Journal on Computing 21, 2009), for one entry at a time.
+func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
+	v := scale * scale * j.Variance(i)
+	now := math.Exp(j.mean[i] + v/2)
+	if v == 0 {
+		return 0
+	}
+	deviation := v / math.Sqrt(v+noise)
+	d := (math.Log(rival/now) + deviation*deviation/2) / deviation
+	gain := rival*normalCDF(d) - now*normalCDF(d-deviation)
+	if now <= rival { // entry i is the choice: the other outcome is that it turns out slower
+		gain += now - rival
+	}
+	return max(0, gain)
+}
+
+func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// posterior predicts the times of all algorithms of a collective.
+type posterior struct {
+	process *gp.GP
+	task    func(a coll.Algorithm, i int) int
+}
+
+// posteriorOf fits the Gaussian process of a collective to all that is known of it. It
+// returns nil where nothing is.
+func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
+	known, earlier := h.measurements(c), h.earlierOf(c)
+	if len(known) == 0 && len(earlier) == 0 {
+		return nil, nil
+	}
+	belief, err := learner.Believe(known, nil, earlier...)
+	if err != nil {
+		return nil, err
+	}
+	process, err := belief.Smooth()
+	if err != nil {
+		return nil, err
+	}
+	return &posterior{process, belief.Task}, nil
+}
+
+// Deviations above the median at which times are compared.
+const (
+	selectDeviations = 2.0 // another algorithm is selected only if it is faster even then
+	budgetDeviations = 1.0 // prices of calls are estimated then: with more, jobs of some hundred calls would try next to nothing
+)
+
+// budgetOfGain is the part of the saving over the default that exploring may cost, besides
+// the share that each job adds. Both are less than 30 %, so that jobs keep the rest from the
+// second one on.
+const budgetOfGain = 0.2
+
+// adviseKnowledgeGradient advises for all classes by the Gaussian process. An algorithm is
+// explored when its index is below the least expected time; its weight is the difference,
+// divided by its expected time.
+func adviseKnowledgeGradient(r *Result) error {
+	for i, class := range r.history.classes {
+		p := r.posteriors[class.Collective]
+		if p == nil {
+			weights := make([]float64, len(class.Algorithms))
+			for a := range weights {
+				weights[a] = 1
+			}
+			r.Advice[i] = Advice{Best: r.selected[i], Faster: 1, Weights: weights}
+			continue
+		}
+		j, err := NewJoint(p.process, []Class{class}, p.task)
+		if err != nil {
+			return err
+		}
+		r.Advice[i] = r.adviceBy(j, i)
+	}
+	return nil
+}
+
+// adviceBy advises for a class with the joint distribution of its algorithms.
+func (r *Result) adviceBy(j *Joint, class int) Advice {
+	h, now := r.history, r.selected[class]
+	called := func(a int) bool { return h.times[class][a].n > 0 }
+	n := len(h.classes[class].Algorithms)
+	index, best := j.KnowledgeGradient(0, n, h.noise(), float64(h.calls(class)), called)
+	a := Advice{Best: now, Weights: make([]float64, n)}
+	for i, x := range index {
+		if expected := j.Expected(best); i != best && x < expected {
+			a.Weights[i] = (expected - x) / j.Expected(i)
+		}
+	}
+	if j.Quantile(best, selectDeviations) < j.Expected(now) {
+		a.Best = best
+	}
+	a.Faster = j.Expected(0) / j.Expected(a.Best)
+	a.Budget = budgetOfGain * max(0, j.ratio(0, a.Best, -budgetDeviations)-1)
+	for i := range index {
+		a.Most = append(a.Most, j.ratio(i, a.Best, budgetDeviations))
+	}
+	a.Weights = exploreWeights(a.Weights, a.Best, h.callsPerJob[class]/2)
+	return a
+}
+
+// minDraws is how often a job is expected to draw an explored algorithm at least: the time of
+// the first call is not kept.
+const minDraws = 2.0
+
+// deferFactor divides the weights of algorithms deferred to a later job. They are hardly drawn
+// then, but keep their places in the order of successive elimination, which draws nothing.
+const deferFactor = 1000
+
+// exploreWeights defers the algorithms of least weight until a job with so many draws is
+// expected to draw each remaining one minDraws times. With nothing to explore, the selected algorithm
+// has all the weight, so that it is timed.
+func exploreWeights(weights []float64, selected int, draws float64) []float64 {
+	out := append([]float64(nil), weights...)
+	for {
+		sum, n, least := 0.0, 0, -1
+		for i, w := range out {
+			sum += w
+			if w > 0 && i != selected {
+				n++
+				if least < 0 || w < out[least] {
+					least = i
+				}
+			}
+		}
+		if sum == 0 {
+			out[selected] = 1
+		}
+		if sum == 0 || n <= 1 || draws == 0 || draws*(sum-out[selected])/sum >= minDraws*float64(n) {
+			break
+		}
+		out[least] = 0
+	}
+	for i, w := range weights {
+		if out[i] == 0 {
+			out[i] = w / deferFactor
+		}
+	}
+	return out
+}

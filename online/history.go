@@ -1,0 +1,150 @@
+package online
+
+import (
+	"math"
+
+	"tutti/coll"
+	"tutti/internal/robust"
+)
+
+// history holds the times of all jobs so far, by class and algorithm, and the measurements
+// of earlier sources.
+type history struct {
+	classes     []Class
+	times       [][]welford // logarithms of seconds, of each class and algorithm
+	earlier     [][]coll.Measurement
+	residuals   welford   // deviations of calls from the means of their class and algorithm
+	callsPerJob []float64 // timed calls of each class, averaged over the jobs that have some
+	standing    standing
+}
+
+// welford is a running mean and sum of squared deviations, by Welford's method.
+type welford struct {
+	n        int
+	mean, m2 float64
+}
+
+func (w *welford) add(x float64) {
+	w.n++
+	step := x - w.mean
+	w.mean += step / float64(w.n)
+	w.m2 += step * (x - w.mean)
+}
+
+// newHistory returns the history of the calls of each class, in the order of jobs. Calls from
+// before a change of an algorithm's times do not count.
+func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
+	h := &history{
+		classes: classes, earlier: earlier, times: make([][]welford, len(classes)),
+		callsPerJob: make([]float64, len(classes)), standing: standingCalls(classes, calls),
+	}
+	for class, of := range calls {
+		h.times[class] = make([]welford, len(classes[class].Algorithms))
+		h.callsPerJob[class] = callsPerJob(of)
+		for algorithm, logs := range h.standing.logs[class] {
+			for _, x := range clipped(logs) {
+				h.add(class, algorithm, x)
+			}
+		}
+	}
+	return h
+}
+
+func (h *history) add(class, algorithm int, log float64) {
+	w := &h.times[class][algorithm]
+	before, n := w.m2, w.n
+	w.add(log)
+	if n > 0 {
+		h.residuals.n++
+		h.residuals.m2 += w.m2 - before
+	}
+}
+
+func callsPerJob(calls []timedCall) float64 {
+	jobs := map[int]bool{}
+	for _, c := range calls {
+		jobs[c.job] = true
+	}
+	return float64(len(calls)) / float64(max(1, len(jobs)))
+}
+
+// maxDeviations bounds the deviation of a call from the median, in standard deviations, so
+// that a few calls that something delayed count little more than others.
+const maxDeviations = 3
+
+// clipped clips logarithms to maxDeviations around their median, in place.
+func clipped(logs []float64) []float64 {
+	width := maxDeviations * max(usualNoise, robust.Deviation(append([]float64(nil), logs...)))
+	middle := robust.Quantile(append([]float64(nil), logs...), 0.5)
+	for i, x := range logs {
+		logs[i] = min(middle+width, max(middle-width, x))
+	}
+	return logs
+}
+
+// The noise of a call before there are repetitions: its relative standard deviation, and the
+// number of calls that this assumption weighs.
+const (
+	usualNoise  = 0.05
+	usualWeight = 10
+)
+
+// noise returns the variance of the logarithm of a time around the mean of its class and
+// algorithm.
+func (h *history) noise() float64 {
+	return (usualWeight*usualNoise*usualNoise + h.residuals.m2) / float64(usualWeight+h.residuals.n)
+}
+
+// normal95 is the half width of a 95 % interval of a normal distribution, in standard
+// deviations.
+const normal95 = 1.96
+
+// measurements returns what jobs measured of a collective: geometric means with their 95 %
+// intervals.
+func (h *history) measurements(c coll.Collective) []coll.Measurement {
+	deviation := math.Sqrt(h.noise())
+	var out []coll.Measurement
+	for i, class := range h.classes {
+		if class.Collective != c {
+			continue
+		}
+		for a, w := range h.times[i] {
+			if w.n == 0 {
+				continue
+			}
+			width := normal95 * deviation / math.Sqrt(float64(w.n))
+			out = append(out, coll.Measurement{
+				Candidate: coll.Candidate{Point: class.Point, Algorithm: class.Algorithms[a]},
+				Seconds:   math.Exp(w.mean), Low: math.Exp(w.mean - width), High: math.Exp(w.mean + width),
+				Samples: w.n, CostSeconds: float64(w.n) * math.Exp(w.mean),
+			})
+		}
+	}
+	return out
+}
+
+// earlierOf returns the earlier measurements of a collective, by source.
+func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
+	var out [][]coll.Measurement
+	for _, source := range h.earlier {
+		var of []coll.Measurement
+		for _, m := range source {
+			if m.Collective == c {
+				of = append(of, m)
+			}
+		}
+		if len(of) > 0 {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// calls returns how many calls of a class count.
+func (h *history) calls(class int) int {
+	n := 0
+	for _, w := range h.times[class] {
+		n += w.n
+	}
+	return n
+}
