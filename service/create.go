@@ -165,7 +165,7 @@ func (s *Service) args(e *entry) ([]string, error) {
 	if e.limited() {
 		set["stop.node_hours"] = strconv.FormatFloat(e.NodeHours, 'g', -1, 64)
 	}
-	args := []string{"tune", "-c", base.File, "--results", e.results(), "--yes"}
+	args := []string{"tune", "-c", base.File, "--out", e.results(), "--yes"}
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		args = append(args, "--set", key+"="+set[key])
 	}

@@ -78,7 +78,7 @@ func fakeTutti(args []string) int {
 	if args[0] == "online" {
 		return fakeUpdate(args, flag("--campaign"))
 	}
-	dir := flag("--results")
+	dir := flag("--out")
 	if args[0] != "tune" {
 		dir = args[1]
 	}
@@ -88,7 +88,7 @@ func fakeTutti(args []string) int {
 		return fakeTune(flag("-c"), dir, interrupted)
 	case "resume":
 		return fakeResume(dir, interrupted)
-	case "drift":
+	case "verify":
 		return fakeDrift(dir)
 	}
 	return 0

@@ -43,7 +43,7 @@ func (s *Service) drifted(ctx context.Context, b Base, last *entry) (bool, strin
 		s.mu.Unlock()
 	}()
 	output := filepath.Join(dir, probeFileName)
-	err := s.once(ctx, filepath.Join(dir, logName), output, "drift", last.results(), "--output", "json")
+	err := s.once(ctx, filepath.Join(dir, logName), output, "verify", last.results(), "--drift", "16", "--format", "json")
 	var p Probe
 	if err == nil {
 		p, err = readProbe(output)

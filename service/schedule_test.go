@@ -227,7 +227,7 @@ func TestConditions(t *testing.T) {
 			if c := n.service.Campaigns()[0]; tc.run && c.From != first.ID {
 				t.Errorf("the campaign starts from %q, want %s", c.From, first.ID)
 			}
-			probed := slices.Contains(probes(t, n.state), "drift")
+			probed := slices.Contains(probes(t, n.state), "verify")
 			if want := tc.when.Drift > 0; probed != want {
 				t.Errorf("probed: %t, want %t", probed, want)
 			}
@@ -235,7 +235,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// probes are the calls of tutti drift, which name the folder of a campaign.
+// probes are the calls of tutti verify --drift, which name the folder of a campaign.
 func probes(t *testing.T, state string) []string {
 	t.Helper()
 	var out []string

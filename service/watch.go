@@ -118,7 +118,7 @@ func (s *Service) updateOnline(ctx context.Context, w Watched, last *entry) (*on
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	args := []string{"online", "update", w.Folder, "--output", "json"}
+	args := []string{"online", "update", w.Folder, "--format", "json"}
 	if w.Release != "" {
 		args = append(args, "--release", w.Release)
 	}

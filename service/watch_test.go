@@ -98,7 +98,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "online update " + folder + ` --output json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(made), want) < 3 {
+	if want := "online update " + folder + ` --format json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(made), want) < 3 {
 		t.Errorf("called by %s, want %s", made, want)
 	}
 	s, stop = running(t, opt)

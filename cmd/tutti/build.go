@@ -2,48 +2,97 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os/exec"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tutti/csource"
 	"tutti/doctor"
+	"tutti/internal/config"
 	"tutti/mpi"
 )
 
-// buildCommand makes a command of what is said about it: it compiles a program.
-func (a *app) buildCommand(p csource.Program, cmd *cobra.Command) *cobra.Command {
-	cmd.Use, cmd.Args = "build", noArgs
-	compiler := cmd.Flags().String("mpicc", "mpicc", "MPI compiler for C")
-	out := cmd.Flags().StringP("out", "o", p.Name, "the file; every node must see it")
-	output := outputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
-		built, err := csource.Build(cmd.Context(), p, *compiler, *out)
-		if err != nil {
-			return withBuildCode(err)
-		}
-		return writeBuilt(a.stdout, built, doctor.Loaded(cmd.Context(), built.Path, a.environ), *output)
+// buildable are the programs that tutti build compiles, by the names of its argument.
+var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime}
+
+// buildOptions are the arguments of tutti build.
+type buildOptions struct {
+	*app
+	program  csource.Program
+	compiler *string
+	out      *string
+	format   *string
+}
+
+func (a *app) buildCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "build {benchmark|runtime}",
+		Short: "Compile the benchmark program or the runtime library",
+		Long: `build compiles one of the two C programs that tutti contains:
+
+  benchmark  measures collectives: many algorithms and sizes in one launch
+  runtime    a library that applications preload: it traces their collectives and
+             selects algorithms from a table (see tutti run)
+
+Build it on the machine where it will run, with the MPI compiler of the library that
+is tuned or that the applications use, and with the same modules loaded.`,
+		Example: indent("tutti build benchmark --mpicc mpicc --out tutti-native-mpich", "tutti build runtime --mpicc /opt/openmpi/bin/mpicc"),
 	}
+	o := buildOptions{app: a}
+	o.compiler = cmd.Flags().String("mpicc", "mpicc", "MPI compiler for C")
+	o.out = cmd.Flags().StringP("out", "o", "", "compiled `FILE`, in a folder that every node sees (default tutti-native or libtutti.so)")
+	o.format = formatFlag(cmd)
+	names := []string{"benchmark", "runtime"}
+	cmd.ValidArgs = names
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError(cmd, fmt.Errorf("want one of %s", strings.Join(names, ", ")))
+		}
+		program, ok := buildable[args[0]]
+		if !ok {
+			return usageError(cmd, config.NotOneOf(args[0], names))
+		}
+		o.program = program
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	return cmd
 }
 
-// writeBuilt says what was compiled, and which MPI library it loads here.
-func writeBuilt(w io.Writer, b csource.Built, loads mpi.Identity, output string) error {
-	if output == "json" {
-		return json.NewEncoder(w).Encode(struct {
+func (o *buildOptions) run(cmd *cobra.Command) error {
+	built, err := csource.Build(cmd.Context(), o.program, *o.compiler, cmp.Or(*o.out, o.program.Name))
+	if err != nil {
+		return withBuildCode(err)
+	}
+	loads := doctor.Loaded(cmd.Context(), built.Path, o.environ)
+	if *o.format == formatJSON {
+		return o.printJSON(struct {
 			csource.Built
 			Loads mpi.Identity
-		}{b, loads})
+		}{built, loads})
 	}
-	said := "no shared MPI library here: linked statically, or LD_LIBRARY_PATH lacks its folder"
+	return printBuilt(o.stdout, built, loads)
+}
+
+// printBuilt prints what was compiled, and which MPI library it loads here.
+func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
+	library := "no shared MPI library here: linked statically, or its folder is not in LD_LIBRARY_PATH"
 	if loads.Path != "" {
-		said = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
+		library = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
 	}
-	_, err := fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n", b.Path, b.Compiler, b.Version, b.Checksum, said)
+	_, err := fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n", b.Path, b.Compiler, b.Version, b.Checksum, library)
 	return err
+}
+
+// withBuildCode gives an error of csource.Build its exit code: one for compilers that are
+// missing or refuse the source, another for files that cannot be written.
+func withBuildCode(err error) error {
+	if errors.Is(err, csource.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
+		return withCode(codeFailed, err)
+	}
+	return withOutputCode(err)
 }

@@ -49,7 +49,7 @@ func TestCancelLocal(t *testing.T) {
 	}
 	for range 2 { // a second time does no harm
 		stdout, _ := mustTutti(t, codeDone, "cancel", out)
-		if !strings.HasPrefix(stdout, "1 jobs cancelled; go on with: tutti resume ") {
+		if !strings.HasPrefix(stdout, "1 job cancelled; resume with: tutti resume ") {
 			t.Errorf("stdout %q", stdout)
 		}
 		quiet(t, dir)

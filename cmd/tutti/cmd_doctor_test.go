@@ -29,7 +29,7 @@ func TestDoctorFindsNothing(t *testing.T) {
 		t.Errorf("stderr %q", stderr)
 	}
 
-	stdout, _ = mustTutti(t, codeNotReady, "doctor", "--no-run", "--output", "json")
+	stdout, _ = mustTutti(t, codeNotReady, "doctor", "--no-run", "--format", "json")
 	var got struct {
 		Ready bool
 		Lacks []doctor.Lack

@@ -35,13 +35,13 @@ func TestNativeBuild(t *testing.T) {
 		{"compiler refuses", []string{"--mpicc", bad, "-o", file}, codeFailed, "mpi.h: No such file"},
 		{"no compiler", []string{"--mpicc", bad + "2", "-o", file}, codeFailed, "not found"},
 		{"no folder", []string{"--mpicc", good, "-o", filepath.Join(file, "prog")}, codeOutput, "not a directory"},
-		{"argument", []string{"now"}, codeUsage, "unknown argument"},
-		{"output", []string{"--output", "yaml"}, codeUsage, "want text or json"},
+		{"argument", []string{"now"}, codeUsage, "want one of benchmark, runtime"},
+		{"output", []string{"--format", "yaml"}, codeUsage, "want one of table, json"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := Main(t.Context(), append([]string{"native", "build"}, tc.args...), os.Environ(), &stdout, &stderr)
+			code := Main(t.Context(), append([]string{"build", "benchmark"}, tc.args...), os.Environ(), &stdout, &stderr)
 			said := stdout.String()
 			if tc.code != codeDone {
 				said = stderr.String()
@@ -57,7 +57,7 @@ func TestNativeBuildJSON(t *testing.T) {
 	good := mpicc(t, `[ "$1" = --version ] && echo cc 1.0 && exit; echo program > tutti-native`)
 	file := filepath.Join(t.TempDir(), "prog")
 	var stdout, stderr bytes.Buffer
-	if code := Main(t.Context(), []string{"native", "build", "--mpicc", good, "-o", file, "--output", "json"}, os.Environ(), &stdout, &stderr); code != 0 {
+	if code := Main(t.Context(), []string{"build", "benchmark", "--mpicc", good, "-o", file, "--format", "json"}, os.Environ(), &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}
 	var got csource.Built
@@ -66,9 +66,10 @@ func TestNativeBuildJSON(t *testing.T) {
 	}
 }
 
-func TestNativeUnknown(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	if code := Main(t.Context(), []string{"native", "run"}, os.Environ(), &stdout, &stderr); exitCode(code) != codeUsage {
-		t.Errorf("exit code %d, want %d: %s", code, codeUsage, stderr.String())
+func TestBuildUnknown(t *testing.T) {
+	_, stderr := mustTutti(t, codeUsage, "build", "runtimes")
+	if !strings.Contains(stderr, "did you mean runtime?") {
+		t.Error(stderr)
 	}
+	mustTutti(t, codeUsage, "build")
 }

@@ -20,9 +20,6 @@ import (
 	"tutti/preprocess"
 )
 
-// tableOf is the table in a folder that jobs learn in.
-func tableOf(folder string) string { return filepath.Join(folder, "tutti.table") }
-
 // update is what the flags of tutti online update say.
 type update struct {
 	folder   string
@@ -33,7 +30,7 @@ type update struct {
 	campaign string
 	exclude  []string
 	policy   string
-	output   string
+	format   string
 }
 
 func (a *app) onlineUpdateCommand() *cobra.Command {
@@ -66,12 +63,9 @@ explore 10 % of calls. FOLDER/updates.jsonl holds which selections changed and w
 	flags.StringVar(&u.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: its measurements are a source, its table and its release the default")
 	flags.StringSliceVar(&u.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
 	flags.StringVar(&u.policy, "policy", online.PolicyTutti, online.PolicyTutti+" or "+online.PolicyIOTA)
-	output := outputFlag(cmd)
+	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		u.folder, u.output, u.released = args[0], *output, cmd.Flags().Changed("release")
-		if err := checkOutput(cmd, u.output); err != nil {
-			return err
-		}
+		u.folder, u.format, u.released = args[0], *format, cmd.Flags().Changed("release")
 		if u.policy != online.PolicyTutti && u.policy != online.PolicyIOTA {
 			return usageError(cmd, fmt.Errorf("--policy %s: want %s or %s", u.policy, online.PolicyTutti, online.PolicyIOTA))
 		}
@@ -157,7 +151,7 @@ func (a *app) tellLearnt(u update, learnt online.Result, sources []source) error
 	for _, s := range sources {
 		report.Drift = append(report.Drift, learnt.Drift(s.path, s.measured, s.written))
 	}
-	if u.output == "json" {
+	if u.format == formatJSON {
 		return a.printJSON(report)
 	}
 	a.showLearnt(report)
@@ -195,7 +189,7 @@ func (u *update) readCampaign() (source, error) {
 	if len(s.measured) == 0 {
 		return s, fmt.Errorf("%s: the campaign has measured nothing of libtutti", u.campaign)
 	}
-	if table := tableOf(u.campaign); u.base == "" {
+	if table := tableIn(u.campaign); u.base == "" {
 		if _, err := os.Stat(table); err == nil {
 			u.base = table
 		}

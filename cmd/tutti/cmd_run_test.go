@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 		{"table", []string{"--table", "good", "--", "sh", "-c", `echo "$TUTTI_TABLE"`}, codeDone, dir + "/good"},
 		{"no table", []string{"--table", "none", "--", "true"}, codeInput, "none"},
 		{"bad table", []string{"--table", "bad", "--", "true"}, codeInput, "checksum"},
-		{"no library", []string{"--trace", "t.csv", "--library", "none.so", "--", "true"}, codeInput, "tutti runtime build"},
+		{"no library", []string{"--trace", "t.csv", "--library", "none.so", "--", "true"}, codeInput, "tutti build runtime"},
 		{"blank", []string{"--trace", "t.csv", "--library", blank, "--", "true"}, codeInput, "blank"},
 	}
 	for _, tc := range tests {
@@ -85,7 +85,7 @@ func TestLiveRun(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	library, trace := filepath.Join(dir, csource.Runtime.Name), filepath.Join(dir, "app.csv")
-	if code, _, stderr := runInside(t, "runtime", "build", "--mpicc", tc.Compiler, "-o", library); code != codeDone {
+	if code, _, stderr := runInside(t, "build", "runtime", "--mpicc", tc.Compiler, "-o", library); code != codeDone {
 		t.Fatalf("runtime build: exit code %d: %s", code, stderr)
 	}
 	code, stdout, stderr := runInside(t, "run", "--trace", trace, "--library", library, "--", tc.Launcher, "-n", "4", program, "3")
@@ -117,10 +117,10 @@ func TestRuntimeShow(t *testing.T) {
 │ barrier    │ 8       │ 1 to 4   │ any   │ 0B         │ linear    │
 └────────────┴─────────┴──────────┴───────┴────────────┴───────────┘
 `
-	if stdout, _ := mustTutti(t, codeDone, "runtime", "show", path); stdout != want {
+	if stdout, _ := mustTutti(t, codeDone, "table", "show", path); stdout != want {
 		t.Errorf("shown\n%swant\n%s", stdout, want)
 	}
-	if _, stderr := mustTutti(t, codeInput, "runtime", "show", os.DevNull); !strings.Contains(stderr, "not a table") {
+	if _, stderr := mustTutti(t, codeInput, "table", "show", os.DevNull); !strings.Contains(stderr, "not a table") {
 		t.Errorf("of no table: %s", stderr)
 	}
 }
@@ -138,7 +138,7 @@ func TestRuntimeJoin(t *testing.T) {
 		return order + "=" + path
 	}
 	block, cyclic, both := arg("block", "binomial"), arg("cyclic", "magpie"), filepath.Join(dir, "both.table")
-	mustTutti(t, codeDone, "runtime", "join", block, cyclic, "-o", both)
+	mustTutti(t, codeDone, "table", "join", block, cyclic, "-o", both)
 	table, err := libtutti.Parse(readFile(t, both))
 	if err != nil {
 		t.Fatal(err)
@@ -148,17 +148,17 @@ func TestRuntimeJoin(t *testing.T) {
 			t.Errorf("%s ranks: %v, want %s", order, got, want)
 		}
 	}
-	if stdout, _ := mustTutti(t, codeDone, "runtime", "show", both); !strings.Contains(stdout, "cyclic") {
+	if stdout, _ := mustTutti(t, codeDone, "table", "show", both); !strings.Contains(stdout, "cyclic") {
 		t.Errorf("shown without the order:\n%s", stdout)
 	}
 	for want, args := range map[string][]string{
 		"want the table of a campaign": {}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
 	} {
-		if _, stderr := mustTutti(t, codeUsage, append([]string{"runtime", "join"}, args...)...); !strings.Contains(stderr, want) {
+		if _, stderr := mustTutti(t, codeUsage, append([]string{"table", "join"}, args...)...); !strings.Contains(stderr, want) {
 			t.Errorf("%q: %s, want %q", args, stderr, want)
 		}
 	}
-	if _, stderr := mustTutti(t, codeInput, "runtime", "join", block, "cyclic="+both); !strings.Contains(stderr, "rules for an order already") {
+	if _, stderr := mustTutti(t, codeInput, "table", "join", block, "cyclic="+both); !strings.Contains(stderr, "rules for an order already") {
 		t.Errorf("joined again: %s", stderr)
 	}
 	if _, stderr := mustTutti(t, codeInput, "online", "update", dir, "--base", both); !strings.Contains(stderr, "rules for orders of ranks") {

@@ -22,21 +22,21 @@ func TestTraceShowTuned(t *testing.T) {
 		{"nodes":2,"ppn":1,"msg_bytes":1024,"selected":"binomial","tuned_slowdown":1,"default_slowdown":4}]}]}`)
 	timed := put("timed.csv", "collective,nodes,ppn,msg_bytes,calls,seconds\nbcast,2,1,1024,10,2\n")
 	counted := put("counted.csv", "collective,nodes,ppn,msg_bytes,calls\nbcast,2,1,1024,10\n")
-	code, out, errs := tutti("trace", "show", timed, "--tuned", dir)
+	code, out, errs := tutti("trace", timed, "--campaign", dir)
 	if code != codeDone || !strings.Contains(out, "binomial") || !strings.Contains(out, "spare 75 %") {
 		t.Errorf("exit code %d, %s%s: want what binomial spares, 75 %%", code, out, errs)
 	}
 	page := filepath.Join(dir, "trace.html")
-	if code, _, errs := tutti("trace", "show", timed, "--tuned", dir, "--html", page); code != codeDone {
+	if code, _, errs := tutti("trace", timed, "--campaign", dir, "--out", page); code != codeDone {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "campaign night") {
 		t.Errorf("the page (%v) says nothing of the campaign", err)
 	}
-	if code, _, errs := tutti("trace", "show", counted, "--tuned", dir); code != codeInput || !strings.Contains(errs, "seconds") {
+	if code, _, errs := tutti("trace", counted, "--campaign", dir); code != codeInput || !strings.Contains(errs, "seconds") {
 		t.Errorf("without times: exit code %d, %s: want %d and the column", code, errs, codeInput)
 	}
-	if code, _, errs := tutti("trace", "show", timed, "--tuned", dir, "--library", "openmpi"); code != codeInput || !strings.Contains(errs, "want one of mpich") {
+	if code, _, errs := tutti("trace", timed, "--campaign", dir, "--library", "openmpi"); code != codeInput || !strings.Contains(errs, "want one of mpich") {
 		t.Errorf("another library: exit code %d, %s: want %d and the one there is", code, errs, codeInput)
 	}
 }

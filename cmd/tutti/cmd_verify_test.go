@@ -7,9 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"tutti/campaign/export"
 	"tutti/internal/testutil/campaigntest"
+	"tutti/verify"
 )
 
 // bcastCampaign tunes bcast for Open MPI and MPICH on a part of the recorded data
@@ -47,8 +49,8 @@ func contentsOf(t *testing.T, dir string, names ...string) map[string]string {
 func TestVerify(t *testing.T) {
 	out := bcastCampaign(t)
 	before := contentsOf(t, out, provedFiles...)
-	stdout, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--points", "10")
-	if !strings.Contains(stdout, "openmpi: nothing is slower than the default") || !strings.Contains(stderr, "openmpi: pass 2, first look") {
+	stdout, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--set", "points=10")
+	if !strings.Contains(stdout, "openmpi: nothing is slower than the default") || !strings.Contains(stderr, "openmpi: pass 2, first test") {
 		t.Fatalf("%s%s", stdout, stderr)
 	}
 	after := contentsOf(t, out, provedFiles...)
@@ -80,13 +82,13 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	to := t.TempDir()
-	mustTutti(t, codeDone, "export", out, "--format", "selection", "--dir", to)
+	mustTutti(t, codeDone, "export", out, "--only", "selection", "--out", to)
 	if got := string(readFile(t, filepath.Join(to, export.SelectionCSV))); got != after[export.SelectionCSV] {
 		t.Error("tutti export selects differently")
 	}
 	// Told again, nothing is measured.
 	lines := journalLines(t, out)
-	again, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--points", "10")
+	again, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--set", "points=10")
 	if again != stdout || stderr != "" || journalLines(t, out) != lines {
 		t.Errorf("a second time: %s%s", again, stderr)
 	}
@@ -97,12 +99,12 @@ func TestVerify(t *testing.T) {
 func TestVerifyEnds(t *testing.T) {
 	out := reference(t, "--set", "runner.defaults=data/defaults.csv", "--set", "runner.recorded=C")
 	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
-	if !strings.Contains(stdout, "mpich: the verification has not ended") || !regexp.MustCompile(`go on with: tutti verify \S+ --machine-time [1-9]\S*s\n`).MatchString(stderr) {
+	if !strings.Contains(stdout, "mpich: the verification has not ended") || !regexp.MustCompile(`resume with: tutti verify \S+ --machine-time [1-9]\S*s\n`).MatchString(stderr) {
 		t.Errorf("%s%s", stdout, stderr)
 	}
-	mustTutti(t, codeDone, "verify", out, "--library", "mpich", "--points", "5", "--output", "json")
+	mustTutti(t, codeDone, "verify", out, "--library", "mpich", "--set", "points=5", "--format", "json")
 	for _, args := range [][]string{
-		{"verify"}, {"verify", out, "--library", "lam"}, {"verify", out, "--alpha", "2"}, {"verify", out, "--output", "xml"},
+		{"verify"}, {"verify", out, "--library", "lam"}, {"verify", out, "--set", "alpha=2"}, {"verify", out, "--format", "xml"},
 	} {
 		mustTutti(t, codeUsage, args...)
 	}
@@ -127,4 +129,26 @@ func TestVerifyBusy(t *testing.T) {
 		mustTutti(t, codeBusy, "verify", out)
 		return true
 	})
+}
+
+// TestVerifyProgress checks that the time a test may still take is printed from the second block on.
+func TestVerifyProgress(t *testing.T) {
+	var out bytes.Buffer
+	began := time.Unix(0, 0)
+	now := began
+	p := &verifyProgress{out: &out, began: began, now: func() time.Time { return now }}
+	at := verify.Event{Library: "mpich", Pass: 1, Look: verify.FirstLook, Block: 1, Most: 4, Spots: 10}
+	p.observe(at)
+	now = began.Add(20 * time.Second)
+	at.Block, at.Spots = 2, 5
+	p.observe(at)
+	now = began.Add(30 * time.Second)
+	p.observe(verify.Event{Library: "mpich", Pass: 1, Look: verify.SecondLook, Block: 1, Most: 8, Spots: 3})
+	want := `mpich: pass 1, first test, block 1 of at most 4: 10 points
+mpich: pass 1, first test, block 2 of at most 4: 5 points, 20s so far, this test up to 30s more
+mpich: pass 1, second test, block 1 of at most 8: 3 points, 30s so far, this test up to 48s more
+`
+	if got := out.String(); got != want {
+		t.Errorf("got:\n%swant:\n%s", got, want)
+	}
 }

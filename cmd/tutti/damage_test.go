@@ -23,7 +23,7 @@ func TestDamagedJournal(t *testing.T) {
 		bad[at] = 0
 		line := 1 + bytes.Count(journal[:at], []byte("\n"))
 		out := damaged(t, bad)
-		for _, verb := range []string{"status", "report", "resume", "export", "hpo"} {
+		for _, verb := range []string{"status", "report", "resume", "export", "verify"} {
 			_, stderr := mustTutti(t, codeInput, verb, out)
 			if place := fmt.Sprintf("journal.jsonl:%d: ", line); !strings.Contains(stderr, place) {
 				t.Fatalf("tutti %s with byte %d damaged: stderr lacks %q: %s", verb, at, place, stderr)

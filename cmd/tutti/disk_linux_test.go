@@ -25,8 +25,8 @@ func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	out := filepath.Join(disk, "out")
-	_, stderr := mustTutti(t, codeOutput, "tune", "-c", filepath.Join(dir, "small.yaml"), "--results", out)
-	for _, part := range []string{"append to " + out, "no space left on device", "what was measured is kept; go on with: tutti resume " + out} {
+	_, stderr := mustTutti(t, codeOutput, "tune", "-c", filepath.Join(dir, "small.yaml"), "--out", out)
+	for _, part := range []string{"append to " + out, "no space left on device", "The measurements are kept. Resume with: tutti resume " + out} {
 		if !strings.Contains(stderr, part) {
 			t.Errorf("stderr lacks %q: %s", part, stderr)
 		}
@@ -66,19 +66,19 @@ func TestReadOnlyFolder(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	file, out := filepath.Join(dir, "small.yaml"), filepath.Join(disk, "out")
-	mustTutti(t, codeDone, "tune", "-c", file, "--results", out)
+	mustTutti(t, codeDone, "tune", "-c", file, "--out", out)
 	testutil.RemountSmallDisk(t, disk, syscall.MS_RDONLY, "")
 	for _, args := range [][]string{
-		{"tune", "-c", file, "--results", filepath.Join(disk, "other")},
-		{"resume", out}, {"hpo", out}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},
-		{"export", out, "--dir", filepath.Join(disk, "new"), "--format", "csv"},
+		{"tune", "-c", file, "--out", filepath.Join(disk, "other")},
+		{"resume", out}, {"resume", out, "--hpo", "100"}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml")},
+		{"export", out, "--out", filepath.Join(disk, "new"), "--only", "measurements"},
 	} {
 		if _, stderr := mustTutti(t, codeOutput, args...); !strings.Contains(stderr, "read-only") {
 			t.Errorf("tutti %q: %s", args, stderr)
 		}
 	}
 	mustTutti(t, codeDone, "status", out)
-	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "elsewhere"))
+	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "elsewhere"))
 }
 
 // TestForbiddenFolder writes where modes forbid it. They do not stop root, so
@@ -90,7 +90,7 @@ func TestForbiddenFolder(t *testing.T) {
 	if err := os.Mkdir(locked, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("tutti", "tune", "-c", filepath.Join(dir, "small.yaml"), "--results", filepath.Join(locked, "out"))
+	cmd := exec.Command("tutti", "tune", "-c", filepath.Join(dir, "small.yaml"), "--out", filepath.Join(locked, "out"))
 	cmd.Dir = dir
 	if os.Geteuid() == 0 {
 		const nobody = 65534 // the customary number of the user without rights

@@ -81,7 +81,7 @@ func TestDryRunJSON(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Fake(t, dir, "local")
 	file := filepath.Join(dir, "small.yaml")
-	stdout, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--output", "json")
+	stdout, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--format", "json")
 	var d assembly.Forecast
 	decoder := json.NewDecoder(strings.NewReader(stdout))
 	decoder.DisallowUnknownFields()
@@ -97,7 +97,7 @@ func TestDryRunJSON(t *testing.T) {
 			t.Errorf("%s: %d nodes, %d processes each, %d candidates, carries %d, %d starts, %g s, %g node-hours",
 				j.Name, j.Nodes, j.PPN, j.Candidates, len(j.Carries), j.Starts, j.Limit, j.NodeHours)
 		}
-		if !strings.Contains(j.Command, j.Name) || !strings.Contains(text, j.Command+"\n\n"+indented(j.Script)) {
+		if !strings.Contains(j.Command, j.Name) || !strings.Contains(text, j.Command+"\n\n    "+strings.ReplaceAll(strings.TrimSuffix(j.Script, "\n"), "\n", "\n    ")) {
 			t.Errorf("%s: the text has another command than %s, or another script", j.Name, j.Command)
 		}
 		if _, err := syntax.NewParser().Parse(strings.NewReader(j.Script), j.Name); err != nil {
@@ -108,7 +108,7 @@ func TestDryRunJSON(t *testing.T) {
 		t.Errorf("%v, %g node-hours of jobs, %g of the round, %g of all", problems, sum, d.RoundNodeHours, d.NodeHours)
 	}
 	// A budget is the most that it can be.
-	stdout, _ = mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--output", "json", "--set", "stop.node_hours=0.25")
+	stdout, _ = mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--format", "json", "--set", "stop.node_hours=0.25")
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || d.NodeHours != 0.25 {
 		t.Errorf("%g node-hours, %v, want the budget of 0.25", d.NodeHours, err)
 	}

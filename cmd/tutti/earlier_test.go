@@ -86,7 +86,7 @@ func TestFromAnotherMachine(t *testing.T) {
 	}
 	run := func(name string, args ...string) (facts report.Facts, alltoall, stdout string) {
 		out := filepath.Join(dir, name)
-		stdout, _ = mustTutti(t, codeDone, append([]string{"tune", "-c", file, "--results", out, "--set", "machine=hilltop",
+		stdout, _ = mustTutti(t, codeDone, append([]string{"tune", "-c", file, "--out", out, "--set", "machine=hilltop",
 			"--set", "collectives=allreduce,alltoall", "--set", "runner.data=data/C_allreduce.csv,data/C_alltoall.csv"}, args...)...)
 		facts = reportOf(t, out)
 		for line := range strings.Lines(string(readFile(t, filepath.Join(out, "selection.csv")))) {

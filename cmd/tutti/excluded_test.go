@@ -13,7 +13,7 @@ import (
 func TestExcludedInTheReport(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
-	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--strategy", "uncertainty",
+	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "strategy.name=uncertainty",
 		"--set", "runner.failures=0.5", "--set", "stop.mistakes=1", "--set", "stop.slowdown=9", "--set", "hpo.trials=0")
 	f := reportOf(t, filepath.Join(dir, "out"))
 	if len(f.Excluded) == 0 {

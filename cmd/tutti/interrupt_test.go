@@ -157,7 +157,7 @@ func TestInterrupt(t *testing.T) {
 		if code := endWhen(t, cmd, s, func() bool { return journalLines(t, out) > 30 }); code != codeCancelled {
 			t.Fatalf("%v: exit code %d, want %d\n%s", s, code, codeCancelled, output)
 		}
-		if hint := "Go on with:\n  tutti resume out\n"; !strings.HasSuffix(output.String(), hint) {
+		if hint := "Resume with:\n  tutti resume out\n"; !strings.HasSuffix(output.String(), hint) {
 			t.Errorf("%v: the output does not end with %q:\n%s", s, hint, output)
 		}
 		if n := journalLines(t, out); n >= journalLines(t, want) {

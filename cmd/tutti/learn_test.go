@@ -24,7 +24,7 @@ import (
 func updated(t *testing.T, folder string, more ...string) (table libtutti.Table, stdout, stderr string) {
 	t.Helper()
 	stdout, stderr = mustTutti(t, codeDone, append([]string{"online", "update", folder}, more...)...)
-	table, err := libtutti.Parse(readFile(t, tableOf(folder)))
+	table, err := libtutti.Parse(readFile(t, tableIn(folder)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestOnlineUpdateTells(t *testing.T) {
 	}
 	report := func() (r online.Report) {
 		t.Helper()
-		stdout, _ := mustTutti(t, codeDone, "online", "update", folder, "--from", measured, "--output", "json")
+		stdout, _ := mustTutti(t, codeDone, "online", "update", folder, "--from", measured, "--format", "json")
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 			t.Fatalf("%v: %s", err, stdout)
 		}
@@ -196,7 +196,7 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 	campaignOf(tuned, "libtutti")
 	base := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Reduce, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
 		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "binomial"}}}}.Bytes()
-	if err := os.WriteFile(tableOf(tuned), base, 0o600); err != nil {
+	if err := os.WriteFile(tableIn(tuned), base, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	table, stdout, _ := updated(t, folder, "--campaign", tuned)
@@ -233,7 +233,7 @@ func TestServeWatches(t *testing.T) {
 	if said := once(); strings.Contains(said, "no new table") {
 		t.Errorf("with samples:\n%s", said)
 	}
-	table, err := libtutti.Parse(readFile(t, tableOf(learned)))
+	table, err := libtutti.Parse(readFile(t, tableIn(learned)))
 	if err != nil || table.Select(coll.Bcast, 8, 4, 600).Name != "binomial" {
 		t.Errorf("%v: %s", err, table.Bytes())
 	}
@@ -299,7 +299,7 @@ func TestLiveLearn(t *testing.T) {
 	}
 
 	const jobs = 50
-	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableOf(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
+	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableIn(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
 	var running sync.WaitGroup
 	for range jobs {
 		running.Go(func() {

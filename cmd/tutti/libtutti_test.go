@@ -23,7 +23,7 @@ func TestLocalLibtutti(t *testing.T) {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
 	}
 	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, test.Yield), "LAUNCHER", launcher)
-	mustEnd(t, dir, []exitCode{codeDone}, "runtime", "build", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
+	mustEnd(t, dir, []exitCode{codeDone}, "build", "runtime", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
 	mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
 	own := 0
 	for _, r := range checkJournal(t, filepath.Join(dir, "out")).trials {
@@ -39,7 +39,7 @@ func TestLocalLibtutti(t *testing.T) {
 	}
 	verifyTable(t, dir)
 
-	mustTutti(t, codeDone, "export", filepath.Join(dir, "out"), "--dir", filepath.Join(dir, "tuned"))
+	mustTutti(t, codeDone, "export", filepath.Join(dir, "out"), "--out", filepath.Join(dir, "tuned"))
 	program := testutil.BuildCollectives(t, tools)
 	said := testutil.RunProgram(t, nil, "bash", "-euc", `. "$1/libtutti.env"; exec mpiexec.hydra -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), program)
 	testutil.CheckAllRight(t, said)

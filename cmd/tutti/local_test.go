@@ -345,9 +345,9 @@ func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string)
 		testutil.NeedMPI.Missing(t, "%s, %s: %v: needs apt-get install %s", s.launcher, s.compiler, err, s.install)
 	}
 	// The helper tutti gives no environment; a compiler needs one.
-	built, output := process(t, dir, "native", "build", "--mpicc", s.compiler, "-o", "native")
+	built, output := process(t, dir, "build", "benchmark", "--mpicc", s.compiler, "-o", "native")
 	if code := codeOfProcess(t, built.Wait()); code != codeDone {
-		t.Fatalf("tutti native build: exit code %d\n%s", code, output)
+		t.Fatalf("tutti build benchmark: exit code %d\n%s", code, output)
 	}
 	content, err := os.ReadFile(filepath.Join("testdata", "live", campaign))
 	if err == nil {
@@ -435,7 +435,7 @@ func TestLocalOpenMPI(t *testing.T) {
 
 	cmd, output := process(t, dir, "tune", "-c", "c.yaml")
 	code := endWhen(t, cmd, os.Interrupt, func() bool { return len(processesIn(t, filepath.Join(out, "jobs"))) > 2 })
-	if code != codeCancelled || !strings.HasSuffix(output.String(), "Go on with:\n  tutti resume out\n") {
+	if code != codeCancelled || !strings.HasSuffix(output.String(), "Resume with:\n  tutti resume out\n") {
 		t.Fatalf("interrupted: exit code %d\n%s", code, output)
 	}
 	quiet(t, dir)
@@ -454,7 +454,7 @@ func TestLocalOpenMPI(t *testing.T) {
 	mustTutti(t, codeDone, "report", out)
 	l.checkReport(t, out)
 
-	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "tuned"))
+	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "tuned"))
 	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install})
 	loaded := testutil.RunProgram(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), prog)
 	testutil.CheckAllRight(t, loaded)
@@ -484,7 +484,7 @@ func libraryEnv(t *testing.T, out string) []string {
 func verifyInTime(t *testing.T, dir, library, most string) {
 	t.Helper()
 	code, output := mustEnd(t, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
-		"--points", "3", "--between", "1", "--min-blocks", "2", "--max-blocks", "2", "--machine-time", most)
+		"--set", "points=3", "--set", "between=1", "--set", "min_blocks=2", "--set", "max_blocks=2", "--machine-time", most)
 	if code == codeNotProved && !strings.Contains(output, "tutti verify out") && !strings.Contains(output, "slower than the default at") {
 		t.Errorf("not proved, but nobody knows why:\n%s", output)
 	}

@@ -32,7 +32,7 @@ func TestNoStart(t *testing.T) {
 			args = []string{"resume", out}
 		}
 		_, stderr := mustTutti(t, codeNotReady, args...)
-		for _, want := range []string{"no benchmark started: job tutti-", "exit code 127: mpirun: ended", "first it said: osu_bcast: error while loading", "go on with: tutti resume "} {
+		for _, want := range []string{"no benchmark started: job tutti-", "exit code 127: mpirun: ended", "first it said: osu_bcast: error while loading", "Fix this, then resume with: tutti resume "} {
 			if !strings.Contains(stderr, want) {
 				t.Errorf("%v: no %q in %q", args, want, stderr)
 			}
@@ -43,13 +43,13 @@ func TestNoStart(t *testing.T) {
 		}
 	}
 	stdout, _ := mustTutti(t, codeDone, "report", out)
-	if !strings.Contains(stdout, "nothing has been measured in 2 jobs") || strings.Count(stdout, "error while loading") != 2 {
+	if !strings.Contains(stdout, "no measurements in 2 jobs") || strings.Count(stdout, "error while loading") != 2 {
 		t.Errorf("report: %q", stdout)
 	}
-	stdout, _ = mustTutti(t, codeDone, "report", out, "--output", "json")
-	var n nothing
-	if err := json.Unmarshal([]byte(stdout), &n); err != nil || len(n.Stillborn) != 2 || n.Failed != 0 {
-		t.Errorf("report --output json: %v, %+v", err, n)
+	stdout, _ = mustTutti(t, codeDone, "report", out, "--format", "json")
+	var n emptyResult
+	if err := json.Unmarshal([]byte(stdout), &n); err != nil || len(n.FailedJobs) != 2 || n.Failed != 0 {
+		t.Errorf("report --format json: %v, %+v", err, n)
 	}
 
 	if err := os.WriteFile(launcher, good, 0o777); err != nil {
@@ -75,15 +75,15 @@ func countRecords(t *testing.T, out string) (jobs, trials int) {
 	return jobs, trials
 }
 
-// TestGlance: what tune sees to be missing it says before anything is written.
-func TestGlance(t *testing.T) {
+// TestPreflight checks that tune reports what is missing before it writes anything.
+func TestPreflight(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.Fake(t, dir, "local")
 	if err := os.RemoveAll(filepath.Join(dir, "osu")); err != nil {
 		t.Fatal(err)
 	}
 	_, stderr := mustTutti(t, codeNotReady, "tune", "-c", file)
-	if !strings.Contains(stderr, "missing  openmpi benchmark  no OSU program in") || !strings.Contains(stderr, "--unchecked") {
+	if !strings.Contains(stderr, "missing  openmpi benchmark  no OSU program in") || !strings.Contains(stderr, "--skip-checks") {
 		t.Errorf("stderr %q", stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
@@ -92,7 +92,7 @@ func TestGlance(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	if _, stderr = mustTutti(t, codeNotReady, "tune", "-c", file, "--unchecked"); !strings.Contains(stderr, "no benchmark started") {
+	if _, stderr = mustTutti(t, codeNotReady, "tune", "-c", file, "--skip-checks"); !strings.Contains(stderr, "no benchmark started") {
 		t.Errorf("stderr %q", stderr)
 	}
 }

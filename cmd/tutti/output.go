@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -16,7 +18,15 @@ import (
 func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.stdout)
 	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// warn prints warnings to standard error.
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(a.stderr, "warning:", w)
+	}
 }
 
 // printTable prints rows under a header in the style of all tables. Where a terminal
@@ -80,4 +90,29 @@ func fitColumns(header table.Row, rows []table.Row, width int) []table.ColumnCon
 		columns[widest].WidthMax--
 	}
 	return columns
+}
+
+// formatHours returns hours with two significant digits after 0.01, else with one.
+func formatHours(h float64) string {
+	if h > 0 && h < 0.01 {
+		return fmt.Sprintf("%.1g", h)
+	}
+	return fmt.Sprintf("%.*f", max(0, 2-int(math.Log10(max(1, h)))), h)
+}
+
+// formatSeconds returns a time such as 1.25s or 3m10s: to 10 ms below 10 s, else to 1 s.
+func formatSeconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// plural returns for example "1 node" or "4 nodes".
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -82,7 +82,7 @@ func line(e campaign.Event) string {
 	text := fmt.Sprintf("%-22s", e.Problem)
 	if v.Round > 0 {
 		text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s slowdown %.3f  mistakes %2.0f %% ",
-			v.Round, 100*v.CandidateShare, seconds(v.MachineSeconds), v.Slowdown, 100*v.Mistakes)
+			v.Round, 100*v.CandidateShare, formatSeconds(v.MachineSeconds), v.Slowdown, 100*v.Mistakes)
 	}
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
@@ -103,12 +103,4 @@ func stateOf(e campaign.Event) string {
 		return string(e.Stop)
 	}
 	return ""
-}
-
-func seconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	if d < 10*time.Second {
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
 }

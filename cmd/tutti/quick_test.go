@@ -75,14 +75,14 @@ func TestChoose(t *testing.T) {
 	}
 	found := []doctor.Launchable{of("mpich", "srun"), of("mpich", "hydra"), of("openmpi", "mpirun")}
 	for name, want := range map[string]string{"": "srun", "mpich": "srun", "openmpi": "mpirun"} {
-		if got, err := choose(found, name); err != nil || got.Launcher != want {
+		if got, err := chooseLaunchable(found, name); err != nil || got.Launcher != want {
 			t.Errorf("%q: %+v, %v, want %s", name, got, err, want)
 		}
 	}
-	if _, err := choose(found, "intel"); err == nil || !strings.HasSuffix(err.Error(), "what works here is mpich, openmpi") {
+	if _, err := chooseLaunchable(found, "intel"); err == nil || !strings.HasSuffix(err.Error(), "what works here is mpich, openmpi") {
 		t.Errorf("a library that is not here: %v", err)
 	}
-	if _, err := choose(nil, "mpich"); err == nil || !strings.Contains(err.Error(), "tutti doctor") {
+	if _, err := chooseLaunchable(nil, "mpich"); err == nil || !strings.Contains(err.Error(), "tutti doctor") {
 		t.Errorf("nothing is here: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestLiveQuick(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "q")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a dry run leaves a folder: %v", err)
 	}
-	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--time", "5s")
+	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--wall-time", "5s")
 	if !strings.Contains(out, "in jobs: . q/") {
 		t.Errorf("does not say how the files are loaded:\n%s", out)
 	}
@@ -108,12 +108,12 @@ func TestLiveQuick(t *testing.T) {
 	}
 	mustEnd(t, dir, finished, "resume", "q")
 	mustEnd(t, dir, []exitCode{codeDone}, "verify", "q", "--dry-run")
-	if _, out := mustEnd(t, dir, []exitCode{codeOutput}, "quick", "q"); !strings.Contains(out, "go on with `tutti resume q`") {
+	if _, out := mustEnd(t, dir, []exitCode{codeOutput}, "quick", "q"); !strings.Contains(out, "resume it with tutti resume q") {
 		t.Errorf("a second time:\n%s", out)
 	}
 }
 
 func TestQuickUsage(t *testing.T) {
 	mustTutti(t, codeUsage, "quick")
-	mustTutti(t, codeUsage, "quick", "q", "--time", "0s")
+	mustTutti(t, codeUsage, "quick", "q", "--wall-time", "0s")
 }

@@ -7,12 +7,11 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// app is what every verb needs from the process it runs in.
+// app is the process that a command runs in.
 type app struct {
 	environ []string
 	stdin   *os.File
@@ -38,7 +37,7 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	return int(codeOf(err))
 }
 
-// stickyWriter keeps the first error, so that nobody who prints need look.
+// stickyWriter keeps its first error, so that callers need not check each write.
 type stickyWriter struct {
 	to  io.Writer
 	err error
@@ -55,38 +54,55 @@ func (w *stickyWriter) Write(p []byte) (int, error) {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "tutti",
-		Short: "Tune MPI collectives from few benchmark runs",
+		Use:     "tutti",
+		Version: version,
+		Short:   "Tune MPI collectives with few benchmark runs",
 		Long: `tutti learns which algorithm of each MPI collective is fastest at each number of
-nodes, processes per node and message size of a machine, from as few benchmark
-runs as possible, and writes the selection files that MPICH and Open MPI load.
+nodes, processes per node and message size of a machine. It needs few benchmark runs,
+and writes the selection files that MPICH and Open MPI load.
 
 Exit codes:
 ` + codeTable(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetOut(a.stdout) // before the completion command, which keeps it
+	root.SetOut(a.stdout) // before the completion command, which stores it
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(cmd, err)
-	})
-	verbs(root,
-		a.initCommand(), a.doctorCommand(), a.quickCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(), a.reportCommand(),
-		a.verifyCommand(), a.driftCommand(), a.exportCommand(), a.hpoCommand(), a.nativeCommand(),
-		a.runtimeCommand(), a.runCommand(), a.traceCommand(), a.serveCommand(), a.tokenCommand(), a.topologyCommand(), a.onlineCommand(), a.versionCommand(),
-	)
+	root.SetVersionTemplate("tutti {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	verbs(root)
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"campaign", "Campaign:", []*cobra.Command{
+			a.initCommand(), a.quickCommand(), a.tuneCommand(), a.resumeCommand(), a.statusCommand(), a.cancelCommand(),
+			a.reportCommand(), a.verifyCommand(), a.exportCommand(),
+		}},
+		{"machine", "Machine:", []*cobra.Command{a.doctorCommand(), a.buildCommand(), a.topologyCommand()}},
+		{"application", "Applications:", []*cobra.Command{a.runCommand(), a.traceCommand(), a.tableCommand(), a.onlineCommand()}},
+		{"service", "Service:", []*cobra.Command{a.serveCommand(), a.tokenCommand()}},
+		{"", "", []*cobra.Command{a.versionCommand()}},
+	} {
+		if g.id != "" {
+			root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		}
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
-	completeCompletion(root)
+	finishCompletion(root)
 	return root
 }
 
-// helpCommand is cobra's, but an unknown verb is an error.
+// helpCommand is cobra's help command, except that an unknown command is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "help [VERB]",
-		Short:   "Help about a verb",
+		Use:     "help [COMMAND]",
+		Short:   "Help about a command",
 		Example: indent("tutti help tune"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
@@ -94,7 +110,7 @@ func helpCommand() *cobra.Command {
 				return usageError(cmd.Root(), err)
 			}
 			if len(rest) > 0 {
-				return oneVerb(about, rest)
+				return oneCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -102,14 +118,14 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// completeCompletion gives cobra's completion command examples, and an error for
-// a shell it does not know.
-func completeCompletion(root *cobra.Command) {
+// finishCompletion adds examples to cobra's completion command, and an error for an unknown
+// shell.
+func finishCompletion(root *cobra.Command) {
 	cmd, _, err := root.Find([]string{"completion"})
 	if err != nil {
 		panic(err) // cobra has just added it
 	}
-	cmd.Use, cmd.Args = "completion SHELL", oneVerb
+	cmd.Use, cmd.Args = "completion SHELL", oneCommand
 	cmd.Example = indent("source <(tutti completion bash)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return usageError(cmd, errors.New("the shell is missing"))
@@ -118,10 +134,6 @@ func completeCompletion(root *cobra.Command) {
 		shell.Args = noArgs
 		shell.Example = indent("tutti completion " + shell.Name() + " > FILE")
 	}
-}
-
-func usageError(cmd *cobra.Command, err error) error {
-	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 }
 
 // outputFlag adds --output text|json.
@@ -135,5 +147,3 @@ func checkOutput(cmd *cobra.Command, output string) error {
 	}
 	return nil
 }
-
-func indent(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -118,8 +118,8 @@ func TestUnwritableStandardOutput(t *testing.T) {
 	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", dir+"/small.yaml")
 	for _, args := range []string{
-		"version", "version --output json", "help", "init -", "status OUT", "status OUT --output json", "report OUT",
-		"report OUT --output json", "export OUT --dir - --format csv --for mpich", "export OUT --dir - --format selection", "resume OUT", "completion bash",
+		"version", "version --format json", "help", "init -", "status OUT", "status OUT --format json", "report OUT",
+		"report OUT --format json", "export OUT --out - --only measurements --for mpich", "export OUT --out - --only selection", "resume OUT", "completion bash",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var stderr bytes.Buffer

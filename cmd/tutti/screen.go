@@ -185,7 +185,7 @@ func columns() []column {
 		{"slowdown", func(v journal.Evaluation) string { return fmt.Sprintf("%.3f", v.Slowdown) }},
 		{"mistakes", func(v journal.Evaluation) string { return percent(v.Mistakes) }},
 		{"measured", func(v journal.Evaluation) string { return percent(v.CandidateShare) }},
-		{"machine", func(v journal.Evaluation) string { return seconds(v.MachineSeconds) }},
+		{"machine", func(v journal.Evaluation) string { return formatSeconds(v.MachineSeconds) }},
 		{"round", func(v journal.Evaluation) string { return strconv.Itoa(v.Round) }},
 	}
 }

@@ -331,7 +331,7 @@ func TestServeFaults(t *testing.T) {
 func TestDrift(t *testing.T) {
 	dir := reference(t)
 	var p service.Probe
-	stdout, _ := mustTutti(t, codeDone, "drift", dir, "--output", "json", "--candidates", "40")
+	stdout, _ := mustTutti(t, codeDone, "verify", dir, "--drift", "40", "--format", "json")
 	if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Candidates != 40 || p.Failed != 0 {
 		t.Fatalf("drift: %s, %v", stdout, err)
 	}
@@ -341,15 +341,15 @@ func TestDrift(t *testing.T) {
 	}
 	before := readFile(t, filepath.Join(dir, "journal.jsonl"))
 	slower(t, filepath.Join(filepath.Dir(dir), "data"))
-	stdout, _ = mustTutti(t, codeDone, "drift", dir, "--output", "json")
+	stdout, _ = mustTutti(t, codeDone, "verify", dir, "--drift", "16", "--format", "json")
 	if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Change < 0.4 || p.Ratio < 1.4 || p.Ratio > 1.6 {
 		t.Errorf("drift of a machine that is half as slow again: %s, %v", stdout, err)
 	}
 	if !bytes.Equal(before, readFile(t, filepath.Join(dir, "journal.jsonl"))) {
 		t.Error("the journal has changed")
 	}
-	mustTutti(t, codeUsage, "drift", dir, "--candidates", "0")
-	mustTutti(t, codeInput, "drift", t.TempDir())
+	mustTutti(t, codeUsage, "verify", dir, "--drift", "0")
+	mustTutti(t, codeInput, "verify", t.TempDir(), "--drift", "16")
 }
 
 // slower replaces the link to the recorded data by data whose times are half as

@@ -102,7 +102,7 @@ func TestSlurmMPICH(t *testing.T) {
 		t.Errorf("the report has %d problems, environments %+v", len(f.Problems), f.Environments)
 	}
 
-	mustTutti(t, codeDone, "export", out, "--dir", filepath.Join(dir, "tuned"))
+	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "tuned"))
 	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install})
 	loaded := c.Shell(fmt.Sprintf(". '%s/tuned/mpich.env'; LD_PRELOAD=%s srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2 %s check 64", dir, c.Shim(), prog))
 	testutil.CheckAllRight(t, loaded)
@@ -231,7 +231,7 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	fakePace(t, dir, "0.5")
 	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
 	code := endWhen(t, cmd, os.Interrupt, func() bool { return len(openOf(t, out, coll.JobSubmitted)) == 2 })
-	said := regexp.MustCompile(`tutti: stopped; everything measured is in the journal\. Jobs that stay in the queue: 2; tutti cancel out ends them\. Go on with:\n  tutti resume out\n$`)
+	said := regexp.MustCompile(`tutti: stopped; everything measured is in the journal\. 2 jobs left in the queue; tutti cancel out cancels them\. Resume with:\n  tutti resume out\n$`)
 	if code != codeCancelled || !said.MatchString(output.String()) {
 		t.Errorf("exit code %d\n%s", code, output)
 	}
@@ -239,7 +239,7 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	if n := waiting(); n != 2 {
 		t.Errorf("%d jobs in the queue, want 2", n)
 	}
-	if stdout, _ := mustTutti(t, codeDone, "cancel", out); !strings.HasPrefix(stdout, "2 jobs cancelled; go on with: tutti resume ") {
+	if stdout, _ := mustTutti(t, codeDone, "cancel", out); !strings.HasPrefix(stdout, "2 jobs cancelled; resume with: tutti resume ") {
 		t.Errorf("stdout %q", stdout)
 	}
 	noneLeft(t, c)

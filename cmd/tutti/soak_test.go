@@ -133,7 +133,7 @@ func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 		l.checkLedger(t, dir, false)
 		quiet(t, dir)
 		to := filepath.Join(dir, "tables")
-		mustTutti(t, codeDone, "export", out, "--format", "csv", "--dir", to)
+		mustTutti(t, codeDone, "export", out, "--only", "measurements", "--out", to)
 		if rows := strings.Count(string(readFile(t, filepath.Join(to, "measurements-openmpi.csv"))), "\n") - 1; rows != l.measured() {
 			t.Errorf("%d measurements exported, want %d", rows, l.measured())
 		}

@@ -66,7 +66,7 @@ func TestSlurmTopology(t *testing.T) {
 	if !strings.HasPrefix(out, "6 of 8 nodes as declared\n") || !strings.Contains(out, "n4") || !strings.Contains(out, "n5") {
 		t.Errorf("compare:\n%s", out)
 	}
-	_, out = mustEnd(t, dir, done, "topology", "export", measured, "--format", "switches")
+	_, out = mustEnd(t, dir, done, "topology", "export", measured, "--to", "switches")
 	if strings.TrimSpace(out) != `["n[1-4]","n[5-8]"]` {
 		t.Errorf("export: %s", out)
 	}
@@ -84,7 +84,7 @@ func useTopology(t *testing.T, dir, measured string) {
 	if err := os.WriteFile(filepath.Join(dir, "use.yaml"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--results", "used")
+	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--out", "used")
 	files, err := filepath.Glob(filepath.Join(dir, "used", "jobs", "*", "switches"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no job was told its switches: %v", err)
@@ -93,7 +93,7 @@ func useTopology(t *testing.T, dir, measured string) {
 		t.Errorf("a job was told the switches %q", got)
 	}
 	checkPlaced(t, filepath.Join(dir, "used"), coll.Cyclic)
-	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--results", "other", "--from", "used", "--set", "runner.order=block")
+	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--out", "other", "--from", "used", "--set", "runner.order=block")
 	checkPlaced(t, filepath.Join(dir, "other"), coll.Block)
 }
 

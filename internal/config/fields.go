@@ -206,3 +206,21 @@ func seed(c *Campaign, v any) error {
 	c.Seed = uint64(n)
 	return err
 }
+
+// Key is a key of campaign files.
+type Key struct {
+	Name   string
+	Values []string // all allowed values; empty for keys that take others
+}
+
+// Keys returns the keys of campaign files.
+func Keys() []Key {
+	var out []Key
+	for _, f := range fields() {
+		out = append(out, Key{Name: f.key})
+	}
+	return out
+}
+
+// Collectives returns the names of the collectives that can be tuned.
+func Collectives() []string { return words(coll.Collectives()) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -36,17 +35,14 @@ func versions() []report.Version {
 func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the versions of tutti and what it computes with",
-		Example: indent("tutti version --output json"),
+		Short:   "Print the versions of tutti and its numeric libraries",
+		Example: indent("tutti version --format json"),
 		Args:    noArgs,
 	}
-	output := outputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
-		if *output == "json" {
-			return json.NewEncoder(a.stdout).Encode(versions())
+	format := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if *format == formatJSON {
+			return a.printJSON(versions())
 		}
 		for _, v := range versions() {
 			fmt.Fprintln(a.stdout, v.Name, v.Version)

@@ -3,32 +3,31 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/export"
 	"tutti/topology"
 	"tutti/topology/discover"
 	"tutti/topology/files"
 )
 
 func (a *app) topologyCommand() *cobra.Command {
-	return verbs(&cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "topology",
-		Short: "Look at what a machine is made of: measure it; show, compare and rewrite files that say it",
-		Long: `topology discover measures pairs of a campaign's nodes. The other verbs read files by the ending of their names: topology.json (.json), Slurm's
-topology.conf (.conf) and topology.yaml (.yaml), what scontrol show topology prints
-(.txt), hwloc's XML of a node (.xml), and measured pairs of nodes (.csv with the
-columns a, b and seconds; a pair has a line for each time it was measured), in which
-the levels are found.`,
+		Short: "Discover, show, compare and convert machine topologies",
+		Long: `topology discover measures pairs of a campaign's nodes. The other commands read files,
+by the ending of their names: topology.json (.json), Slurm's topology.conf (.conf) and
+topology.yaml (.yaml), the output of scontrol show topology (.txt), hwloc's XML of a
+node (.xml), and measured pairs of nodes (.csv with the columns a, b and seconds, a line
+for each measurement of a pair). In measured pairs the levels are detected.`,
 		Example: indent("tutti topology show topology.conf", "tutti topology compare topology.conf measured.json"),
-	}, a.topologyDiscoverCommand(), a.topologyShowCommand(), a.topologyCompareCommand(), a.topologyExportCommand(), a.topologySlowCommand())
-}
-
-// topologyFlag adds --topology, which all verbs of topology have.
-func topologyFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("topology", "", "`NAME` of the topology of a topology.yaml; the cluster's default when not given")
+	}
+	name := cmd.PersistentFlags().String("topology", "", "`NAME` of the topology in a topology.yaml; default: that of the cluster")
+	return verbs(cmd, a.topologyDiscoverCommand(), a.topologyShowCommand(name), a.topologyCompareCommand(name), a.topologyExportCommand(name), a.topologySlowCommand(name))
 }
 
 // readTopology reads the tree of a file.
@@ -49,37 +48,34 @@ type shownTopology struct {
 	Conflicts []topology.Conflict `json:"conflicts"`
 }
 
-func (a *app) topologyShowCommand() *cobra.Command {
+func (a *app) topologyShowCommand(name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE...",
 		Short: "Show the levels of a machine",
-		Long: `show prints the levels of a machine, the outermost first, and what the file leaves
-open. Several files are measured parts of one machine: they are merged, and what they
-contradict each other in is shown.`,
-		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --output json"),
+		Long: `show prints the levels of a machine, the outermost first, and the gaps of the file.
+Several files are measured parts of one machine: show merges them and prints where
+they contradict each other.`,
+		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --format json"),
 		Args:    arguments(1, -1, "files"),
 	}
-	name, output := topologyFlag(cmd), outputFlag(cmd)
+	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
 		merged, err := readMerged(args, *name)
 		if err != nil {
 			return err
 		}
 		s := shownTopology{Levels: merged.Tree.Levels(), Gaps: merged.Tree.Gaps, Conflicts: merged.Conflicts}
-		if *output == "json" {
+		if *format == formatJSON {
 			s.Gaps, s.Conflicts = noneNil(s.Gaps), noneNil(s.Conflicts)
 			return a.printJSON(s)
 		}
-		a.tellTopology(s)
+		a.printTopology(s)
 		return nil
 	}
 	return cmd
 }
 
-func (a *app) tellTopology(s shownTopology) {
+func (a *app) printTopology(s shownTopology) {
 	for _, l := range s.Levels {
 		fmt.Fprintf(a.stdout, "%v, confidence %.3g\n", l, l.Confidence)
 	}
@@ -108,7 +104,7 @@ func readMerged(paths []string, name string) (topology.Merged, error) {
 	return merged, withCode(codeInput, err)
 }
 
-// noneNil makes JSON say [] and not null.
+// noneNil returns an empty list for nil: JSON shows [] instead of null.
 func noneNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -116,20 +112,17 @@ func noneNil[T any](list []T) []T {
 	return list
 }
 
-func (a *app) topologyCompareCommand() *cobra.Command {
+func (a *app) topologyCompareCommand(name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare DECLARED MEASURED",
-		Short: "Tell where a measured machine is not what a file declares",
-		Long: `compare holds a measured tree against a declared one, such as the scheduler's file,
-node by node and switch by switch, and says what differs.`,
+		Short: "Compare a measured topology with a declared one",
+		Long: `compare compares a measured topology with a declared one, such as the scheduler's
+file, node by node and switch by switch, and prints the differences.`,
 		Example: indent("tutti topology compare /etc/slurm/topology.conf measured.json"),
 		Args:    arguments(2, 2, "two files"),
 	}
-	name, output := topologyFlag(cmd), outputFlag(cmd)
+	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
 		declared, err := readTopology(args[0], *name)
 		if err != nil {
 			return err
@@ -142,7 +135,7 @@ node by node and switch by switch, and says what differs.`,
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if *output == "json" {
+		if *format == formatJSON {
 			c.Differences = noneNil(c.Differences)
 			return a.printJSON(c)
 		}
@@ -155,33 +148,33 @@ node by node and switch by switch, and says what differs.`,
 	return cmd
 }
 
-func (a *app) topologyExportCommand() *cobra.Command {
+func (a *app) topologyExportCommand(name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE...",
-		Short: "Write what a machine is made of as another program's file",
-		Long: `export writes a tree to standard output; several files are merged as by show.
+		Short: "Convert a topology to the file format of another program",
+		Long: `export writes a topology to standard output, or to a file with --out. It merges several
+files as show does.
 
-  json      topology.json, with everything
+  json      topology.json, without any loss
   tree      topology.conf of Slurm's topology/tree
   blocks    topology.conf of Slurm's topology/block
   yaml      topology.yaml of Slurm
-  mpich     the coordinates that MPIR_CVAR_COORDINATES_FILE names, of a job with --ppn
-            ranks on each of --nodes, in this order
-  switches  runner.switches of a campaign file
+  mpich     the coordinates of a job for MPIR_CVAR_COORDINATES_FILE, with --ppn ranks on
+            each of --nodes, in this order
+  runtime   the file of nodes and switches for TUTTI_TOPOLOGY of the runtime library
+  switches  the value of runner.switches in a campaign file
 
-What a format cannot keep is told as a warning.`,
-		Example: indent("tutti topology export measured.json --format tree > topology.conf", "tutti topology export topology.conf --format mpich --nodes n[1-8] --ppn 4 > coords"),
-		Args:    arguments(1, -1, "files"),
+It warns about everything that the format cannot express.`,
+		Example:           indent("tutti topology export measured.json --to tree --out topology.conf", "tutti topology export topology.conf --to mpich --nodes n[1-8] --ppn 4 > coords"),
+		Args:              arguments(1, -1, "files"),
+		ValidArgsFunction: completeFiles,
 	}
-	name := topologyFlag(cmd)
-	format := cmd.Flags().String("format", string(files.JSON), "json, tree, blocks, yaml, mpich, runtime or switches")
-	nodes := cmd.Flags().String("nodes", "", "`LIST` of the nodes of the job, as Slurm writes it (mpich)")
-	ppn := cmd.Flags().Int("ppn", 1, "ranks on each node (mpich)")
+	format := choiceFlag(cmd, "to", string(files.JSON), words(files.Formats()), "format to convert to")
+	out := cmd.Flags().StringP("out", "o", "", "`FILE` to write; default: standard output")
+	nodes := cmd.Flags().String("nodes", "", "`LIST` of the nodes of the job in Slurm's notation (--to mpich)")
+	ppn := cmd.Flags().Int("ppn", 1, "ranks on each node (--to mpich)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		opt := files.WriteOptions{Format: files.Format(*format)}
-		if !slices.Contains(files.Formats(), opt.Format) {
-			return usageError(cmd, fmt.Errorf("--format %q: want one of %q", *format, files.Formats()))
-		}
 		if opt.Format == files.MPICH {
 			var err error
 			if opt.Nodes, err = ranksOf(*nodes, *ppn); err != nil {
@@ -192,13 +185,18 @@ What a format cannot keep is told as a warning.`,
 		if err != nil {
 			return err
 		}
-		return a.writeTopology(&merged.Tree, opt)
+		if *out == "" {
+			return a.writeTopology(a.stdout, &merged.Tree, opt)
+		}
+		err = export.WriteFile(*out, func(w io.Writer) error { return a.writeTopology(w, &merged.Tree, opt) })
+		return withOutputCode(err)
 	}
 	return cmd
 }
 
-func (a *app) writeTopology(t *topology.Tree, opt files.WriteOptions) error {
-	gaps, err := files.Write(a.stdout, t, opt)
+// writeTopology writes a topology and prints warnings about what the format leaves out.
+func (a *app) writeTopology(w io.Writer, t *topology.Tree, opt files.WriteOptions) error {
+	gaps, err := files.Write(w, t, opt)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
@@ -206,27 +204,24 @@ func (a *app) writeTopology(t *topology.Tree, opt files.WriteOptions) error {
 	return nil
 }
 
-func (a *app) topologySlowCommand() *cobra.Command {
+func (a *app) topologySlowCommand(name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "slow TREE PAIRS",
-		Short: "Name slow nodes and links, from measured pairs of nodes",
-		Long: `slow finds nodes, and links between switches, that make all messages slow which pass
-them. Pairs are best measured in three rounds or more, in each of which a node has one
-partner, another one each time. The chance is that of such a suspect on a machine
-without slow places, or more.`,
+		Short: "Find slow nodes and links in measured pairs of nodes",
+		Long: `slow finds nodes, and links between switches, that slow down all messages passing
+through them. Measure pairs in three rounds or more; in each round a node has one
+partner, a different one each time. The printed chance is an upper bound of the
+probability of such a suspect on a machine without slow nodes and links.`,
 		Example: indent("tutti topology slow topology.conf rounds.csv"),
 		Args:    arguments(2, 2, "two files"),
 	}
-	name, output := topologyFlag(cmd), outputFlag(cmd)
+	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
 		found, err := findSlow(args[0], args[1], *name)
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if *output == "json" {
+		if *format == formatJSON {
 			found.Suspects, found.Unclear = noneNil(found.Suspects), noneNil(found.Unclear)
 			return a.printJSON(found)
 		}
@@ -234,9 +229,9 @@ without slow places, or more.`,
 			fmt.Fprintln(a.stdout, s)
 		}
 		for _, p := range found.Unclear {
-			fmt.Fprintf(a.stdout, "%v: looks slow, but is not told from what all its pairs pass besides\n", p)
+			fmt.Fprintf(a.stdout, "%v: looks slow, but all its pairs also pass through another suspect\n", p)
 		}
-		fmt.Fprintf(a.stdout, "slow places: %d; noise: %.2g %%; pairs left out: %d\n", len(found.Suspects), 100*found.Noise, found.LeftOut)
+		fmt.Fprintf(a.stdout, "slow nodes and links: %d; noise: %.2g %%; pairs ignored: %d\n", len(found.Suspects), 100*found.Noise, found.LeftOut)
 		return nil
 	}
 	return cmd
@@ -267,7 +262,7 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 // ranksOf returns the node of each rank of a job.
 func ranksOf(list string, ppn int) ([]string, error) {
 	if list == "" {
-		return nil, errors.New("--format mpich wants --nodes: the nodes of the job")
+		return nil, errors.New("--to mpich needs --nodes: the nodes of the job")
 	}
 	if ppn < 1 {
 		return nil, fmt.Errorf("--ppn %d: want 1 or more", ppn)
@@ -281,4 +276,13 @@ func ranksOf(list string, ppn int) ([]string, error) {
 		ranks = append(ranks, slices.Repeat([]string{n}, ppn)...)
 	}
 	return ranks, nil
+}
+
+// words returns the texts of named values.
+func words[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
 }

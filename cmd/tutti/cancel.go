@@ -15,11 +15,12 @@ func (a *app) cancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
 		Short: "Cancel the jobs that an interrupted campaign left in the queue",
-		Long: `cancel ends the jobs of a campaign that are in the queue or running. What they have
-measured is kept: tutti resume reads it and goes on. A campaign that a tutti is at
-work on is stopped first, with Ctrl-C.`,
-		Example: indent("tutti cancel results/night"),
-		Args:    oneFolder,
+		Long: `cancel cancels the jobs of a campaign that wait or run in the queue. Their finished
+measurements are kept: tutti resume reads them. A campaign that is being tuned must
+be stopped first, with Ctrl-C.`,
+		Example:           indent("tutti cancel results/night"),
+		Args:              oneFolder,
+		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			jnl, contents, err := journal.Open(args[0])
 			if err != nil {
@@ -43,24 +44,24 @@ work on is stopped first, with Ctrl-C.`,
 			if err := c.Cancel(cmd.Context(), open); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%d jobs cancelled; go on with: %s\n", len(open), again(c))
+			fmt.Fprintf(a.stdout, "%s cancelled; resume with: %s\n", plural(len(open), "job"), resumeCommandOf(c))
 			return nil
 		},
 	}
 }
 
-// leftInQueue tells how many jobs go on without tutti; "" for none.
-func leftInQueue(c *assembly.Campaign) string {
+// openJobsNotice says how many jobs stay in Slurm's queue when tutti ends; "" for none.
+func openJobsNotice(c *assembly.Campaign) string {
 	if c.Config.Runner.Kind != config.SlurmJobs {
-		return "" // others end with it
+		return "" // jobs of other runners end with tutti
 	}
 	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
-		return "" // what reads the journal next says what is wrong with it
+		return "" // the next command that reads the journal reports the error
 	}
 	n := len(contents.State().OpenJobs())
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Jobs that stay in the queue: %d; tutti cancel %s ends them.", n, shellWord(nearPath(c.Config.Output)))
+	return fmt.Sprintf(" %s left in the queue; tutti cancel %s cancels them.", plural(n, "job"), shellWord(displayPath(c.Config.Output)))
 }

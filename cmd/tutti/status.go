@@ -40,23 +40,21 @@ type campaignStatus struct {
 
 func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "status FOLDER",
-		Short:   "Tell how far a campaign has come",
-		Long:    `status reads the journal and needs neither lock nor recorded data: it works while the campaign runs.`,
-		Example: indent("tutti status results/demo", "tutti status results/demo --output json"),
-		Args:    oneFolder,
+		Use:               "status FOLDER",
+		Short:             "Show the progress of a campaign",
+		Long:              `status reads the journal. It works while the campaign runs.`,
+		Example:           indent("tutti status results/demo", "tutti status results/demo --format json"),
+		Args:              oneFolder,
+		ValidArgsFunction: completeFolders,
 	}
-	output := outputFlag(cmd)
+	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkOutput(cmd, *output); err != nil {
-			return err
-		}
 		contents, err := journal.Read(args[0])
 		if err != nil {
 			return withCode(codeInput, err)
 		}
 		s := statusOf(contents)
-		if *output == "json" {
+		if *format == formatJSON {
 			return a.printJSON(s)
 		}
 		a.printStatus(s)
@@ -65,8 +63,8 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// statusOf condenses a journal, problems in the order of the campaign file; those
-// that have not begun have zeros.
+// statusOf returns the status of a campaign from its journal, with problems in the order of
+// the campaign file. Problems that have not started have zeros.
 func statusOf(c *journal.Contents) campaignStatus {
 	s := campaignStatus{
 		Campaign: c.Header.Campaign,
@@ -92,8 +90,8 @@ func statusOf(c *journal.Contents) campaignStatus {
 	return s
 }
 
-// problemsOf lists the problems of the campaign in a journal's header; none when
-// it says nothing readable, which is no obstacle to telling its records.
+// problemsOf returns the problems of the campaign in a journal's header; none if the header
+// cannot be read, since the records may be readable.
 func problemsOf(h journal.Header) []journal.Problem {
 	var spec config.Campaign
 	if err := json.Unmarshal(h.Spec, &spec); err != nil {
@@ -108,7 +106,7 @@ func problemsOf(h journal.Header) []journal.Problem {
 	return out
 }
 
-// problemStatusOf condenses what is known of a problem, nil for nothing.
+// problemStatusOf returns the status of a problem; past is nil if it has not started.
 func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStatus {
 	p := problemStatus{Library: id.Library, Collective: string(id.Collective), Round: past.Last()}
 	if past == nil {
@@ -129,24 +127,24 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 }
 
 func (a *app) printStatus(s campaignStatus) {
-	fmt.Fprintf(a.stdout, "campaign %s, begun %s, %d records\n", s.Campaign, s.Created, s.Records)
+	fmt.Fprintf(a.stdout, "campaign %s, started %s, %d records\n", s.Campaign, s.Created, s.Records)
 	var rows []table.Row
 	for _, p := range s.Problems {
 		stop, slowdown, mistakes := p.Stop, "–", "–"
 		if stop == "" {
 			stop = "not yet"
 		}
-		if p.Slowdown > 0 { // judged at least once
+		if p.Slowdown > 0 { // evaluated at least once
 			slowdown, mistakes = fmt.Sprintf("%.3f", p.Slowdown), fmt.Sprintf("%.1f %%", 100*p.Mistakes)
 		}
 		rows = append(rows, table.Row{
 			p.Library, p.Collective, p.Round, p.Trials, p.Failed, fmt.Sprintf("%.1f %%", 100*p.CandidateShare),
-			seconds(p.MachineSeconds), slowdown, mistakes, stop,
+			formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
 	a.printTable(table.Row{"library", "collective", "round", "trials", "failed", "measured", "machine time", "slowdown", "mistakes", "stop"}, rows)
 	if len(s.Jobs) > 0 {
-		fmt.Fprintf(a.stdout, "jobs not read yet: %s\n", strings.Join(s.Jobs, ", "))
+		fmt.Fprintf(a.stdout, "jobs without results yet: %s\n", strings.Join(s.Jobs, ", "))
 	}
 	for _, w := range s.Warnings {
 		fmt.Fprintln(a.stdout, "warning:", w)

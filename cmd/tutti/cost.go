@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"golang.org/x/term"
+
+	"tutti/campaign/assembly"
+)
+
+// confirm prints which parts of a campaign cannot be measured, and asks for confirmation
+// above runner.confirm.
+func (a *app) confirm(ctx context.Context, b *assembly.Campaign, yes bool) error {
+	if !b.Config.Runner.Live() {
+		return nil
+	}
+	h, err := b.Hours(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range h.LeftOut {
+		fmt.Fprintln(a.stderr, "warning:", l)
+	}
+	if yes {
+		return nil
+	}
+	cost := fmt.Sprintf("the campaign will take about %s node-hours, at most %s", formatHours(h.Expected), formatHours(h.Most))
+	return a.confirmCost(cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
+}
+
+// confirmCost asks whether to start when more node-hours are expected than runner.confirm
+// allows without a question. If standard input is no terminal, it returns an error that
+// says what to do instead.
+func (a *app) confirmCost(cost string, expected, limit float64, instead string) error {
+	if expected <= limit {
+		return nil
+	}
+	question := fmt.Sprintf("%s, more than runner.confirm, %s", cost, formatHours(limit))
+	if !term.IsTerminal(int(a.stdin.Fd())) {
+		return withCode(codeUsage, fmt.Errorf("%s: %s", question, instead))
+	}
+	fmt.Fprintf(a.stderr, "%s. Start? [y/N] ", question)
+	answer, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return withCode(codeCancelled, errors.New("not started"))
+	}
+	return nil
+}
+
+// printForecast prints the jobs of the first round, a row for each problem that cannot be
+// measured, the reasons for that, and with scripts the commands and scripts of the jobs.
+func (a *app) printForecast(f assembly.Forecast, scripts bool, format string) error {
+	if format == formatJSON {
+		return a.printJSON(f)
+	}
+	rows := make([]table.Row, len(f.Jobs))
+	for i, j := range f.Jobs {
+		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, formatSeconds(j.Limit), j.Starts, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
+	}
+	for _, l := range f.LeftOut {
+		if l.Whole() {
+			rows = append(rows, table.Row{l.Problem, 0, 0, "", 0, 0, "0", "0"})
+		}
+	}
+	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
+	fmt.Fprintf(a.stdout, "first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s\n",
+		plural(len(f.Jobs), "job"), formatHours(f.RoundNodeHours), formatHours(f.Expected), formatHours(f.NodeHours))
+	for _, l := range f.LeftOut {
+		fmt.Fprintln(a.stdout, "warning:", l)
+	}
+	if !scripts {
+		return nil
+	}
+	for _, j := range f.Jobs {
+		fmt.Fprintf(a.stdout, "\n# %s: %s\n", j.Name, strings.Join(j.Carries, ", "))
+		fmt.Fprintf(a.stdout, "%s\n\n", j.Command)
+		for line := range strings.Lines(j.Script) {
+			fmt.Fprint(a.stdout, "    ", line)
+		}
+	}
+	return nil
+}

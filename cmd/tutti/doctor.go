@@ -1,0 +1,263 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/pairs"
+	"tutti/doctor"
+	"tutti/internal/config"
+	"tutti/topology"
+)
+
+// errNotReady ends doctor after its report has been printed.
+var errNotReady = errors.New("no campaign can run here")
+
+// doctorWidth is the width of reports: that of a default terminal and of mails.
+const doctorWidth = 80
+
+// doctorOptions are the flags of tutti doctor.
+type doctorOptions struct {
+	*app
+	file     string
+	prefixes []string
+	folders  []string
+	network  bool
+	tree     string
+	noRun    bool
+	format   *string
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what campaigns on this machine need, and test it",
+		Long: `doctor looks for MPI libraries, launchers, benchmark programs and Slurm, on a login
+node or inside a job. It says what is missing and how to get it. With a campaign file
+it also says whether that campaign could run.
+
+It starts programs of at most two processes. It builds programs in a temporary folder
+inside the current one. Where Slurm answers and tutti is not inside a job, srun starts
+two processes for a second.
+
+With --network and a campaign file it measures pairs of the campaign's nodes in two
+jobs: slow nodes, slow links and oversubscribed switches, each with its figure and the
+probability of a false alarm.`,
+		Example: indent("tutti doctor", "tutti doctor -c campaign.yaml", "tutti doctor --network -c campaign.yaml", "tutti doctor --mpi /opt/mpich-4.2 --no-run", "tutti doctor --format json"),
+		Args:    noArgs,
+	}
+	o := doctorOptions{app: a}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "config", "c", "", "campaign `FILE` to check")
+	flags.StringArrayVar(&o.prefixes, "mpi", nil, "`FOLDER` of an MPI installation, with bin/mpicc; repeatable")
+	flags.StringArrayVar(&o.folders, "programs", nil, "`FOLDER` with benchmark programs; repeatable")
+	flags.BoolVar(&o.network, "network", false, "measure pairs of the campaign's nodes instead, and find slow ones")
+	flags.StringVar(&o.tree, "topology", "", "`FILE` of the nodes' switches (--network); default: the measured topology of the campaign")
+	flags.BoolVar(&o.noRun, "no-run", false, "start no parallel programs")
+	o.format = formatFlag(cmd)
+	mustComplete(errors.Join(cmd.MarkFlagFilename("config", "yaml", "yml"), cmd.MarkFlagDirname("mpi"), cmd.MarkFlagDirname("programs")))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !o.network {
+			return o.run(cmd.Context())
+		}
+		if o.file == "" {
+			return usageError(cmd, errors.New("--network needs a campaign: -c FILE"))
+		}
+		return o.measureNetwork(cmd.Context())
+	}
+	return cmd
+}
+
+// run examines the machine, and prints what was found. The error matches errNotReady if no
+// campaign can run.
+func (o *doctorOptions) run(ctx context.Context) error {
+	opt := doctor.Options{Environ: o.environ, Dir: ".", Prefixes: o.prefixes, Folders: o.folders, Run: !o.noRun}
+	if o.file != "" {
+		c, err := config.Load(o.file, config.Layers{Environ: o.environ})
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		opt.Needs, opt.Dir = needsOf(c), nearestFolder(c.Output)
+		if err := o.addRefused(ctx, opt.Needs, c); err != nil {
+			return err
+		}
+	}
+	r, err := doctor.Examine(ctx, opt)
+	if err != nil {
+		return err
+	}
+	if err := printExamination(o.stdout, r, *o.format); err != nil {
+		return err
+	}
+	if !r.Ready() {
+		return errNotReady
+	}
+	return nil
+}
+
+// needsOf returns what a campaign requires of the machine; nil for recorded data.
+func needsOf(c *config.Campaign) *doctor.Needs {
+	if !c.Runner.Live() {
+		return nil
+	}
+	n := &doctor.Needs{
+		Scheduler: c.Runner.Kind, Program: c.Benchmark.Program, JobTime: c.Runner.JobTime, Partition: c.Slurm.Partition,
+		Nodes: slices.Max(c.Grid.Nodes), PPN: slices.Max(c.Grid.PPN), Modules: c.Runner.Modules, Setup: c.Runner.Setup, Bin: c.Slurm.Bin, Env: c.Runner.Env,
+	}
+	for _, o := range []struct{ option, value string }{
+		{"--account", c.Slurm.Account}, {"--qos", c.Slurm.QOS}, {"--reservation", c.Slurm.Reservation}, {"--constraint", c.Slurm.Constraint},
+	} {
+		if o.value != "" {
+			n.Options = append(n.Options, o.option+"="+o.value)
+		}
+	}
+	n.Options = append(n.Options, c.Slurm.Directives...)
+	for _, lib := range c.Libraries {
+		n.Libraries = append(n.Libraries, doctor.NeededLibrary{
+			Name: lib.Name, Version: lib.Version, Path: lib.Path, Benchmark: lib.Benchmark,
+			Launcher: cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)), LauncherPath: lib.LauncherPath, LauncherArgs: lib.LauncherArgs, PMI: lib.PMI, Env: lib.Env,
+		})
+	}
+	return n
+}
+
+// capacityTime limits the time that doctor waits for a scheduler to report its limits.
+const capacityTime = 20 * time.Second
+
+// addRefused adds to the needs of a campaign which parts of its grid cannot be measured here.
+// It returns an error if its programs can measure nothing.
+func (a *app) addRefused(ctx context.Context, n *doctor.Needs, c *config.Campaign) error {
+	if n == nil {
+		return nil
+	}
+	b, err := assembly.New(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, capacityTime)
+	defer cancel()
+	var h assembly.Hours
+	if err = b.Connect("doctor", a.environ); err == nil {
+		h, err = b.Hours(ctx)
+	}
+	if err != nil {
+		n.Refused = []string{"cannot determine which parts of the grid can be measured: " + err.Error()}
+		return nil
+	}
+	for _, l := range h.LeftOut {
+		n.Refused = append(n.Refused, l.String())
+	}
+	return nil
+}
+
+// preflight prints what a campaign that measures needs and this machine does not have. The
+// error matches errNotReady if none of its benchmarks can run.
+func (a *app) preflight(ctx context.Context, c *config.Campaign) error {
+	if !c.Runner.Live() {
+		return nil
+	}
+	checks, err := doctor.Glance(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Needs: needsOf(c)})
+	if err != nil || len(checks) == 0 {
+		return err
+	}
+	if err := doctor.WriteChecks(a.stderr, checks, doctorWidth); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(checks, func(c doctor.Check) bool { return c.State == doctor.Missing }) {
+		fmt.Fprintln(a.stderr, "tutti: the campaign cannot run here. Examine the machine with tutti doctor -c FILE, or start with tutti tune --skip-checks")
+		return errNotReady
+	}
+	return nil
+}
+
+// nearestFolder returns a folder, or the nearest one above it that exists.
+func nearestFolder(path string) string {
+	for {
+		if info, err := os.Stat(path); err == nil && info.IsDir() || filepath.Dir(path) == path {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+func printExamination(w io.Writer, r *doctor.Report, format string) error {
+	if format == formatTable {
+		return r.Text(w, doctorWidth)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Ready bool `json:"ready"`
+		*doctor.Report
+	}{r.Ready(), r})
+}
+
+// measureNetwork measures pairs of a campaign's nodes and prints which are slow.
+func (o *doctorOptions) measureNetwork(ctx context.Context) error {
+	c, err := o.loadMeasuring(o.file)
+	if err != nil {
+		return err
+	}
+	tree, err := networkTree(o.tree, filepath.Join(c.Config.Output, "topology", pairs.TreeFile))
+	if err != nil {
+		return err
+	}
+	if err := o.confirmNetwork(ctx); err != nil {
+		return err
+	}
+	n, err := pairs.MeasureNetwork(ctx, c, tree, pairs.Options{Version: version, Environ: o.environ})
+	if errors.Is(err, pairs.ErrNothing) {
+		return withCode(codeNotReady, err)
+	}
+	if err != nil {
+		return err
+	}
+	f := doctor.NetworkFindings{Nodes: n.Nodes, Latency: n.Latency, Bandwidth: n.Bandwidth, Gaps: n.Gaps}
+	for _, b := range n.Bisections {
+		f.Bisections = append(f.Bisections, doctor.Bisection(b))
+	}
+	checks := doctor.NetworkChecks(f)
+	if *o.format == formatJSON {
+		return o.printJSON(checks)
+	}
+	return doctor.WriteChecks(o.stdout, checks, doctorWidth)
+}
+
+// confirmNetwork asks for confirmation if the pairs are expected to cost more than
+// runner.confirm.
+func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
+	c, err := o.loadMeasuring(o.file)
+	if err != nil {
+		return err
+	}
+	first, err := pairs.ForecastNetwork(ctx, c, pairs.Options{Environ: o.environ})
+	if err != nil {
+		return err
+	}
+	return o.confirmPairs(append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
+}
+
+// networkTree reads the named topology, or else the measured one; nil if neither exists.
+func networkTree(named, measured string) (*topology.Tree, error) {
+	if named != "" {
+		t, err := readTopology(named, "")
+		return &t, err
+	}
+	t, err := readTopology(measured, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return &t, err
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/preprocess"
+	"tutti/selection"
+	"tutti/selection/table"
+)
+
+// What tutti export writes.
+const (
+	exportAll          = "all"
+	exportRules        = "rules"
+	exportTrees        = "trees"
+	exportSelection    = "selection"
+	exportMeasurements = "measurements"
+	exportSummary      = "summary"
+)
+
+// exportable are the values of --only.
+var exportable = []string{exportAll, exportRules, exportTrees, exportSelection, exportMeasurements, exportSummary}
+
+// selectionJSON is the file of the selection with its trees, for scripts.
+const selectionJSON = "selection.json"
+
+func (a *app) exportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export FOLDER",
+		Short: "Write selection files, modules, tables and measurements of a campaign from its journal",
+		Long: `export writes the results of a campaign from its journal. It works while the campaign
+runs, too. With --only it writes one of these:
+
+  rules         the files that the MPI libraries load, a shell snippet (NAME.env) with
+                the settings that activate them, and the same settings as a module for
+                Environment Modules and Lmod (module use FOLDER/modulefiles)
+  trees         selected algorithm and predicted time of every grid point, and the
+                decision trees between the points (selection.json)
+  selection     a table of the selected algorithms of every grid point (selection.csv)
+  measurements  the measurements, a CSV file for each library
+  summary       a table of the measurements by algorithm, for each library
+
+A selection can be written for another release than the measured one. Then only
+algorithms of both releases are selected. Points where this costs more than
+export.max_loss of the campaign are left to the library. MPICH files are made from the
+library's own decision tree: for releases other than 4.0.2 give the path of libmpich.so.
+Every file is replayed at all points before it is written. Snippets and modules say
+when a release has never been tested.`,
+		Example: indent(
+			"tutti export results/demo --only rules --for mpich --out /opt/tuned/mpich",
+			"tutti export results/demo --for openmpi=5.0.9 --for mpich=4.2.3:/opt/mpich/lib/libmpich.so --out tuned",
+			"tutti export results/demo --only measurements --for openmpi --out -",
+			"tutti export results/demo --format json"),
+		Args:              oneFolder,
+		ValidArgsFunction: completeFolders,
+	}
+	e := exporter{app: a}
+	only := choiceFlag(cmd, "only", exportAll, exportable, "which results to write")
+	cmd.Flags().StringArrayVar(&e.wanted, "for", nil, "`LIBRARY[=VERSION[:PATH]]` to write for, repeatable; default: the libraries of the campaign")
+	cmd.Flags().StringVarP(&e.dir, "out", "o", "", "`FOLDER` to write to, default: that of the campaign; - for standard output (trees, selection, measurements or summary)")
+	format := formatFlag(cmd)
+	mustComplete(cmd.MarkFlagDirname("out"))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e.only, e.json = *only, *format == formatJSON
+		if err := e.checkFlags(); err != nil {
+			return usageError(cmd, err)
+		}
+		return e.run(cmd, args[0])
+	}
+	return cmd
+}
+
+// exporter is one call of tutti export.
+type exporter struct {
+	*app
+	only   string
+	wanted []string // values of --for
+	dir    string   // - for standard output
+	json   bool     // list the written files as JSON
+
+	campaign *assembly.Campaign
+	results  []campaign.Result
+	state    *journal.State
+	releases []export.Release
+	done     exportFacts
+}
+
+// exportFacts is the output of --format json.
+type exportFacts struct {
+	Dir       string         `json:"dir"`
+	Files     []exportedFile `json:"files"`
+	Libraries []export.Told  `json:"libraries"` // releases that selections were written for
+	Warnings  []string       `json:"warnings"`
+}
+
+type exportedFile struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`              // as --only calls it
+	Library string `json:"library,omitempty"` // empty for files about several libraries
+}
+
+// checkFlags reports flags that exclude one another.
+func (e *exporter) checkFlags() error {
+	switch {
+	case e.dir == "-" && (e.only == exportAll || e.only == exportRules):
+		return fmt.Errorf("--out -: standard output takes one table: want --only %s, %s, %s or %s", exportTrees, exportSelection, exportMeasurements, exportSummary)
+	case e.dir == "-" && e.json:
+		return errors.New("--out - and --format json: both write to standard output")
+	case len(e.wanted) > 0 && e.dir == "":
+		return errors.New("--for needs --out: the folder of the campaign contains the files for the measured releases")
+	case strings.ContainsFunc(e.dir, unicode.IsControl):
+		return fmt.Errorf("--out %q: a module cannot name a folder with control characters", e.dir)
+	}
+	return nil
+}
+
+// run writes the results of the campaign in folder.
+func (e *exporter) run(cmd *cobra.Command, folder string) error {
+	var contents *journal.Contents
+	var err error
+	if e.campaign, e.results, contents, err = assembly.Reread(folder); err != nil {
+		return err
+	}
+	e.app.warn(contents.Warnings)
+	e.state = contents.State()
+	if e.releases, err = export.Releases(e.campaign, e.wanted); err != nil {
+		return usageError(cmd, err)
+	}
+	if e.dir == "-" && (e.only == exportMeasurements || e.only == exportSummary) && len(e.releases) > 1 {
+		return usageError(cmd, errors.New("--out -: standard output takes one table: choose a library with --for"))
+	}
+	e.dir = cmp.Or(e.dir, folder)
+	return e.write(cmd.Context())
+}
+
+func (e *exporter) wants(kind string) bool { return e.only == exportAll || e.only == kind }
+
+// write writes everything that is wanted.
+func (e *exporter) write(ctx context.Context) error {
+	if e.dir != "-" {
+		if err := os.MkdirAll(e.dir, 0o777); err != nil {
+			return withOutputCode(err)
+		}
+	}
+	e.done = exportFacts{Dir: e.dir, Files: []exportedFile{}, Libraries: []export.Told{}, Warnings: []string{}}
+	if err := e.writeMeasurements(); err != nil {
+		return err
+	}
+	if e.wants(exportSelection) || e.wants(exportTrees) || e.wants(exportRules) {
+		if err := e.writeSelections(ctx); err != nil {
+			return err
+		}
+	}
+	return e.printDone()
+}
+
+// writeMeasurements writes the measurements and summaries of each library.
+func (e *exporter) writeMeasurements() error {
+	for _, r := range e.releases {
+		name := r.Measured()
+		ms := measurements(e.campaign, e.results, name)
+		if e.wants(exportMeasurements) {
+			if err := e.put("measurements-"+name+".csv", exportMeasurements, name, func(w io.Writer) error { return preprocess.WriteTable(w, ms) }); err != nil {
+				return err
+			}
+		}
+		if e.wants(exportSummary) {
+			if err := e.put("summary-"+name+".csv", exportSummary, name, func(w io.Writer) error { return preprocess.Summary(ms).WriteCSV(w) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeSelections writes what needs models, for each release.
+func (e *exporter) writeSelections(ctx context.Context) error {
+	models, err := export.Train(ctx, e.campaign, e.results)
+	if err != nil {
+		return err
+	}
+	done, err := models.Conclude(e.state)
+	if err != nil {
+		return err
+	}
+	var targets []*export.Target
+	for _, r := range e.releases {
+		t, err := done.For(r)
+		if err != nil {
+			return err
+		}
+		targets = append(targets, t)
+		e.done.Libraries = append(e.done.Libraries, t.Told())
+	}
+	if e.wants(exportSelection) {
+		if err := e.put(export.SelectionCSV, exportSelection, "", done.Selecting(targets).WriteSelection); err != nil {
+			return err
+		}
+	}
+	if e.wants(exportTrees) {
+		doc := done.Document(targets)
+		if err := e.put(selectionJSON, exportTrees, "", func(w io.Writer) error { return writeDocument(w, doc) }); err != nil {
+			return err
+		}
+	}
+	if !e.wants(exportRules) {
+		return nil
+	}
+	for i, t := range targets {
+		if err := e.writeRules(t, &e.done.Libraries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeDocument writes a selection that was read back and replayed.
+func writeDocument(w io.Writer, doc table.Document) error {
+	text, err := doc.Bytes()
+	if err != nil {
+		return err
+	}
+	if _, err := table.Parse(text); err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// writeRules writes the files of one library, and its settings as a module.
+func (e *exporter) writeRules(t *export.Target, told *export.Told) error {
+	written, origin, err := t.Write(e.dir)
+	if err != nil {
+		return withOutputCode(err)
+	}
+	told.Origin = origin
+	for _, name := range written.Names() {
+		e.note(filepath.Join(e.dir, name), exportRules, told.Library)
+		if name != written.Snippet {
+			continue
+		}
+		path, err := t.WriteModule(e.dir, written.Setup, e.campaign.Config.Name)
+		switch {
+		case errors.Is(err, selection.ErrSetup):
+			e.warn(fmt.Sprintf("no module for %s: %v", told.Library, err))
+		case err != nil:
+			return withOutputCode(err)
+		default:
+			e.note(path, exportRules, told.Library)
+		}
+	}
+	return nil
+}
+
+func (e *exporter) warn(text string) {
+	e.done.Warnings = append(e.done.Warnings, text)
+	e.app.warn([]string{text})
+}
+
+// note records a written file, and prints its path.
+func (e *exporter) note(path, kind, library string) {
+	e.done.Files = append(e.done.Files, exportedFile{path, kind, library})
+	if !e.json {
+		fmt.Fprintln(e.stdout, path)
+	}
+}
+
+// put writes one file to the folder, or to standard output.
+func (e *exporter) put(name, kind, library string, write func(io.Writer) error) error {
+	if e.dir == "-" {
+		return write(e.stdout)
+	}
+	path := filepath.Join(e.dir, name)
+	if err := export.WriteFile(path, write); err != nil {
+		return withOutputCode(err)
+	}
+	e.note(path, kind, library)
+	return nil
+}
+
+// printDone prints the written files as JSON, or how much of the selection the files for
+// another release leave out.
+func (e *exporter) printDone() error {
+	if e.json {
+		return e.printJSON(e.done)
+	}
+	if e.dir == "-" {
+		return nil
+	}
+	for _, l := range e.done.Libraries {
+		if l.Version != l.Measured {
+			fmt.Fprintf(e.stdout, "%s %s, measured as %s: %d of %d points left to the library: it does not have the fast algorithms\n",
+				l.Library, l.Version, l.Measured, l.Left, l.Points)
+		}
+	}
+	return nil
+}
+
+func measurements(c *assembly.Campaign, results []campaign.Result, library string) []coll.Measurement {
+	var out []coll.Measurement
+	for i, p := range c.Problems {
+		if p.Library == library {
+			out = append(out, results[i].Ledger.Measurements()...)
+		}
+	}
+	return out
+}

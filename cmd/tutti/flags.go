@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tutti/internal/config"
+)
+
+// The values of --format.
+const (
+	formatTable = "table"
+	formatJSON  = "json"
+)
+
+// choice is the value of a flag that takes one of a few words.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.allowed, "|") }
+
+func (c *choice) Set(word string) error {
+	if !slices.Contains(c.allowed, word) {
+		return errors.New(config.Hint(word, c.allowed))
+	}
+	c.value = word
+	return nil
+}
+
+// choiceFlag adds a flag that takes one of the allowed words, and completes them.
+func choiceFlag(cmd *cobra.Command, name, initial string, allowed []string, usage string) *string {
+	c := &choice{initial, allowed}
+	cmd.Flags().Var(c, name, usage)
+	mustComplete(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
+	return &c.value
+}
+
+// formatFlag adds --format.
+func formatFlag(cmd *cobra.Command) *string {
+	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "format of the results")
+}
+
+// configFlag adds -c for a file of the given kind, campaign or service. A command without
+// the file is refused where it is required.
+func configFlag(cmd *cobra.Command, flags *pflag.FlagSet, kind string) *string {
+	file := flags.StringP("config", "c", "", kind+" `FILE`")
+	mustComplete(cobra.MarkFlagFilename(flags, "config", "yaml", "yml"))
+	return file
+}
+
+// mustComplete panics when completion of an unknown flag is registered.
+func mustComplete(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// The arguments that commands take.
+var (
+	noArgs    = arguments(0, 0, "no arguments")
+	oneFolder = arguments(1, 1, "the folder of one campaign")
+	oneID     = arguments(1, 1, "the ID of one campaign")
+)
+
+// arguments returns a check that a command has at least and at most so many arguments;
+// a negative most is no limit. The error says what the arguments should be.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case most == 0 && len(args) > 0:
+			return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
+		case len(args) < least || most >= 0 && len(args) > most:
+			return usageError(cmd, fmt.Errorf("want %s, got %d arguments", what, len(args)))
+		}
+		return nil
+	}
+}
+
+// completeFolders completes arguments with the names of folders.
+func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// completeFiles completes arguments with the names of files.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// completeSettings completes KEY=VALUE for the keys of campaign files and those values that
+// come from a fixed list.
+func completeSettings(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, k := range config.Keys() {
+		if key, _, valued := strings.Cut(begun, "="); !valued {
+			out = append(out, k.Name+"=")
+		} else if key == k.Name {
+			for _, v := range k.Values {
+				out = append(out, key+"="+v)
+			}
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+// verbs makes cmd the parent of other commands. Alone it shows its help.
+func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	cmd.Args = oneCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(children...)
+	return cmd
+}
+
+// oneCommand refuses words that are no command below cmd.
+func oneCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return usageError(cmd, fmt.Errorf("unknown command %w", config.NotOneOf(args[0], names)))
+}
+
+// flagError makes an error about flags one of usage. For an unknown flag it suggests the
+// flag that was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := config.Suggest(unknown.GetSpecifiedName(), names); near != "" {
+			err = fmt.Errorf("%w: did you mean --%s?", err, near)
+		}
+	}
+	return usageError(cmd, err)
+}
+
+// usageError adds to an error where the help is, and the exit code of usage.
+func usageError(cmd *cobra.Command, err error) error {
+	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
+}
+
+// indent indents the lines of examples.
+func indent(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tutti/campaign/assembly"
+	"tutti/csource"
+	"tutti/doctor"
+	"tutti/internal/config"
+	"tutti/journal"
+)
+
+// quickName is the campaign file that quick writes into the folder of the results.
+const quickName = "quick.yaml"
+
+// quickOptions are the flags of tutti quick.
+type quickOptions struct {
+	*app
+	library     string
+	collectives []string
+	wallTime    time.Duration
+	dry, yes    bool
+	format      *string
+}
+
+func (a *app) quickCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "quick FOLDER",
+		Short: "Tune the MPI library of this machine without a campaign file",
+		Long: `quick tunes on the nodes of the Slurm allocation in which it runs, or on this machine.
+It finds an MPI library and a launcher that works, builds the benchmark program, and
+measures a grid up to all nodes and cores until the criteria hold or its time is up.
+FOLDER, which every node must see, contains the benchmark program, the campaign file
+quick.yaml and all that tutti tune writes: resume, verify and report work as usual.`,
+		Example: indent(
+			"tutti quick results/quick",
+			"tutti quick results/quick --library openmpi --collectives bcast,allreduce --wall-time 5m",
+			"tutti quick results/quick --dry-run"),
+		Args:              oneFolder,
+		ValidArgsFunction: completeFolders,
+	}
+	o := quickOptions{app: a}
+	flags := cmd.Flags()
+	flags.StringVar(&o.library, "library", "", "`NAME` of the library; default: the first that works")
+	flags.StringSliceVar(&o.collectives, "collectives", []string{"allreduce", "bcast", "reduce", "allgather", "alltoall"}, "collectives to tune")
+	flags.DurationVar(&o.wallTime, "wall-time", 15*time.Minute, "stop measuring after this time")
+	flags.BoolVar(&o.dry, "dry-run", false, "print the campaign file; build and tune nothing")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")
+	o.format = formatFlag(cmd)
+	mustComplete(cmd.RegisterFlagCompletionFunc("collectives", cobra.FixedCompletions(config.Collectives(), cobra.ShellCompDirectiveNoFileComp)))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.wallTime <= 0 {
+			return usageError(cmd, fmt.Errorf("--wall-time %v: want more than 0", o.wallTime))
+		}
+		return o.run(cmd.Context(), args[0])
+	}
+	return cmd
+}
+
+// run finds a library and a launcher, and tunes.
+func (o *quickOptions) run(ctx context.Context, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err == nil {
+		return withCode(codeOutput, fmt.Errorf("%s contains a campaign: resume it with tutti resume %s, or choose another folder", dir, shellWord(dir)))
+	}
+	at, err := assembly.Here(ctx, o.environ)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(o.stderr, "looking for MPI libraries and launchers")
+	found, err := doctor.Launchables(ctx, doctor.Options{Environ: o.environ, Dir: nearestFolder(dir)})
+	if err != nil {
+		return err
+	}
+	with, err := chooseLaunchable(found, o.library)
+	if err != nil {
+		return withCode(codeNotReady, err)
+	}
+	fmt.Fprintf(o.stderr, "%s, started by %s, on %s of %d cores\n", with.Library.Name, cmp.Or(with.Path, with.Launcher), plural(at.Nodes, "node"), at.Cores)
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	text, err := newQuickFile(host, at, with, *o).text()
+	if err != nil || o.dry {
+		fmt.Fprint(o.stdout, text)
+		return err
+	}
+	c, err := o.prepareQuick(ctx, dir, text, with)
+	if err != nil {
+		return err
+	}
+	err = o.tune(ctx, c, o.yes, *o.format)
+	if (err == nil || errors.Is(err, errNotConverged)) && *o.format == formatTable {
+		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)
+	}
+	return err
+}
+
+// chooseLaunchable returns the first library that works, or the one with the given name.
+func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable, error) {
+	var names []string
+	for _, l := range found {
+		if name == "" || l.Library.Family == name {
+			return l, nil
+		}
+		names = append(names, l.Library.Family)
+	}
+	if len(names) > 0 {
+		return doctor.Launchable{}, fmt.Errorf("--library %q: %s works on this machine", name, strings.Join(slices.Compact(names), ", "))
+	}
+	return doctor.Launchable{}, errors.New("no MPI library with a launcher that starts its programs was found: run tutti doctor to see what is missing")
+}
+
+// prepareQuick writes the campaign file and builds the benchmark program in the folder.
+func (a *app) prepareQuick(ctx context.Context, dir, text string, with doctor.Launchable) (*config.Campaign, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, withOutputCode(err)
+	}
+	file := filepath.Join(dir, quickName)
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		return nil, withOutputCode(err)
+	}
+	c, err := config.Load(file, config.Layers{})
+	if err != nil {
+		return nil, withCode(codeInput, err)
+	}
+	if _, err := csource.Build(ctx, csource.Bench, with.Library.Compilers[0], c.Libraries[0].Benchmark); err != nil {
+		return nil, withBuildCode(err)
+	}
+	return c, nil
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tutti/activelearn"
+	"tutti/benchrunner"
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/journal"
+	"tutti/report"
+)
+
+func (a *app) resumeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resume FOLDER",
+		Short: "Resume an interrupted campaign",
+		Long: `resume continues a campaign where its journal ends. The result is the same as that of
+a campaign that was never interrupted. It asks for no confirmation: the cost of the
+campaign was confirmed when it started.
+
+--hpo sets the number of trials of the hyperparameter study. In a finished campaign it
+continues the studies until they have this number of trials, and writes the results
+again.`,
+		Example:           indent("tutti resume results/demo", "tutti resume results/demo --hpo 100"),
+		Args:              oneFolder,
+		ValidArgsFunction: completeFolders,
+	}
+	trials := cmd.Flags().Int("hpo", 0, "trials of each hyperparameter study in all, `N`; default: hpo.trials of the campaign")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *trials < 0 || *trials == 0 && cmd.Flags().Changed("hpo") {
+			return usageError(cmd, fmt.Errorf("--hpo %d: want 1 or more", *trials))
+		}
+		return a.resume(cmd.Context(), args[0], *trials, *format)
+	}
+	return cmd
+}
+
+// resume resumes the campaign in a folder, with so many trials of the hyperparameter study;
+// 0 trials: as the campaign file says.
+func (a *app) resume(ctx context.Context, folder string, trials int, format string) error {
+	jnl, contents, err := journal.Open(folder)
+	if err != nil {
+		return err
+	}
+	c, err := assembly.Recall(contents, folder)
+	if err != nil {
+		return errors.Join(err, jnl.Close())
+	}
+	state := contents.State()
+	command := resumeCommandOf(c)
+	if trials > 0 {
+		c.Spec.HPO = trials
+		command += fmt.Sprintf(" --hpo %d", trials)
+	}
+	if trials == 0 || !measured(c, state) {
+		a.watchWaits(c)
+		if err = c.Connect(contents.Header.ID, a.environ); err == nil {
+			err = jnl.Append(journal.Record{Kind: journal.KindResume})
+		}
+		if err != nil {
+			return errors.Join(err, jnl.Close())
+		}
+	}
+	a.warn(contents.Warnings)
+	return a.runAndFinish(ctx, session{c, state, jnl, command, format})
+}
+
+// measured reports whether every problem of a campaign has stopped measuring.
+func measured(c *assembly.Campaign, state *journal.State) bool {
+	for _, p := range c.Problems {
+		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// resumeCommandOf returns the command line that resumes a campaign.
+func resumeCommandOf(c *assembly.Campaign) string { return "tutti resume " + folderWord(c) }
+
+// folderWord returns the folder of a campaign, quoted for a shell.
+func folderWord(c *assembly.Campaign) string { return shellWord(displayPath(c.Config.Output)) }
+
+// session is one run of a campaign.
+type session struct {
+	campaign *assembly.Campaign
+	past     *journal.State // restored from the journal
+	journal  *journal.Journal
+	resume   string // command line that resumes the campaign when it is interrupted
+	format   string
+}
+
+// runAndFinish tunes every problem, writes the results and prints a summary. It closes the
+// journal.
+func (a *app) runAndFinish(ctx context.Context, s session) (err error) {
+	defer func() { err = errors.Join(err, s.journal.Close()) }()
+	c := s.campaign
+	results, facts, err := a.runAndWrite(ctx, s)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Resume with:\n  %s\n", openJobsNotice(c), s.resume)
+		return errCancelled
+	case errors.Is(err, campaign.ErrLog):
+		return fmt.Errorf("journal of %s: %w", c.Config.Output, err)
+	case errors.Is(err, export.ErrNothing):
+		return err
+	case errors.Is(err, benchrunner.ErrRejected):
+		return withdraw(ctx, s, err)
+	case errors.Is(err, benchrunner.ErrNoStart):
+		return fmt.Errorf("%w\nNo attempt was counted. Fix this, then resume with: %s", err, s.resume)
+	case err != nil:
+		return fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, s.resume)
+	}
+	if err := a.printSummary(facts, s.format, displayPath(c.Config.Output)); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if !r.Stop.Good() {
+			return errNotConverged
+		}
+	}
+	return nil
+}
+
+// withdraw returns the reason why the machine accepts no job of a campaign. If no job ever
+// started, it deletes the folder: tune can start again once the file is corrected.
+func withdraw(ctx context.Context, s session, cause error) error {
+	gone, err := s.campaign.Withdraw(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w\n%w\nResume with: %s", cause, err, s.resume)
+	case !gone:
+		return fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", cause, s.resume)
+	}
+	return cause
+}
+
+func (a *app) runAndWrite(ctx context.Context, s session) ([]campaign.Result, report.Facts, error) {
+	show := newProgress(a.stderr, a.environ, s.campaign)
+	a.waits.showOn(show.line)
+	results, err := s.campaign.Run(ctx, s.past, s.journal, show.observe)
+	show.stop()
+	a.waits.showOn(a.showLine)
+	if err != nil {
+		return nil, report.Facts{}, err
+	}
+	out := s.campaign.Config.Output
+	contents, err := journal.Read(out)
+	if err != nil {
+		return nil, report.Facts{}, err
+	}
+	facts, err := writeResults(ctx, s.campaign, results, contents.State(), out)
+	return results, facts, err
+}
+
+// printSummary prints the results of a campaign: tables, warnings and the main files.
+func (a *app) printSummary(f report.Facts, format, dir string) error {
+	if format == formatJSON {
+		return report.WriteJSON(a.stdout, f)
+	}
+	for _, write := range []func(io.Writer, report.Facts) error{report.WriteSummary, report.WriteVerification, report.WriteMachineTime} {
+		if err := write(a.stdout, f); err != nil {
+			return err
+		}
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintln(a.stdout, "warning:", w)
+	}
+	for _, p := range f.Problems {
+		if n := len(p.Warnings); n > 0 {
+			more := ""
+			if n > 1 {
+				more = fmt.Sprintf(" (and %d more in the report)", n-1)
+			}
+			fmt.Fprintf(a.stdout, "warning: %s %s: %s%s\n", p.Library, p.Collective, p.Warnings[0], more)
+		}
+		if !activelearn.StopReason(p.Stop).Good() {
+			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.Stop)
+		}
+	}
+	if names := f.Unverified(); names != "" {
+		fmt.Fprintf(a.stdout, "not verified: %s; compare the tuned settings with the library's defaults: tutti verify %s\n", names, shellWord(dir))
+	}
+	_, err := fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
+	return err
+}
+
+// mainFiles returns the names of the files that a user reads first. Files of single layouts
+// are only counted.
+func mainFiles(f report.Facts) []string {
+	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
+	for _, lib := range f.Libraries {
+		layouts := 0
+		for _, name := range lib.Files {
+			if filepath.Base(name) != name {
+				layouts++
+				continue
+			}
+			names = append(names, name)
+		}
+		if layouts > 0 {
+			names = append(names, fmt.Sprintf("%d files for single layouts", layouts))
+		}
+	}
+	return names
+}

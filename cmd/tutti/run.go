@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tutti/csource"
+)
+
+// maxOverhead is the largest share of --over that the runtime library accepts.
+const maxOverhead = 1e9
+
+// runOptions are the flags of tutti run.
+type runOptions struct {
+	*app
+	trace   string
+	table   string
+	learn   string
+	explore float64
+	within  bool
+	over    float64
+	library string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] [--within] -- PROGRAM [ARGUMENT...]",
+		Short: "Run an application that is traced, tuned by a table, or learns",
+		Long: `run starts a command, usually mpiexec with an application, and preloads the runtime
+library ("tutti build runtime"). Its exit code is that of the command.
+
+--trace writes the collective calls of the application to a file that grid.trace of a
+campaign reads: layout, message size, number and time of calls.
+
+--table selects algorithms by the table that a campaign for the library libtutti
+wrote. They replace those of the MPI library.
+
+--learn selects by the table in a folder that "tutti online update" made, or by
+--table. A share of the calls (--explore) tries other algorithms. Their times are
+stored in the folder for the next update.
+
+--within learns while the program runs and needs no folder. For each kind of call it
+tries the algorithms a few times, keeps the fastest, and starts over when times change.
+
+Trying other algorithms costs at most a share of the collective time (--over), apart
+from the amount by which an algorithm exceeds its expected time.
+
+The library is loaded through LD_PRELOAD. Open MPI's mpirun needs an option to pass
+this variable to other nodes: mpirun -x LD_PRELOAD ...`,
+		Example: indent("tutti run --trace trace.csv -- mpiexec -n 64 ./app", "tutti run --table tuned/tutti.table -- mpiexec -n 64 ./app",
+			"tutti run --learn learned -- mpiexec -n 64 ./app"),
+	}
+	o := &runOptions{app: a}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // flags after the program belong to the program
+	flags.StringVar(&o.trace, "trace", "", "write the calls of the application to this CSV `FILE`")
+	flags.StringVar(&o.table, "table", "", "select algorithms by the table in this `FILE`")
+	flags.StringVar(&o.learn, "learn", "", "explore by the table in this `FOLDER` and store samples there")
+	flags.Float64Var(&o.explore, "explore", 0.1, "share of calls that explore (--learn)")
+	flags.BoolVar(&o.within, "within", false, "learn while the program runs, from --table or the table of --learn")
+	flags.Float64Var(&o.over, "over", 0.03, "share of collective time that exploring may cost (--learn, --within)")
+	flags.StringVar(&o.library, "library", csource.Runtime.Name, "runtime library, a `FILE` that tutti build runtime made")
+	mustComplete(cmd.MarkFlagDirname("learn"))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(args); err != nil {
+			return usageError(cmd, err)
+		}
+		env, err := o.environment()
+		if err != nil {
+			return err
+		}
+		return a.runProgram(cmd, args, env)
+	}
+	return cmd
+}
+
+// check reports flags that are missing, out of range or exclude one another.
+func (o *runOptions) check(args []string) error {
+	switch {
+	case len(args) == 0:
+		return errors.New("want a program to run, after --")
+	case o.trace == "" && o.table == "" && o.learn == "" && !o.within:
+		return errors.New("want --trace FILE, --table FILE or --learn FOLDER")
+	case o.within && o.learn == "" && o.table == "":
+		return errors.New("--within: want --table FILE or --learn FOLDER")
+	case !(o.explore >= 0 && o.explore <= 1):
+		return fmt.Errorf("--explore %g: want a share from 0 to 1", o.explore)
+	case !(o.over >= 0 && o.over <= maxOverhead):
+		return fmt.Errorf("--over %g: want a share from 0 to %g", o.over, maxOverhead)
+	}
+	return nil
+}
+
+// environment returns the environment of the program. It refuses a table that the runtime
+// library would not follow.
+func (o *runOptions) environment() ([]string, error) {
+	if o.learn != "" && o.table == "" {
+		o.table = tableIn(o.learn)
+	}
+	if o.table != "" {
+		_, err := readTable(o.table)
+		switch {
+		case o.learn != "" && errors.Is(err, fs.ErrNotExist):
+			return nil, withCode(codeInput, fmt.Errorf("%w: make it with tutti online update %s", err, o.learn))
+		case err != nil:
+			return nil, err
+		}
+	}
+	env, err := preloaded(o.environ, o.library, []pathVariable{{"TUTTI_TRACE", o.trace}, {"TUTTI_TABLE", o.table}, {"TUTTI_SAMPLES", o.learn}})
+	if err != nil {
+		return nil, err
+	}
+	if o.learn != "" {
+		env = append(env, fmt.Sprintf("TUTTI_EXPLORE_SHARE=%g", o.explore))
+	}
+	if o.learn != "" || o.within {
+		env = append(env, fmt.Sprintf("TUTTI_BUDGET=%g", o.over))
+	}
+	if o.within {
+		env = append(env, "TUTTI_MODE=learn")
+	}
+	return env, nil
+}
+
+// pathVariable is an environment variable that names a file; an empty path leaves it out.
+type pathVariable struct{ name, path string }
+
+// preloaded returns environ with a library that is loaded before others, and with the
+// absolute paths of files.
+func preloaded(environ []string, library string, files []pathVariable) ([]string, error) {
+	path, err := filepath.Abs(library)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, withCode(codeInput, fmt.Errorf("%w: build it with tutti build runtime", err))
+	}
+	if strings.ContainsAny(path, " :") {
+		return nil, withCode(codeInput, fmt.Errorf("%s: LD_PRELOAD cannot name a path with a blank or a colon", path))
+	}
+	env := slices.Clone(environ)
+	for _, v := range env {
+		if before, ok := strings.CutPrefix(v, "LD_PRELOAD="); ok && before != "" {
+			path += ":" + before
+		}
+	}
+	for _, f := range files {
+		if f.path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(f.path)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, f.name+"="+absolute)
+	}
+	return append(env, "LD_PRELOAD="+path), nil
+}
+
+// runProgram runs a command with the standard streams of tutti. If it fails, the error
+// matches errProgram and has the exit code of the command; a signal n counts as 128+n.
+func (a *app) runProgram(cmd *cobra.Command, args, env []string) error {
+	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
+	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, a.stdout, a.stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	err := c.Run()
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return withCode(exitCode(128+int(status.Signal())), errProgram)
+	}
+	return withCode(exitCode(failed.ExitCode()), errProgram)
+}

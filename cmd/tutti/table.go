@@ -1,0 +1,188 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"tutti/coll"
+	"tutti/mpi/libtutti"
+	"tutti/selection"
+)
+
+func (a *app) tableCommand() *cobra.Command {
+	return verbs(&cobra.Command{
+		Use:     "table",
+		Short:   "Show and join selection tables of the runtime library",
+		Example: indent("tutti table show tuned/tutti.table"),
+	}, a.tableShowCommand(), a.tableJoinCommand())
+}
+
+// tableIn returns the path of the selection table in a folder.
+func tableIn(folder string) string { return filepath.Join(folder, "tutti.table") }
+
+// readTable reads a selection table of the runtime library.
+func readTable(path string) (libtutti.Table, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return libtutti.Table{}, err
+	}
+	t, err := libtutti.Parse(text)
+	if err != nil {
+		return libtutti.Table{}, withCode(codeInput, fmt.Errorf("%s: %w", path, err))
+	}
+	return t, nil
+}
+
+func (a *app) tableShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "show TABLE",
+		Short:             "Show which algorithm a table selects for which calls",
+		Long:              "show reads a table as the runtime library in an application does, and prints its rules.",
+		Example:           indent("tutti table show tuned/tutti.table", "tutti table show learned/tutti.table --format json"),
+		Args:              arguments(1, 1, "one table"),
+		ValidArgsFunction: completeFiles,
+	}
+	format := formatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		t, err := readTable(args[0])
+		if err != nil {
+			return err
+		}
+		if *format == formatJSON {
+			return a.printJSON(rulesOf(t))
+		}
+		a.printRules(t)
+		return nil
+	}
+	return cmd
+}
+
+// shownRules is a selection table as tutti table show prints it as JSON.
+type shownRules struct {
+	Library string      `json:"library,omitempty"` // banner of the only MPI library that the table is for
+	Rules   []shownRule `json:"rules"`
+	Mixes   []shownMix  `json:"mixes"`
+}
+
+// shownCalls are the calls that a rule or a mix applies to: ranges of both ends included.
+type shownCalls struct {
+	Collective coll.Collective `json:"collective"`
+	Ranks      [2]int64        `json:"ranks"`
+	PPN        [2]int64        `json:"ppn"`
+	Bytes      [2]int64        `json:"bytes"`
+}
+
+type shownRule struct {
+	shownCalls
+	Order     coll.Order     `json:"order,omitempty"` // of ranks over nodes; empty for any
+	Algorithm coll.Algorithm `json:"algorithm"`
+}
+
+// shownMix is a set of algorithms that exploring calls draw from.
+type shownMix struct {
+	shownCalls
+	Algorithms []coll.Algorithm `json:"algorithms"`
+}
+
+func callsOf(c coll.Collective, ranks, ppn, bytes libtutti.Range) shownCalls {
+	return shownCalls{c, [2]int64{ranks.Low, ranks.High}, [2]int64{ppn.Low, ppn.High}, [2]int64{bytes.Low, bytes.High}}
+}
+
+func rulesOf(t libtutti.Table) shownRules {
+	s := shownRules{Library: t.For, Rules: []shownRule{}, Mixes: []shownMix{}}
+	for _, r := range t.Rules {
+		s.Rules = append(s.Rules, shownRule{callsOf(r.Collective, r.Ranks, r.PPN, r.Bytes), r.Order, r.Algorithm})
+	}
+	for _, m := range t.Mixes {
+		mix := shownMix{shownCalls: callsOf(m.Collective, m.Ranks, m.PPN, m.Bytes)}
+		for _, c := range m.Choices {
+			mix.Algorithms = append(mix.Algorithms, c.Algorithm)
+		}
+		s.Mixes = append(s.Mixes, mix)
+	}
+	return s
+}
+
+func (a *app) printRules(t libtutti.Table) {
+	if t.For != "" {
+		fmt.Fprintf(a.stdout, "only for %s\n", t.For)
+	}
+	var rows []table.Row
+	for _, r := range t.Rules {
+		rows = append(rows, table.Row{r.Collective, formatRange(r.Ranks, number), formatRange(r.PPN, number), cmp.Or(string(r.Order), "any"), formatRange(r.Bytes, coll.FormatBytes), r.Algorithm})
+	}
+	a.printTable(table.Row{"collective", "ranks", "per node", "order", "bytes", "algorithm"}, rows)
+	for _, m := range t.Mixes {
+		fmt.Fprintf(a.stdout, "explores %s on %s ranks, %s per node, %s: %d algorithms\n",
+			m.Collective, formatRange(m.Ranks, number), formatRange(m.PPN, number), formatRange(m.Bytes, coll.FormatBytes), len(m.Choices))
+	}
+}
+
+func number(n int64) string { return fmt.Sprint(n) }
+
+func formatRange(r libtutti.Range, format func(int64) string) string {
+	if r.Low == r.High {
+		return format(r.Low)
+	}
+	return format(r.Low) + " to " + format(r.High)
+}
+
+func (a *app) tableJoinCommand() *cobra.Command {
+	var tables []libtutti.Dealt
+	var paths []string
+	cmd := &cobra.Command{
+		Use:   "join ORDER=TABLE [ORDER=TABLE]",
+		Short: "Join the tables of campaigns that differ in the order of ranks",
+		Long: `join makes one table of the tables of campaigns that differ in runner.order. The
+runtime library finds the order of the ranks of each communicator and follows the
+rules for this order. Ranks in any other order are left to the MPI library. Where
+both orders are the same, as on one node, the first table with a rule wins.
+
+With a single table, the result is a table that applies to this order only.`,
+		Example:           indent("tutti table join block=results/block/tutti.table cyclic=results/cyclic/tutti.table --out tutti.table"),
+		ValidArgsFunction: completeFiles,
+		Args: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				order, path, found := strings.Cut(arg, "=")
+				parsed, err := coll.ParseOrder(order)
+				if !found || path == "" {
+					err = cmp.Or(err, errors.New("want ORDER=TABLE"))
+				}
+				if err != nil {
+					return usageError(cmd, fmt.Errorf("%q: %w", arg, err))
+				}
+				tables, paths = append(tables, libtutti.Dealt{Order: parsed}), append(paths, path)
+			}
+			if len(args) == 0 {
+				return usageError(cmd, errors.New("want one or two tables, as ORDER=TABLE"))
+			}
+			return nil
+		},
+	}
+	out := cmd.Flags().StringP("out", "o", "tutti.table", "joined table, a `FILE`")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		for i := range tables {
+			var err error
+			if tables[i].Table, err = readTable(paths[i]); err != nil {
+				return err
+			}
+		}
+		joined, err := libtutti.Join(tables...)
+		if err != nil {
+			return withCode(codeInput, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err))
+		}
+		if err := selection.WriteFile(*out, joined.Bytes()); err != nil {
+			return withOutputCode(err)
+		}
+		fmt.Fprintln(a.stdout, *out)
+		return nil
+	}
+	return cmd
+}

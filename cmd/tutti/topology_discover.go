@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"tutti/benchrunner"
+	"tutti/campaign/assembly"
+	"tutti/campaign/pairs"
+	"tutti/internal/config"
+)
+
+// discoverOptions are the flags of tutti topology discover.
+type discoverOptions struct {
+	*app
+	pairs.Options
+	file     string
+	dry, yes bool
+	format   *string
+}
+
+func (a *app) topologyDiscoverCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "discover -c FILE",
+		Short: "Measure the topology of a campaign's machine",
+		Long: `discover measures pairs of ranks with the scheduler, the launcher and the first library
+of a campaign: the pairs on each node, and those between a rank of each node and the
+ranks of all other nodes. It measures until times are known to 5 % or the time of a
+stage is used up. A job has as many nodes as the largest layout of the grid and
+measures only these: --jobs runs several jobs and merges their results. Finally it
+measures the PLogP parameters of one pair of each class.
+
+It writes topology.json, latency.csv and bandwidth.csv (nodes), cores.csv and plogp.json
+to the folder topology of the campaign's output. Measurements are kept: run it again to
+resume, it then measures only what is missing.
+
+The program is tutti-native (tutti build benchmark). Name it with --program if the
+campaign uses another benchmark.`,
+		Example: indent("tutti topology discover -c campaign.yaml --dry-run", "tutti topology discover -c campaign.yaml --jobs 4"),
+		Args:    noArgs,
+	}
+	o := discoverOptions{app: a}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "config", "c", "", "campaign `FILE` (required)")
+	flags.IntVar(&o.Jobs, "jobs", 1, "number of jobs, each on other nodes if the scheduler has them")
+	flags.IntVar(&o.Nodes, "nodes", 0, "nodes of a job; default: those of the largest layout of the grid")
+	flags.StringVar(&o.Program, "program", "", "`PATH` of tutti-native; default: the benchmark of the campaign")
+	flags.IntVar(&o.Bytes, "bytes", 1<<20, "size of the large message")
+	flags.Float64Var(&o.Precision, "precision", 0.05, "sufficient relative spread of a time")
+	flags.Float64Var(&o.Seconds, "seconds", 60, "time limit of each stage: inside nodes, and between nodes")
+	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs and their cost; submit nothing")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever it costs")
+	o.format = formatFlag(cmd)
+	mustComplete(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.file == "" {
+			return usageError(cmd, errors.New("-c FILE is missing"))
+		}
+		o.Version, o.Environ = version, a.environ
+		if err := o.forecast(cmd.Context()); err != nil || o.dry {
+			return err
+		}
+		return o.run(cmd.Context())
+	}
+	return cmd
+}
+
+// loadMeasuring loads the campaign whose machine is measured.
+func (a *app) loadMeasuring(file string) (*assembly.Campaign, error) {
+	c, err := config.Load(file, config.Layers{Environ: a.environ})
+	if err != nil {
+		return nil, withCode(codeInput, err)
+	}
+	b, err := assembly.New(c)
+	if err == nil {
+		a.watchWaits(b)
+	}
+	return b, err
+}
+
+// forecast prints the jobs of a discovery, or asks for confirmation if they are expected to
+// cost more than runner.confirm.
+func (o *discoverOptions) forecast(ctx context.Context) error {
+	c, err := o.loadMeasuring(o.file)
+	if err != nil {
+		return err
+	}
+	jobs, err := pairs.Forecast(ctx, c, o.Options)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.dry:
+		return o.printPlanned(jobs, *o.format)
+	case o.yes:
+		return nil
+	}
+	return o.confirmPairs(jobs, c.Config.Runner.Confirm, "agree with --yes, or look with --dry-run")
+}
+
+// confirmPairs asks for confirmation if jobs are expected to take more node-hours than limit.
+func (a *app) confirmPairs(jobs []pairs.Planned, limit float64, instead string) error {
+	most, expected := costOf(jobs)
+	return a.confirmCost(fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
+}
+
+// costOf returns the maximum and the expected node-hours of jobs.
+func costOf(jobs []pairs.Planned) (most, expected float64) {
+	for _, j := range jobs {
+		most += j.NodeHours
+		expected += j.Expected
+	}
+	return most, expected
+}
+
+// printPlanned prints the jobs of a discovery and their cost.
+func (a *app) printPlanned(jobs []pairs.Planned, format string) error {
+	if format == formatJSON {
+		return a.printJSON(jobs)
+	}
+	rows := make([]table.Row, len(jobs))
+	for i, j := range jobs {
+		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, formatSeconds(j.Limit), formatHours(j.Expected), formatHours(j.NodeHours)}
+	}
+	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "node-hours", "at most"}, rows)
+	most, expected := costOf(jobs)
+	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), formatHours(expected), formatHours(most))
+	return nil
+}
+
+// run measures, writes the files and prints the topology.
+func (o *discoverOptions) run(ctx context.Context) (err error) {
+	c, err := o.loadMeasuring(o.file)
+	if err != nil {
+		return err
+	}
+	d, err := pairs.Open(c, o.Options)
+	if err != nil {
+		return withOutputCode(err)
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := d.Measure(ctx); err != nil {
+		return o.discoverError(ctx, err)
+	}
+	found, err := d.Found()
+	if err != nil {
+		return err
+	}
+	if err := found.Write(d.Dir); err != nil {
+		return withOutputCode(err)
+	}
+	o.warn(found.Warnings)
+	s := shownTopology{Levels: found.Tree.Levels(), Gaps: found.Tree.Gaps, Conflicts: found.Conflicts}
+	if *o.format == formatJSON {
+		s.Gaps, s.Conflicts = noneNil(s.Gaps), noneNil(s.Conflicts)
+		return o.printJSON(s)
+	}
+	o.printTopology(s)
+	fmt.Fprintf(o.stdout, "%s and the pairs are in %s\n", pairs.TreeFile, displayPath(filepath.Clean(d.Dir)))
+	return nil
+}
+
+// discoverError adds to the error of a discovery how to resume it.
+func (a *app) discoverError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(a.stderr, "tutti: stopped; the measurements are kept. Run the same command to resume.")
+		return errCancelled
+	case errors.Is(err, pairs.ErrNothing):
+		return withCode(codeNotReady, err)
+	case errors.Is(err, benchrunner.ErrRejected):
+		return err
+	}
+	return fmt.Errorf("%w\nThe measurements are kept. Run the same command to resume", err)
+}

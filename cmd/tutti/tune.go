@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tutti/campaign/assembly"
+	"tutti/internal/config"
+	"tutti/journal"
+)
+
+// tuneOptions are the flags of tutti tune.
+type tuneOptions struct {
+	*app
+	file       string
+	set        []string
+	from       []string
+	dry        bool
+	scripts    bool
+	yes        bool
+	skipChecks bool
+	format     *string
+	bound      map[string]*pflag.Flag // flags that override a key of the campaign file
+}
+
+func (a *app) tuneCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tune -c FILE",
+		Short: "Run a tuning campaign and write the selection files",
+		Long: `tune runs the campaign that a file describes: it chooses what to measure, measures,
+learns, and stops when the criteria hold or a limit is reached. During the campaign it
+writes the journal into the output folder, at the end the report, the convergence
+curve and the selection files.
+
+--from starts with the measurements of an earlier campaign: of the same machine on
+another day, of another release, or of another machine. The new journal includes them.
+What new measurements contradict is measured again; the report shows what changed.
+
+Before a campaign measures, tune checks that its benchmarks, libraries and launchers
+exist, and reports what is missing. --skip-checks starts without these checks.
+
+Environment variables override keys of the file (TUTTI_STOP_SLOWDOWN=1.02), and flags
+override both.`,
+		Example: indent(
+			"tutti tune -c configs/demo.yaml",
+			"tutti tune -c night.yaml --seed 7 --machine-time 2h",
+			"tutti tune -c night.yaml --set stop.patience=5",
+			"tutti tune -c night.yaml --out results/tuesday --from results/monday"),
+		Args: noArgs,
+	}
+	o := tuneOptions{app: a}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "config", "c", "", "campaign `FILE` (required; tutti init writes one)")
+	flags.StringArrayVar(&o.set, "set", nil, "override a key of the campaign file: `KEY=VALUE`, repeatable")
+	flags.StringArrayVar(&o.from, "from", nil, "start with the measurements of the campaign in `FOLDER`, repeatable")
+	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs of the first round and their cost; submit nothing")
+	flags.BoolVar(&o.scripts, "scripts", false, "print the commands and scripts of these jobs, too (--dry-run)")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")
+	flags.BoolVar(&o.skipChecks, "skip-checks", false, "start even if the preflight check fails")
+	o.format = formatFlag(cmd)
+	o.bound = bindFlags(flags)
+	mustComplete(errors.Join(cmd.MarkFlagFilename("config", "yaml", "yml"), cmd.MarkFlagDirname("from"), cmd.MarkFlagDirname("out"),
+		cmd.RegisterFlagCompletionFunc("set", completeSettings)))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
+	return cmd
+}
+
+func (o *tuneOptions) run(cmd *cobra.Command) error {
+	if o.file == "" {
+		return usageError(cmd, errors.New("-c FILE is missing"))
+	}
+	if err := makeAbsolute(cmd.Flags().Lookup("out")); err != nil {
+		return err
+	}
+	c, err := config.Load(o.file, config.Layers{Environ: o.environ, Flags: o.bound, Set: o.set})
+	if err != nil {
+		return withCode(codeInput, err)
+	}
+	if c.From, err = assembly.Earlier(o.from); err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	if o.dry {
+		return o.dryRun(cmd, c)
+	}
+	if !o.skipChecks {
+		if err := o.preflight(cmd.Context(), c); err != nil {
+			return err
+		}
+	}
+	return o.tune(cmd.Context(), c, o.yes, *o.format)
+}
+
+// bindFlags adds the flags that override a key of the campaign file.
+func bindFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
+	flags.Uint64("seed", 0, "override seed")
+	flags.StringP("out", "o", "", "override output, the `FOLDER` of the campaign; relative to the working directory")
+	flags.Duration("machine-time", 0, "override stop.machine_time")
+	flags.Duration("wall-time", 0, "override stop.wall_time")
+	return map[string]*pflag.Flag{
+		"seed":              flags.Lookup("seed"),
+		"output":            flags.Lookup("out"),
+		"stop.machine_time": flags.Lookup("machine-time"),
+		"stop.wall_time":    flags.Lookup("wall-time"),
+	}
+}
+
+// makeAbsolute replaces a folder that a flag names by its absolute path: a flag is relative
+// to the working directory, a path in the file to the file.
+func makeAbsolute(flag *pflag.Flag) error {
+	dir := flag.Value.String()
+	if !flag.Changed || dir == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return flag.Value.Set(dir)
+}
+
+// displayPath returns a path relative to the working directory if it is below that, else
+// the path itself.
+func displayPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if near, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(near) {
+		return near
+	}
+	return path
+}
+
+// dryRun prints the jobs that a campaign would submit first.
+func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
+	if !c.Runner.Live() {
+		return usageError(cmd, fmt.Errorf("--dry-run: runner.kind %s submits nothing", c.Runner.Kind))
+	}
+	b, err := assembly.New(c)
+	if err != nil {
+		return err
+	}
+	o.watchWaits(b)
+	if err := b.Connect("dry-run", o.environ); err != nil {
+		return err
+	}
+	forecast, err := b.Forecast(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return o.printForecast(forecast, o.scripts, *o.format)
+}
+
+// tune starts a new campaign.
+func (a *app) tune(ctx context.Context, c *config.Campaign, yes bool, format string) error {
+	b, err := assembly.New(c)
+	if err != nil {
+		return err
+	}
+	id := journal.NewID()
+	a.watchWaits(b)
+	if err := b.Connect(id, a.environ); err != nil {
+		return err
+	}
+	if err := a.confirm(ctx, b, yes); err != nil {
+		return err
+	}
+	spec, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	jnl, err := journal.Create(c.Output, journal.Header{ID: id, Campaign: c.Name, Version: version, Seed: c.Seed, Spec: spec})
+	if errors.Is(err, journal.ErrExists) {
+		return fmt.Errorf("%w: resume it with tutti resume %s, or choose another folder", err, shellWord(displayPath(c.Output)))
+	}
+	if err != nil {
+		return withOutputCode(err)
+	}
+	return a.runAndFinish(ctx, session{b, &journal.State{}, jnl, resumeCommandOf(b), format})
+}

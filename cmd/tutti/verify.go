@@ -1,0 +1,461 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"tutti/benchrunner"
+	"tutti/campaign/assembly"
+	"tutti/campaign/drift"
+	"tutti/campaign/export"
+	"tutti/campaign/proof"
+	"tutti/internal/config"
+	"tutti/journal"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+	"tutti/report"
+	"tutti/verify"
+)
+
+// errNotProved ends verify after its results have been printed.
+var errNotProved = errors.New("not proved")
+
+// verifyOptions are the flags of tutti verify.
+type verifyOptions struct {
+	*app
+	set         []string
+	rules       verify.Rules
+	library     string
+	machineTime time.Duration
+	wallTime    time.Duration
+	restart     bool
+	drift       int
+	compilers   []string // LIBRARY=COMMAND
+	dry         bool
+	yes         bool
+	format      *string
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify FOLDER",
+		Short: "Prove on the machine that the selection files make nothing slower",
+		Long: `verify compares each library of a campaign with and without its selection file, side by
+side: in blocks that measure each chosen point once in both ways, in random order. A
+point that looks slower is measured again, and only the second measurement decides.
+Points that are slower beyond noise are reverted to the library's default. Then the
+files are written again, and these points and their neighbours are tested again, until
+none is slower. A test program shows whether the library obeys its file.
+
+For each library it may use as much machine time as the campaign did, but at least 10
+minutes, unless --machine-time sets another limit. It first prints the expected cost,
+estimated from the campaign, and asks for confirmation above runner.confirm. --dry-run
+prints the cost and starts nothing.
+
+The journal records every step. Run verify again to resume an interrupted
+verification. A finished one is printed again unless the files have changed since. A
+campaign of recorded data is verified against the data.
+
+A verification on another placement than the tuned one, as on more switches, is marked
+as such; it does not change the exit code. Ranks in another order than runner.order
+are refused: their benchmarks fail.
+
+--set changes the rules of the test:
+
+` + rulesHelp() + `
+--drift N measures N candidates of the campaign again, spread over its problems and
+points, and prints how far the times differ. It verifies nothing and leaves the campaign
+unchanged. A difference well above the noise of the machine means that it is not the
+machine that was tuned: tutti serve then tunes again ("when: drift").`,
+		Example: indent(
+			"tutti verify results/demo",
+			"tutti verify results/night --dry-run",
+			"tutti verify results/night --machine-time 2h --mpicc mpich=/opt/mpich/bin/mpicc",
+			"tutti verify results/night --set points=20 --set tolerance=0.05",
+			"tutti verify results/night --drift 16"),
+		Args:              oneFolder,
+		ValidArgsFunction: completeFolders,
+	}
+	o := verifyOptions{app: a, rules: verify.DefaultRules()}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "change a rule of the test: `KEY=VALUE`, repeatable")
+	flags.StringVar(&o.library, "library", "", "`NAME` of the only library to verify; default: all of the campaign")
+	flags.DurationVar(&o.machineTime, "machine-time", 0, "limit of machine time for each library; 0: what the campaign used for it, at least 10m")
+	flags.DurationVar(&o.wallTime, "wall-time", 0, "start no block after this time")
+	flags.BoolVar(&o.restart, "restart", false, "start again where a verification has ended")
+	flags.IntVar(&o.drift, "drift", 0, "measure `N` candidates of the campaign again instead, at least one of each problem")
+	flags.BoolVar(&o.dry, "dry-run", false, "print the expected cost; start nothing")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the verification costs")
+	flags.StringArrayVar(&o.compilers, "mpicc", nil, "`LIBRARY=COMMAND` that compiles the test program, repeatable")
+	o.format = formatFlag(cmd)
+	mustComplete(cmd.RegisterFlagCompletionFunc("set", func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
+		for _, r := range verifyRules(&o.rules) {
+			out = append(out, r.key+"=")
+		}
+		return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	}))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(cmd); err != nil {
+			return usageError(cmd, err)
+		}
+		if cmd.Flags().Changed("drift") {
+			return a.measureDrift(cmd.Context(), args[0], o.drift, *o.format)
+		}
+		return o.run(cmd.Context(), args[0])
+	}
+	return cmd
+}
+
+// verifyRule is a rule of the test that --set can change.
+type verifyRule struct {
+	key string
+	doc string
+	at  any // *int or *float64
+}
+
+func verifyRules(r *verify.Rules) []verifyRule {
+	return []verifyRule{
+		{"points", "grid points of a collective; more where the selection has more intervals", &r.Points},
+		{"between", "points of a collective between the grid points", &r.Between},
+		{"min_blocks", "minimum number of blocks of a first test", &r.MinBlocks},
+		{"max_blocks", "maximum number; it ends earlier when the interval of the ratio is narrow", &r.MaxBlocks},
+		{"tolerance", "slower means slower by more than this share", &r.Tolerance},
+		{"alpha", "probability of one false alarm or more for a library", &r.Alpha},
+	}
+}
+
+// rulesHelp lists the rules with their defaults.
+func rulesHelp() string {
+	var b strings.Builder
+	defaults := verify.DefaultRules()
+	for _, r := range verifyRules(&defaults) {
+		value := any(nil)
+		switch at := r.at.(type) {
+		case *int:
+			value = *at
+		case *float64:
+			value = *at
+		}
+		fmt.Fprintf(&b, "  %-10s  %s (%v)\n", r.key, r.doc, value)
+	}
+	return b.String()
+}
+
+// check reads the values of --set and reports flags that are out of range.
+func (o *verifyOptions) check(cmd *cobra.Command) error {
+	for _, setting := range o.set {
+		if err := setRule(verifyRules(&o.rules), setting); err != nil {
+			return err
+		}
+	}
+	if cmd.Flags().Changed("drift") && o.drift < 1 {
+		return fmt.Errorf("--drift %d: want at least 1", o.drift)
+	}
+	o.rules.Detect = max(o.rules.Detect, o.rules.Tolerance+0.03)
+	o.rules.MaxBlocks = max(o.rules.MaxBlocks, o.rules.MinBlocks)
+	return o.rules.Validate()
+}
+
+// setRule sets one rule, from KEY=VALUE.
+func setRule(rules []verifyRule, setting string) error {
+	key, value, ok := strings.Cut(setting, "=")
+	if !ok {
+		return fmt.Errorf("--set %s: want KEY=VALUE", setting)
+	}
+	var keys []string
+	for _, r := range rules {
+		keys = append(keys, r.key)
+		if r.key != key {
+			continue
+		}
+		var err error
+		switch at := r.at.(type) {
+		case *int:
+			*at, err = strconv.Atoi(value)
+		case *float64:
+			*at, err = strconv.ParseFloat(value, 64)
+		}
+		if err != nil {
+			return fmt.Errorf("--set %s: want a number", setting)
+		}
+		return nil
+	}
+	return fmt.Errorf("--set %w", config.NotOneOf(key, keys))
+}
+
+// run verifies the libraries one after another and writes the report. If another process
+// uses the campaign, the error matches journal.ErrLocked.
+func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
+	jnl, contents, err := journal.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, jnl.Close()) }()
+	o.warn(contents.Warnings)
+	c, err := assembly.Recall(contents, dir)
+	if err != nil {
+		return err
+	}
+	o.watchWaits(c)
+	if o.dry && !c.Config.Runner.Live() {
+		return withCode(codeUsage, fmt.Errorf("--dry-run: runner.kind %s starts nothing", c.Config.Runner.Kind))
+	}
+	if err := c.Connect(contents.Header.ID, o.environ); err != nil {
+		return err
+	}
+	chosen, err := chooseLibraries(c, o.library)
+	if err != nil {
+		return withCode(codeUsage, err)
+	}
+	p, err := proof.New(ctx, c, jnl, contents.State(), proof.Options{
+		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: parseCompilers(o.compilers),
+		Observe: newVerifyProgress(o.stderr).observe, Warn: func(text string) { o.warn([]string{text}) },
+	})
+	if err != nil {
+		return err
+	}
+	if c.Config.Runner.Live() {
+		estimates, err := estimateCosts(p, chosen)
+		if err != nil {
+			return err
+		}
+		if o.dry {
+			return o.printEstimates(estimates, *o.format)
+		}
+		if err := o.confirmVerify(c, estimates, o.yes); err != nil {
+			return err
+		}
+	}
+	return o.prove(ctx, p, chosen, *o.format, c)
+}
+
+// prove verifies libraries, writes the files again and prints the outcome.
+func (a *app) prove(ctx context.Context, p *proof.Proof, chosen []config.Library, format string, c *assembly.Campaign) error {
+	proved, err := a.verifyAll(ctx, p, chosen, folderWord(c))
+	if err != nil {
+		return err
+	}
+	facts, err := p.Write(program())
+	if err != nil {
+		return withOutputCode(err)
+	}
+	if format == formatJSON {
+		err = report.WriteJSON(a.stdout, facts)
+	} else {
+		err = a.printVerification(facts, displayPath(c.Config.Output))
+	}
+	if err == nil && !proved {
+		return errNotProved
+	}
+	return err
+}
+
+// verifyAll verifies libraries one after another and reports whether all were proved.
+func (a *app) verifyAll(ctx context.Context, p *proof.Proof, chosen []config.Library, folder string) (proved bool, err error) {
+	proved = true
+	for _, lib := range chosen {
+		ok, err := a.verifyLibrary(ctx, p, lib, folder)
+		if err != nil {
+			return false, err
+		}
+		proved = proved && ok
+	}
+	return proved, nil
+}
+
+// verifyLibrary verifies one library and reports whether it was proved. A library that
+// cannot be measured is skipped. An exhausted budget is printed and is no error.
+func (a *app) verifyLibrary(ctx context.Context, p *proof.Proof, lib config.Library, folder string) (proved bool, err error) {
+	result, err := p.Library(ctx, lib)
+	switch {
+	case errors.Is(err, proof.ErrRecordedOnly):
+		fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
+		return true, nil
+	case ctx.Err() != nil:
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  tutti verify %s\n", folder)
+		return false, errCancelled
+	case errors.Is(err, verify.ErrBudget):
+		spent := time.Duration(result.MachineSeconds * float64(time.Second))
+		if budget := p.Budget(lib); budget > 0 && spent >= budget {
+			folder += fmt.Sprintf(" --machine-time %v", (2*spent).Round(time.Second)+time.Second)
+		}
+		fmt.Fprintf(a.stderr, "tutti: %v; resume with: tutti verify %s\n", err, folder)
+	case errors.Is(err, benchrunner.ErrUnavailable):
+		return false, fmt.Errorf("%w\nThe measurements are kept. Resume with: tutti verify %s", err, folder)
+	case err != nil:
+		return false, withOutputCode(err)
+	}
+	return result.Proved() && len(result.Disobeyed()) == 0, nil
+}
+
+// parseCompilers returns the commands of LIBRARY=COMMAND by library.
+func parseCompilers(given []string) map[string]string {
+	out := map[string]string{}
+	for _, text := range given {
+		if name, command, ok := strings.Cut(text, "="); ok {
+			out[name] = command
+		}
+	}
+	return out
+}
+
+// measurable returns the titles of the libraries that can be measured.
+func measurable() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		if _, ok := l.(mpi.Measurable); ok {
+			out = append(out, l.Facts().Title)
+		}
+	}
+	return out
+}
+
+// chooseLibraries returns the libraries of a campaign, or the one with the given name.
+func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error) {
+	var known []string
+	for _, lib := range c.Config.Libraries {
+		if lib.Name == name {
+			return []config.Library{lib}, nil
+		}
+		known = append(known, lib.Name)
+	}
+	if name != "" {
+		return nil, fmt.Errorf("--library %w", config.NotOneOf(name, known))
+	}
+	return c.Config.Libraries, nil
+}
+
+// printVerification prints the outcome of each library and what remains to be done.
+func (a *app) printVerification(f report.Facts, dir string) error {
+	if err := report.WriteVerification(a.stdout, f); err != nil {
+		return err
+	}
+	for _, lib := range f.Verification {
+		var open []string
+		for _, o := range lib.Obedience {
+			if line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", lib.Library, o.Collective, o.Nodes, o.PPN, o.Note); o.State == string(verify.NotObeyed) && !slices.Contains(open, line) {
+				open = append(open, line)
+			}
+		}
+		if !lib.Ended {
+			open = append(open, lib.Library+": the verification has not ended")
+		}
+		if n := len(lib.Slower); n > 0 {
+			open = append(open, fmt.Sprintf("%s: slower than the default at %d points, although reverted to it", lib.Library, n))
+		}
+		if len(open) == 0 {
+			open = append(open, lib.Library+": nothing is slower than the default")
+		}
+		for _, text := range lib.Elsewhere {
+			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
+		}
+		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))
+	}
+	_, err := fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
+	return err
+}
+
+// measureDrift measures so many candidates of a campaign again and prints how far the times
+// differ from the recorded ones.
+func (a *app) measureDrift(ctx context.Context, folder string, candidates int, format string) error {
+	c, results, contents, err := assembly.Reread(folder)
+	if err != nil {
+		return err
+	}
+	a.warn(contents.Warnings)
+	a.watchWaits(c)
+	p, err := drift.Measure(ctx, c, results, candidates, a.environ)
+	if err != nil {
+		return withOutputCode(err)
+	}
+	if format == formatJSON {
+		return a.printJSON(p)
+	}
+	fmt.Fprintf(a.stdout, "%d measured again, %d failed: median difference %.1f %%, times are %.3f of the recorded ones\n",
+		p.Candidates, p.Failed, 100*p.Change, p.Ratio)
+	return nil
+}
+
+// estimateCosts returns the expected cost of verifying each library that can be measured.
+func estimateCosts(p *proof.Proof, chosen []config.Library) ([]proof.Estimate, error) {
+	var out []proof.Estimate
+	for _, lib := range chosen {
+		e, err := p.Estimate(lib)
+		if errors.Is(err, proof.ErrRecordedOnly) {
+			continue // verifyLibrary reports it
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// printEstimates prints the expected costs.
+func (a *app) printEstimates(estimates []proof.Estimate, format string) error {
+	if format == formatJSON {
+		return a.printJSON(estimates)
+	}
+	rows := make([]table.Row, len(estimates))
+	for i, e := range estimates {
+		rows[i] = table.Row{e.Library, e.Points, fmt.Sprintf("%.0f", e.Blocks), formatSeconds(e.Seconds), formatSeconds(e.Budget), formatHours(e.NodeSeconds / 3600)}
+	}
+	a.printTable(table.Row{"library", "points", "blocks", "machine time", "at most", "node-hours"}, rows)
+	return nil
+}
+
+// confirmVerify prints the expected costs, and asks for confirmation above runner.confirm.
+func (a *app) confirmVerify(c *assembly.Campaign, estimates []proof.Estimate, yes bool) error {
+	nodeHours := 0.0
+	for _, e := range estimates {
+		if e.Points > 0 {
+			fmt.Fprintf(a.stderr, "%s: %d points, about %s of machine time, at most %s\n", e.Library, e.Points, formatSeconds(e.Seconds), formatSeconds(e.Budget))
+		}
+		nodeHours += e.NodeSeconds / 3600
+	}
+	if yes {
+		return nil
+	}
+	price := fmt.Sprintf("the verification will take about %s node-hours", formatHours(nodeHours))
+	return a.confirmCost(price, nodeHours, c.Config.Runner.Confirm, "agree with --yes, set --machine-time, or look with --dry-run")
+}
+
+// verifyProgress prints the progress of verifications.
+type verifyProgress struct {
+	out      io.Writer
+	now      func() time.Time
+	began    time.Time
+	measured int // points measured in this run up to the end of the last block
+	current  int // points of the current block
+}
+
+func newVerifyProgress(out io.Writer) *verifyProgress {
+	return &verifyProgress{out: out, now: time.Now, began: time.Now()}
+}
+
+// observe prints a line when a block starts, with the time that its test may still take: all
+// remaining blocks have as many points, at the pace so far.
+func (p *verifyProgress) observe(e verify.Event) {
+	test := "first test"
+	if e.Look == verify.SecondLook {
+		test = "second test"
+	}
+	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %d points", e.Library, e.Pass, test, e.Block, e.Most, e.Spots)
+	p.measured += p.current
+	p.current = e.Spots
+	if took := p.now().Sub(p.began); p.measured > 0 {
+		left := took.Seconds() / float64(p.measured) * float64(e.Spots*(e.Most-e.Block+1))
+		text += fmt.Sprintf(", %s so far, this test up to %s more", formatSeconds(took.Seconds()), formatSeconds(left))
+	}
+	fmt.Fprintln(p.out, text)
+}

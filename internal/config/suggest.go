@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Suggest returns the word of known that a misspelled word most likely stands for; "" if
+// none is near. Near means at most a third of its letters inserted, deleted, replaced or
+// swapped with a neighbour.
+func Suggest(word string, known []string) string {
+	best, least := "", max(1, len(word)/3)+1
+	for _, k := range known {
+		if d := editDistance(word, k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// NotOneOf is the error for a word that is not in a list.
+func NotOneOf(word string, allowed []string) error {
+	return fmt.Errorf("%q: %s", word, Hint(word, allowed))
+}
+
+// Hint says what to write instead of a word that is not in a list: the word that was
+// probably meant, or else any of the list.
+func Hint(word string, allowed []string) string {
+	if near := Suggest(word, allowed); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "want one of " + strings.Join(allowed, ", ")
+}
+
+// editDistance is the optimal string alignment distance of two words, in bytes.
+func editDistance(a, b string) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
+	}
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			replace := d[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				replace++
+			}
+			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, replace)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}
