@@ -43,7 +43,7 @@ func (x *examiner) glanceBenchmark(ctx context.Context, want NeededLibrary) {
 	if fault != "" {
 		cure := "mend benchmark in the campaign file"
 		if x.options.Needs.Program == "native" {
-			cure = "tutti native build --mpicc MPICC -o " + want.Benchmark
+			cure = "tutti build benchmark --mpicc MPICC -o " + want.Benchmark
 		}
 		x.add(need(name, Missing, cure, fault))
 		return

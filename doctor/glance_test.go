@@ -20,13 +20,13 @@ func TestGlance(t *testing.T) {
 		cure    string
 	}{
 		{"all there", func(*machine, *Needs) {}, "", "", "", ""},
-		{"no benchmark", func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti native build --mpicc MPICC -o /none/bench"},
+		{"no benchmark", func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc MPICC -o /none/bench"},
 		{"not executable", func(m *machine, n *Needs) {
 			if err := os.Chmod(n.Libraries[0].Benchmark, 0o644); err != nil {
 				m.t.Fatal(err)
 			}
-		}, "mpich benchmark", Missing, "chmod +x", "tutti native build"},
-		{"a folder", func(m *machine, n *Needs) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti native build"},
+		}, "mpich benchmark", Missing, "chmod +x", "tutti build benchmark"},
+		{"a folder", func(m *machine, n *Needs) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti build benchmark"},
 		{"no OSU program", func(m *machine, n *Needs) { n.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "mend benchmark"},
 		{"no launcher", func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
 	}

@@ -37,7 +37,7 @@ func (x *examiner) buildNative(lib *Library, path string) string {
 	if path == "" {
 		path = nativeTitle + "-" + lib.Family
 	}
-	return fmt.Sprintf("tutti native build --mpicc %s -o %s", x.short(lib.Compilers[0]), path)
+	return fmt.Sprintf("tutti build benchmark --mpicc %s -o %s", x.short(lib.Compilers[0]), path)
 }
 
 // findNative returns the programs that a campaign names, and the files whose names
@@ -72,7 +72,7 @@ func (x *examiner) findNative() []string {
 // broadcast.
 func (x *examiner) examineOwn(ctx context.Context, path string) {
 	p := program{name: "native", path: path, library: x.libraryOf(ctx, path), state: Missing}
-	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Cure: "tutti native build --mpicc MPICC -o " + path}
+	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Cure: "tutti build benchmark --mpicc MPICC -o " + path}
 	if p.library != nil {
 		c.Cure = x.buildNative(p.library, path)
 	}

@@ -15,14 +15,14 @@ func TestNative(t *testing.T) {
 		details, cure       string
 	}{
 		{"measures", "echo " + version, result, OK, "measures a broadcast", ""},
-		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another tutti", "tutti native build --mpicc mpicc.mpich -o "},
-		{"somebody else's", "echo hello", result, Missing, "does not say that it is tutti's: hello", "tutti native build"},
-		{"silent", "exit 1", result, Missing, "exit status 1", "tutti native build"},
-		{"hangs when asked", hang, result, Missing, "does not say", "tutti native build"},
-		{"refuses", "echo " + version, `echo '{"event":"error","why":"a world of one rank instead of 2"}'; exit 3`, Missing, "error a world of one rank", "tutti native build"},
-		{"measures nothing", "echo " + version, `echo '{"event":"result","median":0}'`, Missing, "measures nothing", "tutti native build"},
-		{"cut off", "echo " + version, `printf '{"event":"resu'`, Missing, "measures nothing", "tutti native build"},
-		{"hangs", "echo " + version, hang, Missing, "no end within", "tutti native build"},
+		{"built by another", "echo tutti-native 1 0123", result, Missing, "built by another tutti", "tutti build benchmark --mpicc mpicc.mpich -o "},
+		{"somebody else's", "echo hello", result, Missing, "does not say that it is tutti's: hello", "tutti build benchmark"},
+		{"silent", "exit 1", result, Missing, "exit status 1", "tutti build benchmark"},
+		{"hangs when asked", hang, result, Missing, "does not say", "tutti build benchmark"},
+		{"refuses", "echo " + version, `echo '{"event":"error","why":"a world of one rank instead of 2"}'; exit 3`, Missing, "error a world of one rank", "tutti build benchmark"},
+		{"measures nothing", "echo " + version, `echo '{"event":"result","median":0}'`, Missing, "measures nothing", "tutti build benchmark"},
+		{"cut off", "echo " + version, `printf '{"event":"resu'`, Missing, "measures nothing", "tutti build benchmark"},
+		{"hangs", "echo " + version, hang, Missing, "no end within", "tutti build benchmark"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestNativeIsNotBuilt(t *testing.T) {
 	m.compiler("mpicc.mpich", mpichMark)
 	m.launcher("mpiexec.hydra", hydra, goodWorld)
 	r := m.examine()
-	const cure = "tutti native build --mpicc mpicc.mpich -o tutti-native-mpich"
+	const cure = "tutti build benchmark --mpicc mpicc.mpich -o tutti-native-mpich"
 	wantCheck(t, m.find(r, Programs, nativeTitle), Missing, "MPICH 4.0.2: not built yet", cure)
 	if len(r.Lacks) != 1 || r.Lacks[0].Cure != cure {
 		t.Errorf("lacks %v, want the program and how to build it", r.Lacks)

@@ -15,9 +15,9 @@ import (
 func (x *examiner) needPreloaded(ctx context.Context, want NeededLibrary) *Library {
 	name := want.Name + " " + want.Version
 	lib := x.libraryOf(ctx, want.Benchmark)
-	cure := fmt.Sprintf("tutti runtime build --mpicc MPICC -o %s", want.Path)
+	cure := fmt.Sprintf("tutti build runtime --mpicc MPICC -o %s", want.Path)
 	if lib != nil {
-		cure = fmt.Sprintf("tutti runtime build --mpicc %s -o %s", x.short(lib.Compilers[0]), want.Path)
+		cure = fmt.Sprintf("tutti build runtime --mpicc %s -o %s", x.short(lib.Compilers[0]), want.Path)
 	}
 	start := x.starter(lib)
 	switch {

@@ -41,7 +41,7 @@ func TestTextNotReady(t *testing.T) {
 	var b strings.Builder
 	r := &Report{Lacks: []Lack{
 		{"a launcher that starts two processes of one world", ""},
-		{"a benchmark program built with the library", "tutti native build --mpicc mpicc -o tutti-native-mpich"},
+		{"a benchmark program built with the library", "tutti build benchmark --mpicc mpicc -o tutti-native-mpich"},
 	}}
 	if err := r.Text(&b, 80); err != nil {
 		t.Fatal(err)

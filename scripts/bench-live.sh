@@ -13,7 +13,7 @@ make build >/dev/null
 scripts/slurm-test-cluster up >/dev/null
 export SLURM_CONF=$CLUSTER_DIR/etc/slurm.conf
 cc -O2 -shared -fPIC -o "$work/ucx-yield.so" csource/test/src/ucx-yield.c -ldl
-bin/tutti native build --mpicc mpicc.mpich -o "$work/tutti-native" >/dev/null
+bin/tutti build benchmark --mpicc mpicc.mpich -o "$work/tutti-native" >/dev/null
 
 campaign() { # PROGRAM BENCHMARK
 	cat <<-END

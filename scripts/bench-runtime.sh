@@ -9,7 +9,7 @@ mpiexec=${2:-mpiexec.hydra}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 go build -o "$work/tutti" ./cmd/tutti
-"$work/tutti" runtime build --mpicc "$mpicc" -o "$work/libtutti.so" >/dev/null
+"$work/tutti" build runtime --mpicc "$mpicc" -o "$work/libtutti.so" >/dev/null
 "$mpicc" -O2 -o "$work/cost" csource/testdata/cost.c
 
 # The calls have 8 bytes: the library looks them up and passes them to the MPI library.

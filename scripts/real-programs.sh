@@ -131,9 +131,9 @@ campaign() {
 
 [ -d "$root" ] || (fetch)
 go build -o "$folder/tutti" ./cmd/tutti
-"$folder/tutti" runtime build --mpicc mpicc.openmpi -o "$folder/libtutti.so" >/dev/null
+"$folder/tutti" build runtime --mpicc mpicc.openmpi -o "$folder/libtutti.so" >/dev/null
 scripts/runtime-tables.sh "$folder" >"$folder/tables"
-"$folder/tutti" native build --mpicc mpicc.openmpi -o "$folder/tutti-native" >/dev/null
+"$folder/tutti" build benchmark --mpicc mpicc.openmpi -o "$folder/tutti-native" >/dev/null
 for program in ${PROGRAMS:-lammps hpcc gromacs}; do
 	mkdir -p "$folder/$program"
 	cd "$folder/$program"
@@ -142,7 +142,7 @@ for program in ${PROGRAMS:-lammps hpcc gromacs}; do
 	"${program}_result" >without
 	"$program" LD_PRELOAD="$folder/libtutti.so" TUTTI_TRACE="$PWD/trace.csv"
 	same traced
-	"$folder/tutti" trace show trace.csv
+	"$folder/tutti" trace trace.csv
 	for n in ${TABLES:-$(seq 0 $(($(cat "$folder/tables") - 1)))}; do
 		"$program" LD_PRELOAD="$folder/libtutti.so" TUTTI_TABLE="$folder/table.$n"
 		same "table.$n"

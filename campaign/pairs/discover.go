@@ -102,7 +102,7 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	}
 	lib := c.Config.Libraries[0]
 	if opt.Program == "" && c.Config.Benchmark.Program != "native" {
-		return nil, fmt.Errorf("%w: benchmark.program %s measures no pairs: name the program that tutti native build made", assembly.ErrInput, c.Config.Benchmark.Program)
+		return nil, fmt.Errorf("%w: benchmark.program %s measures no pairs: name the program that tutti build benchmark made", assembly.ErrInput, c.Config.Benchmark.Program)
 	}
 	path, err := filepath.Abs(cmp.Or(opt.Program, lib.Benchmark))
 	if err != nil {

@@ -116,7 +116,7 @@ func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable
 		names = append(names, l.Library.Family)
 	}
 	if len(names) > 0 {
-		return doctor.Launchable{}, fmt.Errorf("--library %q: %s works on this machine", name, strings.Join(slices.Compact(names), ", "))
+		return doctor.Launchable{}, fmt.Errorf("--library %q: this machine has %s", name, strings.Join(slices.Compact(names), ", "))
 	}
 	return doctor.Launchable{}, errors.New("no MPI library with a launcher that starts its programs was found: run tutti doctor to see what is missing")
 }

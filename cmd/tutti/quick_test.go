@@ -79,11 +79,11 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: %+v, %v, want %s", name, got, err, want)
 		}
 	}
-	if _, err := chooseLaunchable(found, "intel"); err == nil || !strings.HasSuffix(err.Error(), "what works here is mpich, openmpi") {
-		t.Errorf("a library that is not here: %v", err)
+	if _, err := chooseLaunchable(found, "intel"); err == nil || !strings.HasSuffix(err.Error(), "this machine has mpich, openmpi") {
+		t.Errorf("a library that was not found: %v", err)
 	}
 	if _, err := chooseLaunchable(nil, "mpich"); err == nil || !strings.Contains(err.Error(), "tutti doctor") {
-		t.Errorf("nothing is here: %v", err)
+		t.Errorf("no libraries: %v", err)
 	}
 }
 

@@ -80,10 +80,10 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	for i, lib := range c.Libraries {
 		key := fmt.Sprintf("libraries[%d]", i)
 		if lib.Benchmark == "" {
-			fault(key, fmt.Errorf("%s: benchmark is missing: want the program built with this library (tutti native build), or the folder of several", lib.Name))
+			fault(key, fmt.Errorf("%s: benchmark is missing: want the program built with this library (tutti build benchmark), or the folder of several", lib.Name))
 		}
 		if port, ok := libraries.Named(lib.Name); ok && port.Facts().Preload && (lib.Path == "" || strings.ContainsAny(lib.Path, " :")) {
-			fault(key, fmt.Errorf("%s: path %q: want that of the file that tutti runtime build has made, without blanks and colons", lib.Name, lib.Path))
+			fault(key, fmt.Errorf("%s: path %q: want that of the file that tutti build runtime has made, without blanks and colons", lib.Name, lib.Path))
 		}
 		if c.Runner.Kind == Allocation && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)) == "hydra" {
 			fault(key, fmt.Errorf("launcher hydra deals ranks to all nodes of an allocation: runner.order %s wants srun there", coll.Cyclic))

@@ -72,7 +72,7 @@ func fields() []field {
 		{"runner.switches", "in the place of runner.topology: nodes of each switch, as n[1-16]", []any{}, texts(func(c *Campaign) *[]string { return &c.Runner.Switches }, 0, isPrintable)},
 		{"runner.order", "how ranks are dealt to nodes: block (the first ranks on the first node), cyclic (one to each node in turn); what is selected holds for jobs that do the same", string(coll.Block), text(func(c *Campaign) *string { return &c.Runner.Order }, oneOf(words(coll.Orders())...))},
 
-		{"benchmark.program", "what measures: native (tutti native build), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
+		{"benchmark.program", "what measures: native (tutti build benchmark), osu, reprompi, imb", "native", text(func(c *Campaign) *string { return &c.Benchmark.Program }, oneOf(Programs()...))},
 		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median is taken instead of the mean; none: not known", "", text(func(c *Campaign) *string { return &c.Benchmark.Version }, isPrintable)},
 		{"benchmark.warmup", "calls before those that are timed; osu: only with iterations", 5, whole(func(c *Campaign) *int { return &c.Benchmark.Warmup }, 0, 1<<20)},
 		{"benchmark.iterations", "osu, reprompi, imb: calls timed of each size; 0: the program's own number", 0, whole(func(c *Campaign) *int { return &c.Benchmark.Iterations }, 0, 1<<24)},

@@ -132,7 +132,7 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"recorded data", mpich + grid + "runner: {kind: slurm, data: [a.csv]}", "c.yaml:6: runner.data: is for replay, but runner.kind is slurm"},
 		{"judged by a reference", mpich + grid + "runner: {kind: slurm}\nstop: {judge: reference}", "c.yaml:7: stop.judge: reference: with runner.kind slurm there is no reference: want auto, predicted or cross-validated"},
 		{"too few samples allowed", mpich + grid + "runner: {kind: slurm}\nbenchmark: {min_samples: 9, max_samples: 8}", "c.yaml:7: benchmark.min_samples: 9: want at most benchmark.max_samples, 8"},
-		{"no program", "libraries: [{name: mpich, version: 4.1.2}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0]: mpich: benchmark is missing: want the program built with this library (tutti native build), or the folder of several"},
+		{"no program", "libraries: [{name: mpich, version: 4.1.2}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0]: mpich: benchmark is missing: want the program built with this library (tutti build benchmark), or the folder of several"},
 		{"launcher is not there", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher_path: none}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0].launcher_path: stat none: no such file or directory"},
 		{"srun without Slurm", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher: srun}]\n" + grid + "runner: {kind: local}", "c.yaml:4: libraries[0]: launcher srun needs Slurm, but runner.kind is local: want hydra or mpirun"},
 		{"unknown launcher", "libraries: [{name: mpich, version: 4.1.2, launcher: aprun}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: launcher: "aprun": want one of srun, hydra, mpirun`},

@@ -52,7 +52,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 
 func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Export {
 	setup := selection.Setup{
-		Remarks:  []string{"The table of libtutti.so, which tutti runtime build makes: preload it into the application."},
+		Remarks:  []string{"The table of libtutti.so, which tutti build runtime makes: preload it into the application."},
 		Settings: []selection.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
 	}
 	setup.Settings = append(setup.Settings, settings...)

@@ -6,7 +6,7 @@
 # Sites with a repository of their own copy packages/tutti into its packages folder.
 # The build fetches Go modules: give GOPROXY or GOFLAGS=-mod=vendor where nodes have no
 # network. MPI is no dependency: tutti compiles its benchmark with the compiler of the
-# library that is tuned (tutti native build).
+# library that is tuned (tutti build benchmark).
 
 from spack.package import *
 
