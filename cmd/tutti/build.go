@@ -32,11 +32,10 @@ func (a *app) buildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build {benchmark|runtime}",
 		Short: "Compile the benchmark program or the runtime library",
-		Long: `build compiles one of the two C programs that tutti contains:
-
-  benchmark  measures collectives: many algorithms and sizes in one launch
-  runtime    a library that applications preload: it traces their collectives and
-             selects algorithms from a table (see tutti run)
+		Long: `build compiles one of the two C programs that tutti contains. The benchmark measures
+collectives, many algorithms and sizes in one launch. The runtime library is preloaded
+into applications: it traces their collectives and selects algorithms from a table (see
+tutti run).
 
 Build it on the machine where it will run, with the MPI compiler of the library that
 is tuned or that the applications use, and with the same modules loaded.`,
