@@ -68,12 +68,12 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 			}
 			f := facts(t, s, p, res)
 			for _, cell := range f.Cells {
-				if stays := cell.Selected == coll.Default.String(); stays != tc.stays || cell.Even != tc.stays {
-					t.Errorf("%dx%d %d B: %s is selected, even: %t", cell.Nodes, cell.PPN, cell.MsgBytes, cell.Selected, cell.Even)
+				if stays := cell.Algorithm == coll.Default.String(); stays != tc.stays || cell.DefaultKept != tc.stays {
+					t.Errorf("%dx%d %d B: %s is selected, even: %t", cell.Nodes, cell.PPN, cell.MsgBytes, cell.Algorithm, cell.DefaultKept)
 				}
 			}
-			if (f.Even > 0) != tc.stays {
-				t.Errorf("%d even points", f.Even)
+			if (f.DefaultKept > 0) != tc.stays {
+				t.Errorf("%d even points", f.DefaultKept)
 			}
 		})
 	}

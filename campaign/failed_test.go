@@ -96,8 +96,8 @@ func TestReportNamesWhatFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range facts(t, s, p, res).Algorithms {
-		if (a.Barred > 0) != (a.Name == "tree") {
-			t.Errorf("%s is barred at %d points", a.Name, a.Barred)
+		if (a.Excluded > 0) != (a.Name == "tree") {
+			t.Errorf("%s is barred at %d points", a.Name, a.Excluded)
 		}
 	}
 }

@@ -95,15 +95,15 @@ func ExampleWriteMachineTime() {
 func ExampleWriteVerification() {
 	f := facts()
 	f.Verification = []report.VerificationFacts{{Library: "mpich", Ended: true, Collectives: []report.VerifiedCollective{{
-		Collective: "bcast", Points: 30, Changed: 21, PutBack: 1, Obedience: []string{"obeyed"},
-		Speedup: &report.Range{Value: 1.21, Low: 1.15, High: 1.28}, Same: &report.Range{Value: 1.001, Low: 0.99, High: 1.01},
+		Collective: "bcast", Points: 30, Changed: 21, Reverted: 1, Obedience: []string{"obeyed"},
+		Speedup: &report.Range{Value: 1.21, Low: 1.15, High: 1.28}, Unchanged: &report.Range{Value: 1.001, Low: 0.99, High: 1.01},
 	}}}}
 	if err := report.WriteVerification(os.Stdout, f); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// ┌─────────┬────────────┬────────┬─────────┬──────────────────────┬──────────────────────┬──────────┬────────┬───────────┐
-	// │ library │ collective │ points │ changed │ speed-up [95 %]      │ same [95 %]          │ put back │ slower │ obedience │
+	// │ library │ collective │ points │ changed │ speed-up [95 %]      │ unchanged [95 %]     │ reverted │ slower │ obedience │
 	// ├─────────┼────────────┼────────┼─────────┼──────────────────────┼──────────────────────┼──────────┼────────┼───────────┤
 	// │ mpich   │ bcast      │     30 │      21 │ 1.210 [1.150, 1.280] │ 1.001 [0.990, 1.010] │        1 │      0 │ obeyed    │
 	// └─────────┴────────────┴────────┴─────────┴──────────────────────┴──────────────────────┴──────────┴────────┴───────────┘

@@ -6,9 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// Facts is everything a report shows, as plain values: report.json is its JSON
-// form and report.html a drawing of it. It holds no wall-clock time, so that an
-// interrupted campaign and an uninterrupted one give the same bytes.
+// Facts is everything a report shows, as plain values. It holds no wall-clock time, so that
+// an interrupted campaign and an uninterrupted one give the same bytes.
 //
 // Slices are in a fixed order: libraries as configured, problems by library and
 // collective, cells by ppn, nodes and size. Absent figures are null.
@@ -25,7 +24,7 @@ type Facts struct {
 	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
 	Warnings  []string       `json:"warnings"`
 
-	// What a journal may hold beside the problems; absent where it does not.
+	// Absent where the journal has no such records.
 	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured
 	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
 	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
@@ -40,20 +39,20 @@ type Criteria struct {
 	Patience         int     `json:"patience"`          // evaluations in a row
 }
 
-// LibraryFacts says what was written for one MPI library.
+// LibraryFacts are the files of one MPI library.
 type LibraryFacts struct {
-	Library string   `json:"library"`
-	Version string   `json:"version"`
-	Origin  string   `json:"origin"` // where the list of algorithms comes from: the installed library or the catalogue
-	Files   []string `json:"files"`
-	Checked int      `json:"checked"` // grid points replayed through the written files
+	Library  string   `json:"library"`
+	Version  string   `json:"version"`
+	Origin   string   `json:"origin"` // of the list of algorithms: the installed library or the catalogue
+	Files    []string `json:"files"`
+	Replayed int      `json:"replayed"` // grid points whose choice was read back from the files
 
-	Verified bool `json:"verified"` // a verification on the machine has come to its end
+	Verified bool `json:"verified"` // a verification on the machine has ended
 
-	Placement *coll.Placements `json:"placement,omitempty"` // of what was measured; null when unknown
+	Placement *coll.Placements `json:"placement,omitempty"` // of the measurements; null when unknown
 }
 
-// Unverified names the libraries that no verification was ended for, as "mpich, openmpi".
+// Unverified lists the libraries without an ended verification, as "mpich, openmpi".
 func (f Facts) Unverified() string {
 	var names []string
 	for _, l := range f.Libraries {
@@ -82,78 +81,78 @@ type ProblemFacts struct {
 	Candidates        int     `json:"candidates"` // point x algorithm, feasible
 	Trials            int     `json:"trials"`     // attempts, failed ones included
 	Failed            int     `json:"failed"`
-	Repeats           int     `json:"repeats,omitzero"` // candidates that were measured twice
+	Replicates        int     `json:"replicates,omitzero"` // candidates measured twice
 	MachineSeconds    float64 `json:"machine_seconds"`
 	NodeSeconds       float64 `json:"node_seconds"`
-	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // cost of measuring everything; zero when unknown
+	ExhaustiveSeconds float64 `json:"exhaustive_seconds,omitzero"` // machine time of measuring everything; zero when unknown
 
 	Curve      []CurvePoint     `json:"curve"`
 	Scores     []Score          `json:"scores"` // of the tuned selection, then of the library's default
 	Algorithms []AlgorithmFacts `json:"algorithms"`
 	Cells      []Cell           `json:"cells"`
 	HPO        []HPOTrial       `json:"hpo"`
-	Forest     []Param          `json:"forest"` // hyperparameters of the shipped model
+	Forest     []Param          `json:"forest"` // hyperparameters of the forests
 	Leaves     int              `json:"leaves"` // of the selection tree
 	TreeLoss   float64          `json:"tree_loss"`
 	Warnings   []string         `json:"warnings"`
 
-	// What not every campaign has.
-	Model    string          `json:"model,omitempty"`    // that is shipped: forest, process (a Gaussian process) or stack
-	Ties     *int            `json:"ties,omitempty"`     // cells with a tie; null when nobody looked
-	Even     int             `json:"even,omitempty"`     // cells that are even
-	Weighted *WeightFacts    `json:"weighted,omitempty"` // null when all points count alike
-	Reasons  []RoundReasons  `json:"reasons,omitempty"`  // by round
-	Compared []ComparedFacts `json:"compared,omitempty"` // by earlier campaign
+	// Absent in campaigns without them.
+	Model       string          `json:"model,omitempty"`        // kind of the surrogate model
+	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
+	DefaultKept int             `json:"default_kept,omitempty"` // cells with DefaultKept
+	Weights     *WeightFacts    `json:"weights,omitempty"`      // null when all points count the same
+	Reasons     []RoundReasons  `json:"reasons,omitempty"`      // by round
+	Compared    []ComparedFacts `json:"compared,omitempty"`     // by earlier campaign
 }
 
-// WeightFacts says how unevenly points count in every average of a problem.
+// WeightFacts describes the weights of points in averages. The mean weight is 1.
 type WeightFacts struct {
-	Points   int     `json:"points"`   // that count at all
-	Half     int     `json:"half"`     // so few of the weightiest hold half of the weight
-	Greatest float64 `json:"greatest"` // weight of the weightiest; 1 is the mean
-	Where    string  `json:"where"`    // the weightiest point, in words
+	Points    int     `json:"points"`  // with a positive weight
+	Half      int     `json:"half"`    // the least number of points with half of all weight
+	Largest   float64 `json:"largest"` // weight of a point
+	LargestAt string  `json:"largest_at"`
 }
 
-// RoundReasons says why the candidates of a round were chosen: the most worthwhile
-// ones, and all of them together.
+// RoundReasons says why the candidates of a round were chosen: the sums over all of them,
+// and the reasons of those with the largest gain.
 type RoundReasons struct {
 	Round      int      `json:"round"`
 	Candidates int      `json:"candidates"`
-	Spares     float64  `json:"spares"`  // of the average slowdown over the grid, all together, as a part
-	Seconds    float64  `json:"seconds"` // expected price of all
+	Gain       float64  `json:"gain"`    // expected decrease of the average slowdown over the grid
+	Seconds    float64  `json:"seconds"` // expected machine time
 	Top        []Reason `json:"top"`
 }
 
 // Reason is why one candidate was chosen; see journal.Reason.
 type Reason struct {
-	Nodes     int     `json:"nodes"`
-	PPN       int     `json:"ppn"`
-	MsgBytes  int64   `json:"msg_bytes"`
-	Algorithm string  `json:"algorithm"`
-	Rival     string  `json:"rival,omitempty"`
-	Doubt     float64 `json:"doubt"`
-	Spares    float64 `json:"spares"`
-	Seconds   float64 `json:"seconds"`
-	Check     bool    `json:"check,omitempty"` // drawn, whatever it spares
-	Again     bool    `json:"again,omitempty"` // measured before, slower than all others let expect
+	Nodes        int     `json:"nodes"`
+	PPN          int     `json:"ppn"`
+	MsgBytes     int64   `json:"msg_bytes"`
+	Algorithm    string  `json:"algorithm"`
+	Rival        string  `json:"rival,omitempty"`
+	ExpectedLoss float64 `json:"expected_loss"` // of the best choice at the point before the measurement
+	Gain         float64 `json:"gain"`
+	Seconds      float64 `json:"seconds"`
+	Validation   bool    `json:"validation,omitempty"` // validation sample, drawn at random
+	Outlier      bool    `json:"outlier,omitempty"`    // measured again
 }
 
-// ComparedFacts is what new measurements say of an earlier campaign.
+// ComparedFacts compares new measurements with an earlier campaign.
 type ComparedFacts struct {
 	Campaign   string        `json:"campaign"`
 	Earlier    int           `json:"earlier"`    // measurements of the earlier campaign
-	Again      int           `json:"again"`      // of them measured again
-	Fresh      int           `json:"fresh"`      // measured now and not then
-	Noise      float64       `json:"noise"`      // changes by less count as none, 0.05 for 5 %
+	Remeasured int           `json:"remeasured"` // of them measured again
+	New        int           `json:"new"`        // candidates measured only now
+	Noise      float64       `json:"noise"`      // smaller changes count as none, 0.05 for 5 %
 	Algorithms []ChangeFacts `json:"algorithms"` // by algorithm
 	Sizes      []ChangeFacts `json:"sizes"`      // by message size, without algorithms that changed by themselves
 }
 
-// ChangeFacts is by how much times differ from those expected by the earlier campaign.
+// ChangeFacts is the ratio of new times to those that the earlier campaign predicts.
 type ChangeFacts struct {
 	Name     string `json:"name"`
-	Measured int    `json:"measured"` // the new measurements it rests on
-	Factor   *Range `json:"factor"`   // 2: twice as slow now; null where nothing was measured
+	Measured int    `json:"measured"` // number of new measurements
+	Factor   *Range `json:"factor"`   // 2: twice as slow now; null without measurements
 	Changed  bool   `json:"changed"`  // the interval lies outside the noise
 }
 
@@ -163,6 +162,7 @@ type CurvePoint struct {
 	Trials         int     `json:"trials"`
 	Points         int     `json:"points"`
 	PointShare     float64 `json:"point_share"`
+	CandidateShare float64 `json:"candidate_share"`
 	MachineSeconds float64 `json:"machine_seconds"`
 	Source         string  `json:"source"` // "reference", "cross-validated", "predicted" or "measured"
 	R2             float64 `json:"r2"`
@@ -171,12 +171,12 @@ type CurvePoint struct {
 	Mistakes       float64 `json:"mistakes"`
 	P95            float64 `json:"p95_slowdown"`
 	Worst          float64 `json:"worst_slowdown"`
-	// Upper ends, which the criteria are held against; zero where nothing is predicted.
+	// Upper bounds, which the criteria limit; zero where nothing is predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 }
 
-// Score says how good a way of choosing is, over all points where it is known.
+// Score is the quality of a way of choosing, over all points where it is known.
 type Score struct {
 	Name         string   `json:"name"`   // "tuned" or "default"
 	Source       string   `json:"source"` // "measured": against recorded times of every algorithm; "predicted": against the model
@@ -194,17 +194,17 @@ type Score struct {
 	SlowerWorst  *float64 `json:"slower_than_default_worst,omitempty"`
 }
 
-// AlgorithmFacts is how well one algorithm is known and how often it was chosen.
+// AlgorithmFacts is one algorithm of a problem.
 type AlgorithmFacts struct {
 	Name     string   `json:"name"`
-	Measured int      `json:"measured"`         // trials done
-	Selected int      `json:"selected"`         // grid points where the selection takes it
-	Barred   int      `json:"barred,omitempty"` // grid points where it must not be selected, since it failed
-	R2       *float64 `json:"r2"`               // held-out predictions, scaled units; null when too few points
+	Measured int      `json:"measured"`           // trials done
+	Selected int      `json:"selected"`           // grid points where it is selected
+	Excluded int      `json:"excluded,omitempty"` // grid points where it is not selected because it failed
+	R2       *float64 `json:"r2"`                 // of held-out predictions, scaled units; null with too few points
 	Parity   []Parity `json:"parity"`
 }
 
-// Parity is a held-out prediction beside its measurement, both in scaled units.
+// Parity is a held-out prediction and its measurement, both in scaled units.
 type Parity struct {
 	Measured  float64 `json:"measured"`
 	Predicted float64 `json:"predicted"`
@@ -212,16 +212,18 @@ type Parity struct {
 
 // Cell is one grid point.
 type Cell struct {
-	Nodes           int      `json:"nodes"`
-	PPN             int      `json:"ppn"`
-	MsgBytes        int64    `json:"msg_bytes"`
-	Measured        int      `json:"measured"` // algorithms measured here
-	Selected        string   `json:"selected"`
-	Tie             string   `json:"tie,omitempty"`    // an algorithm that is as fast as the selected one, as far as measurements tell
-	Even            bool     `json:"even,omitempty"`   // the default stays: what was measured to be faster is so by no difference that could be measured
-	Best            string   `json:"best,omitempty"`   // fastest recorded; empty when unknown
-	TunedSlowdown   *float64 `json:"tuned_slowdown"`   // against the best recorded, else the best predicted
-	DefaultSlowdown *float64 `json:"default_slowdown"` // null where the default is unknown
+	Nodes              int      `json:"nodes"`
+	PPN                int      `json:"ppn"`
+	MsgBytes           int64    `json:"msg_bytes"`
+	MeasuredAlgorithms int      `json:"measured_algorithms"`
+	Algorithm          string   `json:"algorithm"`              // selected
+	Tie                bool     `json:"tie,omitempty"`          // Rival is as fast as Algorithm within the precision of the measurements
+	Rival              string   `json:"rival,omitempty"`        // the next best choice; empty when unknown
+	PMistake           *float64 `json:"p_mistake,omitempty"`    // mistake probability; null when unknown
+	DefaultKept        bool     `json:"default_kept,omitempty"` // the default stays, because no measured algorithm is measurably faster
+	Best               string   `json:"best,omitempty"`         // fastest recorded; empty when unknown
+	Slowdown           *float64 `json:"slowdown"`               // of Algorithm, against the best recorded, else the best predicted
+	DefaultSlowdown    *float64 `json:"default_slowdown"`       // null where the default is unknown
 }
 
 // HPOTrial is one trial of the hyperparameter study.
@@ -237,4 +239,127 @@ type HPOTrial struct {
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// VerificationFacts is the result of running one library with its files and as shipped,
+// side by side. Ratios are tuned over default; intervals are at 95 %.
+type VerificationFacts struct {
+	Library        string               `json:"library"`
+	Ended          bool                 `json:"ended"`     // false while it runs or after it was cut short
+	Tolerance      float64              `json:"tolerance"` // slower means by more than this
+	Alpha          float64              `json:"alpha"`     // probability of one false alarm or more
+	Passes         int                  `json:"passes"`
+	Trials         int                  `json:"trials"`
+	Failed         int                  `json:"failed"`
+	MachineSeconds float64              `json:"machine_seconds"`
+	Collectives    []VerifiedCollective `json:"collectives"`
+	Points         []VerifiedPoint      `json:"points"`    // by point
+	Reverted       []SlowerPoint        `json:"reverted"`  // found slower and left to the default
+	Slower         []SlowerPoint        `json:"slower"`    // still slower, although the default is used
+	Obedience      []ObedienceFacts     `json:"obedience"` // empty when it was not checked
+
+	// OtherPlacements describes, by number of nodes, where the placement of ranks differs from
+	// that of the campaign: the verification does not hold for the tuned placement.
+	OtherPlacements []string `json:"other_placements,omitempty"`
+}
+
+// VerifiedCollective is the verification of one collective.
+type VerifiedCollective struct {
+	Collective  string   `json:"collective"`
+	Points      int      `json:"points"`
+	Changed     int      `json:"changed"`   // where the file selects an algorithm
+	Speedup     *Range   `json:"speedup"`   // default over tuned, geometric mean over the changed; null for none
+	Unchanged   *Range   `json:"unchanged"` // the same over points left to the library; null for none
+	Reverted    int      `json:"reverted"`
+	AllReverted bool     `json:"all_reverted"` // the whole collective is left to the library
+	Slower      int      `json:"slower"`
+	Obedience   []string `json:"obedience"` // distinct states of ObedienceFacts
+}
+
+// Range is a value with its interval.
+type Range struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// VerifiedPoint is one point and its last measurements.
+type VerifiedPoint struct {
+	Collective string `json:"collective"`
+	Nodes      int    `json:"nodes"`
+	PPN        int    `json:"ppn"`
+	MsgBytes   int64  `json:"msg_bytes"`
+	Choice     string `json:"choice"` // of the file
+	Why        string `json:"why"`    // grid, control, switch, between or again
+	Blocks     int    `json:"blocks"` // with both times
+	Failed     int    `json:"failed"` // blocks without
+	Ratio      *Range `json:"ratio"`  // null without blocks
+	Reverted   bool   `json:"reverted"`
+}
+
+// SlowerPoint is a point where the library is slower with its file.
+type SlowerPoint struct {
+	Collective string  `json:"collective"`
+	Nodes      int     `json:"nodes"`
+	PPN        int     `json:"ppn"`
+	MsgBytes   int64   `json:"msg_bytes"`
+	Choice     string  `json:"choice"` // of the file at that time
+	Reason     string  `json:"reason"` // slower or fails
+	Ratio      *Range  `json:"ratio"`  // null where it failed
+	P          float64 `json:"p"`      // of the deciding measurements, uncorrected
+	Blocks     int     `json:"blocks"`
+	Error      string  `json:"error,omitempty"`
+}
+
+// ObedienceFacts says whether the library ran the selected algorithm at a point.
+type ObedienceFacts struct {
+	Collective string `json:"collective"`
+	Nodes      int    `json:"nodes"`
+	PPN        int    `json:"ppn"`
+	MsgBytes   int64  `json:"msg_bytes"`
+	Choice     string `json:"choice"`
+	State      string `json:"state"`
+	Note       string `json:"note,omitempty"` // what ran instead, or why it is unknown
+}
+
+// MachineTimeFacts is the time of the jobs of one problem. Queue is in seconds of waiting,
+// which costs nothing; the others are node-seconds.
+type MachineTimeFacts struct {
+	Library    string  `json:"library"`
+	Collective string  `json:"collective"` // empty for the verification
+	Jobs       int     `json:"jobs"`
+	Queue      float64 `json:"queue_seconds"`
+	Launch     float64 `json:"launch_node_seconds"`
+	Warmup     float64 `json:"warmup_node_seconds"`
+	Measure    float64 `json:"measure_node_seconds"`
+	Idle       float64 `json:"idle_node_seconds"`
+}
+
+// NodeSeconds is the time during which jobs had nodes.
+func (m MachineTimeFacts) NodeSeconds() float64 { return m.Launch + m.Warmup + m.Measure + m.Idle }
+
+// ExcludedFacts is a candidate that failed in every attempt.
+type ExcludedFacts struct {
+	Library    string `json:"library"`
+	Collective string `json:"collective"`
+	Nodes      int    `json:"nodes"`
+	PPN        int    `json:"ppn"`
+	MsgBytes   int64  `json:"msg_bytes"`
+	Algorithm  string `json:"algorithm"`
+	Attempts   int    `json:"attempts"`
+	Phase      string `json:"phase"` // of the last attempt: launch, run or parse
+	Error      string `json:"error"`
+}
+
+// EnvironmentFacts is the software and hardware on which jobs of a library ran. Jobs that
+// differ only in their nodes share one entry.
+type EnvironmentFacts struct {
+	Library    string   `json:"library"`
+	MPIVersion string   `json:"mpi_version"` // as the library reports it
+	Checksum   string   `json:"checksum"`    // SHA-256 of the library's file
+	Kernel     string   `json:"kernel"`
+	CPU        string   `json:"cpu"`
+	Governor   string   `json:"governor"`
+	Nodes      []string `json:"nodes"`
+	Jobs       int      `json:"jobs"`
 }

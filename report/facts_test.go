@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"tutti/coll"
 )
@@ -20,7 +21,7 @@ func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Fac
 	for i, library := range libraries {
 		f.Libraries = append(f.Libraries, LibraryFacts{
 			Library: library, Version: "4.2", Origin: "catalogue",
-			Files: []string{library + ".json", library + ".env"}, Checked: nodes * sizes * ppns * len(collectives),
+			Files: []string{library + ".json", library + ".env"}, Replayed: nodes * sizes * ppns * len(collectives),
 		})
 		for j, collective := range collectives {
 			r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
@@ -80,10 +81,10 @@ func syntheticCells(r *rand.Rand, nodes, sizes, ppns int) []Cell {
 				tuned := 1 + 0.02*r.ExpFloat64()
 				cell := Cell{
 					Nodes: 2 << n, PPN: 1 << k, MsgBytes: 8 << s,
-					Selected: syntheticAlgorithms[choice], TunedSlowdown: &tuned,
+					Algorithm: syntheticAlgorithms[choice], Slowdown: &tuned,
 				}
 				if r.IntN(4) == 0 {
-					cell.Measured = 1 + r.IntN(len(syntheticAlgorithms))
+					cell.MeasuredAlgorithms = 1 + r.IntN(len(syntheticAlgorithms))
 				}
 				if r.IntN(30) != 0 {
 					untuned := tuned + r.ExpFloat64()*0.5
@@ -101,7 +102,7 @@ func syntheticKnowledge(r *rand.Rand, cells []Cell) []AlgorithmFacts {
 	for i, name := range syntheticAlgorithms {
 		a := AlgorithmFacts{Name: name}
 		for _, c := range cells {
-			if c.Selected == name {
+			if c.Algorithm == name {
 				a.Selected++
 			}
 			if r.IntN(4) == 0 {
@@ -148,4 +149,87 @@ func syntheticStudy(r *rand.Rand) []HPOTrial {
 // smallFacts has 2 libraries x 2 collectives on a grid of 12 points.
 func smallFacts() Facts {
 	return syntheticFacts([]string{"mpich", "openmpi"}, []string{string(coll.Allreduce), string(coll.Bcast)}, 3, 2, 2)
+}
+
+// liveFacts is smallFacts with all that a campaign on a real machine adds.
+func liveFacts() Facts {
+	f := smallFacts()
+	f.Libraries[0].Verified = true
+	rng := rand.New(rand.NewPCG(5, 6))
+	v := VerificationFacts{Library: "mpich", Ended: true, Tolerance: 0.02, Alpha: 0.05, Passes: 2, Trials: 900, Failed: 3, MachineSeconds: 5400}
+	for i := range 60 {
+		value := math.Exp(0.25*rng.NormFloat64() - 0.2)
+		p := VerifiedPoint{
+			Collective: "bcast", Nodes: 2 << (i % 3), PPN: 2, MsgBytes: 8 << (i / 3), Choice: "binomial", Why: "grid", Blocks: 9,
+			Ratio: &Range{value, value * 0.97, value * 1.04},
+		}
+		if i%9 == 0 {
+			p.Choice, p.Why = coll.Default.String(), "control"
+			p.Ratio = &Range{1.001, 0.98, 1.02}
+		}
+		if i == 9 {
+			p.Reverted, p.Why = true, "again"
+		}
+		v.Points = append(v.Points, p)
+	}
+	v.Points = append(v.Points, VerifiedPoint{Collective: "allreduce", Nodes: 2, PPN: 2, MsgBytes: 8, Choice: "ring", Why: "grid", Failed: 20})
+	v.Collectives = []VerifiedCollective{
+		{Collective: "allreduce", Points: 1, Reverted: 1, AllReverted: true, Slower: 1, Obedience: []string{"not observable", "ignored"}},
+		{Collective: "bcast", Points: 60, Changed: 53, Speedup: &Range{1.21, 1.15, 1.28}, Unchanged: &Range{1.001, 0.99, 1.01}, Reverted: 1, Obedience: []string{"obeyed"}},
+	}
+	v.Reverted = []SlowerPoint{
+		{Collective: "bcast", Nodes: 2, PPN: 2, MsgBytes: 64, Choice: "binomial", Reason: "slower", Ratio: &Range{1.31, 1.27, 1.36}, P: 1.9e-6, Blocks: 19},
+		{Collective: "allreduce", Nodes: 2, PPN: 2, MsgBytes: 8, Choice: "ring", Reason: "fails", P: 1, Error: "run: killed by signal 11"},
+	}
+	v.Slower = []SlowerPoint{{Collective: "allreduce", Nodes: 2, PPN: 2, MsgBytes: 8, Choice: coll.Default.String(), Reason: "slower", Ratio: &Range{1.2, 1.1, 1.3}, P: 1e-5, Blocks: 20}}
+	v.Obedience = []ObedienceFacts{
+		{Collective: "bcast", Nodes: 4, PPN: 2, MsgBytes: 512, Choice: "binomial", State: "obeyed"},
+		{Collective: "allreduce", Nodes: 4, PPN: 2, MsgBytes: 512, Choice: "ring", State: "ignored", Note: "MPIR_Allreduce_intra_smp instead of ring"},
+	}
+	f.Verification = []VerificationFacts{v, {Library: "openmpi"}}
+	f.MachineTime = []MachineTimeFacts{
+		{Library: "mpich", Collective: "bcast", Jobs: 12, Queue: 3600, Launch: 700, Warmup: 300, Measure: 5000, Idle: 120},
+		{Library: "mpich", Jobs: 3, Queue: 60, Launch: 70, Warmup: 30, Measure: 500, Idle: 12},
+	}
+	f.Excluded = []ExcludedFacts{{Library: "mpich", Collective: "bcast", Nodes: 8, PPN: 2, MsgBytes: 65536, Algorithm: "smp", Attempts: 3, Phase: "run", Error: "killed by signal 11"}}
+	f.Environments = []EnvironmentFacts{
+		{Library: "mpich", MPIVersion: "MPICH Version: 4.0.2", Checksum: strings.Repeat("0123456789abcdef", 4), Kernel: "6.1.0-18-amd64", CPU: "a processor", Governor: "performance", Jobs: 15},
+	}
+	for i := range 12 {
+		f.Environments[0].Nodes = append(f.Environments[0].Nodes, fmt.Sprintf("n%02d", i))
+	}
+	return f
+}
+
+// fullFacts are smallFacts of a campaign with ties, reasons, weights and two earlier campaigns.
+func fullFacts() Facts {
+	f := smallFacts()
+	p := &f.Problems[0]
+	for i := range p.Curve {
+		p.Curve[i].Source = "predicted"
+		p.Curve[i].SlowdownUpper, p.Curve[i].MistakesUpper = 1+2*(p.Curve[i].Slowdown-1), 1.5*p.Curve[i].Mistakes
+	}
+	ties := 1
+	p.Model, p.Ties, p.HPO = "gp", &ties, nil
+	p.Cells[0].Tie, p.Cells[0].Rival = true, "linear"
+	p.Weights = &WeightFacts{Points: 5, Half: 2, Largest: 3.25, LargestAt: "allreduce 4x2 64KiB"}
+	for round := range 3 {
+		p.Reasons = append(p.Reasons, RoundReasons{Round: round + 2, Candidates: 8, Gain: 0.02, Seconds: 7.3, Top: []Reason{
+			{Nodes: 4, PPN: 2, MsgBytes: 65536, Algorithm: "binomial", Rival: "linear", ExpectedLoss: 0.07, Gain: 0.004, Seconds: 0.3},
+			{Nodes: 8, PPN: 2, MsgBytes: 8, Algorithm: "linear", Gain: 3.2e-6, Seconds: 12},
+		}})
+	}
+	p.Compared = []ComparedFacts{
+		{
+			Campaign: "monday", Earlier: 400, Remeasured: 12, New: 30, Noise: 0.05,
+			Algorithms: []ChangeFacts{
+				{Name: "binomial", Measured: 20, Factor: &Range{2.01, 1.93, 2.1}, Changed: true},
+				{Name: "linear", Measured: 22, Factor: &Range{1.004, 0.98, 1.03}},
+				{Name: "library_default"},
+			},
+			Sizes: []ChangeFacts{{Name: "8B to 1KiB", Measured: 11, Factor: &Range{0.8, 0.75, 0.85}, Changed: true}},
+		},
+		{Campaign: "sunday", Earlier: 3, Noise: 0.05},
+	}
+	return f
 }

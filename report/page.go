@@ -1,280 +1,288 @@
 package report
 
 import (
+	"bytes"
+	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
+	"io"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+
+	"tutti/coll"
 )
 
-// page is what the template of the page shows: the facts, with everything drawn
-// and put into words.
+// Assets holds the scripts and styles with which the report and the service's page draw
+// charts and maps, in the folder assets.
+//
+//go:embed assets
+var Assets embed.FS
+
+var (
+	//go:embed page.html
+	pageText string
+
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+		"interval": formatInterval,
+		"share":    formatShare,
+		"slowdown": formatSlowdown,
+		"seconds":  formatSeconds,
+		"bytes":    coll.FormatBytes,
+		"stop":     stopText,
+		"join":     func(parts []string) string { return strings.Join(parts, "; ") },
+		"absent":   func() string { return absent },
+	}).Parse(pageText))
+)
+
+// WriteHTML writes the report as one HTML page that needs no other file. It shows the
+// scores, what was selected and one chart of each problem without JavaScript. With
+// JavaScript it draws charts, maps and tables from the facts, which it has as JSON, where
+// figures are rounded to six digits. The same facts give the same bytes.
+//
+// It returns an error naming the field when a figure is NaN or infinite.
+func WriteHTML(w io.Writer, f Facts) error {
+	if err := check(f); err != nil {
+		return err
+	}
+	v, err := newPage(f)
+	if err != nil {
+		return fmt.Errorf("report as HTML: %w", err)
+	}
+	if err := pageTemplate.Execute(w, v); err != nil {
+		return fmt.Errorf("report as HTML: %w", err)
+	}
+	return nil
+}
+
+// page is what the template shows.
 type page struct {
 	Facts
-	Style    template.CSS
-	Totals   []field
-	Problems []problemView
-	Open     int // problems that have not converged
+	Style         template.CSS
+	Chart, Script template.JS // uPlot, and the modules as one
+	JSON          template.JS // the facts
+	Totals        []field
+	Problems      []problemView
+	Open          int // problems that have not converged
 
-	Verified []verificationView
-	Times    []machineTimeView
-	Places   []environmentView
+	Verified     []verificationView
+	Times        []machineTimeView
+	Environments []environmentView
 }
 
 // field is one figure with its name.
 type field struct{ Name, Value string }
 
+// problemView is a problem without JavaScript.
 type problemView struct {
 	ProblemFacts
-	ID          string // of the section in the page
-	Good        bool   // converged
-	Fields      []field
-	Convergence template.HTML
-	Study       template.HTML
-	Selected    []panel
-	Slowdowns   [][]panel // tuned and default, per ppn
-	Scale       []swatch  // of the slowdown maps
-	Measured    []panel
-	Algorithms  []algorithmView
-	Trials      []trialView
-	Reasons     []reasonsView
-	Compared    []comparedView
-}
-
-// swatch is one step of a scale: its CSS variable and what it stands for.
-type swatch struct {
-	Fill, Ink template.CSS
-	Text      string
-}
-
-type algorithmView struct {
-	AlgorithmFacts
-	Code   string
-	Fill   template.CSS
-	R2     string
-	Share  string // of the grid points where it is selected
-	Parity template.HTML
-}
-
-type trialView struct {
-	HPOTrial
-	Value, Best string
+	ID       string // in the page's address
+	Good     bool   // converged
+	Selected selectionText
+	Chart    template.HTML // empty without an evaluation
 }
 
 func newPage(f Facts) (page, error) {
-	s := newSheet()
-	v := page{Facts: f, Totals: totals(f)}
-	for i, p := range f.Problems {
-		view, err := newProblem(s, p, f.Criteria)
-		if err != nil {
-			return page{}, err
-		}
-		view.ID = "problem" + strconv.Itoa(i+1)
+	v := page{
+		Facts: f, Totals: totals(f), Style: template.CSS(asset("vendor/uPlot.min.css") + asset("draw.css") + asset("report.css")),
+		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()),
+		Times: machineTimes(f), Environments: environmentViews(f),
+	}
+	for _, p := range f.Problems {
+		view := problemView{ProblemFacts: p, ID: p.Library + "-" + p.Collective, Good: p.Stop == converged, Selected: selectionOf(p)}
 		if !view.Good {
 			v.Open++
+		}
+		if len(p.Curve) > 0 {
+			chart, err := convergenceSVG(p, f.Criteria)
+			if err != nil {
+				return page{}, err
+			}
+			view.Chart = template.HTML(chart)
 		}
 		v.Problems = append(v.Problems, view)
 	}
 	for _, f := range f.Verification {
-		view, err := newVerification(s, f)
-		if err != nil {
-			return page{}, err
-		}
-		v.Verified = append(v.Verified, view)
+		v.Verified = append(v.Verified, newVerification(f))
 	}
-	v.Times, v.Places = machineTimes(f), environmentViews(f)
-	v.Style = pageCSS() + s.css()
-	return v, nil
+	facts, err := packed(withoutNil(f))
+	v.JSON = template.JS(facts)
+	return v, err
 }
 
-// pageCSS is the style of every page, in both themes.
-func pageCSS() template.CSS {
-	return template.CSS(":root{" + variables(false) + "}\n" +
-		"@media screen and (prefers-color-scheme:dark){:root{" + variables(true) + "}}\n" + pageStyle)
+// modules are the scripts of the report, each after those it imports.
+var modules = []string{"dom.js", "format.js", "palette.js", "chart.js", "map.js", "convergence.js", "selection.js", "report.js"}
+
+// moduleImport is an import statement of a module.
+var moduleImport = regexp.MustCompile(`(?m)^import [^;]*;\n`)
+
+// bundle joins the modules into one without imports. Their top-level names must differ.
+func bundle() string {
+	var b strings.Builder
+	for _, name := range modules {
+		b.WriteString(moduleImport.ReplaceAllString(asset(name), ""))
+	}
+	return b.String()
+}
+
+// asset returns the text of an embedded file.
+func asset(name string) string {
+	text, err := Assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("report: " + err.Error())
+	}
+	return string(text)
+}
+
+// packed encodes facts as JSON without spaces, in which lists of objects have their keys
+// only once, {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}, and numbers that are not
+// whole have six digits. The text is safe in a script element.
+func packed(f Facts) ([]byte, error) {
+	full, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(full))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(pack(v))
+}
+
+func pack(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			v[key] = pack(x)
+		}
+	case []any:
+		return packList(v)
+	case json.Number:
+		if x, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".e") {
+			return json.Number(strconv.FormatFloat(x, 'g', 6, 64))
+		}
+	}
+	return v
+}
+
+func packList(list []any) any {
+	var columns []string
+	for _, x := range list {
+		object, ok := x.(map[string]any)
+		if !ok {
+			columns = nil
+			break
+		}
+		for key := range object {
+			columns = append(columns, key)
+		}
+	}
+	if columns == nil {
+		for i, x := range list {
+			list[i] = pack(x)
+		}
+		return list
+	}
+	slices.Sort(columns)
+	columns = slices.Compact(columns)
+	rows := make([][]any, len(list))
+	for i, x := range list {
+		for _, key := range columns {
+			rows[i] = append(rows[i], pack(x.(map[string]any)[key]))
+		}
+	}
+	return map[string]any{"columns": columns, "rows": rows}
 }
 
 // totals adds up all problems.
 func totals(f Facts) []field {
 	var sum ProblemFacts
-	known := true // the cost of measuring everything, for every problem
+	known := true // the machine time of measuring everything, for every problem
 	for _, p := range f.Problems {
 		sum.Points += p.Points
 		sum.PointsMeasured += p.PointsMeasured
 		sum.Candidates += p.Candidates
 		sum.Trials += p.Trials
 		sum.Failed += p.Failed
-		sum.Repeats += p.Repeats
+		sum.Replicates += p.Replicates
 		sum.MachineSeconds += p.MachineSeconds
 		sum.NodeSeconds += p.NodeSeconds
 		sum.ExhaustiveSeconds += p.ExhaustiveSeconds
 		known = known && p.ExhaustiveSeconds > 0
 	}
-	if !known {
-		sum.ExhaustiveSeconds = 0
-	}
-	return append([]field{{"problems", strconv.Itoa(len(f.Problems))}}, effort(sum)...)
-}
-
-// effort says what the measurements took.
-func effort(p ProblemFacts) []field {
 	fields := []field{
-		{"points measured", formatOf(p.PointsMeasured, p.Points)},
-		{"candidates", strconv.Itoa(p.Candidates)},
-		{"trials", strconv.Itoa(p.Trials)},
-		{"failed trials", strconv.Itoa(p.Failed)},
-		{"measured twice", strconv.Itoa(p.Repeats)},
-		{"machine time", formatSeconds(p.MachineSeconds)},
-		{"node time", formatNodeSeconds(p.NodeSeconds)},
+		{"points measured", formatOf(sum.PointsMeasured, sum.Points)},
+		{"problems", strconv.Itoa(len(f.Problems))},
+		{"candidates", strconv.Itoa(sum.Candidates)},
+		{"trials", strconv.Itoa(sum.Trials)},
+		{"failed trials", strconv.Itoa(sum.Failed)},
+		{"measured twice", strconv.Itoa(sum.Replicates)},
+		{"machine time", formatSeconds(sum.MachineSeconds)},
+		{"node time", formatNodeSeconds(sum.NodeSeconds)},
 	}
-	if p.ExhaustiveSeconds > 0 {
-		fields = append(fields, field{"to measure everything", formatSeconds(p.ExhaustiveSeconds) +
-			" (" + formatShare(p.MachineSeconds/p.ExhaustiveSeconds) + " spent)"})
+	if known && len(f.Problems) > 0 {
+		fields = append(fields, field{"to measure everything", formatSeconds(sum.ExhaustiveSeconds) +
+			" (" + formatShare(sum.MachineSeconds/sum.ExhaustiveSeconds) + " spent)"})
 	}
 	return fields
 }
 
-func newProblem(s *sheet, p ProblemFacts, c Criteria) (problemView, error) {
-	v := problemView{ProblemFacts: p, Good: p.Stop == converged, Scale: slowdownScale(c.MistakeThreshold)}
-	v.Fields = append([]field{{"rounds", strconv.Itoa(p.Rounds)}}, effort(p)...)
-	if p.Leaves > 0 {
-		v.Fields = append(v.Fields, field{"leaves of the selection tree", strconv.Itoa(p.Leaves)},
-			field{"loss by the tree", formatShare(p.TreeLoss)})
-	}
-	v.Fields = append(v.Fields, known(p)...)
-	v.Trials, v.Reasons, v.Compared = trialViews(p.HPO), reasonsViews(p.Reasons), comparedViews(p.Compared)
-	if err := v.drawLines(s, c); err != nil {
-		return problemView{}, err
-	}
-	if err := v.drawMaps(s, c); err != nil {
-		return problemView{}, err
-	}
-	return v, nil
+// verificationView is the verification of one library.
+type verificationView struct {
+	VerificationFacts
+	Fields      []field
+	Collectives []verifiedView
 }
 
-// known are figures that not every problem has.
-func known(p ProblemFacts) []field {
-	var out []field
-	if p.Model != "" {
-		out = append(out, field{"model", p.Model})
+type verifiedView struct {
+	VerifiedCollective
+	Speedup, Unchanged, Reverted, Obedience string
+	Ratios                                  bool // a point has both times
+}
+
+// RatioText is the ratio with its interval.
+func (p SlowerPoint) RatioText() string { return p.Ratio.text() }
+
+func newVerification(f VerificationFacts) verificationView {
+	v := verificationView{VerificationFacts: f, Fields: []field{
+		{"passes", strconv.Itoa(f.Passes)},
+		{"measurements", strconv.Itoa(f.Trials)},
+		{"failed", strconv.Itoa(f.Failed)},
+		{"machine time", formatSeconds(f.MachineSeconds)},
+		{"slower means by more than", formatShare(f.Tolerance)},
+		{"probability of a false alarm", "at most " + formatShare(f.Alpha)},
+	}}
+	for _, c := range f.Collectives {
+		v.Collectives = append(v.Collectives, verifiedView{
+			VerifiedCollective: c, Speedup: c.Speedup.text(), Unchanged: c.Unchanged.text(), Reverted: revertedText(c), Obedience: obedienceText(c),
+			Ratios: slices.ContainsFunc(f.Points, func(p VerifiedPoint) bool { return p.Collective == c.Collective && p.Ratio != nil }),
+		})
 	}
-	if p.Ties != nil {
-		out = append(out, field{"ties", formatOf(*p.Ties, p.Points)})
-	}
-	if p.Even > 0 {
-		out = append(out, field{"no difference from the default that could be measured", formatOf(p.Even, p.Points)})
-	}
-	if w := p.Weighted; w != nil {
-		out = append(out, field{"points that count", formatOf(w.Points, p.Points)},
-			field{"half of the weight", fmt.Sprintf("in %d points", w.Half)},
-			field{"weightiest point", fmt.Sprintf("%s, %s times the mean", w.Where, trimmed(w.Greatest, 1))})
+	return v
+}
+
+// environmentView is an environment with short texts.
+type environmentView struct {
+	EnvironmentFacts
+	Sum, Names string
+}
+
+func environmentViews(f Facts) []environmentView {
+	const nodesShown, digitsShown = 8, 16
+	var out []environmentView
+	for _, e := range f.Environments {
+		v := environmentView{EnvironmentFacts: e, Sum: absent, Names: strings.Join(e.Nodes, " ")}
+		if len(e.Checksum) > 0 {
+			v.Sum = e.Checksum[:min(len(e.Checksum), digitsShown)]
+		}
+		if n := len(e.Nodes); n > nodesShown {
+			v.Names = fmt.Sprintf("%s and %d more", strings.Join(e.Nodes[:nodesShown], " "), n-nodesShown)
+		}
+		out = append(out, v)
 	}
 	return out
-}
-
-func (v *problemView) drawLines(s *sheet, c Criteria) (err error) {
-	if len(v.Curve) > 0 {
-		if v.Convergence, err = s.convergence(v.ProblemFacts, c); err != nil {
-			return err
-		}
-	}
-	if len(v.HPO) > 0 {
-		if v.Study, err = s.study(v.ProblemFacts); err != nil {
-			return err
-		}
-	}
-	return v.drawAlgorithms(s)
-}
-
-// drawAlgorithms fills the table that is the legend of the map as well, so it
-// lists the algorithms that occur in cells only too.
-func (v *problemView) drawAlgorithms(s *sheet) (err error) {
-	known := codesOf(v.ProblemFacts)
-	algorithms := slices.Clone(v.ProblemFacts.Algorithms)
-	for _, name := range known.names[known.listed:] {
-		algorithms = append(algorithms, AlgorithmFacts{Name: name, Selected: known.selected[name]})
-	}
-	for _, a := range algorithms {
-		view := algorithmView{AlgorithmFacts: a, Code: known.code[a.Name], Fill: fillOf(known.fill[a.Name]), R2: absent, Share: absent}
-		if a.R2 != nil {
-			view.R2 = strconv.FormatFloat(*a.R2, 'f', 3, 64)
-		}
-		if v.Points > 0 {
-			view.Share = formatShare(float64(a.Selected) / float64(v.Points))
-		}
-		if len(a.Parity) > 0 {
-			if view.Parity, err = s.parity(a); err != nil {
-				return err
-			}
-		}
-		v.Algorithms = append(v.Algorithms, view)
-	}
-	return nil
-}
-
-func (v *problemView) drawMaps(s *sheet, c Criteria) (err error) {
-	p := v.ProblemFacts
-	if v.Selected, err = s.panels(p, "selected", narrowTile, codesOf(p).paint); err != nil {
-		return err
-	}
-	if v.Measured, err = s.panels(p, "measured", narrowTile, paintMeasured(len(p.Algorithms))); err != nil {
-		return err
-	}
-	tuned, err := s.panels(p, "tuned", wideTile,
-		paintSlowdown(c.MistakeThreshold, func(c Cell) *float64 { return c.TunedSlowdown }))
-	if err != nil {
-		return err
-	}
-	untuned, err := s.panels(p, "default", wideTile,
-		paintSlowdown(c.MistakeThreshold, func(c Cell) *float64 { return c.DefaultSlowdown }))
-	if err != nil {
-		return err
-	}
-	for i := range tuned {
-		v.Slowdowns = append(v.Slowdowns, []panel{tuned[i], untuned[i]})
-	}
-	return nil
-}
-
-// slowdownScale is the legend of the slowdown maps.
-func slowdownScale(threshold float64) []swatch {
-	var scale []swatch
-	low := ""
-	for step, k := range ramp {
-		text := "more"
-		if step < len(slowdownShares) {
-			high := trimmed(1+slowdownShares[step]*threshold, 3)
-			text = low + "to " + high
-			low = high + " "
-		}
-		scale = append(scale, swatch{fillOf(k), fillOf(onRamp(step)), text})
-	}
-	return scale
-}
-
-// fillOf is the CSS value of an ink.
-func fillOf(k ink) template.CSS { return template.CSS("var(--" + k.name + ")") }
-
-func trialViews(trials []HPOTrial) []trialView {
-	var out []trialView
-	for _, t := range trials {
-		view := trialView{HPOTrial: t, Value: absent, Best: absent}
-		if t.Value != nil {
-			view.Value = trimmed(*t.Value, 5)
-		}
-		if t.Best != nil {
-			view.Best = trimmed(*t.Best, 5)
-		}
-		out = append(out, view)
-	}
-	return out
-}
-
-// Predicted reports whether any evaluation was a prediction with an upper end.
-func (p ProblemFacts) Predicted() bool {
-	return slices.ContainsFunc(p.Curve, func(e CurvePoint) bool { return e.SlowdownUpper > 0 })
-}
-
-// HasParity reports whether any algorithm has held-out predictions.
-func (v problemView) HasParity() bool {
-	return slices.ContainsFunc(v.Algorithms, func(a algorithmView) bool { return a.Parity != "" })
 }

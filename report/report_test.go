@@ -103,7 +103,7 @@ func TestNotFinite(t *testing.T) {
 	}{
 		{name: "criterion", spoil: func(f *Facts) { f.Criteria.Slowdown = math.NaN() }, want: "criteria.slowdown"},
 		{name: "curve", spoil: func(f *Facts) { f.Problems[1].Curve[2].R2 = math.Inf(-1) }, want: "problems[1].curve[2].r2"},
-		{name: "pointer", spoil: func(f *Facts) { *f.Problems[0].Cells[3].TunedSlowdown = math.Inf(1) }, want: "problems[0].cells[3].tuned_slowdown"},
+		{name: "pointer", spoil: func(f *Facts) { *f.Problems[0].Cells[3].Slowdown = math.Inf(1) }, want: "problems[0].cells[3].slowdown"},
 		{name: "cost", spoil: func(f *Facts) { f.Problems[0].ExhaustiveSeconds = math.NaN() }, want: "problems[0].exhaustive_seconds"},
 		{name: "parity", spoil: func(f *Facts) { f.Problems[0].Algorithms[0].Parity[0].Predicted = math.NaN() }, want: "problems[0].algorithms[0].parity[0].predicted"},
 	}
@@ -143,20 +143,58 @@ func TestFormat(t *testing.T) {
 		{formatOf(0, 0), "0"},
 		{formatSlowdown(1.0304), "1.030"},
 		{formatSlowdown(12.345), "12.3"},
-		{shortRatio(1.234), "1.23"},
-		{shortRatio(12.34), "12.3"},
-		{shortRatio(1234), "1234"},
-		{shortRatio(123456), "1e+05"},
-		{stopWords(""), "STILL RUNNING"},
-		{stopWords("converged"), "converged"},
-		{stopWords("budget"), "NOT CONVERGED: budget"},
-		{letterCode(0), "A"},
-		{letterCode(25), "Z"},
-		{letterCode(27), "B1"},
+		{stopText(""), "STILL RUNNING"},
+		{stopText("converged"), "converged"},
+		{stopText("budget"), "NOT CONVERGED: budget"},
 	}
 	for _, tc := range tests {
 		if tc.got != tc.want {
 			t.Errorf("got %q, want %q", tc.got, tc.want)
+		}
+	}
+}
+
+func TestLiveText(t *testing.T) {
+	var got bytes.Buffer
+	for _, write := range []func(io.Writer, Facts) error{WriteVerification, WriteMachineTime} {
+		if err := write(&got, liveFacts()); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(io.Discard, Facts{Verification: []VerificationFacts{{Tolerance: math.NaN()}}}); err == nil || !strings.Contains(err.Error(), "verification[0].tolerance") {
+			t.Errorf("error %v", err)
+		}
+	}
+	testutil.CheckGolden(t, "live.txt", got.Bytes())
+	got.Reset()
+	if err := WriteVerification(&got, smallFacts()); err != nil || got.Len() > 0 {
+		t.Errorf("without a verification: %v, %q", err, got.String())
+	}
+}
+
+func TestLiveJSON(t *testing.T) {
+	f := liveFacts()
+	f.Problems = nil
+	f.Verification[0].Points = f.Verification[0].Points[:2]
+	var got bytes.Buffer
+	if err := WriteJSON(&got, f); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(got.String(), `"points": null`) {
+		t.Error("an empty list is written as null")
+	}
+	testutil.CheckGolden(t, "live.json", got.Bytes())
+	readJSON(t, got.Bytes())
+	var old map[string]any
+	got.Reset()
+	if err := WriteJSON(&got, smallFacts()); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(got.Bytes(), &old); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"verification", "machine_time", "excluded", "environments"} {
+		if _, there := old[key]; there {
+			t.Errorf("%s is written where there is none", key)
 		}
 	}
 }

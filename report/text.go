@@ -1,13 +1,64 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
+
+// scoreOf returns a copy of the score with that name, nil when there is none.
+func scoreOf(p ProblemFacts, name string) *Score {
+	for _, s := range p.Scores {
+		if s.Name == name {
+			return &s
+		}
+	}
+	return nil
+}
+
+// WriteSummary writes a text table without colours, a row for each problem, in the
+// order of f: measured is the share of the candidates, tuned and default are average
+// slowdowns, mistakes are those of the tuned selection.
+//
+// It returns an error naming the field when a figure is NaN or infinite.
+func WriteSummary(w io.Writer, f Facts) error {
+	if err := check(f); err != nil {
+		return err
+	}
+	t := newTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
+	for _, p := range f.Problems {
+		measured := 0.0 // when there are no candidates
+		if p.Candidates > 0 {
+			measured = float64(p.Trials-p.Failed-p.Replicates) / float64(p.Candidates)
+		}
+		tuned, byDefault := scoreOf(p, "tuned"), scoreOf(p, "default")
+		t.AppendRow(table.Row{
+			p.Library, p.Collective, stopText(p.Stop), formatShare(measured), formatSeconds(p.MachineSeconds),
+			scoreText(tuned, Score.slowdownText), scoreText(byDefault, Score.slowdownText),
+			scoreText(tuned, Score.mistakesText),
+		})
+	}
+	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
+		return fmt.Errorf("report as text: %w", err)
+	}
+	return nil
+}
+
+func scoreText(s *Score, part func(Score) string) string {
+	if s == nil {
+		return absent
+	}
+	return part(*s)
+}
+
+func (s Score) slowdownText() string { return formatSlowdown(s.Slowdown) }
+func (s Score) mistakesText() string { return formatShare(s.Mistakes) }
 
 // WriteVerification writes a text table without colours of what verifications
 // showed, a row for each library and collective; nothing when there is none. same is
@@ -18,10 +69,10 @@ func WriteVerification(w io.Writer, f Facts) error {
 	if err := check(f); err != nil {
 		return err
 	}
-	t := newTable([]any{"library", "collective", "points", "changed", "speed-up [95 %]", "same [95 %]", "put back", "slower", "obedience"}, 3, 4, 5, 6, 7, 8)
+	t := newTable([]any{"library", "collective", "points", "changed", "speed-up [95 %]", "unchanged [95 %]", "reverted", "slower", "obedience"}, 3, 4, 5, 6, 7, 8)
 	for _, v := range f.Verification {
 		for _, c := range v.Collectives {
-			t.AppendRow(table.Row{v.Library, c.Collective, c.Points, c.Changed, c.Speedup.text(), c.Same.text(), putBackText(c), c.Slower, obedienceText(c)})
+			t.AppendRow(table.Row{v.Library, c.Collective, c.Points, c.Changed, c.Speedup.text(), c.Unchanged.text(), revertedText(c), c.Slower, obedienceText(c)})
 		}
 	}
 	return writeTable(w, t)
@@ -74,11 +125,11 @@ func (r *Range) text() string {
 	return formatInterval(formatSlowdown(r.Value), formatSlowdown(r.Low), formatSlowdown(r.High))
 }
 
-func putBackText(c VerifiedCollective) string {
-	if c.Left {
-		return fmt.Sprintf("all (%d points)", c.PutBack)
+func revertedText(c VerifiedCollective) string {
+	if c.AllReverted {
+		return fmt.Sprintf("all (%d points)", c.Reverted)
 	}
-	return fmt.Sprint(c.PutBack)
+	return fmt.Sprint(c.Reverted)
 }
 
 func obedienceText(c VerifiedCollective) string {
@@ -87,3 +138,126 @@ func obedienceText(c VerifiedCollective) string {
 	}
 	return strings.Join(c.Obedience, ", ")
 }
+
+// machineTimeView is one row of where the time of jobs went.
+type machineTimeView struct {
+	Library, Problem                          string
+	Jobs                                      int
+	Queue, Launch, Warmup, Measure, Idle, All string
+}
+
+// machineTimes returns the rows, and their sum where there are several.
+func machineTimes(f Facts) []machineTimeView {
+	var out []machineTimeView
+	var sum MachineTimeFacts
+	add := func(m MachineTimeFacts, problem string) {
+		part := func(nodeSeconds float64) string {
+			if m.NodeSeconds() == 0 {
+				return formatNodeSeconds(nodeSeconds)
+			}
+			return formatNodeSeconds(nodeSeconds) + " (" + formatShare(nodeSeconds/m.NodeSeconds()) + ")"
+		}
+		out = append(out, machineTimeView{
+			Library: m.Library, Problem: problem, Jobs: m.Jobs, Queue: formatSeconds(m.Queue),
+			Launch: part(m.Launch), Warmup: part(m.Warmup), Measure: part(m.Measure), Idle: part(m.Idle), All: formatNodeSeconds(m.NodeSeconds()),
+		})
+	}
+	for _, m := range f.MachineTime {
+		add(m, cmp.Or(m.Collective, "verification"))
+		sum.Jobs += m.Jobs
+		sum.Queue += m.Queue
+		sum.Launch += m.Launch
+		sum.Warmup += m.Warmup
+		sum.Measure += m.Measure
+		sum.Idle += m.Idle
+	}
+	if len(f.MachineTime) > 1 {
+		sum.Library = "all"
+		add(sum, "")
+	}
+	return out
+}
+
+// absent stands in every table where a figure is not known.
+const absent = "–"
+
+// formatSeconds writes a duration with the unit that suits its length.
+func formatSeconds(s float64) string {
+	unit := timeUnit(s)
+	return trimmed(s/unit.seconds, 1) + " " + unit.name
+}
+
+// formatNodeSeconds is formatSeconds for node-time: 3.2 node h.
+func formatNodeSeconds(s float64) string {
+	unit := timeUnit(s)
+	return trimmed(s/unit.seconds, 1) + " node " + unit.name
+}
+
+type unit struct {
+	name    string
+	seconds float64
+}
+
+// timeUnit returns the unit in which s is neither tiny nor unwieldy.
+func timeUnit(s float64) unit {
+	switch {
+	case s == 0 || s >= 1 && s < 120:
+		return unit{"s", 1}
+	case s < 1e-3:
+		return unit{"µs", 1e-6}
+	case s < 1:
+		return unit{"ms", 1e-3}
+	case s < 2*3600:
+		return unit{"min", 60}
+	}
+	return unit{"h", 3600}
+}
+
+// formatSlowdown writes a ratio with as many digits as a reader can use.
+func formatSlowdown(x float64) string {
+	if math.Abs(x) >= 10 {
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 3, 64)
+}
+
+// formatShare writes a proportion as a percentage. Only a true zero is "0 %".
+func formatShare(x float64) string {
+	if x > 0 && x < 0.0005 {
+		return "<0.1 %"
+	}
+	return trimmed(100*x, 1) + " %"
+}
+
+// formatOf writes "n of total (share)".
+func formatOf(n, total int) string {
+	if total <= 0 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d of %d (%s)", n, total, formatShare(float64(n)/float64(total)))
+}
+
+// formatInterval writes a value with its interval behind it.
+func formatInterval(value, low, high string) string {
+	return value + " [" + low + ", " + high + "]"
+}
+
+// trimmed rounds x to the given number of decimals and drops trailing zeros.
+func trimmed(x float64, decimals int) string {
+	scale := math.Pow(10, float64(decimals))
+	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
+}
+
+// stopText says in words how a problem ended.
+func stopText(stop string) string {
+	switch stop {
+	case "":
+		return "STILL RUNNING"
+	case converged:
+		return converged
+	}
+	return "NOT CONVERGED: " + stop
+}
+
+// converged is the one stop reason that says the criteria were met.
+const converged = "converged"

@@ -3,10 +3,13 @@ package report
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -14,20 +17,20 @@ import (
 	"tutti/preprocess"
 )
 
-// traceLine is a line about calls of a trace: of a collective, or of a point.
+// traceLine sums up the calls of a collective or of a point.
 type traceLine struct {
 	Collective               coll.Collective
 	Layout, Bytes            string // of a point
 	Calls                    string
 	Seconds, Mean            string
 	Shortest, Longest, Share string
-	Width                    template.CSS // of the bar: the share
+	Width                    template.CSS // of the bar that shows the share
 	Gain                     gain
 
 	calls, seconds, shortest, longest float64
 }
 
-// traceView is what a trace amounts to, in lines by falling time.
+// traceView is a trace in lines, in descending order of time.
 type traceView struct {
 	Name        string
 	Style       template.CSS
@@ -35,8 +38,8 @@ type traceView struct {
 	Calls       string
 	Collectives []traceLine
 	Points      []traceLine
-	Left        int    // points that are not shown
-	Gains       string // a sentence; empty where no campaign was asked
+	Remaining   int    // points that are not shown
+	Gains       string // a sentence; empty without a campaign
 }
 
 func (l *traceLine) add(c preprocess.Calls, g *Gains) {
@@ -49,7 +52,7 @@ func (l *traceLine) add(c preprocess.Calls, g *Gains) {
 	l.longest = max(l.longest, c.Longest)
 }
 
-// finish puts figures into words. Where a trace has no times, calls count.
+// finish writes the figures as text. The share is of the calls where a trace has no times.
 func (l *traceLine) finish(calls, seconds float64) {
 	share := 0.0
 	switch {
@@ -76,7 +79,7 @@ func byTime(a, b traceLine) int {
 	return cmp.Or(-cmp.Compare(a.seconds, b.seconds), -cmp.Compare(a.calls, b.calls))
 }
 
-// viewOf adds up a trace; of its points the most are shown that have the most time.
+// viewOf sums up a trace. At most so many points are shown, those with the longest times.
 func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView {
 	v := traceView{Name: name}
 	all := traceLine{}
@@ -97,8 +100,8 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView
 	}
 	slices.SortStableFunc(v.Collectives, byTime)
 	slices.SortStableFunc(v.Points, byTime)
-	v.Left = max(0, len(v.Points)-most)
-	v.Points = v.Points[:len(v.Points)-v.Left]
+	v.Remaining = max(0, len(v.Points)-most)
+	v.Points = v.Points[:len(v.Points)-v.Remaining]
 	for _, lines := range [][]traceLine{v.Collectives, v.Points} {
 		for i := range lines {
 			lines[i].finish(all.calls, all.seconds)
@@ -110,20 +113,20 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, most int) traceView
 	return v
 }
 
-// WriteTrace writes two text tables of where the collective time of an application goes:
-// by collective, and the most points that have the most of it. Where gains are not nil
-// it says what they spare; then the trace has times.
+// WriteTrace writes two text tables of the time that an application spends in collectives:
+// by collective, and of at most so many points with the longest times. Where g is not nil,
+// the tables show the predicted savings; then the trace must have times.
 func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, most int) error {
 	v := viewOf("", calls, g, most)
 	head := []any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}
 	if g != nil {
-		head = append(head, "spares")
+		head = append(head, "saving")
 	}
 	t := newTable(head, 2, 3, 4, 5, 6, 7, 8)
 	for _, l := range v.Collectives {
 		row := table.Row{l.Collective, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
 		if g != nil {
-			row = append(row, l.Gain.Spares)
+			row = append(row, l.Gain.Saving)
 		}
 		t.AppendRow(row)
 	}
@@ -132,13 +135,13 @@ func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, most int) error
 	}
 	head = []any{"collective", "nodes x ppn", "bytes", "calls", "time", "share", "a call", "shortest", "longest"}
 	if g != nil {
-		head = append(head, "spares", "by")
+		head = append(head, "saving", "with")
 	}
 	t = newTable(head, 3, 4, 5, 6, 7, 8, 9, 10)
 	for _, l := range v.Points {
 		row := table.Row{l.Collective, l.Layout, l.Bytes, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
 		if g != nil {
-			row = append(row, l.Gain.Spares, l.Gain.Selected)
+			row = append(row, l.Gain.Saving, l.Gain.Selected)
 		}
 		t.AppendRow(row)
 	}
@@ -146,8 +149,8 @@ func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, most int) error
 		return err
 	}
 	end := ""
-	if v.Left > 0 {
-		end = fmt.Sprintf("and %d more points\n", v.Left)
+	if v.Remaining > 0 {
+		end = fmt.Sprintf("and %d more points\n", v.Remaining)
 	}
 	if v.Gains != "" {
 		end += v.Gains + "\n"
@@ -162,15 +165,126 @@ var (
 	traceTemplate = template.Must(template.New("trace").Parse(traceText))
 )
 
-// mostOnPage is how many points a page shows.
-const mostOnPage = 1000
+// maxPagePoints is the number of points that a page shows.
+const maxPagePoints = 1000
 
-// WriteTraceHTML writes the same as one HTML page that needs nothing else.
+// WriteTraceHTML writes the same as one HTML page that needs no other file.
 func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains) error {
-	v := viewOf(name, calls, g, mostOnPage)
-	v.Style = pageCSS()
+	v := viewOf(name, calls, g, maxPagePoints)
+	v.Style = template.CSS(asset("draw.css") + asset("report.css"))
 	if err := traceTemplate.Execute(w, v); err != nil {
 		return fmt.Errorf("trace as HTML: %w", err)
 	}
 	return nil
+}
+
+// Gains predicts the savings of calls from the report of a campaign.
+type Gains struct {
+	Name         string // of the campaign
+	byCollective map[coll.Collective]tunedCells
+}
+
+// tunedCells are the points of a problem with a known default.
+type tunedCells struct {
+	rows  [][]float64 // of preprocess.Rows
+	cells []Cell
+}
+
+// ReadGains reads the part of a campaign's report.json that is about one library. library
+// may be empty where the campaign has only one.
+func ReadGains(path, library string) (*Gains, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var f Facts
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var names []string
+	for _, p := range f.Problems {
+		if !slices.Contains(names, p.Library) {
+			names = append(names, p.Library)
+		}
+	}
+	if library == "" && len(names) == 1 {
+		library = names[0]
+	}
+	if !slices.Contains(names, library) {
+		return nil, fmt.Errorf("%s: library %q: want one of %s", path, library, strings.Join(names, ", "))
+	}
+	g := &Gains{Name: f.Campaign, byCollective: map[coll.Collective]tunedCells{}}
+	for _, p := range f.Problems {
+		if p.Library == library {
+			g.byCollective[coll.Collective(p.Collective)] = tunedCellsOf(p)
+		}
+	}
+	return g, nil
+}
+
+func tunedCellsOf(p ProblemFacts) tunedCells {
+	var t tunedCells
+	var points []coll.Point
+	for _, c := range p.Cells {
+		if c.Slowdown != nil && c.DefaultSlowdown != nil && *c.Slowdown > 0 && *c.DefaultSlowdown > 0 {
+			t.cells = append(t.cells, c)
+			points = append(points, coll.Point{Collective: coll.Collective(p.Collective), Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes})
+		}
+	}
+	t.rows = preprocess.Rows(points)
+	return t
+}
+
+// at returns the algorithm selected at the tuned point nearest to p, and the proportion of
+// the default's time that it saves. It returns false where no tuned point is near.
+func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
+	t := g.byCollective[p.Collective]
+	if len(t.cells) == 0 {
+		return "", 0, false
+	}
+	k, distance := preprocess.Nearest(t.rows, p)
+	if distance >= preprocess.Far {
+		return "", 0, false
+	}
+	c := t.cells[k]
+	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
+}
+
+// gain is the predicted saving of the calls of a line.
+type gain struct {
+	covered float64 // seconds of calls near a tuned point
+	saved   float64 // seconds
+
+	Selected, Saving string // as text; Saving is the share of the line's time
+}
+
+func (n *gain) add(g *Gains, c preprocess.Calls) {
+	if g == nil {
+		return
+	}
+	if selected, saving, ok := g.at(c.Point); ok {
+		n.covered += c.Seconds
+		n.saved += saving * c.Seconds
+		n.Selected = selected
+	}
+}
+
+func (n *gain) finish(seconds float64) {
+	n.Saving = absent
+	if n.covered > 0 {
+		n.Saving = formatShare(n.saved / seconds)
+	}
+	if n.Selected == "" {
+		n.Selected = absent
+	}
+}
+
+// sentence describes the saving of all calls. The times of a trace include waiting for
+// other ranks, which no algorithm saves.
+func (n gain) sentence(g *Gains, seconds float64) string {
+	if g == nil {
+		return ""
+	}
+	return fmt.Sprintf("Campaign %s predicts that its files save %s of the time in collectives, %s of %s. The saving is smaller where ranks wait for each other. Calls with %s of the time are near tuned points.",
+		g.Name, formatShare(n.saved/seconds), formatSeconds(n.saved), formatSeconds(seconds), formatShare(n.covered/seconds))
 }

@@ -58,7 +58,7 @@ func TestWriteTraceHTML(t *testing.T) {
 	if err := WriteTraceHTML(&b, "a<b>.csv", tracedCalls(), nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", "<td>2x2</td>", "--paper:"} {
+	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", "<td>2x2</td>", "--paper: "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -68,10 +68,10 @@ func TestWriteTraceHTML(t *testing.T) {
 	}
 }
 
-// What a campaign spares is by its nearest points, and nothing where it has none near.
+// The saving of a call is that of the nearest tuned point; a call far from all has none.
 func TestGains(t *testing.T) {
-	at := func(bytes int64, selected string, tuned, byDefault float64) Cell {
-		return Cell{Nodes: 2, PPN: 4, MsgBytes: bytes, Selected: selected, TunedSlowdown: &tuned, DefaultSlowdown: &byDefault}
+	at := func(bytes int64, algorithm string, tuned, byDefault float64) Cell {
+		return Cell{Nodes: 2, PPN: 4, MsgBytes: bytes, Algorithm: algorithm, Slowdown: &tuned, DefaultSlowdown: &byDefault}
 	}
 	unknown := at(1024, "ring", 1, 1)
 	unknown.DefaultSlowdown = nil
@@ -103,7 +103,7 @@ func TestGains(t *testing.T) {
 	}
 	// One of two seconds of bcast 1 KiB; bcast 8 B is far from all, and nobody tuned barriers.
 	for _, out := range []string{table.String(), page.String()} {
-		for _, want := range []string{"spares", "binomial", "campaign night", "spare " + formatShare(0.25), formatShare(1.0 / 3), "near calls with " + formatShare(0.5)} {
+		for _, want := range []string{"saving", "binomial", "Campaign night", "save " + formatShare(0.25), formatShare(1.0 / 3), "Calls with " + formatShare(0.5)} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}

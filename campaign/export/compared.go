@@ -46,9 +46,9 @@ func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts
 	var known []coll.Measurement // of algorithms that the earlier campaign measured
 	for _, m := range now {
 		if then[m.Candidate] {
-			f.Again++
+			f.Remeasured++
 		} else {
-			f.Fresh++
+			f.New++
 		}
 		if _, ok := index[m.Algorithm]; ok {
 			known = append(known, m)

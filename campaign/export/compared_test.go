@@ -103,8 +103,8 @@ func TestCompareCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Campaign != "first" || f.Earlier != 40 || f.Again+f.Fresh != 60 || f.Again == 0 || f.Fresh == 0 {
-		t.Errorf("%d measured again and %d new of 60, after %d", f.Again, f.Fresh, f.Earlier)
+	if f.Campaign != "first" || f.Earlier != 40 || f.Remeasured+f.New != 60 || f.Remeasured == 0 || f.New == 0 {
+		t.Errorf("%d measured again and %d new of 60, after %d", f.Remeasured, f.New, f.Earlier)
 	}
 	if slices.ContainsFunc(f.Algorithms, func(c report.ChangeFacts) bool { return c.Name == "tree" }) {
 		t.Errorf("a tree is compared with nothing: %+v", f.Algorithms)
@@ -129,7 +129,7 @@ func TestCompareNothing(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if none, err := compare("none", nil, noisy(t, 1, alike)); err != nil || none.Again != 0 || len(none.Algorithms) != 0 {
+	if none, err := compare("none", nil, noisy(t, 1, alike)); err != nil || none.Remeasured != 0 || len(none.Algorithms) != 0 {
 		t.Errorf("with nothing: %+v, %v", none, err)
 	}
 }

@@ -179,8 +179,8 @@ func TestConcludeLeft(t *testing.T) {
 		}
 	}
 	x, facts, err := done.WriteLibrary(c.Config.Libraries[0], t.TempDir())
-	if err != nil || facts.Checked != 0 {
-		t.Errorf("%d points were replayed, %v, want none", facts.Checked, err)
+	if err != nil || facts.Replayed != 0 {
+		t.Errorf("%d points were replayed, %v, want none", facts.Replayed, err)
 	}
 	for _, f := range x.Files {
 		if filepath.Ext(f.Name) == ".rules" && strings.Contains(string(f.Content), "bcast") {

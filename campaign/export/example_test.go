@@ -123,7 +123,7 @@ func ExampleAddJournal() {
 		return
 	}
 	for _, m := range f.MachineTime {
-		fmt.Println(m.Library, m.Collective, m.Jobs, "job,", m.Held(), "node-seconds")
+		fmt.Println(m.Library, m.Collective, m.Jobs, "job,", m.NodeSeconds(), "node-seconds")
 	}
 	// Output: mpich bcast 1 job, 84 node-seconds
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A verification whose ranks lay otherwise says so.
-func TestElsewhere(t *testing.T) {
+func TestOtherPlacements(t *testing.T) {
 	trial := func(nodes int, order coll.Order, switches int) journal.VerifyStep {
 		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}
 		tr.Nodes, tr.PPN = nodes, 2
@@ -21,13 +21,13 @@ func TestElsewhere(t *testing.T) {
 		trial(4, coll.Block, 2), trial(4, coll.Block, 4), trial(2, coll.Block, 2), {Library: "mpich", Session: 1}, trial(4, coll.Block, 4), trial(1, "", 0),
 	}}
 	want := []string{"2 nodes on 2 switches, not on 1", "4 nodes on 4 switches, not on 1 to 2"}
-	if d := cmp.Diff(want, elsewhere(tuned, v)); d != "" {
+	if d := cmp.Diff(want, otherPlacements(tuned, v)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := elsewhere(coll.Placements{}, v); got != nil {
+	if got := otherPlacements(coll.Placements{}, v); got != nil {
 		t.Errorf("nothing is known of the campaign: %q", got)
 	}
-	if got := elsewhere(tuned, nil); got != nil {
+	if got := otherPlacements(tuned, nil); got != nil {
 		t.Errorf("nothing was verified: %q", got)
 	}
 }

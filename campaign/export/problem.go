@@ -25,7 +25,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Library: p.Library, Collective: string(p.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(p.Space.Points()), PointsMeasured: l.PointsMeasured(),
-		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Repeats: len(l.Repeats()),
+		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Repeats()),
 		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: p.ExhaustiveSeconds,
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(p, res, c, held),
@@ -33,7 +33,7 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 		Model:    string(c.Learner.Model),
-		Weighted: weightFacts(p),
+		Weights:  weightFacts(p),
 	}
 	f.Warnings = append(slices.Clip(f.Warnings), barredInWords(f.Algorithms)...)
 	if c.Learner.Model == learner.Forest {
@@ -49,8 +49,8 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 	known := knowledgeOf(p, res)
 	f.Cells = cells(known, c)
 	for _, cell := range f.Cells {
-		if cell.Even {
-			f.Even++
+		if cell.DefaultKept {
+			f.DefaultKept++
 		}
 	}
 	if f.Scores, err = scores(p, known, c, held); err != nil {
@@ -79,8 +79,8 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 		alg := c.Selection.Choose(row.Point)
 		cell := report.Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
-			Measured: k.measured[row.Point],
-			Selected: alg.String(), Even: c.Even(row.Point),
+			MeasuredAlgorithms: k.measured[row.Point],
+			Algorithm:          alg.String(), DefaultKept: c.Even(row.Point),
 		}
 		of := func(a coll.Algorithm) *float64 {
 			if s, ok := k.slowdown(row.Point, a); ok && k.complete {
@@ -92,7 +92,7 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 			}
 			return nil
 		}
-		cell.TunedSlowdown, cell.DefaultSlowdown = of(alg), of(coll.Default)
+		cell.Slowdown, cell.DefaultSlowdown = of(alg), of(coll.Default)
 		if k.complete {
 			cell.Best = k.fastest[row.Point].Algorithm.String()
 		}
@@ -129,7 +129,7 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	}
 	var out []report.AlgorithmFacts
 	for _, alg := range res.Ledger.Space().Algorithms() {
-		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Barred: barred[alg]}
+		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Excluded: barred[alg]}
 		if r2, err := held.R2(alg); err == nil {
 			f.R2 = &r2
 		}
@@ -147,8 +147,8 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 func barredInWords(algorithms []report.AlgorithmFacts) []string {
 	var out []string
 	for _, a := range algorithms {
-		if a.Barred > 0 {
-			out = append(out, fmt.Sprintf("%s is not selected at %d points: it was given up there, or failed wherever it was tried in the layout or range of sizes", a.Name, a.Barred))
+		if a.Excluded > 0 {
+			out = append(out, fmt.Sprintf("%s is not selected at %d points: it was given up there, or failed wherever it was tried in the layout or range of sizes", a.Name, a.Excluded))
 		}
 	}
 	return out
@@ -181,19 +181,19 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 	}
 	ties := 0
 	for _, d := range doubts {
-		if !d.Tie {
-			continue
-		}
 		cell := cells[d.Point]
-		switch cell.Selected {
+		switch cell.Algorithm {
 		case d.Choice.String():
-			cell.Tie = d.Rival.String()
+			cell.Rival = d.Rival.String()
 		case d.Rival.String():
-			cell.Tie = d.Choice.String()
+			cell.Rival = d.Choice.String()
 		default:
 			continue
 		}
-		ties++
+		cell.Tie, cell.PMistake = d.Tie, &d.PMistake
+		if d.Tie {
+			ties++
+		}
 	}
 	f.Ties = &ties
 	return nil

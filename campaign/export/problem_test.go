@@ -87,7 +87,7 @@ func TestScoresOfTruth(t *testing.T) {
 	for _, c := range f.Cells {
 		at := coll.Point{Collective: coll.Bcast, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}
 		alg, err := coll.ParseAlgorithm(c.Best)
-		if err != nil || times[coll.Candidate{Point: at, Algorithm: alg}] != least[at] || c.Selected != p.Selection.Choose(at).String() {
+		if err != nil || times[coll.Candidate{Point: at, Algorithm: alg}] != least[at] || c.Algorithm != p.Selection.Choose(at).String() {
 			t.Errorf("cell %+v, want the fastest and what is selected: %v", c, err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestScoresOfMeasurements(t *testing.T) {
 		t.Errorf("score %+v of %d measured points", s, f.PointsMeasured)
 	}
 	for _, c := range f.Cells {
-		if c.Best != "" || c.TunedSlowdown == nil || *c.TunedSlowdown < 1 {
+		if c.Best != "" || c.Slowdown == nil || *c.Slowdown < 1 {
 			t.Errorf("cell %+v, want a predicted slowdown and no best", c)
 		}
 	}
@@ -152,10 +152,10 @@ func TestTies(t *testing.T) {
 	}
 	ties := 0
 	for _, c := range f.Cells {
-		if c.Tie == c.Selected {
+		if c.Tie && c.Rival == c.Algorithm {
 			t.Errorf("%+v ties with itself", c)
 		}
-		if c.Tie != "" {
+		if c.Tie {
 			ties++
 		}
 	}
@@ -175,14 +175,14 @@ func TestWeightFacts(t *testing.T) {
 		c.Problems[0].Weights = weights
 	})
 	f := factsOf(t, p)
-	want := report.WeightFacts{Points: 2, Half: 1, Greatest: 42, Where: p.Space.Points()[3].String()}
-	if f.Weighted == nil || *f.Weighted != want {
-		t.Errorf("weights %+v, want %+v", f.Weighted, want)
+	want := report.WeightFacts{Points: 2, Half: 1, Largest: 42, LargestAt: p.Space.Points()[3].String()}
+	if f.Weights == nil || *f.Weights != want {
+		t.Errorf("weights %+v, want %+v", f.Weights, want)
 	}
 	if f.Scores[0].Points != 63 {
 		t.Errorf("scored at %d points, want all 63", f.Scores[0].Points)
 	}
-	if alike := factsOf(t, madeFirst(t, nil)); alike.Weighted != nil {
-		t.Errorf("points that count alike: %+v", alike.Weighted)
+	if alike := factsOf(t, madeFirst(t, nil)); alike.Weights != nil {
+		t.Errorf("points that count alike: %+v", alike.Weights)
 	}
 }

@@ -30,7 +30,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 		}
 		if res.Sessions > 0 {
 			v := verificationFacts(res)
-			v.Elsewhere = elsewhere(placementOf(f, lib), state.Verification(lib))
+			v.OtherPlacements = otherPlacements(placementOf(f, lib), state.Verification(lib))
 			f.Verification = append(f.Verification, v)
 		}
 	}
@@ -93,9 +93,9 @@ func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 		if e == nil {
 			continue
 		}
-		here := report.EnvironmentFacts{Library: j.Problem.Library, MPI: e.Library, Checksum: e.Checksum, Kernel: e.Kernel, CPU: e.CPU, Governor: e.Governor}
+		here := report.EnvironmentFacts{Library: j.Problem.Library, MPIVersion: e.Library, Checksum: e.Checksum, Kernel: e.Kernel, CPU: e.CPU, Governor: e.Governor}
 		i := slices.IndexFunc(out, func(o report.EnvironmentFacts) bool {
-			return o.Library == here.Library && o.MPI == here.MPI && o.Checksum == here.Checksum &&
+			return o.Library == here.Library && o.MPIVersion == here.MPIVersion && o.Checksum == here.Checksum &&
 				o.Kernel == here.Kernel && o.CPU == here.CPU && o.Governor == here.Governor
 		})
 		if i < 0 {
@@ -174,12 +174,12 @@ func verificationFacts(r verify.Result) report.VerificationFacts {
 	f := report.VerificationFacts{
 		Library: r.Library, Ended: r.Ended, Tolerance: r.Rules.Tolerance, Alpha: r.Rules.Alpha,
 		Passes: r.Passes, Trials: r.Trials, Failed: r.Failed, MachineSeconds: r.MachineSeconds,
-		PutBack: condemnedFacts(r.PutBack), Slower: condemnedFacts(r.Slower),
+		Reverted: slowerPoints(r.PutBack), Slower: slowerPoints(r.Slower),
 	}
 	for _, c := range r.Collectives {
 		v := report.VerifiedCollective{
 			Collective: string(c.Collective), Points: c.Points, Changed: c.Changed,
-			Speedup: rangeOf(c.Speedup), Same: rangeOf(c.Same), PutBack: c.PutBack, Left: c.Left,
+			Speedup: rangeOf(c.Speedup), Unchanged: rangeOf(c.Same), Reverted: c.PutBack, AllReverted: c.Left,
 		}
 		for _, s := range r.Slower {
 			if s.Collective == c.Collective {
@@ -198,7 +198,7 @@ func verificationFacts(r verify.Result) report.VerificationFacts {
 		f.Points = append(f.Points, report.VerifiedPoint{
 			Collective: string(p.Collective), Nodes: p.Nodes, PPN: p.PPN, MsgBytes: p.MsgBytes,
 			Choice: p.Choice.String(), Why: string(p.Why), Blocks: p.Blocks, Failed: p.TunedFailed + p.OtherFailed,
-			Ratio: rangeOf(p.Ratio), PutBack: p.PutBack,
+			Ratio: rangeOf(p.Ratio), Reverted: p.PutBack,
 		})
 	}
 	for _, s := range r.Sights {
@@ -210,10 +210,10 @@ func verificationFacts(r verify.Result) report.VerificationFacts {
 	return f
 }
 
-func condemnedFacts(findings []verify.Finding) []report.CondemnedPoint {
-	var out []report.CondemnedPoint
+func slowerPoints(findings []verify.Finding) []report.SlowerPoint {
+	var out []report.SlowerPoint
 	for _, f := range findings {
-		out = append(out, report.CondemnedPoint{
+		out = append(out, report.SlowerPoint{
 			Collective: string(f.Collective), Nodes: f.Nodes, PPN: f.PPN, MsgBytes: f.MsgBytes,
 			Choice: f.Choice.String(), Reason: string(f.Reason), Ratio: rangeOf(f.Ratio), P: f.P, Blocks: f.Blocks, Error: f.Error,
 		})
@@ -257,16 +257,16 @@ func reasonsOfRound(r *journal.Round) report.RoundReasons {
 		c := r.Batch[i]
 		told := report.Reason{
 			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
-			Doubt: why.Doubt, Spares: why.Spares, Seconds: why.Seconds, Check: why.Check, Again: why.Again,
+			ExpectedLoss: why.Doubt, Gain: why.Spares, Seconds: why.Seconds, Validation: why.Check, Outlier: why.Again,
 		}
 		if why.Rival.Name != "" {
 			told.Rival = why.Rival.String()
 		}
-		out.Spares += why.Spares
+		out.Gain += why.Spares
 		out.Seconds += why.Seconds
 		out.Top = append(out.Top, told)
 	}
-	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Spares, a.Spares) })
+	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Gain, a.Gain) })
 	out.Top = out.Top[:min(len(out.Top), topReasons)]
 	return out
 }
@@ -291,8 +291,8 @@ func weightFacts(p campaign.Problem) *report.WeightFacts {
 	for sum := 0.0; f.Half < len(order) && sum < total/2; f.Half++ {
 		sum += p.Weights[order[f.Half]]
 	}
-	f.Greatest = p.Weights[order[0]]
-	f.Where = fmt.Sprint(p.Space.Points()[order[0]])
+	f.Largest = p.Weights[order[0]]
+	f.LargestAt = fmt.Sprint(p.Space.Points()[order[0]])
 	return f
 }
 
@@ -306,9 +306,9 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 	return coll.Placements{}
 }
 
-// elsewhere returns in what the measurements of a verification lay otherwise than those
+// otherPlacements returns in what the measurements of a verification lay otherwise than those
 // of the campaign, each once.
-func elsewhere(tuned coll.Placements, v *journal.Verification) []string {
+func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
 	if v == nil {
 		return nil
 	}

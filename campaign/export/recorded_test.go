@@ -102,7 +102,7 @@ func TestAddJournalReasons(t *testing.T) {
 		t.Fatalf("reasons of %d rounds and of a problem that has not begun: %+v", len(f.Problems[0].Reasons), f.Problems[1].Reasons)
 	}
 	got := f.Problems[0].Reasons[0]
-	if got.Round != 2 || got.Candidates != 8 || math.Abs(got.Spares-0.25) > 1e-12 || got.Seconds != 14 || len(got.Top) != 5 {
+	if got.Round != 2 || got.Candidates != 8 || math.Abs(got.Gain-0.25) > 1e-12 || got.Seconds != 14 || len(got.Top) != 5 {
 		t.Errorf("round %+v", got)
 	}
 	for i, want := range []int64{8 << 7, 8 << 6, 8 << 5, 8 << 4, 8 << 2} {

@@ -120,7 +120,7 @@ func curveOf(evaluations []journal.Evaluation) []report.CurvePoint {
 	out := make([]report.CurvePoint, len(evaluations))
 	for i, e := range evaluations {
 		out[i] = report.CurvePoint{
-			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare,
+			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare, CandidateShare: e.CandidateShare,
 			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
 			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
 			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,

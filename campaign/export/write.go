@@ -60,7 +60,7 @@ func (c *Conclusions) WriteLibrary(lib config.Library, dir string) (mpi.Export, 
 	if _, err := b.WriteModule(dir, x.Setup, c.campaign.Config.Name); err != nil && !errors.Is(err, selection.ErrSetup) {
 		return x, report.LibraryFacts{}, err
 	}
-	facts := report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Checked: len(rows), Verified: verified}
+	facts := report.LibraryFacts{Library: lib.Name, Version: lib.Version, Origin: b.origin(), Files: x.Names(), Replayed: len(rows), Verified: verified}
 	if b.placed.Known() {
 		facts.Placement = &b.placed
 	}

@@ -70,7 +70,7 @@ func tuneAndProve(ctx context.Context, dir string) error {
 	}
 	fmt.Println("proved:", result.Proved())
 	for _, v := range facts.Verification[0].Collectives {
-		fmt.Println(v.Collective, v.Points, "points, put back:", v.PutBack)
+		fmt.Println(v.Collective, v.Points, "points, put back:", v.Reverted)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func TestPlantedIsPutBack(t *testing.T) {
 	if tuned < 20 {
 		t.Errorf("%d points where nothing changed are tuned", tuned)
 	}
-	if len(facts.Verification) != 1 || len(facts.Verification[0].PutBack) != len(result.PutBack) || !facts.Verification[0].Ended {
+	if len(facts.Verification) != 1 || len(facts.Verification[0].Reverted) != len(result.PutBack) || !facts.Verification[0].Ended {
 		t.Errorf("the report has %+v", facts.Verification)
 	}
 	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Put back to the default (") {

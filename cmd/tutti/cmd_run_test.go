@@ -94,8 +94,8 @@ func TestLiveRun(t *testing.T) {
 	}
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "grid.trace=app.csv", "--set", "hpo.trials=0")
 	for _, p := range reportOf(t, filepath.Join(dir, "out")).Problems {
-		if p.Weighted == nil || p.Weighted.Points == 0 {
-			t.Errorf("%s %s: weights %+v, want those of the trace", p.Library, p.Collective, p.Weighted)
+		if p.Weights == nil || p.Weights.Points == 0 {
+			t.Errorf("%s %s: weights %+v, want those of the trace", p.Library, p.Collective, p.Weights)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a campaign would spare of a trace is told on the terminal and as a page; a trace
+// The predicted saving of a trace is shown on the terminal and as a page; a trace
 // without times cannot say it.
 func TestTraceShowTuned(t *testing.T) {
 	dir := t.TempDir()
@@ -19,18 +19,18 @@ func TestTraceShowTuned(t *testing.T) {
 		return path
 	}
 	put("report.json", `{"campaign":"night","problems":[{"library":"mpich","collective":"bcast","cells":[
-		{"nodes":2,"ppn":1,"msg_bytes":1024,"selected":"binomial","tuned_slowdown":1,"default_slowdown":4}]}]}`)
+		{"nodes":2,"ppn":1,"msg_bytes":1024,"algorithm":"binomial","slowdown":1,"default_slowdown":4}]}]}`)
 	timed := put("timed.csv", "collective,nodes,ppn,msg_bytes,calls,seconds\nbcast,2,1,1024,10,2\n")
 	counted := put("counted.csv", "collective,nodes,ppn,msg_bytes,calls\nbcast,2,1,1024,10\n")
 	code, out, errs := tutti("trace", timed, "--campaign", dir)
-	if code != codeDone || !strings.Contains(out, "binomial") || !strings.Contains(out, "spare 75 %") {
-		t.Errorf("exit code %d, %s%s: want what binomial spares, 75 %%", code, out, errs)
+	if code != codeDone || !strings.Contains(out, "binomial") || !strings.Contains(out, "save 75 %") {
+		t.Errorf("exit code %d, %s%s: want that binomial saves 75 %%", code, out, errs)
 	}
 	page := filepath.Join(dir, "trace.html")
 	if code, _, errs := tutti("trace", timed, "--campaign", dir, "--out", page); code != codeDone {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
-	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "campaign night") {
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "Campaign night") {
 		t.Errorf("the page (%v) says nothing of the campaign", err)
 	}
 	if code, _, errs := tutti("trace", counted, "--campaign", dir); code != codeInput || !strings.Contains(errs, "seconds") {

@@ -58,13 +58,13 @@ func TestVerify(t *testing.T) {
 		t.Error("want other rules for Open MPI and the same file for MPICH")
 	}
 	f := reportOf(t, out)
-	if len(f.Verification) != 1 || len(f.Verification[0].PutBack) == 0 {
+	if len(f.Verification) != 1 || len(f.Verification[0].Reverted) == 0 {
 		t.Fatalf("the report has %+v", f.Verification)
 	}
-	for _, p := range f.Verification[0].PutBack {
+	for _, p := range f.Verification[0].Reverted {
 		for _, c := range f.Problems[1].Cells {
-			if c.Nodes == p.Nodes && c.PPN == p.PPN && c.MsgBytes == p.MsgBytes && c.Selected != "library_default" {
-				t.Errorf("%+v still has %s", p, c.Selected)
+			if c.Nodes == p.Nodes && c.PPN == p.PPN && c.MsgBytes == p.MsgBytes && c.Algorithm != "library_default" {
+				t.Errorf("%+v still has %s", p, c.Algorithm)
 			}
 		}
 	}

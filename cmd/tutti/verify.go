@@ -355,7 +355,7 @@ func (a *app) printVerification(f report.Facts, dir string) error {
 		if len(open) == 0 {
 			open = append(open, lib.Library+": nothing is slower than the default")
 		}
-		for _, text := range lib.Elsewhere {
+		for _, text := range lib.OtherPlacements {
 			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
 		}
 		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))

@@ -24,12 +24,12 @@ func TestTrace(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	f := reportOf(t, out)
 	for _, p := range f.Problems {
-		if p.Weighted == nil || p.Weighted.Points != 2 || p.Weighted.Where != "allreduce 32x1 64KiB" {
-			t.Errorf("%s: weights %+v, want two points and most at 32 nodes", p.Library, p.Weighted)
+		if p.Weights == nil || p.Weights.Points != 2 || p.Weights.LargestAt != "allreduce 32x1 64KiB" {
+			t.Errorf("%s: weights %+v, want two points and most at 32 nodes", p.Library, p.Weights)
 		}
 		for _, c := range p.Cells {
-			if c.Nodes >= 16 && c.MsgBytes == 65536 && *c.TunedSlowdown > 1.05 {
-				t.Errorf("%s: slowdown %.3f at %d nodes, where all calls are", p.Library, *c.TunedSlowdown, c.Nodes)
+			if c.Nodes >= 16 && c.MsgBytes == 65536 && *c.Slowdown > 1.05 {
+				t.Errorf("%s: slowdown %.3f at %d nodes, where all calls are", p.Library, *c.Slowdown, c.Nodes)
 			}
 		}
 	}

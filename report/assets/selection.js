@@ -1,0 +1,164 @@
+// The selection of a problem: maps of the chosen algorithms, their legend, and one point in
+// detail.
+//
+// A point is {nodes, ppn, msg_bytes, algorithm} with these where they are known: default, the
+// algorithm the library runs by itself; rival and tie; gain, the time of the default over that of
+// the choice; p_mistake; slowdown and default_slowdown, against the best algorithm; seconds;
+// measured, whether every algorithm was measured, or measured_algorithms, how many.
+
+import { el } from './dom.js';
+import { callTime, percent, point, ratio } from './format.js';
+import { gridMaps, pointKey } from './map.js';
+import { codes, countScale, gainScale, libraryDefault, mistakeScale, scaleTexts, slowdownScale, step } from './palette.js';
+
+// Second layers of the maps, next to the tuned choice. has tells whether points know the figure.
+const layerKinds = {
+  default: { title: 'default', has: (c) => c.default !== undefined },
+  gain: { title: 'gain over default', has: (c) => c.gain !== undefined, scale: () => gainScale, cell: gainCell },
+  slowdown: { title: 'slowdown, tuned', has: (c) => c.slowdown !== undefined, scale: () => slowdownScale, cell: (c) => slowdownCell(c, c.slowdown, 'tuned') },
+  default_slowdown: {
+    title: 'slowdown, default', has: (c) => typeof c.default_slowdown === 'number', scale: () => slowdownScale,
+    cell: (c) => slowdownCell(c, c.default_slowdown, 'by default'),
+  },
+  p_mistake: { title: 'mistake probability', has: (c) => c.p_mistake !== undefined, scale: () => mistakeScale, cell: mistakeCell },
+  measured: { title: 'algorithms measured', has: (c) => c.measured_algorithms !== undefined, scale: countScale, cell: measuredCell },
+};
+
+const manyPoints = 1500; // above, only the maps of one number of processes per node are drawn
+
+// selectionMaps makes the maps. kinds names the second layers that are offered. detail(point, code)
+// returns nodes below the facts of a point; code(name) is the look of an algorithm. looked(point)
+// hears of the point in detail.
+export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
+  const choice = el('select', { id: 'second-layer' });
+  const ppns = el('select', { id: 'ppn' });
+  const ppnLabel = el('label', { for: 'ppn', text: 'processes per node: ' });
+  const legend = el('ul', { class: 'legend' });
+  const place = el('div', { class: 'detail' });
+  const maps = gridMaps((p) => look(p));
+  const node = el('div', { class: 'split' }, el('div', {}, legend, maps.node), place);
+  let shown = { label: '', points: [], next: new Set() };
+  let names = codes([]);
+  let key = ''; // of the point in detail
+
+  const code = (name) => names.get(name || libraryDefault) ?? names.get(libraryDefault);
+  const algorithmCell = (c, name, marks, text) => ({ text: code(name).letter, class: code(name).class + marks, label: `${point(c)}: ${text}` });
+  const tuned = (c) => algorithmCell(c, c.algorithm,
+    `${c.tie ? ' tie' : ''}${c.measured ? ' measured' : ''}${shown.next.has(pointKey(c)) ? ' next' : ''}`,
+    c.algorithm + (c.tie ? `, as fast as ${c.rival}` : ''));
+  const byDefault = (c) => algorithmCell(c, c.default, '', `by default ${c.default || 'not known'}`);
+
+  function draw() {
+    const kind = layerKinds[choice.value];
+    const scale = kind.scale?.(Math.max(...shown.points.map((c) => c.measured_algorithms ?? 0)));
+    const cell = kind.cell ? (c) => kind.cell(c, scale) : byDefault;
+    const points = ppns.hidden ? shown.points : shown.points.filter((c) => c.ppn === Number(ppns.value));
+    maps.show(shown.label, points, [{ title: 'tuned', cell: tuned }, { title: kind.title, cell }]);
+    drawLegend(scale);
+    look(points.find((p) => pointKey(p) === key) ?? points.reduce((a, b) => (interest(b) > interest(a) ? b : a)));
+  }
+
+  function drawLegend(scale) {
+    const used = new Map();
+    for (const c of shown.points) used.set(c.algorithm, (used.get(c.algorithm) ?? 0) + 1);
+    const items = [...names.values()].map((k) => legendItem(k.letter, k.class, `${choiceText(k.name)} (${used.get(k.name) ?? 0})`));
+    const marks = [['tie', 'tie', (c) => c.tie], ['measured', 'every algorithm measured', (c) => c.measured], ['next', 'measured next', (c) => shown.next.has(pointKey(c))]];
+    for (const [name, text, has] of marks) if (shown.points.some(has)) items.push(legendItem('', `k0 ${name}`, text));
+    if (scale) scaleTexts(scale).forEach((text, i) => items.push(legendItem('', `r${i}`, text)));
+    legend.replaceChildren(...items);
+  }
+
+  function look(p) {
+    key = pointKey(p);
+    drawDetail(p);
+    looked(p);
+  }
+
+  function drawDetail(c) {
+    place.replaceChildren(el('h3', { text: `${shown.title} ${point(c)}` }),
+      el('dl', {}, pointFacts(c).flatMap(([k, v]) => [el('dt', { text: k }), el('dd', { text: v })])), ...detail(c, code));
+  }
+
+  choice.addEventListener('change', draw);
+  ppns.addEventListener('change', draw);
+  return {
+    node,
+    tools: el('span', { class: 'tools' }, ppnLabel, ppns, el('label', { for: 'second-layer', text: 'next to tuned: ' }), choice),
+    // show draws the points of a problem; algorithms are those it has, next the keys of points that
+    // are measured next.
+    show({ label, title, points, algorithms = [], next = new Set() }) {
+      shown = { label, title, points, next };
+      names = codes(algorithms, points.flatMap((c) => [c.algorithm, c.default, c.rival]));
+      fill(choice, kinds.filter((k) => points.some(layerKinds[k].has)).map((k) => [k, layerKinds[k].title]));
+      fill(ppns, [...new Set(points.map((c) => c.ppn))].sort((a, b) => a - b).map((n) => [String(n), String(n)]));
+      ppns.hidden = ppnLabel.hidden = points.length <= manyPoints;
+      draw();
+    },
+    // refresh draws the detail again.
+    refresh() {
+      const c = shown.points.find((p) => pointKey(p) === key);
+      if (c) drawDetail(c);
+    },
+    names: () => names,
+  };
+}
+
+// interest orders points: the detail begins with the least certain or the slowest one.
+function interest(c) {
+  return c.p_mistake ?? c.slowdown ?? 0;
+}
+
+// fill offers [value, text] in a select and keeps the value that was chosen.
+function fill(select, options) {
+  const chosen = select.value;
+  if ([...select.options].map((o) => o.value).join() === options.map(([value]) => value).join()) return;
+  select.replaceChildren(...options.map(([value, text]) => el('option', { value, text })));
+  if (options.some(([value]) => value === chosen)) select.value = chosen;
+}
+
+const choiceText = (name) => (name === libraryDefault ? 'left to the library' : name);
+
+function pointFacts(c) {
+  const measured = c.measured ? 'measured' : 'predicted';
+  return [
+    ['selected', choiceText(c.algorithm)],
+    c.seconds === undefined ? null : ['takes', c.seconds > 0 ? `${callTime(c.seconds)} (${measured})` : 'only ratios are known: nothing was measured here'],
+    c.default === undefined ? null : ['by default', c.default || 'not known'],
+    c.best ? ['fastest', choiceText(c.best)] : null,
+    typeof c.slowdown === 'number' ? ['slowdown', ratio(c.slowdown)] : null,
+    typeof c.default_slowdown === 'number' ? ['slowdown by default', ratio(c.default_slowdown)] : null,
+    ['gain', c.gain > 0 ? `${ratio(c.gain)} times as fast` : 'not known'],
+    c.rival ? ['next fastest', choiceText(c.rival) + (c.tie ? ' (as fast)' : '')] : null,
+    c.p_mistake === undefined ? null : ['mistake probability', percent(c.p_mistake)],
+    c.measured_algorithms === undefined ? null : ['algorithms measured', String(c.measured_algorithms)],
+  ].filter(Boolean);
+}
+
+function gainCell(c) {
+  if (!(c.gain > 0)) return { text: '?', class: 'r0', label: `${point(c)}: gain not known` };
+  const s = step(gainScale, c.gain);
+  const text = s === 0 ? '' : c.gain >= 9.95 ? String(Math.round(c.gain)) : c.gain.toFixed(1);
+  return { text, class: `number r${s}`, label: `${point(c)}: ${ratio(c.gain)} times as fast as by default` };
+}
+
+// slowdownCell writes per cent above the best.
+function slowdownCell(c, x, which) {
+  if (typeof x !== 'number') return { text: '?', class: 'r0', label: `${point(c)}: slowdown ${which} not known` };
+  const s = step(slowdownScale, x);
+  const above = Math.round(100 * (x - 1));
+  return { text: s === 0 ? '' : above > 999 ? `×${Math.round(x)}` : String(above), class: `number r${s}`, label: `${point(c)}: slowdown ${which} ${ratio(x)}` };
+}
+
+function mistakeCell(c) {
+  const p = c.p_mistake ?? 0;
+  return { text: p > 0 ? String(Math.round(100 * p)) : '', class: `number r${step(mistakeScale, p)}`, label: `${point(c)}: mistake probability ${percent(p)}` };
+}
+
+function measuredCell(c, scale) {
+  const n = c.measured_algorithms;
+  return { text: n > 0 ? String(n) : '', class: `number r${step(scale, n)}`, label: `${point(c)}: ${n} algorithms measured` };
+}
+
+function legendItem(letter, name, text) {
+  return el('li', {}, el('span', { class: `code ${name}`, 'aria-hidden': 'true', text: letter }), text);
+}

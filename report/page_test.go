@@ -1,0 +1,263 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tutti/coll"
+)
+
+func writtenHTML(t testing.TB, f Facts) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteHTML(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// static returns the part of the page that does not need JavaScript.
+func static(t *testing.T, f Facts) string {
+	t.Helper()
+	page := writtenHTML(t, f)
+	end := strings.Index(page, `<script type="application/json"`)
+	if end < 0 {
+		t.Fatal("the page has no facts as JSON")
+	}
+	return page[strings.Index(page, "<body>"):end]
+}
+
+func wantTexts(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, want := range texts {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, bad := range []string{"NaN", "+Inf", "%!", "<nil>", "ZgotmplZ"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+}
+
+// Without JavaScript the page has the scores, what was selected and a chart of each problem.
+func TestStaticPage(t *testing.T) {
+	page := static(t, smallFacts())
+	wantTexts(t, page,
+		"2 of 4 problems did not converge", "NOT CONVERGED: budget", `<a href="#openmpi-bcast">openmpi bcast</a>`, `<section class="panel static" id="openmpi-bcast">`,
+		"1.012 [1.009, 1.016]", "1.470 [1.410, 1.530]", "2, worst 1.080",
+		"1 node was drained during the campaign", "the interval of the slowdown is wide", "mpich.json", "go1.26.0",
+		"wanted 1.03", "library&#39;s default 1.47", "A binomial, B chain(segsize=65536)", "nodes x ppn 8B 16B", "2x1         A  A",
+	)
+	if n := strings.Count(page, "<svg"); n != 4 {
+		t.Errorf("%d charts of 4 problems", n)
+	}
+	for _, want := range []string{"<title>autumn on hilltop: report</title>", "prefers-color-scheme: dark", "@media print"} {
+		if !strings.Contains(writtenHTML(t, smallFacts()), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestStaticPageOfLiveCampaign(t *testing.T) {
+	f := liveFacts()
+	tuned := coll.Placements{Order: coll.Block, PPN: []int{2}, Switches: []coll.Switches{{Nodes: 2, Least: 1, Most: 1}, {Nodes: 4, Least: 1, Most: 2}}}
+	f.Libraries[0].Placement, f.Verification[0].OtherPlacements = &tuned, []string{"2 nodes on 2 switches, not on 1", "4 nodes on 4 switches, not on 1 to 2"}
+	wantTexts(t, static(t, f),
+		`id="verification"`, "1.210 [1.150, 1.280]", "all (1 points)", "Reverted to the default", "<td>fails</td>", "run: killed by signal 11",
+		"1 points are slower although they use the default", "This verification has not ended", "data-ratios=\"bcast\" data-library=\"mpich\"",
+		`id="excluded"`, `id="machine"`, "0123456789abcdef<", "n07 and 4 more", "obeyed", "performance",
+		"2 nodes on 2 switches, not on 1; 4 nodes on 4 switches, not on 1 to 2", "Measured with "+tuned.String(),
+	)
+	recorded := static(t, smallFacts())
+	for _, bad := range []string{`id="verification"`, `id="excluded"`, `id="machine"`} {
+		if strings.Contains(recorded, bad) {
+			t.Errorf("the page has %s without facts", bad)
+		}
+	}
+}
+
+func TestHTMLSameBytes(t *testing.T) {
+	first := writtenHTML(t, smallFacts())
+	for range 3 {
+		if writtenHTML(t, smallFacts()) != first {
+			t.Fatal("the same facts gave another page")
+		}
+	}
+}
+
+var svgElement = regexp.MustCompile(`(?s)<svg.*?</svg>`)
+
+func TestSVGWellFormed(t *testing.T) {
+	plots := svgElement.FindAllString(static(t, hostileFacts()), -1)
+	if len(plots) != 4 {
+		t.Fatalf("%d charts of 4 problems", len(plots))
+	}
+	for _, plot := range plots {
+		dec := xml.NewDecoder(strings.NewReader(plot))
+		for {
+			_, err := dec.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%v in %.300s", err, plot)
+			}
+		}
+	}
+}
+
+const hostile = `</script><script>window.harmed=1</script><img src=x onerror="window.harmed=1">&'`
+
+// hostileFacts has a hostile name wherever there is text.
+func hostileFacts() Facts {
+	f := liveFacts()
+	f.Tutti, f.Campaign, f.Machine, f.Strategy, f.Scaling = hostile, hostile, hostile, hostile, hostile
+	f.Warnings = []string{hostile}
+	f.Versions = []Version{{hostile, hostile}}
+	f.Libraries[0] = LibraryFacts{Library: hostile, Version: hostile, Origin: hostile, Files: []string{hostile}}
+	p := &f.Problems[0]
+	p.Library, p.Collective, p.Stop, p.Warnings = hostile, hostile, hostile, []string{hostile}
+	p.Curve[0].Source = hostile
+	p.Scores[0].Name, p.Scores[0].Source = hostile, hostile
+	p.Algorithms[0].Name, p.Cells[0].Algorithm = hostile, hostile
+	p.HPO[0].State, p.HPO[0].Params = hostile, []Param{{hostile, hostile}}
+	p.Forest = []Param{{hostile, hostile}}
+	v := &f.Verification[0]
+	v.Library, v.Collectives[0].Collective, v.Reverted[0].Error, v.Obedience[1].Note = hostile, hostile, hostile, hostile
+	f.Excluded[0].Error, f.Environments[0].MPIVersion, f.Environments[0].Nodes = hostile, hostile, []string{hostile}
+	return f
+}
+
+func TestHTMLEscapes(t *testing.T) {
+	page := writtenHTML(t, hostileFacts())
+	if strings.Contains(page, hostile[:20]) || strings.Contains(page, "<img src=x") {
+		t.Error("a hostile name reached the page unescaped")
+	}
+	if n := strings.Count(strings.ToLower(page), "</script"); n != 3 {
+		t.Errorf("%d ends of scripts, want those of the facts, the charts and the modules", n)
+	}
+	if !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, `\u003cscript\u003e`) {
+		t.Error("the page lacks the hostile name as text")
+	}
+}
+
+func TestHTMLAbsentFigures(t *testing.T) {
+	tests := []struct {
+		name  string
+		facts Facts
+		want  []string
+	}{
+		{name: "nothing at all", want: []string{"No problem was tuned", "No files were written"}},
+		{
+			name:  "a problem without anything",
+			facts: Facts{Problems: []ProblemFacts{{Library: "mpich", Collective: "bcast"}}},
+			want:  []string{"STILL RUNNING", "not evaluated", "Nothing was evaluated yet"},
+		},
+		{
+			name: "one of everything, all zero",
+			facts: Facts{Problems: []ProblemFacts{{
+				Curve: []CurvePoint{{}}, Scores: []Score{{}, {Name: "default"}}, Cells: []Cell{{}}, HPO: []HPOTrial{{}},
+				Algorithms: []AlgorithmFacts{{Parity: []Parity{{}}}},
+			}}},
+			want: []string{"<svg"},
+		},
+		{
+			name: "equal values",
+			facts: Facts{Problems: []ProblemFacts{{
+				Curve: []CurvePoint{{MachineSeconds: 5, Slowdown: 1}, {MachineSeconds: 5, Slowdown: 1}},
+				Cells: []Cell{{Nodes: 1, PPN: 1, Algorithm: "ring"}, {Nodes: 2, PPN: 2}},
+			}}},
+			want: []string{"A ring", "1x1         A"},
+		},
+		{
+			name: "extreme values",
+			facts: Facts{Problems: []ProblemFacts{{
+				Curve: []CurvePoint{{MachineSeconds: 1e-9, Slowdown: 1e12, R2: -1e9}, {MachineSeconds: 1e9, Slowdown: 0.2}},
+			}}},
+			want: []string{"<svg"},
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) { wantTexts(t, static(t, tc.facts), tc.want...) })
+	}
+}
+
+// The facts in the page are those of report.json with numbers of six digits.
+func TestPackedFacts(t *testing.T) {
+	want := liveFacts()
+	text, err := packed(withoutNil(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	full, err := json.Marshal(unpack(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := readJSON(t, full)
+	if p, q := got.Problems[1], want.Problems[1]; len(p.Cells) != len(q.Cells) || p.Cells[3].Algorithm != q.Cells[3].Algorithm || p.Curve[2].Source != q.Curve[2].Source ||
+		!near(*p.Cells[3].Slowdown, *q.Cells[3].Slowdown) || !near(p.Curve[2].Slowdown, q.Curve[2].Slowdown) || p.NodeSeconds != q.NodeSeconds {
+		t.Errorf("unpacked %+v, want %+v", p.Cells[3], q.Cells[3])
+	}
+	if got.Seed != want.Seed || len(got.Verification[0].Points) != len(want.Verification[0].Points) {
+		t.Errorf("unpacked seed %d and %d verified points", got.Seed, len(got.Verification[0].Points))
+	}
+}
+
+func near(a, b float64) bool { return a > 0.99999*b && a < 1.00001*b }
+
+// unpack reverses pack, as report.js does.
+func unpack(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = unpack(v[i])
+		}
+	case map[string]any:
+		columns, ok := v["columns"].([]any)
+		if !ok {
+			for key := range v {
+				v[key] = unpack(v[key])
+			}
+			return v
+		}
+		list := []any{}
+		for _, row := range v["rows"].([]any) {
+			object := map[string]any{}
+			for i, key := range columns {
+				object[key.(string)] = unpack(row.([]any)[i])
+			}
+			list = append(list, object)
+		}
+		return list
+	}
+	return v
+}
+
+// The page of ten problems on a large grid is small enough to mail.
+func TestHTMLSize(t *testing.T) {
+	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
+	if page := writtenHTML(t, f); len(page) > 1500e3 {
+		t.Errorf("the page has %d bytes, want at most 1.5 MB", len(page))
+	}
+}
+
+func BenchmarkWriteHTML(b *testing.B) {
+	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
+	for b.Loop() {
+		if err := WriteHTML(io.Discard, f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

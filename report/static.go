@@ -1,0 +1,223 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"tutti/coll"
+)
+
+// selectionText is what was selected at each point, without JavaScript.
+type selectionText struct {
+	Letters []letter // of the algorithms
+	Map     string   // a line for each layout, a column for each message size
+}
+
+// letter stands for an algorithm in maps.
+type letter struct{ Letter, Algorithm string }
+
+// selectionOf returns the selection of a problem as text.
+func selectionOf(p ProblemFacts) selectionText {
+	letters := lettersOf(p)
+	byName := map[string]string{}
+	for _, l := range letters {
+		byName[l.Algorithm] = l.Letter
+	}
+	sizes := distinct(p.Cells, func(c Cell) int64 { return c.MsgBytes })
+	selected := map[coll.Layout]map[int64]string{}
+	for _, c := range p.Cells {
+		layout := coll.Layout{Nodes: c.Nodes, PPN: c.PPN}
+		if selected[layout] == nil {
+			selected[layout] = map[int64]string{}
+		}
+		selected[layout][c.MsgBytes] = byName[c.Algorithm]
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	fmt.Fprint(w, "nodes x ppn")
+	for _, size := range sizes {
+		fmt.Fprint(w, "\t", coll.FormatBytes(size))
+	}
+	layouts := slices.SortedFunc(maps.Keys(selected), func(a, b coll.Layout) int {
+		return cmp.Or(cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.Nodes, b.Nodes))
+	})
+	for _, layout := range layouts {
+		fmt.Fprint(w, "\n", layout)
+		for _, size := range sizes {
+			fmt.Fprint(w, "\t", selected[layout][size])
+		}
+	}
+	w.Flush() // a strings.Builder does not fail
+	return selectionText{letters, b.String()}
+}
+
+// lettersOf gives each algorithm its letter by the rule of palette.js: a dot for the
+// library's default, A, B, ... for the algorithms of the problem by name, then for others.
+func lettersOf(p ProblemFacts) []letter {
+	var listed, others []string
+	for _, a := range p.Algorithms {
+		listed = append(listed, a.Name)
+	}
+	for _, c := range p.Cells {
+		others = append(others, c.Algorithm, c.Rival)
+	}
+	slices.Sort(listed)
+	slices.Sort(others)
+	letters := []letter{{"·", coll.Default.String()}}
+	for _, name := range slices.Concat(listed, others) {
+		if name == "" || slices.ContainsFunc(letters, func(l letter) bool { return l.Algorithm == name }) {
+			continue
+		}
+		i := len(letters) - 1
+		text := string(rune('A' + i%26))
+		if i >= 26 {
+			text += strconv.Itoa(i/26 + 1)
+		}
+		letters = append(letters, letter{text, name})
+	}
+	return letters
+}
+
+// distinct returns the different values of part, ascending.
+func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
+	var values []T
+	for _, c := range cells {
+		values = append(values, part(c))
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// Least values on the logarithmic axes, as in convergence.js.
+const (
+	leastSeconds  = 1e-3
+	leastSlowdown = 1e-3 // slowdown minus 1
+	leastMistakes = 5e-3
+)
+
+// convergenceSVG draws the average slowdown and the mistakes of a problem with at least one
+// evaluation over machine time, side by side.
+func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
+	byDefault := scoreOf(p, "default")
+	if byDefault == nil {
+		byDefault = &Score{Slowdown: math.NaN(), Mistakes: math.NaN()}
+	}
+	slowdown, err := convergencePlot("average slowdown", p.Curve, leastSlowdown,
+		func(e CurvePoint) float64 { return e.Slowdown - 1 }, c.Slowdown-1, byDefault.Slowdown-1,
+		func(v float64) string { return trimmed(1+v, 3) })
+	if err != nil {
+		return nil, err
+	}
+	mistakes, err := convergencePlot("mistakes", p.Curve, leastMistakes,
+		func(e CurvePoint) float64 { return e.Mistakes }, c.Mistakes, byDefault.Mistakes, formatShare)
+	if err != nil {
+		return nil, err
+	}
+	canvas := vgsvg.New(660, 210)
+	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: 14, PadTop: 6, PadRight: 14, PadLeft: 4, PadBottom: 4}
+	plots := [][]*plot.Plot{{slowdown, mistakes}}
+	for i, part := range plot.Align(plots, tiles, draw.New(canvas))[0] {
+		plots[0][i].Draw(part)
+	}
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("convergence of %s %s: %w", p.Library, p.Collective, err)
+	}
+	return b.Bytes()[max(0, bytes.Index(b.Bytes(), []byte("<svg"))):], nil
+}
+
+// convergencePlot draws one figure of the evaluations and two horizontal lines, which are
+// left out where they are not positive. write makes the text of a value.
+func convergencePlot(title string, curve []CurvePoint, least float64, figure func(CurvePoint) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text = title, "machine time"
+	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
+		style.Font.Variant = "Sans"
+	}
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	xys := make(plotter.XYs, len(curve))
+	for i, e := range curve {
+		xys[i] = plotter.XY{X: max(e.MachineSeconds, leastSeconds), Y: max(figure(e), least)}
+	}
+	line, err := plotter.NewLine(xys)
+	if err != nil {
+		return nil, fmt.Errorf("convergence: %w", err)
+	}
+	line.Color, line.Width = color.RGBA{G: 0x72, B: 0xb2, A: 0xff}, 1.5
+	p.Add(line)
+	p.X.Min, p.X.Max = p.X.Min/1.1, p.X.Max*1.1
+	p.Y.Min, p.Y.Max = p.Y.Min/1.25, p.Y.Max*1.25
+	for _, mark := range []struct {
+		y     float64
+		text  string
+		align text.XAlignment
+	}{{wanted, " wanted " + write(wanted), text.XLeft}, {byDefault, "library's default " + write(byDefault), text.XRight}} {
+		if !(mark.y > 0) {
+			continue
+		}
+		p.Y.Min, p.Y.Max = min(p.Y.Min, mark.y/1.6), max(p.Y.Max, mark.y*1.6)
+		if err := addMark(p, mark.y, mark.text, mark.align); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 6, formatSeconds)
+	p.Y.Tick.Marker = logTicks(p.Y.Min, p.Y.Max, 6, write)
+	return p, nil
+}
+
+// addMark adds a dashed horizontal line with its text above the left or the right end.
+func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error {
+	ends := plotter.XYs{{X: p.X.Min, Y: y}, {X: p.X.Max, Y: y}}
+	line, err := plotter.NewLine(ends)
+	if err != nil {
+		return err
+	}
+	line.Dashes = []vg.Length{4, 3}
+	at := ends[:1]
+	if align == text.XRight {
+		at = ends[1:]
+	}
+	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: []string{label}})
+	if err != nil {
+		return err
+	}
+	labels.TextStyle[0].XAlign, labels.TextStyle[0].Font.Variant = align, "Sans"
+	labels.Offset.Y = 2
+	p.Add(line, labels)
+	return nil
+}
+
+// logTicks returns labelled ticks at 1, 2 and 5 times powers of ten between low and high,
+// or at powers of ten where those would be more than most.
+func logTicks(low, high float64, most int, write func(float64) string) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for _, digits := range [][]float64{{1, 2, 5}, {1}} {
+		ticks = nil
+		for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
+			for _, d := range digits {
+				if v := d * math.Pow(10, power); v >= low && v <= high {
+					ticks = append(ticks, plot.Tick{Value: v, Label: write(v)})
+				}
+			}
+		}
+		if len(ticks) <= most {
+			break
+		}
+	}
+	return ticks
+}
