@@ -1,31 +1,28 @@
-// Package service runs campaigns unattended: one at a time on each machine, the
-// others queue, some by a schedule.
+// Package service runs campaigns unattended: one at a time on each machine, the others wait in
+// a queue, some are created by a schedule.
 //
-// Each campaign is a process of its own, tutti tune or tutti resume in a folder of
-// its own, and its journal is what is known of it. The service holds nothing that
-// is not in its state folder: it can die at any moment, and the next one finds its
-// campaigns again.
+// Each campaign is a process, tutti tune or tutti resume, with a folder of its own. Its journal
+// is the source of everything that the service knows about it. All state of the service is in
+// its state folder, so it may die at any moment: the next service adopts the campaigns.
 //
-// A Base is a campaign file that campaigns are made from, by a Request (Create) or
-// by its schedule. Pause, Resume and Cancel turn a campaign. A Feed is a numbered
-// row of events that grows: of a campaign (Feed), the lines of its journal, or of
-// all (Events). Rounds, Measurements, Curve and Jobs say what a journal amounts to,
-// Selection, Predictions and Compare what has been learnt from it.
+// Campaigns are created from a config.Base, a campaign file, by Create or by the schedule of
+// the base. Pause, Resume and Cancel change their state. A Feed is a numbered sequence of
+// events: Feed returns the lines of a campaign's journal, Events those of the service. Rounds,
+// Measurements, Curve and Jobs sum up a journal. Selection, Predictions and Compare train
+// models on it.
 //
-// A Watched folder is one in which jobs leave samples; Online is what was made of it by
-// tutti online update, a process of its own, too.
-//
-// Ceilings bound the node-hours that campaigns take of machines. Redacted shows a
-// campaign or a feed as those see it who may only look.
+// The service also watches folders in which applications leave samples, and makes tables of
+// them with tutti online update. A config.Quota limits the node-hours of campaigns. Redacted
+// returns what the role read sees of a campaign or a feed.
 //
 //	s, err := service.New(service.Options{
 //		State:   "results/service",
-//		Bases:   []service.Base{{Name: "night", Machine: "cluster", File: "night.yaml"}},
+//		Bases:   []config.Base{{Name: "night", Machine: "cluster", File: "night.yaml"}},
 //		Command: []string{"tutti"},
 //	})
 //	if err != nil {
 //		return err // errors.Is(err, journal.ErrLocked): another service has the folder
 //	}
-//	go serve(s) // as package api does
+//	go serve(s) // with package api
 //	return s.Run(ctx)
 package service

@@ -11,144 +11,118 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/google/renameio/v2"
+	"time"
 
 	"tutti/journal"
 )
 
-// What a state folder holds:
+// The files of a state folder:
 //
-//	lock                      while a service has it
+//	lock                      held by the service that uses the folder
 //	events.jsonl              the service's own events
-//	schedule.json             when each base was looked at last
+//	schedule.json             last decision about each base
+//	quota.json                spending of drift measurements
+//	cookie.key                signs login cookies, see package api
 //	campaigns/ID/campaign.json, log.txt, results/journal.jsonl, ...
-//	probes/BASE/              the last probe of drift
-//	online/NAME/online.json, log.txt, ...  what a watched folder taught
+//	drift/BASE/               output of the last drift measurement
+//	online/NAME/              status of a sample folder and output of its last update
 const (
-	lockName      = "lock"
-	eventsName    = "events.jsonl"
-	scheduleName  = "schedule.json"
-	campaignsDir  = "campaigns"
-	campaignName  = "campaign.json"
-	logName       = "log.txt"
-	resultsDir    = "results"
-	probesDir     = "probes"
-	probeFileName = "drift.json"
+	lockFile     = "lock"
+	eventsFile   = "events.jsonl"
+	scheduleFile = "schedule.json"
+	quotaFile    = "quota.json"
+	campaignsDir = "campaigns"
+	campaignFile = "campaign.json"
+	logFile      = "log.txt"
+	resultsDir   = "results"
+	driftDir     = "drift"
+	onlineDir    = "online"
+	statusFile   = "online.json"
+	outputFile   = "output.json" // standard output of a command
 )
 
-// entry is a campaign in the care of a service. Its fields are guarded by the lock
-// of the service.
+// entry is a campaign of a queue. The lock of the queue guards its fields.
 type entry struct {
-	kept
-	dir   string
-	track *track   // nil until somebody looks into the journal
-	spent spending // as the track knew it that was forgotten
-
-	process process // while it has one
+	stored
+	dir     string
+	view    *journalView // nil until somebody reads the journal
+	spent   daySpending  // of the view that was dropped
+	process process      // nil while it has none
 }
 
-// kept is what campaign.json holds.
-type kept struct {
+// stored is the content of campaign.json.
+type stored struct {
 	Campaign
-	Want    want             `json:"want,omitempty"`
-	Process *journal.Process `json:"process,omitempty"` // the last one that was started
-	Key     string           `json:"key,omitempty"`     // of idempotency
-	Asked   string           `json:"asked,omitempty"`   // digest of the request with the key
-	Seen    *Seen            `json:"seen,omitempty"`    // of the machine when it began
+	Goal          stopGoal         `json:"goal,omitempty"`    // of a campaign that stops
+	Process       *journal.Process `json:"process,omitempty"` // the last one that was started
+	Key           string           `json:"key,omitempty"`     // idempotency key
+	RequestDigest string           `json:"request_digest,omitempty"`
+	MachineState  *MachineState    `json:"machine_state,omitempty"` // when it began
 }
 
-// want is what a stopping campaign is to become.
-type want string
+// stopGoal is what a stopping campaign becomes.
+type stopGoal string
 
 const (
-	wantPause  want = "pause"
-	wantCancel want = "cancel"
-	wantHalt   want = "halt" // failed, its jobs cancelled: it has taken all its node-hours
+	goalPause  stopGoal = "pause"
+	goalCancel stopGoal = "cancel"
+	goalQuota  stopGoal = "quota" // failed, and its jobs cancelled: it has exceeded its budget
 )
 
 func (e *entry) results() string { return filepath.Join(e.dir, resultsDir) }
 
 func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, journal.FileName) }
 
-// begun reports whether there is a journal to go on with.
+func (e *entry) log() string { return filepath.Join(e.dir, logFile) }
+
+// begun reports whether there is a journal to resume.
 func (e *entry) begun() bool {
 	_, err := os.Stat(e.journal())
 	return err == nil
 }
 
-// show returns the campaign as others see it. A track that is not read to its end
-// yet knows less than what was kept.
-func (e *entry) show() Campaign {
+// measures reports whether the campaign takes node-hours.
+func (e *entry) measures() bool { return e.NodeHours > 0 }
+
+// current returns the campaign with the progress of its journal. A view that is still being
+// read knows less than the stored progress.
+func (e *entry) current() Campaign {
 	c := e.Campaign
-	if e.track != nil {
-		if p := e.track.digest.Progress(); p.Records >= c.Progress.Records {
+	if e.view != nil {
+		if p := e.view.summary.Progress(); p.Records >= c.Progress.Records {
 			c.Progress = p
 		}
 	}
 	return c
 }
 
-// forget drops the track; what it amounts to stays.
-func (e *entry) forget() {
-	e.Campaign = e.show()
-	if own := e.track.digest.spending(); own.Day >= e.spent.Day {
+// spentOn returns the node-seconds of a day.
+func (e *entry) spentOn(day string) float64 {
+	if e.view == nil {
+		return e.spent.on(day)
+	}
+	return max(e.spent.on(day), e.view.summary.spending().on(day)) // a view that is still being read knows less
+}
+
+// dropView removes the view from memory and keeps its sums.
+func (e *entry) dropView() {
+	e.Campaign = e.current()
+	if own := e.view.summary.spending(); own.Day >= e.spent.Day {
 		e.spent = own
 	}
-	e.track = nil
+	e.view = nil
 }
 
-// save writes campaign.json in one step.
+// save writes campaign.json.
 func (e *entry) save() error {
-	k := e.kept
-	k.Campaign = e.show()
-	content, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return err
-	}
-	return renameio.WriteFile(filepath.Join(e.dir, campaignName), append(content, '\n'), 0o600)
+	s := e.stored
+	s.Campaign = e.current()
+	return writeJSON(filepath.Join(e.dir, campaignFile), s)
 }
 
-// load reads all campaigns of the state folder, the service's events and what the
-// schedule remembers.
-func (s *Service) load() error {
-	folder := filepath.Join(s.opt.State, campaignsDir)
-	dirs, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	for _, d := range dirs {
-		e, err := readEntry(filepath.Join(folder, d.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // died before it was made
-		}
-		if err != nil {
-			return err
-		}
-		s.add(e)
-	}
-	slices.SortStableFunc(s.order, func(a, b *entry) int { return a.Created.Compare(b.Created) })
-	if s.events, err = openEvents(filepath.Join(s.opt.State, eventsName), s.clock); err != nil {
-		return err
-	}
-	if err := errors.Join(s.loadSchedule(), s.loadOnline()); err != nil {
-		return err
-	}
-	s.loadSpending()
-	return nil
-}
-
-// add needs the lock, or that nobody else has the service yet.
-func (s *Service) add(e *entry) {
-	s.campaigns[e.ID] = e
-	s.order = append(s.order, e)
-	if e.Key != "" {
-		s.keys[e.Key] = e
-	}
-}
-
+// readEntry reads campaign.json of a folder.
 func readEntry(dir string) (*entry, error) {
-	path := filepath.Join(dir, campaignName)
+	path := filepath.Join(dir, campaignFile)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -156,7 +130,7 @@ func readEntry(dir string) (*entry, error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	e := &entry{dir: dir}
-	if err := d.Decode(&e.kept); err != nil {
+	if err := d.Decode(&e.stored); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if e.ID != filepath.Base(dir) || !slices.Contains(States(), e.State) {
@@ -165,12 +139,158 @@ func readEntry(dir string) (*entry, error) {
 	return e, nil
 }
 
-// digestOf tells requests apart.
-func digestOf(r Request) string {
+// load reads all campaigns of the state folder. Nobody else uses the queue yet.
+func (q *queue) load() error {
+	folder := filepath.Join(q.opt.State, campaignsDir)
+	dirs, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		e, err := readEntry(filepath.Join(folder, d.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the service died before it wrote campaign.json
+		}
+		if err != nil {
+			return err
+		}
+		q.addLocked(e)
+	}
+	slices.SortStableFunc(q.order, func(a, b *entry) int { return a.Created.Compare(b.Created) })
+	q.loadSpending()
+	return nil
+}
+
+// loadSpending reads the spending of today from the journals. A campaign whose journal cannot
+// be read counts with all that it may take. Nobody else uses the queue yet.
+func (q *queue) loadSpending() {
+	today := dayOf(q.opt.Clock.Now())
+	for _, e := range q.order {
+		info, err := os.Stat(e.journal())
+		if err != nil || !e.measures() || e.State.Over() && dayOf(info.ModTime()) < today {
+			continue
+		}
+		if err := q.viewLocked(e).update(); err != nil {
+			q.opt.Log.Warn("journal not read: the campaign counts with all that it may take", "campaign", e.ID, "error", err)
+			e.spent = daySpending{Day: today, NodeSeconds: q.quota.maxNodeSeconds(e.NodeHours)}
+		}
+	}
+}
+
+// addLocked adds an entry to the queue.
+func (q *queue) addLocked(e *entry) {
+	q.campaigns[e.ID] = e
+	q.order = append(q.order, e)
+	if e.Key != "" {
+		q.keys[e.Key] = e
+	}
+}
+
+// createLocked makes the folder of a new campaign and publishes the campaign.
+func (q *queue) createLocked(c Campaign, key string, r Request) (*entry, error) {
+	for c.ID = journal.NewID(); q.campaigns[c.ID] != nil; {
+		c.ID = journal.NewID()
+	}
+	c.Created = q.opt.Clock.Now().UTC()
+	e := &entry{dir: filepath.Join(q.opt.State, campaignsDir, c.ID), stored: stored{Campaign: c, Key: key}}
+	if key != "" {
+		e.RequestDigest = digest(r)
+	}
+	if err := os.Mkdir(e.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := e.save(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(e.dir))
+	}
+	q.addLocked(e)
+	q.publishLocked(e)
+	return e, nil
+}
+
+// digest identifies a request.
+func digest(r Request) string {
 	content, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // strings only
+		panic(err) // a request has only strings
 	}
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
+}
+
+// maxIdleViews is how many journals of campaigns that are over stay in memory.
+const maxIdleViews = 8
+
+// viewLocked returns the view of a campaign's journal. Views of campaigns that are over may be
+// dropped, because their journals do not grow.
+func (q *queue) viewLocked(e *entry) *journalView {
+	if e.view == nil {
+		e.view = newJournalView(e.journal())
+		e.view.log.setEnded(e.State.Over())
+	}
+	if i := slices.Index(q.idle, e); i >= 0 {
+		q.idle = slices.Delete(q.idle, i, i+1)
+	}
+	if e.State.Over() {
+		q.idle = append(q.idle, e)
+	}
+	if len(q.idle) > maxIdleViews {
+		q.idle[0].dropView()
+		q.idle = slices.Delete(q.idle, 0, 1)
+	}
+	return e.view
+}
+
+// view returns the view of a campaign's journal. It is current for a campaign without a
+// process, and as of the last poll for others.
+func (q *queue) view(id string) (*journalView, error) {
+	q.mu.Lock()
+	e, err := q.entryLocked(id)
+	if err != nil {
+		q.mu.Unlock()
+		return nil, err
+	}
+	v := q.viewLocked(e)
+	polled := e.process != nil && v.log.Last() > 0
+	q.mu.Unlock()
+	if polled {
+		return v, nil
+	}
+	return v, v.update()
+}
+
+// resultsOf returns the results folder of a campaign.
+func (q *queue) resultsOf(id string) (string, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, err := q.entryLocked(id)
+	if err != nil {
+		return "", err
+	}
+	return e.results(), nil
+}
+
+// finished describes the last campaign of a base that is done.
+type finished struct {
+	id      string
+	ended   time.Time
+	results string        // folder
+	machine *MachineState // nil: not known
+}
+
+// lastOf returns the last campaign of a base that is done, and one that is not over; nil for
+// none.
+func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.order {
+		switch {
+		case e.Base != base:
+		case e.State == Done && (last == nil || e.Ended.After(last.ended)):
+			last = &finished{e.ID, e.Ended, e.results(), e.MachineState}
+		case !e.State.Over():
+			c := e.Campaign
+			open = &c
+		}
+	}
+	return last, open
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"tutti/internal/config"
 	"tutti/service"
 )
 
@@ -28,7 +29,7 @@ func Example() {
 	}
 	s, err := service.New(service.Options{
 		State:   filepath.Join(state, "service"),
-		Bases:   []service.Base{{Name: "night", Machine: "cluster", File: file}},
+		Bases:   []config.Base{{Name: "night", Machine: "cluster", File: file}},
 		Command: []string{program}, Environ: append(os.Environ(), asTutti),
 		Once: true, // Run returns when nothing is due or waits
 	})
@@ -48,14 +49,6 @@ func Example() {
 	}
 	fmt.Println(made.State, c.State, c.Converged, c.Progress.Trials)
 	// Output: queued done true 3
-}
-
-func ExampleCheckSchedule() {
-	fmt.Println(service.CheckSchedule("30 2 * * 0", "Europe/Berlin"))
-	fmt.Println(service.CheckSchedule("30 2 * *", ""))
-	// Output:
-	// <nil>
-	// "30 2 * *": want minute, hour, day of month, month, day of week, as in 30 2 * * 0: expected exactly 5 fields, found 4: [30 2 * *]
 }
 
 func ExampleRedacted() {

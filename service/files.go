@@ -14,9 +14,18 @@ import (
 	"tutti/journal"
 )
 
-// Files returns what can be downloaded of a campaign: the regular files of its
-// results folder and of the folders below it, by name. Locks and files that are
-// being written are left out. None before it has begun.
+// File is a file that can be downloaded.
+type File struct {
+	Name string `json:"name"` // path below the results folder
+	Size int64  `json:"size"`
+	Type string `json:"type"` // media type
+	// Private files need the role operate: they may contain secrets, or the output of programs
+	// that does.
+	Private bool `json:"private,omitempty"`
+}
+
+// Files returns the files of a campaign that can be downloaded, by name: the regular files of
+// its results folder without locks and temporary files. There are none before it has begun.
 func (s *Service) Files(id string) ([]File, error) {
 	root, err := s.openResults(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,12 +39,12 @@ func (s *Service) Files(id string) ([]File, error) {
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone since it was listed
+			return nil // removed since ReadDir
 		case err != nil:
 			return err
 		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !downloadable(name):
+		case !d.Type().IsRegular() || !isDownloadable(name):
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
@@ -47,12 +56,12 @@ func (s *Service) Files(id string) ([]File, error) {
 	return out, err
 }
 
-// maxDepth of the folders that are listed: the folders of jobs lie deeper than
-// the files of selections.
+// maxDepth is the depth of the folders that are listed. Files of selections are above it, most
+// files of jobs below.
 const maxDepth = 2
 
-// Open opens a file that Files lists, by its name there. It never leaves the
-// results folder, whatever the name or a link says. The error matches ErrNoFile.
+// Open opens a file that Files lists. Neither the name nor a symbolic link can lead out of the
+// results folder. The error matches ErrNoFile.
 func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 	root, err := s.openResults(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,10 +71,10 @@ func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 		return nil, File{}, err
 	}
 	defer root.Close()
-	if !fs.ValidPath(name) || !downloadable(name) || strings.Count(name, "/") > maxDepth {
+	if !fs.ValidPath(name) || !isDownloadable(name) || strings.Count(name, "/") > maxDepth {
 		return nil, File{}, fmt.Errorf("%w: %q", ErrNoFile, name)
 	}
-	// A file that was replaced by a pipe must not be opened: it would wait for ever.
+	// Opening a named pipe would block.
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, File{}, fmt.Errorf("%w: %q", ErrNoFile, name)
 	}
@@ -81,33 +90,32 @@ func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 }
 
 func (s *Service) openResults(id string) (*os.Root, error) {
-	s.mu.Lock()
-	e, err := s.entry(id)
-	s.mu.Unlock()
+	dir, err := s.queue.resultsOf(id)
 	if err != nil {
 		return nil, err
 	}
-	return os.OpenRoot(e.results())
+	return os.OpenRoot(dir)
 }
 
 func (s *Service) file(name string, info fs.FileInfo) File {
-	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.shown(name)}
+	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.isShown(name)}
 }
 
-// shown reports a file that those may read who may only look.
-func (s *Service) shown(name string) bool {
+// isShown reports a file that the role read may download.
+func (s *Service) isShown(name string) bool {
 	return slices.ContainsFunc(s.opt.Shown, func(pattern string) bool {
 		match, err := path.Match(pattern, name)
 		return err == nil && match
 	})
 }
 
-func downloadable(name string) bool {
+func isDownloadable(name string) bool {
 	base := path.Base(name)
 	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, journal.LockName) && !strings.HasSuffix(base, ".new")
 }
 
-// mediaType is fixed for what tutti writes: the tables of the system differ.
+// mediaType returns the media type of a file. Those of tutti's own files are fixed, because the
+// tables of systems differ.
 func mediaType(name string) string {
 	switch ext := path.Ext(name); ext {
 	case ".json":

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,30 +17,37 @@ import (
 	"tutti/journal"
 )
 
-// process is tutti at work on a campaign.
+// processes starts tutti for a service.
+type processes struct {
+	command []string      // the program and the arguments before its commands
+	environ []string      // nil: that of this process
+	poll    time.Duration // between two checks of a process that is not a child
+}
+
+// process is a tutti that works on a campaign.
 type process interface {
-	// wait returns the exit code and why a process has none.
+	// wait returns the exit code, or exitcode.Unknown with the reason where there is one.
 	wait() (exitcode.Code, error)
 	signal(os.Signal) error
 }
 
-// child is a process that this service started. It outlives the service: it is
-// the leader of a session of its own and writes its log itself.
+// child is a process that this service started. It survives the service: it leads a session
+// of its own and writes its log itself.
 type child struct {
 	cmd *exec.Cmd
 }
 
-// start runs tutti with the arguments. What it prints goes to the end of the log,
-// its standard output into a file of its own where one is named.
-func (s *Service) start(log, output string, args []string) (*child, error) {
+// start starts tutti with arguments in the folder of the log, and appends its output to the
+// log. Standard output goes into the file output instead where that is not "".
+func (p processes) start(log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	words := append(append([]string{}, s.opt.Command...), args...)
+	words := slices.Concat(p.command, args)
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Dir, cmd.Env = filepath.Dir(log), s.opt.Environ
+	cmd.Dir, cmd.Env = filepath.Dir(log), p.environ
 	cmd.Stdout, cmd.Stderr = out, out
 	if output != "" {
 		own, err := os.Create(output)
@@ -54,6 +64,25 @@ func (s *Service) start(log, output string, args []string) (*child, error) {
 	return &child{cmd}, nil
 }
 
+// run runs tutti to its end and interrupts it when ctx is cancelled. The error contains the
+// last message of the log.
+func (p processes) run(ctx context.Context, log, output string, args ...string) error {
+	c, err := p.start(log, output, args)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.signal(os.Interrupt) })
+	defer stop()
+	code, err := c.wait()
+	switch {
+	case err != nil:
+		return fmt.Errorf("tutti %s: %w", args[0], err)
+	case code != exitcode.Done:
+		return fmt.Errorf("tutti %s: exit code %d: %s", args[0], code, lastMessage(log))
+	}
+	return nil
+}
+
 func (c *child) wait() (exitcode.Code, error) {
 	err := c.cmd.Wait()
 	var ended *exec.ExitError
@@ -66,7 +95,7 @@ func (c *child) wait() (exitcode.Code, error) {
 	return exitcode.Unknown, err
 }
 
-func (c *child) signal(s os.Signal) error { return ignoreDone(c.cmd.Process.Signal(s)) }
+func (c *child) signal(s os.Signal) error { return ignoreEnded(c.cmd.Process.Signal(s)) }
 
 // orphan is a process that an earlier service started.
 type orphan struct {
@@ -89,64 +118,104 @@ func (o orphan) signal(s os.Signal) error {
 	if err != nil {
 		return err
 	}
-	return ignoreDone(p.Signal(s))
+	return ignoreEnded(p.Signal(s))
 }
 
-// stranger is somebody else who has the journal of a campaign: a person at work
-// on it, or a process on another machine. It is waited for and left alone.
-type stranger struct {
-	dir  string
-	poll time.Duration
+// foreignProcess is a process of somebody else that has the journal of a campaign: started by
+// hand, or on another machine. The service waits for it and sends it no signal.
+type foreignProcess struct {
+	results string // folder with the journal
+	poll    time.Duration
 }
 
-func (o stranger) wait() (exitcode.Code, error) {
-	for o.present() {
-		time.Sleep(o.poll)
+func (f foreignProcess) wait() (exitcode.Code, error) {
+	for f.runs() {
+		time.Sleep(f.poll)
 	}
 	return exitcode.Unknown, nil
 }
 
-func (o stranger) present() bool {
-	p, err := journal.Writer(o.dir)
+func (f foreignProcess) runs() bool {
+	p, err := journal.Writer(f.results)
 	return err == nil && !p.Gone()
 }
 
-func (o stranger) signal(os.Signal) error { return nil }
+func (f foreignProcess) signal(os.Signal) error { return nil }
 
-func ignoreDone(err error) error {
+// find returns the process that works on a campaign without being a child of this service,
+// nil when there is none. last is the process that a service started last, or nil.
+func (p processes) find(results string, last *journal.Process) process {
+	if last != nil && last.Runs() {
+		return orphan{*last, p.poll}
+	}
+	if f := (foreignProcess{results, p.poll}); f.runs() {
+		return f
+	}
+	return nil
+}
+
+func ignoreEnded(err error) error {
 	if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
 		return nil
 	}
 	return err
 }
 
-// orphanOf finds who is at work on a campaign without being a child of this
-// service; nil when nobody is.
-func (s *Service) orphanOf(e *entry) process {
-	if e.Process != nil && e.Process.Runs() {
-		return orphan{*e.Process, s.opt.Poll}
+// tailBytes is how much of a log lastMessage reads.
+const tailBytes = 4 << 10
+
+// lastMessage returns the last line of a log that begins with "tutti: ", else the last line,
+// "" when there is none.
+func lastMessage(log string) string {
+	tail, err := readTail(log, tailBytes)
+	if err != nil {
+		return ""
 	}
-	if o := (stranger{e.results(), s.opt.Poll}); o.present() {
-		return o
+	text := "\n" + strings.TrimSpace(string(tail))
+	if i := strings.LastIndex(text, "\ntutti: "); i >= 0 {
+		text, _, _ = strings.Cut(text[i+1:], "\n")
+		return text
 	}
-	return nil
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// once runs tutti to its end, for things that take seconds. The error says what it
-// printed last.
-func (s *Service) once(ctx context.Context, log, output string, args ...string) error {
-	c, err := s.start(log, output, args)
+// readTail returns the last bytes of a file.
+func readTail(path string, bytes int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, stat.Size()-bytes)
+	return io.ReadAll(io.NewSectionReader(f, from, stat.Size()-from))
+}
+
+// capLog drops the older half of a log that is longer than maxBytes. A line that the process
+// writes at the same moment may be lost.
+func capLog(path string, maxBytes int64) error {
+	stat, err := os.Stat(path)
+	if err != nil || stat.Size() <= maxBytes {
+		return nil // there may be no log yet
+	}
+	tail, err := readTail(path, maxBytes/2)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.signal(os.Interrupt) })
-	defer stop()
-	code, err := c.wait()
-	switch {
-	case err != nil:
-		return fmt.Errorf("tutti %s: %w", args[0], err)
-	case code != exitcode.Done:
-		return fmt.Errorf("tutti %s: exit code %d: %s", args[0], code, lastLine(log))
+	if i := slices.Index(tail, '\n'); i >= 0 {
+		tail = tail[i+1:]
 	}
-	return nil
+	if err := os.Truncate(path, 0); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.Write(tail)
+	return err
 }

@@ -11,45 +11,47 @@ import (
 	"tutti/journal"
 )
 
-// What those who may only look see of a campaign is listed here: fields that are named
-// and kinds of records that are known. The rest of a campaign file (variables, lines of
-// shell, directives) and whatever programs printed may hold secrets.
+// This file decides what the role read sees of a campaign: the fields that are named here and
+// the kinds of records that are known. The rest of a campaign file (variables, lines of shell,
+// directives) and the output of programs may contain secrets.
 
-// hidden stands where something is not shown.
-const hidden = "[hidden]"
+const (
+	hidden      = "[hidden]" // replaces a value
+	hiddenError = "the role operate can read the reason"
+)
 
-// Redacted is the campaign as those see it who may only look.
+// Redacted returns the campaign as the role read sees it.
 func (c Campaign) Redacted() Campaign {
 	if c.Error != "" {
-		c.Error = "the reason is shown to those who may operate"
+		c.Error = hiddenError
 	}
 	return c
 }
 
-// Redacted is a feed as those see it who may only look: the same numbers and types,
-// other data.
+// Redacted returns a feed as the role read sees it: with the same numbers and types, and
+// without data that may contain secrets.
 func Redacted(f Feed) Feed { return redactedFeed{f} }
 
 type redactedFeed struct{ Feed }
 
 func (f redactedFeed) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	events, more := f.Feed.After(seq, limit)
-	own := false
+	copied := false
 	for i, e := range events {
 		r, changed := e.redacted()
 		if !changed {
 			continue
 		}
-		if !own { // other readers have the same events
-			events, own = slices.Clone(events), true
+		if !copied { // other readers share the events
+			events, copied = slices.Clone(events), true
 		}
 		events[i] = r
 	}
 	return events, more
 }
 
-// redacted is an event without what is hidden, and whether that is another one. Of a
-// kind that is not listed only the kind and the time are shown.
+// redacted returns the event without secrets, and whether it differs from e. Of unknown kinds
+// it keeps only the kind and the time.
 func (e Event) redacted() (Event, bool) {
 	var data any
 	var err error
@@ -68,30 +70,30 @@ func (e Event) redacted() (Event, bool) {
 		err = json.Unmarshal(e.Data, &c)
 		data = c.Redacted()
 	case onlineEvent:
-		var o Online
-		err = json.Unmarshal(e.Data, &o)
-		data = o.Redacted()
+		var status SampleStatus
+		err = json.Unmarshal(e.Data, &status)
+		data = status.Redacted()
 	default:
-		data = bare(e)
+		data = kindAndTime(e)
 	}
 	if err != nil {
-		data = bare(e)
+		data = kindAndTime(e)
 	}
 	if e.Data, err = json.Marshal(data); err != nil {
-		panic(err) // what was decoded can be encoded
+		panic(err) // decoded data can be encoded
 	}
 	return e, true
 }
 
-// bare is what every event shows.
-func bare(e Event) any {
+// kindAndTime returns the data that are shown of every event.
+func kindAndTime(e Event) any {
 	return struct {
 		Kind string    `json:"kind"`
 		Time time.Time `json:"time"`
 	}{e.Type, e.Time}
 }
 
-// redactedRecord leaves out what programs printed.
+// redactedRecord removes the output of programs from a record.
 func redactedRecord(line []byte) (journal.Record, error) {
 	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -104,7 +106,7 @@ func redactedRecord(line []byte) (journal.Record, error) {
 	return r, nil
 }
 
-// shownSpec is what is shown of the campaign file in the header of a journal.
+// shownSpec has the fields of the campaign file that are shown, from the header of a journal.
 type shownSpec struct {
 	Name        string            `json:"name"`
 	Machine     string            `json:"machine"`
@@ -128,16 +130,16 @@ type shownSpec struct {
 type shownLibrary struct {
 	Name    string   `json:"name"`
 	Version string   `json:"version"`
-	Env     []string `json:"env,omitempty"` // names, values hidden
+	Env     []string `json:"env,omitempty"` // the values are hidden
 }
 
 type shownRunner struct {
 	Kind  string   `json:"kind"`
-	Env   []string `json:"env,omitempty"`   // names, values hidden
-	Setup []string `json:"setup,omitempty"` // as many lines, all hidden
+	Env   []string `json:"env,omitempty"`   // the values are hidden
+	Setup []string `json:"setup,omitempty"` // every line is hidden
 }
 
-// redactedHeader keeps of the campaign file what shownSpec names.
+// redactedHeader keeps the fields of shownSpec.
 func redactedHeader(line []byte) (any, error) {
 	var header struct {
 		Kind journal.Kind `json:"kind"`
@@ -162,7 +164,7 @@ func redactedHeader(line []byte) (any, error) {
 	return header, err
 }
 
-// hideValues keeps the names of variables.
+// hideValues replaces the values of variables.
 func hideValues(env []string) {
 	for i, v := range env {
 		name, _, found := strings.Cut(v, "=")

@@ -9,150 +9,124 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
-	"github.com/google/renameio/v2"
+
+	"tutti/internal/config"
 )
 
-// agenda is what the schedule knows of one base.
-type agenda struct {
-	Last     time.Time `json:"last"`     // looked at
-	Decision string    `json:"decision"` // of that
-	Probed   spending  `json:"probed,omitzero"`
-	job      gocron.Job
+// Scheduled is the schedule of a base.
+type Scheduled struct {
+	Base     string    `json:"base"`
+	Schedule string    `json:"schedule"`
+	TimeZone string    `json:"time_zone"`
+	Next     time.Time `json:"next,omitzero"`
+	Last     time.Time `json:"last,omitzero"`      // last decision
+	Decision string    `json:"decision,omitempty"` // why the last campaign was created or not
 }
 
-// crontab joins a schedule in cron syntax with its time zone; the one of the
-// machine when there is none.
-func crontab(schedule, zone string) string {
-	if zone == "" {
-		zone = "Local"
-	}
-	return "CRON_TZ=" + zone + " " + schedule
+// schedule creates campaigns of the bases that have a schedule. It is safe for concurrent use.
+type schedule struct {
+	opt       *Options
+	queue     *queue
+	events    *serviceLog
+	processes processes
+	path      string // of the file with the decisions
+
+	mu        sync.Mutex
+	decisions map[string]decision   // by base
+	jobs      map[string]gocron.Job // by base; none before start, and with Options.Once
+	cron      gocron.Scheduler
 }
 
-// CheckSchedule reports a schedule that is not five fields of cron, or a time zone
-// that nobody knows. No schedule is fine.
-func CheckSchedule(schedule, zone string) error {
-	if schedule == "" && zone == "" {
-		return nil
-	}
-	if _, err := time.LoadLocation(zone); err != nil {
-		return fmt.Errorf("time zone %q: %w", zone, err)
-	}
-	if schedule == "" {
-		return errors.New("a time zone without a schedule")
-	}
-	if err := gocron.NewDefaultCron(false).IsValid(crontab(schedule, zone), time.Local, time.Now()); err != nil {
-		lines := strings.Split(err.Error(), "\n") // what it was for, and on the last line why
-		return fmt.Errorf("%q: want minute, hour, day of month, month, day of week, as in 30 2 * * 0: %s", schedule, lines[len(lines)-1])
-	}
-	return nil
+// decision is the last decision about a base.
+type decision struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
 }
 
-// after is when a base is due next, later than t.
-func (b Base) after(t time.Time) (time.Time, error) {
-	cron := gocron.NewDefaultCron(false)
-	if err := cron.IsValid(crontab(b.Schedule, b.TimeZone), time.Local, t); err != nil {
-		return time.Time{}, err
+func newSchedule(opt *Options, q *queue) (*schedule, error) {
+	s := &schedule{
+		opt: opt, queue: q, events: q.events, processes: q.processes, path: filepath.Join(opt.State, scheduleFile),
+		decisions: map[string]decision{}, jobs: map[string]gocron.Job{},
 	}
-	return cron.Next(t), nil
+	content, err := os.ReadFile(s.path)
+	if err == nil {
+		err = json.Unmarshal(content, &s.decisions)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return s, nil
 }
 
-// Schedule returns when each base that has a schedule was looked at and will be.
-func (s *Service) Schedule() []Scheduled {
+// list returns the schedule of every base that has one.
+func (s *schedule) list() []Scheduled {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []Scheduled{}
 	for _, b := range s.opt.Bases {
 		if b.Schedule != "" {
-			out = append(out, s.scheduled(b))
+			out = append(out, s.scheduledLocked(b))
 		}
 	}
 	return out
 }
 
-// scheduled shows what the schedule knows of a base. It needs the lock.
-func (s *Service) scheduled(b Base) Scheduled {
-	p := s.agenda(b)
-	next := time.Time{}
-	if p.job != nil {
-		next, _ = p.job.NextRun()
+func (s *schedule) scheduledLocked(b config.Base) Scheduled {
+	out := Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Last: s.decisions[b.Name].Time, Decision: s.decisions[b.Name].Text}
+	if job := s.jobs[b.Name]; job != nil {
+		out.Next, _ = job.NextRun()
 	}
-	return Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Next: next, Last: p.Last, Decision: p.Decision}
+	return out
 }
 
-// agenda returns what the schedule knows of a base. It needs the lock.
-func (s *Service) agenda(b Base) *agenda {
-	p, known := s.schedule[b.Name]
-	if !known {
-		p = &agenda{}
-		s.schedule[b.Name] = p
-	}
-	return p
-}
-
-func (s *Service) loadSchedule() error {
-	path := filepath.Join(s.opt.State, scheduleName)
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(content, &s.schedule)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// saveSchedule needs the lock.
-func (s *Service) saveSchedule() error {
-	content, err := json.MarshalIndent(s.schedule, "", "  ")
-	if err != nil {
-		return err
-	}
-	return renameio.WriteFile(filepath.Join(s.opt.State, scheduleName), append(content, '\n'), 0o600)
-}
-
-// startSchedule looks at what became due while no service ran, and follows the
-// clock from now on. With Options.Once it looks at what is due and at bases that
-// were never looked at, and that is all.
-func (s *Service) startSchedule(ctx context.Context) error {
-	now := s.clock.Now()
+// start decides about the bases that became due while no service ran, and about the others at
+// their times until ctx is cancelled and stop is called. With Options.Once it decides only
+// about bases that are due or have no decision, and returns.
+func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) error {
+	now := s.opt.Clock.Now()
 	for _, b := range s.opt.Bases {
-		if b.Schedule == "" {
-			continue
-		}
-		s.mu.Lock()
-		last := s.agenda(b).Last
-		s.mu.Unlock()
-		if last.IsZero() {
-			if s.opt.Once {
-				s.consider(ctx, b, now)
-			}
-			continue
-		}
-		if due, err := b.after(last); err == nil && !due.After(now) {
-			if s.opt.Once {
-				s.consider(ctx, b, due)
-			} else {
-				s.workers.Go(func() { s.consider(ctx, b, due) })
-			}
+		due, isDue := s.due(b, now)
+		switch {
+		case !isDue:
+		case s.opt.Once:
+			s.decide(ctx, b, due)
+		default:
+			tasks.Go(func() { s.decide(ctx, b, due) })
 		}
 	}
 	if s.opt.Once {
 		return nil
 	}
-	return s.followClock(ctx)
+	return s.startCron(ctx)
 }
 
-// followClock has every base looked at when its schedule says so, one look at a
-// time.
-func (s *Service) followClock(ctx context.Context) error {
-	cron, err := gocron.NewScheduler(gocron.WithClock(s.clock))
+// due returns the time at which a base became due since the last decision. A base without a
+// decision is due now with Options.Once, and otherwise at its next time.
+func (s *schedule) due(b config.Base, now time.Time) (time.Time, bool) {
+	if b.Schedule == "" {
+		return time.Time{}, false
+	}
+	s.mu.Lock()
+	last := s.decisions[b.Name].Time
+	s.mu.Unlock()
+	if last.IsZero() {
+		return now, s.opt.Once
+	}
+	cron := gocron.NewDefaultCron(false)
+	if err := cron.IsValid(b.CronEntry(), time.Local, last); err != nil {
+		return time.Time{}, false
+	}
+	next := cron.Next(last)
+	return next, !next.After(now)
+}
+
+// startCron decides about every base at its times, one decision about a base at a time.
+func (s *schedule) startCron(ctx context.Context) error {
+	cron, err := gocron.NewScheduler(gocron.WithClock(s.opt.Clock))
 	if err != nil {
 		return err
 	}
@@ -162,23 +136,74 @@ func (s *Service) followClock(ctx context.Context) error {
 		if b.Schedule == "" {
 			continue
 		}
-		job, err := cron.NewJob(gocron.CronJob(crontab(b.Schedule, b.TimeZone), false),
-			gocron.NewTask(func() { s.consider(ctx, b, s.clock.Now()) }),
+		job, err := cron.NewJob(gocron.CronJob(b.CronEntry(), false),
+			gocron.NewTask(func() { s.decide(ctx, b, s.opt.Clock.Now()) }),
 			gocron.WithName(b.Name), gocron.WithSingletonMode(gocron.LimitModeReschedule))
 		if err != nil {
 			return errors.Join(fmt.Errorf("schedule of %s: %w", b.Name, err), cron.Shutdown())
 		}
-		s.agenda(b).job = job
+		s.jobs[b.Name] = job
 	}
 	s.cron = cron
 	cron.Start()
 	return nil
 }
 
-// ownWords is an error in words that everybody may read: those of the system, of
-// programs and of campaign files stay in the log.
-func ownWords(err error) string {
-	for _, own := range []error{ErrFull, ErrSpent, ErrDraining, ErrNoBase} {
+// stop ends the decisions and waits for one in progress.
+func (s *schedule) stop() {
+	s.mu.Lock()
+	cron := s.cron
+	s.mu.Unlock()
+	if cron == nil {
+		return
+	}
+	if err := cron.Shutdown(); err != nil {
+		s.opt.Log.Warn("schedule not stopped", "error", err)
+	}
+}
+
+// decide creates a campaign of a base that was due at a time when its conditions hold, and
+// saves the decision. The idempotency key contains the time, so that a service that died
+// before it saved the decision creates no second campaign.
+func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
+	run, from, reason := s.check(ctx, b)
+	if ctx.Err() != nil {
+		return // the next service decides
+	}
+	text := "no campaign: " + reason
+	if run {
+		r := Request{Base: b.Name, Name: b.Name + " " + due.UTC().Format("2006-01-02 15:04"), From: from}
+		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
+		text = s.queue.createOrExplain(r, key, "schedule", reason)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.decisions[b.Name] = decision{s.opt.Clock.Now().UTC(), text}
+	err := writeJSON(s.path, s.decisions)
+	if err == nil {
+		err = s.events.publish(scheduleEvent, s.scheduledLocked(b))
+	}
+	if err != nil {
+		s.opt.Log.Error("decision not saved", "base", b.Name, "error", err)
+	}
+	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
+}
+
+// createOrExplain creates a campaign for a cause and returns a text with its ID, or with the
+// reason why it was not created.
+func (q *queue) createOrExplain(r Request, key, cause, reason string) string {
+	c, _, err := q.create(r, key, cause+": "+reason)
+	if err != nil {
+		q.opt.Log.Error("no campaign", "base", r.Base, "cause", cause, "error", err)
+		return reason + ", but there is no campaign: " + publicReason(err)
+	}
+	return fmt.Sprintf("campaign %s: %s", c.ID, reason)
+}
+
+// publicReason returns the text of an error that every role may read. Errors of the system,
+// of programs and of campaign files may contain secrets: they are in the log only.
+func publicReason(err error) string {
+	for _, own := range []error{ErrQueueFull, ErrQuota, ErrDraining, ErrNoBase} {
 		if errors.Is(err, own) {
 			return err.Error()
 		}
@@ -186,47 +211,137 @@ func ownWords(err error) string {
 	return "the service's log says why"
 }
 
-func (s *Service) stopSchedule() {
-	if s.cron == nil {
-		return
+// check reports whether a scheduled campaign runs, with which campaign it begins, and why.
+func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, reason string) {
+	last, open := s.queue.lastOf(b.Name)
+	switch {
+	case open != nil:
+		return false, "", fmt.Sprintf("campaign %s is %s", open.ID, open.State)
+	case last == nil:
+		return true, "", "there is no earlier one"
 	}
-	if err := s.cron.Shutdown(); err != nil {
-		s.log.Warn("schedule", "error", err)
+	if b.FromLast {
+		from = last.id
 	}
+	if b.When == (config.When{}) {
+		return true, from, "it has no conditions"
+	}
+	run, reason = s.checkConditions(ctx, b, last)
+	return run, from, reason
 }
 
-// consider looks at a base that was due at a time, makes a campaign when its
-// conditions hold, and notes why or why not. A service that dies in between makes
-// no second one: the time is the key.
-func (s *Service) consider(ctx context.Context, b Base, due time.Time) {
-	run, from, reason := s.decision(ctx, b)
-	if ctx.Err() != nil {
-		return // the next service looks again
+// checkConditions returns the first condition that holds, the cheapest first, or the results
+// of all.
+func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *finished) (holds bool, reason string) {
+	conditions := []struct {
+		set   bool
+		check func() (bool, string)
+	}{
+		{b.When.AgeSeconds > 0, func() (bool, string) {
+			age := s.opt.Clock.Now().Sub(last.ended)
+			return age.Seconds() >= b.When.AgeSeconds, fmt.Sprintf("campaign %s ended %s ago", last.id, formatAge(age))
+		}},
+		{b.When.Library || b.When.Nodes, func() (bool, string) { return s.checkMachine(ctx, b, last.machine) }},
+		{b.When.Drift > 0, func() (bool, string) { return s.checkDrift(ctx, b, last.results) }},
 	}
-	if run {
-		r := Request{Base: b.Name, Name: b.Name + " " + due.UTC().Format("2006-01-02 15:04"), From: from}
-		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
-		c, _, err := s.create(r, key, "schedule: "+reason)
-		if err != nil {
-			s.log.Error("no campaign", "base", b.Name, "error", err)
-			reason += ", but there is no campaign: " + ownWords(err)
-		} else {
-			reason = fmt.Sprintf("campaign %s: %s", c.ID, reason)
+	var reasons []string
+	for _, c := range conditions {
+		if !c.set {
+			continue
 		}
-	} else {
-		reason = "no campaign: " + reason
+		holds, reason := c.check()
+		if holds {
+			return true, reason
+		}
+		reasons = append(reasons, reason)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.agenda(b)
-	p.Last, p.Decision = s.clock.Now().UTC(), reason
-	err := s.saveSchedule()
-	if err == nil {
-		err = s.events.append(scheduleEvent, s.scheduled(b))
+	return false, strings.Join(reasons, "; ")
+}
+
+// formatAge writes a duration in days, or exactly below two days.
+func formatAge(d time.Duration) string {
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%.0f days", d.Hours()/24)
 	}
+	return d.Round(time.Second).String()
+}
+
+// checkMachine compares the machine with its state at the last campaign.
+func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *MachineState) (changed bool, reason string) {
+	if before == nil {
+		return false, "the state of the machine at the last campaign is not known"
+	}
+	now, err := s.opt.inspect(ctx, b)
 	if err != nil {
-		s.log.Error("decision not kept", "base", b.Name, "error", err)
+		s.opt.Log.Warn("machine not inspected", "base", b.Name, "error", err)
+		return false, "the state of the machine is not known: the service's log says why"
 	}
-	s.log.Info("schedule", "base", b.Name, "decision", reason)
-	s.wake()
+	if b.When.Library {
+		if text := changedLibrary(before.Libraries, now.Libraries); text != "" {
+			return true, text
+		}
+	}
+	if b.When.Nodes {
+		if text := changedNodes(before.Nodes, now.Nodes); text != "" {
+			return true, text
+		}
+	}
+	return false, "the machine has not changed"
+}
+
+// driftReport is what the service reads of the output of tutti verify --drift.
+type driftReport struct {
+	Candidates  int     `json:"candidates"` // measured again
+	Failed      int     `json:"failed"`
+	Change      float64 `json:"change"` // median of |new time over old - 1|
+	Ratio       float64 `json:"ratio"`  // geometric mean of new time over old
+	NodeSeconds float64 `json:"node_seconds"`
+}
+
+// checkDrift measures a few candidates of the last campaign again when the machine is free.
+func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string) (drifted bool, reason string) {
+	release, busy := s.queue.reserveMachine(b)
+	if release == nil {
+		return false, "drift was not measured: " + busy
+	}
+	defer release()
+	r, err := s.measureDrift(ctx, b, results)
+	if err != nil {
+		s.opt.Log.Warn("drift not measured", "base", b.Name, "error", err)
+		return false, "drift was not measured: the service's log says why"
+	}
+	if b.Demand.Measures {
+		if err := s.queue.quota.addDrift(r.NodeSeconds); err != nil {
+			s.opt.Log.Error("spending of a drift measurement not saved", "error", err)
+		}
+	}
+	return r.Change >= b.When.Drift, fmt.Sprintf("%d repeated measurements differ by %.1f %%, times are %.3f of the earlier ones",
+		r.Candidates, 100*r.Change, r.Ratio)
+}
+
+// driftCandidates is how many candidates a drift measurement measures again.
+const driftCandidates = "16"
+
+// measureDrift runs tutti verify --drift.
+func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (driftReport, error) {
+	dir := filepath.Join(s.opt.State, driftDir, b.Name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return driftReport{}, err
+	}
+	output := filepath.Join(dir, outputFile)
+	if err := s.processes.run(ctx, filepath.Join(dir, logFile), output, "verify", results, "--drift", driftCandidates, "--format", "json"); err != nil {
+		return driftReport{}, err
+	}
+	content, err := os.ReadFile(output)
+	if err != nil {
+		return driftReport{}, err
+	}
+	var r driftReport
+	if err := json.Unmarshal(content, &r); err != nil {
+		return driftReport{}, fmt.Errorf("%s: %w", output, err)
+	}
+	if r.Candidates == 0 {
+		return driftReport{}, fmt.Errorf("nothing was measured, %d failed", r.Failed)
+	}
+	return r, nil
 }

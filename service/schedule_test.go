@@ -13,49 +13,28 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/service"
 )
 
-func TestCheckSchedule(t *testing.T) {
-	tests := []struct {
-		schedule, zone string
-		fault          string
-	}{
-		{schedule: ""},
-		{schedule: "30 2 * * 0"},
-		{schedule: "*/15 * * * *", zone: "Europe/Berlin"},
-		{schedule: "30 2 * *", fault: "want minute, hour"},
-		{schedule: "61 2 * * *", fault: "as in 30 2 * * 0: end of range (61) above maximum (59): 61"},
-		{schedule: "0 0 31 2 *", fault: "want minute, hour"}, // never
-		{schedule: "30 2 * * 0", zone: "Mars/Olympus", fault: `time zone "Mars/Olympus"`},
-		{zone: "UTC", fault: "without a schedule"},
-	}
-	for _, tc := range tests {
-		err := service.CheckSchedule(tc.schedule, tc.zone)
-		if tc.fault == "" && err != nil || tc.fault != "" && (err == nil || !strings.Contains(err.Error(), tc.fault)) {
-			t.Errorf("CheckSchedule(%q, %q) = %v, want %q", tc.schedule, tc.zone, err, tc.fault)
-		}
-	}
+// fakeMachine is a machine whose state tests change.
+type fakeMachine struct {
+	mu    sync.Mutex
+	state service.MachineState
+	err   error
 }
 
-// site is a machine that tests change.
-type site struct {
-	mu   sync.Mutex
-	seen service.Seen
-	err  error
+func (m *fakeMachine) Inspect(context.Context, config.Base) (service.MachineState, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state, m.err
 }
 
-func (s *site) See(context.Context, service.Base) (service.Seen, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.seen, s.err
-}
-
-func (s *site) set(libraries []service.SeenLibrary, nodes []string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen, s.err = service.Seen{Libraries: libraries, Nodes: nodes}, err
+func (m *fakeMachine) set(libraries []service.LibraryBuild, nodes []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state, m.err = service.MachineState{Libraries: libraries, Nodes: nodes}, err
 }
 
 // nightly is a service of one base with a schedule at half past two in Berlin, and
@@ -64,28 +43,28 @@ type nightly struct {
 	*testing.T
 	service *service.Service
 	clock   *clockwork.FakeClock
-	site    *site
+	machine *fakeMachine
 	state   string
-	base    service.Base
+	base    config.Base
 	adjust  func(*service.Options) // nil: as they are
 	stop    func()
 }
 
 var noon = time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
 
-func newNightly(t *testing.T, p fakeFile, when service.When) *nightly {
+func newNightly(t *testing.T, p fakeFile, when config.When) *nightly {
 	t.Helper()
 	b := base(t, "night", p)
 	b.Schedule, b.TimeZone, b.When, b.FromLast = "30 2 * * *", "Europe/Berlin", when, true
-	n := &nightly{T: t, clock: clockwork.NewFakeClockAt(noon), site: &site{}, state: t.TempDir(), base: b}
-	n.site.set([]service.SeenLibrary{{Name: "mpich", Path: "/opt/libmpich.so", Version: "4.0.2", Checksum: "aa"}}, []string{"n1", "n2"}, nil)
+	n := &nightly{T: t, clock: clockwork.NewFakeClockAt(noon), machine: &fakeMachine{}, state: t.TempDir(), base: b}
+	n.machine.set([]service.LibraryBuild{{Name: "mpich", Path: "/opt/libmpich.so", Version: "4.0.2", Checksum: "aa"}}, []string{"n1", "n2"}, nil)
 	n.start()
 	return n
 }
 
 func (n *nightly) options() service.Options {
 	opt := options(n.T, n.state, n.base)
-	opt.Clock, opt.Site = n.clock, n.site
+	opt.Clock, opt.Machine = n.clock, n.machine
 	if n.adjust != nil {
 		n.adjust(&opt)
 	}
@@ -154,7 +133,7 @@ func berlin(t *testing.T) *time.Location {
 // Every night a campaign, each from the one before; also over the night when
 // clocks are put forward.
 func TestSchedule(t *testing.T) {
-	n := newNightly(t, fakeFile{Trials: 2}, service.When{})
+	n := newNightly(t, fakeFile{Trials: 2}, config.When{})
 	last := ""
 	for night := range 3 {
 		decision := n.night()
@@ -172,37 +151,37 @@ func TestSchedule(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	mpich := service.SeenLibrary{Name: "mpich", Path: "/opt/libmpich.so", Version: "4.0.2", Checksum: "aa"}
+	mpich := service.LibraryBuild{Name: "mpich", Path: "/opt/libmpich.so", Version: "4.0.2", Checksum: "aa"}
 	nodes := []string{"n1", "n2"}
-	changed := func(change func(*service.SeenLibrary)) []service.SeenLibrary {
+	changed := func(change func(*service.LibraryBuild)) []service.LibraryBuild {
 		l := mpich
 		change(&l)
-		return []service.SeenLibrary{l}
+		return []service.LibraryBuild{l}
 	}
 	tests := []struct {
 		name      string
-		when      service.When
+		when      config.When
 		file      fakeFile
-		libraries []service.SeenLibrary
+		libraries []service.LibraryBuild
 		nodes     []string
 		err       error
 		run       bool
 		decision  string
 	}{
-		{name: "young", when: service.When{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, decision: "ended 24h"},
-		{name: "old", when: service.When{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, decision: "ended 24h"},
-		{name: "same machine", when: service.When{Library: true, Nodes: true}, decision: "the machine is as it was"},
-		{name: "new checksum", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), run: true, decision: "the file /opt/libmpich.so has changed"},
-		{name: "new path", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Path = "/new/libmpich.so" }), run: true, decision: "mpich was /opt/libmpich.so and is /new/libmpich.so"},
-		{name: "new version", when: service.When{Library: true}, libraries: changed(func(l *service.SeenLibrary) { l.Version = "4.1" }), run: true, decision: "mpich was version 4.0.2 and is 4.1"},
-		{name: "library does not count", when: service.When{Nodes: true}, libraries: changed(func(l *service.SeenLibrary) { l.Checksum = "bb" }), decision: "as it was"},
-		{name: "new node", when: service.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, decision: "of 2 nodes 0 are gone, 1 are new"},
-		{name: "node gone", when: service.When{Nodes: true}, nodes: []string{"n1"}, run: true, decision: "1 are gone"},
-		{name: "nodes do not count", when: service.When{Library: true}, nodes: []string{"n1"}, decision: "as it was"},
-		{name: "blind", when: service.When{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
-		{name: "drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
-		{name: "little drift", when: service.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, decision: "differ by 2.0 %"},
-		{name: "one of several", when: service.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
+		{name: "young", when: config.When{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, decision: "ended 24h"},
+		{name: "old", when: config.When{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, decision: "ended 24h"},
+		{name: "same machine", when: config.When{Library: true, Nodes: true}, decision: "the machine has not changed"},
+		{name: "new checksum", when: config.When{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Checksum = "bb" }), run: true, decision: "the file /opt/libmpich.so has changed"},
+		{name: "new path", when: config.When{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Path = "/new/libmpich.so" }), run: true, decision: "mpich was /opt/libmpich.so and is /new/libmpich.so"},
+		{name: "new version", when: config.When{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Version = "4.1" }), run: true, decision: "mpich was version 4.0.2 and is 4.1"},
+		{name: "library does not count", when: config.When{Nodes: true}, libraries: changed(func(l *service.LibraryBuild) { l.Checksum = "bb" }), decision: "has not changed"},
+		{name: "new node", when: config.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, decision: "of 2 nodes 0 were removed, 1 are new"},
+		{name: "node gone", when: config.When{Nodes: true}, nodes: []string{"n1"}, run: true, decision: "1 were removed"},
+		{name: "nodes do not count", when: config.When{Library: true}, nodes: []string{"n1"}, decision: "has not changed"},
+		{name: "blind", when: config.When{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
+		{name: "drift", when: config.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
+		{name: "little drift", when: config.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, decision: "differ by 2.0 %"},
+		{name: "one of several", when: config.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -213,12 +192,12 @@ func TestConditions(t *testing.T) {
 			first := n.done()
 			libraries, now := tc.libraries, tc.nodes
 			if libraries == nil {
-				libraries = []service.SeenLibrary{mpich}
+				libraries = []service.LibraryBuild{mpich}
 			}
 			if now == nil {
 				now = nodes
 			}
-			n.site.set(libraries, now, tc.err)
+			n.machine.set(libraries, now, tc.err)
 			want := 1
 			if tc.run {
 				want = 2
@@ -227,9 +206,9 @@ func TestConditions(t *testing.T) {
 			if c := n.service.Campaigns()[0]; tc.run && c.From != first.ID {
 				t.Errorf("the campaign starts from %q, want %s", c.From, first.ID)
 			}
-			probed := slices.Contains(probes(t, n.state), "verify")
-			if want := tc.when.Drift > 0; probed != want {
-				t.Errorf("probed: %t, want %t", probed, want)
+			measured := slices.Contains(probes(t, n.state), "verify")
+			if want := tc.when.Drift > 0; measured != want {
+				t.Errorf("drift measured: %t, want %t", measured, want)
 			}
 		})
 	}
@@ -248,7 +227,7 @@ func probes(t *testing.T, state string) []string {
 
 // A campaign that is not over keeps the schedule from making another.
 func TestScheduleWaits(t *testing.T) {
-	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, service.When{})
+	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, config.When{})
 	n.expect(n.night(), "there is no earlier one", 1)
 	awaitState(n.T, n.service, n.service.Campaigns()[0].ID, service.Running)
 	n.expect(n.night(), " is running", 1)
@@ -257,7 +236,7 @@ func TestScheduleWaits(t *testing.T) {
 // What became due while no service ran is made up for, once; a service that starts
 // for the first time waits for its time.
 func TestScheduleCatchesUp(t *testing.T) {
-	n := newNightly(t, fakeFile{Trials: 1}, service.When{})
+	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
 	if got := len(n.service.Campaigns()); got != 0 {
 		t.Fatalf("%d campaigns before the first night", got)
 	}

@@ -12,178 +12,207 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-co-op/gocron/v2"
 	"github.com/jonboulle/clockwork"
 
+	"tutti/internal/config"
 	"tutti/journal"
 )
 
 // Options of a service.
 type Options struct {
-	State   string // folder of everything it keeps
-	Bases   []Base
-	Online  []Watched // folders of samples
-	Command []string  // how tutti is called: the program and what comes before its verbs
-	Environ []string  // of the campaigns' processes
-	// Check returns what a campaign of a base with settings would ask of its machine. It
-	// reports settings that the base cannot be run with, as a *FieldError where one field
-	// is to blame. nil: every campaign is from recorded data.
-	Check    func(Base, map[string]string) (Ask, error)
-	Ceilings Ceilings
-	Views    Views
-	Site     Site
-	// Shown are patterns, as path.Match takes them, of the files that those may read
-	// who may only look. All others are private.
+	State   string // folder of all its files
+	Bases   []config.Base
+	Samples []config.SampleFolder
+	Command []string // of tutti: the program and the arguments before its commands
+	Environ []string // of the processes; nil: that of this process
+	// Check returns the demand of a campaign of a base with settings. Settings that the base
+	// does not allow are an error, a *config.FieldError where one field is wrong. nil: every
+	// campaign is on recorded data.
+	Check   func(config.Base, map[string]string) (config.Demand, error)
+	Quota   config.Quota // zeros mean the defaults of package config
+	Models  Models       // nil: no selection, no predictions
+	Machine Machine      // nil: machines are not inspected
+	// Shown are patterns, as path.Match takes them, of the files that the role read may
+	// download. All others are private.
 	Shown []string
 
-	Waiting  int           // campaigns that may wait at most, 0: 100
+	MaxQueue int           // campaigns in the queue, 0: 100
 	LogBytes int64         // of the log of one campaign, 0: 1 MiB
-	Poll     time.Duration // how often journals are looked at, 0: 250 ms
-	Grace    time.Duration // what a process has to stop, 0: 1 min
-	Once     bool          // Run returns when nothing is due and nothing waits
+	Poll     time.Duration // between two reads of a journal, 0: 250 ms
+	Grace    time.Duration // time for a process to stop before it is killed, 0: 1 min
+	Once     bool          // Run returns when nothing is due and no campaign can run
 
 	Clock clockwork.Clock // nil: the real one
 	Log   *slog.Logger    // nil: silent
 }
 
-// Views says what a campaign has learnt. It may take long; the service asks for
-// one thing at a time.
-type Views interface {
-	// Learnt returns what the journal in a folder amounts to for one problem by
-	// now. The error matches ErrNotYet when there is nothing to learn from.
-	Learnt(ctx context.Context, dir string, p journal.Problem) (Learnt, error)
+func (o *Options) setDefaults() {
+	o.MaxQueue = cmp.Or(o.MaxQueue, 100)
+	o.LogBytes = cmp.Or(o.LogBytes, 1<<20)
+	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
+	o.Grace = cmp.Or(o.Grace, time.Minute)
+	if o.Clock == nil {
+		o.Clock = clockwork.NewRealClock()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 }
 
-// Learnt is what is known of a problem.
-type Learnt struct {
-	Selection   Selection
-	Predictions []Prediction // by nodes, ppn, bytes, algorithm
+func (o *Options) base(name string) (config.Base, error) {
+	i := slices.IndexFunc(o.Bases, func(b config.Base) bool { return b.Name == name })
+	if i < 0 {
+		return config.Base{}, fmt.Errorf("%w: %q", ErrNoBase, name)
+	}
+	return o.Bases[i], nil
 }
 
-// Service runs campaigns. Make one with New; its methods are safe for concurrent
-// use.
+// Service runs campaigns. Its parts have their own locks; a part that holds its lock calls
+// only the parts below: schedule and samples, then queue, then quota and events. Its methods
+// are safe for concurrent use.
 type Service struct {
-	opt    Options
-	clock  clockwork.Clock
-	log    *slog.Logger
-	events *journalOfService
-	views  *viewCache
-
-	mu        sync.Mutex
-	campaigns map[string]*entry
-	order     []*entry              // as they were made
-	keys      map[string]*entry     // by idempotency key
-	machines  map[string]string     // what a machine is busy with: the ID of a campaign, or a probe
-	schedule  map[string]*agenda    // by base
-	online    map[string]keptOnline // by name
-	cron      gocron.Scheduler      // nil before Run, and with Options.Once
-	draining  bool
-	started   bool
-	idle      []*entry // campaigns that are over and whose track is in memory, oldest use first
-	workers   sync.WaitGroup
-	release   func() error  // of the state folder's lock
-	changed   chan struct{} // closed and made anew when a campaign's state or a machine changes
+	opt      *Options
+	events   *serviceLog
+	queue    *queue
+	schedule *schedule
+	samples  *samples
+	learned  *learnedCache
+	release  func() error // of the lock of the state folder
 }
 
-// New reads what the state folder holds and takes its lock, which the error
-// matches journal.ErrLocked for while another service has it. Nothing runs before
-// Run.
+// New reads the state folder and locks it. The error matches journal.ErrLocked while another
+// service has the lock. No campaign runs before Run.
 func New(opt Options) (*Service, error) {
-	opt.Waiting = cmp.Or(opt.Waiting, 100)
-	opt.LogBytes = cmp.Or(opt.LogBytes, 1<<20)
-	opt.Poll = cmp.Or(opt.Poll, 250*time.Millisecond)
-	opt.Grace = cmp.Or(opt.Grace, time.Minute)
-	opt.Ceilings.Campaign = cmp.Or(opt.Ceilings.Campaign, DefaultCampaign)
-	opt.Ceilings.Day = cmp.Or(opt.Ceilings.Day, DefaultDay)
-	if err := opt.Ceilings.Validate(); err != nil {
-		return nil, fmt.Errorf("ceilings: %w", err)
+	opt.setDefaults()
+	quota, err := newQuota(opt.Quota, opt.Clock, filepath.Join(opt.State, quotaFile))
+	if err != nil {
+		return nil, err
 	}
-	s := &Service{
-		opt: opt, clock: opt.Clock, log: opt.Log,
-		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
-		schedule: map[string]*agenda{}, online: map[string]keptOnline{}, changed: make(chan struct{}),
-	}
-	if s.clock == nil {
-		s.clock = clockwork.NewRealClock()
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	s.views = newViewCache(opt.Views)
 	if err := os.MkdirAll(filepath.Join(opt.State, campaignsDir), 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	release, err := journal.Lock(filepath.Join(opt.State, lockName))
+	release, err := journal.Lock(filepath.Join(opt.State, lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("another service has the state folder: %w", err)
 	}
-	s.release = release
-	if err := s.load(); err != nil {
+	s := &Service{opt: &opt, learned: newLearnedCache(opt.Models), release: release}
+	if err := s.load(quota); err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return s, nil
 }
 
-// Close gives back a service that is not Run after all.
-func (s *Service) Close() error { return errors.Join(s.events.close(), s.release()) }
-
-// Bases returns what campaigns can be made from, in the order of the configuration.
-func (s *Service) Bases() []Base { return slices.Clone(s.opt.Bases) }
-
-func (s *Service) base(name string) (Base, error) {
-	for _, b := range s.opt.Bases {
-		if b.Name == name {
-			return b, nil
-		}
+// load makes the parts of the service from the files of the state folder.
+func (s *Service) load(quota *quota) (err error) {
+	if s.events, err = openServiceLog(filepath.Join(s.opt.State, eventsFile), s.opt.Clock); err != nil {
+		return err
 	}
-	return Base{}, fmt.Errorf("%w: %q", ErrNoBase, name)
-}
-
-// Campaigns returns all campaigns, the newest first.
-func (s *Service) Campaigns() []Campaign {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Campaign, 0, len(s.order))
-	for _, e := range slices.Backward(s.order) {
-		out = append(out, e.show())
+	s.queue = newQueue(s.opt, s.events, processes{s.opt.Command, s.opt.Environ, s.opt.Poll}, quota)
+	if err = s.queue.load(); err == nil {
+		s.schedule, err = newSchedule(s.opt, s.queue)
 	}
-	return out
-}
-
-// Campaign returns one campaign. The error matches ErrNoCampaign.
-func (s *Service) Campaign(id string) (Campaign, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, err := s.entry(id)
+	if err == nil {
+		s.samples, err = newSamples(s.opt, s.queue)
+	}
 	if err != nil {
-		return Campaign{}, err
-	}
-	return e.show(), nil
-}
-
-// entry needs the lock.
-func (s *Service) entry(id string) (*entry, error) {
-	e, ok := s.campaigns[id]
-	if !ok {
-		return nil, fmt.Errorf("%w: %q", ErrNoCampaign, id)
-	}
-	return e, nil
-}
-
-// Ready reports why the service cannot take campaigns, nil when it can.
-func (s *Service) Ready() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.draining:
-		return ErrDraining
-	case !s.started:
-		return errors.New("the service has not started")
+		return errors.Join(err, s.events.close())
 	}
 	return nil
 }
 
-// Events returns the service's own row: "campaign" with a Campaign whenever the
-// state of one changes, "schedule" with a Scheduled for every decision, and "online" with
-// an Online whenever there is news of a watched folder.
-func (s *Service) Events() Feed { return s.events.row }
+// Run adopts the campaigns of an earlier service, starts those that wait and follows the
+// schedule until ctx is cancelled. Then it drains: it asks all processes to stop and leaves
+// their jobs with the scheduler; their campaigns wait for the next service. With Options.Once
+// it returns as soon as nothing is due, runs or can run today. Call it once.
+func (s *Service) Run(ctx context.Context) error {
+	s.queue.start()
+	running, stop := context.WithCancel(ctx)
+	var tasks sync.WaitGroup
+	tasks.Go(func() { s.followDays(running) })
+	s.samples.start(ctx, &tasks)
+	err := s.schedule.start(ctx, &tasks)
+	if err == nil {
+		if s.opt.Once {
+			s.queue.waitIdle(ctx)
+		} else {
+			<-ctx.Done()
+		}
+	}
+	stop()
+	s.queue.drain()
+	s.schedule.stop()
+	tasks.Wait()
+	return errors.Join(err, s.Close())
+}
+
+// followDays starts campaigns that wait for node-hours when a day begins, until ctx is
+// cancelled. It wakes every hour in case the clock was adjusted.
+func (s *Service) followDays(ctx context.Context) {
+	for {
+		now := s.opt.Clock.Now()
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.opt.Clock.After(min(time.Hour, nextDay(now).Sub(now))):
+		}
+		s.queue.dispatch()
+	}
+}
+
+// Close releases the state folder of a service that is not Run.
+func (s *Service) Close() error { return errors.Join(s.events.close(), s.release()) }
+
+// Ready returns why the service cannot create campaigns, nil when it can.
+func (s *Service) Ready() error { return s.queue.ready() }
+
+// Events returns the service's own feed: an event "campaign" with a Campaign for every change
+// of a state, "schedule" with a Scheduled for every decision, and "online" with a
+// SampleStatus for every change of a folder of samples.
+func (s *Service) Events() Feed { return s.events.log }
+
+// Bases returns the bases in the order of the configuration.
+func (s *Service) Bases() []config.Base { return slices.Clone(s.opt.Bases) }
+
+// Schedule returns the schedule of every base that has one.
+func (s *Service) Schedule() []Scheduled { return s.schedule.list() }
+
+// Samples returns the status of the folders of samples in the order of the configuration.
+func (s *Service) Samples() []SampleStatus { return s.samples.list() }
+
+// NodeHours returns the node-hours that were and may be taken today.
+func (s *Service) NodeHours() NodeHours { return s.queue.nodeHours() }
+
+// Campaigns returns all campaigns, the newest first.
+func (s *Service) Campaigns() []Campaign { return s.queue.list() }
+
+// Campaign returns one campaign. The error matches ErrNoCampaign.
+func (s *Service) Campaign(id string) (Campaign, error) { return s.queue.campaign(id) }
+
+// Create makes a campaign that waits for its machine. A request that repeats an earlier one
+// with the same key, which is not empty, returns the campaign of the earlier one, and created
+// is false.
+//
+// The error is a *config.FieldError, or matches ErrNoBase, ErrKey, ErrQueueFull, ErrQuota or
+// ErrDraining.
+func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, created bool, err error) {
+	if len(key) > maxKey || !isPrintable(key) {
+		return Campaign{}, false, &config.FieldError{Field: "Idempotency-Key", Text: fmt.Sprintf("want at most %d printable characters", maxKey)}
+	}
+	return s.queue.create(r, key, "requested")
+}
+
+const maxKey = 200 // characters of an idempotency key
+
+// Pause stops a campaign so that it can be resumed. Its jobs stay with the scheduler. The
+// error matches ErrNoCampaign or ErrState.
+func (s *Service) Pause(id string) (Campaign, error) { return s.queue.stop(id, goalPause, Paused) }
+
+// Cancel stops a campaign for good and cancels its jobs. Its measurements are kept. The error
+// matches ErrNoCampaign or ErrState.
+func (s *Service) Cancel(id string) (Campaign, error) {
+	return s.queue.stop(id, goalCancel, Cancelled)
+}
+
+// Resume puts a paused or failed campaign into the queue. The error matches ErrNoCampaign,
+// ErrState, ErrQueueFull, ErrQuota or ErrDraining.
+func (s *Service) Resume(id string) (Campaign, error) { return s.queue.resume(id) }

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/service"
 )
 
 // options are those of a service over fake campaigns.
-func options(t testing.TB, state string, bases ...service.Base) service.Options {
+func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -33,9 +34,9 @@ func options(t testing.TB, state string, bases ...service.Base) service.Options 
 	}
 }
 
-func base(t *testing.T, name string, p fakeFile) service.Base {
+func base(t *testing.T, name string, p fakeFile) config.Base {
 	t.Helper()
-	return service.Base{Name: name, Machine: "m", File: p.write(t, name)}
+	return config.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
 
 // running starts a service and returns it with what ends it and waits for it.
@@ -173,7 +174,7 @@ func TestProgressStays(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 7}), service.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
+	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 7}), config.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
 	id := create(t, s, service.Request{Base: "bad"})
 	c := awaitState(t, s, id, service.Failed)
 	if c.Exit != 7 || !strings.Contains(c.Error, "something is wrong") {
@@ -338,7 +339,7 @@ func TestKilledService(t *testing.T) {
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
 		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
-		about, err := json.Marshal([]service.Base{b})
+		about, err := json.Marshal([]config.Base{b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -410,8 +411,8 @@ func TestOthersAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := awaitState(t, s, id, service.Running)
-	if !strings.Contains(c.Waits, "another tutti") || c.Error != "" {
-		t.Errorf("the campaign waits for %q, error %q", c.Waits, c.Error)
+	if !strings.Contains(c.WaitsFor, "another tutti") || c.Error != "" {
+		t.Errorf("the campaign waits for %q, error %q", c.WaitsFor, c.Error)
 	}
 	time.Sleep(20 * time.Millisecond)
 	if got := calls(t, state, id); !slices.Equal(got, []string{"tune"}) {
@@ -420,8 +421,8 @@ func TestOthersAtWork(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.Waits != "" {
-		t.Errorf("in the end the campaign says %q, waits for %q", c.Error, c.Waits)
+	if c := awaitState(t, s, id, service.Done); c.Error != "" || c.WaitsFor != "" {
+		t.Errorf("in the end the campaign says %q, waits for %q", c.Error, c.WaitsFor)
 	}
 	checkTrials(t, state, id, slowTrials)
 }
@@ -436,11 +437,11 @@ func TestTwoServices(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
-	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
+	opt.Check = func(_ config.Base, set map[string]string) (config.Demand, error) {
 		if _, bad := set["bad"]; bad {
-			return service.Ask{}, &service.FieldError{Field: "set.bad", Text: "no"}
+			return config.Demand{}, &config.FieldError{Field: "set.bad", Text: "no"}
 		}
-		return service.Ask{}, nil
+		return config.Demand{}, nil
 	}
 	s, _ := running(t, opt)
 	first := create(t, s, service.Request{Base: "b", Name: "<script>", Set: map[string]string{"seed": "2"}})
@@ -463,7 +464,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	for _, tc := range faults {
 		_, _, err := s.Create(t.Context(), tc.request, tc.key)
-		var field *service.FieldError
+		var field *config.FieldError
 		if tc.err != nil && !errors.Is(err, tc.err) || tc.field != "" && (!errors.As(err, &field) || field.Field != tc.field) {
 			t.Errorf("%s: %v, want %v %s", tc.name, err, tc.err, tc.field)
 		}
@@ -476,7 +477,7 @@ func TestCreateRefuses(t *testing.T) {
 // The same request with the same key makes one campaign, and only so many may wait.
 func TestCreateAgain(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
-	opt.Waiting = 2
+	opt.MaxQueue = 2
 	s, _ := running(t, opt)
 	awaitState(t, s, create(t, s, service.Request{Base: "b"}), service.Running)
 	one, made, err := s.Create(t.Context(), service.Request{Base: "b"}, "key")
@@ -490,8 +491,8 @@ func TestCreateAgain(t *testing.T) {
 		t.Errorf("another request with the key: %v, want ErrKey", err)
 	}
 	create(t, s, service.Request{Base: "b"})
-	if _, _, err := s.Create(t.Context(), service.Request{Base: "b"}, ""); !errors.Is(err, service.ErrFull) {
-		t.Errorf("one more than may wait: %v, want ErrFull", err)
+	if _, _, err := s.Create(t.Context(), service.Request{Base: "b"}, ""); !errors.Is(err, service.ErrQueueFull) {
+		t.Errorf("one more than may wait: %v, want ErrQueueFull", err)
 	}
 }
 

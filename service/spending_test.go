@@ -7,7 +7,7 @@ import (
 
 func TestSpending(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
-	var s spending
+	var s daySpending
 	steps := []struct {
 		name        string
 		at          time.Time

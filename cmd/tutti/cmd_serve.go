@@ -21,7 +21,6 @@ import (
 	"tutti/service"
 	"tutti/service/api"
 	"tutti/service/page"
-	"tutti/service/views"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -145,9 +144,9 @@ func address(c *config.Service, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// shownFiles are the files of a campaign that hold what was learnt and nothing else. The
-// reports quote what failed benchmarks printed; the journal and the folders of jobs hold
-// the campaign file.
+// shownFiles returns the files of a campaign that the role read may download. The others may
+// contain secrets: reports quote the output of failed benchmarks, the journal and the folders
+// of jobs contain the campaign file.
 func shownFiles() []string {
 	out := []string{export.CurveCSV, export.SelectionCSV}
 	for _, lib := range libraries.All() {
@@ -156,8 +155,8 @@ func shownFiles() []string {
 	return out
 }
 
-// serviceOptions has campaigns run by this very program. Variables that override
-// keys of campaign files are for people, not for a service's campaigns.
+// serviceOptions returns the options of a service whose campaigns run this program. Its
+// TUTTI_ variables, which override keys of campaign files, do not reach the campaigns.
 func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Options, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -170,12 +169,12 @@ func (a *app) serviceOptions(c *config.Service, log *slog.Logger) (service.Optio
 		}
 	}
 	return service.Options{
-		State: c.State, Bases: c.Bases, Online: c.Online, Command: []string{program}, Environ: environ,
-		Check: func(b service.Base, set map[string]string) (service.Ask, error) {
+		State: c.State, Bases: c.Bases, Samples: c.Online, Command: []string{program}, Environ: environ,
+		Check: func(b config.Base, set map[string]string) (config.Demand, error) {
 			return config.CheckSettings(b.File, set)
 		},
-		Ceilings: c.Ceilings,
-		Views:    views.Journals{}, Site: views.Machine{}, Shown: shownFiles(),
-		Waiting: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
+		Quota:  c.Quota,
+		Models: service.JournalModels{}, Machine: service.CampaignMachine{}, Shown: shownFiles(),
+		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, Grace: c.Drain, Log: log,
 	}, nil
 }

@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"tutti/service"
-	"tutti/service/api"
 )
 
 // ErrService is matched by every error about the contents of a service file.
@@ -20,21 +17,49 @@ var ErrService = errors.New("service file")
 // Service is a service file after reading: every value checked, every path
 // absolute, every campaign file it names read once.
 type Service struct {
-	State    string // folder
-	Listen   string // host:port or unix:PATH
-	Cert     string // PEM files, both or none
-	Key      string
-	Tokens   string   // file; "" for none
-	Public   *url.URL // under which browsers reach the service behind a proxy; nil without one
-	Bases    []service.Base
-	Online   []service.Watched
-	Ceilings service.Ceilings // of what campaigns take of machines
-	Limits   ServiceLimits
-	Drain    time.Duration
-	Pprof    bool
+	State  string // folder
+	Listen string // host:port or unix:PATH
+	Cert   string // PEM files, both or none
+	Key    string
+	Tokens string   // file; "" for none
+	Public *url.URL // under which browsers reach the service behind a proxy; nil without one
+	Bases  []Base
+	Online []SampleFolder
+	Quota  Quota
+	Limits ServiceLimits
+	Drain  time.Duration
+	Pprof  bool
 }
 
-// ServiceLimits bound what a service takes on.
+// Quota limits the node-hours that campaigns take of machines. Campaigns on recorded data take
+// none.
+type Quota struct {
+	Campaign float64 // budget of a campaign, at most
+	Day      float64 // of all campaigns and drift measurements from midnight to midnight, at most
+}
+
+// The default quota: what tutti tune takes without asking, and one node around the clock.
+const (
+	DefaultCampaignHours = 10
+	DefaultDayHours      = 24
+)
+
+// Overrun is how far a campaign may exceed its budget, as a factor. A campaign checks its
+// budget between rounds; a service stops one whose round exceeds it by more.
+const Overrun = 1.2
+
+// HoursTolerance is the rounding error of sums of node-hours.
+const HoursTolerance = 1e-9
+
+// Validate reports a day that is too short for one campaign with its overrun.
+func (q Quota) Validate() error {
+	if most := Overrun * q.Campaign; most > q.Day+HoursTolerance {
+		return fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", q.Day, most)
+	}
+	return nil
+}
+
+// ServiceLimits bound the resources of a service.
 type ServiceLimits struct {
 	Waiting     int   // campaigns in the queue
 	LogBytes    int64 // of the log of one campaign
@@ -54,12 +79,12 @@ func serviceFields(s *Service, dir string) []field {
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
 		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
 		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, func(_ *Campaign, v any) error { return watched(s, dir, v) }},
-		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(service.DefaultCampaign), number(func(*Campaign) *float64 { return &s.Ceilings.Campaign }, 0.001, 1e9)},
-		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(service.DefaultDay), number(func(*Campaign) *float64 { return &s.Ceilings.Day }, 0.001, 1e9)},
+		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(func(*Campaign) *float64 { return &s.Quota.Campaign }, 0.001, 1e9)},
+		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(func(*Campaign) *float64 { return &s.Quota.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
 		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},
-		{"limits.connections", "open connections; further ones wait", api.DefaultConnections, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
-		{"limits.streams", "open event streams of one token", api.DefaultStreams, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
+		{"limits.connections", "open connections; further ones wait", 1000, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
+		{"limits.streams", "open event streams of one token", 500, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
 		{"drain", "time that campaigns have to stop when the service is stopped", "1m", duration(func(*Campaign) *time.Duration { return &s.Drain })},
 		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(func(*Campaign) *bool { return &s.Pprof })},
 	}
@@ -120,14 +145,14 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 }
 
-// agreeHours is about ceilings that no campaign could keep.
+// agreeHours reports a quota that no campaign could keep.
 func (s *Service) agreeHours(fault func(key string, err error)) {
-	if err := s.Ceilings.Validate(); err != nil {
+	if err := s.Quota.Validate(); err != nil {
 		fault("node_hours.day", err)
 	}
 	for i, b := range s.Bases {
-		if b.Ask.NodeHours > s.Ceilings.Campaign {
-			fault(fmt.Sprintf("bases[%d]", i), fmt.Errorf("stop.node_hours of %s is %g: node_hours.campaign allows %g", b.File, b.Ask.NodeHours, s.Ceilings.Campaign))
+		if b.Demand.NodeHours > s.Quota.Campaign {
+			fault(fmt.Sprintf("bases[%d]", i), fmt.Errorf("stop.node_hours of %s is %g: node_hours.campaign allows %g", b.File, b.Demand.NodeHours, s.Quota.Campaign))
 		}
 	}
 }

@@ -7,10 +7,58 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	"tutti/service"
+	"github.com/go-co-op/gocron/v2"
 )
+
+// Base is a campaign file that a service makes campaigns from. Requests can name only the
+// bases of the service file, because their senders need no shell on the machine.
+type Base struct {
+	Name        string   `json:"name"`
+	Machine     string   `json:"machine"`
+	Runner      string   `json:"runner"`
+	Libraries   []string `json:"libraries"`
+	Collectives []string `json:"collectives"`
+	File        string   `json:"-"`
+	Demand      Demand   `json:"-"`                  // of a campaign without settings
+	Schedule    string   `json:"schedule,omitempty"` // in cron syntax
+	TimeZone    string   `json:"time_zone,omitempty"`
+	When        When     `json:"when,omitzero"`
+	FromLast    bool     `json:"from_last,omitempty"` // begin with the measurements of the last campaign that is done
+}
+
+// When has the conditions of a scheduled campaign. It runs when one of them holds, when there
+// is no earlier campaign, and always without conditions.
+type When struct {
+	AgeSeconds float64 `json:"age_seconds,omitzero"` // since the last campaign was done, at least
+	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed
+	Nodes      bool    `json:"nodes,omitzero"`       // the list of nodes changed
+	Drift      float64 `json:"drift,omitzero"`       // median relative change of a few repeated measurements, at least
+}
+
+// CronEntry returns a schedule in the form that gocron reads. The default of the time zone is
+// that of the machine.
+func (b Base) CronEntry() string { return "CRON_TZ=" + cmp.Or(b.TimeZone, "Local") + " " + b.Schedule }
+
+// checkSchedule reports a schedule that is not five fields of cron, and an unknown time zone.
+func (b Base) checkSchedule() error {
+	if b.Schedule == "" && b.TimeZone == "" {
+		return nil
+	}
+	if _, err := time.LoadLocation(b.TimeZone); err != nil {
+		return fmt.Errorf("time zone %q: %w", b.TimeZone, err)
+	}
+	if b.Schedule == "" {
+		return errors.New("a time zone without a schedule")
+	}
+	if err := gocron.NewDefaultCron(false).IsValid(b.CronEntry(), time.Local, time.Now()); err != nil {
+		lines := strings.Split(err.Error(), "\n") // the reason is on the last line
+		return fmt.Errorf("%q: want minute, hour, day of month, month, day of week, as in 30 2 * * 0: %s", b.Schedule, lines[len(lines)-1])
+	}
+	return nil
+}
 
 // bases reads the list of campaign files.
 func bases(s *Service, dir string, v any) error {
@@ -21,7 +69,7 @@ func bases(s *Service, dir string, v any) error {
 	var faults faultList
 	for i, item := range given {
 		b, err := toBase(item, dir)
-		if err == nil && slices.ContainsFunc(s.Bases, func(o service.Base) bool { return o.Name == b.Name }) {
+		if err == nil && slices.ContainsFunc(s.Bases, func(o Base) bool { return o.Name == b.Name }) {
 			err = fmt.Errorf("%s is given twice", b.Name)
 		}
 		if err != nil {
@@ -33,22 +81,22 @@ func bases(s *Service, dir string, v any) error {
 }
 
 // toBase reads one item of bases and the campaign file it names.
-func toBase(item any, dir string) (service.Base, error) {
+func toBase(item any, dir string) (Base, error) {
 	m, ok := item.(map[string]any)
 	if !ok {
-		return service.Base{}, errors.New("want name and file")
+		return Base{}, errors.New("want name and file")
 	}
-	var b service.Base
+	var b Base
 	if err := eachKey(m, func(key string, v any) error { return setBase(&b, key, v) }); err != nil {
 		return b, err
 	}
 	if b.Name == "" || b.File == "" {
 		return b, errors.New("want name and file")
 	}
-	if b.When != (service.When{}) && b.Schedule == "" {
+	if b.When != (When{}) && b.Schedule == "" {
 		return b, errors.New("when: is for a schedule, but there is none")
 	}
-	if err := service.CheckSchedule(b.Schedule, b.TimeZone); err != nil {
+	if err := b.checkSchedule(); err != nil {
 		return b, fmt.Errorf("schedule: %w", err)
 	}
 	if !filepath.IsAbs(b.File) {
@@ -59,7 +107,7 @@ func toBase(item any, dir string) (service.Base, error) {
 		return b, err
 	}
 	b.Machine = cmp.Or(b.Machine, c.Machine, b.Name)
-	b.Runner, b.Collectives, b.Ask = c.Runner.Kind, c.Collectives, ask(c)
+	b.Runner, b.Collectives, b.Demand = c.Runner.Kind, c.Collectives, demand(c)
 	for _, lib := range c.Libraries {
 		b.Libraries = append(b.Libraries, lib.Name)
 	}
@@ -77,7 +125,7 @@ func eachKey(m map[string]any, set func(key string, v any) error) error {
 }
 
 // setBase reads one key of a base.
-func setBase(b *service.Base, key string, v any) error {
+func setBase(b *Base, key string, v any) error {
 	switch key {
 	case "name":
 		return text(func(*Campaign) *string { return &b.Name }, isName)(nil, v)
@@ -102,7 +150,7 @@ func setBase(b *service.Base, key string, v any) error {
 }
 
 // setWhen reads one condition.
-func setWhen(w *service.When, key string, v any) error {
+func setWhen(w *When, key string, v any) error {
 	switch key {
 	case "age":
 		var age time.Duration

@@ -12,7 +12,7 @@ func ExampleLoadService() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(s.Listen, s.Bases[0].Name, s.Bases[0].Schedule, s.Ceilings.Campaign, s.Ceilings.Day)
+	fmt.Println(s.Listen, s.Bases[0].Name, s.Bases[0].Schedule, s.Quota.Campaign, s.Quota.Day)
 	// Output: 127.0.0.1:8372 demo * * * * * 10 24
 }
 

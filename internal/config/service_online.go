@@ -9,8 +9,19 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi/libraries"
-	"tutti/service"
 )
+
+// SampleFolder is a folder in which jobs leave samples of their collectives. A service makes a
+// table of them when new ones have come.
+type SampleFolder struct {
+	Name    string        `json:"name"`
+	Folder  string        `json:"folder,omitempty"`
+	Base    string        `json:"base,omitempty"` // its last campaign is a source of the table; drift starts the next one
+	Release string        `json:"release,omitempty"`
+	Exclude []string      `json:"exclude,omitempty"` // algorithms
+	Every   time.Duration `json:"-"`                 // between two checks for new samples
+	Drift   float64       `json:"drift,omitzero"`    // median relative difference from the last campaign at which the next one begins
+}
 
 // watchedEvery is how often a folder of samples is looked at by default.
 const watchedEvery = time.Minute
@@ -24,7 +35,7 @@ func watched(s *Service, dir string, v any) error {
 	var faults faultList
 	for i, item := range given {
 		w, err := toWatched(item, dir)
-		if err == nil && slices.ContainsFunc(s.Online, func(o service.Watched) bool { return o.Name == w.Name || o.Folder == w.Folder }) {
+		if err == nil && slices.ContainsFunc(s.Online, func(o SampleFolder) bool { return o.Name == w.Name || o.Folder == w.Folder }) {
 			err = fmt.Errorf("%s or its folder is given twice", w.Name)
 		}
 		if err != nil {
@@ -35,8 +46,8 @@ func watched(s *Service, dir string, v any) error {
 	return faults.err()
 }
 
-func toWatched(item any, dir string) (service.Watched, error) {
-	w := service.Watched{Every: watchedEvery}
+func toWatched(item any, dir string) (SampleFolder, error) {
+	w := SampleFolder{Every: watchedEvery}
 	m, ok := item.(map[string]any)
 	if !ok {
 		return w, errors.New("want name and folder")
@@ -57,7 +68,7 @@ func toWatched(item any, dir string) (service.Watched, error) {
 }
 
 // setWatched reads one key of a folder of samples.
-func setWatched(w *service.Watched, key string, v any) error {
+func setWatched(w *SampleFolder, key string, v any) error {
 	switch key {
 	case "name":
 		return text(func(*Campaign) *string { return &w.Name }, isName)(nil, v)
@@ -90,7 +101,7 @@ func isAlgorithm(name string) error {
 // agreeOnline is about bases that are none.
 func (s *Service) agreeOnline(fault func(key string, err error)) {
 	for i, w := range s.Online {
-		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b service.Base) bool { return b.Name == w.Base }) {
+		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b Base) bool { return b.Name == w.Base }) {
 			fault(fmt.Sprintf("online[%d].base", i), fmt.Errorf("%s is none of bases", w.Base))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tutti/internal/config"
-	"tutti/service"
 )
 
 func TestLoadServiceOnline(t *testing.T) {
@@ -20,7 +19,7 @@ func TestLoadServiceOnline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []service.Watched{
+	want := []config.SampleFolder{
 		{Name: "app", Folder: filepath.Join(filepath.Dir(path), "learned"), Every: time.Minute},
 		{Name: "other", Folder: "/scratch/learned", Base: "a", Release: "1+mpich-4.0.2", Exclude: []string{"ring", "pipeline(segsize=8192)"}, Every: 5 * time.Minute, Drift: 0.25},
 	}

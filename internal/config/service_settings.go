@@ -8,9 +8,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"tutti/service"
 )
+
+// FieldError reports a wrong field of a request to a service.
+type FieldError struct {
+	Field string // path, such as "set.stop.slowdown"
+	Text  string // what is wrong, and what is allowed
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
+
+// Demand is what a campaign would take of its machine.
+type Demand struct {
+	Measures  bool    // it runs benchmarks
+	NodeHours float64 // its budget; 0: it sets none
+}
 
 // settable are the keys of a campaign file that a request to a service may set, a
 // section with its dot. None of them is a path, a command or a variable, and none
@@ -32,48 +44,46 @@ func Settable() []string {
 	return keys
 }
 
-// CheckSettings returns what the campaign of a file with the settings of a request asks of
-// its machine. It reports what a request may not set, as a *service.FieldError, or what is
-// wrong with the file itself. A budget of the file may be lowered, not raised, and a
-// campaign that measures takes no more nodes than the file has.
-func CheckSettings(path string, set map[string]string) (service.Ask, error) {
+// CheckSettings returns the demand of a campaign file with the settings of a request. The error
+// is a *FieldError for a setting that is not allowed: a key outside Settable, a budget above
+// that of the file, or more nodes than the file has for a campaign that measures.
+func CheckSettings(path string, set map[string]string) (Demand, error) {
 	var given []string
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(Settable(), key) {
-			return service.Ask{}, &service.FieldError{Field: "set." + key, Text: "cannot be set: want one of " + strings.Join(Settable(), ", ")}
+			return Demand{}, &FieldError{Field: "set." + key, Text: "cannot be set: want one of " + strings.Join(Settable(), ", ")}
 		}
 		if strings.TrimSpace(set[key]) == "" {
-			return service.Ask{}, &service.FieldError{Field: "set." + key, Text: "is empty"}
+			return Demand{}, &FieldError{Field: "set." + key, Text: "is empty"}
 		}
 		given = append(given, key+"="+set[key])
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return service.Ask{}, fmt.Errorf("campaign file: %w", err)
+		return Demand{}, fmt.Errorf("campaign file: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return service.Ask{}, err
+		return Demand{}, err
 	}
 	file := newLoader(path)
 	base := file.campaign(dir, content, Layers{})
 	if err := file.err(ErrConfig); err != nil {
-		return service.Ask{}, err
+		return Demand{}, err
 	}
 	l := newLoader(path)
 	c := l.campaign(dir, content, Layers{Set: given})
 	if len(l.faults) > 0 {
-		return service.Ask{}, l.fieldError(set)
+		return Demand{}, l.fieldError(set)
 	}
 	if err := errors.Join(overBudget(base, c), overNodes(base, c)); err != nil {
-		return service.Ask{}, err
+		return Demand{}, err
 	}
-	return ask(c), nil
+	return demand(c), nil
 }
 
-// ask is what a campaign asks of its machine.
-func ask(c *Campaign) service.Ask {
-	return service.Ask{Measures: c.Runner.Live(), NodeHours: c.Stop.NodeHours}
+func demand(c *Campaign) Demand {
+	return Demand{Measures: c.Runner.Live(), NodeHours: c.Stop.NodeHours}
 }
 
 // fieldError is the first fault as one of a field of the request.
@@ -82,9 +92,9 @@ func (l *loader) fieldError(set map[string]string) error {
 	key, text, ok := strings.Cut(rest, ": ")
 	list, _, _ := strings.Cut(key, "[")
 	if _, given := set[list]; !ok || !given {
-		return &service.FieldError{Field: "set", Text: rest}
+		return &FieldError{Field: "set", Text: rest}
 	}
-	return &service.FieldError{Field: "set." + key, Text: text}
+	return &FieldError{Field: "set." + key, Text: text}
 }
 
 // overBudget reports a budget that is above the one of the file.
@@ -100,7 +110,7 @@ func overBudget(base, c *Campaign) error {
 	}
 	for _, b := range budgets {
 		if b.most > 0 && (b.want > b.most || b.want == 0) {
-			return &service.FieldError{Field: "set." + b.key, Text: fmt.Sprintf("the campaign file allows more than 0 and at most %s", b.text)}
+			return &FieldError{Field: "set." + b.key, Text: fmt.Sprintf("the campaign file allows more than 0 and at most %s", b.text)}
 		}
 	}
 	return nil
@@ -114,7 +124,7 @@ func overNodes(base, c *Campaign) error {
 	most := slices.Max(base.Grid.Nodes)
 	for i, n := range c.Grid.Nodes {
 		if n > most {
-			return &service.FieldError{Field: fmt.Sprintf("set.grid.nodes[%d]", i), Text: fmt.Sprintf("%d: the campaign file has at most %d nodes", n, most)}
+			return &FieldError{Field: fmt.Sprintf("set.grid.nodes[%d]", i), Text: fmt.Sprintf("%d: the campaign file has at most %d nodes", n, most)}
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"tutti/internal/config"
-	"tutti/service"
 )
 
 func TestLoadService(t *testing.T) {
@@ -27,9 +26,9 @@ func TestLoadService(t *testing.T) {
 		t.Errorf("file of the base is %q, want it absolute", b.File)
 	}
 	b.File = ""
-	want := service.Base{
+	want := config.Base{
 		Name: "demo", Machine: "simulated machine A", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "allreduce"},
-		Schedule: "* * * * *", TimeZone: "UTC", When: service.When{AgeSeconds: 24 * 3600}, FromLast: true,
+		Schedule: "* * * * *", TimeZone: "UTC", When: config.When{AgeSeconds: 24 * 3600}, FromLast: true,
 	}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("base is %+v, want %+v", b, want)
@@ -79,6 +78,9 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want name, file, machine"},
 		{"bad campaign file", "state: s\nbases: [{name: a, file: /dev/null}]\n", "libraries: is missing"},
 		{"schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: hourly}]\n", "want minute, hour"},
+		{"minute of a schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: '61 2 * * *'}]\n", "as in 30 2 * * 0: end of range (61) above maximum (59): 61"},
+		{"schedule that is never due", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 0 31 2 *'}]\n", "want minute, hour"},
+		{"zone without a schedule", "state: s\nbases: [{name: a, file: DEMO, time_zone: UTC}]\n", "a time zone without a schedule"},
 		{"zone", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', time_zone: Nowhere}]\n", "time zone \"Nowhere\""},
 		{"when without a schedule", "state: s\nbases: [{name: a, file: DEMO, when: {age: 1h}}]\n", "is for a schedule"},
 		{"age", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {age: 30}}]\n", "when: age: 30: want a duration"},
@@ -119,25 +121,25 @@ func jobs(t *testing.T, more string) string {
 	return path
 }
 
-func TestCeilings(t *testing.T) {
+func TestQuota(t *testing.T) {
 	bounded := jobs(t, "stop: {node_hours: 8}\n")
 	tests := []struct {
 		name, text string
-		want       service.Ceilings
+		want       config.Quota
 		fault      string
 	}{
-		{"defaults", goodBases, service.Ceilings{Campaign: 10, Day: 24}, ""},
-		{"own", "node_hours: {campaign: 100, day: 500.5}\n" + goodBases, service.Ceilings{Campaign: 100, Day: 500.5}, ""},
-		{"a day that suffices for one", "node_hours: {campaign: 10, day: 12}\n" + goodBases, service.Ceilings{Campaign: 10, Day: 12}, ""},
-		{"a day that does not", "node_hours: {campaign: 25}\n" + goodBases, service.Ceilings{}, "node_hours.day: 24 node-hours a day: want at least 30"},
-		{"nothing", "node_hours: {campaign: 0}\n" + goodBases, service.Ceilings{}, "service.yaml:2: node_hours.campaign: 0: want a number from 0.001"},
-		{"a base within", "bases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{Campaign: 10, Day: 24}, ""},
-		{"a base above", "node_hours: {campaign: 5}\nbases: [{name: a, file: " + bounded + "}]\n", service.Ceilings{}, "bases[0]: stop.node_hours of " + bounded + " is 8: node_hours.campaign allows 5"},
+		{"defaults", goodBases, config.Quota{Campaign: 10, Day: 24}, ""},
+		{"own", "node_hours: {campaign: 100, day: 500.5}\n" + goodBases, config.Quota{Campaign: 100, Day: 500.5}, ""},
+		{"a day that suffices for one", "node_hours: {campaign: 10, day: 12}\n" + goodBases, config.Quota{Campaign: 10, Day: 12}, ""},
+		{"a day that does not", "node_hours: {campaign: 25}\n" + goodBases, config.Quota{}, "node_hours.day: 24 node-hours a day: want at least 30"},
+		{"nothing", "node_hours: {campaign: 0}\n" + goodBases, config.Quota{}, "service.yaml:2: node_hours.campaign: 0: want a number from 0.001"},
+		{"a base within", "bases: [{name: a, file: " + bounded + "}]\n", config.Quota{Campaign: 10, Day: 24}, ""},
+		{"a base above", "node_hours: {campaign: 5}\nbases: [{name: a, file: " + bounded + "}]\n", config.Quota{}, "bases[0]: stop.node_hours of " + bounded + " is 8: node_hours.campaign allows 5"},
 	}
 	for _, tc := range tests {
 		s, err := config.LoadService(serviceFile(t, "state: s\n"+tc.text))
 		switch {
-		case tc.fault == "" && (err != nil || s.Ceilings != tc.want):
+		case tc.fault == "" && (err != nil || s.Quota != tc.want):
 			t.Errorf("%s: %+v, %v, want %+v", tc.name, s, err, tc.want)
 		case tc.fault != "" && (err == nil || !strings.Contains(err.Error(), tc.fault)):
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
@@ -151,22 +153,22 @@ func TestCheckSettingsOfJobs(t *testing.T) {
 	tests := []struct {
 		name, file string
 		set        map[string]string
-		want       service.Ask
+		want       config.Demand
 		fault      string
 	}{
-		{"no budget", jobs(t, ""), nil, service.Ask{Measures: true}, ""},
-		{"budget of the file", jobs(t, "stop: {node_hours: 8}\n"), nil, service.Ask{Measures: true, NodeHours: 8}, ""},
-		{"less", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "2.5"}, service.Ask{Measures: true, NodeHours: 2.5}, ""},
-		{"more", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "9"}, service.Ask{}, "set.stop.node_hours: the campaign file allows"},
-		{"fewer nodes", jobs(t, ""), map[string]string{"grid.nodes": "3,8"}, service.Ask{Measures: true}, ""},
-		{"more nodes", jobs(t, ""), map[string]string{"grid.nodes": "2,9"}, service.Ask{}, "set.grid.nodes[1]: 9: the campaign file has at most 8 nodes"},
+		{"no budget", jobs(t, ""), nil, config.Demand{Measures: true}, ""},
+		{"budget of the file", jobs(t, "stop: {node_hours: 8}\n"), nil, config.Demand{Measures: true, NodeHours: 8}, ""},
+		{"less", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "2.5"}, config.Demand{Measures: true, NodeHours: 2.5}, ""},
+		{"more", jobs(t, "stop: {node_hours: 8}\n"), map[string]string{"stop.node_hours": "9"}, config.Demand{}, "set.stop.node_hours: the campaign file allows"},
+		{"fewer nodes", jobs(t, ""), map[string]string{"grid.nodes": "3,8"}, config.Demand{Measures: true}, ""},
+		{"more nodes", jobs(t, ""), map[string]string{"grid.nodes": "2,9"}, config.Demand{}, "set.grid.nodes[1]: 9: the campaign file has at most 8 nodes"},
 	}
 	for _, tc := range tests {
 		got, err := config.CheckSettings(tc.file, tc.set)
 		switch {
 		case tc.fault == "" && (err != nil || got != tc.want):
 			t.Errorf("%s: %+v, %v, want %+v", tc.name, got, err, tc.want)
-		case tc.fault != "" && (!errors.As(err, new(*service.FieldError)) || !strings.Contains(err.Error(), tc.fault)):
+		case tc.fault != "" && (!errors.As(err, new(*config.FieldError)) || !strings.Contains(err.Error(), tc.fault)):
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.fault)
 		}
 	}
@@ -229,7 +231,7 @@ func TestCheckSettings(t *testing.T) {
 	}
 	for _, tc := range tests {
 		_, err := config.CheckSettings(path, map[string]string{tc.key: tc.value})
-		var field *service.FieldError
+		var field *config.FieldError
 		switch {
 		case tc.field == "" && err != nil:
 			t.Errorf("%s=%s: %v", tc.key, tc.value, err)
@@ -237,7 +239,7 @@ func TestCheckSettings(t *testing.T) {
 			t.Errorf("%s=%s: %v, want %s: %s", tc.key, tc.value, err, tc.field, tc.text)
 		}
 	}
-	if a, err := config.CheckSettings(path, nil); err != nil || a != (service.Ask{}) {
+	if a, err := config.CheckSettings(path, nil); err != nil || a != (config.Demand{}) {
 		t.Errorf("without settings: %+v, %v, want nothing asked of a machine", a, err)
 	}
 }

@@ -107,7 +107,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/me", "", 200, `{"name":"","role":"operate","login":false}`},
 		{"GET", "/bases", "", 200, `{"bases":[{"name":"small"`},
 		{"GET", "/schedule", "", 200, `{"schedule":[]}`},
-		{"GET", "/node-hours", "", 200, `{"campaign":10,"day":24,"spent":3,"promised":12,"left":9,"until":"2026-03-02T00:00:00Z"}`},
+		{"GET", "/node-hours", "", 200, `{"campaign":10,"day":24,"spent":3,"reserved":12,"remaining":9,"until":"2026-03-02T00:00:00Z"}`},
 		{"GET", "/campaigns", "", 200, `{"campaigns":[{"id":"c2"`},
 		{"GET", "/campaigns?state=done", "", 200, `{"campaigns":[{"id":"c1"`},
 		{"GET", "/campaigns?state=failed", "", 200, `{"campaigns":[],"seq":`},
@@ -206,9 +206,9 @@ func TestErrors(t *testing.T) {
 		status int
 		retry  string
 	}{
-		{service.ErrFull, 429, "5"},
+		{service.ErrQueueFull, 429, "5"},
 		{service.ErrDraining, 503, "5"},
-		{service.ErrSpent, 409, ""},
+		{service.ErrQuota, 409, ""},
 		{service.ErrKey, 409, ""},
 		{errors.New("open /home/anna/secret: input/output error"), 500, ""},
 		{&fs.PathError{Op: "write", Path: "/home/anna/state", Err: syscall.ENOSPC}, 507, ""},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/online"
 	"tutti/service"
@@ -83,7 +84,7 @@ func (f *fake) Create(_ context.Context, r service.Request, key string) (service
 		return service.Campaign{}, false, fmt.Errorf("%w: %q", service.ErrNoBase, r.Base)
 	}
 	if v, ok := r.Set["stop.slowdown"]; ok && strings.HasPrefix(v, "-") {
-		return service.Campaign{}, false, &service.FieldError{Field: "set.stop.slowdown", Text: "want more than 1"}
+		return service.Campaign{}, false, &config.FieldError{Field: "set.stop.slowdown", Text: "want more than 1"}
 	}
 	if old, used := f.keys[key]; key != "" && used {
 		if fmt.Sprint(old) != fmt.Sprint(r) {
@@ -140,15 +141,15 @@ func (f *fake) Feed(id string) (service.Feed, error) {
 
 func (f *fake) Events() service.Feed { return f.events }
 
-func (f *fake) Bases() []service.Base {
-	return []service.Base{{Name: "small", Machine: "recorded", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast"}, File: "/etc/secret/small.yaml"}}
+func (f *fake) Bases() []config.Base {
+	return []config.Base{{Name: "small", Machine: "recorded", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast"}, File: "/etc/secret/small.yaml"}}
 }
 
 func (f *fake) Schedule() []service.Scheduled { return nil }
 
-func (f *fake) Online() []service.Online {
-	return []service.Online{{
-		Watched: service.Watched{Name: "production", Folder: "/hunter2/learned", Base: "small"}, Error: "open /hunter2/learned: permission denied",
+func (f *fake) Samples() []service.SampleStatus {
+	return []service.SampleStatus{{
+		SampleFolder: config.SampleFolder{Name: "production", Folder: "/hunter2/learned", Base: "small"}, Error: "open /hunter2/learned: permission denied",
 		Report: &online.Report{
 			Time: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Calls: 120, AllJobs: 2, Price: online.Price{Cost: 0.02, OverDefault: 0.75}, Jobs: []online.JobReport{{File: "hunter2-4711-1-0.samples", Calls: 60}},
 			TimeChanges: []online.TimeChange{{Job: "hunter2-4711-1-0.samples", Factor: 2}},
@@ -159,12 +160,12 @@ func (f *fake) Online() []service.Online {
 }
 
 func (f *fake) NodeHours() service.NodeHours {
-	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Promised: 12, Left: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
+	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Reserved: 12, Remaining: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
 }
 
 func (f *fake) Rounds(id string) ([]service.Round, error) {
 	_, err := f.Campaign(id)
-	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.Asked{{Candidate: candidate(1), Reason: &journal.Reason{Doubt: 0.1}}}}}, err
+	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.BatchItem{{Candidate: candidate(1), Reason: &journal.Reason{Doubt: 0.1}}}}}, err
 }
 
 func candidate(i int) coll.Candidate {

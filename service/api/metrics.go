@@ -111,8 +111,8 @@ var (
 	nodeDesc         = desc("node_seconds_total", "Machine time times nodes.", "machine")
 	jobsDesc         = desc("jobs", "Jobs submitted and not ended.", "machine")
 	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a campaign at work, by its last evaluation.", "campaign", "name", "machine")
-	ceilingDesc      = desc("node_hours_ceiling", "Node-hours that campaigns may take of machines.", "per")
-	todayDesc        = desc("node_hours_today", "Node-hours of today: spent by the journals, promised to campaigns at work, left.", "what")
+	quotaDesc        = desc("node_hours_quota", "Node-hours that campaigns may take of machines.", "per")
+	todayDesc        = desc("node_hours_today", "Node-hours of today: spent, reserved for running campaigns, remaining.", "what")
 	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited for their machine.")
 )
 
@@ -120,7 +120,7 @@ var (
 var waitBuckets = []float64{1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
 func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, ceilingDesc, todayDesc, waitDesc} {
+	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, quotaDesc, todayDesc, waitDesc} {
 		out <- d
 	}
 }
@@ -169,11 +169,11 @@ func sendNodeHours(h service.NodeHours, out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, label string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
 	}
-	gauge(ceilingDesc, h.Campaign, "campaign")
-	gauge(ceilingDesc, h.Day, "day")
+	gauge(quotaDesc, h.Campaign, "campaign")
+	gauge(quotaDesc, h.Day, "day")
 	gauge(todayDesc, h.Spent, "spent")
-	gauge(todayDesc, h.Promised, "promised")
-	gauge(todayDesc, h.Left, "left")
+	gauge(todayDesc, h.Reserved, "reserved")
+	gauge(todayDesc, h.Remaining, "remaining")
 }
 
 func (t *totals) add(p service.Progress) {

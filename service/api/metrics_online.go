@@ -26,7 +26,7 @@ func (onlineCollector) Describe(out chan<- *prometheus.Desc) {
 }
 
 func (c onlineCollector) Collect(out chan<- prometheus.Metric) {
-	for _, o := range c.backend.Online() {
+	for _, o := range c.backend.Samples() {
 		gauge := func(d *prometheus.Desc, v float64) {
 			out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, o.Name)
 		}

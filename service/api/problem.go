@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"tutti/internal/config"
 	"tutti/service"
 )
 
@@ -27,8 +28,8 @@ var statuses = []struct {
 	{fs.ErrNotExist, http.StatusNotFound},
 	{service.ErrState, http.StatusConflict},
 	{service.ErrKey, http.StatusConflict},
-	{service.ErrSpent, http.StatusConflict},
-	{service.ErrFull, http.StatusTooManyRequests},
+	{service.ErrQuota, http.StatusConflict},
+	{service.ErrQueueFull, http.StatusTooManyRequests},
 	{service.ErrDraining, http.StatusServiceUnavailable},
 	{context.Canceled, http.StatusServiceUnavailable},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
@@ -43,7 +44,7 @@ func (a *API) problemOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	var field *service.FieldError
+	var field *config.FieldError
 	if errors.As(err, &field) {
 		place := "body."
 		if field.Field == "Idempotency-Key" {

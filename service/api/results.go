@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/service"
 )
@@ -20,13 +21,13 @@ import (
 // Lists are objects, so that they can grow fields.
 type (
 	baseList struct {
-		Bases []service.Base `json:"bases"`
+		Bases []config.Base `json:"bases"`
 	}
 	schedule struct {
 		Schedule []service.Scheduled `json:"schedule"`
 	}
 	onlineList struct {
-		Online []service.Online `json:"online"`
+		Online []service.SampleStatus `json:"online"`
 	}
 	roundList struct {
 		Rounds []service.Round `json:"rounds"`
@@ -103,8 +104,8 @@ func (a *API) resultRoutes() {
 
 // online tells of the watched folders.
 func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error) {
-	out := onlineList{Online: []service.Online{}}
-	for _, o := range a.backend.Online() {
+	out := onlineList{Online: []service.SampleStatus{}}
+	for _, o := range a.backend.Samples() {
 		if !callerOf(ctx).operate {
 			o = o.Redacted()
 		}

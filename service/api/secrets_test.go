@@ -28,7 +28,7 @@ func guarded(t *testing.T) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	online, err := json.Marshal(f.Online()[0])
+	online, err := json.Marshal(f.Samples()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/service"
 	"tutti/service/api"
@@ -37,7 +38,7 @@ type fake struct {
 	asked     []service.Request
 	keys      map[string]string
 	refuse    error // what Create answers instead
-	online    []service.Online
+	online    []service.SampleStatus
 	broken    atomic.Int32 // answers about what was learnt that fail
 }
 
@@ -215,8 +216,8 @@ func (f *fake) Feed(id string) (service.Feed, error) {
 func (f *fake) Events() service.Feed { return f.row }
 func (f *fake) Ready() error         { return nil }
 
-func (f *fake) Bases() []service.Base {
-	return []service.Base{
+func (f *fake) Bases() []config.Base {
+	return []config.Base{
 		{Name: "night", Machine: "cluster B, 32 nodes of 32 cores", Runner: "slurm", Libraries: []string{"mpich", "openmpi"}, Collectives: []string{"bcast", "allreduce"}},
 		{Name: "demo", Machine: "simulated machine A, 64 nodes of 36 cores", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "reduce", "alltoall"}},
 	}
@@ -226,10 +227,10 @@ func (f *fake) Schedule() []service.Scheduled {
 	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: begun.Add(60 * time.Hour), Last: begun.Add(-108 * time.Hour), Decision: "ran: age 31 d"}}
 }
 
-func (f *fake) Online() []service.Online { return f.online }
+func (f *fake) Samples() []service.SampleStatus { return f.online }
 
 func (f *fake) NodeHours() service.NodeHours {
-	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Promised: 26.2, Left: 10, Until: begun.Add(14 * time.Hour)}
+	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Reserved: 26.2, Remaining: 10, Until: begun.Add(14 * time.Hour)}
 }
 
 func (f *fake) Problems(string) ([]journal.Problem, error) { return problems, nil }
@@ -296,11 +297,11 @@ func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, erro
 	}
 	out := service.Comparison{A: a, B: b}
 	for _, p := range problems {
-		d := service.ProblemDrift{Problem: p}
+		d := service.ComparedChoices{Problem: p}
 		before, after := pa.script.choices(p, 1<<30), pb.script.choices(p, 1<<30)
 		for i := range before {
 			x, y := before[i], after[i]
-			d.Points = append(d.Points, service.Drift{
+			d.Points = append(d.Points, service.ComparedChoice{
 				Nodes: x.Nodes, PPN: x.PPN, Bytes: x.Bytes, A: x.Algorithm, B: y.Algorithm,
 				SecondsA: x.Seconds, SecondsB: y.Seconds, Ratio: y.Seconds / x.Seconds,
 			})

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"tutti/internal/config"
 	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 	"tutti/service/api"
@@ -189,7 +190,7 @@ func tabTo(t *testing.T, ctx context.Context, text string) {
 
 func TestWrongField(t *testing.T) {
 	f := newFake(t, time.Hour)
-	f.refuse = &service.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
+	f.refuse = &config.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
 	home := serve(t, f, nil)
 	ctx := pagetest.Browse(t, home)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")), chromedp.Click(chromedp.CSS("summary")),
@@ -252,8 +253,8 @@ func TestNodeHours(t *testing.T) {
 	home := serve(t, f, nil)
 	ctx := pagetest.Browse(t, home)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
-	pagetest.Until(t, ctx, `document.querySelector(".hours")?.innerText.includes("10 of today's 120 are left")`)
-	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".hours").innerText`); !strings.Contains(got, "83.8 spent, 26.2 promised") || !strings.Contains(got, "a campaign gets at most 40") {
+	pagetest.Until(t, ctx, `document.querySelector(".hours")?.innerText.includes("10 of today's 120 remain")`)
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".hours").innerText`); !strings.Contains(got, "83.8 spent, 26.2 reserved") || !strings.Contains(got, "a campaign gets at most 40") {
 		t.Errorf("node-hours: %q", got)
 	}
 	const field = `document.getElementById("stop.node_hours").checkVisibility()`

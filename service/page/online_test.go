@@ -9,13 +9,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/internal/testutil/pagetest"
 	"tutti/online"
 	"tutti/service"
 )
 
 // watchedFolders are two: one whose jobs have taught something, and one that cannot be read.
-func watchedFolders() []service.Online {
+func watchedFolders() []service.SampleStatus {
 	at := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 32, MsgBytes: 65536}
 	ring := coll.Algorithm{Name: "ring"}
 	r := &online.Report{
@@ -33,9 +34,9 @@ func watchedFolders() []service.Online {
 		TimeChanges: []online.TimeChange{{Job: "n7-815-2-0.samples", Begun: begun.Add(-time.Hour), Point: &at, Algorithm: coll.Algorithm{Name: "rabenseifner"}, Factor: 2.1}},
 		Drift:       []online.SourceDrift{{Source: "/state/campaigns/c1/results", Candidates: 12, Change: 0.043, Ratio: 1.02}},
 	}
-	return []service.Online{
-		{Watched: service.Watched{Name: "production", Folder: "/scratch/learned", Base: "night", Drift: 0.25}, Looked: begun, Decision: "no campaign: 12 candidates differ by 4.3 %", Report: r},
-		{Watched: service.Watched{Name: "test jobs", Folder: "/scratch/none"}, Error: "open /scratch/none: no such file or directory"},
+	return []service.SampleStatus{
+		{SampleFolder: config.SampleFolder{Name: "production", Folder: "/scratch/learned", Base: "night", Drift: 0.25}, Checked: begun, Decision: "no campaign: 12 candidates differ by 4.3 %", Report: r},
+		{SampleFolder: config.SampleFolder{Name: "test jobs", Folder: "/scratch/none"}, Error: "open /scratch/none: no such file or directory"},
 	}
 }
 

@@ -242,7 +242,7 @@ func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
 		}
 		out = append(out, service.Choice{
 			Nodes: best.Nodes, PPN: best.PPN, Bytes: best.Bytes, Algorithm: best.Algorithm, Default: shipped(p, best.Nodes*best.PPN, best.Bytes), Seconds: best.Seconds,
-			Gain: usual / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, Doubt: 0.4 * math.Exp(-12*(gap-1)),
+			Gain: usual / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, PMistake: 0.4 * math.Exp(-12*(gap-1)),
 		})
 	}
 	slices.SortFunc(out, byPoint)

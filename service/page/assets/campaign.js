@@ -82,7 +82,7 @@ class View {
     this.buttons.show(c);
     const ended = moment(c.ended);
     put(this.about, [c.machine, `file ${c.base}`, `id ${c.id}`, c.reason, c.from ? `from ${c.from}` : '', `made ${clock(c.created)}`,
-      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.waits ? `waits ${c.waits}` : '', c.error].filter(Boolean).join(' · '));
+      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · '));
     this.figures.show(c, this.journal);
     this.files.ask(c);
     put(this.loading, c.progress.records > 0 ? 'Loading the journal …' : 'The journal begins when the campaign does.');

@@ -56,8 +56,8 @@ function hoursPanel(first, bases) {
   const left = el('p');
   const rest = el('small');
   const show = (h) => {
-    left.replaceChildren(el('strong', { text: hours(h.left) }), ` of today's ${hours(h.day)} are left`);
-    rest.textContent = `${hours(h.spent)} spent, ${hours(h.promised)} promised to campaigns at work; `
+    left.replaceChildren(el('strong', { text: hours(h.remaining) }), ` of today's ${hours(h.day)} remain`);
+    rest.textContent = `${hours(h.spent)} spent, ${hours(h.reserved)} reserved for running campaigns; `
       + `a campaign gets at most ${hours(h.campaign)}; a new day begins ${age(Date.parse(h.until), Date.now())}`;
   };
   show(first);
@@ -84,7 +84,7 @@ function campaignRow(t, c) {
   const p = c.progress;
   const name = [
     el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base }),
-    el('small', { text: [c.base, c.reason, c.waits ? `waits ${c.waits}` : '', c.error].filter(Boolean).join(' · ') }),
+    el('small', { text: [c.base, c.reason, c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · ') }),
   ];
   return row(t, [
     pill(c), name, c.machine,

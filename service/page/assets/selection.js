@@ -56,7 +56,7 @@ export function selectionPanel(id) {
     const layers = [{ title: 'tuned', cell: tuned }, { title: beside[choice.value], cell: { default: shipped, gain, doubt }[choice.value] }];
     maps.show(`${problem.library} ${problem.collective}`, points, layers);
     drawLegend(points);
-    const again = points.find((p) => pointKey(p) === looked) ?? points.reduce((a, b) => ((b.doubt ?? 0) > (a.doubt ?? 0) ? b : a));
+    const again = points.find((p) => pointKey(p) === looked) ?? points.reduce((a, b) => ((b.p_mistake ?? 0) > (a.p_mistake ?? 0) ? b : a));
     look(again);
   }
 
@@ -80,7 +80,7 @@ export function selectionPanel(id) {
   }
 
   function doubt(c) {
-    const d = c.doubt ?? 0;
+    const d = c.p_mistake ?? 0;
     return { text: d > 0 ? String(Math.round(100 * d)) : '', class: `number r${doubtStep(d)}`, label: `${point(c)}: doubt ${percent(d)}` };
   }
 
@@ -121,7 +121,7 @@ export function selectionPanel(id) {
       ['selected', c.algorithm === leftAlone ? 'left to the library' : c.algorithm],
       ['takes', c.seconds > 0 ? `${callTime(c.seconds)} (${c.measured ? 'measured' : 'predicted'})` : 'only ratios are known: nothing was measured here'],
       ['by default', c.default || 'not known'], ['gain', c.gain > 0 ? `${ratio(c.gain)} times as fast` : 'not known'],
-      c.rival ? ['next fastest', c.rival + (c.tie ? ' (as fast)' : '')] : null, ['doubt', percent(c.doubt ?? 0)],
+      c.rival ? ['next fastest', c.rival + (c.tie ? ' (as fast)' : '')] : null, ['doubt', percent(c.p_mistake ?? 0)],
     ].filter(Boolean);
     detail.replaceChildren(el('h3', { text: `${problem.collective} ${point(c)}` }),
       el('dl', {}, facts.flatMap(([k, v]) => [el('dt', { text: k }), el('dd', { text: v })])), bars(c),

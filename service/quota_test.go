@@ -10,19 +10,20 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/service"
 )
 
 // metered is a service whose campaigns take something of a machine, with ceilings in
 // node-seconds. A request asks for a budget in its settings.
-func metered(t *testing.T, state string, campaign, day float64, bases ...service.Base) service.Options {
+func metered(t *testing.T, state string, campaign, day float64, bases ...config.Base) service.Options {
 	t.Helper()
 	opt := options(t, state, bases...)
-	opt.Ceilings = service.Ceilings{Campaign: campaign / 3600, Day: day / 3600}
-	opt.Check = func(_ service.Base, set map[string]string) (service.Ask, error) {
+	opt.Quota = config.Quota{Campaign: campaign / 3600, Day: day / 3600}
+	opt.Check = func(_ config.Base, set map[string]string) (config.Demand, error) {
 		asked := map[string]float64{"": 0, "5s": 5. / 3600, "10s": 10. / 3600, "11s": 11. / 3600}[set["budget"]]
-		return service.Ask{Measures: set["recorded"] == "", NodeHours: asked}, nil
+		return config.Demand{Measures: set["recorded"] == "", NodeHours: asked}, nil
 	}
 	return opt
 }
@@ -46,7 +47,7 @@ func budgetOf(t *testing.T, state, id string) string {
 // secondsOf are the figures of today in node-seconds.
 func secondsOf(s *service.Service) (spent, promised, left float64) {
 	h := s.NodeHours()
-	return 3600 * h.Spent, 3600 * h.Promised, 3600 * h.Left
+	return 3600 * h.Spent, 3600 * h.Reserved, 3600 * h.Remaining
 }
 
 func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
@@ -69,7 +70,7 @@ func TestBudgets(t *testing.T) {
 	}
 	for _, tc := range tests {
 		c, _, err := s.Create(t.Context(), tc.request, "")
-		var field *service.FieldError
+		var field *config.FieldError
 		if tc.refused {
 			if !errors.As(err, &field) || field.Field != "set.stop.node_hours" || !strings.Contains(field.Text, "at most") {
 				t.Errorf("%v: %v, want a refusal of stop.node_hours", tc.request, err)
@@ -90,7 +91,7 @@ func TestBudgets(t *testing.T) {
 func TestDefaultCeilings(t *testing.T) {
 	opt := metered(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
 	s, _ := running(t, opt)
-	if h := s.NodeHours(); h.Campaign != 10 || h.Day != 24 || h.Left != 24 {
+	if h := s.NodeHours(); h.Campaign != 10 || h.Day != 24 || h.Remaining != 24 {
 		t.Errorf("%+v, want 10 for a campaign and 24 a day", h)
 	}
 }
@@ -107,7 +108,7 @@ func TestCeilingsThatFitNothing(t *testing.T) {
 // what cannot be had today any more.
 func TestDaySurvivesRestart(t *testing.T) {
 	state := t.TempDir()
-	bases := []service.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
+	bases := []config.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
 	opt := metered(t, state, 10, 24, bases...)
 	s, stop := running(t, opt)
 	id := create(t, s, asking("b", ""))
@@ -123,8 +124,8 @@ func TestDaySurvivesRestart(t *testing.T) {
 	}
 	second := create(t, s, asking("b", "10s"))
 	awaitState(t, s, second, service.Done)
-	if _, _, err := s.Create(t.Context(), asking("b", ""), ""); !errors.Is(err, service.ErrSpent) || !strings.Contains(err.Error(), "stop.node_hours, or tomorrow") {
-		t.Errorf("a third campaign of 12 with 4 left: %v, want ErrSpent", err)
+	if _, _, err := s.Create(t.Context(), asking("b", ""), ""); !errors.Is(err, service.ErrQuota) || !strings.Contains(err.Error(), "stop.node_hours, or tomorrow") {
+		t.Errorf("a third campaign of 12 with 4 left: %v, want ErrQuota", err)
 	}
 	if _, _, err := s.Create(t.Context(), service.Request{Base: "recorded", Set: map[string]string{"recorded": "yes"}}, ""); err != nil {
 		t.Errorf("a campaign from recorded data: %v, want it made", err)
@@ -134,7 +135,7 @@ func TestDaySurvivesRestart(t *testing.T) {
 // A day that has exactly one campaign has it, whatever the figures round to.
 func TestDayOfOneCampaign(t *testing.T) {
 	for _, campaign := range []float64{1.1, 3, 4.7} {
-		s, stop := running(t, metered(t, t.TempDir(), campaign, service.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
+		s, stop := running(t, metered(t, t.TempDir(), campaign, config.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
 		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
 		stop()
 	}
@@ -163,7 +164,7 @@ func TestUnreadableJournalCounts(t *testing.T) {
 func TestPromises(t *testing.T) {
 	state := t.TempDir()
 	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
-	bases := []service.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
+	bases := []config.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
 	for i := range bases {
 		bases[i].Machine = bases[i].Name
 	}
@@ -175,8 +176,8 @@ func TestPromises(t *testing.T) {
 	measured(t, s, b)
 	awaitState(t, s, free, service.Done)
 	for _, id := range []string{c, d} {
-		if one, _ := s.Campaign(id); one.State != service.Queued || !strings.Contains(one.Waits, "node-hours") {
-			t.Errorf("campaign of %s is %s, waits %q: want it queued for node-hours", one.Base, one.State, one.Waits)
+		if one, _ := s.Campaign(id); one.State != service.Queued || !strings.Contains(one.WaitsFor, "node-hours") {
+			t.Errorf("campaign of %s is %s, waits %q: want it queued for node-hours", one.Base, one.State, one.WaitsFor)
 		}
 	}
 	if _, promised, left := secondsOf(s); promised < 23.9 || promised > 24 || left > 1.1 {
@@ -186,8 +187,8 @@ func TestPromises(t *testing.T) {
 		t.Fatal(err)
 	}
 	measured(t, s, c)
-	if one, _ := s.Campaign(c); one.Waits != "" {
-		t.Errorf("a campaign at work waits %q", one.Waits)
+	if one, _ := s.Campaign(c); one.WaitsFor != "" {
+		t.Errorf("a campaign at work waits %q", one.WaitsFor)
 	}
 	if one, _ := s.Campaign(d); one.State != service.Queued {
 		t.Errorf("campaign d is %s, want it still queued", one.State)
@@ -206,7 +207,7 @@ func TestNextDay(t *testing.T) {
 	second, third := create(t, s, asking("a", "")), create(t, s, asking("a", "5s"))
 	awaitState(t, s, first, service.Done) // has taken 11 of 24
 	awaitState(t, s, second, service.Done)
-	c := await(t, s, third, func(c service.Campaign) bool { return c.Waits != "" })
+	c := await(t, s, third, func(c service.Campaign) bool { return c.WaitsFor != "" })
 	if c.State != service.Queued {
 		t.Fatalf("campaign %s is %s, want it queued", c.ID, c.State)
 	}
@@ -237,8 +238,8 @@ func TestOverrunIsStopped(t *testing.T) {
 	if got := calls(t, state, id); len(got) != 2 || got[1] != "cancel" {
 		t.Errorf("tutti was called with %v, want tune and cancel", got)
 	}
-	if _, err := s.Resume(id); !errors.Is(err, service.ErrSpent) {
-		t.Errorf("Resume = %v, want ErrSpent", err)
+	if _, err := s.Resume(id); !errors.Is(err, service.ErrQuota) {
+		t.Errorf("Resume = %v, want ErrQuota", err)
 	}
 }
 
@@ -259,12 +260,12 @@ func TestLoweredCeiling(t *testing.T) {
 // A schedule makes no campaign and no probe when the day's node-hours are spent, and
 // says so.
 func TestScheduleSpends(t *testing.T) {
-	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, service.When{Drift: 0.1})
+	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
 		own := metered(t, n.state, 20, 24)
-		o.Check, o.Ceilings = own.Check, own.Ceilings
-		o.Bases[0].Ask.Measures = true
+		o.Check, o.Quota = own.Check, own.Quota
+		o.Bases[0].Demand.Measures = true
 	}
 	n.start()
 	n.expect(n.night(), "there is no earlier one", 1)
@@ -273,7 +274,7 @@ func TestScheduleSpends(t *testing.T) {
 		t.Errorf("%g spent, %g left on the day of the clock, want none: the journal is of another day", spent, left)
 	}
 	decision := n.night() // the probe takes 16 of 24
-	n.expect(decision, "there is no campaign: not enough node-hours are left: 0.00222 of today's 0.00667 are left", 1)
+	n.expect(decision, "there is no campaign: not enough node-hours remain: 0.00222 of today's 0.00667 remain", 1)
 	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
 		t.Errorf("%g node-seconds spent, want the 16 of the probe", spent)
 	}

@@ -42,7 +42,7 @@ func BenchmarkAdvance(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := newTrack(path).advance(); err != nil {
+		if err := newJournalView(path).update(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -53,8 +53,8 @@ func BenchmarkAdvance(b *testing.B) {
 func BenchmarkAfter(b *testing.B) {
 	const trials, page = 10_000, 256
 	path := journalOf(b, trials)
-	r := newRow(path, rowBytes)
-	if err := r.advance(nil); err != nil {
+	r := newEventLog(path)
+	if err := r.update(nil); err != nil {
 		b.Fatal(err)
 	}
 	for name, seq := range map[string]int64{"memory": trials - page, "file": 1000} {
@@ -83,7 +83,7 @@ func fanOut(b *testing.B, readers int) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	r := newRow(path, rowBytes)
+	r := newEventLog(path)
 	var seen sync.WaitGroup // of the line that was written last
 	var gone sync.WaitGroup
 	for range readers {
@@ -109,11 +109,11 @@ func fanOut(b *testing.B, readers int) {
 		if _, err := f.WriteString(`{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"); err != nil {
 			b.Fatal(err)
 		}
-		if err := r.advance(nil); err != nil {
+		if err := r.update(nil); err != nil {
 			b.Fatal(err)
 		}
 		seen.Wait()
 	}
-	r.end(true)
+	r.setEnded(true)
 	gone.Wait()
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/online"
 	"tutti/service"
@@ -56,10 +57,10 @@ func leave(t *testing.T, folder, name, text string) {
 }
 
 // learnt waits until something holds of the one watched folder.
-func learnt(t *testing.T, s *service.Service, holds func(service.Online) bool) service.Online {
+func learnt(t *testing.T, s *service.Service, holds func(service.SampleStatus) bool) service.SampleStatus {
 	t.Helper()
 	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(2 * time.Millisecond) {
-		o := s.Online()[0]
+		o := s.Samples()[0]
 		if holds(o) {
 			return o
 		}
@@ -74,24 +75,24 @@ func learnt(t *testing.T, s *service.Service, holds func(service.Online) bool) s
 func TestWatch(t *testing.T) {
 	folder, state := filepath.Join(t.TempDir(), "learned"), t.TempDir()
 	opt := options(t, state, base(t, "a", fakeFile{Trials: 1}))
-	opt.Online = []service.Watched{{Name: "app", Folder: folder, Release: "1+mpich-4.0.2", Exclude: []string{"ring"}, Every: 2 * time.Millisecond}}
+	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Release: "1+mpich-4.0.2", Exclude: []string{"ring"}, Every: 2 * time.Millisecond}}
 	s, stop := running(t, opt)
-	learnt(t, s, func(o service.Online) bool {
-		return strings.Contains(o.Error, "make it with tutti online update "+folder)
+	learnt(t, s, func(o service.SampleStatus) bool {
+		return strings.Contains(o.Error, "create it with tutti online update "+folder)
 	})
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	learnt(t, s, func(o service.Online) bool { return o.Error == "" && o.Report != nil })
+	learnt(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report != nil })
 	leave(t, folder, "x.samples", "12345")
-	learnt(t, s, func(o service.Online) bool { return o.Report.Calls == 5 })
+	learnt(t, s, func(o service.SampleStatus) bool { return o.Report.Calls == 5 })
 	leave(t, folder, "y.samples", "broken")
-	o := learnt(t, s, func(o service.Online) bool { return o.Error != "" })
+	o := learnt(t, s, func(o service.SampleStatus) bool { return o.Error != "" })
 	if !strings.Contains(o.Error, "exit code 3: tutti: invalid argument") || o.Report.Calls != 5 {
 		t.Errorf("error %q, report %+v: want what tutti said, and the report before", o.Error, o.Report)
 	}
 	leave(t, folder, "y.samples", "123456")
-	learnt(t, s, func(o service.Online) bool { return o.Error == "" && o.Report.Calls == 11 })
+	learnt(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report.Calls == 11 })
 	stop()
 
 	made, err := os.ReadFile(filepath.Join(folder, "calls.txt"))
@@ -103,8 +104,8 @@ func TestWatch(t *testing.T) {
 	}
 	s, stop = running(t, opt)
 	defer stop()
-	first := s.Online()[0].Looked
-	if o := learnt(t, s, func(o service.Online) bool { return o.Looked.After(first) }); o.Report.Calls != 11 {
+	first := s.Samples()[0].Checked
+	if o := learnt(t, s, func(o service.SampleStatus) bool { return o.Checked.After(first) }); o.Report.Calls != 11 {
 		t.Errorf("after a restart %+v", o)
 	}
 	if again, err := os.ReadFile(filepath.Join(folder, "calls.txt")); err != nil || len(again) != len(made) {
@@ -126,28 +127,28 @@ func TestWatch(t *testing.T) {
 func TestWatchDrift(t *testing.T) {
 	folder := t.TempDir()
 	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
-	opt.Online = []service.Watched{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
+	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
 	s, stop := running(t, opt)
 	defer stop()
-	learnt(t, s, func(o service.Online) bool { return o.Report != nil })
+	learnt(t, s, func(o service.SampleStatus) bool { return o.Report != nil })
 	first, _, err := s.Create(t.Context(), service.Request{Base: "a"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	leave(t, folder, "drift", "0.1")
-	learnt(t, s, func(o service.Online) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
+	learnt(t, s, func(o service.SampleStatus) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
 	if n := len(s.Campaigns()); n != 1 {
 		t.Fatalf("%d campaigns, want the one that was asked for", n)
 	}
 	leave(t, folder, "drift", "0.3")
 	leave(t, folder, "x.samples", "1")
-	o := learnt(t, s, func(service.Online) bool { return len(s.Campaigns()) > 1 })
+	o := learnt(t, s, func(service.SampleStatus) bool { return len(s.Campaigns()) > 1 })
 	second := s.Campaigns()[0]
 	if want := "8 candidates timed by applications differ from campaign " + first.ID + " by 30.0 %"; !strings.Contains(second.Reason, want) || second.Base != "a" {
 		t.Errorf("campaign %+v, decision %q: want %s", second, o.Decision, want)
 	}
 	leave(t, folder, "drift", "0")
-	learnt(t, s, func(o service.Online) bool {
+	learnt(t, s, func(o service.SampleStatus) bool {
 		return strings.Contains(o.Decision, "differ from campaign "+second.ID+" by 0.0 %")
 	})
 }

@@ -1,4 +1,4 @@
-package views_test
+package service_test
 
 import (
 	"errors"
@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/config"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/service"
-	"tutti/service/views"
 )
 
 // see puts files beside each other and asks what the machine of the campaign is like.
-func see(t *testing.T, campaign string, files map[string]string) (service.Seen, string, error) {
+func see(t *testing.T, campaign string, files map[string]string) (service.MachineState, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	files["c.yaml"] = strings.ReplaceAll(campaign, "DIR", dir)
@@ -25,7 +25,7 @@ func see(t *testing.T, campaign string, files map[string]string) (service.Seen, 
 			t.Fatal(err)
 		}
 	}
-	seen, err := views.Machine{}.See(t.Context(), service.Base{File: filepath.Join(dir, "c.yaml")})
+	seen, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: filepath.Join(dir, "c.yaml")})
 	return seen, dir, err
 }
 
@@ -56,8 +56,8 @@ func TestSeeMissingLibrary(t *testing.T) {
 	}
 
 	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark is a folder
-	seen, err = views.Machine{}.See(t.Context(), service.Base{File: fake})
-	want := []service.SeenLibrary{{Name: "openmpi", Version: "4.1.4"}}
+	seen, err = service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: fake})
+	want := []service.LibraryBuild{{Name: "openmpi", Version: "4.1.4"}}
 	if diff := cmp.Diff(want, seen.Libraries); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -88,8 +88,8 @@ runner: {kind: replay, data: [in.csv]}
 
 // Recorded data are on no nodes.
 func TestSeeRecorded(t *testing.T) {
-	seen, err := views.Machine{}.See(t.Context(), service.Base{File: campaigntest.Small(t, t.TempDir())})
-	want := service.Seen{Libraries: []service.SeenLibrary{{Name: "mpich", Version: "4.0.2"}, {Name: "openmpi", Version: "4.1.4"}}}
+	seen, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: campaigntest.Small(t, t.TempDir())})
+	want := service.MachineState{Libraries: []service.LibraryBuild{{Name: "mpich", Version: "4.0.2"}, {Name: "openmpi", Version: "4.1.4"}}}
 	if diff := cmp.Diff(want, seen); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -116,7 +116,7 @@ func TestSeeFaults(t *testing.T) {
 		t.Errorf("Slurm is away: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none.yaml")
-	if _, err := (views.Machine{}).See(t.Context(), service.Base{File: none}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := (service.CampaignMachine{}).Inspect(t.Context(), config.Base{File: none}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no campaign file: %v", err)
 	}
 }

@@ -43,7 +43,7 @@ func TestDigest(t *testing.T) {
 	judged := func(p journal.Problem, round int, slowdown, mistakes float64) journal.Record {
 		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &journal.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
 	}
-	d := newDigest()
+	d := newSummary()
 	header := `{"kind":"header","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast","reduce","scan"]}}`
 	events := append([]Event{{Seq: 1, Type: "header", Data: json.RawMessage(header)}}, lines(t,
 		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []journal.Reason{{Doubt: 0.5}, {Doubt: 0.25}}},
@@ -74,7 +74,7 @@ func TestDigest(t *testing.T) {
 	if first := rounds[0]; len(rounds) != 3 || first.Done != 1 || first.Failed != 3 || first.Batch[1].Reason.Doubt != 0.25 || first.Evaluation.Slowdown != 1.5 {
 		t.Errorf("rounds are %+v", rounds)
 	}
-	if got := d.evaluated(one); got != 2 {
+	if got := d.evaluatedRound(one); got != 2 {
 		t.Errorf("the last evaluation is of round %d, want 2", got)
 	}
 	if err := d.add(Event{Seq: 99, Type: "trial", Data: json.RawMessage(`{"trial":7}`)}); err == nil {

@@ -1,4 +1,4 @@
-package views_test
+package service_test
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/service"
-	"tutti/service/views"
 )
 
 // ran is the folder of a small campaign that has ended.
@@ -24,16 +23,16 @@ func ran(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// What is learnt of a problem is what export selects and expects, at every point.
-func TestLearnt(t *testing.T) {
+// What is learned of a problem is what export selects and expects, at every point.
+func TestLearned(t *testing.T) {
 	dir := ran(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
-		learnt, err := views.Journals{}.Learnt(t.Context(), dir, p.Problem.Problem)
+		learned, err := service.JournalModels{}.Learn(t.Context(), dir, p.Problem.Problem)
 		if err != nil {
 			t.Fatal(err)
 		}
 		choices := map[coll.Point]service.Choice{}
-		for _, c := range learnt.Selection.Choices {
+		for _, c := range learned.Selection.Choices {
 			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.Bytes}] = c
 		}
 		if len(choices) != len(p.Rows) {
@@ -44,7 +43,7 @@ func TestLearnt(t *testing.T) {
 			options += len(row.Options)
 			checkChoice(t, p, row.Point, choices[row.Point])
 		}
-		checkPredictions(t, p, learnt.Predictions, options)
+		checkPredictions(t, p, learned.Predictions, options)
 	}
 }
 
@@ -98,12 +97,12 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 // A model that knows how sure it is tells its doubts.
 func TestLearntDoubts(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
-	learnt, err := views.Journals{}.Learnt(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast})
+	learned, err := service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range learnt.Selection.Choices {
-		if c.Rival == "" || c.Doubt < 0 || c.Doubt > 1 {
+	for _, c := range learned.Selection.Choices {
+		if c.Rival == "" || c.PMistake < 0 || c.PMistake > 1 {
 			t.Errorf("%+v, want a rival and a probability", c)
 		}
 	}
@@ -133,14 +132,14 @@ func TestLearntFaults(t *testing.T) {
 		want      error
 		text      string
 	}{
-		{"nothing measured", begun, known, service.ErrNotYet, "nothing was measured of mpich allreduce"},
+		{"nothing measured", begun, known, service.ErrNotYet, "mpich allreduce has no measurement"},
 		{"another library", dir, journal.Problem{Library: "intel", Collective: coll.Allreduce}, service.ErrNoProblem, "intel allreduce"},
 		{"another collective", dir, journal.Problem{Library: "mpich", Collective: coll.Bcast}, service.ErrNoProblem, "mpich bcast"},
 		{"no campaign", t.TempDir(), known, os.ErrNotExist, "no journal in "},
 		{"names that are gone", moved, known, os.ErrNotExist, "journal of " + moved + ": "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := views.Journals{}.Learnt(t.Context(), tc.dir, tc.problem)
+			_, err := service.JournalModels{}.Learn(t.Context(), tc.dir, tc.problem)
 			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
 				t.Errorf("Learnt: %v, want %v with %q", err, tc.want, tc.text)
 			}
@@ -148,16 +147,16 @@ func TestLearntFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (views.Journals{}).Learnt(ctx, dir, known); !errors.Is(err, context.Canceled) {
+	if _, err := (service.JournalModels{}).Learn(ctx, dir, known); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, want %v", err, context.Canceled)
 	}
 }
 
 // BenchmarkLearnt trains, concludes and shows one problem of 72 points.
-func BenchmarkLearnt(b *testing.B) {
+func BenchmarkLearned(b *testing.B) {
 	dir := ran(b)
 	for b.Loop() {
-		if _, err := (views.Journals{}).Learnt(b.Context(), dir, journal.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
+		if _, err := (service.JournalModels{}).Learn(b.Context(), dir, journal.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
 			b.Fatal(err)
 		}
 	}

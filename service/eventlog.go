@@ -1,0 +1,357 @@
+package service
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+
+	"tutti/journal"
+)
+
+// Event is one event of a Feed. Events are numbered from 1 without gaps, and a restart
+// changes no number. The events of a campaign are the lines of its journal.
+type Event struct {
+	Seq  int64           `json:"seq"`
+	Type string          `json:"type"` // kind of a journal record; "campaign", "schedule" or "online" in the service's own feed
+	Time time.Time       `json:"time"`
+	Data json.RawMessage `json:"data"`
+}
+
+// Feed is a growing sequence of events that can be read again from any number. It is safe for
+// concurrent use. Readers share the events and must not change them.
+type Feed interface {
+	// After returns the events with a number above seq, at most limit of them when limit is
+	// positive. The channel is closed when there may be more events.
+	After(seq int64, limit int) ([]Event, <-chan struct{})
+	// Last returns the number of the newest event, 0 for none.
+	Last() int64
+	// Ended reports that there will be no more events.
+	Ended() bool
+}
+
+const (
+	recentBytes   = 512 << 10 // of the newest events that an event log keeps in memory
+	eventOverhead = 128       // bytes of an event in addition to its data
+	offsetStride  = 256       // lines between two known offsets in the file
+	pageEvents    = 1024      // read from the file at once, at most
+)
+
+// eventLog is a growing file of JSON lines as a Feed: event n is line n. The newest events are
+// in memory and shared by all readers; older ones are read from the file. It is safe for
+// concurrent use.
+type eventLog struct {
+	path      string
+	maxRecent int // bytes of events in memory; half of them are dropped above
+
+	reading sync.Mutex // held by update
+
+	mu         sync.Mutex
+	recent     []Event // the newest, never changed
+	recentSize int     // bytes of recent
+	last       int64   // number of the newest event
+	size       int64   // bytes of the lines that were read
+	offsets    []int64 // of the lines 1, 1+offsetStride, ...
+	grown      chan struct{}
+	ended      bool
+}
+
+func newEventLog(path string) *eventLog {
+	return &eventLog{path: path, maxRecent: recentBytes, grown: make(chan struct{})}
+}
+
+// closedChannel is returned by After when there are more events already.
+var closedChannel = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// After implements Feed. An error of the file ends the answer early.
+func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
+	seq = max(seq, 0)
+	l.mu.Lock()
+	grown := l.grown
+	before := l.last - int64(len(l.recent)) // number of the event before recent
+	if seq >= before {
+		events := l.recent[min(seq-before, int64(len(l.recent))):]
+		l.mu.Unlock()
+		if limit > 0 && len(events) > limit {
+			return events[:limit:limit], closedChannel
+		}
+		return events[:len(events):len(events)], grown
+	}
+	older := l.sectionLocked(seq + 1)
+	l.mu.Unlock()
+	if limit <= 0 || limit > pageEvents {
+		limit = pageEvents
+	}
+	if events := older.read(l.path, seq, limit); len(events) > 0 {
+		return events, closedChannel
+	}
+	return nil, grown
+}
+
+// sectionLocked returns the part of the file from the last known offset before a line.
+func (l *eventLog) sectionLocked(line int64) fileSection {
+	i := min((line-1)/offsetStride, int64(len(l.offsets)-1))
+	return fileSection{line: 1 + i*offsetStride, from: l.offsets[i], to: l.size}
+}
+
+// Last implements Feed.
+func (l *eventLog) Last() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// Ended implements Feed.
+func (l *eventLog) Ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
+}
+
+// setEnded sets what Ended reports.
+func (l *eventLog) setEnded(ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended != ended {
+		l.ended = ended
+		l.wakeLocked()
+	}
+}
+
+// wakeLocked wakes all readers.
+func (l *eventLog) wakeLocked() {
+	close(l.grown)
+	l.grown = make(chan struct{})
+}
+
+// update reads the complete lines that were appended to the file since the last call, and
+// calls each for every one. A missing file has no lines. A line longer than journal.MaxLine
+// and a file that has become shorter are errors.
+func (l *eventLog) update(each func(Event)) error {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if stat.Size() < l.size {
+		return fmt.Errorf("%s: has become shorter: %d bytes, had %d", l.path, stat.Size(), l.size)
+	}
+	added := stat.Size() - l.size
+	if added == 0 {
+		return nil
+	}
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.wakeLocked()
+	}()
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, l.size, added), int(min(added, 64<<10)))
+	for {
+		line, err := journal.ReadLine(lines, nil)
+		if errors.Is(err, io.EOF) {
+			return nil // the last line is incomplete
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.path, err)
+		}
+		event, err := parseEvent(l.last+1, line)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", l.path, l.last+1, err)
+		}
+		if each != nil {
+			each(event)
+		}
+		l.add(event, int64(len(line)))
+	}
+}
+
+// add appends an event whose line has a length in bytes.
+func (l *eventLog) add(e Event, length int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last%offsetStride == 0 {
+		l.offsets = append(l.offsets, l.size)
+	}
+	l.last, l.size = e.Seq, l.size+length
+	l.recent = append(l.recent, e)
+	l.recentSize += eventOverhead + len(e.Data)
+	if l.recentSize > l.maxRecent {
+		l.trimLocked()
+	}
+}
+
+// trimLocked drops the older half of recent. Readers may still use the old slice.
+func (l *eventLog) trimLocked() {
+	drop := 0
+	for ; drop < len(l.recent) && l.recentSize > l.maxRecent/2; drop++ {
+		l.recentSize -= eventOverhead + len(l.recent[drop].Data)
+	}
+	l.recent = append([]Event(nil), l.recent[drop:]...)
+}
+
+// readBytes returns the length of the lines that were read.
+func (l *eventLog) readBytes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.size
+}
+
+// fileSection is a part of a file that begins at the start of a line.
+type fileSection struct {
+	line     int64 // number of the first line
+	from, to int64 // bytes
+}
+
+// read returns at most limit events after seq. It stops when they have recentBytes of data.
+func (s fileSection) read(path string, seq int64, limit int) []Event {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, s.from, s.to-s.from), 64<<10)
+	var out []Event
+	number := s.line
+	for size := 0; len(out) < limit && size < recentBytes; number++ {
+		line, err := journal.ReadLine(lines, nil)
+		if err != nil {
+			break
+		}
+		if number <= seq {
+			continue
+		}
+		event, err := parseEvent(number, line)
+		if err != nil {
+			break
+		}
+		out = append(out, event)
+		size += len(event.Data)
+	}
+	return out
+}
+
+// parseEvent reads a line: a journal record, a journal header, or an event of a serviceLog.
+func parseEvent(seq int64, line []byte) (Event, error) {
+	var head struct {
+		Kind    string          `json:"kind"`
+		Time    time.Time       `json:"time"`
+		Created time.Time       `json:"created"` // of a journal header
+		Data    json.RawMessage `json:"data"`    // of an event of a serviceLog
+	}
+	line = bytes.TrimSpace(line)
+	if err := json.Unmarshal(line, &head); err != nil {
+		return Event{}, err
+	}
+	if head.Time.IsZero() {
+		head.Time = head.Created
+	}
+	if len(head.Data) > 0 {
+		line = head.Data
+	}
+	return Event{Seq: seq, Type: head.Kind, Time: head.Time, Data: line}, nil
+}
+
+// Types of events in the service's own feed.
+const (
+	campaignEvent = "campaign"
+	scheduleEvent = "schedule"
+	onlineEvent   = "online"
+)
+
+// serviceLog is the service's own feed and its file. It is safe for concurrent use.
+type serviceLog struct {
+	log   *eventLog
+	clock clockwork.Clock
+
+	mu    sync.Mutex
+	file  *os.File
+	state map[string]State // last published state of each campaign
+}
+
+// openServiceLog reads the file of events and removes an incomplete last line.
+func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
+	l := &serviceLog{log: newEventLog(path), clock: clock, state: map[string]State{}}
+	err := l.log.update(func(e Event) {
+		var c Campaign
+		if e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil {
+			l.state[c.ID] = c.State
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		return nil, err
+	}
+	if err := l.truncate(); err != nil {
+		return nil, errors.Join(err, l.file.Close())
+	}
+	return l, nil
+}
+
+// truncate removes what follows the last complete line.
+func (l *serviceLog) truncate() error { return l.file.Truncate(l.log.readBytes()) }
+
+// publishCampaign appends an event with the state of a campaign.
+func (l *serviceLog) publishCampaign(c Campaign) error {
+	err := l.publish(campaignEvent, c)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state[c.ID] = c.State
+	return err
+}
+
+// publishedState returns the last published state of a campaign.
+func (l *serviceLog) publishedState(id string) State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state[id]
+}
+
+// publish appends one event. An event that cannot be written completely is removed again.
+func (l *serviceLog) publish(kind string, data any) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line, err := json.Marshal(struct {
+		Kind string    `json:"kind"`
+		Time time.Time `json:"time"`
+		Data any       `json:"data"`
+	}{kind, l.clock.Now().UTC(), data})
+	if err != nil {
+		return err
+	}
+	_, err = l.file.Write(append(line, '\n'))
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", l.file.Name(), err), l.truncate())
+	}
+	return l.log.update(nil)
+}
+
+func (l *serviceLog) close() error {
+	l.log.setEnded(true)
+	return l.file.Close()
+}

@@ -1,0 +1,117 @@
+package service
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/jonboulle/clockwork"
+
+	"tutti/journal"
+)
+
+// A file whose line does not end takes a bounded part of the memory, then it is
+// refused, also when only its older lines are read.
+func TestRowBoundsLines(t *testing.T) {
+	const huge = 1 << 30 // a hole, no blocks on the disk
+	path := filepath.Join(t.TempDir(), journal.FileName)
+	line := `{"kind":"header","created":"2026-03-01T12:00:00Z"}` + "\n"
+	err := os.WriteFile(path, []byte(line), 0o600)
+	if err == nil {
+		err = os.Truncate(path, huge)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := newEventLog(path)
+	if err := r.update(nil); !errors.Is(err, journal.ErrCorrupt) {
+		t.Errorf("advance = %v, want %v", err, journal.ErrCorrupt)
+	}
+	if got := (fileSection{line: 1, to: huge}).read(path, 0, 10); len(got) != 1 {
+		t.Errorf("%d events are read from the file, want the header", len(got))
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 20*journal.MaxLine {
+		t.Errorf("reading took %d MiB, want a small multiple of a line, %d MiB", took>>20, journal.MaxLine>>20)
+	}
+	if r.Last() != 1 {
+		t.Errorf("%d events, want the header", r.Last())
+	}
+}
+
+// Long lines come in few at a time, and all of them in the end.
+func TestRowBoundsPages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), journal.FileName)
+	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"
+	if err := os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newEventLog(path)
+	if err := r.update(nil); err != nil {
+		t.Fatal(err)
+	}
+	for seq := int64(0); seq < 8; {
+		events, _ := r.After(seq, 0)
+		if len(events) < 1 || len(events) > 3 || events[0].Seq != seq+1 {
+			t.Fatalf("%d events after %d, want one to three and none left out", len(events), seq)
+		}
+		seq += int64(len(events))
+	}
+}
+
+// An incomplete line at the end of the file is removed, and later events follow.
+func TestServiceLogAfterIncompleteWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	open := func() *serviceLog {
+		t.Helper()
+		j, err := openServiceLog(path, clockwork.NewFakeClock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	j := open()
+	publish := func(id string, s State) {
+		t.Helper()
+		if err := j.publishCampaign(Campaign{ID: id, State: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish("a", Queued)
+	if _, err := j.file.WriteString(`{"kind":"camp`); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.truncate(); err != nil {
+		t.Fatal(err)
+	}
+	publish("b", Done)
+	if _, err := j.file.WriteString(`{"kind"`); err != nil { // and the service dies
+		t.Fatal(err)
+	}
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+	j = open()
+	publish("a", Running)
+	events, _ := j.log.After(0, 0)
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(events) != 3 {
+		t.Errorf("%d events, want 3", len(events))
+	}
+	if j = open(); j.publishedState("a") != Running || j.publishedState("b") != Done {
+		t.Errorf("published states %v, want a running and b done", j.state)
+	}
+	if content, err := os.ReadFile(path); err != nil || int64(len(content)) != j.log.readBytes() {
+		t.Errorf("%d bytes, %v, want the %d of whole lines", len(content), err, j.log.readBytes())
+	}
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,294 @@
+package service
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"unique"
+
+	"tutti/activelearn"
+	"tutti/coll"
+	"tutti/journal"
+)
+
+// journalView is the journal of one campaign as it grows: its lines as events, and their
+// summary. It is safe for concurrent use.
+type journalView struct {
+	log     *eventLog
+	summary *summary
+
+	mu     sync.Mutex
+	err    error // of the first update that failed; later ones return it again
+	logged bool  // err was logged
+}
+
+func newJournalView(path string) *journalView {
+	return &journalView{log: newEventLog(path), summary: newSummary()}
+}
+
+// update reads the lines that were appended since the last call.
+func (v *journalView) update() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.err != nil {
+		return v.err
+	}
+	var invalid error
+	err := v.log.update(func(e Event) {
+		if err := v.summary.add(e); err != nil && invalid == nil {
+			invalid = err
+		}
+	})
+	if err == nil && invalid != nil {
+		err = fmt.Errorf("%s: %w", v.log.path, invalid)
+	}
+	v.err = err
+	return err
+}
+
+// firstFailure reports whether this is the first call after a failed update.
+func (v *journalView) firstFailure() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	first := v.err != nil && !v.logged
+	v.logged = v.err != nil
+	return first
+}
+
+// measurements returns at most limit measurements of the lines after a number, in the order
+// of the journal; all of them for a limit of 0. O(lines) where few lines are measurements.
+func (v *journalView) measurements(after int64, limit int) ([]Measurement, error) {
+	page := pageEvents
+	if limit > 0 {
+		page = min(page, 2*limit)
+	}
+	out := []Measurement{}
+	for last := v.log.Last(); after < last; {
+		events, _ := v.log.After(after, page)
+		if len(events) == 0 {
+			return nil, fmt.Errorf("%s: line %d cannot be read", v.log.path, after+1)
+		}
+		for _, e := range events {
+			m, ok, err := parseMeasurement(e)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", v.log.path, e.Seq, err)
+			}
+			if ok {
+				out = append(out, m)
+			}
+			if len(out) == limit && limit > 0 {
+				return out, nil
+			}
+		}
+		after = events[len(events)-1].Seq
+	}
+	return out, nil
+}
+
+// parseMeasurement returns the measurement of a line; ok is false for other lines.
+func parseMeasurement(e Event) (m Measurement, ok bool, err error) {
+	if e.Type != string(journal.KindTrial) {
+		return Measurement{}, false, nil
+	}
+	var r journal.Record
+	if err := json.Unmarshal(e.Data, &r); err != nil {
+		return Measurement{}, false, err
+	}
+	if r.Trial == nil || r.Trial.State != coll.TrialDone {
+		return Measurement{}, false, nil
+	}
+	return Measurement{Seq: e.Seq, Library: r.Problem.Library, Round: r.Round, Measurement: r.Trial.Measurement}, true, nil
+}
+
+// summary accumulates the records of one journal. It is safe for concurrent use, and the
+// values that it returns do not change.
+type summary struct {
+	mu       sync.Mutex
+	state    journal.State
+	problems []journal.Problem // of the header and of the records
+	latest   map[journal.Problem]journal.Evaluation
+	curve    []CurvePoint
+	progress Progress
+	spent    daySpending
+}
+
+func newSummary() *summary {
+	return &summary{
+		state:    journal.State{Lean: true},
+		latest:   map[journal.Problem]journal.Evaluation{},
+		progress: Progress{Failures: map[string]int{}},
+	}
+}
+
+// add adds a line of the journal.
+func (s *summary) add(e Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.progress.Records = e.Seq
+	if e.Type == string(journal.KindHeader) {
+		return s.addHeaderLocked(e.Data)
+	}
+	var r journal.Record
+	if err := json.Unmarshal(e.Data, &r); err != nil {
+		return fmt.Errorf("line %d: %w", e.Seq, err)
+	}
+	if err := r.Validate(); err != nil {
+		return fmt.Errorf("line %d: %w", e.Seq, err)
+	}
+	internNames(&r)
+	s.state.Add(r)
+	if r.Problem != (journal.Problem{}) {
+		s.addProblemLocked(r.Problem)
+		s.addRecordLocked(r)
+	}
+	return nil
+}
+
+// addRecordLocked adds a record of a problem to the sums.
+func (s *summary) addRecordLocked(r journal.Record) {
+	switch r.Kind {
+	case journal.KindTrial:
+		s.progress.Trials++
+		s.progress.MachineSeconds += r.Trial.CostSeconds
+		s.progress.NodeSeconds += r.Trial.NodeSeconds()
+		s.spent.add(r.Time, r.Trial.NodeSeconds())
+		if r.Trial.State != coll.TrialDone {
+			s.progress.FailedTrials++
+			s.progress.Failures[cmp.Or(r.Trial.Phase, "other")]++
+		}
+	case journal.KindEvaluation:
+		s.curve = append(s.curve, CurvePoint{Problem: r.Problem, Evaluation: *r.Evaluation})
+		s.latest[r.Problem] = *r.Evaluation
+		s.progress.Slowdown, s.progress.Mistakes = 0, 0
+		for _, e := range s.latest {
+			s.progress.Slowdown = max(s.progress.Slowdown, e.Slowdown)
+			s.progress.Mistakes = max(s.progress.Mistakes, e.Mistakes)
+		}
+	case journal.KindStop:
+		if activelearn.StopReason(r.Stop).Good() {
+			s.progress.Converged++
+		}
+	}
+}
+
+// addHeaderLocked adds the problems of the campaign file.
+func (s *summary) addHeaderLocked(line json.RawMessage) error {
+	var header struct {
+		Spec struct {
+			Libraries   []struct{ Name string }
+			Collectives []coll.Collective
+		}
+	}
+	if err := json.Unmarshal(line, &header); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	for _, lib := range header.Spec.Libraries {
+		for _, c := range header.Spec.Collectives {
+			s.addProblemLocked(journal.Problem{Library: lib.Name, Collective: c})
+		}
+	}
+	return nil
+}
+
+func (s *summary) addProblemLocked(p journal.Problem) {
+	if !slices.Contains(s.problems, p) {
+		s.problems = append(s.problems, p)
+	}
+}
+
+// internNames replaces the names in a batch by shared copies, because a journal repeats the
+// same few names on every line. It also removes the spare capacity of the slices.
+func internNames(r *journal.Record) {
+	r.Batch, r.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons)
+	for i, c := range r.Batch {
+		r.Batch[i].Collective, r.Batch[i].Algorithm = unique.Make(c.Collective).Value(), unique.Make(c.Algorithm).Value()
+	}
+	for i, reason := range r.Reasons {
+		r.Reasons[i].Rival = unique.Make(reason.Rival).Value()
+	}
+}
+
+// Progress returns the sums.
+func (s *summary) Progress() Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.progress
+	p.Failures = maps.Clone(p.Failures)
+	p.Problems = len(s.problems)
+	for _, r := range s.state.Rounds {
+		if len(r.Batch) > 0 {
+			p.Rounds++
+		}
+	}
+	for _, j := range s.state.Jobs {
+		if isTuning(j) && j.Open() {
+			p.Jobs++
+		}
+	}
+	return p
+}
+
+// Rounds returns the rounds of all problems, in the order of their first record.
+func (s *summary) Rounds() []Round {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Round, len(s.state.Rounds))
+	for i, r := range s.state.Rounds {
+		out[i] = Round{Problem: r.Problem, Round: r.Number, Batch: make([]BatchItem, len(r.Batch)), Done: r.Done, Failed: r.Failed, Evaluation: r.Evaluation}
+		for k, c := range r.Batch {
+			out[i].Batch[k] = BatchItem{Candidate: c}
+			if len(r.Reasons) > 0 {
+				out[i].Batch[k].Reason = &r.Reasons[k]
+			}
+		}
+	}
+	return out
+}
+
+// Curve returns the evaluations in the order of the journal.
+func (s *summary) Curve() []CurvePoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.curve[:len(s.curve):len(s.curve)]
+}
+
+// Jobs returns the last known state of every job, in the order of submission.
+func (s *summary) Jobs() []Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []Job{}
+	for _, j := range s.state.Jobs {
+		if isTuning(j) {
+			out = append(out, Job{Problem: j.Problem, Round: j.Round, Begun: j.Begun, Changed: j.Changed, Job: j.Job})
+		}
+	}
+	return out
+}
+
+// isTuning reports whether a job is not one of a verification.
+func isTuning(j *journal.Job) bool { return j.Problem.Collective != "" }
+
+// evaluatedRound returns the round of the last evaluation of a problem, 0 before any.
+func (s *summary) evaluatedRound(p journal.Problem) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.latest[p].Round
+}
+
+// spending returns what the trials of the latest day took.
+func (s *summary) spending() daySpending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spent
+}
+
+// Problems returns the problems in the order of their names.
+func (s *summary) Problems() []journal.Problem {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(slices.Values(s.problems), func(a, b journal.Problem) int { return strings.Compare(a.String(), b.String()) })
+}

@@ -1,0 +1,162 @@
+package service
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tutti/internal/config"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+)
+
+// MachineState describes the libraries and nodes of a machine at one time.
+type MachineState struct {
+	Libraries []LibraryBuild `json:"libraries,omitempty"`
+	Nodes     []string       `json:"nodes,omitempty"` // names; none where nothing lists them
+}
+
+// LibraryBuild identifies a build of an MPI library.
+type LibraryBuild struct {
+	Name     string `json:"name"`
+	Path     string `json:"path,omitempty"`
+	Version  string `json:"version,omitempty"`  // of the file, or else of the campaign file
+	Checksum string `json:"checksum,omitempty"` // SHA-256 of the file
+}
+
+// Machine inspects the machine of a base.
+type Machine interface {
+	Inspect(ctx context.Context, b config.Base) (MachineState, error)
+}
+
+// inspectTimeout limits the inspection of a machine.
+const inspectTimeout = 30 * time.Second
+
+// inspect inspects the machine of a base.
+func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, error) {
+	if o.Machine == nil {
+		return MachineState{}, errors.New("the service has no inspector of machines")
+	}
+	ctx, stop := context.WithTimeout(ctx, inspectTimeout)
+	defer stop()
+	return o.Machine.Inspect(ctx, b)
+}
+
+// changedLibrary describes the first library that differs from an earlier state, "" for none.
+func changedLibrary(before, now []LibraryBuild) string {
+	for _, n := range now {
+		i := slices.IndexFunc(before, func(b LibraryBuild) bool { return b.Name == n.Name })
+		if i < 0 {
+			return n.Name + " is new"
+		}
+		switch b := before[i]; {
+		case b.Version != n.Version:
+			return fmt.Sprintf("%s was version %s and is %s", n.Name, cmp.Or(b.Version, "unknown"), cmp.Or(n.Version, "unknown"))
+		case b.Path != n.Path:
+			return fmt.Sprintf("%s was %s and is %s", n.Name, cmp.Or(b.Path, "nowhere"), cmp.Or(n.Path, "nowhere"))
+		case b.Checksum != n.Checksum:
+			return fmt.Sprintf("%s: the file %s has changed", n.Name, n.Path)
+		}
+	}
+	return ""
+}
+
+// changedNodes counts the nodes that were removed and added, "" for none.
+func changedNodes(before, now []string) string {
+	missing := func(from, in []string) (n int) {
+		for _, name := range from {
+			if !slices.Contains(in, name) {
+				n++
+			}
+		}
+		return n
+	}
+	added, removed := missing(now, before), missing(before, now)
+	if added == 0 && removed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("of %d nodes %d were removed, %d are new", len(before), removed, added)
+}
+
+// CampaignMachine inspects the machine of a campaign file.
+type CampaignMachine struct{}
+
+// Inspect implements Machine. A library whose file is not on this host is identified by its
+// benchmark program, and its version is that of the campaign file.
+func (CampaignMachine) Inspect(ctx context.Context, b config.Base) (MachineState, error) {
+	c, err := config.Load(b.File, config.Layers{})
+	if err != nil {
+		return MachineState{}, err
+	}
+	var state MachineState
+	for _, lib := range c.Libraries {
+		s, err := inspectLibrary(lib)
+		if err != nil {
+			return MachineState{}, err
+		}
+		state.Libraries = append(state.Libraries, s)
+	}
+	state.Nodes, err = nodesOf(ctx, c)
+	return state, err
+}
+
+func inspectLibrary(lib config.Library) (LibraryBuild, error) {
+	s := LibraryBuild{Name: lib.Name, Path: lib.Path, Version: lib.Version}
+	path := lib.Path
+	if path == "" {
+		path = lib.Benchmark
+		if stat, err := os.Stat(path); err != nil || !stat.Mode().IsRegular() {
+			return s, nil // on the nodes only, or a folder of programs
+		}
+	}
+	f, err := libraries.Identify(path)
+	if err != nil && !errors.Is(err, mpi.ErrNoVersion) {
+		return s, fmt.Errorf("library %s: %w", lib.Name, err)
+	}
+	s.Path, s.Checksum = f.Path, f.SHA256
+	if lib.Path != "" && f.Version != "" {
+		s.Version = f.Version
+	}
+	return s, nil
+}
+
+// nodesOf returns the names of the nodes that a campaign can get, none where nothing lists
+// them.
+func nodesOf(ctx context.Context, c *config.Campaign) ([]string, error) {
+	switch c.Runner.Kind {
+	case config.Local:
+		host, err := os.Hostname()
+		return []string{host}, err
+	case config.SlurmJobs:
+		return slurmNodes(ctx, c.Slurm)
+	}
+	return nil, nil
+}
+
+func slurmNodes(ctx context.Context, s config.Slurm) ([]string, error) {
+	args := []string{"--noheader", "--Node", "--format=%N"}
+	if s.Partition != "" {
+		args = append(args, "--partition="+s.Partition)
+	}
+	name := "sinfo"
+	if s.Bin != "" {
+		name = filepath.Join(s.Bin, name)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("sinfo: %w: %s", err, strings.TrimSpace(errs.String()))
+	}
+	nodes := strings.Fields(out.String())
+	slices.Sort(nodes)
+	return slices.Compact(nodes), nil
+}

@@ -1,0 +1,490 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+	"unicode"
+
+	"tutti/internal/config"
+	"tutti/internal/exitcode"
+)
+
+// queue has the campaigns of a service, and the machines that they wait for or use. Its lock
+// guards its fields and those of all entries. Methods with the suffix Locked need the lock.
+type queue struct {
+	opt       *Options
+	events    *serviceLog
+	processes processes
+	quota     *quota
+
+	mu        sync.Mutex
+	campaigns map[string]*entry
+	order     []*entry          // by creation
+	keys      map[string]*entry // by idempotency key
+	machines  map[string]string // busy machines: ID of a campaign, or a description of a drift measurement
+	idle      []*entry          // campaigns that are over and have a view, the least recently used first
+	started   bool
+	draining  bool
+	changed   chan struct{} // closed and replaced when a campaign or a machine changes
+	workers   sync.WaitGroup
+}
+
+func newQueue(opt *Options, events *serviceLog, p processes, quota *quota) *queue {
+	return &queue{
+		opt: opt, events: events, processes: p, quota: quota, changed: make(chan struct{}),
+		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
+	}
+}
+
+// list returns all campaigns, the newest first.
+func (q *queue) list() []Campaign {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make([]Campaign, 0, len(q.order))
+	for _, e := range slices.Backward(q.order) {
+		out = append(out, e.current())
+	}
+	return out
+}
+
+func (q *queue) campaign(id string) (Campaign, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, err := q.entryLocked(id)
+	if err != nil {
+		return Campaign{}, err
+	}
+	return e.current(), nil
+}
+
+func (q *queue) entryLocked(id string) (*entry, error) {
+	e, ok := q.campaigns[id]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", ErrNoCampaign, id)
+	}
+	return e, nil
+}
+
+// Limits of a request.
+const (
+	maxName     = 200 // characters
+	maxSettings = 32
+	maxSetting  = 1000 // bytes of a key and its value
+)
+
+// create makes a campaign; see Service.Create. reason says why it is made.
+func (q *queue) create(r Request, key, reason string) (c Campaign, created bool, err error) {
+	base, budget, err := q.checkRequest(r)
+	if err != nil {
+		return Campaign{}, false, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e, known := q.keys[key]; known && key != "" {
+		if e.RequestDigest != digest(r) {
+			return Campaign{}, false, fmt.Errorf("%w: campaign %s", ErrKey, e.ID)
+		}
+		return e.current(), false, nil
+	}
+	if q.draining {
+		return Campaign{}, false, ErrDraining
+	}
+	if err := q.checkFromLocked(r.From); err != nil {
+		return Campaign{}, false, err
+	}
+	if err := q.checkLengthLocked(); err != nil {
+		return Campaign{}, false, err
+	}
+	if err := q.nodeHoursLocked().checkToday(budget); err != nil {
+		return Campaign{}, false, err
+	}
+	e, err := q.createLocked(Campaign{
+		Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: exitcode.Unknown, Reason: reason,
+		Set: r.Set, From: r.From, NodeHours: budget,
+	}, key, r)
+	if err != nil {
+		return Campaign{}, false, err
+	}
+	q.dispatchLocked()
+	return e.current(), true, nil
+}
+
+// checkRequest checks what does not depend on other campaigns. It returns the base and the
+// budget in node-hours.
+func (q *queue) checkRequest(r Request) (config.Base, float64, error) {
+	if len(r.Name) > maxName || !isPrintable(r.Name) {
+		return config.Base{}, 0, &config.FieldError{Field: "name", Text: fmt.Sprintf("want at most %d printable characters", maxName)}
+	}
+	base, err := q.opt.base(r.Base)
+	if err != nil {
+		return config.Base{}, 0, err
+	}
+	if len(r.Set) > maxSettings {
+		return config.Base{}, 0, &config.FieldError{Field: "set", Text: fmt.Sprintf("%d keys: want at most %d", len(r.Set), maxSettings)}
+	}
+	for key, value := range r.Set {
+		if len(key)+len(value) > maxSetting || !isPrintable(key) || !isPrintable(value) {
+			return config.Base{}, 0, &config.FieldError{Field: "set", Text: fmt.Sprintf("want keys and values of at most %d printable characters", maxSetting)}
+		}
+	}
+	budget, err := q.budget(base, r.Set)
+	return base, budget, err
+}
+
+// budget returns the budget in node-hours of a campaign of a base with settings.
+func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
+	if q.opt.Check == nil {
+		return 0, nil
+	}
+	d, err := q.opt.Check(b, set)
+	if err != nil {
+		return 0, err
+	}
+	return q.quota.budget(d)
+}
+
+func (q *queue) checkFromLocked(id string) error {
+	if id == "" {
+		return nil
+	}
+	e, err := q.entryLocked(id)
+	if err != nil {
+		return &config.FieldError{Field: "from", Text: err.Error()}
+	}
+	if e.State != Done {
+		return &config.FieldError{Field: "from", Text: fmt.Sprintf("campaign %s is %s: want one that is done", id, e.State)}
+	}
+	return nil
+}
+
+func (q *queue) checkLengthLocked() error {
+	n := 0
+	for _, e := range q.order {
+		if e.State == Queued {
+			n++
+		}
+	}
+	if n >= q.opt.MaxQueue {
+		return fmt.Errorf("%w: %d", ErrQueueFull, n)
+	}
+	return nil
+}
+
+func isPrintable(s string) bool {
+	return !slices.ContainsFunc([]rune(s), func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) })
+}
+
+// stop gives a campaign a goal, and interrupts its process where it has one. state is the
+// state of a campaign that has reached the goal.
+func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, err := q.entryLocked(id)
+	if err != nil {
+		return Campaign{}, err
+	}
+	switch {
+	case e.State == state, e.State == Stopping && (e.Goal == goal || goal == goalPause):
+		return e.current(), nil
+	case e.State == Queued && !(goal == goalCancel && e.begun()):
+		q.endLocked(e, state, e.Exit, nil)
+		return e.current(), nil
+	case e.State == Queued, e.State == Paused && goal == goalCancel:
+		e.Goal = goalCancel
+		err := q.setStateLocked(e, Stopping)
+		q.workers.Go(func() { q.cancelIdle(e) })
+		return e.current(), err
+	case e.State == Running, e.State == Stopping:
+		e.Goal = goal
+		err := q.setStateLocked(e, Stopping)
+		if e.process != nil {
+			err = errors.Join(err, q.terminateLocked(e, e.process))
+		}
+		return e.current(), err
+	}
+	return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
+}
+
+// cancelIdle cancels the jobs of a campaign without a process, and the campaign.
+func (q *queue) cancelIdle(e *entry) {
+	err := q.cancelJobs(e)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.endLocked(e, Cancelled, e.Exit, err)
+}
+
+// resume puts a paused or failed campaign into the queue; see Service.Resume.
+func (q *queue) resume(id string) (Campaign, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, err := q.entryLocked(id)
+	switch {
+	case err != nil:
+		return Campaign{}, err
+	case e.State == Queued || e.State == Running:
+		return e.current(), nil
+	case e.State != Paused && e.State != Failed:
+		return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
+	case q.draining:
+		return Campaign{}, ErrDraining
+	case e.measures() && q.reservedLocked(e) == 0:
+		return Campaign{}, q.overBudgetLocked(e)
+	}
+	if err := q.checkLengthLocked(); err != nil {
+		return Campaign{}, err
+	}
+	e.Ended, e.Error = time.Time{}, ""
+	if err := q.setStateLocked(e, Queued); err != nil {
+		return Campaign{}, err
+	}
+	q.viewLocked(e).log.setEnded(false)
+	q.dispatchLocked()
+	return e.current(), nil
+}
+
+// waitsForHours is Campaign.WaitsFor of campaigns that the rest of today is too little for.
+const waitsForHours = "node-hours: those of today are spent or reserved"
+
+// dispatchLocked starts campaigns in their order on machines that are free. Once one waits for
+// node-hours, later ones that need node-hours wait too.
+func (q *queue) dispatchLocked() {
+	if !q.started || q.draining {
+		return
+	}
+	exhausted := false
+	for _, e := range q.order {
+		switch {
+		case e.State != Queued || q.machines[e.Machine] != "":
+		case e.measures() && (exhausted || q.reservedLocked(e)/3600 > q.nodeHoursLocked().Remaining+hoursTolerance):
+			exhausted = true
+			q.setWaitsForLocked(e, waitsForHours)
+		default:
+			q.startWorkerLocked(e)
+		}
+	}
+}
+
+// setWaitsForLocked sets and publishes what a campaign waits for in addition to its machine.
+func (q *queue) setWaitsForLocked(e *entry, what string) {
+	if e.WaitsFor == what {
+		return
+	}
+	e.WaitsFor = what
+	if err := e.save(); err != nil {
+		q.opt.Log.Error("state not saved", "campaign", e.ID, "error", err)
+	}
+	q.publishLocked(e)
+}
+
+// start adopts the campaigns that had a process when an earlier service ended, and starts
+// those that wait.
+func (q *queue) start() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.started = true
+	for _, state := range []State{Running, Stopping} { // a stopping campaign may only have to cancel jobs: it needs the machine less
+		for _, e := range q.order {
+			if e.State == state {
+				q.opt.Log.Info("campaign adopted", "campaign", e.ID, "state", e.State)
+				q.startWorkerLocked(e)
+			}
+		}
+	}
+	for _, e := range q.order {
+		if q.events.publishedState(e.ID) != e.State {
+			q.publishLocked(e) // the earlier service died before it could
+		}
+	}
+	q.dispatchLocked()
+}
+
+// dispatch starts campaigns on machines that are free.
+func (q *queue) dispatch() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dispatchLocked()
+}
+
+// drain refuses new campaigns, asks every process to stop, and waits for all workers.
+func (q *queue) drain() {
+	q.mu.Lock()
+	q.draining = true
+	for _, e := range q.order {
+		if e.process == nil {
+			continue
+		}
+		if err := q.terminateLocked(e, e.process); err != nil {
+			q.opt.Log.Warn("process not stopped", "campaign", e.ID, "error", err)
+		}
+	}
+	q.wakeLocked()
+	q.mu.Unlock()
+	q.workers.Wait()
+}
+
+// ready returns why no campaign can be created, nil when one can.
+func (q *queue) ready() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.draining:
+		return ErrDraining
+	case !q.started:
+		return errors.New("the service has not started")
+	}
+	return nil
+}
+
+// waitIdle waits until no machine is busy and no campaign waits for anything but the
+// node-hours of another day, or until ctx is cancelled.
+func (q *queue) waitIdle(ctx context.Context) {
+	for {
+		q.mu.Lock()
+		changed := q.changed
+		waiting := slices.ContainsFunc(q.order, func(e *entry) bool { return e.State == Queued && e.WaitsFor != waitsForHours })
+		idle := len(q.machines) == 0 && !waiting
+		q.mu.Unlock()
+		if idle {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// reserveMachine reserves the machine of a base for a drift measurement. reason says why it
+// cannot be reserved.
+func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if user := q.machines[b.Machine]; user != "" {
+		return nil, "the machine is busy with " + user
+	}
+	if b.Demand.Measures && q.nodeHoursLocked().Remaining == 0 {
+		return nil, "the node-hours of today are spent or reserved"
+	}
+	q.machines[b.Machine] = "a drift measurement of " + b.Name
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.machines, b.Machine)
+		q.dispatchLocked()
+		q.wakeLocked()
+	}, ""
+}
+
+func (q *queue) nodeHours() NodeHours {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.nodeHoursLocked()
+}
+
+func (q *queue) nodeHoursLocked() NodeHours {
+	today := dayOf(q.opt.Clock.Now())
+	var spent, reserved float64
+	for _, e := range q.order {
+		if !e.measures() {
+			continue
+		}
+		spent += e.spentOn(today)
+		if e.State == Running || e.State == Stopping || q.machines[e.Machine] == e.ID {
+			reserved += q.reservedLocked(e)
+		}
+	}
+	return q.quota.nodeHours(spent, reserved)
+}
+
+// reservedLocked returns the node-seconds that a campaign may still take.
+func (q *queue) reservedLocked(e *entry) float64 {
+	return max(0, q.quota.maxNodeSeconds(e.NodeHours)-e.current().Progress.NodeSeconds)
+}
+
+// overBudgetLocked returns the error of a campaign that has exceeded its budget.
+func (q *queue) overBudgetLocked(e *entry) error {
+	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
+		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
+}
+
+// setStateLocked saves and publishes a new state of a campaign.
+func (q *queue) setStateLocked(e *entry, state State) error {
+	e.State = state
+	err := e.save()
+	q.publishLocked(e)
+	return err
+}
+
+// publishLocked publishes a campaign as an event of the service.
+func (q *queue) publishLocked(e *entry) {
+	q.opt.Log.Info("campaign", "campaign", e.ID, "base", e.Base, "state", e.State, "exit", e.Exit, "error", e.Error)
+	if err := q.events.publishCampaign(e.current()); err != nil {
+		q.opt.Log.Error("event not saved", "campaign", e.ID, "error", err)
+	}
+	q.wakeLocked()
+}
+
+// wakeLocked wakes everybody who waits for a change.
+func (q *queue) wakeLocked() {
+	close(q.changed)
+	q.changed = make(chan struct{})
+}
+
+// terminateLocked interrupts a process, and kills it when it has not ended after
+// Options.Grace. Its journal survives that.
+func (q *queue) terminateLocked(e *entry, p process) error {
+	if err := p.signal(os.Interrupt); err != nil {
+		return err
+	}
+	time.AfterFunc(q.opt.Grace, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if e.process == p {
+			q.opt.Log.Warn("process killed: it did not stop in time", "campaign", e.ID)
+			_ = p.signal(syscall.SIGKILL)
+		}
+	})
+	return nil
+}
+
+// argsLocked returns the arguments of tutti for the next process of a campaign.
+func (q *queue) argsLocked(e *entry) ([]string, error) {
+	if e.begun() {
+		return []string{"resume", e.results()}, nil
+	}
+	base, err := q.opt.base(e.Base)
+	if err != nil {
+		return nil, err
+	}
+	if e.NodeHours, err = q.budget(base, e.Set); err != nil { // the file may have changed
+		return nil, err
+	}
+	set := maps.Clone(e.Set)
+	if e.measures() {
+		if set == nil {
+			set = map[string]string{}
+		}
+		set["stop.node_hours"] = strconv.FormatFloat(e.NodeHours, 'g', -1, 64)
+	}
+	args := []string{"tune", "-c", base.File, "--out", e.results(), "--yes"}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		args = append(args, "--set", key+"="+set[key])
+	}
+	if e.From != "" {
+		from, err := q.entryLocked(e.From)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--from", from.results())
+	}
+	return args, nil
+}

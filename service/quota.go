@@ -1,0 +1,157 @@
+package service
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/jonboulle/clockwork"
+
+	"tutti/internal/config"
+)
+
+// NodeHours are the node-hours that campaigns may take of machines and have taken.
+type NodeHours struct {
+	Campaign  float64   `json:"campaign" doc:"Budget of a campaign, at most"`
+	Day       float64   `json:"day" doc:"All campaigns from midnight to midnight, at most"`
+	Spent     float64   `json:"spent" doc:"Today, according to the journals"`
+	Reserved  float64   `json:"reserved" doc:"For running campaigns, in addition to what they have spent"`
+	Remaining float64   `json:"remaining" doc:"Of today"`
+	Until     time.Time `json:"until" doc:"When the next day begins"`
+}
+
+// hoursTolerance is the rounding error of sums of node-hours.
+const hoursTolerance = 1e-9
+
+// quota decides which campaigns fit into the node-hours of a campaign and of a day. What
+// campaigns have spent is in their journals; quota itself counts only drift measurements. It
+// is safe for concurrent use.
+type quota struct {
+	config.Quota
+	clock clockwork.Clock
+	path  string // of the file with the spending of drift measurements
+
+	mu    sync.Mutex
+	drift daySpending
+}
+
+func newQuota(limits config.Quota, clock clockwork.Clock, path string) (*quota, error) {
+	limits.Campaign = cmp.Or(limits.Campaign, config.DefaultCampaignHours)
+	limits.Day = cmp.Or(limits.Day, config.DefaultDayHours)
+	if err := limits.Validate(); err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	q := &quota{Quota: limits, clock: clock, path: path}
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(content, &q.drift)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return q, nil
+}
+
+// budget returns the budget of a campaign in node-hours, 0 for one that takes none. A demand
+// above the limit of a campaign is a *config.FieldError.
+func (q *quota) budget(d config.Demand) (float64, error) {
+	switch {
+	case !d.Measures:
+		return 0, nil
+	case d.NodeHours > q.Campaign:
+		return 0, &config.FieldError{Field: "set.stop.node_hours", Text: fmt.Sprintf(
+			"%s: the service allows a campaign at most %s node-hours (node_hours.campaign)", formatHours(d.NodeHours), formatHours(q.Campaign))}
+	}
+	return cmp.Or(d.NodeHours, q.Campaign), nil
+}
+
+// maxNodeSeconds returns the node-seconds at which a campaign with a budget is stopped.
+func (q *quota) maxNodeSeconds(budget float64) float64 {
+	return 3600 * config.Overrun * min(budget, q.Campaign)
+}
+
+// addDrift counts the node-seconds of a drift measurement.
+func (q *quota) addDrift(nodeSeconds float64) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drift.add(q.clock.Now(), nodeSeconds)
+	return writeJSON(q.path, q.drift)
+}
+
+// nodeHours returns the node-hours of today. spent and reserved are the node-seconds of
+// campaigns.
+func (q *quota) nodeHours(spent, reserved float64) NodeHours {
+	now := q.clock.Now()
+	q.mu.Lock()
+	spent += q.drift.on(dayOf(now))
+	q.mu.Unlock()
+	h := NodeHours{Campaign: q.Campaign, Day: q.Day, Spent: spent / 3600, Reserved: reserved / 3600, Until: nextDay(now)}
+	h.Remaining = max(0, h.Day-h.Spent-h.Reserved)
+	return h
+}
+
+// checkToday returns an error matching ErrQuota for a budget with which a campaign could not
+// start today even if no other one ran.
+func (h NodeHours) checkToday(budget float64) error {
+	if budget == 0 || h.Spent+config.Overrun*budget <= h.Day+hoursTolerance {
+		return nil
+	}
+	return fmt.Errorf("%w: %s of today's %s remain, this campaign may take %s: ask for fewer with stop.node_hours, or tomorrow",
+		ErrQuota, formatHours(max(0, h.Day-h.Spent)), formatHours(h.Day), formatHours(config.Overrun*budget))
+}
+
+// formatHours writes node-hours with three significant digits.
+func formatHours(h float64) string {
+	if h >= 100 {
+		return strconv.FormatFloat(h, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(h, 'g', 3, 64)
+}
+
+// daySpending is what was taken of machines on one day, the latest day that was added.
+type daySpending struct {
+	Day         string  `json:"day"` // 2006-01-02, local time
+	NodeSeconds float64 `json:"node_seconds"`
+}
+
+// add counts node-seconds that ended at t. Those of earlier days are left out.
+func (s *daySpending) add(t time.Time, nodeSeconds float64) {
+	switch day := dayOf(t); {
+	case day > s.Day:
+		*s = daySpending{day, nodeSeconds}
+	case day == s.Day:
+		s.NodeSeconds += nodeSeconds
+	}
+}
+
+// on returns the node-seconds of a day.
+func (s daySpending) on(day string) float64 {
+	if s.Day != day {
+		return 0
+	}
+	return s.NodeSeconds
+}
+
+func dayOf(t time.Time) string { return t.Local().Format(time.DateOnly) }
+
+// nextDay returns the end of the day of t.
+func nextDay(t time.Time) time.Time {
+	year, month, day := t.Local().Date()
+	return time.Date(year, month, day+1, 0, 0, 0, 0, time.Local)
+}
+
+// writeJSON writes a file atomically, readable by its owner only.
+func writeJSON(path string, v any) error {
+	content, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, append(content, '\n'), 0o600)
+}

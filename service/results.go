@@ -1,0 +1,362 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"tutti/coll"
+	"tutti/journal"
+)
+
+// Measurement is a measurement of a campaign.
+type Measurement struct {
+	Seq     int64  `json:"seq"` // line of the journal
+	Library string `json:"library"`
+	Round   int    `json:"round"`
+	coll.Measurement
+}
+
+// CurvePoint is an evaluation of the selection for one problem after a round.
+type CurvePoint struct {
+	Problem journal.Problem `json:"problem"`
+	journal.Evaluation
+}
+
+// Round is one round of a problem.
+type Round struct {
+	Problem    journal.Problem     `json:"problem"`
+	Round      int                 `json:"round"`
+	Batch      []BatchItem         `json:"batch"`
+	Done       int                 `json:"done"`
+	Failed     int                 `json:"failed"`
+	Evaluation *journal.Evaluation `json:"evaluation,omitempty"` // nil while the round is measured
+}
+
+// BatchItem is a candidate of a batch and why it was chosen.
+type BatchItem struct {
+	coll.Candidate
+	Reason *journal.Reason `json:"reason,omitempty"`
+}
+
+// Job is a job that a campaign gave to a scheduler.
+type Job struct {
+	Problem journal.Problem `json:"problem"`
+	Round   int             `json:"round"`
+	Begun   time.Time       `json:"begun"`   // when it was about to be submitted
+	Changed time.Time       `json:"changed"` // last change of its state
+	coll.Job
+}
+
+// Selection is the selection for one problem after a round.
+type Selection struct {
+	Problem journal.Problem `json:"problem"`
+	Round   int             `json:"round"`
+	Choices []Choice        `json:"choices"` // at every point, by nodes, ppn, bytes
+}
+
+// Choice is the selected algorithm at a point.
+type Choice struct {
+	Nodes     int     `json:"nodes"`
+	PPN       int     `json:"ppn"`
+	Bytes     int64   `json:"bytes"`
+	Algorithm string  `json:"algorithm"`           // library_default leaves the choice to the library
+	Default   string  `json:"default"`             // what the library runs by itself, "" when unknown
+	Seconds   float64 `json:"seconds"`             // measured or predicted; 0 where nothing was measured at the point
+	Gain      float64 `json:"gain"`                // time of the default over that of the choice; 0 when unknown
+	Measured  bool    `json:"measured"`            // every candidate of the point was measured
+	Tie       bool    `json:"tie,omitempty"`       // the rival is as fast, as far as the model can tell
+	Rival     string  `json:"rival,omitempty"`     // the second fastest algorithm
+	PMistake  float64 `json:"p_mistake,omitempty"` // probability of being slower than the best by more than the mistake threshold
+}
+
+// Prediction is the predicted time of one algorithm at one point.
+type Prediction struct {
+	Nodes     int     `json:"nodes"`
+	PPN       int     `json:"ppn"`
+	Bytes     int64   `json:"bytes"`
+	Algorithm string  `json:"algorithm"`
+	Seconds   float64 `json:"seconds"`  // 0 where nothing was measured at the point
+	Slowdown  float64 `json:"slowdown"` // time over that of the fastest algorithm at the point
+	Measured  bool    `json:"measured"`
+}
+
+// Comparison compares two campaigns in every problem that both have.
+type Comparison struct {
+	A        string            `json:"a"` // IDs of the campaigns
+	B        string            `json:"b"`
+	Problems []ComparedChoices `json:"problems"`
+}
+
+// ComparedChoices compares two selections for one problem.
+type ComparedChoices struct {
+	Problem journal.Problem  `json:"problem"`
+	Points  []ComparedChoice `json:"points"` // that both campaigns have, by nodes, ppn, bytes
+}
+
+// ComparedChoice compares the choices of two campaigns at one point.
+type ComparedChoice struct {
+	Nodes    int     `json:"nodes"`
+	PPN      int     `json:"ppn"`
+	Bytes    int64   `json:"bytes"`
+	A        string  `json:"a"` // algorithms
+	B        string  `json:"b"`
+	SecondsA float64 `json:"seconds_a"` // of A's choice, 0 when unknown
+	SecondsB float64 `json:"seconds_b"`
+	Ratio    float64 `json:"ratio"` // SecondsB over SecondsA, 0 when unknown
+}
+
+// Models trains models on journals.
+type Models interface {
+	// Learn returns what the journal in a folder says about one problem. The error matches
+	// ErrNotYet when nothing was measured.
+	Learn(ctx context.Context, dir string, p journal.Problem) (Learned, error)
+}
+
+// Learned is the result of models for one problem.
+type Learned struct {
+	Selection   Selection
+	Predictions []Prediction // by nodes, ppn, bytes, algorithm
+}
+
+// Feed returns the events of a campaign, the lines of its journal.
+func (s *Service) Feed(id string) (Feed, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.log, nil
+}
+
+// Rounds returns the rounds of all problems in the order of their start.
+func (s *Service) Rounds(id string) ([]Round, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.summary.Rounds(), nil
+}
+
+// Measurements returns the measurements on the lines of the journal after a number, at most
+// limit of them where limit is not 0. It reads the file: O(lines after the number).
+func (s *Service) Measurements(id string, after int64, limit int) ([]Measurement, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.measurements(after, limit)
+}
+
+// Curve returns the evaluations of all problems in the order of the journal.
+func (s *Service) Curve(id string) ([]CurvePoint, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.summary.Curve(), nil
+}
+
+// Jobs returns the jobs of a campaign in the order of submission.
+func (s *Service) Jobs(id string) ([]Job, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.summary.Jobs(), nil
+}
+
+// Problems returns the problems of a campaign in the order of their names, none before it has
+// begun.
+func (s *Service) Problems(id string) ([]journal.Problem, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return nil, err
+	}
+	return v.summary.Problems(), nil
+}
+
+// Selection returns the selection of a campaign for a problem after its last evaluation, or
+// after the one before while models are trained. The first call trains models and may take
+// seconds. The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
+func (s *Service) Selection(ctx context.Context, id string, p journal.Problem) (Selection, error) {
+	l, err := s.learn(ctx, id, p)
+	return l.Selection, err
+}
+
+// Predictions returns the predicted time of every algorithm at every point, like Selection.
+func (s *Service) Predictions(ctx context.Context, id string, p journal.Problem) ([]Prediction, error) {
+	l, err := s.learn(ctx, id, p)
+	return l.Predictions, err
+}
+
+func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Learned, error) {
+	v, err := s.queue.view(id)
+	if err != nil {
+		return Learned{}, err
+	}
+	if !slices.Contains(v.summary.Problems(), p) {
+		return Learned{}, fmt.Errorf("%w: %s in campaign %s", ErrNoProblem, p, id)
+	}
+	round := v.summary.evaluatedRound(p)
+	if round == 0 || s.opt.Models == nil {
+		return Learned{}, fmt.Errorf("%w: %s has no evaluation", ErrNotYet, p)
+	}
+	dir, err := s.queue.resultsOf(id)
+	if err != nil {
+		return Learned{}, err
+	}
+	return s.learned.get(ctx, learnedKey{id, p}, dir, round)
+}
+
+// Compare compares two campaigns in every problem that both have results for. The error
+// matches ErrNotYet when there is none.
+func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) {
+	c := Comparison{A: a, B: b, Problems: []ComparedChoices{}}
+	ofA, err := s.Problems(a)
+	if err != nil {
+		return Comparison{}, err
+	}
+	ofB, err := s.Problems(b)
+	if err != nil {
+		return Comparison{}, err
+	}
+	for _, p := range ofA {
+		if !slices.Contains(ofB, p) {
+			continue
+		}
+		x, err := s.Selection(ctx, a, p)
+		var y Selection
+		if err == nil {
+			y, err = s.Selection(ctx, b, p)
+		}
+		switch {
+		case errors.Is(err, ErrNotYet):
+			continue
+		case err != nil:
+			return Comparison{}, err
+		}
+		c.Problems = append(c.Problems, ComparedChoices{Problem: p, Points: compareChoices(x, y)})
+	}
+	if len(c.Problems) == 0 {
+		return c, ErrNotYet
+	}
+	return c, nil
+}
+
+// compareChoices joins two selections by point.
+func compareChoices(a, b Selection) []ComparedChoice {
+	type point struct {
+		nodes, ppn int
+		bytes      int64
+	}
+	at := make(map[point]Choice, len(b.Choices))
+	for _, c := range b.Choices {
+		at[point{c.Nodes, c.PPN, c.Bytes}] = c
+	}
+	out := []ComparedChoice{}
+	for _, x := range a.Choices {
+		y, both := at[point{x.Nodes, x.PPN, x.Bytes}]
+		if !both {
+			continue
+		}
+		c := ComparedChoice{Nodes: x.Nodes, PPN: x.PPN, Bytes: x.Bytes, A: x.Algorithm, B: y.Algorithm, SecondsA: x.Seconds, SecondsB: y.Seconds}
+		if x.Seconds > 0 && y.Seconds > 0 {
+			c.Ratio = y.Seconds / x.Seconds
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// maxLearned is how many results of models stay in memory; one of a large problem takes about
+// 1 MB.
+const maxLearned = 64
+
+// learnedCache trains models for one problem at a time and keeps the results. It is safe for
+// concurrent use.
+type learnedCache struct {
+	models Models
+	turn   chan struct{} // its one token is held while models are trained
+
+	mu      sync.Mutex
+	results map[learnedKey]*learnedResult
+	order   []learnedKey // oldest first
+}
+
+type learnedKey struct {
+	campaign string // ID
+	problem  journal.Problem
+}
+
+// learnedResult is the result after a round.
+type learnedResult struct {
+	round    int
+	learned  Learned
+	ready    bool
+	updating bool // models of a later round are trained
+}
+
+func newLearnedCache(m Models) *learnedCache {
+	c := &learnedCache{models: m, turn: make(chan struct{}, 1), results: map[learnedKey]*learnedResult{}}
+	c.turn <- struct{}{}
+	return c
+}
+
+// get returns the result after a round. When there is an older result it returns that one and
+// trains models in the background; otherwise it waits for them.
+func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
+	c.mu.Lock()
+	r, known := c.results[key]
+	if !known {
+		r = &learnedResult{}
+		c.addLocked(key, r)
+	}
+	if r.ready {
+		defer c.mu.Unlock()
+		if r.round < round && !r.updating {
+			r.updating = true
+			go func() { _, _ = c.train(context.WithoutCancel(ctx), key, r, dir, round) }()
+		}
+		return r.learned, nil
+	}
+	c.mu.Unlock()
+	return c.train(ctx, key, r, dir, round)
+}
+
+func (c *learnedCache) addLocked(key learnedKey, r *learnedResult) {
+	c.results[key] = r
+	c.order = append(c.order, key)
+	if len(c.order) > maxLearned {
+		delete(c.results, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+// train waits for its turn and trains models, unless another call has done so by then.
+func (c *learnedCache) train(ctx context.Context, key learnedKey, r *learnedResult, dir string, round int) (Learned, error) {
+	select {
+	case <-c.turn:
+	case <-ctx.Done():
+		return Learned{}, ctx.Err()
+	}
+	defer func() { c.turn <- struct{}{} }()
+	c.mu.Lock()
+	if r.ready && r.round >= round {
+		defer c.mu.Unlock()
+		return r.learned, nil
+	}
+	c.mu.Unlock()
+	learned, err := c.models.Learn(ctx, dir, key.problem)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.updating = false
+	if err != nil {
+		return Learned{}, err
+	}
+	learned.Selection.Problem, learned.Selection.Round = key.problem, round
+	r.learned, r.round, r.ready = learned, round, true
+	return learned, nil
+}

@@ -1,0 +1,275 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tutti/internal/config"
+	"tutti/online"
+)
+
+// SampleStatus is a folder of samples and what was made of them.
+type SampleStatus struct {
+	config.SampleFolder
+	Checked  time.Time      `json:"checked,omitzero"`   // when the service last looked for new samples
+	Error    string         `json:"error,omitempty"`    // why there is no newer table
+	Decision string         `json:"decision,omitempty"` // about a campaign
+	Report   *online.Report `json:"report,omitempty"`   // of the last update, nil before any
+}
+
+// storedStatus is the content of online.json.
+type storedStatus struct {
+	SampleStatus
+	Digest string `json:"digest"` // of what the last update was made of
+}
+
+// Redacted returns the status without paths and names of nodes, for the role read.
+func (s SampleStatus) Redacted() SampleStatus {
+	s.Folder = ""
+	if s.Error != "" {
+		s.Error = hiddenError
+	}
+	if s.Report == nil {
+		return s
+	}
+	r := *s.Report
+	r.Jobs, r.TimeChanges, r.Drift = slices.Clone(r.Jobs), slices.Clone(r.TimeChanges), slices.Clone(r.Drift)
+	for i := range r.Jobs {
+		r.Jobs[i].File = ""
+	}
+	for i := range r.TimeChanges {
+		r.TimeChanges[i].Job = ""
+	}
+	for i := range r.Drift {
+		r.Drift[i].Source = ""
+	}
+	s.Report = &r
+	return s
+}
+
+// samples watches the folders of samples and makes a table of each when new samples have come.
+// It is safe for concurrent use.
+type samples struct {
+	opt       *Options
+	queue     *queue
+	events    *serviceLog
+	processes processes
+
+	mu     sync.Mutex
+	states map[string]storedStatus // by name of the folder
+}
+
+func newSamples(opt *Options, q *queue) (*samples, error) {
+	s := &samples{opt: opt, queue: q, events: q.events, processes: q.processes, states: map[string]storedStatus{}}
+	for _, f := range opt.Samples {
+		path := filepath.Join(s.dir(f), statusFile)
+		content, err := os.ReadFile(path)
+		var state storedStatus
+		if err == nil {
+			err = json.Unmarshal(content, &state)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		state.SampleFolder = f
+		s.states[f.Name] = state
+	}
+	return s, nil
+}
+
+func (s *samples) dir(f config.SampleFolder) string {
+	return filepath.Join(s.opt.State, onlineDir, f.Name)
+}
+
+// list returns the status of all folders in the order of the configuration.
+func (s *samples) list() []SampleStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []SampleStatus{}
+	for _, f := range s.opt.Samples {
+		out = append(out, s.states[f.Name].SampleStatus)
+	}
+	return out
+}
+
+// start checks every folder regularly until ctx is cancelled, or once with Options.Once.
+func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
+	for _, f := range s.opt.Samples {
+		if s.opt.Once {
+			s.check(ctx, f)
+			continue
+		}
+		tasks.Go(func() {
+			for {
+				s.check(ctx, f)
+				select {
+				case <-ctx.Done():
+					return
+				case <-s.opt.Clock.After(f.Every):
+				}
+			}
+		})
+	}
+}
+
+// check makes a new table of a folder when there are new samples or a new campaign of its
+// base. A failed update is repeated only after another change.
+func (s *samples) check(ctx context.Context, f config.SampleFolder) {
+	var last *finished
+	if f.Base != "" {
+		last, _ = s.queue.lastOf(f.Base)
+	}
+	s.mu.Lock()
+	before := s.states[f.Name]
+	s.mu.Unlock()
+	now := before
+	now.Checked = s.opt.Clock.Now().UTC()
+	digest, err := digestSamples(f.Folder, last)
+	switch {
+	case err != nil:
+		now.Digest, now.Error = "", err.Error()
+	case digest != before.Digest:
+		report, err := s.update(ctx, f, last)
+		if ctx.Err() != nil {
+			return // the next service checks
+		}
+		now.Digest, now.Error = digest, ""
+		if err != nil {
+			now.Error = err.Error()
+		} else {
+			now.Report, now.Decision = report, s.checkDrift(f, last, report)
+		}
+	}
+	s.set(now, now.Digest != before.Digest || now.Error != before.Error)
+}
+
+const samplesSuffix = ".samples" // of the files that jobs leave
+
+// digestSamples identifies the files of samples in a folder and the campaign that is a source.
+func digestSamples(folder string, last *finished) (string, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w: create it with tutti online update %s", err, folder)
+	}
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), samplesSuffix) {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since ReadDir
+		}
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%q %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
+	}
+	if last != nil {
+		fmt.Fprintln(sum, last.id)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// update runs tutti online update.
+func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finished) (*online.Report, error) {
+	dir := s.dir(f)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	args := []string{"online", "update", f.Folder, "--format", "json"}
+	if f.Release != "" {
+		args = append(args, "--release", f.Release)
+	}
+	for _, name := range f.Exclude {
+		args = append(args, "--exclude", `"`+name+`"`) // quoted, because a name may contain commas
+	}
+	if last != nil {
+		args = append(args, "--campaign", last.results)
+	}
+	log, output := filepath.Join(dir, logFile), filepath.Join(dir, outputFile)
+	if err := s.processes.run(ctx, log, output, args...); err != nil {
+		return nil, err
+	}
+	if err := capLog(log, s.opt.LogBytes); err != nil {
+		s.opt.Log.Warn("log not cut", "online", f.Name, "error", err)
+	}
+	content, err := os.ReadFile(output)
+	if err != nil {
+		return nil, err
+	}
+	r := &online.Report{}
+	if err := json.Unmarshal(content, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", output, err)
+	}
+	return r, nil
+}
+
+// set replaces the state of a folder. It saves and publishes the state when something but the
+// time has changed.
+func (s *samples) set(state storedStatus, changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.states[state.Name] = state
+	if !changed {
+		return
+	}
+	if state.Error != "" {
+		s.opt.Log.Warn("no new table", "online", state.Name, "error", state.Error)
+	}
+	dir := s.dir(state.SampleFolder)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = writeJSON(filepath.Join(dir, statusFile), state)
+	}
+	if err == nil {
+		err = s.events.publish(onlineEvent, state.SampleStatus)
+	}
+	if err != nil {
+		s.opt.Log.Error("status not saved", "online", state.Name, "error", err)
+	}
+}
+
+// minCommon is the number of candidates that applications and a campaign must both have timed
+// for a drift.
+const minCommon = 3
+
+// checkDrift creates a campaign of the base when the times of applications differ from those of
+// the last campaign, and returns why or why not. It creates at most one for each campaign.
+func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Report) string {
+	if f.Drift == 0 || last == nil || len(r.Drift) == 0 {
+		return ""
+	}
+	d := r.Drift[0]
+	reason := fmt.Sprintf("%d candidates timed by applications differ from campaign %s by %.1f %%, times are %.3f of the earlier ones",
+		d.Candidates, last.id, 100*d.Change, d.Ratio)
+	switch {
+	case d.Candidates < minCommon:
+		return fmt.Sprintf("no campaign: applications have timed %d candidates of campaign %s", d.Candidates, last.id)
+	case d.Change < f.Drift:
+		return "no campaign: " + reason
+	}
+	base, err := s.opt.base(f.Base)
+	if err != nil {
+		return "no campaign: " + publicReason(err)
+	}
+	request := Request{Base: f.Base, Name: f.Base + " for " + f.Name}
+	if base.FromLast {
+		request.From = last.id
+	}
+	return s.queue.createOrExplain(request, fmt.Sprintf("\x00online %s %s", f.Name, last.id), "online "+f.Name, reason)
+}

@@ -1,0 +1,272 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tutti/internal/exitcode"
+	"tutti/journal"
+)
+
+// foreignRetry is the time until a campaign is started again whose journal another process
+// has.
+const foreignRetry = 5 * time.Second
+
+// waitsForForeign is Campaign.WaitsFor while another process has the journal.
+const waitsForForeign = "another tutti that works on the campaign"
+
+// startWorkerLocked reserves the machine of a campaign and starts its worker.
+func (q *queue) startWorkerLocked(e *entry) {
+	if q.machines[e.Machine] == "" {
+		q.machines[e.Machine] = e.ID
+	}
+	q.workers.Go(func() { q.work(e) })
+}
+
+// work runs the processes of a campaign until it is queued, paused or over.
+func (q *queue) work(e *entry) {
+	q.recordMachine(e)
+	for {
+		p, err := q.launch(e)
+		code := exitcode.Unknown
+		if err == nil && p != nil {
+			code, err = q.follow(e, p)
+		}
+		if q.processEnded(e, code, err) {
+			return
+		}
+	}
+}
+
+// recordMachine inspects the machine of a new campaign.
+func (q *queue) recordMachine(e *entry) {
+	base, err := q.opt.base(e.Base)
+	if err != nil || e.MachineState != nil || e.begun() {
+		return
+	}
+	state, err := q.opt.inspect(context.Background(), base)
+	if err != nil {
+		q.opt.Log.Warn("machine not inspected", "campaign", e.ID, "error", err)
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e.MachineState = &state // saved when the process starts
+}
+
+// launch returns the process of a campaign, and starts one where there is none. It returns nil
+// for a campaign that is to stop and has no process.
+func (q *queue) launch(e *entry) (process, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p := q.processes.find(e.results(), e.Process); p != nil {
+		e.process = p
+		q.opt.Log.Info("following a process that works on the campaign", "campaign", e.ID)
+		if e.Goal != "" || q.draining {
+			return p, q.terminateLocked(e, p)
+		}
+		if e.State == Queued {
+			e.WaitsFor = waitsForForeign
+			return p, q.setStateLocked(e, Running)
+		}
+		return p, nil
+	}
+	if e.Goal != "" || q.draining {
+		return nil, nil
+	}
+	args, err := q.argsLocked(e)
+	if err != nil {
+		return nil, err
+	}
+	c, err := q.processes.start(e.log(), "", args)
+	if err != nil {
+		return nil, err
+	}
+	e.process = c
+	if p, err := journal.ProcessOf(c.cmd.Process.Pid); err == nil {
+		e.Process = &p
+	}
+	if e.Started.IsZero() {
+		e.Started = q.opt.Clock.Now().UTC()
+	}
+	q.opt.Log.Info("process started", "campaign", e.ID, "pid", c.cmd.Process.Pid, "args", args)
+	e.Error, e.WaitsFor = "", ""
+	return c, q.setStateLocked(e, Running)
+}
+
+// follow reads the journal until the process has ended.
+func (q *queue) follow(e *entry, p process) (exitcode.Code, error) {
+	q.mu.Lock()
+	v := q.viewLocked(e)
+	q.mu.Unlock()
+	v.log.setEnded(false)
+	type outcome struct {
+		code exitcode.Code
+		err  error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		code, err := p.wait()
+		ended <- outcome{code, err}
+	}()
+	tick := time.NewTicker(q.opt.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case o := <-ended:
+			q.poll(e, v)
+			q.mu.Lock()
+			e.process = nil
+			q.mu.Unlock()
+			return o.code, o.err
+		case <-tick.C:
+			q.poll(e, v)
+		}
+	}
+}
+
+// poll reads what was appended to the journal, cuts the log and stops a campaign that has
+// exceeded its budget. An error of the journal is logged once.
+func (q *queue) poll(e *entry, v *journalView) {
+	if err := v.update(); err != nil && v.firstFailure() {
+		q.opt.Log.Warn("journal not read", "campaign", e.ID, "error", err)
+	}
+	if err := capLog(e.log(), q.opt.LogBytes); err != nil {
+		q.opt.Log.Warn("log not cut", "campaign", e.ID, "error", err)
+	}
+	q.enforceBudget(e)
+}
+
+// enforceBudget stops a campaign that has taken all its node-hours.
+func (q *queue) enforceBudget(e *entry) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e.process == nil || e.Goal != "" || !e.measures() || q.reservedLocked(e) > 0 {
+		return
+	}
+	q.opt.Log.Warn("campaign stopped: it has taken all its node-hours", "campaign", e.ID, "node_hours", e.NodeHours)
+	e.Goal = goalQuota
+	err := q.setStateLocked(e, Stopping)
+	if err == nil {
+		err = q.terminateLocked(e, e.process)
+	}
+	if err != nil {
+		q.opt.Log.Error("campaign not stopped", "campaign", e.ID, "error", err)
+	}
+}
+
+// processEnded sets the state of a campaign after its process has ended, and reports whether
+// its worker has finished. failure is why there is no exit code.
+func (q *queue) processEnded(e *entry, code exitcode.Code, failure error) (finished bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case code == exitcode.Done, code == exitcode.NotConverged:
+		e.Converged = code == exitcode.Done
+		q.endLocked(e, Done, code, nil)
+	case e.Goal == goalCancel, e.Goal == goalQuota:
+		q.endStoppedLocked(e)
+	case code == exitcode.Busy:
+		return q.endBusyLocked(e)
+	case code == exitcode.Cancelled, code == exitcode.Unknown:
+		return q.endInterruptedLocked(e, code, failure)
+	default:
+		q.endFailedLocked(e, code, failure)
+	}
+	return true
+}
+
+// endStoppedLocked cancels the jobs of a campaign that is stopped for good, and the campaign.
+// It releases the lock while it cancels the jobs.
+func (q *queue) endStoppedLocked(e *entry) {
+	q.mu.Unlock()
+	failure := q.cancelJobs(e)
+	q.mu.Lock()
+	if e.Goal == goalQuota {
+		q.endLocked(e, Failed, exitcode.Cancelled, errors.Join(q.overBudgetLocked(e), failure))
+		return
+	}
+	q.endLocked(e, Cancelled, exitcode.Cancelled, failure)
+}
+
+// endInterruptedLocked handles a process that was interrupted, or whose exit code is unknown.
+func (q *queue) endInterruptedLocked(e *entry, code exitcode.Code, failure error) (finished bool) {
+	switch {
+	case e.Goal == goalPause:
+		q.endLocked(e, Paused, exitcode.Cancelled, nil)
+	case q.draining:
+		q.endLocked(e, Queued, exitcode.Cancelled, nil)
+	case code == exitcode.Unknown && failure == nil:
+		return false // not a child: tutti resume will return how it ended
+	default:
+		q.endFailedLocked(e, code, failure)
+	}
+	return true
+}
+
+// endBusyLocked handles a process that found another one at work on the campaign. It waits a
+// moment before the worker tries again, and releases the lock meanwhile.
+func (q *queue) endBusyLocked(e *entry) (finished bool) {
+	switch {
+	case e.Goal == goalPause:
+		q.endLocked(e, Paused, exitcode.Busy, nil)
+		return true
+	case q.draining:
+		q.endLocked(e, Queued, exitcode.Busy, nil)
+		return true
+	}
+	e.WaitsFor = waitsForForeign
+	changed := q.changed
+	q.mu.Unlock()
+	select {
+	case <-q.opt.Clock.After(foreignRetry):
+	case <-changed:
+	}
+	q.mu.Lock()
+	return false
+}
+
+// endFailedLocked handles a process that ended with an error or could not be started.
+func (q *queue) endFailedLocked(e *entry, code exitcode.Code, failure error) {
+	if failure == nil {
+		failure = errors.New(lastMessage(e.log()))
+	}
+	q.endLocked(e, Failed, code, failure)
+}
+
+// cancelJobs cancels the jobs of a campaign that are with a scheduler.
+func (q *queue) cancelJobs(e *entry) error {
+	if !e.begun() {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), q.opt.Grace)
+	defer stop()
+	if err := q.processes.run(ctx, e.log(), "", "cancel", e.results()); err != nil {
+		return fmt.Errorf("jobs may remain in the queue of the scheduler: %w", err)
+	}
+	return nil
+}
+
+// endLocked gives a campaign without a process its next state, and releases its machine.
+func (q *queue) endLocked(e *entry, state State, code exitcode.Code, failure error) {
+	e.Exit, e.Goal, e.Process, e.Error, e.WaitsFor = code, "", nil, "", ""
+	if failure != nil {
+		e.Error = failure.Error()
+	}
+	if state.Over() {
+		e.Ended = q.opt.Clock.Now().UTC()
+	}
+	if q.machines[e.Machine] == e.ID {
+		delete(q.machines, e.Machine)
+	}
+	if err := q.setStateLocked(e, state); err != nil {
+		q.opt.Log.Error("state not saved", "campaign", e.ID, "error", err)
+	}
+	if e.view != nil {
+		e.view.log.setEnded(state.Over())
+		q.viewLocked(e) // counts as idle now
+	}
+	q.dispatchLocked()
+}
