@@ -15,7 +15,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// compiler writes a command that stands for mpicc.
+// compiler writes a script that takes the place of mpicc and returns its path.
 func compiler(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "mpicc")
@@ -31,7 +31,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// Whoever runs the compiler has all it needs in one folder.
+// The folder has all that the compiler needs.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	args, err := csource.Bench.Unpack(dir, "prog")
@@ -78,7 +78,7 @@ func TestBuildRefused(t *testing.T) {
 	}
 }
 
-// TestBuildPlace: the program is replaced as a whole and nothing lies beside it.
+// Build replaces the program as a whole and leaves no other file.
 func TestBuildPlace(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "tutti-native")
@@ -98,15 +98,15 @@ func TestBuildPlace(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("%d files beside each other, %v: want 1", len(entries), err)
+		t.Errorf("%d files, %v: want 1", len(entries), err)
 	}
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("mode %v, %v: want 755", info.Mode(), err)
 	}
 }
 
-// TestLiveCut: the slower a case is than the best, the fewer calls of it are timed;
-// when nothing is hopeless all are alike.
+// The slower a case is compared with the best one, the fewer of its calls are timed. Without an abort
+// factor, all cases get as many calls.
 func TestLiveCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")
@@ -144,16 +144,13 @@ func TestLiveCut(t *testing.T) {
 	}
 }
 
-// TestLiveBuild compiles without a warning under every MPI library that is here.
+// The programs compile without a warning.
 func TestLiveBuild(t *testing.T) {
-	for _, tc := range []testutil.Toolchain{
-		{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
-		{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
-	} {
-		t.Run(tc.Compiler, func(t *testing.T) {
-			testutil.BuildProgram(t, tc, csource.Pair) // skips where the library is missing
+	for _, m := range someMPIs() {
+		t.Run(m.Compiler, func(t *testing.T) {
+			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
 			dir := t.TempDir()
-			strict := compiler(t, `exec `+tc.Compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`)
+			strict := compiler(t, `exec `+m.Compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`)
 			for _, p := range []csource.Program{csource.Bench, csource.Pair, csource.Probe, csource.Runtime} {
 				if _, err := csource.Build(t.Context(), p, strict, filepath.Join(dir, p.Name)); err != nil {
 					t.Fatal(err)

@@ -102,14 +102,14 @@ static void read_class(void)
     m->low[1] = m->high[1] = (uint64_t)ppn;
     m->low[2] = m->high[2] = bytes;
     m->n = n;
-    m->picks = need((size_t)n, sizeof *m->picks);
-    m->sums = need((size_t)n, sizeof *m->sums);
-    m->most = need((size_t)n, sizeof *m->most);
-    algorithm *algorithms = need((size_t)n, sizeof *algorithms);
+    m->picks = allocate((size_t)n, sizeof *m->picks);
+    m->sums = allocate((size_t)n, sizeof *m->sums);
+    m->most = allocate((size_t)n, sizeof *m->most);
+    algorithm *algorithms = allocate((size_t)n, sizeof *algorithms);
     for (int i = 0; i < n; i++) {
         if (scanf("%255s %lf %lf", name, &weight, &m->most[i]) != 3)
             fail("want NAME WEIGHT MOST");
-        char *copy = need(strlen(name) + 1, 1);
+        char *copy = allocate(strlen(name) + 1, 1);
         m->picks[i].text = memcpy(copy, name, strlen(name));
         algorithms[i] = (algorithm){.what = m->what, .name = copy, .run = run_nothing};
         if (strcmp(name, "library_default") != 0)

@@ -32,9 +32,9 @@ comm *world_with(int nodes, int ppn)
 {
     for (int i = 0; i < MAX_LAYOUTS; i++) {
         if (world[i] == NULL) {
-            shape *s = need(1, sizeof *s);
+            shape *s = allocate(1, sizeof *s);
             *s = (shape){.ranks = nodes * ppn, .nodes = nodes, .ppn = ppn};
-            world[i] = need(1, sizeof *world[i]);
+            world[i] = allocate(1, sizeof *world[i]);
             *world[i] = (comm){.handle = i, .shape = s};
         }
         if (world[i]->shape->nodes == nodes && world[i]->shape->ppn == ppn)
@@ -53,13 +53,13 @@ comm *comm_find(MPI_Comm handle) { return handle < 0 || world[handle] == NULL ? 
 int *comm_members(MPI_Comm handle, int *n)
 {
     *n = world[handle]->shape->ranks;
-    int *members = need((size_t)*n, sizeof *members);
+    int *members = allocate((size_t)*n, sizeof *members);
     for (int i = 0; i < *n; i++)
         members[i] = i;
     return members;
 }
 
-void *need(size_t n, size_t bytes)
+void *allocate(size_t n, size_t bytes)
 {
     void *p = calloc(n, bytes);
     if (p == NULL)
@@ -111,7 +111,7 @@ void library_version(char *says) { snprintf(says, MPI_MAX_LIBRARY_VERSION_STRING
 
 void flag_carry(int raised) { flag = raised; }
 
-int flag_heard(void) { return flag; }
+int flag_received(void) { return flag; }
 
 /* No channel opens: where messages carry no flag, ranks ask one another. */
 void channels_start(MPI_Comm on) { (void)on; }

@@ -2,30 +2,29 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, rank_of(c, rank) * c->count); }
 
-/* Everybody sends the block received last to the next rank. Thakur, Rabenseifner and
- * Gropp, Optimization of collective communication operations in MPICH (2005), 3.1. */
+/* Each rank sends the block that it received last to the next rank. Source: Thakur, Rabenseifner and Gropp, Optimization of
+ * collective communication operations in MPICH (2005), 3.1. */
 int allgather_ring(const call *c)
 {
     int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
     for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++)
-        e = swap(c, block(c, after(c, c->rank, -k)), c->count, next, block(c, after(c, before, -k)), c->count, before);
+        e = send_receive(c, block(c, after(c, c->rank, -k)), c->count, next, block(c, after(c, before, -k)), c->count, before);
     return e;
 }
 
-/* Pairs at distances 1, 2, 4 … exchange all they have. As above, 3.1. */
+/* Pairs at distances 1, 2, 4 … exchange all blocks that they have. Source: as above, 3.1. */
 int allgather_recursive_doubling(const call *c)
 {
     int e = MPI_SUCCESS;
     for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
         int peer = c->rank ^ d, mine = c->rank & ~(d - 1), theirs = peer & ~(d - 1);
-        e = swap(c, block(c, mine), d * c->count, peer, block(c, theirs), d * c->count, peer);
+        e = send_receive(c, block(c, mine), d * c->count, peer, block(c, theirs), d * c->count, peer);
     }
     return e;
 }
 
-/* As many blocks as are there come from ranks at distances 1, 2, 4 …; the last turn
- * puts them in order. Bruck et al., Efficient algorithms for all-to-all
- * communications in multiport message-passing systems (1997). */
+/* Each rank receives as many blocks as it has from ranks at distances 1, 2, 4 …, and puts them in order at the end. Source:
+ * Bruck et al., Efficient algorithms for all-to-all communications in multiport message-passing systems (1997). */
 int allgather_bruck(const call *c)
 {
     int n = c->count, size = c->size, e;
@@ -35,7 +34,7 @@ int allgather_bruck(const call *c)
     e = copy(c, all, block(c, c->rank), n);
     for (int d = 1; e == MPI_SUCCESS && d < size; d *= 2) {
         int blocks = d < size - d ? d : size - d;
-        e = swap(c, all, blocks * n, after(c, c->rank, -d), at(c, all, d * n), blocks * n, after(c, c->rank, d));
+        e = send_receive(c, all, blocks * n, after(c, c->rank, -d), at(c, all, d * n), blocks * n, after(c, c->rank, d));
     }
     if (e == MPI_SUCCESS)
         e = copy(c, block(c, c->rank), all, (size - c->rank) * n);
@@ -45,9 +44,8 @@ int allgather_bruck(const call *c)
     return e;
 }
 
-/* Neighbours exchange two blocks at a time, left and right in turn. Chen et al.,
- * Performance evaluation of allgather algorithms on terascale Linux cluster with
- * fast Ethernet (2005). */
+/* Neighbours exchange two blocks at a time, alternately left and right. Source: Chen et al., Performance evaluation of
+ * allgather algorithms on terascale Linux cluster with fast Ethernet (2005). */
 int allgather_neighbor(const call *c)
 {
     int n = c->count, even = c->rank % 2 == 0, side[2], from[2], step[2];
@@ -56,21 +54,21 @@ int allgather_neighbor(const call *c)
     from[0] = from[1] = even ? c->rank : after(c, c->rank, -1);
     step[0] = even ? 2 : -2;
     step[1] = -step[0];
-    int e = swap(c, block(c, c->rank), n, side[0], block(c, side[0]), n, side[0]);
+    int e = send_receive(c, block(c, c->rank), n, side[0], block(c, side[0]), n, side[0]);
     for (int k = 1, have = from[0]; e == MPI_SUCCESS && k < c->size / 2; k++) {
         int w = k % 2;
         from[w] = after(c, from[w], step[w]);
-        e = swap(c, block(c, have), 2 * n, side[w], block(c, from[w]), 2 * n, side[w]);
+        e = send_receive(c, block(c, have), 2 * n, side[w], block(c, from[w]), 2 * n, side[w]);
         have = from[w];
     }
     return e;
 }
 
-/* Everybody sends to everybody, all at once. */
-int allgather_linear(const call *c) { return exchange(c, block(c, c->rank), 0); }
+/* All ranks send to all others at once. */
+int allgather_linear(const call *c) { return exchange_all(c, block(c, c->rank), 0); }
 
-/* Round the ring that the switches and nodes make, depth first. Faraj and Yuan,
- * Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+/* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
+ * collective communication routines (2005), 3.1. */
 int allgather_ring_depth_first(const call *c)
 {
     call there = by_position(c);

@@ -4,18 +4,18 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 
-/* As allgather's of the same name. */
+/* As the algorithm of allgather with this name. */
 int allgatherv_ring(const call *c)
 {
     int e = MPI_SUCCESS, next = after(c, c->rank, 1), before = after(c, c->rank, -1);
     for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
         int out = after(c, c->rank, -k), in = after(c, before, -k);
-        e = swap(c, block(c, out), c->counts[out], next, block(c, in), c->counts[in], before);
+        e = send_receive(c, block(c, out), c->counts[out], next, block(c, in), c->counts[in], before);
     }
     return e;
 }
 
-/* Everybody sends to everybody, all at once. */
+/* All ranks send to all others at once. */
 int allgatherv_linear(const call *c)
 {
     int n = 0, e = MPI_SUCCESS;
@@ -24,17 +24,17 @@ int allgatherv_linear(const call *c)
         return MPI_ERR_NO_MEM;
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int from = after(c, c->rank, -k);
-        e = start_get(c, block(c, from), c->counts[from], from, &all[n++]);
+        e = start_receive(c, block(c, from), c->counts[from], from, &all[n++]);
     }
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++)
-        e = start_put(c, block(c, c->rank), c->counts[c->rank], after(c, c->rank, k), &all[n++]);
+        e = start_send(c, block(c, c->rank), c->counts[c->rank], after(c, c->rank, k), &all[n++]);
     if (e == MPI_SUCCESS)
         e = wait_all(all, n);
     free(all);
     return e;
 }
 
-/* The elements of so many ranks, from one on. */
+/* The sum of the counts of n ranks from one on, in a ring. */
 static int sum(const call *c, int rank, int n)
 {
     int all = 0;
@@ -43,14 +43,14 @@ static int sum(const call *c, int rank, int n)
     return all;
 }
 
-/* As allgather's of the same name. */
+/* As the algorithm of allgather with this name. */
 int allgatherv_bruck(const call *c)
 {
     char *all = scratch(c, sum(c, 0, c->size));
     int e = all == NULL ? MPI_ERR_NO_MEM : copy(c, all, block(c, c->rank), c->counts[c->rank]);
     for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
         int blocks = at_most(d, c->size - d), from = after(c, c->rank, d);
-        e = swap(c, all, sum(c, c->rank, blocks), after(c, c->rank, -d), at(c, all, sum(c, c->rank, d)), sum(c, from, blocks), from);
+        e = send_receive(c, all, sum(c, c->rank, blocks), after(c, c->rank, -d), at(c, all, sum(c, c->rank, d)), sum(c, from, blocks), from);
     }
     for (int i = 1, done = c->counts[c->rank]; e == MPI_SUCCESS && i < c->size; i++) {
         int r = after(c, c->rank, i);

@@ -1,15 +1,14 @@
 #include "repository.h"
 
-/* To rank 0 along one binomial tree and from there along another. */
+/* Reduces to rank 0 along a binomial tree and broadcasts from there along another one. */
 int allreduce_nonoverlapping(const call *c)
 {
     int e = reduce_binomial(c);
     return e != MPI_SUCCESS ? e : bcast_binomial(c);
 }
 
-/* Pairs at distances 1, 2, 4 … combine all they have, the lower rank's first on both
- * sides, so that all come to the same bits. Thakur, Rabenseifner and Gropp (2005),
- * 3.6. */
+/* Pairs at distances 1, 2, 4 … combine their vectors, in the order of the ranks, so that all ranks get the same bits.
+ * Source: Thakur, Rabenseifner and Gropp (2005), 3.6. */
 int allreduce_recursive_doubling(const call *c)
 {
     team m = team_of(c);
@@ -17,7 +16,7 @@ int allreduce_recursive_doubling(const call *c)
     int e = tmp == NULL ? MPI_ERR_NO_MEM : team_join(c, &m, tmp);
     for (int d = 1; m.number >= 0 && e == MPI_SUCCESS && d < m.power; d *= 2) {
         int peer = team_rank(&m, m.number ^ d);
-        e = swap(c, c->data, c->count, peer, tmp, c->count, peer);
+        e = send_receive(c, c->data, c->count, peer, tmp, c->count, peer);
         if (e == MPI_SUCCESS)
             e = combine(c, c->data, tmp, c->count, peer < c->rank);
     }
@@ -42,13 +41,13 @@ static int by_halves(const call *c, team m)
     return e;
 }
 
-/* Reduces by halves, gathers by halves. Rabenseifner (2004). */
+/* Reduces by recursive halving, then gathers by recursive doubling. Source: Rabenseifner (2004). */
 int allreduce_rabenseifner(const call *c) { return by_halves(c, team_of(c)); }
 
-/* The same with the long messages between ranks that are far from one another. */
+/* The same with the long messages between ranks that are far from each other. */
 int allreduce_rabenseifner_far(const call *c) { return by_halves(c, team_far(c)); }
 
-/* Where part i of the vector begins: equal parts, the first ones perhaps larger. */
+/* Where part i of the vector begins. Parts are equal, but the first ones may have one more element. */
 static int begins(const call *c, int i)
 {
     int share = c->count / c->size, more = c->count % c->size;
@@ -57,9 +56,8 @@ static int begins(const call *c, int i)
 
 static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i); }
 
-/* Sends elements to one rank and combines as many as come from another with the own
- * ones, segment by segment: one is combined while the next is on its way. tmp has room
- * for two segments. */
+/* Sends elements to one rank and combines as many from another rank with its own, segment by segment: it combines one while
+ * it receives the next. tmp has room for two segments. */
 static int swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
 {
     MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -67,22 +65,22 @@ static int swap_and_combine(const call *c, int out, int n, int to, int in, int m
     for (int k = 0, at_k = 0; e == MPI_SUCCESS && at_k < most + step; k++, at_k += step) {
         int w = k % 2, before = at_k - step;
         if (at_k < m)
-            e = start_get(c, at(c, tmp, w * step), at_most(step, m - at_k), from, &got[w]);
+            e = start_receive(c, at(c, tmp, w * step), at_most(step, m - at_k), from, &got[w]);
         if (e == MPI_SUCCESS)
             e = wait_all(&sent[w], 1);
         if (e == MPI_SUCCESS && at_k < n)
-            e = start_put(c, at(c, c->data, out + at_k), at_most(step, n - at_k), to, &sent[w]);
+            e = start_send(c, at(c, c->data, out + at_k), at_most(step, n - at_k), to, &sent[w]);
         if (e != MPI_SUCCESS || before < 0 || before >= m)
             continue;
-        e = wait_gets(&got[!w], 1);
+        e = wait_receives(&got[!w], 1);
         if (e == MPI_SUCCESS)
             e = combine(c, at(c, c->data, in + before), at(c, tmp, !w * step), at_most(step, m - before), 1);
     }
     return e != MPI_SUCCESS ? e : wait_all(sent, 2);
 }
 
-/* Parts go round the ring and grow, then round it once more. Patarasuk and Yuan,
- * Bandwidth optimal all-reduce algorithms for clusters of workstations (2009). */
+/* Partial results go round a ring, then the results do. Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms
+ * for clusters of workstations (2009). */
 int allreduce_ring(const call *c)
 {
     int next = after(c, c->rank, 1), before = after(c, c->rank, -1), step = segment_of(c, c->count / c->size + 1), e;
@@ -94,14 +92,14 @@ int allreduce_ring(const call *c)
     }
     for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
         int out = after(c, next, -k), in = after(c, c->rank, -k);
-        e = swap(c, at(c, c->data, begins(c, out)), length(c, out), next, at(c, c->data, begins(c, in)), length(c, in), before);
+        e = send_receive(c, at(c, c->data, begins(c, out)), length(c, out), next, at(c, c->data, begins(c, in)), length(c, in), before);
     }
     scratch_free(c, tmp);
     return e;
 }
 
-/* Round the ring that the switches and nodes make, depth first. Faraj and Yuan,
- * Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+/* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
+ * collective communication routines (2005), 3.1. */
 int allreduce_ring_depth_first(const call *c)
 {
     call there = by_position(c);

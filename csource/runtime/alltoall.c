@@ -6,38 +6,38 @@ static char *block(const call *c, const char *p, int rank) { return at(c, p, ran
 
 static int own_block(const call *c) { return copy(c, block(c, c->data, c->rank), block(c, c->send, c->rank), c->count); }
 
-/* Everybody sends to everybody, all at once. */
+/* All ranks send to all others at once. */
 int alltoall_linear(const call *c)
 {
     int e = own_block(c);
-    return e != MPI_SUCCESS ? e : exchange(c, c->send, c->count);
+    return e != MPI_SUCCESS ? e : exchange_all(c, c->send, c->count);
 }
 
-/* One partner at a time. Thakur, Rabenseifner and Gropp (2005), 3.4. */
+/* Exchanges with one rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 int alltoall_pairwise(const call *c)
 {
     int e = own_block(c);
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int to = after(c, c->rank, k), from = after(c, c->rank, -k);
-        e = swap(c, block(c, c->send, to), c->count, to, block(c, c->data, from), c->count, from);
+        e = send_receive(c, block(c, c->send, to), c->count, to, block(c, c->data, from), c->count, from);
     }
     return e;
 }
 
-/* The same in pairs that exchange with one another, by exclusive or of their ranks: for
- * powers of two. As above. */
+/* Exchanges with one rank at a time, which is the exclusive or of the own rank and the step; for powers of two. Source: as
+ * above. */
 int alltoall_pair(const call *c)
 {
     int e = own_block(c);
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int peer = c->rank ^ k;
-        e = swap(c, block(c, c->send, peer), c->count, peer, block(c, c->data, peer), c->count, peer);
+        e = send_receive(c, block(c, c->send, peer), c->count, peer, block(c, c->data, peer), c->count, peer);
     }
     return e;
 }
 
-/* So many ranks at a time; without the parameter eight. Thakur, Rabenseifner and Gropp
- * (2005), 3.4, where all are one batch. */
+/* Exchanges with so many ranks at a time, by default eight. Source: Thakur, Rabenseifner and Gropp (2005), 3.4, where all
+ * ranks are one batch. */
 int alltoall_windows(const call *c)
 {
     int e = own_block(c), window = at_most(c->parameter > 0 ? c->parameter : 8, c->size), n = 0;
@@ -46,13 +46,13 @@ int alltoall_windows(const call *c)
         return MPI_ERR_NO_MEM;
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int to = after(c, c->rank, k), from = after(c, c->rank, -k);
-        e = start_get(c, block(c, c->data, from), c->count, from, &in[n]);
+        e = start_receive(c, block(c, c->data, from), c->count, from, &in[n]);
         if (e == MPI_SUCCESS)
-            e = start_put(c, block(c, c->send, to), c->count, to, &out[n]);
+            e = start_send(c, block(c, c->send, to), c->count, to, &out[n]);
         if (++n < window && k < c->size - 1)
             continue;
         if (e == MPI_SUCCESS)
-            e = wait_gets(in, n);
+            e = wait_receives(in, n);
         if (e == MPI_SUCCESS)
             e = wait_all(out, n);
         n = 0;
@@ -61,7 +61,7 @@ int alltoall_windows(const call *c)
     return e;
 }
 
-/* Gathers the blocks whose number has the digit, or puts them back; how many. */
+/* Packs the blocks whose number has the digit, or unpacks them. Returns how many there are. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back, int *e)
 {
     int n = 0;
@@ -73,21 +73,20 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Sends each block on by one digit of its distance, at one power of the radix. */
+/* Sends each block on by one digit of its distance, for one power of the radix. */
 static int by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     int e = MPI_SUCCESS;
     for (int digit = 1; e == MPI_SUCCESS && digit < radix && (long)digit * power < c->size; digit++) {
         int blocks = pick(c, out, all, radix, power, digit, 0, &e), far = digit * power;
         if (e == MPI_SUCCESS)
-            e = swap(c, out, blocks * c->count, after(c, c->rank, far), in, blocks * c->count, after(c, c->rank, -far));
+            e = send_receive(c, out, blocks * c->count, after(c, c->rank, far), in, blocks * c->count, after(c, c->rank, -far));
         pick(c, in, all, radix, power, digit, 1, &e);
     }
     return e;
 }
 
-/* Blocks travel by the digits of their distances to a radix, without the parameter 2.
- * Bruck et al. (1997). */
+/* Blocks travel by the digits of their distances in a radix, by default 2. Source: Bruck et al. (1997). */
 int alltoall_bruck(const call *c)
 {
     int n = c->count, size = c->size, radix = c->parameter >= 2 ? c->parameter : 2, e;
@@ -105,7 +104,7 @@ int alltoall_bruck(const call *c)
     return e;
 }
 
-/* Ranks stand in rows; this one's row, or its column, as a call. */
+/* A row or a column of the ranks in a mesh, as a call. */
 static call line_of(const call *c, int first, int step, int n, int count, int *ranks)
 {
     call line = *c;
@@ -118,7 +117,7 @@ static call line_of(const call *c, int first, int step, int n, int count, int *r
     return line;
 }
 
-/* Turns rows of blocks into columns. */
+/* Transposes a matrix of blocks. */
 static int transpose(const call *c, char *to, const char *from, int rows, int columns)
 {
     int e = MPI_SUCCESS;
@@ -128,8 +127,8 @@ static int transpose(const call *c, char *to, const char *from, int rows, int co
     return e;
 }
 
-/* Along the rows of a mesh of ranks, then along its columns. Bokhari and Berryman,
- * Complete exchange on a circuit switched mesh (1992). */
+/* Exchanges along the rows of a mesh of ranks, then along its columns. Source: Bokhari and Berryman, Complete exchange on a
+ * circuit switched mesh (1992). */
 int alltoall_mesh(const call *c)
 {
     int rows = 1, n = c->count, e;
@@ -158,34 +157,33 @@ int alltoall_mesh(const call *c)
     return e;
 }
 
-/* Says to a rank, or hears from it, that a link is free. */
-static int tell(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, WORD, c->comm); }
+/* Signals that links are free. */
+static int signal_to(const call *c, int to) { return PMPI_Send(NULL, 0, MPI_BYTE, to, SIGNAL, c->comm); }
 
-static int hear(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, WORD, c->comm, MPI_STATUS_IGNORE); }
+static int await_signal(const call *c, int from) { return PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE); }
 
-/* One turn of the schedule; p is moved behind it. */
+/* Does one turn of a schedule, and advances p to the next. */
 static int take_turn(const call *c, const int **p, int words)
 {
-    const int *t = *p, *waits = t + 4, *tells = waits + t[3] + 1;
+    const int *t = *p, *waits = t + 4, *signals = waits + t[3] + 1;
     int to = t[1], from = t[2], e = MPI_SUCCESS;
     MPI_Request in = MPI_REQUEST_NULL, out = MPI_REQUEST_NULL;
-    *p = tells + tells[-1];
+    *p = signals + signals[-1];
     if (from >= 0)
-        e = start_get(c, block(c, c->data, from), c->count, from, &in);
+        e = start_receive(c, block(c, c->data, from), c->count, from, &in);
     for (int i = 0; words && e == MPI_SUCCESS && i < t[3]; i++)
-        e = hear(c, waits[i]);
+        e = await_signal(c, waits[i]);
     if (e == MPI_SUCCESS && to >= 0)
-        e = start_put(c, block(c, c->send, to), c->count, to, &out);
+        e = start_send(c, block(c, c->send, to), c->count, to, &out);
     if (e == MPI_SUCCESS)
-        e = wait_gets(&in, 1);
-    for (int i = 0; words && e == MPI_SUCCESS && i < tells[-1]; i++)
-        e = tell(c, tells[i]);
+        e = wait_receives(&in, 1);
+    for (int i = 0; words && e == MPI_SUCCESS && i < signals[-1]; i++)
+        e = signal_to(c, signals[i]);
     return e != MPI_SUCCESS ? e : wait_all(&out, 1);
 }
 
-/* In phases without contention. A message waits for those before it on its links.
- * Faraj and Yuan, Message scheduling for all-to-all personalized communication on
- * Ethernet switched clusters (2005). */
+/* Alltoall in phases without contention. A message waits for the last ones on its links. Source: Faraj and Yuan, Message
+ * scheduling for all-to-all personalized communication on Ethernet switched clusters (2005). */
 int alltoall_scheduled(const call *c)
 {
     const schedule *s = layout_schedule(c->layout, c->rank);

@@ -2,12 +2,11 @@
 
 #include <stdlib.h>
 
-/* Ranks do not know the sizes of others, so that each may run another of these
- * algorithms: between two ranks there is one message each way in all of them, so that the
- * n-th message is of the n-th call. Nobody waits round a ring: who takes one partner at a
- * time waits for what the others have posted by the same round, and in the earliest round
- * that anyone is in, all partners are in it or past it; who posts all at once is past all
- * rounds. In place all ranks run the same. */
+/* Ranks do not know the sizes of others, so each may run another one of these algorithms. In each of them a rank sends one
+ * message to each other rank, so that the n-th message between two ranks belongs to the n-th call. They cannot deadlock: a
+ * rank that exchanges with one rank at a time waits only for what the others have posted by the same round, and in the
+ * earliest round of any rank all partners are in this round or a later one. A rank that posts all messages at once is past
+ * all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
 
 static char *into(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 
@@ -22,8 +21,7 @@ static int start_put_to(const call *c, int rank, MPI_Request *r)
     return PMPI_Isend(from, c->sends.counts[rank], c->sends.type, rank, TAG, c->comm, r);
 }
 
-/* Where blocks are replaced, pairs meet one after another: in round k the ranks whose
- * sum is k, round the ring. */
+/* Replaces blocks in place: in round k the ranks whose sum is k, modulo the number of ranks, exchange. */
 static int replace(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -35,7 +33,7 @@ static int replace(const call *c)
     return e;
 }
 
-/* Everybody sends to everybody, all at once. */
+/* All ranks send to all others at once. */
 int alltoallv_linear(const call *c)
 {
     int n = 0, e = MPI_SUCCESS;
@@ -54,7 +52,7 @@ int alltoallv_linear(const call *c)
     return e;
 }
 
-/* One partner at a time. Thakur, Rabenseifner and Gropp (2005), 3.4. */
+/* Exchanges with one rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 int alltoallv_pairwise(const call *c)
 {
     int e = MPI_SUCCESS;

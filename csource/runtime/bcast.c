@@ -1,13 +1,13 @@
 #include "tree.h"
 
-/* The root sends to each in turn. */
+/* The root sends to each rank in turn. */
 int bcast_linear(const call *c)
 {
     int e = MPI_SUCCESS;
     if (c->rank != c->root)
-        return get(c, c->data, c->count, c->root);
+        return receive_from(c, c->data, c->count, c->root);
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++)
-        e = put(c, c->data, c->count, after(c, c->root, k));
+        e = send_to(c, c->data, c->count, after(c, c->root, k));
     return e;
 }
 
@@ -17,17 +17,16 @@ static int all_round(const call *c, tree_form form, int radix)
     return tree_down(c, &t);
 }
 
-/* From each rank to the next. Pjesivac-Grbovic et al., Performance analysis of MPI
- * collective operations (2007), 3.1. */
+/* A chain of ranks. Source: Pjesivac-Grbovic et al., Performance analysis of MPI collective operations (2007), 3.1. */
 int bcast_pipeline(const call *c) { return all_round(c, CHAIN, 0); }
 
-/* A tree of two children each. As above. */
+/* A binary tree. Source: as above. */
 int bcast_binary_tree(const call *c) { return all_round(c, BINARY, 0); }
 
-/* Who has the message sends it to a rank at half the distance. As above. */
+/* A binomial tree. Source: as above. */
 int bcast_binomial(const call *c) { return all_round(c, BINOMIAL, 2); }
 
-/* As above, to radix - 1 ranks a turn; without the parameter the radix is 4. */
+/* A k-nomial tree, by default of radix 4. Source: as above. */
 int bcast_knomial(const call *c)
 {
     call whole = *c;
@@ -35,14 +34,14 @@ int bcast_knomial(const call *c)
     return all_round(&whole, BINOMIAL, c->parameter >= 2 ? at_most(c->parameter, c->size + 1) : 4);
 }
 
-/* Where part i of the message begins: equal parts, the last ones perhaps short. */
+/* Where part i of the message begins. Parts are equal, but the last ones may be shorter. */
 static int begins(const call *c, int i)
 {
     int part = (c->count + c->size - 1) / c->size;
     return (long)i * part < c->count ? i * part : c->count;
 }
 
-/* Sends the parts of subtrees down a binomial tree. */
+/* Scatters the parts of subtrees down a binomial tree. */
 static int scatter_parts(const call *c, int v)
 {
     int e = MPI_SUCCESS, bit = 1;
@@ -50,25 +49,24 @@ static int scatter_parts(const call *c, int v)
         bit *= 2;
     int end = v + bit < c->size ? v + bit : c->size;
     if (v > 0)
-        e = get(c, at(c, c->data, begins(c, v)), begins(c, end) - begins(c, v), after(c, c->rank, -bit));
+        e = receive_from(c, at(c, c->data, begins(c, v)), begins(c, end) - begins(c, v), after(c, c->rank, -bit));
     for (bit /= 2; e == MPI_SUCCESS && bit > 0; bit /= 2) {
         if (v + bit >= c->size)
             continue;
         end = v + 2 * bit < c->size ? v + 2 * bit : c->size;
-        e = put(c, at(c, c->data, begins(c, v + bit)), begins(c, end) - begins(c, v + bit), after(c, c->rank, bit));
+        e = send_to(c, at(c, c->data, begins(c, v + bit)), begins(c, end) - begins(c, v + bit), after(c, c->rank, bit));
     }
     return e;
 }
 
-/* Scatters the message and gathers it round the ring. Thakur, Rabenseifner and
- * Gropp (2005), 3.2. */
+/* Scatters the message and gathers it in a ring. Source: Thakur, Rabenseifner and Gropp (2005), 3.2. */
 int bcast_scatter_ring(const call *c)
 {
     int v = after(c, c->rank, -c->root), next = after(c, c->rank, 1), before = after(c, c->rank, -1);
     int e = scatter_parts(c, v);
     for (int k = 0; e == MPI_SUCCESS && k < c->size - 1; k++) {
         int out = after(c, v, -k), in = after(c, v, -k - 1);
-        e = swap(c, at(c, c->data, begins(c, out)), begins(c, out + 1) - begins(c, out), next,
+        e = send_receive(c, at(c, c->data, begins(c, out)), begins(c, out + 1) - begins(c, out), next,
                  at(c, c->data, begins(c, in)), begins(c, in + 1) - begins(c, in), before);
     }
     return e;
@@ -81,16 +79,16 @@ static int send_halves(const call *c, int first, int left, int right)
     for (int from = 0, n, m; e == MPI_SUCCESS && from < first; from += n) {
         n = at_most(step, first - from);
         m = at_most(n, c->count - first - from);
-        e = put(c, at(c, c->data, from), n, left);
+        e = send_to(c, at(c, c->data, from), n, left);
         if (e == MPI_SUCCESS && m > 0)
-            e = put(c, at(c, c->data, first + from), m, right);
+            e = send_to(c, at(c, c->data, first + from), m, right);
     }
     return e;
 }
 
-/* Half of the message goes down a binary tree of half the ranks, half of it down
- * another; then ranks at the same place of the two exchange them. One more in the first
- * tree has the other half from the root. Pjesivac-Grbovic et al. (2007), 3.1. */
+/* Half of the message goes down a binary tree of half the ranks, the other half down another one. Then ranks at the same
+ * place of both trees exchange halves. If there is one more rank in the first tree, the root sends it the other half.
+ * Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 int bcast_split_binary(const call *c)
 {
     int v = after(c, c->rank, -c->root), left = c->size / 2, right = c->size - 1 - left, first = (c->count + 1) / 2;
@@ -101,7 +99,7 @@ int bcast_split_binary(const call *c)
         return bcast_binomial(c);
     if (v == 0) {
         e = send_halves(c, first, after(c, c->root, 1), after(c, c->root, left + 1));
-        return e == MPI_SUCCESS && left > right ? put(c, halves[1], counts[1], after(c, c->root, left)) : e;
+        return e == MPI_SUCCESS && left > right ? send_to(c, halves[1], counts[1], after(c, c->root, left)) : e;
     }
     call half = *c;
     half.data = halves[!other];
@@ -113,14 +111,13 @@ int bcast_split_binary(const call *c)
     if (e != MPI_SUCCESS)
         return e;
     if (v - from >= right)
-        return get(c, halves[1], counts[1], c->root);
+        return receive_from(c, halves[1], counts[1], c->root);
     int peer = after(c, c->rank, other ? left : -left);
-    return swap(c, halves[!other], counts[!other], peer, halves[other], counts[other], peer);
+    return send_receive(c, halves[!other], counts[!other], peer, halves[other], counts[other], peer);
 }
 
-/* The other way to lead a message: by the nodes, and by the switches above them.
- * Kielmann et al., MagPIe: MPI's collective communication operations for clustered wide
- * area systems (1999). */
+/* Trees over nodes and over the switches above them. Source: Kielmann et al., MagPIe: MPI's collective communication
+ * operations for clustered wide area systems (1999). */
 
 static int shape_down(const call *c, int level, tree_shape how)
 {
@@ -133,18 +130,18 @@ static int groups_down(const call *c, int level, tree_form form)
     return shape_down(c, level, (tree_shape){form, BINOMIAL, BINOMIAL, 2});
 }
 
-/* A binomial tree over the nodes, and one inside each. */
+/* A binomial tree over the nodes, and one inside each node. */
 int bcast_two_level(const call *c) { return groups_down(c, c->layout->levels - 1, BINOMIAL); }
 
-/* From node to node, a binomial tree inside each. */
+/* A chain of nodes, and a binomial tree inside each. */
 int bcast_two_level_pipeline(const call *c) { return groups_down(c, c->layout->levels - 1, CHAIN); }
 
-/* A binary tree over the nodes, a binomial one inside each. */
+/* A binary tree over the nodes, and a binomial tree inside each. */
 int bcast_two_level_binary(const call *c) { return groups_down(c, c->layout->levels - 1, BINARY); }
 
-/* Trees that reach most ranks in the time, over the nodes and inside each, when a message
- * takes as long as radix of them take to send; without the parameter 4. Bar-Noy and Kipnis,
- * Designing broadcasting algorithms in the postal model for message-passing systems (1992). */
+/* Postal trees over the nodes and inside each, where a message is under way for as long as radix messages take to send, by
+ * default 4. Source: Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal model for message-passing systems
+ * (1992). */
 int bcast_two_level_postal(const call *c)
 {
     call whole = *c;
@@ -153,15 +150,14 @@ int bcast_two_level_postal(const call *c)
     return shape_down(&whole, c->layout->levels - 1, (tree_shape){POSTAL, POSTAL, POSTAL, radix});
 }
 
-/* The root sends to one rank below each of the highest switches, below which all goes
- * by binomial trees: MagPIe's. */
+/* MagPIe's: the root sends to one rank below each of the highest switches, and binomial trees continue from there. */
 int bcast_magpie(const call *c) { return groups_down(c, 0, FLAT); }
 
 /* A binomial tree at each level. */
 int bcast_multi_level(const call *c) { return groups_down(c, 0, BINOMIAL); }
 
-/* From one to the next at each level, a binary tree inside each node: most ranks send two
- * copies, and the way is as long as the levels together. */
+/* A chain at each level, and a binary tree inside each node. Most ranks send two copies, and the longest path is that of all
+ * levels together. */
 int bcast_multi_level_pipeline(const call *c) { return shape_down(c, 0, (tree_shape){CHAIN, CHAIN, BINARY, 0}); }
 
 /* A binary tree at each level. */

@@ -2,7 +2,7 @@
 
 sized sizes_known[TYPES]; /* no type has handle 0 */
 
-/* Whether a type is one of MPI's own. */
+/* Whether a type is predefined. */
 int type_named(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;
@@ -10,8 +10,7 @@ int type_named(MPI_Datatype type)
     return combiner == MPI_COMBINER_NAMED;
 }
 
-/* The size of a type is kept while the type cannot be freed: a handle may come back
- * with another meaning. */
+/* Caches the sizes of predefined types only: another type could be freed, and its handle used again. */
 size_t type_size(MPI_Datatype type)
 {
     int size = 0;

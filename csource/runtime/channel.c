@@ -87,7 +87,7 @@ static void open_slot(channel *c, MPI_Comm on, int slot)
     int n, *members = comm_members(on, &n);
     PMPI_Comm_rank(on, &c->rank);
     c->root = members[0];
-    c->child = need(CHILDREN, sizeof *c->child);
+    c->child = allocate(CHILDREN, sizeof *c->child);
     for (int r = c->rank * CHILDREN + 1; r <= c->rank * CHILDREN + CHILDREN && r < n; r++)
         c->child[c->children++] = members[r];
     free(members);

@@ -15,11 +15,11 @@ static uint64_t nanoseconds(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Whether the counter runs at one rate in all states of the processor, and so in
- * step on its cores: bit 8 of EDX (Intel, Software Developer's Manual, 18.17.1). */
+/* Whether the time stamp counter runs at a constant rate in all states of the processor: bit 8 of EDX (Intel, Software
+ * Developer's Manual, 18.17.1). It is synchronous on the cores then. */
 static int invariant(void)
 {
-#if defined(__x86_64__) && !defined(SMPI_H) /* simulated time is not the processor's */
+#if defined(__x86_64__) && !defined(SMPI_H) /* not the clock of a simulated rank */
     unsigned a, b, c, d;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 #else

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 256 };  /* lists of communicators, by their handles */
+enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 
 #ifndef LASTING
-#define LASTING 4 /* calls from which on a communicator is worth one of our own: it costs a few of them */
+#define LASTING 4 /* calls from which on a communicator gets another one for libtutti: to create it takes as long as a few calls */
 #endif
 
-/* A communicator beside another one whose calls are served by one algorithm. */
+/* A duplicate of a communicator whose calls one algorithm of the MPI library serves. */
 typedef struct switched {
     const library_algorithm *algorithm;
-    int served; /* up to LASTING */
+    int served; /* calls, up to LASTING */
     MPI_Comm comm;
     struct switched *next;
 } switched;
@@ -23,16 +23,16 @@ static comm nobody = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
 comm *last_comm = &nobody;
 
 static comm *slots[SLOTS];
-static comm *oldest, *newest; /* by their first calls */
+static comm *oldest, *newest; /* in the order of their first calls */
 static shape *shapes;
 static int keyval;
 
-static MPI_Group everybody; /* the group of the world */
+static MPI_Group everybody; /* of the world */
 static int *node_of;        /* of each rank of the world: the lowest rank of its node */
-static int *place_of;       /* ... where it lies in depth-first order: by the topology, else as node_of */
+static int *place_of;       /* of each rank of the world: its place in depth-first order, by the topology if it is known, else node_of */
 static int levels;
-static const int *paths;      /* of each place */
-static int *ranks_on;       /* of each node of one communicator, zero between uses */
+static const int *paths;      /* of each place: its group at each level */
+static int *ranks_on;       /* counts the ranks on each node; zero between uses */
 
 static unsigned slot_of(MPI_Comm handle)
 {
@@ -41,7 +41,7 @@ static unsigned slot_of(MPI_Comm handle)
     return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
 }
 
-/* Frees what was made beside a communicator: all its ranks do. */
+/* Frees the communicators that were created for another one; collective. */
 static void free_own(comm *c)
 {
     if (c->private != MPI_COMM_NULL)
@@ -55,7 +55,7 @@ static void free_own(comm *c)
     }
 }
 
-/* MPI calls it before a communicator is freed: its handle may come back. */
+/* MPI calls it before a communicator is freed: another communicator may get the same handle. */
 static int forget(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
@@ -84,12 +84,11 @@ static int hash_of(const char *text)
     return (int)(h & INT_MAX);
 }
 
-/* Where there is a rank that the topology does not know, it is not used: each node is
- * a place of its own. */
+/* If the topology does not contain all ranks, it is not used: each node is a place. */
 static void take_places(MPI_Comm world, const char *host, int size)
 {
     int at = topology_place(host), unknown = 0;
-    place_of = need((size_t)size, sizeof *place_of);
+    place_of = allocate((size_t)size, sizeof *place_of);
     PMPI_Allgather(&at, 1, MPI_INT, place_of, 1, MPI_INT, world);
     for (int r = 0; r < size; r++)
         unknown += place_of[r] < 0;
@@ -97,7 +96,7 @@ static void take_places(MPI_Comm world, const char *host, int size)
     paths = topology_path();
     if (unknown == 0)
         return;
-    int *nodes = need((size_t)size, sizeof *nodes);
+    int *nodes = allocate((size_t)size, sizeof *nodes);
     for (int r = 0; r < size; r++)
         nodes[r] = r;
     memcpy(place_of, node_of, (size_t)size * sizeof *place_of);
@@ -105,8 +104,7 @@ static void take_places(MPI_Comm world, const char *host, int size)
     paths = nodes;
 }
 
-/* Ranks share a node when they have both the same shared-memory domain and the same
- * processor name. */
+/* Ranks are on one node if they have the same shared-memory domain and the same processor name. */
 void comms_start(MPI_Comm world)
 {
     char host[MPI_MAX_PROCESSOR_NAME];
@@ -121,16 +119,16 @@ void comms_start(MPI_Comm world)
     PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
     PMPI_Comm_free(&node);
     PMPI_Comm_free(&domain);
-    node_of = need((size_t)size, sizeof *node_of);
-    ranks_on = need((size_t)size, sizeof *ranks_on);
+    node_of = allocate((size_t)size, sizeof *node_of);
+    ranks_on = allocate((size_t)size, sizeof *ranks_on);
     PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
     take_places(world, host, size);
     PMPI_Comm_group(world, &everybody);
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
 }
 
-/* Ranks free in the order of the first calls, in which they cannot wait for one another
- * round a ring: the application's calls did not. */
+/* All ranks free communicators in the order of their first calls, so that they cannot deadlock: the application's first
+ * calls did not. */
 void comms_end(void)
 {
     for (comm *c = oldest; c != NULL; c = c->newer)
@@ -139,8 +137,7 @@ void comms_end(void)
     PMPI_Group_free(&everybody);
 }
 
-/* Counts the nodes of a communicator whose members have these ranks in the world, and looks
- * at the order of its ranks. */
+/* The shape of a communicator whose members have these ranks in the world, with the orders that hold for it. */
 static shape count_nodes(const int *members, int n)
 {
     shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
@@ -159,7 +156,7 @@ static shape count_nodes(const int *members, int n)
     return s;
 }
 
-/* Ranks of an alltoallv have sizes of their own: all of them are served, or none. */
+/* The ranks of an alltoallv have different sizes. All of them must be served by the table, or none. */
 static const struct row *row_for(collective what, const shape *s)
 {
     const struct row *r = table_row(what, s->ranks, s->ppn, s->orders);
@@ -189,7 +186,7 @@ static const shape *keep_shape(shape s)
     while (at != NULL && (at->ranks != s.ranks || at->nodes != s.nodes || at->ppn != s.ppn || at->orders != s.orders))
         at = at->next;
     if (at == NULL) {
-        at = need(1, sizeof *at);
+        at = allocate(1, sizeof *at);
         *at = s;
         select_rows(at);
         at->next = shapes;
@@ -203,7 +200,7 @@ int *comm_members(MPI_Comm handle, int *n)
     MPI_Group group;
     PMPI_Comm_size(handle, n);
     PMPI_Comm_group(handle, &group);
-    int *members = need((size_t)*n, sizeof *members), *all = need((size_t)*n, sizeof *all);
+    int *members = allocate((size_t)*n, sizeof *members), *all = allocate((size_t)*n, sizeof *all);
     for (int i = 0; i < *n; i++)
         all[i] = i;
     PMPI_Group_translate_ranks(group, *n, all, everybody, members);
@@ -212,8 +209,8 @@ int *comm_members(MPI_Comm handle, int *n)
     return members;
 }
 
-/* The shape of a communicator, found without a message: NULL for one between two
- * groups or with ranks of another world. All its ranks come to the same answer. */
+/* The shape of a communicator, without a message. NULL for an intercommunicator, or with members that are not in the world.
+ * All ranks get the same result. */
 static const shape *shape_of(MPI_Comm handle)
 {
     int inter, n, strangers = 0;
@@ -230,7 +227,7 @@ static const shape *shape_of(MPI_Comm handle)
 
 static comm *comm_new(MPI_Comm handle)
 {
-    comm *c = need(1, sizeof *c);
+    comm *c = allocate(1, sizeof *c);
     c->handle = handle;
     c->shape = shape_of(handle);
     c->private = MPI_COMM_NULL;
@@ -254,7 +251,7 @@ comm *comm_find(MPI_Comm handle)
     return last_comm = c != NULL ? c : comm_new(handle);
 }
 
-/* A library that can make no more communicators says so on all ranks. */
+/* Duplicates a communicator; MPI_COMM_NULL if that fails, which it does on all ranks. */
 static MPI_Comm private_new(MPI_Comm handle)
 {
     MPI_Errhandler handler;
@@ -273,8 +270,8 @@ static MPI_Comm private_new(MPI_Comm handle)
     return made;
 }
 
-/* Of a communicator that will last one of our own is made at once. */
-static void hurry(const comm *c, int *served)
+/* Lets a communicator that is used often get its duplicate at the next call. */
+static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)
         *served = LASTING - 1;
@@ -282,7 +279,7 @@ static void hurry(const comm *c, int *served)
 
 MPI_Comm comm_private(comm *c)
 {
-    hurry(c, &c->served);
+    prepare_duplicate(c, &c->served);
     if (c->private == MPI_COMM_NULL && (forcing || (c->served < LASTING && ++c->served == LASTING)))
         c->private = private_new(c->handle);
     return c->private;
@@ -294,13 +291,13 @@ MPI_Comm comm_switched(comm *c, const library_algorithm *by)
     while (s != NULL && s->algorithm != by)
         s = s->next;
     if (s == NULL) {
-        s = need(1, sizeof *s);
+        s = allocate(1, sizeof *s);
         s->algorithm = by;
         s->comm = MPI_COMM_NULL;
         s->next = c->switched;
         c->switched = s;
     }
-    hurry(c, &s->served);
+    prepare_duplicate(c, &s->served);
     if (s->served < LASTING && ++s->served == LASTING) {
         library_set(by, 1);
         s->comm = private_new(c->handle);

@@ -58,7 +58,7 @@ struct elimination {
 /* Draws candidates without replacement, each by its weight among those that are left. */
 static void draw_order(elimination *e, const double *sums, uint64_t seed)
 {
-    double *weights = need((size_t)e->n + 1, sizeof *weights), all = 1;
+    double *weights = allocate((size_t)e->n + 1, sizeof *weights), all = 1;
     for (int i = 0; i < e->n; i++)
         weights[i] = sums[i] - (i > 0 ? sums[i - 1] : 0);
     for (int at = 0; at < e->n; at++) {
@@ -79,8 +79,8 @@ static void draw_order(elimination *e, const double *sums, uint64_t seed)
 
 elimination *elimination_new(int n, const double *sums, double credit, uint64_t seed)
 {
-    elimination *e = need(1, sizeof *e + (size_t)(n + 1) * sizeof *e->candidates);
-    e->order = need((size_t)n + 1, sizeof *e->order);
+    elimination *e = allocate(1, sizeof *e + (size_t)(n + 1) * sizeof *e->candidates);
+    e->order = allocate((size_t)n + 1, sizeof *e->order);
     e->n = e->best = n;
     e->credit = credit;
     e->candidates[n].began = CALLED;
@@ -323,7 +323,7 @@ static int count_faster(const elimination *e, int i)
 static void end_round(elimination *e)
 {
     double limit = rounds[e->round].drop * least_score(e);
-    char *drop = need((size_t)e->n + 1, 1);
+    char *drop = allocate((size_t)e->n + 1, 1);
     int remaining = 0;
     for (int i = 0; i <= e->n; i++) {
         candidate *c = &e->candidates[i];

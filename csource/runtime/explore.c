@@ -73,7 +73,7 @@ static class no_class; /* matches no call */
 
 static struct explorer *explorer_new(MPI_Comm handle, const shape *at)
 {
-    struct explorer *e = need(1, sizeof *e);
+    struct explorer *e = allocate(1, sizeof *e);
     int n, *members = comm_members(handle, &n);
     uint64_t h = 14695981039346656037u; /* FNV-1a, one member at a time */
     e->root = -1;
@@ -136,7 +136,7 @@ static elimination *elimination_of(const mix *m, int ranks, uint64_t seed, const
 
 static class *class_new(struct explorer *e, const shape *at, collective what, uint64_t bytes, const pick *best)
 {
-    class *c = need(1, sizeof *c);
+    class *c = allocate(1, sizeof *c);
     int bits = bytes == 0 ? 0 : 64 - __builtin_clzll(bytes);
     c->what = what;
     c->site = site;
@@ -145,7 +145,7 @@ static class *class_new(struct explorer *e, const shape *at, collective what, ui
     c->mix = table_mix(what, at->ranks, at->ppn, bytes, &c->low, &c->high);
     if (c->mix != NULL) {
         monitor_new(&c->monitor, c->mix->n + 1, at->ranks);
-        c->seen = need((size_t)c->mix->n + 2, 1);
+        c->seen = allocate((size_t)c->mix->n + 2, 1);
         c->elimination = elimination_of(c->mix, at->ranks, settings.seed ^ e->group ^ (uint64_t)table_place(c->mix), best);
     }
     c->next = e->classes;
@@ -208,7 +208,7 @@ static int is_kept(const sample *s, double seconds)
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
     if (!s->first)
         return 1;
-    return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & PLACES) && elimination_drops(s->class->elimination, seconds);
+    return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & LAYOUT) && elimination_drops(s->class->elimination, seconds);
 }
 
 /* Finds the longest and the shortest time over the ranks of each pending sample. The cost of an exchange is known, and

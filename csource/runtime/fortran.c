@@ -1,14 +1,12 @@
-/* Open MPI's Fortran bindings call PMPI alone, so that wrappers in C see nothing of
- * them: these stand before the Fortran ones. mpif.h and module mpi call mpi_bcast_,
- * module mpi_f08 ends in ompi_bcast_f with the same arguments. MPICH's Fortran
- * bindings call MPI's C functions, but in module mpi_f08 where there is no buffer.
- *
- * Names end in one underscore, as those of GNU, Intel, LLVM and NVIDIA do. */
+/* Open MPI's Fortran bindings call PMPI functions, so that wrappers in C do not see their calls. The wrappers here take the
+ * place of the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08 calls ompi_bcast_f with the same
+ * arguments. MPICH's Fortran bindings call MPI functions of C, except in module mpi_f08 for calls without a buffer. Names
+ * end in one underscore, as the compilers of GNU, Intel, LLVM and NVIDIA make them. */
 #include "tutti.h"
 
 typedef MPI_Fint *integer;
 
-static inline void put(integer error, int value)
+static inline void send_to(integer error, int value)
 {
     if (error != NULL)
         *error = value;
@@ -20,8 +18,7 @@ static inline void put(integer error, int value)
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran integers are passed on as they are");
 
-/* The common blocks whose addresses stand for MPI_IN_PLACE and MPI_BOTTOM; without
- * Fortran in the application they have none. */
+/* Common blocks whose addresses mean MPI_IN_PLACE and MPI_BOTTOM; they exist only if the application is in Fortran. */
 extern int mpi_fortran_in_place_ __attribute__((weak)), mpi_fortran_bottom_ __attribute__((weak));
 
 static void *place(char *p)
@@ -36,114 +33,114 @@ static void *place(char *p)
 #define BOTH_NAMES(name) \
     extern __typeof__(ompi_##name##_f) mpi_##name##_ __attribute__((alias("ompi_" #name "_f")))
 
-void ompi_init_f(integer error) { put(error, MPI_Init(NULL, NULL)); }
+void ompi_init_f(integer error) { send_to(error, MPI_Init(NULL, NULL)); }
 BOTH_NAMES(init);
 
 void ompi_init_thread_f(integer required, integer provided, integer error)
 {
-    put(error, MPI_Init_thread(NULL, NULL, *required, provided));
+    send_to(error, MPI_Init_thread(NULL, NULL, *required, provided));
 }
 BOTH_NAMES(init_thread);
 
-void ompi_finalize_f(integer error) { put(error, MPI_Finalize()); }
+void ompi_finalize_f(integer error) { send_to(error, MPI_Finalize()); }
 BOTH_NAMES(finalize);
 
 void ompi_allgather_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer on, integer error)
 {
-    put(error, MPI_Allgather(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), COMM(on)));
+    send_to(error, MPI_Allgather(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), COMM(on)));
 }
 BOTH_NAMES(allgather);
 
 void ompi_allgatherv_f(char *send, integer scount, integer stype, char *recv, integer rcounts, integer displs, integer rtype,
                        integer on, integer error)
 {
-    put(error, MPI_Allgatherv(place(send), *scount, TYPE(stype), place(recv), rcounts, displs, TYPE(rtype), COMM(on)));
+    send_to(error, MPI_Allgatherv(place(send), *scount, TYPE(stype), place(recv), rcounts, displs, TYPE(rtype), COMM(on)));
 }
 BOTH_NAMES(allgatherv);
 
 void ompi_allreduce_f(char *send, char *recv, integer count, integer type, integer op, integer on, integer error)
 {
-    put(error, MPI_Allreduce(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
+    send_to(error, MPI_Allreduce(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
 }
 BOTH_NAMES(allreduce);
 
 void ompi_alltoall_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer on, integer error)
 {
-    put(error, MPI_Alltoall(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), COMM(on)));
+    send_to(error, MPI_Alltoall(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), COMM(on)));
 }
 BOTH_NAMES(alltoall);
 
 void ompi_alltoallv_f(char *send, integer scounts, integer sdispls, integer stype, char *recv, integer rcounts, integer rdispls,
                       integer rtype, integer on, integer error)
 {
-    put(error, MPI_Alltoallv(place(send), scounts, sdispls, TYPE(stype), place(recv), rcounts, rdispls, TYPE(rtype), COMM(on)));
+    send_to(error, MPI_Alltoallv(place(send), scounts, sdispls, TYPE(stype), place(recv), rcounts, rdispls, TYPE(rtype), COMM(on)));
 }
 BOTH_NAMES(alltoallv);
 
-void ompi_barrier_f(integer on, integer error) { put(error, MPI_Barrier(COMM(on))); }
+void ompi_barrier_f(integer on, integer error) { send_to(error, MPI_Barrier(COMM(on))); }
 BOTH_NAMES(barrier);
 
 void ompi_bcast_f(char *buf, integer count, integer type, integer root, integer on, integer error)
 {
-    put(error, MPI_Bcast(place(buf), *count, TYPE(type), *root, COMM(on)));
+    send_to(error, MPI_Bcast(place(buf), *count, TYPE(type), *root, COMM(on)));
 }
 BOTH_NAMES(bcast);
 
 void ompi_exscan_f(char *send, char *recv, integer count, integer type, integer op, integer on, integer error)
 {
-    put(error, MPI_Exscan(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
+    send_to(error, MPI_Exscan(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
 }
 BOTH_NAMES(exscan);
 
 void ompi_gather_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer root, integer on,
                    integer error)
 {
-    put(error, MPI_Gather(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), *root, COMM(on)));
+    send_to(error, MPI_Gather(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), *root, COMM(on)));
 }
 BOTH_NAMES(gather);
 
 void ompi_reduce_f(char *send, char *recv, integer count, integer type, integer op, integer root, integer on, integer error)
 {
-    put(error, MPI_Reduce(place(send), place(recv), *count, TYPE(type), OP(op), *root, COMM(on)));
+    send_to(error, MPI_Reduce(place(send), place(recv), *count, TYPE(type), OP(op), *root, COMM(on)));
 }
 BOTH_NAMES(reduce);
 
 void ompi_reduce_scatter_f(char *send, char *recv, integer rcounts, integer type, integer op, integer on, integer error)
 {
-    put(error, MPI_Reduce_scatter(place(send), place(recv), rcounts, TYPE(type), OP(op), COMM(on)));
+    send_to(error, MPI_Reduce_scatter(place(send), place(recv), rcounts, TYPE(type), OP(op), COMM(on)));
 }
 BOTH_NAMES(reduce_scatter);
 
 void ompi_reduce_scatter_block_f(char *send, char *recv, integer rcount, integer type, integer op, integer on, integer error)
 {
-    put(error, MPI_Reduce_scatter_block(place(send), place(recv), *rcount, TYPE(type), OP(op), COMM(on)));
+    send_to(error, MPI_Reduce_scatter_block(place(send), place(recv), *rcount, TYPE(type), OP(op), COMM(on)));
 }
 BOTH_NAMES(reduce_scatter_block);
 
 void ompi_scan_f(char *send, char *recv, integer count, integer type, integer op, integer on, integer error)
 {
-    put(error, MPI_Scan(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
+    send_to(error, MPI_Scan(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
 }
 BOTH_NAMES(scan);
 
 void ompi_scatter_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer root, integer on,
                     integer error)
 {
-    put(error, MPI_Scatter(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), *root, COMM(on)));
+    send_to(error, MPI_Scatter(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), *root, COMM(on)));
 }
 BOTH_NAMES(scatter);
 
 #elif defined(MPICH_VERSION)
 
-void mpi_init_f08_(integer error) { put(error, MPI_Init(NULL, NULL)); }
+void mpi_init_f08_(integer error) { send_to(error, MPI_Init(NULL, NULL)); }
 
 void mpi_init_thread_f08_(integer required, integer provided, integer error)
 {
-    put(error, MPI_Init_thread(NULL, NULL, *required, provided));
+    send_to(error, MPI_Init_thread(NULL, NULL, *required, provided));
 }
 
-void mpi_finalize_f08_(integer error) { put(error, MPI_Finalize()); }
+void mpi_finalize_f08_(integer error) { send_to(error, MPI_Finalize()); }
 
-void mpi_barrier_f08_(integer on, integer error) { put(error, MPI_Barrier(COMM(on))); }
+void mpi_barrier_f08_(integer on, integer error) { send_to(error, MPI_Barrier(COMM(on))); }
 
 #endif

@@ -1,18 +1,18 @@
 #include "repository.h"
 
-/* The root receives from each in turn. */
+/* The root receives from each rank in turn. */
 int gather_linear(const call *c)
 {
     int e = MPI_SUCCESS;
     if (c->rank != c->root)
-        return put(c, c->data, c->count, c->root);
+        return send_to(c, c->data, c->count, c->root);
     for (int r = 0; e == MPI_SUCCESS && r < c->size; r++)
         if (r != c->root)
-            e = get(c, at(c, c->data, r * c->count), c->count, r);
+            e = receive_from(c, at(c, c->data, r * c->count), c->count, r);
     return e;
 }
 
-/* How many ranks the subtree of a binomial tree holds: its own and those behind it. */
+/* The number of ranks in a subtree of a binomial tree. */
 static int subtree(const call *c, int v)
 {
     int bit = 1;
@@ -21,8 +21,8 @@ static int subtree(const call *c, int v)
     return v + bit < c->size ? bit : c->size - v;
 }
 
-/* Blocks go up a binomial tree; the root turns them into the order of the ranks.
- * Thakur, Rabenseifner and Gropp (2005), 3. */
+/* Blocks go up a binomial tree, and the root puts them into the order of the ranks. Source: Thakur, Rabenseifner and Gropp
+ * (2005), 3. */
 int gather_binomial(const call *c)
 {
     int v = after(c, c->rank, -c->root), n = c->count, e;
@@ -33,9 +33,9 @@ int gather_binomial(const call *c)
     e = copy(c, all, own, n);
     for (int bit = 1; e == MPI_SUCCESS && bit < c->size && !(v & bit); bit *= 2)
         if (v + bit < c->size)
-            e = get(c, at(c, all, bit * n), subtree(c, v + bit) * n, after(c, c->rank, bit));
+            e = receive_from(c, at(c, all, bit * n), subtree(c, v + bit) * n, after(c, c->rank, bit));
     if (e == MPI_SUCCESS && v > 0) {
-        e = put(c, all, subtree(c, v) * n, after(c, c->root, v & (v - 1)));
+        e = send_to(c, all, subtree(c, v) * n, after(c, c->root, v & (v - 1)));
     } else if (e == MPI_SUCCESS) {
         e = copy(c, at(c, c->data, c->root * n), all, (c->size - c->root) * n);
         if (e == MPI_SUCCESS)
@@ -45,20 +45,19 @@ int gather_binomial(const call *c)
     return e;
 }
 
-/* The root sends to each in turn. */
+/* The root sends to each rank in turn. */
 int scatter_linear(const call *c)
 {
     int e = MPI_SUCCESS;
     if (c->rank != c->root)
-        return get(c, c->data, c->count, c->root);
+        return receive_from(c, c->data, c->count, c->root);
     for (int r = 0; e == MPI_SUCCESS && r < c->size; r++)
         if (r != c->root)
-            e = put(c, at(c, c->send, r * c->count), c->count, r);
+            e = send_to(c, at(c, c->send, r * c->count), c->count, r);
     return e != MPI_SUCCESS ? e : copy(c, c->data, at(c, c->send, c->root * c->count), c->count);
 }
 
-/* Blocks go down a binomial tree, from the root in the order of their distances. As
- * gather_binomial. */
+/* Blocks go down a binomial tree, in the order of their distances from the root. Source: as for gather_binomial. */
 int scatter_binomial(const call *c)
 {
     int v = after(c, c->rank, -c->root), n = c->count, bit = 1, e;
@@ -68,7 +67,7 @@ int scatter_binomial(const call *c)
     while (bit < c->size && !(v & bit))
         bit *= 2;
     if (v > 0) {
-        e = get(c, all, subtree(c, v) * n, after(c, c->rank, -bit));
+        e = receive_from(c, all, subtree(c, v) * n, after(c, c->rank, -bit));
     } else {
         e = copy(c, all, at(c, c->send, c->root * n), (c->size - c->root) * n);
         if (e == MPI_SUCCESS)
@@ -76,7 +75,7 @@ int scatter_binomial(const call *c)
     }
     for (bit /= 2; e == MPI_SUCCESS && bit > 0; bit /= 2)
         if (v + bit < c->size)
-            e = put(c, at(c, all, bit * n), subtree(c, v + bit) * n, after(c, c->rank, bit));
+            e = send_to(c, at(c, all, bit * n), subtree(c, v + bit) * n, after(c, c->rank, bit));
     if (e == MPI_SUCCESS)
         e = copy(c, c->data, all, n);
     scratch_free(c, all);

@@ -3,15 +3,15 @@
 team team_of(const call *c)
 {
     team m = {floor_power_of_two(c->size), 0, 0, 0};
-    m.rest = c->size - m.power;
-    if (c->rank >= 2 * m.rest)
-        m.number = c->rank - m.rest;
+    m.pairs = c->size - m.power;
+    if (c->rank >= 2 * m.pairs)
+        m.number = c->rank - m.pairs;
     else
         m.number = c->rank % 2 ? c->rank / 2 : -1;
     return m;
 }
 
-/* The bits of a member's number, the last first. */
+/* The bits of a member's number in reverse order. */
 static int turned(const team *m, int number)
 {
     int r = 0;
@@ -33,24 +33,24 @@ int team_rank(const team *m, int number)
 {
     if (m->far)
         number = turned(m, number);
-    return number < m->rest ? 2 * number + 1 : number + m->rest;
+    return number < m->pairs ? 2 * number + 1 : number + m->pairs;
 }
 
 int team_join(const call *c, const team *m, char *tmp)
 {
-    if (c->rank >= 2 * m->rest)
+    if (c->rank >= 2 * m->pairs)
         return MPI_SUCCESS;
     if (m->number < 0)
-        return put(c, c->data, c->count, c->rank + 1);
-    int e = get(c, tmp, c->count, c->rank - 1);
+        return send_to(c, c->data, c->count, c->rank + 1);
+    int e = receive_from(c, tmp, c->count, c->rank - 1);
     return e != MPI_SUCCESS ? e : combine(c, c->data, tmp, c->count, 1);
 }
 
 int team_leave(const call *c, const team *m)
 {
-    if (c->rank >= 2 * m->rest)
+    if (c->rank >= 2 * m->pairs)
         return MPI_SUCCESS;
-    return m->number < 0 ? get(c, c->data, c->count, c->rank + 1) : put(c, c->data, c->count, c->rank - 1);
+    return m->number < 0 ? receive_from(c, c->data, c->count, c->rank + 1) : send_to(c, c->data, c->count, c->rank - 1);
 }
 
 /* The part of a vector that a member has after it was halved with partners at
@@ -82,7 +82,7 @@ int halve(const call *c, const team *m, int number, char *tmp, int *first, int *
         int out, given, peer = team_rank(m, (number ^ d) ^ offset);
         part_of(c, number ^ d, 2 * d, &out, &given);
         part_of(c, number, 2 * d, first, n);
-        e = swap(c, at(c, c->data, out), given, peer, tmp, *n, peer);
+        e = send_receive(c, at(c, c->data, out), given, peer, tmp, *n, peer);
         if (e == MPI_SUCCESS)
             e = combine(c, at(c, c->data, *first), tmp, *n, 0);
     }
@@ -98,11 +98,11 @@ int unhalve(const call *c, const team *m, int number, int to_one)
         part_of(c, number, 2 * d, &own, &n);
         part_of(c, number ^ d, 2 * d, &other, &more);
         if (!to_one)
-            e = swap(c, at(c, c->data, own), n, peer, at(c, c->data, other), more, peer);
+            e = send_receive(c, at(c, c->data, own), n, peer, at(c, c->data, other), more, peer);
         else if (number & d)
-            return put(c, at(c, c->data, own), n, peer);
+            return send_to(c, at(c, c->data, own), n, peer);
         else
-            e = get(c, at(c, c->data, other), more, peer);
+            e = receive_from(c, at(c, c->data, other), more, peer);
     }
     return e;
 }

@@ -9,8 +9,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers the groups of one level: one begins where a number of the path changes, at
- * this level or before. */
+/* Numbers the groups of one level: a new group begins where the path changes at this level or an outer one. */
 static void number_groups(layout *l, int level, const int *place, const int *path)
 {
     int *group = l->group + (long)level * l->size, levels = l->levels;
@@ -22,11 +21,11 @@ static void number_groups(layout *l, int level, const int *place, const int *pat
 
 layout *layout_new(int size, const int *place, int levels, const int *path)
 {
-    layout *l = need(1, sizeof *l);
-    uint64_t *keys = need((size_t)size, sizeof *keys);
+    layout *l = allocate(1, sizeof *l);
+    uint64_t *keys = allocate((size_t)size, sizeof *keys);
     l->size = size;
     l->levels = levels;
-    l->order = need((size_t)size * (size_t)(levels + 2), sizeof *l->order);
+    l->order = allocate((size_t)size * (size_t)(levels + 2), sizeof *l->order);
     l->position = l->order + size;
     l->group = l->position + size;
     for (int r = 0; r < size; r++)

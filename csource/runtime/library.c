@@ -20,12 +20,12 @@ static const struct {
 
 static char *copied(const char *from, size_t n)
 {
-    char *to = need(n + 1, 1);
+    char *to = allocate(n + 1, 1);
     memcpy(to, from, n);
     return to;
 }
 
-/* The length of a word up to a blank or the end. */
+/* The length of a word, up to a blank or the end. */
 static size_t word(const char *p) { return strcspn(p, " "); }
 
 static size_t letters(const char *p)
@@ -36,7 +36,7 @@ static size_t letters(const char *p)
     return n;
 }
 
-/* Whether p is NAME=VALUE{,NAME=VALUE} with names ascending, up to end. */
+/* Whether p is NAME=VALUE{,NAME=VALUE} with names in ascending order, up to end. */
 static int parameters(const char *p, const char *end)
 {
     const char *before = "";
@@ -57,8 +57,7 @@ static int parameters(const char *p, const char *end)
     }
 }
 
-/* Whether a word names an algorithm of a library: LIBRARY.NAME, or with parameters as
- * tutti writes them. */
+/* Whether a word is the name of an algorithm of a library: LIBRARY.NAME, or the same with parameters as tutti writes them. */
 static int right_name(const char *p, size_t n)
 {
     size_t name = letters(p);
@@ -89,7 +88,7 @@ static int read_needs(const char *p, size_t n, unsigned *bits)
     }
 }
 
-/* NAME=INTEGER of at most nine digits. */
+/* Reads NAME=INTEGER with at most nine digits. */
 static int read_control(const char *p, size_t n, control *c)
 {
     size_t name = 0, digits = 0, minus;
@@ -130,11 +129,11 @@ static int one_of(const char *p, collective *what)
     return 0;
 }
 
-/* COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
+/* Reads COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
 int library_read(const char *p, char *why)
 {
-    library_algorithm *t = need(1, sizeof *t);
-    t->control = need(MOST_CONTROLS, sizeof *t->control);
+    library_algorithm *t = allocate(1, sizeof *t);
+    t->control = allocate(MOST_CONTROLS, sizeof *t->control);
     if (!one_of(p, &t->algorithm.what))
         return refuse(t, why, "a collective behind algorithm");
     p += word(p);
@@ -179,7 +178,7 @@ void library_forget(void)
     }
 }
 
-/* Opens the variables of one; those that have their value always are dropped. */
+/* Opens the variables of an algorithm. Those that always have the right value are dropped. */
 static int open_controls(library_algorithm *t, char *why)
 {
     int kept = 0;
@@ -217,7 +216,7 @@ int library_open(char *why)
     return 0;
 }
 
-/* A library says it with lines and tabs, a banner has single blanks. */
+/* The version in words with single blanks between them, as in banners; libraries use line ends and tabs as well. */
 void library_version(char *says)
 {
     int length, n = 0;
@@ -248,7 +247,7 @@ void library_set(const library_algorithm *t, int on)
         cvar_store(&t->control[i].cvar, on ? t->control[i].value : t->control[i].first);
 }
 
-/* Those whose types have no gaps: not MPI_MAXLOC and MPI_MINLOC. */
+/* Whether an operation is predefined for types without gaps, as MPI_MAXLOC and MPI_MINLOC are not. */
 static int builtin(MPI_Op op)
 {
     const MPI_Op known[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
@@ -258,8 +257,8 @@ static int builtin(MPI_Op op)
     return 0;
 }
 
-/* By what all ranks share. Operations are looked at by those that reduce alone: no
- * other algorithm needs something of them. */
+/* Whether a call meets the requirements, by what all ranks know. Only algorithms of reductions have requirements on
+ * operations. */
 static int can(unsigned bits, const arguments *a, const shape *s)
 {
     int commutes = 1;
@@ -296,8 +295,8 @@ static int pass_on(const arguments *a, MPI_Comm on)
     }
 }
 
-/* A root whose part is in place calls with another count than the others: what is
- * asked of counts is of reductions alone. */
+/* Serves a call by a library's algorithm. Requirements on counts concern reductions alone: elsewhere the root may pass
+ * another count, with MPI_IN_PLACE. */
 int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes)
 {
     const library_algorithm *t = (const library_algorithm *)of; /* its first member */

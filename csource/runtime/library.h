@@ -1,50 +1,49 @@
-/* Algorithms of the MPI library itself, switched by its control variables for one call.
- * A table says which variables those are. */
+/* Algorithms of the MPI library, selected for a single call by its control variables. A table says which variables. */
 #ifndef TUTTI_LIBRARY_H
 #define TUTTI_LIBRARY_H
 
 #include "serve.h"
 
-#include "cvar.h" /* knows of MPI alone */
+#include "cvar.h" /* depends on MPI alone */
 
 #pragma GCC visibility push(hidden)
 
-/* What must hold, beside what algorithms of our own need. */
+/* Requirements, besides those of libtutti's algorithms. */
 enum {
-    TWO_RANKS = 1 << 16,  /* size2 */
-    PARENT = 1 << 17,     /* parent: a node has two ranks or more */
-    ONE_NODE = 1 << 18,   /* one_node */
-    BUILTIN_OP = 1 << 19, /* builtin_op */
+    TWO_RANKS = 1 << 16,  /* size2: two ranks */
+    PARENT = 1 << 17,     /* parent: some node has two ranks or more */
+    ONE_NODE = 1 << 18,   /* one_node: all ranks are on one node */
+    BUILTIN_OP = 1 << 19, /* builtin_op: the operation is predefined */
 };
 
 typedef struct {
     char *name;
     cvar cvar;
-    long long value, first; /* first: what it has between calls */
+    long long value, first; /* value: of the variable for the algorithm; first: at other times */
 } control;
 
 typedef struct library_algorithm {
     algorithm algorithm; /* without a function */
     char *name;
-    int fresh; /* the variables act on communicators made afterwards */
+    int fresh; /* the variables affect only communicators created later */
     int controls;
     control *control;
     struct library_algorithm *next;
 } library_algorithm;
 
-int library_read(const char *line, char *why);                /* what stands behind "algorithm "; 0, or -1 with the reason */
+int library_read(const char *line, char *why);                /* parses a line after its first word, algorithm; 0, or -1 with the reason */
 const algorithm *library_find(collective what, const char *name);
-void library_forget(void);                                     /* all that were read */
-int library_open(char *why);                                   /* all that were read; 0, or -1 with the reason */
-void library_version(char *says);                                  /* what the MPI library says of itself, in MPI_MAX_LIBRARY_VERSION_STRING + 1 bytes */
-int library_matches(const char *banner, char *why);              /* whether the MPI library says that it is that one */
+void library_forget(void);                                     /* frees all algorithms */
+int library_open(char *why);                                   /* opens the variables of all algorithms; 0, or -1 with the reason */
+void library_version(char *says);                                  /* of the MPI library, in MPI_MAX_LIBRARY_VERSION_STRING + 1 bytes */
+int library_matches(const char *banner, char *why);              /* whether the version contains the banner; 0, or -1 with the reason */
 
 static inline int is_library(const algorithm *a) { return a->run == NULL; }
 
-/* Lets one serve a call and sets its error; 0 when it cannot, with nothing done. */
+/* Lets an algorithm serve a call and sets its error. Returns 0 if it cannot, with nothing done. */
 int library_serve(arguments *a, const algorithm *of, comm *c, uint64_t bytes);
 
-void library_set(const library_algorithm *t, int on); /* on: the values that it wants, else the first ones */
+void library_set(const library_algorithm *t, int on); /* sets the variables to the algorithm's values, or with on 0 to their first values */
 
 #pragma GCC visibility pop
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int carrying; /* messages of this call tell of a flag */
+static int carrying; /* messages of the current call carry the flag */
 static int flag;     /* this rank has it */
 
 void flag_carry(int raised)
@@ -12,7 +12,7 @@ void flag_carry(int raised)
     flag = raised;
 }
 
-int flag_heard(void)
+int flag_received(void)
 {
     carrying = 0;
     return flag;
@@ -28,28 +28,28 @@ static int received(int e, const MPI_Status *s)
     return e;
 }
 
-int put(const call *c, const char *from, int n, int to)
+int send_to(const call *c, const char *from, int n, int to)
 {
     return PMPI_Send(from, n, c->type, rank_of(c, to), out_tag(), c->comm);
 }
 
-int get(const call *c, char *into, int n, int from)
+int receive_from(const call *c, char *into, int n, int from)
 {
     MPI_Status s;
     return received(PMPI_Recv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s);
 }
 
-int start_put(const call *c, const char *from, int n, int to, MPI_Request *r)
+int start_send(const call *c, const char *from, int n, int to, MPI_Request *r)
 {
     return PMPI_Isend(from, n, c->type, rank_of(c, to), out_tag(), c->comm, r);
 }
 
-int start_get(const call *c, char *into, int n, int from, MPI_Request *r)
+int start_receive(const call *c, char *into, int n, int from, MPI_Request *r)
 {
     return PMPI_Irecv(into, n, c->type, rank_of(c, from), in_tag(), c->comm, r);
 }
 
-int swap(const call *c, const char *out, int n, int to, char *in, int m, int from)
+int send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from)
 {
     MPI_Status s;
     return received(PMPI_Sendrecv(out, n, c->type, rank_of(c, to), out_tag(), in, m, c->type, rank_of(c, from), in_tag(), c->comm, &s), &s);
@@ -63,7 +63,7 @@ int wait_all(MPI_Request *r, int n)
     return e;
 }
 
-int wait_gets(MPI_Request *r, int n)
+int wait_receives(MPI_Request *r, int n)
 {
     int e = MPI_SUCCESS;
     for (int i = 0; e == MPI_SUCCESS && i < n; i++)
@@ -74,7 +74,7 @@ int wait_gets(MPI_Request *r, int n)
     return e;
 }
 
-int exchange(const call *c, const char *out, int step)
+int exchange_all(const call *c, const char *out, int step)
 {
     int n = 0, e = MPI_SUCCESS;
     MPI_Request *all = malloc(2 * (size_t)c->size * sizeof(MPI_Request));
@@ -82,14 +82,14 @@ int exchange(const call *c, const char *out, int step)
         return MPI_ERR_NO_MEM;
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++, n++) {
         int from = after(c, c->rank, -k);
-        e = start_get(c, at(c, c->data, from * c->count), c->count, from, &all[n]);
+        e = start_receive(c, at(c, c->data, from * c->count), c->count, from, &all[n]);
     }
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++, n++) {
         int to = after(c, c->rank, k);
-        e = start_put(c, at(c, out, to * step), c->count, to, &all[n]);
+        e = start_send(c, at(c, out, to * step), c->count, to, &all[n]);
     }
     if (e == MPI_SUCCESS)
-        e = wait_gets(all, c->size - 1);
+        e = wait_receives(all, c->size - 1);
     if (e == MPI_SUCCESS)
         e = wait_all(all + c->size - 1, c->size - 1);
     free(all);
@@ -101,13 +101,13 @@ int copy(const call *c, char *to, const char *from, int n)
     if (n == 0 || to == from)
         return MPI_SUCCESS;
     if (!c->plain)
-        return swap(c, from, n, c->rank, to, n, c->rank);
+        return send_receive(c, from, n, c->rank, to, n, c->rank);
     memcpy(to, from, (size_t)n * (size_t)c->extent);
     return MPI_SUCCESS;
 }
 
-/* The first byte of an element may lie before or behind its address. Types whose
- * extent is negative are left to the library, so that elements follow one another. */
+/* Memory for n elements, whose first byte may lie before or after their address. Calls with types of negative extent are
+ * left to the MPI library. */
 char *scratch(const call *c, int n)
 {
     char *base = malloc((size_t)(c->span + c->extent * n) + 1);
@@ -120,17 +120,17 @@ void scratch_free(const call *c, char *p)
         free(p + c->lower);
 }
 
-int combine(const call *c, char *mine, char *theirs, int n, int theirs_first)
+int combine(const call *c, char *own, char *other, int n, int other_first)
 {
     if (n == 0)
         return MPI_SUCCESS;
-    if (theirs_first || c->commutative)
-        return PMPI_Reduce_local(theirs, mine, n, c->type, c->op);
-    int e = PMPI_Reduce_local(mine, theirs, n, c->type, c->op);
-    return e != MPI_SUCCESS ? e : copy(c, mine, theirs, n);
+    if (other_first || c->commutative)
+        return PMPI_Reduce_local(other, own, n, c->type, c->op);
+    int e = PMPI_Reduce_local(own, other, n, c->type, c->op);
+    return e != MPI_SUCCESS ? e : copy(c, own, other, n);
 }
 
-/* A call among the same ranks, numbered by their positions. */
+/* The call with ranks numbered by their positions. */
 call by_position(const call *c)
 {
     call there = *c;

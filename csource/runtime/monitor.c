@@ -31,13 +31,13 @@ static int reaches_all(collective what)
 static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
-    return a != NULL && a->run != NULL && !(a->needs & WORDS);
+    return a != NULL && a->run != NULL && !(a->needs & SIGNALS);
 }
 
 void monitor_new(monitor *m, int candidates, int ranks)
 {
     *m = (monitor){.candidate = -1, .n = candidates, .run_length = (double)RUN_LENGTH * ranks};
-    m->candidates = need((size_t)candidates, sizeof *m->candidates);
+    m->candidates = allocate((size_t)candidates, sizeof *m->candidates);
 }
 
 void monitor_free(monitor *m)
@@ -130,7 +130,7 @@ int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int 
 
 int monitor_leave(monitor *m, uint64_t took, int served)
 {
-    int announced = m->by_message && flag_heard() && served;
+    int announced = m->by_message && flag_received() && served;
     if (took > 0 && is_timed(m))
         m->detected = detector_add(&m->detector, (double)took);
     if (m->by_channel)

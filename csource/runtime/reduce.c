@@ -1,31 +1,30 @@
 #include "tree.h"
 
-/* The rank that a tree leads to: where the order of ranks counts, it is 0, so that
- * subtrees are neighbours. */
+/* The root of the tree. Where the order of ranks matters it is rank 0, so that subtrees hold consecutive ranks. */
 static int top(const call *c) { return c->commutative ? c->root : 0; }
 
-/* The result goes from there to the root. */
+/* Sends the result from there to the root of the call. */
 static int hand_on(const call *c)
 {
     if (top(c) == c->root)
         return MPI_SUCCESS;
     if (c->rank == top(c))
-        return put(c, c->data, c->count, c->root);
-    return c->rank == c->root ? get(c, c->data, c->count, top(c)) : MPI_SUCCESS;
+        return send_to(c, c->data, c->count, c->root);
+    return c->rank == c->root ? receive_from(c, c->data, c->count, top(c)) : MPI_SUCCESS;
 }
 
-/* The root receives from each in turn, the last rank first. */
+/* The root receives from each rank in turn, the last rank first. */
 int reduce_linear(const call *c)
 {
     int e;
     if (c->rank != c->root)
-        return put(c, c->data, c->count, c->root);
+        return send_to(c, c->data, c->count, c->root);
     char *own = scratch(c, c->count), *tmp = scratch(c, c->count);
     e = own == NULL || tmp == NULL ? MPI_ERR_NO_MEM : copy(c, own, c->data, c->count);
     for (int r = c->size - 1; e == MPI_SUCCESS && r >= 0; r--) {
         char *theirs = r == c->root ? own : tmp;
         if (r != c->root)
-            e = get(c, r == c->size - 1 ? c->data : tmp, c->count, r);
+            e = receive_from(c, r == c->size - 1 ? c->data : tmp, c->count, r);
         if (e == MPI_SUCCESS && r < c->size - 1)
             e = PMPI_Reduce_local(theirs, c->data, c->count, c->type, c->op);
     }
@@ -34,7 +33,7 @@ int reduce_linear(const call *c)
     return e;
 }
 
-/* Up a binomial tree. Thakur, Rabenseifner and Gropp (2005), 3.5. */
+/* A binomial tree. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
 int reduce_binomial(const call *c)
 {
     int v = after(c, c->rank, -top(c)), e, bit = 1;
@@ -43,18 +42,17 @@ int reduce_binomial(const call *c)
     for (; e == MPI_SUCCESS && bit < c->size && !(v & bit); bit *= 2) {
         if (v + bit >= c->size)
             continue;
-        e = get(c, tmp, c->count, after(c, c->rank, bit));
+        e = receive_from(c, tmp, c->count, after(c, c->rank, bit));
         if (e == MPI_SUCCESS)
             e = combine(c, c->data, tmp, c->count, 0);
     }
     if (e == MPI_SUCCESS && v > 0)
-        e = put(c, c->data, c->count, after(c, c->rank, -bit));
+        e = send_to(c, c->data, c->count, after(c, c->rank, -bit));
     scratch_free(c, tmp);
     return e != MPI_SUCCESS ? e : hand_on(c);
 }
 
-/* From each rank to the one before it, segment by segment. Pjesivac-Grbovic et al.
- * (2007), 3.3. */
+/* A chain of ranks, segment by segment. Source: Pjesivac-Grbovic et al. (2007), 3.3. */
 int reduce_pipeline(const call *c)
 {
     int v = after(c, c->rank, -top(c)), step = segment_of(c, c->count), e;
@@ -65,13 +63,13 @@ int reduce_pipeline(const call *c)
         int n = c->count - from < step ? c->count - from : step;
         char *part = at(c, c->data, from);
         if (v < c->size - 1)
-            e = get(c, tmp, n, after(c, c->rank, 1));
+            e = receive_from(c, tmp, n, after(c, c->rank, 1));
         if (e == MPI_SUCCESS && v < c->size - 1)
             e = combine(c, part, tmp, n, 0);
         if (e == MPI_SUCCESS && v > 0)
             e = wait_all(&out, 1);
         if (e == MPI_SUCCESS && v > 0)
-            e = start_put(c, part, n, after(c, c->rank, -1), &out);
+            e = start_send(c, part, n, after(c, c->rank, -1), &out);
     }
     if (e == MPI_SUCCESS)
         e = wait_all(&out, 1);
@@ -79,13 +77,12 @@ int reduce_pipeline(const call *c)
     return e != MPI_SUCCESS ? e : hand_on(c);
 }
 
-/* Reduces by halves, gathers on the root or on who stands for it. Rabenseifner
- * (2004). */
+/* Reduces by recursive halving and gathers on the root, or on the rank that takes part for it. Source: Rabenseifner (2004). */
 int reduce_rabenseifner(const call *c)
 {
     team m = team_of(c);
-    int paired = c->root < 2 * m.rest, stands = paired ? c->root | 1 : c->root; /* for the root */
-    int first, n, to = paired ? stands / 2 : stands - m.rest;
+    int paired = c->root < 2 * m.pairs, stands = paired ? c->root | 1 : c->root; /* the rank that takes part for the root */
+    int first, n, to = paired ? stands / 2 : stands - m.pairs;
     char *tmp = scratch(c, c->count);
     int e = tmp == NULL ? MPI_ERR_NO_MEM : team_join(c, &m, tmp);
     if (e == MPI_SUCCESS && m.number >= 0)
@@ -96,11 +93,11 @@ int reduce_rabenseifner(const call *c)
     if (e != MPI_SUCCESS || stands == c->root)
         return e;
     if (c->rank == stands)
-        return put(c, c->data, c->count, c->root);
-    return c->rank == c->root ? get(c, c->data, c->count, stands) : e;
+        return send_to(c, c->data, c->count, c->root);
+    return c->rank == c->root ? receive_from(c, c->data, c->count, stands) : e;
 }
 
-/* Up the trees of bcast's algorithms of the same names; see there. */
+/* Up the trees of bcast's algorithms with the same names. */
 
 static int groups_up(const call *c, int level, tree_form form)
 {

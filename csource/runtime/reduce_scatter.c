@@ -2,7 +2,7 @@
 
 static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank]); }
 
-/* To rank 0 along a binomial tree, which sends each its block. */
+/* A binomial tree to rank 0, which sends each rank its block. */
 int reduce_scatter_nonoverlapping(const call *c)
 {
     call sum = *c;
@@ -11,21 +11,21 @@ int reduce_scatter_nonoverlapping(const call *c)
     if (e != MPI_SUCCESS)
         return e;
     if (c->rank != 0)
-        return get(c, block(c, c->rank), c->counts[c->rank], 0);
+        return receive_from(c, block(c, c->rank), c->counts[c->rank], 0);
     for (int r = 1; e == MPI_SUCCESS && r < c->size; r++)
-        e = put(c, block(c, r), c->counts[r], r);
+        e = send_to(c, block(c, r), c->counts[r], r);
     return e;
 }
 
-/* Each sends each other its block, one partner at a time. Thakur, Rabenseifner and
- * Gropp (2005), 3.5: for long messages. */
+/* Each rank sends each other one its block, one rank at a time; for long messages. Source: Thakur, Rabenseifner and Gropp
+ * (2005), 3.5. */
 int reduce_scatter_pairwise(const call *c)
 {
     char *own = block(c, c->rank), *tmp = scratch(c, c->counts[c->rank]);
     int n = c->counts[c->rank], e = tmp == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int to = after(c, c->rank, k), from = after(c, c->rank, -k);
-        e = swap(c, block(c, to), c->counts[to], to, tmp, n, from);
+        e = send_receive(c, block(c, to), c->counts[to], to, tmp, n, from);
         if (e == MPI_SUCCESS)
             e = combine(c, own, tmp, n, 0);
     }
@@ -41,8 +41,7 @@ static int largest(const call *c)
     return most;
 }
 
-/* Blocks go round the ring and grow; each arrives at its rank last. Patarasuk and
- * Yuan (2009). */
+/* Partial results go round a ring; each arrives at its own rank last. Source: Patarasuk and Yuan (2009). */
 int reduce_scatter_ring(const call *c)
 {
     int next = after(c, c->rank, 1), before = after(c, c->rank, -1), e;
@@ -50,7 +49,7 @@ int reduce_scatter_ring(const call *c)
     e = tmp == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     for (int k = 1; e == MPI_SUCCESS && k < c->size; k++) {
         int out = after(c, c->rank, -k), in = after(c, before, -k);
-        e = swap(c, block(c, out), c->counts[out], next, tmp, c->counts[in], before);
+        e = send_receive(c, block(c, out), c->counts[out], next, tmp, c->counts[in], before);
         if (e == MPI_SUCCESS)
             e = combine(c, block(c, in), tmp, c->counts[in], 1);
     }
@@ -58,8 +57,8 @@ int reduce_scatter_ring(const call *c)
     return e;
 }
 
-/* Halves of ranks exchange each other's blocks. Thakur, Rabenseifner and Gropp
- * (2005), 3.5: for short messages. */
+/* Recursive halving: ranks exchange the blocks of each other's half; for short messages. Source: Thakur, Rabenseifner and
+ * Gropp (2005), 3.5. */
 int reduce_scatter_halving(const call *c)
 {
     char *tmp = scratch(c, c->count);
@@ -68,7 +67,7 @@ int reduce_scatter_halving(const call *c)
         int peer = c->rank ^ d, middle = low + d, end = middle + d;
         int cut = c->starts[middle], start = c->starts[low], stop = c->starts[end - 1] + c->counts[end - 1];
         int upper = (c->rank & d) != 0, own = upper ? cut : start, n = upper ? stop - cut : cut - start;
-        e = swap(c, at(c, c->data, upper ? start : cut), stop - start - n, peer, tmp, n, peer);
+        e = send_receive(c, at(c, c->data, upper ? start : cut), stop - start - n, peer, tmp, n, peer);
         if (e == MPI_SUCCESS)
             e = combine(c, at(c, c->data, own), tmp, n, 0);
         low = upper ? middle : low;

@@ -1,4 +1,4 @@
-/* Algorithms of our own, on messages between two ranks. */
+/* The algorithms of libtutti, made of messages between two ranks. */
 #ifndef TUTTI_REPOSITORY_H
 #define TUTTI_REPOSITORY_H
 
@@ -6,75 +6,72 @@
 
 #pragma GCC visibility push(hidden)
 
-/* One call as an algorithm sees it. Vectors are elements of one type, at distances
- * of its extent; where nothing is reduced they are bytes, but for alltoallv. What data holds, before
- * and after:
+/* The arguments of a call as an algorithm needs them. Vectors are elements of one type, extent bytes apart. Elements are bytes
+ * where nothing is reduced, except in alltoallv. What data holds before and after:
  *
- *   allgather   size blocks of count; before, the own one is in its place
- *   allreduce   count elements: the own ones, then the result
- *   allgatherv  blocks of counts at starts; before, the own one is in its place
- *   alltoall    size blocks of count, received; those to be sent are in send
- *   alltoallv   blocks of counts at starts, received; sends says what is sent, where
- *               send is not NULL, else what is received is sent before
- *   bcast       count elements, at the root before
- *   exscan      count elements: the own ones, then the result; rank 0 has none
- *   gather      at the root size blocks of count, the own one in its place; else
- *               the own block
- *   reduce      count elements: the own ones, then at the root the result
+ *   allgather   size blocks of count; before, the rank's own block is in its place
+ *   allreduce   count elements: the rank's own vector, then the result
+ *   allgatherv  blocks of counts at starts; before, the rank's own block is in its place
+ *   alltoall    size blocks of count, received; send has those to send
+ *   alltoallv   blocks of counts at starts, received; sends describes what to send, in send, or where that is
+ *               NULL what to receive into is sent first
+ *   bcast       count elements; before, at the root
+ *   exscan      count elements: the rank's own vector, then the result, which rank 0 has not
+ *   gather      at the root size blocks of count, its own in its place before; elsewhere the rank's own block
+ *   reduce      count elements: the rank's own vector, then at the root the result
  *   reduce_scatter, reduce_scatter_block
- *               as many elements as all counts together; after, the own block is
- *               right and the others are anything
- *   scan        as exscan, and rank 0 has its own
- *   scatter     the own block of count; at the root send has all size blocks */
+ *               as many elements as all counts together; after, only the rank's own block is the result
+ *   scan        count elements: the rank's own vector, then the result
+ *   scatter     the rank's own block of count; at the root send has all size blocks */
 typedef struct {
     char *data;
     const char *send;
     int count;
-    const int *counts, *starts; /* of each rank; starts of reduce_scatter are the sums before */
+    const int *counts, *starts; /* of each rank; starts of reduce_scatter are prefix sums */
     struct {
         const int *counts, *starts;
         MPI_Datatype type;
         MPI_Aint extent;
     } sends; /* of alltoallv */
     MPI_Datatype type;
-    MPI_Aint extent, lower, span; /* of an element; span: first byte to last */
+    MPI_Aint extent, lower, span; /* of an element, in bytes; span: from the first to the last */
     int plain;                    /* elements have no holes */
     MPI_Op op;
     int commutative;
     int root;
     int parameter;        /* of the algorithm, 0: none; a segsize is in bytes */
-    layout *layout;       /* of algorithms that ask for places */
-    const int *map;       /* the rank that each number stands for; NULL: itself */
-    MPI_Comm comm;     /* no one else's messages are in it */
+    layout *layout;       /* NULL: the algorithm does not need it */
+    const int *map;       /* the rank that each number stands for; NULL: the number itself */
+    MPI_Comm comm;     /* for messages of libtutti only */
     int rank, size;
 } call;
 
-/* What must hold for an algorithm to run; the names are the catalogue's. */
+/* Requirements of an algorithm, named as in the catalogue. */
 enum {
     POWER_OF_TWO = 1,    /* pow2 */
     EVEN = 2,            /* even */
     COMMUTATIVE = 4,     /* commutative */
-    COUNT_SIZE = 8,      /* count_ge_size: count reaches the size of the communicator */
-    COUNT_POWER_OF_TWO = 16, /* count_ge_pof2: ... the largest power of two up to it */
-    PLACES = 32,         /* not of the catalogue: where ranks lie */
-    ONE_BY_ONE = 128,    /* nor this: nothing; without segments its messages go one after another, as many as ranks */
-    WORDS = 64,          /* nor this: nothing; some of its messages are signals, of a tag of their own */
+    COUNT_SIZE = 8,      /* count_ge_size: count is at least the number of ranks */
+    COUNT_POWER_OF_TWO = 16, /* count_ge_pof2: count is at least the largest power of two that is not above the number of ranks */
+    LAYOUT = 32,         /* not in the catalogue: it needs a layout */
+    ONE_BY_ONE = 128,    /* no requirement: without segments it sends as many messages as there are ranks, one after another */
+    SIGNALS = 64,          /* no requirement: some of its messages are signals, with another tag */
 };
 
 typedef struct algorithm {
     collective what;
     const char *name;
-    int (*run)(const call *c); /* returns an error of MPI */
+    int (*run)(const call *c); /* returns an error code of MPI */
     unsigned needs;
-    const char *parameter; /* the one that it takes; NULL: none */
+    const char *parameter; /* its parameter; NULL: none */
 } algorithm;
 
-extern const algorithm repository[]; /* ends with one without a name */
+extern const algorithm repository[]; /* the last one has no name */
 
 int repository_fits(const algorithm *a, int ranks);      /* whether it can serve communicators of that size */
-int repository_can(const algorithm *a, const call *c);   /* ... and this call: the same answer on every rank */
+int repository_can(const algorithm *a, const call *c);   /* and this call; the same answer on all ranks */
 
-/* The algorithms, in files by collective. */
+/* The algorithms, by collective, each in a file of its own. */
 int allgather_bruck(const call *c), allgather_linear(const call *c), allgather_neighbor(const call *c);
 int allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
 int allgather_ring_depth_first(const call *c), allgather_two_level(const call *c);
@@ -107,59 +104,59 @@ int reduce_scatter_pairwise(const call *c), reduce_scatter_ring(const call *c);
 int scan_linear(const call *c), scan_recursive_doubling(const call *c);
 int scatter_binomial(const call *c), scatter_linear(const call *c);
 
-/* message.c: what they are made of. */
+/* message.c: messages between two ranks. */
 
-enum { TAG = 1, WORD, FLAGGED };
+enum { TAG = 1, SIGNAL, FLAGGED };
 
-/* In the next call of this rank messages tell whether a rank has raised a flag: who has it, or hears of it, sends it on, by
- * another tag. Not in calls with words. Afterwards: whether this rank has it. */
+/* flag_carry lets the messages of this rank's next call carry a flag, if it is raised. A rank that receives the flag sends
+ * it on. flag_received ends that, and returns whether this rank has the flag. Not for algorithms with signals. */
 void flag_carry(int raised);
-int flag_heard(void);
+int flag_received(void);
 
-int put(const call *c, const char *from, int n, int to);
-int get(const call *c, char *into, int n, int from);
-int start_put(const call *c, const char *from, int n, int to, MPI_Request *r);
-int start_get(const call *c, char *into, int n, int from, MPI_Request *r);
-int swap(const call *c, const char *out, int n, int to, char *in, int m, int from);
+int send_to(const call *c, const char *from, int n, int to);
+int receive_from(const call *c, char *into, int n, int from);
+int start_send(const call *c, const char *from, int n, int to, MPI_Request *r);
+int start_receive(const call *c, char *into, int n, int from, MPI_Request *r);
+int send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from);
 int wait_all(MPI_Request *r, int n);
-int wait_gets(MPI_Request *r, int n); /* of what is received, which may tell of a flag */
+int wait_receives(MPI_Request *r, int n); /* of receives, which may bring the flag */
 
-/* All ranks send to all others at once, beginning with different ones: what begins
- * at out for rank 0 and step elements later for each rank after it. */
-int exchange(const call *c, const char *out, int step);
+/* Each rank sends to all others at once, beginning with different ones: the data for rank 0 begin at out, those for each
+ * rank after it step elements later. */
+int exchange_all(const call *c, const char *out, int step);
 
 int copy(const call *c, char *to, const char *from, int n);
-char *scratch(const call *c, int n); /* room for n elements; NULL: no memory */
+char *scratch(const call *c, int n); /* memory for n elements; NULL: none */
 void scratch_free(const call *c, char *p);
 
-/* mine = mine and theirs combined, in the order of the ranks; theirs is destroyed. */
-int combine(const call *c, char *mine, char *theirs, int n, int theirs_first);
+/* Combines n elements into own, in the order of the ranks, and destroys other. Returns an error code of MPI. */
+int combine(const call *c, char *own, char *other, int n, int other_first);
 
-/* halving.c: reductions by halves, on as many ranks as the largest power of two. Of
- * the first pairs of ranks the odd one stands for both. */
+/* halving.c: reductions by recursive halving, on the largest power of two ranks. Of the first 2 × pairs ranks each odd one
+ * takes part for itself and for the rank before it. */
 
 typedef struct {
-    int power;  /* members */
-    int rest;   /* pairs */
-    int number; /* of this rank among the members; -1: another stands for it */
-    int far;    /* members are numbered so that partners at distance 1 are far from one another */
+    int power;  /* members, a power of two */
+    int pairs;  /* pairs of ranks of which one is a member */
+    int number; /* this rank's number among the members; -1: another rank takes part for it */
+    int far;    /* members are numbered so that partners at distance 1 are far from each other */
 } team;
 
 team team_of(const call *c);
 team team_far(const call *c);
 int team_rank(const team *m, int number);
-int team_join(const call *c, const team *m, char *tmp);  /* pairs combine what they have */
-int team_leave(const call *c, const team *m);            /* ... and share the result */
-int halve(const call *c, const team *m, int number, char *tmp, int *first, int *n); /* the part that is this rank's then */
+int team_join(const call *c, const team *m, char *tmp);  /* combines the data of each pair */
+int team_leave(const call *c, const team *m);            /* gives the result to both ranks of each pair */
+int halve(const call *c, const team *m, int number, char *tmp, int *first, int *n); /* *first, *n: the part of the vector that this rank has then */
 int unhalve(const call *c, const team *m, int number, int to_one);
 
-call by_position(const call *c); /* ranks are numbered depth first; needs a layout */
+call by_position(const call *c); /* the call with ranks numbered in depth-first order; needs a layout */
 
 static inline int rank_of(const call *c, int number) { return c->map == NULL ? number : c->map[number]; }
 
 static inline char *at(const call *c, const char *p, int i) { return (char *)p + (MPI_Aint)i * c->extent; }
 
-/* The rank that is i after another one, round the ring. */
+/* The rank i after another one, in a ring. */
 static inline int after(const call *c, int rank, int i)
 {
     int r = (rank + i) % c->size;
@@ -176,7 +173,7 @@ static inline int floor_power_of_two(int n)
 
 static inline int at_most(int n, int limit) { return n < limit ? n : limit; }
 
-/* How many elements a segment has: all, or what fits, but at least one. */
+/* The elements of a segment: as many as fit into the segsize, at least one; without a segsize all. */
 static inline int segment_of(const call *c, int n)
 {
     MPI_Aint fit = c->parameter > 0 && c->extent > 0 ? c->parameter / c->extent : n;

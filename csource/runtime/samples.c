@@ -24,7 +24,7 @@ static time_t seconds(void)
     return t.tv_sec;
 }
 
-/* No two jobs write one file: it is named by the node, the process and the time, and must be new. */
+/* Creates a file with a new name, made of node, process and time, so that no two jobs write to one file. */
 static int create(const char *folder)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1];
@@ -62,7 +62,7 @@ int samples_open(const char *folder, char *why)
     return file < 0 ? -1 : 0;
 }
 
-/* A disk that is full ends the file, not the job. */
+/* After an error, such as a full disk, the job continues without samples. */
 static void write_out(void)
 {
     for (size_t done = 0; file >= 0 && done < used;) {

@@ -1,6 +1,6 @@
 #include "repository.h"
 
-/* From each rank to the next. */
+/* A chain of ranks. */
 int scan_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -8,16 +8,16 @@ int scan_linear(const call *c)
     if (tmp == NULL)
         return MPI_ERR_NO_MEM;
     if (c->rank > 0)
-        e = get(c, tmp, c->count, c->rank - 1);
+        e = receive_from(c, tmp, c->count, c->rank - 1);
     if (e == MPI_SUCCESS && c->rank > 0)
         e = combine(c, c->data, tmp, c->count, 1);
     if (e == MPI_SUCCESS && c->rank < c->size - 1)
-        e = put(c, c->data, c->count, c->rank + 1);
+        e = send_to(c, c->data, c->count, c->rank + 1);
     scratch_free(c, tmp);
     return e;
 }
 
-/* As scan_linear; what was received is the result. */
+/* As scan_linear, but the received vector is the result. */
 int exscan_linear(const call *c)
 {
     int e = MPI_SUCCESS;
@@ -25,13 +25,13 @@ int exscan_linear(const call *c)
     if (before == NULL || sum == NULL)
         e = MPI_ERR_NO_MEM;
     if (e == MPI_SUCCESS && c->rank > 0)
-        e = get(c, before, c->count, c->rank - 1);
+        e = receive_from(c, before, c->count, c->rank - 1);
     if (e == MPI_SUCCESS && c->rank > 0)
         e = copy(c, sum, before, c->count);
     if (e == MPI_SUCCESS && c->rank > 0 && c->rank < c->size - 1)
         e = combine(c, c->data, sum, c->count, 1);
     if (e == MPI_SUCCESS && c->rank < c->size - 1)
-        e = put(c, c->data, c->count, c->rank + 1);
+        e = send_to(c, c->data, c->count, c->rank + 1);
     if (e == MPI_SUCCESS && c->rank > 0)
         e = copy(c, c->data, before, c->count);
     scratch_free(c, before);
@@ -39,26 +39,25 @@ int exscan_linear(const call *c)
     return e;
 }
 
-/* What the ranks of one block have together is exchanged with the neighbouring
- * block; lower ones count for the result. Hillis and Steele, Data parallel
- * algorithms (1986). before holds what lower ranks have together. */
-static int doubling(const call *c, char *all, char *before, int *heard)
+/* Recursive doubling: blocks of ranks exchange the combined vectors of all their members with the neighbouring block. Those
+ * of lower ranks count for the result, in before. Source: Hillis and Steele, Data parallel algorithms (1986). */
+static int doubling(const call *c, char *all, char *before, int *received)
 {
     char *tmp = scratch(c, c->count), *theirs = scratch(c, c->count);
     int e = tmp == NULL || theirs == NULL ? MPI_ERR_NO_MEM : copy(c, all, c->data, c->count);
-    *heard = 0;
+    *received = 0;
     for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
         int peer = c->rank ^ d;
         if (peer >= c->size)
             continue;
-        e = swap(c, all, c->count, peer, tmp, c->count, peer);
+        e = send_receive(c, all, c->count, peer, tmp, c->count, peer);
         if (e == MPI_SUCCESS && peer < c->rank)
             e = copy(c, theirs, tmp, c->count);
-        if (e == MPI_SUCCESS && peer < c->rank && *heard)
+        if (e == MPI_SUCCESS && peer < c->rank && *received)
             e = combine(c, before, theirs, c->count, 1);
         else if (e == MPI_SUCCESS && peer < c->rank)
             e = copy(c, before, theirs, c->count);
-        *heard |= peer < c->rank;
+        *received |= peer < c->rank;
         if (e == MPI_SUCCESS)
             e = combine(c, all, tmp, c->count, peer < c->rank);
     }
@@ -69,10 +68,10 @@ static int doubling(const call *c, char *all, char *before, int *heard)
 
 static int with_doubling(const call *c, int own)
 {
-    int heard = 0, e;
+    int received = 0, e;
     char *all = scratch(c, c->count), *before = scratch(c, c->count);
-    e = all == NULL || before == NULL ? MPI_ERR_NO_MEM : doubling(c, all, before, &heard);
-    if (e == MPI_SUCCESS && heard)
+    e = all == NULL || before == NULL ? MPI_ERR_NO_MEM : doubling(c, all, before, &received);
+    if (e == MPI_SUCCESS && received)
         e = own ? combine(c, c->data, before, c->count, 1) : copy(c, c->data, before, c->count);
     scratch_free(c, all);
     scratch_free(c, before);

@@ -2,13 +2,11 @@
 
 #include <stdlib.h>
 
-/* An alltoall in phases in each of which no two messages take the same link in the
- * same direction, in as few phases as there can be. Faraj and Yuan, Message scheduling
- * for all-to-all personalized communication on Ethernet switched clusters (2005). The
- * groups are those on each side of the switch or node that no side of has more than
- * half of all ranks, the largest first. Messages from one to another have the phases
- * that extended ring scheduling gives them; while a group's member m sends to another
- * group, a message within the group to m takes none of the same links. */
+/* An alltoall in phases. In each phase no two messages use the same link in the same direction, and there are as few phases
+ * as possible. Source: Faraj and Yuan, Message scheduling for all-to-all personalized communication on Ethernet switched
+ * clusters (2005). Groups are the parts of the tree around the switch or node of which no part has more than half of all
+ * ranks, the largest part first. Extended ring scheduling gives the phases of the messages between two groups. While member
+ * m of a group sends to another group, a message to m within its group uses other links. */
 
 typedef struct {
     int phase, from, to;
@@ -16,9 +14,9 @@ typedef struct {
 
 typedef struct {
     int n, phases;
-    int *ranks;     /* of all groups, one after another */
-    int *first;     /* where in ranks each group begins; one more for the end */
-    int *receiver;  /* the member of the first group, in each phase */
+    int *ranks;     /* of all groups, one group after another */
+    int *first;     /* the index in ranks at which each group begins, and the end of the last one */
+    int *receiver;  /* in each phase: the member of the first group that receives a message within the group */
     message *all;
     long sent;
 } plan;
@@ -34,9 +32,9 @@ static void add(plan *p, int phase, int from, int to) { p->all[p->sent++] = (mes
 static int divisor(int a, int b)
 {
     while (b > 0) {
-        int rest = a % b;
+        int remainder = a % b;
         a = b;
-        b = rest;
+        b = remainder;
     }
     return a;
 }
@@ -49,8 +47,8 @@ static int start(const plan *p, int i, int j)
     return p->phases - count(p, j) * (behind(p, j + 1) - behind(p, i + 1));
 }
 
-/* What the first group sends to group j, and meanwhile within itself: stretches have
- * the members in one order until all receivers come again, then in the next one. */
+/* Adds the messages from the first group to group j, and those within the first group in the same phases. Every member sends
+ * once in as many phases as there are members. The order of the senders changes whenever all receivers have had their turns. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);
@@ -63,7 +61,7 @@ static void from_first(plan *p, int j)
     }
 }
 
-/* What group i sends to the first group, and meanwhile within itself. */
+/* Adds the messages from group i to the first group, and those within group i in the same phases. */
 static void to_first(plan *p, int i)
 {
     int a = count(p, 0), b = count(p, i);
@@ -83,7 +81,7 @@ static void between(plan *p, int i, int j)
     }
 }
 
-/* Positions of a group, or what is not in it. */
+/* The positions of a group, or of all ranks outside the chosen groups. */
 typedef struct {
     int first, end, order;
 } part;
@@ -104,8 +102,8 @@ static int end_of(const layout *l, int level, int first)
     return end;
 }
 
-/* Goes down to where no group has more than half of all, and lists the groups there;
- * what is around them is listed as one, from the end of the innermost round. */
+/* Goes down the tree to the level at which no group has more than half of all ranks, and lists the groups there. All ranks
+ * around them form one more group, which begins after the last of them. */
 static int parts_of(const layout *l, part *parts)
 {
     int first = 0, end = l->size, level = 0, n = 0;
@@ -133,10 +131,10 @@ static int parts_of(const layout *l, part *parts)
 static plan plan_new(const layout *l)
 {
     plan p = {0};
-    part *parts = need((size_t)l->size + 1, sizeof *parts);
+    part *parts = allocate((size_t)l->size + 1, sizeof *parts);
     p.n = parts_of(l, parts);
-    p.ranks = need((size_t)l->size, sizeof *p.ranks);
-    p.first = need((size_t)p.n + 1, sizeof *p.first);
+    p.ranks = allocate((size_t)l->size, sizeof *p.ranks);
+    p.first = allocate((size_t)p.n + 1, sizeof *p.first);
     for (int g = 0; g < p.n; g++) {
         p.first[g + 1] = p.first[g];
         for (int i = parts[g].first; i < parts[g].end; i++)
@@ -144,8 +142,8 @@ static plan plan_new(const layout *l)
     }
     free(parts);
     p.phases = p.n < 2 ? 0 : count(&p, 0) * behind(&p, 1);
-    p.receiver = need((size_t)p.phases + 1, sizeof *p.receiver);
-    p.all = need((size_t)l->size * (size_t)l->size, sizeof *p.all);
+    p.receiver = allocate((size_t)p.phases + 1, sizeof *p.receiver);
+    p.all = allocate((size_t)l->size * (size_t)l->size, sizeof *p.all);
     for (int j = 1; j < p.n; j++)
         from_first(&p, j);
     for (int i = 1; i < p.n; i++) {
@@ -157,11 +155,11 @@ static plan plan_new(const layout *l)
     return p;
 }
 
-/* Puts the messages into the order of their phases. */
+/* Sorts the messages by phase. */
 static void in_phases(plan *p)
 {
-    long *at = need((size_t)p->phases + 1, sizeof *at);
-    message *sorted = need((size_t)p->sent + 1, sizeof *sorted);
+    long *at = allocate((size_t)p->phases + 1, sizeof *at);
+    message *sorted = allocate((size_t)p->sent + 1, sizeof *sorted);
     for (long i = 0; i < p->sent; i++)
         at[p->all[i].phase + 1]++;
     for (int k = 0; k < p->phases; k++)
@@ -173,14 +171,14 @@ static void in_phases(plan *p)
     p->all = sorted;
 }
 
-/* One turn of a rank while its steps are made. */
+/* One turn of a rank. */
 typedef struct {
-    int phase, to, from, nwaits, ntells;
-    int *waits, *tells; /* room for two of each level */
+    int phase, to, from, nwaits, nsignals;
+    int *waits, *signals; /* room for two ranks of each level */
 } turn;
 
-/* What makes the turns of one rank. The last message on each link, by level, group and
- * direction, and the turn in which the rank received it. */
+/* Makes the turns of one rank. last and received hold, by level, group and direction of a link, its last message and the
+ * turn in which this rank received it. */
 typedef struct {
     const layout *l;
     int rank, n;
@@ -194,13 +192,13 @@ static turn *turn_at(maker *k, int phase)
     if (k->n == 0 || k->turns[k->n - 1].phase != phase) {
         turn *t = &k->turns[k->n++];
         size_t room = 2 * (size_t)k->l->levels;
-        *t = (turn){phase, -1, -1, 0, 0, need(room, sizeof(int)), need(room, sizeof(int))};
+        *t = (turn){phase, -1, -1, 0, 0, allocate(room, sizeof(int)), allocate(room, sizeof(int))};
     }
     return &k->turns[k->n - 1];
 }
 
-/* A message follows another one on a link: when neither end is the same, who receives
- * that one tells who sends this one. */
+/* Lets a message wait for the last one on a link. If the two have no rank in common, the receiver of the last one sends a
+ * signal to the sender of this one. */
 static void follow(maker *k, long link, const message *m, const message **seen, int *nseen)
 {
     const message *before = k->last[link];
@@ -215,7 +213,7 @@ static void follow(maker *k, long link, const message *m, const message **seen, 
         }
         if (before->to == k->rank) {
             turn *t = &k->turns[k->received[link]];
-            t->tells[t->ntells++] = m->from;
+            t->signals[t->nsignals++] = m->from;
         }
     }
     k->last[link] = m;
@@ -238,14 +236,14 @@ static void take_turn(maker *k, const message *m, const message **seen)
         }
 }
 
-/* Turns one behind the other, their memory freed. */
+/* Puts the turns into one sequence and frees them. */
 static schedule *steps_of(maker *k, int phases)
 {
-    schedule *s = need(1, sizeof *s);
+    schedule *s = allocate(1, sizeof *s);
     size_t n = 0;
     for (int i = 0; i < k->n; i++)
-        n += 5 + (size_t)k->turns[i].nwaits + (size_t)k->turns[i].ntells;
-    int *p = s->steps = need(n + 1, sizeof *p);
+        n += 5 + (size_t)k->turns[i].nwaits + (size_t)k->turns[i].nsignals;
+    int *p = s->steps = allocate(n + 1, sizeof *p);
     s->phases = phases;
     s->turns = k->n;
     for (turn *t = k->turns; t < k->turns + k->n; t++) {
@@ -255,11 +253,11 @@ static schedule *steps_of(maker *k, int phases)
         *p++ = t->nwaits;
         for (int i = 0; i < t->nwaits; i++)
             *p++ = t->waits[i];
-        *p++ = t->ntells;
-        for (int i = 0; i < t->ntells; i++)
-            *p++ = t->tells[i];
+        *p++ = t->nsignals;
+        for (int i = 0; i < t->nsignals; i++)
+            *p++ = t->signals[i];
         free(t->waits);
-        free(t->tells);
+        free(t->signals);
     }
     return s;
 }
@@ -268,8 +266,8 @@ static schedule *schedule_new(const layout *l, int rank)
 {
     plan p = plan_new(l);
     size_t links = 2 * (size_t)l->levels * (size_t)l->size;
-    maker k = {l, rank, 0, need(2 * (size_t)l->size, sizeof *k.turns), need(links, sizeof *k.last), need(links, sizeof *k.received)};
-    const message **seen = need(2 * (size_t)l->levels, sizeof *seen);
+    maker k = {l, rank, 0, allocate(2 * (size_t)l->size, sizeof *k.turns), allocate(links, sizeof *k.last), allocate(links, sizeof *k.received)};
+    const message **seen = allocate(2 * (size_t)l->levels, sizeof *seen);
     in_phases(&p);
     for (long i = 0; i < p.sent; i++)
         take_turn(&k, &p.all[i], seen);

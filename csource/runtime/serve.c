@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call on its way: what was allocated for it, and where the result goes. */
+/* A call in progress: its buffers, and where the result goes. */
 typedef struct {
     call c;
     size_t bytes;          /* of a block, or of the message */
-    char *packed[2];       /* received, sent */
-    void *unpack_to;       /* NULL: the result is in its place */
+    char *packed[2];       /* bytes received, and sent */
+    void *unpack_to;       /* NULL: the result is in its place already */
     int unpack_count;
     size_t unpack_bytes;
     char *vector;          /* elements of a reduction */
-    int *starts, *counts;  /* of each rank, of allgatherv and reduce_scatter */
+    int *starts, *counts;  /* of each rank, for allgatherv and reduce_scatter */
     int error;
 } stage;
 
-/* Ranks may describe the same bytes by different types, so that messages are bytes.
- * MPICH and Open MPI pack a type into just its bytes. */
+/* Ranks may describe the same bytes by different types, so messages are bytes. MPICH and Open MPI pack a type into exactly
+ * its bytes. */
 static int is_plain(MPI_Datatype type)
 {
     MPI_Aint lower, extent;
@@ -30,7 +30,7 @@ static int is_plain(MPI_Datatype type)
     return lower == 0 && extent == size;
 }
 
-/* Memory that is freed with the call. */
+/* Memory that is freed after the call. */
 static char *room(stage *s, int which, size_t bytes)
 {
     s->packed[which] = malloc(bytes + 1);
@@ -39,7 +39,7 @@ static char *room(stage *s, int which, size_t bytes)
     return s->packed[which];
 }
 
-/* Puts elements as bytes to where there is room for them. */
+/* Packs elements into bytes. */
 static void pack(stage *s, char *to, size_t bytes, const void *from, int count, MPI_Datatype type)
 {
     int at = 0;
@@ -51,7 +51,7 @@ static void pack(stage *s, char *to, size_t bytes, const void *from, int count, 
         s->error = PMPI_Pack(from, count, type, to, (int)bytes, &at, s->c.comm);
 }
 
-/* The buffer as bytes: itself, or packed. */
+/* The buffer as bytes: the buffer itself, or a packed copy. */
 static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype type, size_t bytes)
 {
     if (is_plain(type))
@@ -61,7 +61,7 @@ static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype t
     return to;
 }
 
-/* Room for received bytes: the buffer itself, or memory that is unpacked into it. */
+/* Room for received bytes: the buffer itself, or memory that is unpacked into it after the call. */
 static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t bytes)
 {
     if (is_plain(type))
@@ -79,7 +79,7 @@ static char *element(void *buf, int i, MPI_Datatype type)
     return (char *)buf + i * extent;
 }
 
-/* Puts the own block of gathered ones into its place. */
+/* Copies the rank's own block into its place among the gathered ones. */
 static void own_block(stage *s, const arguments *a)
 {
     size_t n = s->bytes;
@@ -96,7 +96,7 @@ static void prepare_allgather(stage *s, const arguments *a)
     own_block(s, a);
 }
 
-/* Room for two numbers of each rank. */
+/* Room for two numbers for each rank. */
 static int number_ranks(stage *s)
 {
     s->starts = malloc((size_t)s->c.size * 2 * sizeof *s->starts);
@@ -110,8 +110,7 @@ static int number_ranks(stage *s)
     return 1;
 }
 
-/* Blocks lie where they are received if they are plain and near enough, else packed one
- * after another. */
+/* Blocks are received in place if the type is plain and the displacements fit, else packed one after another. */
 static void prepare_allgatherv(stage *s, const arguments *a)
 {
     int size = (int)type_size(a->rtype), plain = is_plain(a->rtype), rank = s->c.rank;
@@ -135,7 +134,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, a->displs[rank], a->rtype), a->counts[rank], a->rtype);
 }
 
-/* Messages are of the application's types: nothing is packed. */
+/* Messages have the application's types; nothing is packed. */
 static void prepare_alltoallv(stage *s, const arguments *a)
 {
     MPI_Aint lower;
@@ -195,7 +194,7 @@ static void prepare_scatter(stage *s, const arguments *a)
         s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
 }
 
-/* How many elements of each rank come before, and together. */
+/* For each rank the number of elements before its block, and the sum of all. */
 static void sum_counts(stage *s, const arguments *a)
 {
     if (!number_ranks(s))
@@ -208,8 +207,7 @@ static void sum_counts(stage *s, const arguments *a)
     }
 }
 
-/* The elements of a reduction lie in the application's buffer where the result goes,
- * else in our own. */
+/* The elements of a reduction are in the receive buffer where that is significant, else in memory of libtutti. */
 static void prepare_reduction(stage *s, const arguments *a)
 {
     call *c = &s->c;
@@ -222,7 +220,7 @@ static void prepare_reduction(stage *s, const arguments *a)
     PMPI_Op_commutative(a->op, &c->commutative);
     c->count = a->rcount;
     if (c->extent <= 0)
-        return; /* elements on top of one another: not for us */
+        return; /* overlapping elements: the MPI library serves the call */
     int scattered = a->what == REDUCE_SCATTER || a->what == REDUCE_SCATTER_BLOCK;
     if (scattered)
         sum_counts(s, a);
@@ -235,8 +233,7 @@ static void prepare_reduction(stage *s, const arguments *a)
         s->error = MPI_ERR_NO_MEM;
 }
 
-/* After it is known that the algorithm can run: the own elements go to where they
- * are reduced. */
+/* Copies the rank's own elements to where they are reduced. Called once it is certain that the algorithm can run. */
 static void start_reduction(stage *s, const arguments *a)
 {
     const void *from = a->send != MPI_IN_PLACE ? a->send : a->recv;
@@ -296,14 +293,14 @@ static void clear(stage *s)
     free(s->starts);
 }
 
-/* Messages of MPI have counts of int. */
+/* Message counts of MPI are ints. */
 static int too_long(collective what, uint64_t bytes, int size)
 {
     int blocks = what == ALLGATHER || what == ALLGATHERV || what == ALLTOALL || what == GATHER || what == SCATTER;
     if (what == ALLTOALLV)
-        return 0; /* ranks have sizes of their own, each an int */
+        return 0; /* each rank's own size, an int */
     if (what == ALLGATHERV)
-        bytes++; /* a mean, rounded down */
+        bytes++; /* the size is a mean, rounded down */
     return bytes > (uint64_t)INT_MAX / (uint64_t)(blocks ? size : 1);
 }
 

@@ -1,4 +1,4 @@
-/* From the arguments of a call to those of an algorithm, and back. */
+/* From the arguments of a collective call to those of an algorithm, and back. */
 #ifndef TUTTI_SERVE_H
 #define TUTTI_SERVE_H
 
@@ -6,8 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What an application passed to a collective; bcast's buffer is recv, and the type
- * of a reduction rtype. */
+/* The arguments that an application passed to a collective. The buffer of bcast is recv, and the type of a reduction is rtype. */
 typedef struct {
     collective what;
     const void *send;
@@ -16,26 +15,26 @@ typedef struct {
     void *recv;
     int rcount;
     MPI_Datatype rtype;
-    const int *counts;  /* received of each rank: of allgatherv, alltoallv, reduce_scatter */
-    const int *displs;  /* ... and where: of allgatherv, alltoallv */
-    const int *scounts, *sdispls; /* of alltoallv */
+    const int *counts;  /* receive counts: allgatherv, alltoallv, reduce_scatter */
+    const int *displs;  /* receive displacements: allgatherv, alltoallv */
+    const int *scounts, *sdispls; /* alltoallv */
     MPI_Op op;
     int root;
-    int error; /* what the call returns */
+    int error; /* that the call returns */
 } arguments;
 
 /* Where an algorithm runs. */
 typedef struct {
-    MPI_Comm comm; /* our own */
+    MPI_Comm comm; /* of libtutti, for its messages */
     int rank, size;
-    layout *layout; /* for algorithms that ask for places */
+    layout *layout; /* NULL: the algorithm does not need it */
 } place;
 
-/* Lets an algorithm serve a call and sets its error; 0 when it cannot, with nothing
- * done. bytes as the table has them, the same on all ranks. */
-void ran_nothing(void); /* wrap.c: forgets what tutti_ran returns */
-
+/* Lets an algorithm of libtutti serve a call and sets its error. Returns 0 if it cannot, with nothing done. bytes is the
+ * size as in tables, the same on all ranks. */
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes);
+
+void ran_nothing(void); /* wrap.c: resets what tutti_ran returns */
 
 #pragma GCC visibility pop
 

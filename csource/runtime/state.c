@@ -9,10 +9,10 @@
 
 int active, tracing, selecting, forcing;
 
-static MPI_Comm world = MPI_COMM_NULL; /* of our own messages */
+static MPI_Comm world = MPI_COMM_NULL; /* for messages of libtutti */
 static char *trace_path;               /* on rank 0 */
-static int many_threads;               /* may call MPI at once, on some rank */
-static int looking;                    /* communicators are known */
+static int many_threads;               /* on some rank several threads may call MPI at once */
+static int looking;                    /* comms_start was called */
 
 static const char *const names[COLLECTIVES] = {
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
@@ -21,7 +21,7 @@ static const char *const names[COLLECTIVES] = {
 
 const char *collective_name(collective what) { return names[what]; }
 
-void *need(size_t n, size_t bytes)
+void *allocate(size_t n, size_t bytes)
 {
     void *p = calloc(n, bytes);
     if (p == NULL) {
@@ -31,21 +31,21 @@ void *need(size_t n, size_t bytes)
     return p;
 }
 
-/* The value of a variable in memory of our own; NULL when it is not set or empty. */
+/* A copy of an environment variable; NULL if it is unset or empty. */
 static char *setting(const char *name)
 {
     const char *value = getenv(name);
     if (value == NULL || *value == 0)
         return NULL;
-    char *copy = need(strlen(value) + 1, 1);
+    char *copy = allocate(strlen(value) + 1, 1);
     memcpy(copy, value, strlen(value));
     return copy;
 }
 
-/* Reads the table; without one, or with the reason in why, the length is 0. */
+/* Reads a file. On an error the length is 0 and the reason in why. */
 static char *load(const char *path, int *length, char *why)
 {
-    char *text = need((size_t)MOST_TEXT + 1, 1);
+    char *text = allocate((size_t)MOST_TEXT + 1, 1);
     FILE *f = fopen(path, "rb");
     size_t n = f == NULL ? 0 : fread(text, 1, (size_t)MOST_TEXT + 1, f);
     if (f == NULL || ferror(f))
@@ -59,7 +59,7 @@ static char *load(const char *path, int *length, char *why)
     return text;
 }
 
-/* A table that is for this MPI library, and what it switches can be. */
+/* Reads a table, checks that it is for this MPI library, and opens the control variables that it names. */
 static int take_table(char *text, size_t length, char *why)
 {
     if (table_read(text, length, why))
@@ -68,7 +68,7 @@ static int take_table(char *text, size_t length, char *why)
     return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
-/* Rank 0 reads, all parse: they come to the same answer. Only rank 0 has a path. */
+/* Rank 0 reads a file, and all ranks parse it and get the same result. Only rank 0 has a path. */
 static int take(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
     char why[WHY] = "", *text = NULL;
@@ -77,7 +77,7 @@ static int take(int rank, const char *path, int (*parse)(char *, size_t, char *)
         text = load(path, &length, why);
     PMPI_Bcast(&length, 1, MPI_INT, 0, world);
     if (length > 0 && rank != 0)
-        text = need((size_t)length + 1, 1);
+        text = allocate((size_t)length + 1, 1);
     if (length > 0) {
         PMPI_Bcast(text, length, MPI_BYTE, 0, world);
         text[length] = 0;
@@ -98,8 +98,7 @@ static void look(void)
     active = 1;
 }
 
-/* Rank 0's environment decides for all. Where threads may call MPI at once, on any
- * rank, nothing is done. */
+/* The environment of rank 0 counts. Nothing is done if several threads of a rank may call MPI at once. */
 static void begin(int threads)
 {
     int rank, many = threads == MPI_THREAD_MULTIPLE, wanted[4];

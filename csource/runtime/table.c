@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table is text; docs/reference/runtime-table.md has its grammar. Of the rules that hold for a
- * call the first one counts. */
+/* docs/reference/runtime-table.md has the grammar. The first rule that holds for a call counts. */
 
 #define MOST_BYTES ((uint64_t)1 << 62)
 
-enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* of one algorithm, as what it may take; of a line; letters of a name */
+enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* bounds of weights and limits, of choices in a line, and of the letters of a name */
 
 typedef struct {
     collective what;
-    uint64_t low[3], high[3]; /* ranks, ppn, bytes; both included */
+    uint64_t low[3], high[3]; /* of ranks, ppn and bytes, inclusive */
     unsigned order;           /* of the ranks; 0: any */
     pick pick;
 } rule;
@@ -33,7 +32,7 @@ static int refuse(char *why, int line, const char *want)
     return -1;
 }
 
-/* Goes on behind a text that must stand here. */
+/* Skips a text that must come next. Returns 0 if it does not. */
 static int literal(const char **p, const char *text)
 {
     size_t n = strlen(text);
@@ -52,7 +51,7 @@ static int number(const char **p, uint64_t most, uint64_t *value)
     return *p > from && !(*from == '0' && *p - from > 1) && *value <= most;
 }
 
-/* NAME LOW-HIGH, each between limits. */
+/* Reads NAME LOW-HIGH, within limits. */
 static int range(const char **p, const char *name, uint64_t least, uint64_t most, uint64_t *low, uint64_t *high)
 {
     return literal(p, name) && number(p, most, low) && literal(p, "-") && number(p, most, high) && *low >= least && *low <= *high;
@@ -71,7 +70,7 @@ static int collective_of(const char **p, collective *what)
     return 0;
 }
 
-/* NAME or NAME(PARAMETER=NUMBER), up to the end of the line. */
+/* Reads NAME or NAME(PARAMETER=NUMBER), up to the end of the line. */
 static int algorithm_of(const char *p, collective what, pick *to)
 {
     if (strcmp(p, "library_default") == 0)
@@ -103,7 +102,7 @@ static void mix_free(mix *m)
     free(m->most);
 }
 
-/* Room for rules and mixes in place of those there were. */
+/* Frees all rules and mixes, and allocates room for others. */
 static void empty(int most)
 {
     for (rule *r = rules; r < rules + nrules; r++)
@@ -115,13 +114,13 @@ static void empty(int most)
     library_forget();
     banner[0] = 0;
     nrules = nmixes = 0;
-    rules = need((size_t)most + 1, sizeof *rules);
-    mixes = need((size_t)most + 1, sizeof *mixes);
+    rules = allocate((size_t)most + 1, sizeof *rules);
+    mixes = allocate((size_t)most + 1, sizeof *mixes);
 }
 
 static const char *copy_of(const char *name)
 {
-    char *text = need(strlen(name) + 1, 1);
+    char *text = allocate(strlen(name) + 1, 1);
     memcpy(text, name, strlen(name));
     return text;
 }
@@ -143,7 +142,7 @@ static int sizes(const char **p, uint64_t *low, uint64_t *high)
     return range(p, " bytes ", 0, MOST_BYTES, &low[2], &high[2]) && literal(p, " ");
 }
 
-/* An order may stand in a rule. */
+/* Reads the optional order of a rule. */
 static int order_of(const char **p, unsigned *order)
 {
     *order = 0;
@@ -165,7 +164,7 @@ static int read_rule(const char *p, int line, char *why)
     return keep_rule(r, p);
 }
 
-/* WEIGHT[/MOST] ALGORITHM; MOST is in thousandths. */
+/* Reads WEIGHT[/MOST] ALGORITHM, where MOST is in thousandths. */
 static int read_choice(const char **p, mix *m)
 {
     char name[MOST_CHOICE + 1];
@@ -192,7 +191,7 @@ static int read_choice(const char **p, mix *m)
     return 1;
 }
 
-/* What exploring may cost may stand in a mix, in thousandths. */
+/* Reads the optional budget of a mix, in thousandths. */
 static int read_budget(const char **p, mix *m)
 {
     uint64_t budget = 0;
@@ -201,7 +200,7 @@ static int read_budget(const char **p, mix *m)
     return ok;
 }
 
-/* What stands behind "explore ". */
+/* Reads a line after its first word, explore. */
 static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
@@ -209,14 +208,14 @@ static int read_mix(const char *p, int line, char *why)
     if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) ||
         !read_budget(&p, m))
         return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [budget NUMBER], not of alltoallv");
-    m->picks = need(MOST_CHOICES, sizeof *m->picks);
-    m->sums = need(MOST_CHOICES, sizeof *m->sums);
-    m->most = need(MOST_CHOICES, sizeof *m->most);
+    m->picks = allocate(MOST_CHOICES, sizeof *m->picks);
+    m->sums = allocate(MOST_CHOICES, sizeof *m->sums);
+    m->most = allocate(MOST_CHOICES, sizeof *m->most);
     do
         if (m->n == MOST_CHOICES || !read_choice(&p, m))
             return refuse(why, line, "a weight, and what a call may take, of 1 to 1000000, and an algorithm of this library, up to 256 times");
     while (literal(&p, " "));
-    for (int i = 0; i < m->n; i++) /* the last one last */
+    for (int i = 0; i < m->n; i++) /* the last sum last */
         m->sums[i] /= m->sums[m->n - 1];
     return 0;
 }
@@ -229,8 +228,7 @@ static uint64_t checksum(const char *text, size_t n)
     return h;
 }
 
-/* The last line holds the checksum of all before it. Returns where it begins, NULL
- * when it is not there or wrong. */
+/* Returns where the last line begins, which holds the checksum of all lines before it; NULL if it is missing or wrong. */
 static char *last_line(char *text, size_t length)
 {
     enum { END = 4 + 16 + 1 };
@@ -242,7 +240,7 @@ static char *last_line(char *text, size_t length)
     return memcmp(last, want, END) == 0 && (last == text || last[-1] == '\n') ? last : NULL;
 }
 
-/* "for BANNER", at most once. */
+/* Reads the banner of a line "for BANNER", of which there is one at most. */
 static int read_banner(const char *p, int line, char *why)
 {
     size_t n = strlen(p);
@@ -269,7 +267,7 @@ static int read_statement(const char *p, int line, char *why)
     return library_read(p, want) ? refuse(why, line, want) : 0;
 }
 
-/* Reads a text, which it changes: every rank comes to the same answer. */
+/* Parses a table, and changes the text. All ranks get the same result. */
 int table_read(char *text, size_t length, char *why)
 {
     int line = 1, lines = 0;
@@ -353,7 +351,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sizes where bands may begin, in order; the first is 0. */
+/* The sizes at which bands may begin, in ascending order; the first is 0. */
 static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned orders)
 {
     int n = 0, kept = 1;
@@ -370,7 +368,7 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* For each number of bits, the band of the least size that has as many. */
+/* For each number of bits, finds the band of the least size with as many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;
@@ -382,12 +380,12 @@ static void index_bands(struct row *r)
     }
 }
 
-/* Where an algorithm cannot serve communicators of the size, the library's does. */
+/* The MPI library serves where an algorithm cannot serve communicators of that size. */
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 {
-    uint64_t *at = need((size_t)nrules * 2 + 1, sizeof *at);
+    uint64_t *at = allocate((size_t)nrules * 2 + 1, sizeof *at);
     int n = begins(at, what, ranks, ppn, orders), used = 0, own = 0;
-    struct row *r = need(1, sizeof *r + (size_t)n * sizeof *r->bands);
+    struct row *r = allocate(1, sizeof *r + (size_t)n * sizeof *r->bands);
     for (int i = 0; i < n; i++) {
         pick p = table_find(what, ranks, ppn, orders, at[i]);
         if (p.algorithm != NULL && !repository_fits(p.algorithm, ranks))

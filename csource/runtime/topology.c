@@ -5,18 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text is a line "tutti-topology 1", then one for each node: its name and the
- * switches above it, the outermost first, all separated by single blanks. Nodes have
- * the same number of switches. */
+/* The text is a line "tutti-topology 1", then a line for each node: its name and the switches above it, the outermost first,
+ * separated by single blanks. All nodes have the same number of switches. */
 
 enum { MOST_LEVELS = 16 };
 
 typedef struct {
     char *name;
-    int path[MOST_LEVELS]; /* numbers of names, then the line */
+    int path[MOST_LEVELS]; /* numbers of switches, then the number of the line */
 } spot;
 
-static spot *spots; /* in depth-first order; names point into kept */
+static spot *spots; /* in depth-first order; the names point into kept */
 static char *kept;
 static int nspots, nlevels;
 static int *paths;
@@ -27,8 +26,8 @@ static int refuse(char *why, int line, const char *want)
     return -1;
 }
 
-/* The number of a switch is that of the node where its name was seen first at that
- * level. The last nodes are compared first: files list neighbours together. */
+/* The number of a switch is that of the first node below it with its name at this level. The last nodes are compared first,
+ * since files list neighbours together. */
 static int number_of(char **names, const spot *at, int level)
 {
     for (int i = nspots; i-- > 0;)
@@ -69,10 +68,10 @@ static int by_path(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* No node is named twice. */
+/* Whether no node is listed twice. */
 static int unique(void)
 {
-    char **names = need((size_t)nspots + 1, sizeof *names);
+    char **names = allocate((size_t)nspots + 1, sizeof *names);
     int same = 0;
     for (int i = 0; i < nspots; i++)
         names[i] = spots[i].name;
@@ -88,8 +87,8 @@ static int read_lines(char *why)
     int lines = 1, line = 1, failed = 0;
     for (const char *c = kept; *c; c++)
         lines += *c == '\n';
-    spots = need((size_t)lines, sizeof *spots);
-    char **names = need((size_t)lines * MOST_LEVELS, sizeof *names);
+    spots = allocate((size_t)lines, sizeof *spots);
+    char **names = allocate((size_t)lines * MOST_LEVELS, sizeof *names);
     for (char *p = kept, *end; !failed && *p; p = end + 1, line++) {
         end = strchr(p, '\n');
         if (end == NULL) {
@@ -110,7 +109,7 @@ static int read_lines(char *why)
     return failed;
 }
 
-/* How many switches, from the outermost one, are above all nodes: they tell nothing. */
+/* How many outermost levels are the same for all nodes, and therefore useless. */
 static int common_levels(void)
 {
     for (int top = 0; top < nlevels - 1; top++)
@@ -122,7 +121,7 @@ static int common_levels(void)
 
 int topology_read(char *text, size_t length, char *why)
 {
-    kept = need(length + 1, 1);
+    kept = allocate(length + 1, 1);
     memcpy(kept, text, length);
     if (read_lines(why)) {
         nspots = 0;
@@ -131,13 +130,13 @@ int topology_read(char *text, size_t length, char *why)
     qsort(spots, (size_t)nspots, sizeof *spots, by_path);
     int top = common_levels();
     nlevels -= top;
-    paths = need((size_t)nspots * (size_t)nlevels, sizeof *paths);
+    paths = allocate((size_t)nspots * (size_t)nlevels, sizeof *paths);
     for (int i = 0; i < nspots; i++)
         memcpy(paths + (long)i * nlevels, spots[i].path + top, (size_t)nlevels * sizeof *paths);
     return 0;
 }
 
-/* Names match up to the first dot. */
+/* Compares names up to the first dot. */
 static int same_host(const char *a, const char *b)
 {
     size_t n = strcspn(a, "."), m = strcspn(b, ".");

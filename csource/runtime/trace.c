@@ -8,19 +8,19 @@
 enum { SLOTS = 1 << 14, FULL = SLOTS / 4 * 3 };
 enum { TAG_COUNT = 1, TAG_ROWS };
 
-/* Calls of one collective on communicators of one shape with messages of one size. */
+/* Calls of one collective, shape and size. */
 typedef struct {
     const shape *shape; /* NULL: the slot is free */
     uint64_t bytes, calls, ticks, shortest, longest;
     collective what;
 } slot;
 
-static slot *slots, *last[COLLECTIVES]; /* 896 KiB; the slot of each collective's last call */
+static slot *slots, *last[COLLECTIVES]; /* 896 KiB; last: the slot of each collective's last call */
 static int used;
 static int rounding; /* sizes are rounded down to powers of two from now on */
 static uint64_t lost;
 
-enum { FIRST_FLUSH = 1, MOST_FLUSH = 256 }; /* seconds from one flush to the next, doubled */
+enum { FIRST_FLUSH = 1, MOST_FLUSH = 256 }; /* seconds between two writes of the file, which double */
 
 uint64_t trace_next = UINT64_MAX;
 static const char *flush_path;
@@ -37,7 +37,7 @@ static void next_flush(uint64_t now)
 static void new_slots(void)
 {
     static slot none;
-    slots = need(SLOTS, sizeof *slots);
+    slots = allocate(SLOTS, sizeof *slots);
     for (int i = 0; i < COLLECTIVES; i++)
         last[i] = &none;
 }
@@ -52,7 +52,7 @@ void trace_start(const char *path)
 
 static uint64_t power_of_two(uint64_t n) { return n == 0 ? 0 : (uint64_t)1 << (63 - __builtin_clzll(n)); }
 
-/* The slot of such calls, or the free one where they are to be counted. */
+/* The slot of such calls, or the free slot for them. */
 static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)at / sizeof *at * COLLECTIVES + what) * 0x9e3779b97f4a7c15u;
@@ -63,7 +63,7 @@ static slot *find(slot *in, collective what, const shape *at, uint64_t bytes)
     return s;
 }
 
-/* Too many sizes to keep: from now on they are told apart by their powers of two. */
+/* Rounds all sizes down to powers of two, since there are too many different ones. */
 static void coarsen(void)
 {
     slot *old = slots;
@@ -123,8 +123,8 @@ void trace_add(collective what, const shape *at, size_t bytes, uint64_t took)
     s->longest = took > s->longest ? took : s->longest;
 }
 
-/* A line of the file. Each rank brings its share of a call: one of as many as the
- * communicator has ranks. The sum over ranks is the calls, and their mean time. */
+/* A line of the file. Each rank counts its share of a call, 1 / ranks, so that sums over ranks are numbers of calls and sums
+ * of mean times. */
 typedef struct {
     collective what;
     int nodes, ppn;
@@ -157,7 +157,7 @@ static void add_row(row *to, const row *r)
     to->longest = r->longest > to->longest ? r->longest : to->longest;
 }
 
-/* Orders the rows and adds up what is alike. */
+/* Sorts the rows and merges equal ones. */
 static void add_up(table *t)
 {
     int kept = 0;
@@ -171,10 +171,10 @@ static void add_up(table *t)
     t->n = kept;
 }
 
-/* Of the calls of this rank, its share or the whole. */
+/* The rows of this rank's calls, counted by its share or whole. */
 static table own_rows(int whole)
 {
-    table t = {need((size_t)used + 1, sizeof *t.rows), 0};
+    table t = {allocate((size_t)used + 1, sizeof *t.rows), 0};
     double period = clock_period();
     for (const slot *s = slots; s < slots + SLOTS; s++)
         if (s->shape != NULL) {
@@ -187,12 +187,12 @@ static table own_rows(int whole)
     return t;
 }
 
-/* Adds another rank's rows. When they become too many, sizes are rounded, too. */
+/* Merges the rows of another rank. If there are too many, sizes are rounded. */
 static void take_rows(table *t, MPI_Comm world, int from)
 {
     int n;
     PMPI_Recv(&n, 1, MPI_INT, from, TAG_COUNT, world, MPI_STATUS_IGNORE);
-    row *both = need((size_t)(t->n + n) + 1, sizeof *both);
+    row *both = allocate((size_t)(t->n + n) + 1, sizeof *both);
     memcpy(both, t->rows, (size_t)t->n * sizeof *both);
     PMPI_Recv(both + t->n, n * (int)sizeof *both, MPI_BYTE, from, TAG_ROWS, world, MPI_STATUS_IGNORE);
     free(t->rows);
@@ -206,7 +206,7 @@ static void take_rows(table *t, MPI_Comm world, int from)
     add_up(t);
 }
 
-/* Adds up the rows of all ranks on rank 0, along a binomial tree. */
+/* Merges the rows of all ranks on rank 0, along a binomial tree. */
 static table gather_rows(MPI_Comm world, int rank, int size)
 {
     table t = own_rows(0);
@@ -222,11 +222,11 @@ static table gather_rows(MPI_Comm world, int rank, int size)
     return t;
 }
 
-/* Writes the file in place of another one, whole or not at all; 0 on success. */
+/* Replaces the file as a whole or not at all. Returns 0 on success. */
 static int write_rows(const char *path, const table *t)
 {
     size_t length = strlen(path);
-    char *part = need(length + sizeof ".part", 1);
+    char *part = allocate(length + sizeof ".part", 1);
     memcpy(part, path, length);
     memcpy(part + length, ".part", sizeof ".part");
     FILE *f = fopen(part, "w");
@@ -243,8 +243,7 @@ static int write_rows(const char *path, const table *t)
     return bad;
 }
 
-/* What a job leaves that is killed: what its first rank saw. A file that cannot be
- * written is told of at the end. */
+/* Writes the calls of this rank so far, which is all that a killed job leaves. Errors are reported only at the end. */
 void trace_flush(uint64_t now)
 {
     table t = own_rows(1);

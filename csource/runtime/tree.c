@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A root alone, with room for all others as children. */
+/* A root without children, with room for all other ranks. */
 static tree tree_new(const call *c)
 {
     tree t = {-1, 0, malloc((size_t)c->size * sizeof *t.child), MPI_SUCCESS};
@@ -11,8 +11,8 @@ static tree tree_new(const call *c)
     return t;
 }
 
-/* The members at distances 1, 2 … radix - 1 times each power of the radix, the long
- * ones first: number me has those below its lowest digit that is not 0. */
+/* The children of member me are at distances 1, 2, …, radix - 1 times each power of the radix below its lowest digit that is
+ * not 0, long distances first. */
 static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 {
     int step = 1;
@@ -25,13 +25,13 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
-/* Who has the message sends it on in each turn, and it takes radix turns to arrive: no tree
- * reaches more in the time. Of what is left of a list the first member reaches as many as
- * it would a turn later without this one message, the rest is its receiver's. */
+/* A rank that has the message sends it to another rank in each step, and a message arrives after radix steps. No tree
+ * reaches more ranks in the same time. Of a list the first member reaches as many ranks as it would if it had one step less;
+ * the rest belongs to the rank that it sends to first. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
-    int *reached = malloc((size_t)(n + radix) * sizeof *reached); /* members that have it after so many turns */
+    int *reached = malloc((size_t)(n + radix) * sizeof *reached); /* by step: the ranks that have the message */
     if (reached == NULL) {
         t->error = MPI_ERR_NO_MEM;
         return;
@@ -54,7 +54,7 @@ static void join_postal(tree *t, int radix, const int *list, int n, int me)
     free(reached);
 }
 
-/* Puts this rank, number me of n, into a tree over a list of ranks. */
+/* Puts this rank, member me of n, into a tree over a list of ranks. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
     if (form == BINOMIAL) {
@@ -86,12 +86,12 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
     return t;
 }
 
-/* Positions from first up to end. */
+/* Positions from first up to end, without end. */
 typedef struct {
     int first, end;
 } span;
 
-/* The group at a level that a position is in: itself, behind the last level. */
+/* The group of a position at a level; the position itself below the last level. */
 static span group_at(const layout *l, int level, int position)
 {
     span s = {position, position + 1};
@@ -106,8 +106,8 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Joins the leaders of the groups at a level within a larger one, the larger one's
- * leader first and then round from there. */
+/* Makes a tree over the leaders of the groups at a level within a larger group, whose leader is the first. The others follow
+ * in a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;
@@ -151,13 +151,13 @@ int tree_down(const call *c, tree *t)
         next = from + n;
         more = at_most(step, c->count - next);
         if (t->parent >= 0 && from == 0)
-            e = get(c, c->data, n, t->parent);
+            e = receive_from(c, c->data, n, t->parent);
         else if (t->parent >= 0)
-            e = wait_gets(&in, 1);
+            e = wait_receives(&in, 1);
         if (e == MPI_SUCCESS && t->parent >= 0 && more > 0)
-            e = start_get(c, at(c, c->data, next), more, t->parent, &in);
+            e = start_receive(c, at(c, c->data, next), more, t->parent, &in);
         for (int k = 0; e == MPI_SUCCESS && k < t->children; k++)
-            e = start_put(c, at(c, c->data, from), n, t->child[k], &out[k]);
+            e = start_send(c, at(c, c->data, from), n, t->child[k], &out[k]);
         if (e == MPI_SUCCESS)
             e = wait_all(out, t->children);
     }
@@ -177,14 +177,14 @@ int tree_up(const call *c, tree *t)
         n = at_most(step, c->count - from);
         char *part = at(c, c->data, from);
         for (int k = t->children; e == MPI_SUCCESS && k-- > 0;) {
-            e = get(c, tmp, n, t->child[k]);
+            e = receive_from(c, tmp, n, t->child[k]);
             if (e == MPI_SUCCESS)
                 e = combine(c, part, tmp, n, 0);
         }
         if (e == MPI_SUCCESS && t->parent >= 0)
             e = wait_all(&out, 1);
         if (e == MPI_SUCCESS && t->parent >= 0)
-            e = start_put(c, part, n, t->parent, &out);
+            e = start_send(c, part, n, t->parent, &out);
     }
     if (e == MPI_SUCCESS)
         e = wait_all(&out, 1);

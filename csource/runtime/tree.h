@@ -1,4 +1,4 @@
-/* Trees that messages go down and up. */
+/* Trees along which messages go down and up. */
 #ifndef TUTTI_TREE_H
 #define TUTTI_TREE_H
 
@@ -6,35 +6,35 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The place of a rank in a tree. */
+/* A rank's place in a tree. */
 typedef struct {
-    int parent;    /* -1: the root */
+    int parent;    /* -1: the rank is the root */
     int children;
-    int *child;    /* the one with the most below it first */
-    int error;     /* of making it */
+    int *child;    /* the one with the largest subtree first */
+    int error;     /* of MPI, when the tree was made */
 } tree;
 
-/* How members of a list are joined. A binomial tree has a radix, usually 2; that of a postal
- * one says how many turns a message takes that is sent in one. */
+/* The form of a tree over a list of ranks. A binomial tree has a radix, usually 2. The parameter of a postal tree is the
+ * number of messages that can be sent while one is under way. */
 typedef enum { FLAT, CHAIN, BINARY, BINOMIAL, POSTAL } tree_form;
 
-/* How groups are joined: those of a first level, then within each of them those of the next
- * levels, last the ranks of a node. */
+/* The forms of a tree of groups: over the groups of the first level, over the groups of further levels within each, and over
+ * the ranks of a node. */
 typedef struct {
     tree_form first, below, inside;
     int radix;
 } tree_shape;
 
-/* The tree over n ranks from a first one on, counted from the call's root round; the
- * first is its root. */
+/* Returns this rank's place in a tree over n ranks from the first one on, counted in a ring from the call's root. The first
+ * rank is the root of the tree. */
 tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
 
-/* The tree over the groups of a level and of those below it. Each group has a leader: the
- * root's is the root. */
+/* Returns this rank's place in a tree over the groups of a level and of the levels below it. Each group has a leader; that
+ * of the root's group is the root. */
 tree tree_of_groups(const call *c, int level, tree_shape how);
 
-int tree_down(const call *c, tree *t); /* segment by segment: one is sent on while the next is received; frees the tree */
-int tree_up(const call *c, tree *t);   /* combines the vectors of all below; the operation commutes; frees the tree */
+int tree_down(const call *c, tree *t); /* sends each segment on while it receives the next; frees the tree */
+int tree_up(const call *c, tree *t);   /* combines the vectors of all ranks below; the operation must commute; frees the tree */
 
 #pragma GCC visibility pop
 

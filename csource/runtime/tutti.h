@@ -1,10 +1,7 @@
-/* libtutti: sits between an application and its MPI library by MPI's profiling
- * interface. It traces what the application calls, and runs algorithms of its own
- * where a table says so.
- *
- * The library calls MPI by the names that begin with PMPI alone. A thing that goes
- * wrong in MPI_Init turns it off on all ranks; the application runs as if it were
- * not there. */
+/* libtutti is loaded between an application and its MPI library through MPI's profiling interface. It traces the collective
+ * calls of the application, and runs its own algorithms where a table selects them. It calls MPI only by the names that
+ * begin with PMPI. If MPI_Init finds an error in the settings, libtutti is off on all ranks and the application runs as
+ * without it. */
 #ifndef TUTTI_RUNTIME_H
 #define TUTTI_RUNTIME_H
 
@@ -20,7 +17,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The blocking collectives, in the order of their names. */
+/* The blocking collectives, in alphabetical order. */
 typedef enum {
     ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
     GATHER, REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, SCATTER, COLLECTIVES
@@ -30,35 +27,34 @@ const char *collective_name(collective what);
 
 /* state.c: from MPI_Init to MPI_Finalize. */
 
-extern int active;  /* calls are looked at; the same on all ranks */
-extern int tracing; /* ... and counted */
-extern int selecting; /* ... and a table is followed */
-extern int forcing;   /* ... that has one rule, at once: a benchmark program wants it */
+extern int active;  /* libtutti looks at calls; the same on all ranks, as the next three */
+extern int tracing; /* it counts them */
+extern int selecting; /* it follows a table */
+extern int forcing;   /* the table has the one rule of tutti_force, which holds from the first call on */
 
-void *need(size_t n, size_t bytes); /* zeroed; without memory the application ends */
+void *allocate(size_t n, size_t bytes); /* zeroed memory; aborts the application if there is none */
 
-/* For programs that measure and look, which find them by their names. */
+/* The functions below are for benchmark programs and tools, which look them up by name. */
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* From now on all calls of a collective are served by an algorithm as a table has it
- * ("bcast", "pipeline(segsize=8192)"), where it can; without a collective none is.
- * The table of the environment is followed no more. Collective over the world: all
- * ranks say the same. Returns 0, or -1 with the reason. */
+/* From now on an algorithm, named as in a table ("bcast", "pipeline(segsize=8192)"), serves all calls of a collective that
+ * it can serve. Without a collective, the MPI library serves all calls. The table of the environment no longer counts.
+ * Collective over the world, with the same arguments on all ranks. Returns 0, or -1 with the reason in why. */
 PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t room);
 
-/* What served the last call of this rank for which something was selected, as the
- * table has it: NULL when the MPI library's own did. */
+/* Returns the algorithm that served this rank's last call for which an algorithm was selected, as the table names it; NULL
+ * if the MPI library's own served it. */
 PUBLIC const char *tutti_ran(void);
 
-/* The next calls of this rank are of one place of the program, until another one is said: where it learns within a run, it
- * learns for each place. All ranks of a communicator say the same between the same calls. MPI_Pcontrol says it too, by
- * levels from 3 on; level 1 and 0 here are no place. */
+/* The next calls of this rank belong to a site of the program, until another site is set. Mode learn learns for each site
+ * separately. All ranks of a communicator set the same sites between the same calls. MPI_Pcontrol sets sites, too, by levels
+ * from 3 on. Level 1, or 0 here, is no site. */
 PUBLIC void tutti_site(int number);
 
 /* clock.c: the cheapest clock of one rank. */
 
-extern int counts_cycles; /* the processor's counter runs at one rate */
+extern int counts_cycles; /* ticks are those of the processor's time stamp counter, which runs at a constant rate */
 
 static inline uint64_t ticks(void)
 {
@@ -72,55 +68,53 @@ static inline uint64_t ticks(void)
 }
 
 void clock_start(void);
-double clock_period(void); /* seconds of a tick, by all ticks since clock_start */
+double clock_period(void); /* seconds of a tick, measured since clock_start */
 
-/* comm.c: communicators and how they lie on the nodes. */
+/* comm.c: communicators and their layout on the nodes. */
 
-/* How ranks are dealt to the nodes: those of a node follow one another, or each is on the node
- * after that of the one before. They are the same on one node, and with one rank to each. */
+/* The order of the ranks over the nodes. Block: the ranks of a node follow one another. Cyclic: each rank is on the node
+ * after that of the previous rank. A communicator on one node has both orders, and one with a rank on each node, too. */
 enum { ORDER_BLOCK = 1, ORDER_CYCLIC = 2 };
 
-/* A shape is what communicators share that MPI libraries and tables treat alike. */
+/* A shape holds what MPI libraries and tables look at in communicators. Communicators share shapes. */
 typedef struct shape {
-    int ranks, nodes, ppn; /* ppn: of the fullest node */
-    unsigned orders;       /* all that it has; 0: another one */
-    const struct row *rows[COLLECTIVES]; /* what the table selects; NULL: nothing */
+    int ranks, nodes, ppn; /* ppn: of the node with most ranks */
+    unsigned orders;       /* that hold for it; 0: neither */
+    const struct row *rows[COLLECTIVES]; /* the table's rules; NULL: none */
     struct shape *next;
 } shape;
 
-typedef struct layout layout; /* layout.h */
+typedef struct layout layout; /* of layout.h */
 
 typedef struct comm {
     MPI_Comm handle;
-    const shape *shape; /* NULL: the communicator is left alone */
+    const shape *shape; /* NULL: libtutti does not look at its calls */
     int rank;
-    int served;       /* calls that an algorithm of ours was selected for, up to LASTING */
-    int lasts;        /* it was called often */
-    MPI_Comm private; /* of our own messages */
-    struct switched *switched; /* of algorithms of the MPI library */
-    layout *layout;   /* NULL: no algorithm asked for it yet */
+    int served;       /* calls for which an algorithm of libtutti was selected, up to LASTING */
+    int lasts;        /* it is used often */
+    MPI_Comm private; /* for messages of libtutti */
+    struct switched *switched; /* for algorithms of the MPI library */
+    layout *layout;   /* NULL: no algorithm has needed it yet */
     struct explorer *explorer; /* NULL: nothing was explored yet */
     struct comm *next, *older, *newer;
 } comm;
 
-extern comm *last_comm; /* the one of the last call; never NULL */
+extern comm *last_comm; /* of the last call; never NULL */
 
 void comms_start(MPI_Comm world); /* collective */
-void comms_end(void);             /* likewise */
+void comms_end(void);             /* collective */
 comm *comm_find(MPI_Comm handle);
-void shapes_select(void); /* the table is another one */
+void shapes_select(void); /* select the rows of all shapes from the current table */
 
-/* The communicator of our own messages, made at the first calls that need it, in
- * which all ranks take part: MPI_COMM_NULL while it does not pay, or where there
- * can be none. */
+/* The communicator for messages of libtutti. It is created at one of the first calls that need it, which is collective. The
+ * result is MPI_COMM_NULL before that, and where creating it failed. */
 MPI_Comm comm_private(comm *c);
 
-int *comm_members(MPI_Comm handle, int *n); /* their ranks in the world, to be freed */
-void explorer_free(struct explorer *e);     /* explore.c */
+int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; the caller frees them */
+void explorer_free(struct explorer *e);     /* of explore.c */
 
-layout *comm_layout(comm *c); /* found without a message */
-/* The same for calls that the MPI library is to serve by an algorithm of its own, which
- * communicators have from their beginning. */
+layout *comm_layout(comm *c); /* needs no message */
+/* The same for calls served by an algorithm of the MPI library that a communicator has from its creation on. */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
@@ -128,7 +122,7 @@ static inline comm *comm_of(MPI_Comm handle) { return last_comm->handle == handl
 
 /* bytes.c: sizes of messages. */
 
-/* Types of MPI's own, which stay what they are, by the hashes of their handles. */
+/* A cache of the sizes of MPI's predefined types, by the hashes of their handles. */
 enum { TYPES = 16 };
 typedef struct {
     MPI_Datatype type;
@@ -145,7 +139,7 @@ static inline sized *sized_of(MPI_Datatype type)
 
 int type_named(MPI_Datatype type);
 size_t type_size(MPI_Datatype type);
-size_t counts_bytes(const int *counts, int n, MPI_Datatype type); /* of all counts together */
+size_t counts_bytes(const int *counts, int n, MPI_Datatype type); /* the sum of the counts */
 
 static inline size_t bytes_of(int count, MPI_Datatype type)
 {
@@ -153,11 +147,11 @@ static inline size_t bytes_of(int count, MPI_Datatype type)
     return (size_t)(count > 0 ? count : 0) * (known->type == type ? known->size : type_size(type));
 }
 
-/* trace.c: what was called, how often, for how long. */
+/* trace.c: counts and times of calls. */
 
-extern uint64_t trace_next; /* when what is known by then is to be written */
+extern uint64_t trace_next; /* the tick at which the trace is to be written next */
 
-void trace_start(const char *path); /* of this rank; NULL: it writes nothing on the way */
+void trace_start(const char *path); /* NULL: this rank writes nothing before the end */
 void trace_add(collective what, const shape *at, size_t bytes, uint64_t took);
 void trace_flush(uint64_t now);
 void trace_write(MPI_Comm world, const char *path); /* collective; rank 0 writes */

@@ -1,13 +1,12 @@
-/* Algorithms that know which ranks share a node. The first rank of each node in
- * depth-first order leads it. */
+/* Algorithms that know which ranks share a node. The leader of a node is its first rank in depth-first order. */
 #include "tree.h"
 
 #include <stdlib.h>
 
-/* The nodes, as positions. */
+/* The nodes, by the positions of their ranks. */
 typedef struct {
-    int n, own;    /* how many, and this rank's */
-    int *first;    /* the position that each begins at; one more ends the last */
+    int n, own;    /* the number of nodes, and this rank's node */
+    int *first;    /* the position at which each node begins, and the end of the last one */
     int error;
 } nodes;
 
@@ -31,7 +30,7 @@ static nodes nodes_of(const call *c)
 
 static int leads(const call *c, const nodes *all) { return c->layout->order[all->first[all->own]] == c->rank; }
 
-/* The call among the leaders alone. */
+/* The call among the leaders. */
 static call among_leaders(const call *c, const nodes *all, int *leaders)
 {
     call top = *c;
@@ -44,7 +43,7 @@ static call among_leaders(const call *c, const nodes *all, int *leaders)
     return top;
 }
 
-/* The call inside a node. */
+/* The call among the ranks of a node. */
 static call inside(const call *c, const nodes *all)
 {
     call in = *c;
@@ -55,7 +54,7 @@ static call inside(const call *c, const nodes *all)
     return in;
 }
 
-/* Reduces inside the nodes, then with one of the algorithms among their leaders. */
+/* Reduces inside the nodes, then by an algorithm among their leaders. */
 static int allreduce_by_nodes(const call *c, int (*run)(const call *))
 {
     nodes all = nodes_of(c);
@@ -74,29 +73,28 @@ static int allreduce_by_nodes(const call *c, int (*run)(const call *))
     return e;
 }
 
-/* Karonis et al., Exploiting hierarchy in parallel computer networks to optimize
- * collective operation performance (2000). */
+/* Source: Karonis et al., Exploiting hierarchy in parallel computer networks to optimize collective operation performance
+ * (2000). */
 int allreduce_two_level(const call *c) { return allreduce_by_nodes(c, allreduce_recursive_doubling); }
 
-/* As above, for long vectors. */
+/* The same for long vectors. */
 int allreduce_two_level_rabenseifner(const call *c) { return allreduce_by_nodes(c, allreduce_rabenseifner); }
 
-/* Sends the blocks of some nodes to the next and receives those before it. all has the
- * blocks in the order of positions. */
+/* Sends the blocks of some nodes to the next node and receives those of the previous one. blocks are in the order of
+ * positions. */
 static int pass_on(const call *top, const nodes *all, char *blocks)
 {
     int e = MPI_SUCCESS, n = top->count, next = after(top, top->rank, 1), before = after(top, top->rank, -1);
     for (int k = 0; e == MPI_SUCCESS && k < top->size - 1; k++) {
         int out = after(top, top->rank, -k), in = after(top, before, -k);
         const int *f = all->first;
-        e = swap(top, at(top, blocks, f[out] * n), (f[out + 1] - f[out]) * n, next,
+        e = send_receive(top, at(top, blocks, f[out] * n), (f[out + 1] - f[out]) * n, next,
                  at(top, blocks, f[in] * n), (f[in + 1] - f[in]) * n, before);
     }
     return e;
 }
 
-/* Blocks go to the leader of the node, round the ring of the leaders, and to all of
- * the node. As above. */
+/* Sends all blocks to the leader of the node, round a ring of leaders, and to all ranks of the node. Source: as above. */
 static int gather_by_nodes(const call *c, const nodes *all, char *blocks, int *leaders)
 {
     call in = inside(c, all), top = among_leaders(c, all, leaders), whole = in;

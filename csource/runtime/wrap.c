@@ -1,22 +1,22 @@
 #include "explore.h"
 #include "library.h"
 
-/* One call, from entering to leaving. */
+/* One call of the application. */
 typedef struct {
     comm *comm;
     uint64_t bytes, from;
     collective what;
-    const pick *pick; /* NULL, or without an algorithm: the library's own */
-    sample *sample;   /* where the time goes of a call that is explored; NULL: nowhere */
+    const pick *pick; /* NULL, or without an algorithm: the MPI library's own */
+    sample *sample;   /* gets the time of a call that is explored; NULL: it is not timed */
 } visit;
 
-static const char *ran; /* lies in the table */
+static const char *ran; /* points into the table */
 
 const char *tutti_ran(void) { return ran; }
 
 void ran_nothing(void) { ran = NULL; }
 
-/* Exploring costs other calls a look at a flag. */
+/* In a function of its own, so that exploring costs other calls only the test of a flag. */
 __attribute__((noinline)) static void explore(visit *v)
 {
     if (v->comm->shape == NULL)
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void explore(visit *v)
         v->from = ticks();
 }
 
-/* The visit is filled where it lies: a copy of what was just written makes a processor wait. */
+/* Fills the struct in place: copying what was just written would stall the processor. */
 static inline void enter(visit *v, collective what, comm *c, size_t bytes)
 {
     const shape *s = c->shape;
@@ -56,7 +56,7 @@ static inline int leave(const visit *v, int error)
     return error;
 }
 
-/* Whether an algorithm of ours served the call. */
+/* Whether the selected algorithm served the call. */
 __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
 {
     ran = NULL;
@@ -69,7 +69,7 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
     if (v->bytes == 0 && v->what != BARRIER && v->what != ALLTOALLV)
         return 0;
     place on = {comm_private(v->comm), v->comm->rank, v->comm->shape->ranks, NULL};
-    if (on.comm != MPI_COMM_NULL && (v->pick->algorithm->needs & PLACES))
+    if (on.comm != MPI_COMM_NULL && (v->pick->algorithm->needs & LAYOUT))
         on.layout = comm_layout(v->comm);
     int served = on.comm != MPI_COMM_NULL && serve(a, v->pick, &on, v->bytes);
     if (served)
@@ -79,8 +79,8 @@ __attribute__((noinline)) static int serve_visit(const visit *v, arguments *a)
 
 static inline int selected(const visit *v) { return v->pick != NULL && v->pick->algorithm != NULL; }
 
-/* Bytes are of the part of one rank for allgather, alltoall, gather and scatter and
- * their forms with counts (there the mean), and of the whole message otherwise. */
+/* The size of a call. For allgather, alltoall, gather, scatter and their vector forms it is the part of one rank, with
+ * different sizes their mean. For the others it is the whole message. */
 
 static inline size_t part(size_t bytes, const comm *c) { return c->shape == NULL ? 0 : bytes / (size_t)c->shape->ranks; }
 
@@ -205,7 +205,7 @@ int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
     return leave(&v, PMPI_Exscan(send, recv, count, type, op, on));
 }
 
-/* A root may have its part in place; what the others would receive is not looked at. */
+/* The root may pass MPI_IN_PLACE. Other ranks' receive arguments are not significant. */
 int MPI_Gather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount, MPI_Datatype rtype, int root, MPI_Comm on)
 {
     if (!active)

@@ -106,7 +106,7 @@ static double watch(const monitor *m, int changes, int bytes, int calls, double 
         if (m->kind[0] == 't')
             flag_carry(saw);
         MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
-        int now = m->kind[0] == 't' ? flag_heard() : m->kind[0] == 'a' ? all_ask(m, i, saw) : m->kind[0] == 'r' && rma(m, i, saw);
+        int now = m->kind[0] == 't' ? flag_received() : m->kind[0] == 'a' ? all_ask(m, i, saw) : m->kind[0] == 'r' && rma(m, i, saw);
         if (m->kind[0] != 'r' || i % m->every == 0)
             saw = 0; /* it is told */
         times += now;
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     char *sent = SMPI_SHARED_MALLOC((size_t)bytes), *got = SMPI_SHARED_MALLOC((size_t)bytes * (size_t)size);
-    words = need(WORDS_OF_A_RANK, sizeof *words);
+    words = allocate(WORDS_OF_A_RANK, sizeof *words);
     MPI_Win_create(words, WORDS_OF_A_RANK * sizeof *words, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     for (int i = 0; i < 8; i++) /* communicators are made */

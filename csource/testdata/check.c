@@ -161,7 +161,7 @@ static void expect_reduction(const arguments *a, int form)
         return;
     if (a->what == SCAN || a->what == EXSCAN)
         end = rank + (a->what == SCAN);
-    int *sum = need((size_t)(n * ints) + 1, sizeof *sum), *next = need((size_t)(n * ints) + 1, sizeof *next);
+    int *sum = allocate((size_t)(n * ints) + 1, sizeof *sum), *next = allocate((size_t)(n * ints) + 1, sizeof *next);
     for (int r = end; r-- > 0; none = 0) {
         int placed = form == IN_PLACE && (a->what != REDUCE || r == root);
         for (long i = 0; i < n * ints; i++)
@@ -210,11 +210,11 @@ static void check(const algorithm *what, int form, int parameter, int where, int
         want[i] = got[i] = what->what == BCAST && rank != root ? -1 : sent[i] + 1;
     }
     int hears = what->what == ALLGATHER || what->what == ALLREDUCE || what->what == ALLTOALL || what->what == BARRIER;
-    hears = hears && !(what->needs & WORDS);
+    hears = hears && !(what->needs & SIGNALS);
     if (hears)
         flag_carry(cases[0] % (size + 1) == rank); /* one rank in turn, or none */
     int served = serve(&a, &p, &on, bytes_as_traced(&a));
-    int heard = hears ? flag_heard() : 0;
+    int heard = hears ? flag_received() : 0;
     if (!served)
         return;
     if (is_reduction(what->what))
@@ -247,7 +247,7 @@ static void check_all(int cases[2])
 static void make_places(void)
 {
     int nodes = (size + 2) / 3;
-    int *place = need((size_t)size, sizeof *place), *path = need(3 * (size_t)size, sizeof *path);
+    int *place = allocate((size_t)size, sizeof *place), *path = allocate(3 * (size_t)size, sizeof *path);
     for (int which = 0; which < LAYOUTS; which++) {
         int levels = which + 1;
         for (int r = 0; r < size; r++) {
@@ -262,7 +262,7 @@ static void make_places(void)
     free(path);
 }
 
-static int *ints(void) { return need((size_t)room, sizeof(int)); }
+static int *ints(void) { return allocate((size_t)room, sizeof(int)); }
 
 /* One rank of each communicator counts. */
 static void check_communicator(int n, char **texts, int all[2])

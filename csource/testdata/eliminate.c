@@ -95,13 +95,17 @@ static void recheck(int call, const char *why)
     printf("%d %s\n", call, why);
 }
 
+static int run_nothing(const call *c)
+{
+    (void)c;
+    return MPI_SUCCESS;
+}
+
 /* A pick whose messages carry flags. */
 static const pick *carrying_pick(void)
 {
-    static pick p;
-    for (const algorithm *a = repository; p.algorithm == NULL; a++)
-        if (a->what == ALLGATHER && strcmp(a->name, "bruck") == 0)
-            p.algorithm = a;
+    static const algorithm a = {.what = ALLGATHER, .name = "simulated", .run = run_nothing};
+    static const pick p = {.algorithm = &a};
     return &p;
 }
 

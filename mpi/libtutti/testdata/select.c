@@ -29,7 +29,7 @@ static void text(void)
     size_t n;
     if (scanf("%zu", &n) != 1 || getchar() != '\n')
         exit(1);
-    char *table = need(n + 1, 1);
+    char *table = allocate(n + 1, 1);
     if (fread(table, 1, n, stdin) != n)
         exit(1);
     if (table_read(table, n, why))

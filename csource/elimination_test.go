@@ -1,0 +1,182 @@
+package csource_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tutti/internal/testutil"
+)
+
+// simulated is the output of the program eliminate: who serves from a call on, after which calls
+// ranks announced a change or rechecked without one, and the cost at the end of each third of the
+// calls, as time over that of the baseline.
+type simulated struct {
+	served, best       []int // the call, and the algorithm that serves from it on
+	announced, recheck []int
+	cost               []float64
+}
+
+// servedAt returns the algorithm that serves after a call.
+func (s simulated) servedAt(call int) int {
+	last := -1
+	for i, from := range s.served {
+		if from <= call {
+			last = s.best[i]
+		}
+	}
+	return last
+}
+
+// detectedAfter returns how many calls after a change the first recheck came, -1 if none came
+// within so many.
+func (s simulated) detectedAfter(change, within int) int {
+	first := -1
+	for _, at := range slices.Concat(s.announced, s.recheck) {
+		if after := at - change; after >= 0 && after < within && (first < 0 || after < first) {
+			first = after
+		}
+	}
+	return first
+}
+
+// buildEliminate compiles the program eliminate, without MPI.
+func buildEliminate(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	program := filepath.Join(t.TempDir(), "eliminate")
+	args := []string{"-std=c11", "-O2", "-Ipolicy", "-Iruntime", "-Icvar", "-o", program, "testdata/eliminate.c", "policy/world.c"}
+	for _, name := range []string{"budget", "detector", "draw", "elimination", "monitor"} {
+		args = append(args, "runtime/"+name+".c")
+	}
+	if said, err := exec.Command("cc", append(args, "-lm")...).CombinedOutput(); err != nil {
+		testutil.NeedMPI.Missing(t, "cc: %v: needs apt-get install gcc\n%s", err, said)
+	}
+	return program
+}
+
+func eliminate(t *testing.T, program, args string) (s simulated) {
+	t.Helper()
+	said, err := exec.Command(program, strings.Fields(args)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", args, err, said)
+	}
+	for line := range strings.Lines(string(said)) {
+		word := strings.Fields(line)
+		call, err := strconv.Atoi(word[0])
+		if err != nil {
+			t.Fatalf("%s: %q: %v", args, line, err)
+		}
+		switch word[1] {
+		case "announced":
+			s.announced = append(s.announced, call)
+		case "recheck":
+			s.recheck = append(s.recheck, call)
+		case "cost":
+			var cost float64
+			_, err = fmt.Sscan(word[2], &cost)
+			s.cost = append(s.cost, cost)
+		default:
+			var best int
+			_, err = fmt.Sscan(word[1], &best)
+			s.served, s.best = append(s.served, call), append(s.best, best)
+		}
+		if err != nil {
+			t.Fatalf("%s: %q: %v", args, line, err)
+		}
+	}
+	return s
+}
+
+// seeds returns how many seeds a statistical test tries: all of 20, or 5.
+func seeds() int {
+	if testutil.AllCases() {
+		return 20
+	}
+	return 5
+}
+
+// Among algorithms with known times and 10 % noise the fastest is found, its change is
+// detected, and the exploration budget holds.
+func TestElimination(t *testing.T) {
+	program := buildEliminate(t)
+	worst, alarms, wrong := 0.0, 0, 0
+	for seed := range seeds() {
+		// The fastest takes 0.8 of the baseline, and three times as long in the second third. Then one that takes 0.9 is the fastest.
+		s := eliminate(t, program, fmt.Sprintf("%d 30000 0.1 0.5 64 0*3@10000-20000 1 0.8 1.2 1.5 3 8 2 0.9 1.1 5 20 2.5", seed))
+		if s.servedAt(10000) != 0 || s.servedAt(20000) != 6 {
+			wrong++
+		}
+		if s.servedAt(10000) == 0 && s.detectedAfter(10000, 20) < 0 || s.cost[2] > 0.97 {
+			t.Errorf("seed %d: %+v", seed, s)
+		}
+		// No algorithm is faster than the baseline.
+		s = eliminate(t, program, fmt.Sprintf("%d 3000 0.1 0.5 64 none 1 1.2 1.5 3 8 2 1.1 5 20 2.5", seed))
+		if s.cost[2] > 1.045 {
+			t.Errorf("seed %d: %+v: want a cost of 1.03, and a little more only for algorithms that are much slower than expected", seed, s)
+		}
+		worst, alarms = max(worst, s.cost[2]), alarms+len(s.announced)
+	}
+	t.Logf("%d of %d seeds with the second best algorithm at the end of a third", wrong, seeds())
+	if wrong > 1 { // the two best differ by 10 %, as much as the noise
+		t.Errorf("%d of %d seeds: the fastest algorithm was not found, or the next best not after it", wrong, seeds())
+	}
+	t.Logf("without a faster algorithm: cost %.3f at most, %d alarms in %d calls", worst, alarms, 3000*seeds())
+	if alarms > 3*seeds() {
+		t.Errorf("%d false alarms in %d calls", alarms, 3000*seeds())
+	}
+}
+
+// A load that comes and goes as in Nanri's experiment is detected within 20 calls of each change,
+// with 10 % noise, and other alarms are rare. Under load all algorithms take longer, the fastest most.
+func TestChanges(t *testing.T) {
+	program := buildEliminate(t)
+	const within = 20
+	for i, tc := range []struct {
+		noise          string
+		ranks          int
+		factor         float64
+		missed, alarms int // of 80 changes with 20 seeds; in 17000 calls
+	}{
+		{"0.1", 64, 1.3, 4, 17},
+		{"0.1:0.8", 64, 2, 4, 85}, // successive times are correlated
+		{"0.1", 64, 1.5, 4, 17},
+		{"0.1", 64, 2, 4, 17},
+		{"0.1", 64, 3, 4, 17},
+		{"0.1", 512, 2, 4, 17},
+	} {
+		if i > 1 && !testutil.AllCases() {
+			break
+		}
+		t.Run(fmt.Sprintf("%s on %d ranks, %g times", tc.noise, tc.ranks, tc.factor), func(t *testing.T) {
+			found, missed, last, alarms := 0, 0, 0, 0
+			for seed := range seeds() {
+				s := eliminate(t, program, fmt.Sprintf("%d 850 %s 0.5 %d all*%[4]g@250-400,all*%[4]g@550-700,0*1.5@250-400,0*1.5@550-700 4 1 1.3 1.6 2", seed, tc.noise, tc.ranks, tc.factor))
+				alarms += len(s.announced)
+				for _, change := range []int{250, 400, 550, 700} {
+					after := s.detectedAfter(change, within)
+					if after < 0 {
+						missed++
+						continue
+					}
+					found, last = found+after, max(last, after)
+					if slices.Contains(s.announced, change+after) {
+						alarms--
+					}
+				}
+			}
+			all := 4 * seeds()
+			t.Logf("%d of %d changes missed, the others found after %.1f calls, %d at most; %d other alarms in %d calls",
+				missed, all, float64(found)/float64(all-missed), last, alarms, 850*seeds())
+			if missed > tc.missed*seeds()/20 || alarms > max(2, tc.alarms*seeds()/20) {
+				t.Errorf("%d missed and %d other alarms: want %d and %d at most with 20 seeds", missed, alarms, tc.missed, tc.alarms)
+			}
+		})
+	}
+}
