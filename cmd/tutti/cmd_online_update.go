@@ -109,7 +109,7 @@ func (a *app) update(u update) error {
 		return err
 	}
 	rules, mixes := told(learnt.Advice)
-	x, err := build.Learnt(base, rules, append(mixes, known.mixes()...), u.folder)
+	x, err := build.ExportLearned(base, rules, append(mixes, known.mixes()...), u.folder)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
@@ -264,7 +264,7 @@ func (p possible) mixes() (out []libtutti.Mix) {
 			continue
 		}
 		all := p.of(c)
-		out = append(out, libtutti.Anywhere(c, libtutti.Weighed(all, slices.Repeat([]float64{1}, len(all)), nil)))
+		out = append(out, libtutti.MixForAll(c, libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)))
 	}
 	return out
 }
@@ -279,7 +279,7 @@ func told(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) 
 		}
 		rules = append(rules, at)
 		mixes = append(mixes, libtutti.Mix{
-			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Budget: libtutti.Thousandths(a.Budget), Choices: libtutti.Weighed(a.Algorithms, a.Weights, a.Most),
+			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Budget: libtutti.Thousandths(a.Budget), Choices: libtutti.NewChoices(a.Algorithms, a.Weights, a.Most),
 		})
 	}
 	return rules, mixes

@@ -135,7 +135,7 @@ func formatRange(r libtutti.Range, format func(int64) string) string {
 }
 
 func (a *app) tableJoinCommand() *cobra.Command {
-	var tables []libtutti.Dealt
+	var tables []libtutti.OrderTable
 	var paths []string
 	cmd := &cobra.Command{
 		Use:   "join ORDER=TABLE [ORDER=TABLE]",
@@ -158,7 +158,7 @@ With a single table, the result is a table that applies to this order only.`,
 				if err != nil {
 					return usageError(cmd, fmt.Errorf("%q: %w", arg, err))
 				}
-				tables, paths = append(tables, libtutti.Dealt{Order: parsed}), append(paths, path)
+				tables, paths = append(tables, libtutti.OrderTable{Order: parsed}), append(paths, path)
 			}
 			if len(args) == 0 {
 				return usageError(cmd, errors.New("want one or two tables, as ORDER=TABLE"))

@@ -304,10 +304,10 @@ func exploreAll(t *testing.T, release, dir string) {
 	for _, c := range coll.Collectives() {
 		if c != coll.Alltoallv {
 			all := append(cat.Algorithms(c), coll.Default)
-			mixes = append(mixes, libtutti.Anywhere(c, libtutti.Weighed(all, slices.Repeat([]float64{1}, len(all)), nil)))
+			mixes = append(mixes, libtutti.MixForAll(c, libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)))
 		}
 	}
-	x, err := b.(libtutti.Learner).Learnt(base, nil, mixes, dir)
+	x, err := b.(libtutti.Learner).ExportLearned(base, nil, mixes, dir)
 	if err == nil {
 		err = x.Write(dir)
 	}

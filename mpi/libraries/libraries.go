@@ -23,7 +23,7 @@ import (
 )
 
 // ours works above the libraries whose algorithms it can switch.
-var ours = libtutti.Above(mpich.Library, openmpi.Library)
+var ours = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
 // All returns every library, those that can be measured first, relatives last.
 func All() []mpi.Library {

@@ -1,5 +1,5 @@
-// Package libtutti is tutti's own library that works inside applications, as a library
-// to be told what to run: its algorithms, and the table that selects among them.
+// Package libtutti is the MPI library port of libtutti, the runtime library that works inside
+// applications: its catalogue of algorithms, and the table that selects among them.
 //
 //	cat := libtutti.Library.Releases()[0]
 //	b, err := libtutti.Library.Open(cat, "")
@@ -12,9 +12,9 @@
 //	}
 //	x, err := b.Export(sel, dir) // dir/tutti.table, dir/libtutti.env
 //
-// A table is text. Its rules know ranks, processes per node, bytes and, where Join put
-// them together, the order of the ranks; of those that hold for a call the first one
-// counts, and where none does the MPI library decides:
+// A table is text. Its rules depend on ranks, processes per node, bytes and, in tables of Join,
+// on the order of the ranks over the nodes. The first rule that holds for a call counts; without one
+// the MPI library chooses:
 //
 //	tutti-table 1
 //	allgather ranks 2-16 ppn 1-4 bytes 0-1024 bruck
@@ -22,5 +22,5 @@
 //	end 9c6ab7b3bd9cbd4a
 //
 // docs/reference/runtime-table.md describes the table; csource/runtime/table.c reads it in the application.
-// Algorithms are those of csource/runtime/repository.c, named as Open MPI names them.
+// The algorithms are those of csource/runtime/repository.c, with Open MPI's names for the same ones.
 package libtutti

@@ -19,7 +19,7 @@ const (
 type build struct {
 	*library
 	cat  *mpi.Catalogue
-	path string // of libtutti.so; empty where it is not known
+	path string // of libtutti.so; empty: unknown
 }
 
 // Open implements mpi.Library.
@@ -64,8 +64,8 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}
 }
 
-// table turns trees into rules, none for what is left to the MPI library, and returns the
-// settings that its algorithms want beside.
+// table turns trees into rules, without rules for the default, and returns the settings that the
+// algorithms of the MPI library need.
 func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
 	t := Table{For: b.bases[b.cat.Version].banner}
 	var settings []selection.Setting
@@ -75,17 +75,17 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 				low := int64(0)
 				for _, band := range p.Bands {
 					if !band.Algorithm.IsDefault() {
-						way, wants, err := b.way(tree.Collective, band.Algorithm)
+						activation, wants, err := b.activation(tree.Collective, band.Algorithm)
 						if err != nil {
 							return Table{}, nil, err
 						}
 						settings = add(settings, wants)
 						bytes := Range{low, band.UpTo}
 						if tree.Collective == coll.Alltoallv {
-							bytes = Range{0, mostBytes}
+							bytes = Range{0, maxBytes}
 						}
 						t.Rules = append(t.Rules, Rule{Collective: tree.Collective, Ranks: Range{int64(c.Low), int64(c.High)},
-							PPN: Range{int64(p.Low), int64(p.High)}, Bytes: bytes, Algorithm: band.Algorithm, Way: way})
+							PPN: Range{int64(p.Low), int64(p.High)}, Bytes: bytes, Algorithm: band.Algorithm, Activation: activation})
 					}
 					low = band.UpTo + 1
 				}
@@ -95,18 +95,18 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 	return t, settings, nil
 }
 
-// way is how an algorithm runs: nil where the library runs it itself.
-func (b build) way(c coll.Collective, alg coll.Algorithm) (*Way, []mpi.Var, error) {
+// activation returns how the MPI library is made to run an algorithm; nil for one of libtutti.
+func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, []mpi.Var, error) {
 	if below, ok := b.bases[b.cat.Version]; ok {
-		if way, wants, err := below.wayOf(b.cat, c, alg); way != nil || err != nil {
-			return way, wants, err
+		if a, wants, err := below.activationOf(b.cat, c, alg); a != nil || err != nil {
+			return a, wants, err
 		}
 	}
 	_, err := b.cat.Lookup(c, alg)
 	return nil, nil, err
 }
 
-// add appends what is not there yet.
+// add appends the settings that are missing.
 func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
 	for _, v := range wants {
 		if s := (selection.Setting{Name: v.Name, Value: v.Value}); !slices.Contains(settings, s) {

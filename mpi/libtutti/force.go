@@ -9,15 +9,15 @@ import (
 	"tutti/mpi"
 )
 
-// Force implements mpi.Measurable: a program that knows the library tells it the
-// algorithm, any other one starts with a table of one rule. An algorithm of the MPI library
-// is forced as that library says. The default is the MPI library's own choice.
+// Force implements mpi.Measurable. Benchmark programs that know libtutti set the algorithm by
+// a call, others start with a table of one rule. An algorithm of the MPI library is forced as that
+// library does it. The default is the MPI library's own choice.
 func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	var f mpi.Forcing
 	b, above := l.bases[cat.Version]
 	if above {
-		inner, theirs := mpi.Below(b.Facts().Name, c.Algorithm)
-		if theirs {
+		inner, below := mpi.Below(b.Facts().Name, c.Algorithm)
+		if below {
 			return b.Force(b.catalogue(), coll.Candidate{Point: c.Point, Algorithm: inner})
 		}
 		var err error
@@ -31,12 +31,12 @@ func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	if _, err := cat.Lookup(c.Collective, c.Algorithm); err != nil {
 		return mpi.Forcing{}, err
 	}
-	all := Table{Rules: []Rule{{Collective: c.Collective, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, mostBytes}, Algorithm: c.Algorithm}}}
+	all := Table{Rules: []Rule{{Collective: c.Collective, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}, Algorithm: c.Algorithm}}}
 	f.Env, f.Own = []mpi.Var{{Name: variable, File: all.Bytes()}}, c.Algorithm
 	return f, nil
 }
 
-// Obeyed implements mpi.Measurable: the library says itself what served a call.
+// Obeyed implements mpi.Measurable: libtutti reports what served a call.
 func (*library) Obeyed(_ *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	for _, names := range stacks {
 		if want := c.Algorithm.String(); len(names) != 1 || names[0] != want {

@@ -11,13 +11,13 @@ import (
 // one is a table that serves all broadcasts by an algorithm.
 func one(name string) Table {
 	all := Range{1, math.MaxInt32}
-	return Table{Rules: []Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, mostBytes}, Algorithm: coll.Algorithm{Name: name}}}}
+	return Table{Rules: []Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, maxBytes}, Algorithm: coll.Algorithm{Name: name}}}}
 }
 
 // A joined table selects for each order what its table does, and nothing for ranks in
 // another order; it is written and read as it is.
 func TestJoin(t *testing.T) {
-	joined, err := Join(Dealt{coll.Block, one("binomial")}, Dealt{coll.Cyclic, one("two_level")})
+	joined, err := Join(OrderTable{coll.Block, one("binomial")}, OrderTable{coll.Cyclic, one("two_level")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func TestJoin(t *testing.T) {
 func TestJoinRefuses(t *testing.T) {
 	other, exploring := one("binomial"), one("binomial")
 	other.For = "MPI 2"
-	exploring.Mixes = []Mix{Anywhere(coll.Bcast, []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}})}
-	joined, err := Join(Dealt{coll.Block, one("binomial")})
+	exploring.Mixes = []Mix{MixForAll(coll.Bcast, []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}})}
+	joined, err := Join(OrderTable{coll.Block, one("binomial")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, tables := range map[string][]Dealt{
+	for name, tables := range map[string][]OrderTable{
 		"one order twice":     {{coll.Block, one("binomial")}, {coll.Block, one("two_level")}},
 		"two MPI libraries":   {{coll.Block, one("binomial")}, {coll.Cyclic, other}},
 		"an order of its own": {{coll.Cyclic, joined}},

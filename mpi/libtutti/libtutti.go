@@ -7,8 +7,8 @@ import (
 	"tutti/mpi"
 )
 
-// Library is the library inside applications, above any MPI library.
-var Library = Above()
+// Library is libtutti with its own algorithms, for any MPI library.
+var Library = WithLibraries()
 
 type library struct {
 	bases    map[string]base // by release
@@ -22,27 +22,25 @@ func (*library) Facts() mpi.Facts {
 		Files:    []string{tableName, snippetName},
 		Preload:  true,
 		Sight:    mpi.ByAsking,
-		Guards:   true,                                                              // what demands a commutative operation leaves others to the MPI library
-		Launcher: mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or that of any other MPI library
+		Guards:   true,                                                              // calls that an algorithm cannot serve go to the MPI library
+		Launcher: mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or the launcher of another MPI library
 		Install:  mpi.Install{Compilers: []string{"mpicc"}},
 	}
 }
 
-// Releases implements mpi.Library: a release is the version of the table, and the MPI
-// library below where its own algorithms are candidates, too.
+// Releases implements mpi.Library. The name of a release is the version of the table, and the MPI
+// library where its algorithms are candidates, too.
 func (l *library) Releases() []*mpi.Catalogue { return l.releases() }
 
-// Recognise implements mpi.Library: the file of an MPI library is never this one.
+// Recognise implements mpi.Library: no file of an MPI library is libtutti.
 func (*library) Recognise() mpi.Recogniser { return nil }
 
 // Size implements mpi.Library.
 func (*library) Size(p coll.Point) int64 { return size(p) }
 
-// size is the number of bytes that a benchmark's call has at a point, as the library
-// counts them: the part of one rank where coll.Collective.PerRank says so, else the
-// whole message. Blocks of reduce_scatter are equal. Ranks
-// of an alltoallv have sizes of their own and could not agree by them: one algorithm has
-// all sizes.
+// size returns the bytes of a benchmark's call at a point as libtutti counts them: the part of one
+// rank where coll.Collective.PerRank says so, else the whole message. Blocks of reduce_scatter are
+// equal. Ranks of an alltoallv have different sizes, so that one algorithm serves all of them.
 func size(p coll.Point) int64 {
 	count := p.Count()
 	switch p.Collective {

@@ -36,7 +36,7 @@ func TestCatalogue(t *testing.T) {
 1 exscan 8x1 8 ring unknown`)
 }
 
-// Values are searched of the library's own parameters, whatever it works above.
+// Only parameters of libtutti's algorithms have ranges, in every release.
 func TestRanges(t *testing.T) {
 	tests := []struct {
 		collective coll.Collective
@@ -72,7 +72,7 @@ func TestSize(t *testing.T) {
 		{coll.Barrier, 0, 0},
 		{coll.Allgather, 5, 5},
 		{coll.Bcast, 0, 0},
-		{coll.Alltoallv, 5, 0},           // known to one rank alone
+		{coll.Alltoallv, 5, 0},           // each rank has another size
 		{coll.Allreduce, 1, 4},           // one element
 		{coll.ReduceScatter, 64, 48},     // two elements for each of six ranks
 		{coll.ReduceScatterBlock, 4, 24}, // at least one for each
@@ -84,8 +84,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// sample has a table for rows of the suite.
-func sample(t testing.TB) Table {
+// sampleTable returns a table for the rows of the test suite.
+func sampleTable(t testing.TB) Table {
 	t.Helper()
 	b := build{library: Library.(*library), cat: releases()[0]}
 	sel, err := b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), mpi.FitOptions{MaxLoss: 0.2})
@@ -100,7 +100,7 @@ func sample(t testing.TB) Table {
 }
 
 func TestGolden(t *testing.T) {
-	table := sample(t)
+	table := sampleTable(t)
 	text := table.Bytes("of the tests")
 	testutil.CheckGolden(t, "tutti.table", text)
 	back, err := Parse(text)
@@ -112,23 +112,23 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// whole gives text its last line.
-func whole(text string) []byte { return []byte(text + lastLine(text)) }
+// sealed returns a table with its last line, the checksum.
+func sealed(text string) []byte { return []byte(text + lastLine(text)) }
 
-// refused are texts that are no tables, and why.
-func refused() map[string]string {
+// invalidTables returns invalid tables with a part of their error.
+func invalidTables() map[string]string {
 	const good = "tutti-table 1\nbcast ranks 2-4 ppn 1-1 bytes 0-8 binomial\n"
 	out := map[string]string{
-		"":                                      "checksum",
-		good:                                    "checksum",
-		string(whole(good)[:len(good)+20]):      "checksum",
-		string(whole(good)) + "\n":              "checksum",
-		string(whole("")):                       "line 1",
-		string(whole("tutti-table 2\n")):        "line 1",
-		string(whole("tutti-table 1")):          "checksum",
-		string(whole("tutti-table 1\n\n")):      "line 2",
-		string(whole("tutti-table 1\r\n")):      "line 1",
-		string(whole("tutti-table 1\n#\x00\n")): "checksum",
+		"":                                       "checksum",
+		good:                                     "checksum",
+		string(sealed(good)[:len(good)+20]):      "checksum",
+		string(sealed(good)) + "\n":              "checksum",
+		string(sealed("")):                       "line 1",
+		string(sealed("tutti-table 2\n")):        "line 1",
+		string(sealed("tutti-table 1")):          "checksum",
+		string(sealed("tutti-table 1\n\n")):      "line 2",
+		string(sealed("tutti-table 1\r\n")):      "line 1",
+		string(sealed("tutti-table 1\n#\x00\n")): "checksum",
 	}
 	for from, to := range map[string]string{
 		"bcast": "bcasts", "ranks 2-4": "ranks 4-2", "ppn 1": "ppn 0", "0-8": "00-8", "2-4": "2-2147483648", "bytes 0-8": "bytes 0-4611686018427387905",
@@ -136,7 +136,7 @@ func refused() map[string]string {
 		"binomial ": "binomial()", "bytes 0": "bytes 99999999999999999999",
 	} {
 		if text := strings.Replace(good, strings.TrimSuffix(from, " "), to, 1); text != good {
-			out[string(whole(text))] = "line 2"
+			out[string(sealed(text))] = "line 2"
 		}
 	}
 	for from, to := range map[string]string{
@@ -148,15 +148,15 @@ func refused() map[string]string {
 		"1000000": "1000001", "basic_linear 1": "basic_line 1", "1 library_default": "1", " 1 library_default": " ", "default": "default ",
 		"0-99 ": "0-99 1 x ", "1-9 ppn": "1 ppn", "_default": "_default 1", "segsize=64": "segsize=064", "1-9": "0-9",
 	} {
-		if text := strings.ReplaceAll(told, from, to); text != told {
-			out[string(whole(text))] = "line "
+		if text := strings.ReplaceAll(withActivations, from, to); text != withActivations {
+			out[string(sealed(text))] = "line "
 		}
 	}
 	return out
 }
 
-// told is a table that says how an algorithm of the MPI library is switched on.
-const told = `tutti-table 1
+// withActivations is a table with algorithms of the MPI library.
+const withActivations = `tutti-table 1
 for MPI 1.0
 algorithm bcast mpich.x(a=1,b=2) pow2,even same A=1 B=2
 algorithm barrier mpich.x(a=1,b=2) - new A=-1
@@ -166,28 +166,28 @@ bcast ranks 2-4 ppn 1-4 order cyclic bytes 9-99 basic_linear
 explore bcast ranks 1-9 ppn 1-2 bytes 0-99 budget 170 30 mpich.x(a=1,b=2) 7/2300 basic_linear 1000000/1000000 pipeline(segsize=64) 1 library_default
 `
 
-// A table that tells of algorithms of the MPI library is read as it was written.
-func TestParseTold(t *testing.T) {
-	table, err := Parse(whole(told))
+// A table with algorithms of the MPI library is parsed and written again, without unused activations.
+func TestParseActivations(t *testing.T) {
+	table, err := Parse(sealed(withActivations))
 	if err != nil {
 		t.Fatal(err)
 	}
-	unused := strings.Replace(told, "algorithm barrier mpich.x(a=1,b=2) - new A=-1\n", "", 1)
-	if got := string(table.Bytes()); got != string(whole(unused)) {
-		t.Errorf("written again:\n%swant\n%s", got, whole(unused))
+	unused := strings.Replace(withActivations, "algorithm barrier mpich.x(a=1,b=2) - new A=-1\n", "", 1)
+	if got := string(table.Bytes()); got != string(sealed(unused)) {
+		t.Errorf("written again:\n%swant\n%s", got, sealed(unused))
 	}
 	r := table.Rules[0]
-	want := &Way{Needs: []mpi.Requirement{mpi.PowerOfTwo, mpi.Even}, Switches: []mpi.Switch{{Name: "A", Value: 1}, {Name: "B", Value: 2}}}
-	if d := cmp.Diff(want, r.Way); d != "" || table.For != "MPI 1.0" {
-		t.Errorf("for %q, way (-want +got):\n%s", table.For, d)
+	want := &Activation{Needs: []mpi.Requirement{mpi.PowerOfTwo, mpi.Even}, Switches: []mpi.Switch{{Name: "A", Value: 1}, {Name: "B", Value: 2}}}
+	if d := cmp.Diff(want, r.Activation); d != "" || table.For != "MPI 1.0" {
+		t.Errorf("for %q, activation (-want +got):\n%s", table.For, d)
 	}
-	if m := table.Mixes[0]; len(m.Choices) != 4 || m.Choices[0].Way != r.Way || m.Choices[2].Weight != 1_000_000 || m.Choices[1].Most != 2300 || m.Choices[0].Most != 0 || m.Budget != 170 || m.Bytes != (Range{0, 99}) {
+	if m := table.Mixes[0]; len(m.Choices) != 4 || m.Choices[0].Activation != r.Activation || m.Choices[2].Weight != 1_000_000 || m.Choices[1].Most != 2300 || m.Choices[0].Most != 0 || m.Budget != 170 || m.Bytes != (Range{0, 99}) {
 		t.Errorf("explored: %+v", m)
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
-	for text, want := range refused() {
+	for text, want := range invalidTables() {
 		if _, err := Parse([]byte(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want ErrTable with %q", text, err, want)
 		}
@@ -195,13 +195,13 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(sample(f).Bytes())
-	f.Add(whole(told))
-	for text := range refused() {
+	f.Add(sampleTable(f).Bytes())
+	f.Add(sealed(withActivations))
+	for text := range invalidTables() {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, text := range [][]byte{text, whole(string(text))} {
+		for _, text := range [][]byte{text, sealed(string(text))} {
 			table, err := Parse(text)
 			if err != nil {
 				continue

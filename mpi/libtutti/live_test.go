@@ -16,13 +16,17 @@ import (
 	"tutti/mpi"
 )
 
-// reader builds the program that reads tables with the library's own files.
+// reader builds the program that reads tables with the C files of libtutti: with sanitizers where all
+// cases are wanted, else quickly.
 func reader(t *testing.T) string {
 	t.Helper()
+	if !testutil.AllCases() {
+		return testutil.BuildWithRuntime(t, "select", "-O0")
+	}
 	return testutil.BuildWithRuntime(t, "select", "-fsanitize=address,undefined")
 }
 
-// answers gives statements to the program and returns its lines.
+// answers returns the output of the program for statements, as lines.
 func answers(t *testing.T, program string, statements []byte) []string {
 	t.Helper()
 	cmd := exec.Command(program)
@@ -41,7 +45,7 @@ func answers(t *testing.T, program string, statements []byte) []string {
 	return lines
 }
 
-// TestLiveReader holds the library's reader against this package's.
+// The reader in C and that of this package agree.
 func TestLiveReader(t *testing.T) {
 	program := reader(t)
 	t.Run("algorithms", func(t *testing.T) { testAlgorithms(t, program) })
@@ -49,7 +53,7 @@ func TestLiveReader(t *testing.T) {
 	t.Run("texts", func(t *testing.T) { testTexts(t, program) })
 }
 
-// testAlgorithms: the repository has what the catalogue says.
+// testAlgorithms compares the repository in C with the catalogue.
 func testAlgorithms(t *testing.T, program string) {
 	var want []string
 	for _, c := range coll.Collectives() {
@@ -66,12 +70,11 @@ func testAlgorithms(t *testing.T, program string) {
 	}
 }
 
-// testPoints: both readers select the same, at the ends of every rule and beside them, for ranks in
-// every order, where a third of the rules is for each and a third for any;
-// and what a call runs is that, or the MPI library's own where the number of ranks
-// forbids it.
+// testPoints checks that both readers select the same, at the ends of every rule and next to them,
+// for ranks of every order, and that calls run the selected algorithm, or the MPI library's own
+// where the number of ranks does not suit it. A third of the rules is for each order, and a third for any.
 func testPoints(t *testing.T, program string) {
-	table := sample(t)
+	table := sampleTable(t)
 	for i := range table.Rules {
 		table.Rules[i].Order = []coll.Order{"", coll.Block, coll.Cyclic}[i%3]
 	}
@@ -123,25 +126,25 @@ func runs(t *testing.T, c coll.Collective, alg coll.Algorithm, ranks int) coll.A
 	return alg
 }
 
-// testTexts: one reader refuses what the other does, for a thousand texts with a right
-// checksum in which a few bytes are others.
+// testTexts checks that both readers accept the same texts: invalid tables, and a thousand texts with
+// random changes and the right checksum.
 func testTexts(t *testing.T, program string) {
 	var texts [][]byte
-	for text := range refused() {
+	for text := range invalidTables() {
 		texts = append(texts, []byte(text))
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	const letters = " \n#-()=.,0123456789abcdefghijklmnopqrstuvwxyz_\x00"
-	lines := strings.SplitAfterN(string(sample(t).Bytes()), "\n", 8)
+	lines := strings.SplitAfterN(string(sampleTable(t).Bytes()), "\n", 8)
 	for i := range 1000 {
 		text := []byte(strings.Join(lines[:2+rng.IntN(6)], ""))
 		if i%2 == 0 {
-			text = []byte(told)
+			text = []byte(withActivations)
 		}
 		for range 1 + rng.IntN(3) {
 			text[rng.IntN(len(text))] = letters[rng.IntN(len(letters))]
 		}
-		texts = append(texts, whole(string(text)))
+		texts = append(texts, sealed(string(text)))
 	}
 	var statements []byte
 	for _, text := range texts {

@@ -10,37 +10,36 @@ import (
 	"tutti/mpi"
 )
 
-// tried are the values of parameters that are measured: segments in bytes, the others in
+// parameterValues holds the values that campaigns measure: segments in bytes, the others in
 // ranks.
-var tried = map[string][]string{
+var parameterValues = map[string][]string{
 	"segsize": {"8192", "32768", "131072"},
 	"radix":   {"3", "8"},
 	"window":  {"2", "4", "16"},
 }
 
-// ranges are where other values are tried beside those that are fast. A segment below a
-// kilobyte is mostly startup.
-var ranges = []coll.Range{{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64}, {Parameter: "window", Low: 1, High: 64}}
+// parameterRanges bounds the values that campaigns add near fast ones. Segments below a kilobyte are
+// dominated by latency.
+var parameterRanges = []coll.Range{{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64}, {Parameter: "window", Low: 1, High: 64}}
 
 func rangesOf(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Range {
-	return mpi.RangesOf(e, ranges)
+	return mpi.RangesOf(e, parameterRanges)
 }
 
-// segmented are the algorithms that long messages are worth dividing for.
+// segmented matches the algorithms that gain from segments of long messages.
 var segmented = regexp.MustCompile(`pipeline|binary|ring|^binomial$`)
 
-// variants lists an algorithm with the values of its parameter that are tried, and
-// without it.
+// variants returns an algorithm without its parameter, and with the values to measure.
 func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
 	out := mpi.Variants(e, nil)
 	if len(e.Params) > 0 && (e.Params[0] != "segsize" || segmented.MatchString(e.Name)) {
-		out = append(out, mpi.Variants(e, tried)...)
+		out = append(out, mpi.Variants(e, parameterValues)...)
 	}
 	return out
 }
 
-// checkPoint refuses messages without a byte: they are left to the MPI library. A segment
-// as long as the message is none, and a tree or window of more than all ranks is one of all.
+// checkPoint refuses empty messages, which the MPI library serves, segments that are not shorter
+// than the message, and a radix or window above the number of ranks.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
@@ -48,7 +47,7 @@ func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	for _, p := range c.Algorithm.Params() {
 		n, err := strconv.ParseInt(p.Value, 10, 64)
 		switch {
-		case err != nil: // of another library, which has words
+		case err != nil: // a word, as other libraries have
 		case p.Name == "segsize" && n >= c.MsgBytes:
 			return fmt.Errorf("%v: %w: one segment holds the message", c, mpi.ErrInfeasible)
 		case (p.Name == "radix" || p.Name == "window") && n > int64(c.Ranks()):

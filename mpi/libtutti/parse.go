@@ -13,18 +13,18 @@ import (
 	"tutti/mpi"
 )
 
-// Parse reads a table as the library does: what one takes the other takes, too. The
-// error matches ErrTable.
+// Parse parses a table. It accepts exactly the texts that the reader in C accepts. The error
+// matches ErrTable.
 func Parse(text []byte) (Table, error) {
 	last := len(text) - len(lastLine(""))
-	if last < 0 || len(text) > mostText || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
+	if last < 0 || len(text) > maxText || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
 		return Table{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
 	}
 	lines := strings.SplitAfter(string(text[:last]), "\n")
 	if lines[0] != firstLine+"\n" {
 		return Table{}, fmt.Errorf("%w: line 1: want %s", ErrTable, firstLine)
 	}
-	p := parser{ways: map[wayKey]*Way{}}
+	p := parser{activations: map[activationKey]*Activation{}}
 	for i, line := range lines[1 : len(lines)-1] {
 		if err := p.statement(strings.TrimSuffix(line, "\n")); err != nil {
 			return Table{}, fmt.Errorf("%w: line %d: %w", ErrTable, i+2, err)
@@ -33,14 +33,14 @@ func Parse(text []byte) (Table, error) {
 	return p.table, nil
 }
 
-// parser reads statements one after another.
+// parser holds what was parsed so far.
 type parser struct {
-	table Table
-	ways  map[wayKey]*Way
+	table       Table
+	activations map[activationKey]*Activation
 }
 
-// wayKey is an algorithm of the MPI library as a table names it.
-type wayKey struct {
+// activationKey names an algorithm of the MPI library.
+type activationKey struct {
 	collective coll.Collective
 	algorithm  coll.Algorithm
 }
@@ -52,8 +52,8 @@ func (p *parser) statement(line string) error {
 	if banner, ok := strings.CutPrefix(line, "for "); ok {
 		return p.banner(banner)
 	}
-	if way, ok := strings.CutPrefix(line, "algorithm "); ok {
-		return p.way(way)
+	if text, ok := strings.CutPrefix(line, "algorithm "); ok {
+		return p.activation(text)
 	}
 	if mix, ok := strings.CutPrefix(line, "explore "); ok {
 		return p.mix(mix)
@@ -65,24 +65,24 @@ var bannerForm = regexp.MustCompile(`^[!-~]([ -~]{0,125}[!-~])?$`)
 
 func (p *parser) banner(text string) error {
 	if p.table.For != "" || !bannerForm.MatchString(text) {
-		return errors.New("want what an MPI library says of itself, once, in at most 127 letters")
+		return errors.New("want a part of the version that the MPI library reports, once, of at most 127 characters")
 	}
 	p.table.For = text
 	return nil
 }
 
 var (
-	wayForm    = regexp.MustCompile(`^([a-z_]+) (\S{1,127}) (\S+) (same|new)((?: \S+){1,64})$`)
-	switchForm = regexp.MustCompile(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
+	activationForm = regexp.MustCompile(`^([a-z_]+) (\S{1,127}) (\S+) (same|new)((?: \S+){1,64})$`)
+	switchForm     = regexp.MustCompile(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
 )
 
-// way reads COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ...
-func (p *parser) way(text string) error {
-	word := wayForm.FindStringSubmatch(text)
+// activation parses COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ...
+func (p *parser) activation(text string) error {
+	word := activationForm.FindStringSubmatch(text)
 	if word == nil {
 		return errors.New("want algorithm COLLECTIVE LIBRARY.NAME NEEDS same|new and one VARIABLE=INTEGER or more")
 	}
-	var key wayKey
+	var key activationKey
 	var err error
 	if key.collective, err = coll.ParseCollective(word[1]); err != nil {
 		return err
@@ -91,11 +91,11 @@ func (p *parser) way(text string) error {
 		return err
 	}
 	library, name, dotted := strings.Cut(key.algorithm.Name, ".")
-	if !dotted || library == "" || name == "" || key.algorithm.String() != word[2] || p.ways[key] != nil {
+	if !dotted || library == "" || name == "" || key.algorithm.String() != word[2] || p.activations[key] != nil {
 		return fmt.Errorf("algorithm %q: want LIBRARY.NAME, once", word[2])
 	}
-	w := &Way{New: word[4] == "new"}
-	if w.Needs, err = needsOf(word[3]); err != nil {
+	a := &Activation{New: word[4] == "new"}
+	if a.Needs, err = needsOf(word[3]); err != nil {
 		return err
 	}
 	for _, text := range strings.Fields(word[5]) {
@@ -107,13 +107,13 @@ func (p *parser) way(text string) error {
 		if err != nil {
 			return err
 		}
-		w.Switches = append(w.Switches, mpi.Switch{Name: s[1], Value: value})
+		a.Switches = append(a.Switches, mpi.Switch{Name: s[1], Value: value})
 	}
-	p.ways[key] = w
+	p.activations[key] = a
 	return nil
 }
 
-// needsOf reads requirements divided by commas; - is none.
+// needsOf parses requirements separated by commas; - means none.
 func needsOf(text string) ([]mpi.Requirement, error) {
 	if text == "-" {
 		return nil, nil
@@ -121,7 +121,7 @@ func needsOf(text string) ([]mpi.Requirement, error) {
 	var out []mpi.Requirement
 	for name := range strings.SplitSeq(text, ",") {
 		if !isGuarded(mpi.Requirement(name)) {
-			return nil, fmt.Errorf("%q: want some of %v divided by commas, or -", text, guarded)
+			return nil, fmt.Errorf("%q: want some of %v separated by commas, or -", text, guarded)
 		}
 		out = append(out, mpi.Requirement(name))
 	}
@@ -135,9 +135,9 @@ var (
 	weightForm = regexp.MustCompile(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
 )
 
-// where reads COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH and
-// what stands behind, a rule without an algorithm.
-func where(line string) (r Rule, rest string, err error) {
+// scopeOf parses COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH into a rule
+// without an algorithm, and returns the text after it.
+func scopeOf(line string) (r Rule, rest string, err error) {
 	word := ruleForm.FindStringSubmatch(line)
 	if word == nil {
 		return r, "", errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH ALGORITHM")
@@ -148,58 +148,58 @@ func where(line string) (r Rule, rest string, err error) {
 	r.Order = coll.Order(word[6])
 	ends := slices.Concat(word[2:6], word[7:9])
 	for i, to := range []*Range{&r.Ranks, &r.PPN, &r.Bytes} {
-		limits := [3]Range{{1, math.MaxInt32}, {1, math.MaxInt32}, {0, mostBytes}}[i]
+		limits := [3]Range{{1, math.MaxInt32}, {1, math.MaxInt32}, {0, maxBytes}}[i]
 		low, lowErr := strconv.ParseInt(ends[2*i], 10, 64)
 		high, highErr := strconv.ParseInt(ends[2*i+1], 10, 64)
 		*to = Range{low, high}
 		if lowErr != nil || highErr != nil || low < limits.Low || high < low || high > limits.High {
-			return r, "", fmt.Errorf("want a range of %d to %d, the lower end first", limits.Low, limits.High)
+			return r, "", fmt.Errorf("want a range within %d to %d, the lower end first", limits.Low, limits.High)
 		}
 	}
 	return r, word[9], nil
 }
 
 func (p *parser) rule(line string) error {
-	r, name, err := where(line)
+	r, name, err := scopeOf(line)
 	if err != nil {
 		return err
 	}
-	if r.Algorithm, r.Way, err = p.algorithm(r.Collective, name); err != nil {
+	if r.Algorithm, r.Activation, err = p.algorithm(r.Collective, name); err != nil {
 		return err
 	}
 	p.table.Rules = append(p.table.Rules, r)
 	return nil
 }
 
-// mix reads what stands behind "explore ".
+// mix parses a line after its first word, explore.
 func (p *parser) mix(line string) error {
-	at, list, err := where(line)
+	at, list, err := scopeOf(line)
 	switch {
 	case err != nil:
 		return err
 	case at.Order != "":
-		return errors.New("order: a rule alone has one")
+		return errors.New("order: want it in a rule")
 	case at.Collective == coll.Alltoallv:
-		return errors.New("ranks of alltoallv know sizes of their own alone and cannot explore together")
+		return errors.New("ranks of alltoallv do not know each other's sizes and cannot explore")
 	}
 	m := Mix{Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes}
 	words := strings.Split(list, " ")
 	if words[0] == "budget" {
-		budget, ok := weighed(words[min(1, len(words)-1)])
+		budget, ok := choiceOf(words[min(1, len(words)-1)])
 		if !ok || budget.Most > 0 {
-			return fmt.Errorf("budget: want a number from 1 to %d", mostWeight)
+			return fmt.Errorf("budget: want a number from 1 to %d", maxWeight)
 		}
 		m.Budget, words = budget.Weight, words[2:]
 	}
-	if len(words)%2 != 0 || len(words) == 0 || len(words) > 2*mostChoices {
-		return fmt.Errorf("want a weight and an algorithm, up to %d times", mostChoices)
+	if len(words)%2 != 0 || len(words) == 0 || len(words) > 2*maxChoices {
+		return fmt.Errorf("want a weight and an algorithm, up to %d times", maxChoices)
 	}
 	for i := 0; i < len(words); i += 2 {
-		choice, ok := weighed(words[i])
-		if !ok || len(words[i+1]) > mostName {
-			return fmt.Errorf("%q: want WEIGHT or WEIGHT/MOST, numbers from 1 to %d, and an algorithm of at most %d letters", words[i], mostWeight, mostName)
+		choice, ok := choiceOf(words[i])
+		if !ok || len(words[i+1]) > maxName {
+			return fmt.Errorf("%q: want WEIGHT or WEIGHT/MOST, numbers from 1 to %d, and an algorithm of at most %d letters", words[i], maxWeight, maxName)
 		}
-		if choice.Algorithm, choice.Way, err = p.algorithm(m.Collective, words[i+1]); err != nil {
+		if choice.Algorithm, choice.Activation, err = p.algorithm(m.Collective, words[i+1]); err != nil {
 			return err
 		}
 		m.Choices = append(m.Choices, choice)
@@ -208,8 +208,8 @@ func (p *parser) mix(line string) error {
 	return nil
 }
 
-// weighed reads WEIGHT[/MOST].
-func weighed(text string) (c Choice, ok bool) {
+// choiceOf parses WEIGHT[/MOST].
+func choiceOf(text string) (c Choice, ok bool) {
 	word := weightForm.FindStringSubmatch(text)
 	if word == nil {
 		return c, false
@@ -218,12 +218,12 @@ func weighed(text string) (c Choice, ok bool) {
 	if word[2] != "" {
 		c.Most, _ = strconv.Atoi(word[2])
 	}
-	return c, c.Weight <= mostWeight && c.Most <= mostWeight
+	return c, c.Weight <= maxWeight && c.Most <= maxWeight
 }
 
-// algorithm reads one of the library or one that the table has told of, spelt as String
-// spells it.
-func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Way, error) {
+// algorithm parses an algorithm of libtutti, or one that the table has an activation for, spelt as
+// String spells it.
+func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Activation, error) {
 	alg, err := coll.ParseAlgorithm(text)
 	switch {
 	case err != nil:
@@ -233,8 +233,8 @@ func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Way
 	case alg.IsDefault():
 		return alg, nil, nil
 	}
-	if w := p.ways[wayKey{c, alg}]; w != nil {
-		return alg, w, nil
+	if a := p.activations[activationKey{c, alg}]; a != nil {
+		return alg, a, nil
 	}
 	_, err = releases()[0].Lookup(c, alg)
 	return alg, nil, err

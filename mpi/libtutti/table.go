@@ -11,63 +11,63 @@ import (
 	"tutti/mpi"
 )
 
-// ErrTable is matched by errors over text that is no table.
+// ErrTable is matched by errors about text that is not a valid table.
 var ErrTable = errors.New("not a table")
 
 const (
 	firstLine = "tutti-table 1"
-	mostText  = 16 << 20 // bytes
-	mostBytes = 1 << 62  // of a message
+	maxText   = 16 << 20 // bytes
+	maxBytes  = 1 << 62  // of a message
 
-	mostWeight  = 1_000_000 // of a choice
-	mostChoices = 256       // of a mix
-	mostName    = 250       // letters of an algorithm there
+	maxWeight  = 1_000_000 // of a choice
+	maxChoices = 256       // of a mix
+	maxName    = 250       // letters of an algorithm there
 )
 
-// Table selects algorithms: of the rules that hold for a call the first one counts.
+// Table selects algorithms. The first rule that holds for a call counts, and the first mix.
 type Table struct {
-	For   string // what the MPI library says of itself, blanks for lines and tabs; empty: any library
+	For   string // banner in the version that the MPI library reports; empty: any library
 	Rules []Rule
-	Mixes []Mix // what is drawn where calls are explored; of those that hold for a call the first one counts
+	Mixes []Mix
 }
 
-// Rule says what serves some calls of one collective. coll.Default leaves them to the
-// MPI library.
+// Rule selects the algorithm of some calls of a collective. coll.Default is the MPI library's own
+// choice.
 type Rule struct {
 	Collective coll.Collective
-	Ranks, PPN Range      // of a communicator; of its fullest node
+	Ranks, PPN Range      // of a communicator; of its node with most ranks
 	Order      coll.Order // of its ranks over the nodes; empty: any
 	Bytes      Range
 	Algorithm  coll.Algorithm
-	Way        *Way // of an algorithm of the MPI library; nil for others
+	Activation *Activation // nil for an algorithm of libtutti
 }
 
-// Mix says what some calls of one collective try beside what rules select.
+// Mix lists the algorithms that some calls of a collective explore.
 type Mix struct {
-	Collective coll.Collective // not coll.Alltoallv, whose ranks know sizes of their own alone
+	Collective coll.Collective // not coll.Alltoallv, whose ranks do not know each other's sizes
 	Ranks, PPN Range
 	Bytes      Range
 	Budget     int      // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
 	Choices    []Choice // 1 to 256
 }
 
-// Choice is drawn as often as its weight says, of those of all choices together.
+// Choice is an algorithm of a mix. Its probability is its weight over that of all choices.
 type Choice struct {
-	Weight    int // 1 to 1000000
-	Most      int // thousandths of the time of what is selected that a call may take, up to 1000000; 0: not said
-	Algorithm coll.Algorithm
-	Way       *Way
+	Weight     int // 1 to 1000000
+	Most       int // time that a call may take, in thousandths of the time of the selected algorithm, up to 1000000; 0: unknown
+	Algorithm  coll.Algorithm
+	Activation *Activation
 }
 
-// Way says how the MPI library is made to run an algorithm of its own for one call.
-type Way struct {
-	Needs    []mpi.Requirement // that the library looks at before
-	New      bool              // switches act on communicators that are made afterwards
-	Switches []mpi.Switch      // one at least
+// Activation says how the MPI library is made to run one of its algorithms for one call.
+type Activation struct {
+	Needs    []mpi.Requirement // checked before each call
+	New      bool              // switches affect only communicators created later
+	Switches []mpi.Switch      // at least one
 }
 
-// String is what stands behind the name of the algorithm.
-func (w *Way) String() string {
+// String returns the activation as tables have it, after the name of the algorithm.
+func (w *Activation) String() string {
 	var b strings.Builder
 	for i, r := range w.Needs {
 		if i > 0 {
@@ -85,23 +85,23 @@ func (w *Way) String() string {
 	return b.String()
 }
 
-// Range is of whole numbers, both ends included.
+// Range is a range of whole numbers, with both ends.
 type Range struct{ Low, High int64 }
 
-func (r Range) holds(n int64) bool { return r.Low <= n && n <= r.High }
+func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 
-// Select returns what a table selects for a call, coll.Default where no rule holds. The
-// orders are all that the ranks have: both where they are the same, as on one node.
+// Select returns the algorithm of a call, coll.Default without a rule. orders are all orders that
+// the ranks have: both on one node.
 func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
 	for _, r := range t.Rules {
-		if r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.holds(int64(ranks)) && r.PPN.holds(int64(ppn)) && r.Bytes.holds(bytes) {
+		if r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.contains(int64(ranks)) && r.PPN.contains(int64(ppn)) && r.Bytes.contains(bytes) {
 			return r.Algorithm
 		}
 	}
 	return coll.Default
 }
 
-// Bytes returns the table as text, remarks behind the first line.
+// Bytes returns the table as text, with remarks after the first line.
 func (t Table) Bytes(remarks ...string) []byte {
 	var b strings.Builder
 	b.WriteString(firstLine + "\n")
@@ -111,26 +111,26 @@ func (t Table) Bytes(remarks ...string) []byte {
 	if t.For != "" {
 		fmt.Fprintf(&b, "for %s\n", t.For)
 	}
-	told := map[string]bool{}
-	tell := func(c coll.Collective, a coll.Algorithm, w *Way) {
-		if name := fmt.Sprintf("%s %s", c, a); w != nil && !told[name] {
+	written := map[string]bool{}
+	write := func(c coll.Collective, a coll.Algorithm, w *Activation) {
+		if name := fmt.Sprintf("%s %s", c, a); w != nil && !written[name] {
 			fmt.Fprintf(&b, "algorithm %s %s\n", name, w)
-			told[name] = true
+			written[name] = true
 		}
 	}
 	for _, r := range t.Rules {
-		tell(r.Collective, r.Algorithm, r.Way)
+		write(r.Collective, r.Algorithm, r.Activation)
 	}
 	for _, m := range t.Mixes {
 		for _, c := range m.Choices {
-			tell(m.Collective, c.Algorithm, c.Way)
+			write(m.Collective, c.Algorithm, c.Activation)
 		}
 	}
 	for _, r := range t.Rules {
-		fmt.Fprintf(&b, "%s %s\n", placed(r.Collective, r.Ranks, r.PPN, r.Order, r.Bytes), r.Algorithm)
+		fmt.Fprintf(&b, "%s %s\n", scope(r.Collective, r.Ranks, r.PPN, r.Order, r.Bytes), r.Algorithm)
 	}
 	for _, m := range t.Mixes {
-		fmt.Fprintf(&b, "explore %s", placed(m.Collective, m.Ranks, m.PPN, "", m.Bytes))
+		fmt.Fprintf(&b, "explore %s", scope(m.Collective, m.Ranks, m.PPN, "", m.Bytes))
 		if m.Budget > 0 {
 			fmt.Fprintf(&b, " budget %d", m.Budget)
 		}
@@ -146,7 +146,7 @@ func (t Table) Bytes(remarks ...string) []byte {
 	return []byte(b.String() + lastLine(b.String()))
 }
 
-func placed(c coll.Collective, ranks, ppn Range, order coll.Order, bytes Range) string {
+func scope(c coll.Collective, ranks, ppn Range, order coll.Order, bytes Range) string {
 	var in string
 	if order != "" {
 		in = fmt.Sprintf(" order %s", order)
@@ -154,7 +154,7 @@ func placed(c coll.Collective, ranks, ppn Range, order coll.Order, bytes Range) 
 	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d%s bytes %d-%d", c, ranks.Low, ranks.High, ppn.Low, ppn.High, in, bytes.Low, bytes.High)
 }
 
-// lastLine has the checksum of all lines before it.
+// lastLine returns the last line of a table, the checksum of all lines before it.
 func lastLine(text string) string {
 	sum := fnv.New64a()
 	sum.Write([]byte(text))

@@ -57,9 +57,9 @@ static void ask(void)
         exit(1);
     while (what < COLLECTIVES && strcmp(collective_name((collective)what), name) != 0)
         what++;
-    pick told = table_find((collective)what, ranks, ppn, orders, bytes);
+    pick found = table_find((collective)what, ranks, ppn, orders, bytes);
     struct row *r = table_row((collective)what, ranks, ppn, orders);
-    show(&told);
+    show(&found);
     printf(" ");
     show(r == NULL ? &none : row_pick(r, bytes));
     printf("\n");

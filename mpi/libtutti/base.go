@@ -9,34 +9,34 @@ import (
 	"tutti/mpi"
 )
 
-// base is an MPI library whose own algorithms can be switched for one call. What is
-// known of that was tried with one release.
+// base is an MPI library whose own algorithms libtutti can select for one call, in the release
+// with which that was tried.
 type base struct {
 	mpi.Measurable
-	banner   string       // of what the release says of itself, as a table has it
-	switches []mpi.Switch // written with every algorithm, whatever it is measured with
+	banner   string       // in the version that the release reports
+	switches []mpi.Switch // written for every algorithm
 }
 
-// known are the banners and switches of libraries by their names.
-var known = map[string]base{
-	// An algorithm that cannot serve a call leaves it to the library's own choice.
+// bases holds the banners, with a verb for the version, and the switches by library.
+var bases = map[string]base{
+	// The library chooses itself where an algorithm cannot serve a call.
 	"mpich": {banner: "MPICH Version: %s", switches: []mpi.Switch{{Name: "MPIR_CVAR_COLLECTIVE_FALLBACK", Value: 2}}},
-	// Without it the component looks at no other.
+	// The component ignores all other variables without this one.
 	"openmpi": {banner: "Open MPI v%s", switches: []mpi.Switch{{Name: "coll_tuned_use_dynamic_rules", Value: 1}}},
 }
 
-// Above is Library with releases above MPI libraries: those whose algorithms it can
-// switch, as 1+mpich-4.0.2. Their catalogues have the algorithms of both.
-func Above(libs ...mpi.Measurable) mpi.Measurable {
+// WithLibraries returns Library with one more release for each MPI library, such as
+// 1+mpich-4.0.2. Its catalogue has the algorithms of both.
+func WithLibraries(libs ...mpi.Measurable) mpi.Measurable {
 	l := &library{bases: map[string]base{}}
 	own := releases()[0]
 	all := []*mpi.Catalogue{own}
 	for _, lib := range libs {
 		f := lib.Facts()
-		b, ok := known[f.Name]
+		b, ok := bases[f.Name]
 		at := slices.IndexFunc(lib.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })
 		if !ok || at < 0 {
-			panic("libtutti: " + f.Name + ": nobody tried to switch its algorithms")
+			panic("libtutti: " + f.Name + ": no release is known whose algorithms can be selected")
 		}
 		cat := lib.Releases()[at]
 		b.Measurable, b.banner = lib, fmt.Sprintf(b.banner, cat.Version)
@@ -48,14 +48,15 @@ func Above(libs ...mpi.Measurable) mpi.Measurable {
 	return l
 }
 
-// guarded are the requirements that the library looks at before a call, in the order of
-// a table.
+// guarded lists the requirements that libtutti checks before each call, in the order in which
+// tables list them.
 var guarded = []mpi.Requirement{
 	mpi.PowerOfTwo, mpi.Even, mpi.Commutative, mpi.CountSize, mpi.CountPowerOfTwo, mpi.TwoRanks, mpi.Parent, mpi.OneNode, mpi.BuiltinOp,
 }
 
-// switchable reports whether an algorithm can be switched on for one call, and is right
-// for whatever call passes its guards. Ranks of an alltoallv know sizes of their own alone.
+// switchable reports whether an algorithm can be selected for one call, and serves every call
+// that meets its requirements. Ranks of allgatherv and alltoallv have different sizes and could
+// choose differently.
 func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) bool {
 	if c == coll.Alltoallv || c == coll.Allgatherv {
 		return false
@@ -70,14 +71,14 @@ func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) boo
 	return err == nil && !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.File != nil })
 }
 
-// anywhere is a point where an algorithm is forced as everywhere.
+// anywhere returns a point: how an algorithm is forced does not depend on it.
 func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
 
-// wayOf says how the library runs an algorithm that is an MPI library's own; settings are
-// those that the MPI library must start with.
-func (b base) wayOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (w *Way, settings []mpi.Var, err error) {
+// activationOf returns how the MPI library is made to run an algorithm, nil for one of libtutti, and
+// the settings with which the MPI library must start.
+func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (a *Activation, settings []mpi.Var, err error) {
 	inner, ok := mpi.Below(b.Facts().Name, alg)
 	if !ok {
 		return nil, nil, nil
@@ -90,16 +91,16 @@ func (b base) wayOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (
 	if err != nil {
 		return nil, nil, err
 	}
-	w = &Way{New: f.NewComm}
+	a = &Activation{New: f.NewComm}
 	for _, r := range guarded {
 		if e.Has(r) || r == mpi.BuiltinOp && !e.OpSafe {
-			w.Needs = append(w.Needs, r)
+			a.Needs = append(a.Needs, r)
 		}
 	}
-	w.Switches = slices.Clone(b.switches)
+	a.Switches = slices.Clone(b.switches)
 	for _, s := range f.Switches {
 		if !b.always(s.Name) {
-			w.Switches = append(w.Switches, s)
+			a.Switches = append(a.Switches, s)
 		}
 	}
 	for _, v := range f.Base {
@@ -107,15 +108,15 @@ func (b base) wayOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (
 			settings = append(settings, v)
 		}
 	}
-	return w, settings, nil
+	return a, settings, nil
 }
 
-// always reports whether a variable is one that is written with every algorithm.
+// always reports whether a variable is written for every algorithm.
 func (b base) always(name string) bool {
 	return slices.ContainsFunc(b.switches, func(s mpi.Switch) bool { return s.Name == name })
 }
 
-// catalogue is that of the release that was tried.
+// catalogue returns that of the release with which selecting was tried.
 func (b base) catalogue() *mpi.Catalogue {
 	f := b.Facts()
 	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })

@@ -1,0 +1,80 @@
+package libtutti
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// Learner is a build whose table can be made from samples of applications.
+type Learner interface {
+	mpi.Build
+	// ExportLearned exports a table of rules, the rules of base after them, and mixes. It fills in
+	// activations, and fails if base is for another MPI library.
+	ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error)
+	// Banner returns a part of the version that the MPI library reports; empty: any library.
+	Banner() string
+}
+
+// Banner implements Learner.
+func (b build) Banner() string { return b.bases[b.cat.Version].banner }
+
+// ExportLearned implements Learner.
+func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {
+	if base.For != "" && base.For != b.Banner() {
+		return mpi.Export{}, fmt.Errorf("%w for %s: it is for %s", ErrTable, b.cat.Version, base.For)
+	}
+	t := Table{For: b.Banner(), Rules: slices.Concat(rules, base.Rules), Mixes: mixes}
+	var settings []selection.Setting
+	fill := func(c coll.Collective, alg coll.Algorithm, to **Activation) error {
+		if alg.IsDefault() {
+			return nil
+		}
+		a, wants, err := b.activation(c, alg)
+		*to, settings = a, add(settings, wants)
+		return err
+	}
+	for i := range t.Rules {
+		if err := fill(t.Rules[i].Collective, t.Rules[i].Algorithm, &t.Rules[i].Activation); err != nil {
+			return mpi.Export{}, err
+		}
+	}
+	for _, m := range t.Mixes {
+		for i := range m.Choices {
+			if err := fill(m.Collective, m.Choices[i].Algorithm, &m.Choices[i].Activation); err != nil {
+				return mpi.Export{}, err
+			}
+		}
+	}
+	return b.export(t, settings, dir), nil
+}
+
+// MixForAll returns a mix for all calls of a collective.
+func MixForAll(c coll.Collective, choices []Choice) Mix {
+	return Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}, Choices: choices}
+}
+
+// Thousandths returns a share in thousandths, as tables have it, and their largest number for more.
+func Thousandths(share float64) int { return int(math.Round(min(maxWeight, 1000*share))) }
+
+// NewChoices returns choices with weights scaled so that the largest is maxWeight. Weights that
+// round to 0 are left out. most is the time that a call of each algorithm may take, in times of the
+// selected algorithm, or nil.
+func NewChoices(algorithms []coll.Algorithm, weights, most []float64) []Choice {
+	var out []Choice
+	largest := slices.Max(weights)
+	for i, w := range weights {
+		if n := int(math.Round(w / largest * maxWeight)); n > 0 && len(out) < maxChoices {
+			c := Choice{Weight: n, Algorithm: algorithms[i]}
+			if most != nil {
+				c.Most = max(1, Thousandths(most[i]))
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
