@@ -1,7 +1,8 @@
-/* app COLLECTIVE BYTES CALLS WINDOW COMPUTE [FROM-TO...]: an application that calls allgather, allreduce, alltoall, barrier or
- * bcast, and computes for so many microseconds, 5 % more or less, before each call. In calls FROM to TO messages of 1 MiB are on their way
- * beside it. Rank 0 says how many microseconds a call took with the computation, on the mean of each WINDOW calls, after which
- * calls another algorithm served, as the runtime library names it, and when ranks doubted one. */
+/* app COLLECTIVE BYTES CALLS WINDOW COMPUTE [FROM-TO...]: an application that computes for COMPUTE microseconds, 5 % more or
+ * less, and then calls allgather, allreduce, alltoall, barrier or bcast, CALLS times. In calls FROM to TO messages of 1 MiB
+ * load the network. Rank 0 prints the microseconds of a call with its computation, averaged over each WINDOW calls, the
+ * calls after which another algorithm served, and the calls at which ranks rechecked an algorithm. */
+#include "draw.h"
 #include "explore.h"
 
 #include <smpi/smpi.h>
@@ -50,7 +51,7 @@ static void loaded_call(const char *what, int bytes)
 int main(int argc, char **argv)
 {
     const char *before = "";
-    int doubts = 0;
+    int rechecks = 0;
     MPI_Init(&argc, &argv);
     int bytes = atoi(argv[2]), calls = atoi(argv[3]), window = atoi(argv[4]);
     double compute = atof(argv[5]) * 1e-6, from = MPI_Wtime();
@@ -69,10 +70,10 @@ int main(int argc, char **argv)
         const char *now = tutti_ran() == NULL ? "library" : tutti_ran();
         if (rank == 0 && strcmp(now, before) != 0)
             printf("call %d %s\n", i, now);
-        if (rank == 0 && explore_rechecks != doubts)
+        if (rank == 0 && explore_rechecks != rechecks)
             printf("call %d doubt\n", i);
         before = now;
-        doubts = explore_rechecks;
+        rechecks = explore_rechecks;
         if (i % window != 0)
             continue;
         if (rank == 0)

@@ -1,7 +1,8 @@
 /* application TRACE TIMES COMPUTE SEED: an application that makes TIMES as many calls as a trace has of each class, evenly
- * spread, and computes for so many microseconds, 5 % more or less, before each. Classes of fewer nodes or ranks a node than the world has are called on
- * as many communicators as there is room for. Rank 0 says of each class how many calls there were, how many microseconds they
- * took, on the mean of the ranks, and one of the second half of them; and what all took. */
+ * spread, and computes for COMPUTE microseconds, 5 % more or less, before each. Classes with fewer nodes or ranks per node
+ * than the world run on as many communicators as fit into it. Rank 0 prints for each class the number of calls, their
+ * microseconds averaged over the ranks, and those of a call in the second half of the run; and the time of all calls. */
+#include "draw.h"
 #include "explore.h"
 
 #include <smpi/smpi.h>
@@ -15,7 +16,7 @@ typedef struct {
     char what[32];
     int nodes, ppn, bytes;
     int calls, made;
-    double took, late; /* late: of the second half */
+    double took, late; /* late: in the second half */
     MPI_Comm on;
 } class;
 
@@ -60,7 +61,7 @@ static void make_call(const class *c)
         MPI_Bcast(got, c->bytes, MPI_BYTE, 0, c->on);
 }
 
-/* The class that is most behind; NULL: all is done. */
+/* The class that lags behind most; NULL when all calls are done. */
 static class *next(void)
 {
     class *least = NULL;

@@ -1,16 +1,16 @@
-/* monitors BYTES CALLS COMPUTE MONITOR...: what it costs to tell all ranks that one of them saw a change. An allgather after so
- * many microseconds of computation, 5 % more or less, which the table is to serve by an algorithm that carries flags. Each
- * monitor watches as many calls without a change, then as many in which every 16th rank sees one every 200 calls. Lines: ranks,
- * bytes, monitor, microseconds of a call with its computation in both, how often all ranks heard.
+/* monitors BYTES CALLS COMPUTE MONITOR...: what it costs to announce a change to all ranks. Each rank computes for COMPUTE microseconds, 5 %
+ * more or less, and then calls an allgather, which the table lets an algorithm serve that carries flags. For each monitor there are CALLS
+ * calls without a change, then CALLS calls in which every 16th rank detects a change every 200 calls. Output lines: ranks, bytes,
+ * monitor, microseconds of a call with its computation in both cases, and how often all ranks learnt of a change.
  *
- *   none          nobody watches
+ *   none          no announcements
  *   tags          a flag in the tags of the messages
- *   allreduce:N   all ask one another every N calls (STAR-MPI)
- *   rma:N:K       ranks that saw a change add to a number of rank 0 by RMA in each N-th call. After the next one rank 0 looks at it
- *                 and puts the number of the period into K ranks, after the next one these tell K each, and so on; after one more
- *                 all look. A rank's puts are complete before it goes on to the next call, which nobody leaves before it has come:
- *                 so all who look find the same. K = 0: rank 0 tells all, as in seed 004 (Nanri), with puts in place of its
- *                 messages and probes, which race. */
+ *   allreduce:N   an allreduce every N calls, as in STAR-MPI
+ *   rma:N:K       in every N-th call ranks that detected a change add to a counter of rank 0, one-sided. After the next call rank 0 looks at the
+ *                 counter and writes the number of the period to K ranks, after the next one these write to K ranks each, and so on; after one
+ *                 more call all ranks look. Writes are complete before a rank enters the next call, which no rank leaves before all have entered,
+ *                 so that all ranks find the same. K = 0: rank 0 writes to all ranks, as in Nanri (2016), but with writes instead of
+ *                 messages and probes, which may come late. */
 #include "draw.h"
 #include "explore.h"
 #include "repository.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { APART = 200, SEES = 16 }; /* calls between two changes; of so many ranks one sees it */
+enum { APART = 200, SEES = 16 }; /* calls between two changes; one rank in so many detects a change */
 enum { COUNT, TOLD, WORDS_OF_A_RANK };
 
 static int rank, size;
@@ -64,7 +64,7 @@ static void tell_below(const monitor *m)
         MPI_Win_flush_all(window);
 }
 
-/* Numbers only grow, so that none has to be taken back. */
+/* Counters only grow, so that none has to be reset. */
 static int rma(const monitor *m, int call, int saw)
 {
     static const int one = 1;
@@ -108,7 +108,7 @@ static double watch(const monitor *m, int changes, int bytes, int calls, double 
         MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
         int now = m->kind[0] == 't' ? flag_received() : m->kind[0] == 'a' ? all_ask(m, i, saw) : m->kind[0] == 'r' && rma(m, i, saw);
         if (m->kind[0] != 'r' || i % m->every == 0)
-            saw = 0; /* it is told */
+            saw = 0; /* it is announced */
         times += now;
     }
     took = (MPI_Wtime() - from) / calls;
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     words = allocate(WORDS_OF_A_RANK, sizeof *words);
     MPI_Win_create(words, WORDS_OF_A_RANK * sizeof *words, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-    for (int i = 0; i < 8; i++) /* communicators are made */
+    for (int i = 0; i < 8; i++) /* lets libtutti create communicators */
         MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
     for (int i = 4; i < argc; i++) {
         monitor m = read_monitor(argv[i]);

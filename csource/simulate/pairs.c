@@ -1,7 +1,7 @@
-/* pairs PLAN: what the benchmark program prints for a plan for pairs, and where ranks are: a line for each rank,
- * {"event":"place","host":"n3","rank":5,"socket":1}. The end has the simulated seconds that it took.
- * pairs lgate N, pairs tournament N: a line with the simulated seconds in which all pairs of ranks exchange N empty messages
- * each way, in the order of Reinfjell's LGate, which is told the nodes, or in a tournament of all ranks. */
+/* pairs PLAN: prints what the benchmark program prints for a plan of pairs, a line with the place of each rank,
+ * {"event":"place","host":"n3","rank":5,"socket":1}, and at the end the simulated seconds.
+ * pairs lgate N, pairs tournament N: prints the simulated seconds in which all pairs of ranks exchange N empty messages each way, in the order
+ * of Reinfjell's LGate, which knows the nodes, or in a tournament of all ranks. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void tell_places(const session *s)
     line_end(&l);
 }
 
-/* Rank 0 tells the socket of each rank, by its number on its node. */
+/* Rank 0 prints the socket of each rank, by its number on its node. */
 static void tell_sockets(const session *s)
 {
     const world *w = &s->world;
@@ -48,7 +48,7 @@ static void measure(const session *s, const char *path)
     char why[WHY] = "", *text;
     int bytes;
     double from;
-    text = plan_load(path, &bytes, why); /* all ranks are one process: each reads it */
+    text = plan_load(path, &bytes, why); /* all ranks are in one process, and each reads the plan */
     if (text == NULL || pairs_parse(&p, &s->world, path, text, why)) {
         fprintf(stderr, "%s\n", why);
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -88,8 +88,8 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Pairs of the first so many of n ranks with the others, or where there is no such division of all, one after
- * another, and all ranks wait for each. */
+/* Pairs of each of the first so many of n ranks with each of the others, one after another; without that division all pairs.
+ * All ranks wait for each pair. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)
@@ -101,7 +101,7 @@ static void one_by_one(const session *s, const int *ranks, int n, int left, int 
     meet(s, ranks, n, me);
 }
 
-/* Reinfjell (2023), 3.1.1: the groups, here the nodes, at the same time, then joined two by two. */
+/* Reinfjell (2023), 3.1.1: within all groups, here the nodes, at the same time; then groups are joined two by two. */
 static void lgate(const session *s, int times)
 {
     const world *w = &s->world;

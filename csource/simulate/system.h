@@ -1,6 +1,5 @@
-/* What the measuring of pairs asks of MPI and of the system, where SMPI has nothing like it. A
- * rank that waits asks no more often than needed: every question is an event. Hosts of a
- * node are its sockets: -DSOCKETS=N. */
+/* What measuring pairs needs of MPI and of the system, where SMPI lacks it. A waiting rank polls as rarely as possible,
+ * since every poll is an event. The hosts of a node are its sockets: -DSOCKETS=N. */
 #ifndef TUTTI_SYSTEM_H
 #define TUTTI_SYSTEM_H
 
@@ -40,7 +39,7 @@ static inline int simulated_test(MPI_Request *r, int *done, MPI_Status *status)
 #define MPI_Get_processor_name simulated_name
 #define MPI_Comm_split_type(comm, type, key, info, out) simulated_split(comm, key, out)
 #define MPI_Test simulated_test
-#define sched_getaffinity(process, bytes, set) 0 /* no processors to bind to */
+#define sched_getaffinity(process, bytes, set) 0 /* ranks are bound to no processors */
 #define alarm(seconds) ((void)(seconds))
 
 #endif

@@ -1,6 +1,7 @@
-/* time COLLECTIVE SIZES ALGORITHM...: how long algorithms take on a simulated machine, for root 0, when all ranks start at
- * one time: a line with the collective, algorithm, bytes and the microseconds until the last rank is done. Algorithms are the
- * repository's, with their parameter as NAME=NUMBER, and library: what SMPI was told to run. Bytes as in a table. */
+/* time COLLECTIVE SIZES ALGORITHM...: how long algorithms take on a simulated machine, with root 0, when all ranks start at
+ * the same time. Prints a line for each with the collective, the algorithm, the bytes, and the microseconds until the last
+ * rank is done. Algorithms are those of libtutti, with a parameter as NAME=NUMBER, and library, the one that SMPI is set to.
+ * Bytes are as in tables. */
 #include "serve.h"
 
 #include <smpi/smpi.h>
@@ -40,7 +41,7 @@ static void library(const arguments *a)
     }
 }
 
-/* The algorithm of a name; without one the library's own. */
+/* The algorithm of a name; library is SMPI's own. */
 static pick pick_of(collective what, const char *name)
 {
     pick p = {NULL, 0};
@@ -54,8 +55,8 @@ static pick pick_of(collective what, const char *name)
     return p;
 }
 
-/* One call of all ranks at a time; how long it took the slowest. The layout is the one
- * that the runtime's algorithms get. */
+/* The seconds of one call on the slowest rank. All ranks call at a given time. The layout is that which libtutti's
+ * algorithms get. */
 static double run(const pick *p, arguments *a, int bytes, double at)
 {
     double from, took;
@@ -79,7 +80,7 @@ static void time_size(collective what, int bytes, int n, char **names)
     for (int i = 0; i < n; i++) {
         pick p = pick_of(what, names[i]);
         double took = 0;
-        for (int k = 0; k < 2; k++) { /* the first call makes communicators and schedules */
+        for (int k = 0; k < 2; k++) { /* the first call creates communicators and schedules */
             double now = PMPI_Wtime(), last;
             PMPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
             took = run(&p, &a, bytes, (double)(long)(last * 100 + 2) / 100);
