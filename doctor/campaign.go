@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tutti/csource"
 	"tutti/mpi/libraries"
 )
 
@@ -44,29 +45,38 @@ type NeededLibrary struct {
 	Env           []string // NAME=VALUE of its launches
 }
 
+// campaignChecker compares what a campaign needs with what was found.
+type campaignChecker struct {
+	*session
+	slurm     *cluster
+	libraries *libraryFinder
+	launchers *launcherTester
+	programs  *programTester
+}
+
 // examineNeeds holds a campaign against what was found.
-func (x *examiner) examineNeeds(ctx context.Context) {
+func (x *campaignChecker) examine(ctx context.Context) {
 	n := x.options.Needs
 	if n == nil {
 		return
 	}
 	for _, want := range n.Libraries {
-		lib := x.needLibrary(ctx, want)
-		x.needLauncher(want, lib)
-		x.needRoot(want)
-		x.needBenchmark(want, lib)
+		lib := x.checkLibrary(ctx, want)
+		x.checkLauncher(want, lib)
+		x.checkRoot(want)
+		x.checkBenchmark(want, lib)
 	}
 	if len(n.Refused) > 0 {
 		x.add(need("grid", Warning, "", n.Refused...))
 	}
 	switch n.Scheduler {
 	case "slurm":
-		x.needPartition()
-		x.needSubmission(ctx)
+		x.checkPartition()
+		x.checkSubmission(ctx)
 	case "allocation":
-		x.needAllocation()
+		x.checkAllocation()
 	default:
-		x.needProcessors()
+		x.checkProcessors()
 	}
 }
 
@@ -75,13 +85,13 @@ func need(name string, state State, cure string, details ...string) Check {
 }
 
 // needLibrary finds the build that a campaign names; nil when it is not here.
-func (x *examiner) needLibrary(ctx context.Context, want NeededLibrary) *Library {
+func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) *Library {
 	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
-		return x.needPreloaded(ctx, want)
+		return x.checkPreloaded(ctx, want)
 	}
 	name := want.Name + " " + want.Version
 	var found *Library
-	for _, lib := range x.libraries {
+	for _, lib := range x.libraries.found {
 		fits := lib.Family == want.Name && (want.Path == "" || real(want.Path) == lib.File.Path)
 		if fits && (found == nil || lib.Version == want.Version && found.Version != want.Version) {
 			found = lib
@@ -110,7 +120,7 @@ func exists(path string) bool {
 }
 
 // needLauncher looks for a launcher of the kind that was seen to work.
-func (x *examiner) needLauncher(want NeededLibrary, lib *Library) {
+func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
 		x.add(need(name, Warning, "look whether it is on the nodes", want.LauncherPath+" is not a program here"))
@@ -121,7 +131,7 @@ func (x *examiner) needLauncher(want NeededLibrary, lib *Library) {
 	}
 	best := Missing
 	said := "no " + want.Launcher + " was found to start programs of " + lib.Name
-	for _, t := range x.tried {
+	for _, t := range x.launchers.tried {
 		if t.library != lib || !t.is(want) {
 			continue
 		}
@@ -147,7 +157,7 @@ func (t trial) is(want NeededLibrary) bool {
 }
 
 // needRoot tells of a launcher that starts nothing for root unless it is allowed to.
-func (x *examiner) needRoot(want NeededLibrary) {
+func (x *session) checkRoot(want NeededLibrary) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {
 		return
@@ -172,27 +182,27 @@ func (x *examiner) needRoot(want NeededLibrary) {
 }
 
 // needBenchmark looks for the program among those that were tried.
-func (x *examiner) needBenchmark(want NeededLibrary, lib *Library) {
+func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
 		cure := "build it, or look whether it is on the nodes"
 		if x.options.Needs.Program == "native" && lib != nil {
-			cure = x.buildNative(lib, want.Benchmark)
+			cure = x.buildCommand(lib, want.Benchmark)
 		}
 		x.add(need(name, Missing, cure, "no file "+want.Benchmark+" here"))
 		return
 	}
-	i := slices.IndexFunc(x.programs, func(p program) bool {
+	i := slices.IndexFunc(x.programs.found, func(p program) bool {
 		inside := strings.HasPrefix(real(p.path), real(want.Benchmark)+string(filepath.Separator))
 		return p.name == x.options.Needs.Program && (real(p.path) == real(want.Benchmark) || inside)
 	})
 	switch {
 	case i < 0:
 		x.add(need(name, Missing, "mend benchmark in the campaign file", "no "+x.options.Needs.Program+" program in "+want.Benchmark))
-	case x.programs[i].library != lib:
-		x.add(need(name, Missing, "build it with the compiler of that library", x.programs[i].path+" loads another library than the campaign's"))
+	case x.programs.found[i].library != lib:
+		x.add(need(name, Missing, "build it with the compiler of that library", x.programs.found[i].path+" loads another library than the campaign's"))
 	default:
-		c := need(name, x.programs[i].state, "", x.programs[i].path)
+		c := need(name, x.programs.found[i].state, "", x.programs.found[i].path)
 		if c.State == Missing {
 			c = c.with(Missing, "see Benchmark programs above")
 			c.Details = append(c.Details, "does not measure")
@@ -202,7 +212,7 @@ func (x *examiner) needBenchmark(want NeededLibrary, lib *Library) {
 }
 
 // needPartition holds the largest job against the limits of the partition.
-func (x *examiner) needPartition() {
+func (x *campaignChecker) checkPartition() {
 	n := x.options.Needs
 	if !x.slurm.reachable {
 		x.add(need("Slurm", Missing, "see Slurm above", "the campaign submits jobs, and Slurm does not answer"))
@@ -236,7 +246,7 @@ func (x *examiner) needPartition() {
 }
 
 // needSubmission asks Slurm whether it would take the largest job.
-func (x *examiner) needSubmission(ctx context.Context) {
+func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	n := x.options.Needs
 	script := filepath.Join(x.temp, "job.sh")
 	path := x.look("sbatch")
@@ -260,7 +270,7 @@ func (x *examiner) needSubmission(ctx context.Context) {
 	x.add(need("largest job", OK, "", text+": sbatch takes it"+startsIn(r.Stderr+r.Stdout, x.now())))
 }
 
-func (x *examiner) needAllocation() {
+func (x *campaignChecker) checkAllocation() {
 	n := x.options.Needs
 	switch {
 	case x.slurm.job == "":
@@ -272,7 +282,7 @@ func (x *examiner) needAllocation() {
 	}
 }
 
-func (x *examiner) needProcessors() {
+func (x *campaignChecker) checkProcessors() {
 	n, cores := x.options.Needs, runtime.NumCPU()
 	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(n.PPN, "process", "processes"))
 	if n.PPN > cores {
@@ -301,4 +311,55 @@ func (n *Needs) named() (folders, own []string) {
 		}
 	}
 	return folders, own
+}
+
+// needPreloaded looks for the file of tutti's own library, and lets the benchmark program
+// measure one of its algorithms where programs may be run. It returns the MPI library
+// that the program loads; nil when that was not found.
+func (x *campaignChecker) checkPreloaded(ctx context.Context, want NeededLibrary) *Library {
+	name := want.Name + " " + want.Version
+	lib := x.libraries.of(ctx, want.Benchmark)
+	cure := fmt.Sprintf("tutti build runtime --mpicc MPICC -o %s", want.Path)
+	if lib != nil {
+		cure = fmt.Sprintf("tutti build runtime --mpicc %s -o %s", x.short(lib.Compilers[0]), want.Path)
+	}
+	start := x.launchers.starter(lib)
+	switch {
+	case !exists(want.Path):
+		x.add(need(name, Missing, cure, "no file "+want.Path))
+	case lib == nil || start == nil || !x.options.Run || !exists(want.Benchmark):
+		x.add(need(name, Found, "", want.Path+": not tried"))
+	default:
+		x.add(x.tryPreloaded(ctx, need(name, Missing, cure, want.Path), want, start))
+	}
+	return lib
+}
+
+// tryPreloaded measures one broadcast on two ranks by an algorithm of tutti's own library.
+func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want NeededLibrary, start *trial) Check {
+	plan := filepath.Join(x.temp, "plan-own")
+	if err := os.WriteFile(plan, []byte(planOf(start, " run=binomial")), 0o644); err != nil {
+		c.Details = append(c.Details, err.Error())
+		return c
+	}
+	r := x.run(ctx, start.command(x.session, "env", "LD_PRELOAD="+want.Path, want.Benchmark, plan))
+	measured, why := parseNative(r.Stdout)
+	switch {
+	case measured && r.Err == nil:
+		c = c.with(OK, "")
+		c.Details = append(c.Details, fmt.Sprintf("%s: serves a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
+	case why != "":
+		c.Details = append(c.Details, start.library.Name+": "+why)
+	default:
+		c.Details = append(c.Details, start.library.Name+": serves nothing: "+r.said())
+	}
+	return c
+}
+
+// planOf is a plan of the benchmark program for one broadcast of 8 bytes; how says what
+// stands behind the communicator.
+func planOf(start *trial, how string) string {
+	nodes := max(1, len(start.hosts))
+	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nhopeless 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",
+		csource.BenchFormat, nodes, pairRanks/nodes, how)
 }

@@ -31,40 +31,24 @@ func defaultLimits() limits {
 	return limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second}
 }
 
-// examiner is one examination. What is found first serves the later steps.
-type examiner struct {
+// session is what all checks share: the environment of commands, folders, time limits
+// and the results so far.
+type session struct {
 	options Options
-	environ []string // for the commands
-	root    string   // of /proc and /sys, "/" but in tests
-	temp    string   // for programs that are built; seen by the nodes if Dir is
+	environ []string // of commands
+	root    string   // of /proc and /sys: "/", another folder in tests
+	temp    string   // folder of compiled programs; visible to the nodes if options.Dir is
 	now     func() time.Time
 	limits  limits
-	own     []string // tutti's programs that a campaign names
-
-	report    Report
-	libraries []*Library
-	launchers []*launcher
-	tried     []trial
-	programs  []program
-	slurm     cluster
+	checks  []Check
 }
 
-// Examine looks for everything and tries each once. It takes seconds; a machine
-// where every command hangs takes minutes. The error is that of the context or
-// of a folder that cannot be written.
-func Examine(ctx context.Context, opt Options) (*Report, error) {
-	return newExaminer(opt, "/").examine(ctx)
+func newSession(opt Options, root string) *session {
+	return &session{options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits()}
 }
 
-func newExaminer(opt Options, root string) *examiner {
-	return &examiner{
-		options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits(),
-		report: Report{Sets: []Set{}, Lacks: []Lack{}, Libraries: []Library{}, Checks: []Check{}},
-	}
-}
-
-// begin finds out in which folder and on what machine it is.
-func (x *examiner) begin(ctx context.Context) error {
+// begin makes the folder absolute and sets up the environment of the campaign.
+func (x *session) begin(ctx context.Context) error {
 	dir, err := filepath.Abs(x.options.Dir)
 	if err != nil {
 		return fmt.Errorf("doctor: %w", err)
@@ -74,34 +58,66 @@ func (x *examiner) begin(ctx context.Context) error {
 	return nil
 }
 
-func (x *examiner) examine(ctx context.Context) (*Report, error) {
+func (x *session) add(checks ...Check) { x.checks = append(x.checks, checks...) }
+
+// examination is a session with one checker for each section of the report. Later
+// checkers use what earlier ones found.
+type examination struct {
+	*session
+	slurm     *slurmChecker
+	libraries *libraryFinder
+	launchers *launcherTester
+	programs  *programTester
+	host      *hostChecker
+	campaign  *campaignChecker
+}
+
+// Examine looks for everything that a campaign needs and tries each once. It takes
+// seconds; a machine where every command hangs takes minutes. The error is that of the
+// context or of a folder that cannot be written.
+func Examine(ctx context.Context, opt Options) (*Report, error) {
+	return newExamination(opt, "/").examine(ctx)
+}
+
+func newExamination(opt Options, root string) *examination {
+	s := newSession(opt, root)
+	slurm := &slurmChecker{session: s}
+	libraries := &libraryFinder{session: s}
+	launchers := &launcherTester{session: s, slurm: &slurm.cluster, libraries: libraries}
+	programs := &programTester{session: s, libraries: libraries, launchers: launchers}
+	return &examination{
+		session: s, slurm: slurm, libraries: libraries, launchers: launchers, programs: programs,
+		host: &hostChecker{session: s, slurm: &slurm.cluster},
+		campaign: &campaignChecker{
+			session: s, slurm: &slurm.cluster, libraries: libraries, launchers: launchers, programs: programs,
+		},
+	}
+}
+
+func (x *examination) examine(ctx context.Context) (*Report, error) {
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
 	folders, own := x.options.Needs.named()
-	x.options.Folders, x.own = slices.Concat(folders, x.options.Folders), own
+	x.options.Folders, x.programs.own = slices.Concat(folders, x.options.Folders), own
 	if err := x.makeTemp(); err != nil {
 		return nil, fmt.Errorf("doctor: %w", err)
 	}
 	defer os.RemoveAll(x.temp)
-	for _, step := range []func(context.Context){
-		x.examineSlurm, x.examineLibraries, x.examineLaunchers, x.examinePrograms, x.examineHost, x.examineNeeds,
+	for _, examine := range []func(context.Context){
+		x.slurm.examine, x.libraries.examine, x.launchers.examine, x.programs.examine, x.host.examine, x.campaign.examine,
 	} {
-		step(ctx)
+		examine(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(x.report.Checks, func(a, b Check) int {
-		return slices.Index(sections(), a.Section) - slices.Index(sections(), b.Section)
-	})
-	x.conclude()
-	return &x.report, nil
+	return x.conclude(), nil
 }
 
 // makeTemp makes the folder of built programs in Dir, which nodes see if they see
 // anything of ours, or where temporary files go when Dir cannot be written.
-func (x *examiner) makeTemp() error {
+func (x *session) makeTemp() error {
 	temp, err := os.MkdirTemp(x.options.Dir, ".tutti-doctor-")
 	if err != nil {
 		temp, err = os.MkdirTemp("", "tutti-doctor-")
@@ -109,5 +125,3 @@ func (x *examiner) makeTemp() error {
 	x.temp = temp
 	return err
 }
-
-func (x *examiner) add(checks ...Check) { x.report.Checks = append(x.report.Checks, checks...) }

@@ -16,14 +16,14 @@ import (
 type machine struct {
 	t   *testing.T
 	bin string
-	x   *examiner
+	x   *examination
 }
 
 func newMachine(t *testing.T, environ ...string) *machine {
 	t.Helper()
 	bin := t.TempDir()
 	m := &machine{t: t, bin: bin}
-	m.x = newExaminer(Options{Environ: append(environ, "PATH="+bin), Dir: t.TempDir(), Run: true}, t.TempDir())
+	m.x = newExamination(Options{Environ: append(environ, "PATH="+bin), Dir: t.TempDir(), Run: true}, t.TempDir())
 	m.x.limits = limits{ask: 4 * time.Second, compile: 4 * time.Second, launch: 5 * time.Second, ping: 4 * time.Second}
 	return m
 }

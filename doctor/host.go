@@ -44,12 +44,18 @@ const (
 	mostSkew   = 2 * time.Second // between this clock and that of the file system
 )
 
-func (x *examiner) examineHost(context.Context) {
+// hostChecker examines this machine: processors, output folder and clock.
+type hostChecker struct {
+	*session
+	slurm *cluster
+}
+
+func (x *hostChecker) examine(context.Context) {
 	x.add(x.processors(), x.folder(), x.clock())
 }
 
 // processors tells what computes here and what may disturb it.
-func (x *examiner) processors() Check {
+func (x *hostChecker) processors() Check {
 	cores := runtime.NumCPU()
 	model := firstValue(x.read("proc/cpuinfo"), "model name")
 	c := ok(Host, "processors", fmt.Sprintf("%s usable%s", count(cores, "core", "cores"), after(", ", model)))
@@ -72,7 +78,7 @@ func (x *examiner) processors() Check {
 }
 
 // folder tells where campaigns would write.
-func (x *examiner) folder() Check {
+func (x *hostChecker) folder() Check {
 	dir := x.options.Dir
 	c := ok(Host, "folder", dir)
 	if filepath.Dir(x.temp) != dir {
@@ -108,7 +114,7 @@ func (x *examiner) folder() Check {
 
 // clock holds this machine's clock against that of the file system and against
 // the date of this program.
-func (x *examiner) clock() Check {
+func (x *hostChecker) clock() Check {
 	now := x.now()
 	c := ok(Host, "clock", now.Format("2006-01-02 15:04:05 MST"))
 	path := filepath.Join(x.temp, "clock")
@@ -133,7 +139,7 @@ func (x *examiner) clock() Check {
 }
 
 // read returns a small file below the root; empty when it cannot be read.
-func (x *examiner) read(path string) string {
+func (x *session) read(path string) string {
 	text, err := os.ReadFile(filepath.Join(x.root, path))
 	if err != nil {
 		return ""

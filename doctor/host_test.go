@@ -80,6 +80,6 @@ func TestTwoModules(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x7fELF\x004.1.2\x00Thu Apr  7 12:34:45 CDT 2022\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	m.x.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: mpi.Identity{Path: path}, family: familyOf("mpich")})
-	wantCheck(t, m.find(&m.x.report, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but what is loaded is MPICH 4.1.2", "LD_LIBRARY_PATH")
+	m.x.libraries.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: mpi.Identity{Path: path}, family: familyOf("mpich")})
+	wantCheck(t, m.find(&Report{Checks: m.x.checks}, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but what is loaded is MPICH 4.1.2", "LD_LIBRARY_PATH")
 }

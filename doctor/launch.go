@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,10 +45,19 @@ func launcherNames() []string {
 	return append(out, "mpirun", "mpiexec")
 }
 
+// launcherTester finds launchers and starts two processes of each library with each of its own.
+type launcherTester struct {
+	*session
+	slurm     *cluster
+	libraries *libraryFinder
+	found     []*launcher
+	tried     []trial
+}
+
 // findLaunchers asks every launcher beside a compiler or on the PATH whose it is.
-func (x *examiner) findLaunchers(ctx context.Context) {
+func (x *launcherTester) findLaunchers(ctx context.Context) {
 	var dirs []string
-	for _, lib := range x.libraries {
+	for _, lib := range x.libraries.found {
 		dirs = append(dirs, lib.bins()...)
 	}
 	byFile := map[string]*launcher{}
@@ -67,7 +77,7 @@ func (x *examiner) findLaunchers(ctx context.Context) {
 			r := x.run(ctx, command{args: []string{path, "--version"}, limit: x.limits.ask})
 			l.family, l.version = parseLauncher(r.Stdout + r.Stderr)
 			byFile[real(path)] = l
-			x.launchers = append(x.launchers, l)
+			x.found = append(x.found, l)
 			if l.family == "" {
 				x.addUnknown(l, r)
 			}
@@ -75,7 +85,7 @@ func (x *examiner) findLaunchers(ctx context.Context) {
 	}
 }
 
-func (x *examiner) addUnknown(l *launcher, r result) {
+func (x *launcherTester) addUnknown(l *launcher, r result) {
 	details := []string{"does not say whose launcher it is: " + r.said()}
 	if r.TimedOut {
 		details = []string{"does not answer --version"}
@@ -85,9 +95,9 @@ func (x *examiner) addUnknown(l *launcher, r result) {
 
 // of returns the launchers for a library: the ones beside its compilers, else
 // the first on the PATH.
-func (x *examiner) of(lib *Library) []*launcher {
+func (x *launcherTester) of(lib *Library) []*launcher {
 	var beside, elsewhere []*launcher
-	for _, l := range x.launchers {
+	for _, l := range x.found {
 		switch {
 		case l.family != lib.Family:
 		case slices.Contains(lib.bins(), filepath.Dir(l.path)):
@@ -115,13 +125,13 @@ type trial struct {
 }
 
 // command runs a program with two processes.
-func (t trial) command(x *examiner, prog ...string) command {
+func (t trial) command(x *session, prog ...string) command {
 	return command{args: slices.Concat(t.args, prog), env: t.env, drop: t.drop, dir: x.temp, limit: x.limits.launch}
 }
 
-func (x *examiner) examineLaunchers(ctx context.Context) {
+func (x *launcherTester) examine(ctx context.Context) {
 	x.findLaunchers(ctx)
-	for _, lib := range x.libraries {
+	for _, lib := range x.libraries.found {
 		if !lib.launchable() {
 			continue
 		}
@@ -143,7 +153,7 @@ func (x *examiner) examineLaunchers(ctx context.Context) {
 
 // describeLauncher tells what else a launcher is called: mpirun is Open MPI's on
 // one machine and MPICH's on the next.
-func (x *examiner) describeLauncher(l *launcher) []string {
+func (x *launcherTester) describeLauncher(l *launcher) []string {
 	text := l.version
 	if more := l.names[1:]; len(more) > 0 {
 		text += ", also called " + strings.Join(more, ", ")
@@ -154,7 +164,7 @@ func (x *examiner) describeLauncher(l *launcher) []string {
 	return []string{text}
 }
 
-func (x *examiner) addNoLauncher(lib *Library) {
+func (x *launcherTester) addNoLauncher(lib *Library) {
 	facts := lib.family.Facts()
 	name, _, _ := strings.Cut(facts.Launcher.Program, ".") // mpiexec.hydra is mpiexec where no other library is
 	cure := fmt.Sprintf("apt-get install %s, or put the folder of its %s on the PATH", facts.Install.Runtime, name)
@@ -171,12 +181,12 @@ func launchEnv(l mpi.Launcher) []string {
 }
 
 // launchEnv is that with the variables of the campaign in question.
-func (x *examiner) launchEnv(lib *Library) []string {
+func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
 
 // try starts two processes and adds the check.
-func (x *examiner) try(ctx context.Context, t trial, details []string) {
+func (x *launcherTester) try(ctx context.Context, t trial, details []string) {
 	c := Check{Section: Launchers, Name: t.launcher}
 	if !x.options.Run {
 		t.state = Found
@@ -185,7 +195,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 		x.add(c)
 		return
 	}
-	v := pairingOf(x.run(ctx, t.command(x, t.library.probe)))
+	v := pairingOf(x.run(ctx, t.command(x.session, t.library.probe)))
 	t.state, t.hosts = v.State, v.Hosts
 	x.tried = append(x.tried, t)
 	c.State = v.State
@@ -198,7 +208,7 @@ func (x *examiner) try(ctx context.Context, t trial, details []string) {
 }
 
 // cureOfLaunch says what mends a launcher that did not start two processes.
-func (x *examiner) cureOfLaunch(t trial, v pairing) string {
+func (x *launcherTester) cureOfLaunch(t trial, v pairing) string {
 	switch own := t.library.launcher(); {
 	case v.State == OK:
 		return ""
@@ -212,4 +222,147 @@ func (x *examiner) cureOfLaunch(t trial, v pairing) string {
 		return "a newer UCX or MPICH; UCX_TLS=sm,self within one node"
 	}
 	return "try it by hand: " + strings.Join(t.args, " ") + " hostname"
+}
+
+var pluginForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
+
+// parsePlugins reads srun --mpi=list: one name on each line of its own, in older
+// releases behind "srun:".
+func parsePlugins(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "srun:"))
+		if pluginForm.MatchString(line) && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// trySrun tries the plugins of srun until one starts two processes.
+func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
+	path := x.look("srun")
+	if path == "" {
+		return
+	}
+	own := lib.launcher()
+	plugins := slices.DeleteFunc(slices.Clone(own.PMI), func(name string) bool { return !slices.Contains(x.slurm.plugins, name) })
+	if len(plugins) == 0 {
+		x.add(Check{Launchers, "srun", Missing,
+			[]string{fmt.Sprintf("%s: srun has %s only", lib.Name, orNone(x.slurm.plugins))},
+			"start with the library's own launcher inside the job"})
+		return
+	}
+	var failed []string
+	for i, plugin := range plugins {
+		t := trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: x.launchEnv(lib), drop: inherited, slurm: true}
+		if !x.options.Run {
+			x.try(ctx, t, nil)
+			return
+		}
+		v := pairingOf(x.run(ctx, t.command(x.session, lib.probe)))
+		if v.State == OK || i == len(plugins)-1 {
+			x.addSrun(t, v, failed)
+			return
+		}
+		failed = append(failed, "--mpi="+plugin+" "+v.Text)
+	}
+}
+
+func (x *launcherTester) addSrun(t trial, v pairing, failed []string) {
+	t.state, t.hosts = v.State, v.Hosts
+	x.tried = append(x.tried, t)
+	where := ""
+	if len(v.Hosts) > 0 {
+		where = ", " + strings.Join(v.Hosts, ", ")
+	}
+	c := Check{Launchers, t.launcher, v.State, []string{t.library.Name + ": " + v.Text + where}, x.cureOfLaunch(t, v)}
+	if v.State == Missing && !v.OneRank { // it may be the cluster's fault, or its load
+		c.State = Warning
+		if !strings.Contains(v.Text, "No such file") {
+			c.Cure = "start with the library's own launcher inside the job"
+		}
+	}
+	c.Details = append(c.Details, failed...)
+	x.add(c)
+}
+
+// srunArgs asks for two processes on one node: inside an allocation as a step
+// beside whatever runs there, outside as a job of a minute that does not wait.
+func (x *launcherTester) srunArgs(path, plugin string) []string {
+	args := []string{path, "--mpi=" + plugin, "--nodes=1", "--ntasks=2", "--input=none", "--time=1"}
+	if x.slurm.job == "" {
+		return append(args, "--immediate=10", "--job-name=tutti-doctor")
+	}
+	if mpi.AtLeast(x.slurm.version, 20, 11) {
+		args = append(args, "--overlap")
+	}
+	return args
+}
+
+// inherited is what a job says of its steps; the check asks for what it wants.
+var inherited = []string{
+	"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
+	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "no plugin"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Launchable is a library that can be measured, with a launcher that was seen to start
+// its programs.
+type Launchable struct {
+	Library  Library
+	Launcher string   // as campaigns call it: srun, hydra or mpirun
+	Path     string   // of the launcher; empty for srun
+	PMI      string   // of srun
+	Env      []string // NAME=VALUE that every launch needs here
+}
+
+// Launchables looks for MPI libraries and starts two processes with each launcher of
+// each, as Examine does. Those that work come in the order of the libraries, srun first
+// inside an allocation. It takes seconds.
+func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
+	x := newExamination(opt, "/")
+	x.options.Run = true
+	if err := x.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.makeTemp(); err != nil {
+		return nil, fmt.Errorf("doctor: %w", err)
+	}
+	defer os.RemoveAll(x.temp)
+	x.slurm.examine(ctx)
+	x.libraries.examine(ctx)
+	x.launchers.examine(ctx)
+	return x.launchers.launchables(), ctx.Err()
+}
+
+// launchables are the libraries of the catalogue with the launchers that worked.
+func (x *launcherTester) launchables() []Launchable {
+	var out []Launchable
+	for _, lib := range x.libraries.found {
+		var own, bySlurm []Launchable
+		for _, t := range x.tried {
+			switch {
+			case t.library != lib || t.state != OK || lib.Catalogue == "":
+			case t.slurm && x.slurm.job != "":
+				_, pmi, _ := strings.Cut(t.launcher, "--mpi=")
+				bySlurm = append(bySlurm, Launchable{Library: *lib, Launcher: "srun", PMI: pmi})
+			case !t.slurm:
+				l := Launchable{Library: *lib, Launcher: lib.launcher().Kind, Path: t.args[0]}
+				if os.Geteuid() == 0 {
+					l.Env = lib.launcher().RootEnv
+				}
+				own = append(own, l)
+			}
+		}
+		out = slices.Concat(out, bySlurm, own)
+	}
+	return out
 }

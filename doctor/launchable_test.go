@@ -29,7 +29,7 @@ func TestLaunchables(t *testing.T) {
 		{"an allocation", "7", []string{"mpich srun pmi2", "mpich hydra /bin/hydra", "openmpi mpirun /bin/mpirun"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			x := &examiner{libraries: []*Library{mpich, open, odd}, tried: tried}
+			x := &launcherTester{libraries: &libraryFinder{found: []*Library{mpich, open, odd}}, tried: tried, slurm: &cluster{}}
 			x.slurm.job = tc.job
 			var got []string
 			for _, l := range x.launchables() {

@@ -53,15 +53,20 @@ func (l *Library) bins() []string {
 	return out
 }
 
-func (x *examiner) examineLibraries(ctx context.Context) {
+// libraryFinder finds MPI builds by their compiler wrappers.
+type libraryFinder struct {
+	*session
+	found []*Library
+}
+
+func (x *libraryFinder) examine(ctx context.Context) {
 	given, _ := x.prefixes()
 	found := x.findWrappers()
 	for i, wrapper := range found {
 		x.examineWrapper(ctx, wrapper, i)
 	}
-	for _, lib := range x.libraries {
+	for _, lib := range x.found {
 		x.examineBuild(ctx, lib)
-		x.report.Libraries = append(x.report.Libraries, *lib)
 	}
 	for _, p := range given {
 		if !slices.ContainsFunc(found, func(w string) bool { return filepath.Dir(w) == filepath.Join(p, "bin") }) {
@@ -74,7 +79,7 @@ func (x *examiner) examineLibraries(ctx context.Context) {
 	}
 }
 
-func (x *examiner) addNoLibrary() {
+func (x *libraryFinder) addNoLibrary() {
 	details := []string{"no compiler wrapper (mpicc) on the PATH or where modules point"}
 	for _, name := range tools() {
 		if path := x.look(name); path != "" {
@@ -100,12 +105,12 @@ func tools() []string {
 	return append(out, "mpiexec")
 }
 
-func (x *examiner) hasModules() bool {
+func (x *session) hasModules() bool {
 	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
 // examineWrapper compiles the probe: a wrapper's existence proves nothing.
-func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number int) {
+func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, number int) {
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
 	args, err := csource.Pair.Unpack(x.temp, prog)
 	if err != nil {
@@ -129,18 +134,18 @@ func (x *examiner) examineWrapper(ctx context.Context, wrapper string, number in
 	}
 	lib := &Library{Family: mark.family, Version: mark.version, Headers: true, probe: prog, vendor: mark.vendor, Name: mark.name(), family: familyOf(mark.family)}
 	lib.File.Path = x.loadedBy(ctx, prog)
-	for _, known := range x.libraries {
+	for _, known := range x.found {
 		if known.Name == lib.Name && known.File.Path == lib.File.Path {
 			known.Compilers = append(known.Compilers, wrapper)
 			return
 		}
 	}
 	lib.Compilers = []string{wrapper}
-	x.libraries = append(x.libraries, lib)
+	x.found = append(x.found, lib)
 }
 
 // cannotCompile says why and what to install.
-func (x *examiner) cannotCompile(wrapper string, r result) Check {
+func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 	c := Check{Section: Libraries, Name: wrapper, State: Missing}
 	text := r.Stderr + r.Stdout
 	switch {
@@ -215,7 +220,7 @@ func parseMarker(program []byte) (marker, bool) {
 
 // loadedBy returns the file of the MPI library that a program would load, empty
 // when it loads none (linked statically) or what it needs is not found.
-func (x *examiner) loadedBy(ctx context.Context, prog string) string {
+func (x *session) loadedBy(ctx context.Context, prog string) string {
 	args, env := []string{prog}, append(slices.Clone(x.options.Needs.envFor(prog)), "LD_TRACE_LOADED_OBJECTS=1")
 	if isLibrary(prog) { // it cannot be run: what a program loads with it
 		args, env = []string{"true"}, append(env, "LD_PRELOAD="+prog)
@@ -251,7 +256,7 @@ func parseLoaded(list string) string {
 	return ""
 }
 
-func (x *examiner) compilers(lib *Library) []string {
+func (x *libraryFinder) compilers(lib *Library) []string {
 	var out []string
 	for _, c := range lib.Compilers {
 		out = append(out, x.short(c))
@@ -260,7 +265,7 @@ func (x *examiner) compilers(lib *Library) []string {
 }
 
 // examineBuild looks into the library and adds its check.
-func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
+func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
 	switch {
 	case lib.family == nil:
@@ -289,4 +294,130 @@ func (x *examiner) examineBuild(ctx context.Context, lib *Library) {
 		c.Details = append(c.Details, lib.File.Path, "sha256 "+lib.File.SHA256[:16]+"…")
 	}
 	x.add(c)
+}
+
+// wrappers returns the names of the compiler wrappers of all libraries, the first of
+// each before the others. The wrapper of a Cray is called cc, which is any compiler
+// elsewhere.
+func wrappers() []string {
+	var first, others []string
+	for _, l := range libraries.All() {
+		names := l.Facts().Install.Compilers
+		first, others = append(first, names[0]), append(others, names[1:]...)
+	}
+	var out []string
+	for _, name := range slices.Concat(first, others) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// homes returns the variables of modules that name installations.
+func homes() []string {
+	out := []string{"MPI_HOME", "MPI_ROOT", "MPI_DIR"}
+	for _, l := range libraries.All() {
+		out = append(out, l.Facts().Install.Homes...)
+	}
+	return out
+}
+
+// prefixes returns the installations that options and environment name.
+func (x *session) prefixes() (given, fromModules []string) {
+	for _, name := range homes() {
+		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
+			fromModules = append(fromModules, p)
+		}
+	}
+	for _, p := range x.options.Prefixes {
+		if abs, err := filepath.Abs(p); err == nil {
+			given = append(given, abs)
+		}
+	}
+	return given, fromModules
+}
+
+// findWrappers returns the compiler wrappers: of given prefixes, of modules, of
+// the PATH, each once.
+func (x *session) findWrappers() []string {
+	given, fromModules := x.prefixes()
+	var dirs []string
+	for _, p := range slices.Concat(given, fromModules) {
+		dirs = append(dirs, filepath.Join(p, "bin"))
+	}
+	names := wrappers()
+	if x.getenv("CRAYPE_VERSION") != "" || x.getenv("PE_ENV") != "" {
+		names = append(names, "cc")
+	}
+	var out []string
+	seen := map[string]bool{}
+	for _, dir := range slices.Concat(dirs, x.path()) {
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			key := filepath.Join(real(dir), name)
+			if isProgram(path) && !seen[key] {
+				seen[key] = true
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// toolsOf runs the programs of an installation.
+type toolsOf struct {
+	x   *session
+	lib *Library
+}
+
+// Find implements mpi.Tools.
+func (t toolsOf) Find(name string) string {
+	return lookIn(slices.Concat(t.lib.bins(), t.x.path()), name)
+}
+
+// Ask implements mpi.Tools.
+func (t toolsOf) Ask(ctx context.Context, path string, args ...string) string {
+	return t.x.run(ctx, command{args: append([]string{path}, args...), limit: t.x.limits.ask}).Stdout
+}
+
+// inspect asks the build which algorithms it has.
+func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
+	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Tools: toolsOf{x.session, lib}})
+	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
+	c.Details = append(c.Details, i.Build...)
+	if i.Fault != "" {
+		*c = c.with(Warning, i.Cure)
+		c.Details = append(c.Details, i.Fault)
+	}
+	if i.Catalogue != nil {
+		lib.Catalogue = i.Catalogue.Version
+		lib.describe(i.Listed, c)
+	}
+	c.Details = append(c.Details, i.Rivals...)
+}
+
+// describe tells what the build has of its catalogue and sets the state of the check.
+func (l *Library) describe(listed int, c *Check) {
+	text := fmt.Sprintf("%d of %d algorithms of catalogue %s", listed-len(l.Absent), listed, l.Catalogue)
+	if l.Catalogue != l.Version {
+		text += ", the nearest"
+	}
+	c.Details = append(c.Details, text)
+	if len(l.Unlisted) > 0 {
+		c.Details = append(c.Details, fmt.Sprintf("%d more that tutti does not tune: %s", len(l.Unlisted), several(l.Unlisted)))
+	}
+	if len(l.Absent) > 0 {
+		c.Details = append(c.Details, "not in this build: "+several(l.Absent))
+		*c = c.with(Warning, "leave them out of the campaign: they would be failed trials")
+	}
+}
+
+// several names the first few.
+func several(names []string) string {
+	const most = 6
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

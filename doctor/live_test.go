@@ -52,7 +52,7 @@ func TestLive(t *testing.T) {
 	dir := t.TempDir()
 	programsFor(t, "mpich", dir)
 	programsFor(t, "openmpi", dir)
-	x := newExaminer(Options{
+	x := newExamination(Options{
 		Environ: withoutSlurm(), Dir: dir, Run: true, Folders: []string{filepath.Join(dir, "mpich"), filepath.Join(dir, "openmpi")},
 	}, "/")
 	m := &machine{t: t, x: x}
@@ -90,7 +90,7 @@ func TestLive(t *testing.T) {
 	// Each library's program under the other's launcher: worlds of one process,
 	// and none of the two says that anything is wrong.
 	t.Run("wrong launcher", func(t *testing.T) {
-		x := newExaminer(Options{Environ: withoutSlurm(), Run: true}, "/")
+		x := newExamination(Options{Environ: withoutSlurm(), Run: true}, "/")
 		x.temp = t.TempDir()
 		probe := filepath.Join(x.temp, "probe")
 		for _, tc := range []struct{ wrapper, launcher string }{{"mpicc.mpich", "mpirun.openmpi"}, {"mpicc.openmpi", "mpiexec.hydra"}} {
@@ -98,7 +98,7 @@ func TestLive(t *testing.T) {
 				t.Fatal(err)
 			}
 			wrong := trial{args: []string{x.look(tc.launcher), "-n", "2"}, env: launchEnv(familyOf("openmpi").Facts().Launcher)}
-			r := x.run(t.Context(), wrong.command(x, probe))
+			r := x.run(t.Context(), wrong.command(x.session, probe))
 			if v := pairingOf(r); !v.OneRank || v.State != Missing {
 				t.Errorf("%s under %s: %+v of\n%s%s", tc.wrapper, tc.launcher, v, r.Stdout, r.Stderr)
 			}
@@ -114,7 +114,7 @@ func TestLiveSlurm(t *testing.T) {
 	programsFor(t, "mpich", dir)
 	examine := func(extra ...string) (*machine, *Report) {
 		t.Helper()
-		x := newExaminer(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")
+		x := newExamination(Options{Environ: append(c.Env(), extra...), Dir: dir, Run: true}, "/")
 		ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 		defer cancel()
 		r, err := x.examine(ctx)
@@ -144,9 +144,9 @@ func TestLiveSlurm(t *testing.T) {
 	// What Slurm's troubles mean for the rest is tested with machines of scripts.
 	trouble := func(want string) {
 		t.Helper()
-		x := newExaminer(Options{Environ: c.Env()}, "/")
-		x.examineSlurm(t.Context())
-		wantCheck(t, (&machine{t: t, x: x}).find(&x.report, Slurm, "Slurm"), Missing, want, "slurmctld")
+		x := newExamination(Options{Environ: c.Env()}, "/")
+		x.slurm.examine(t.Context())
+		wantCheck(t, (&machine{t: t, x: x}).find(&Report{Checks: x.checks}, Slurm, "Slurm"), Missing, want, "slurmctld")
 	}
 	c.Freeze()
 	trouble("does not answer within 3s")

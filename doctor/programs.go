@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/csource"
 )
 
 // program is a benchmark program that was built with a library.
@@ -55,7 +58,16 @@ func suites() []suite {
 	}
 }
 
-func (x *examiner) examinePrograms(ctx context.Context) {
+// programTester finds benchmark programs and lets each measure a broadcast on two processes.
+type programTester struct {
+	*session
+	libraries *libraryFinder
+	launchers *launcherTester
+	own       []string // tutti's programs that the campaign names
+	found     []program
+}
+
+func (x *programTester) examine(ctx context.Context) {
 	x.examineNative(ctx)
 	for _, s := range suites() {
 		paths := x.findSuite(s)
@@ -69,7 +81,7 @@ func (x *examiner) examinePrograms(ctx context.Context) {
 }
 
 // findSuite returns the copies of a program, each once.
-func (x *examiner) findSuite(s suite) []string {
+func (x *programTester) findSuite(s suite) []string {
 	var dirs []string
 	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.home)) {
 		if base == "" {
@@ -94,12 +106,12 @@ func (x *examiner) findSuite(s suite) []string {
 }
 
 // examineSuite finds whose program it is and lets it measure something tiny.
-func (x *examiner) examineSuite(ctx context.Context, s suite, path string) {
+func (x *programTester) examineSuite(ctx context.Context, s suite, path string) {
 	p := program{name: s.name, path: path, state: Found}
 	c := Check{Section: Programs, Name: s.title, State: Found}
-	p.library = x.libraryOf(ctx, path)
+	p.library = x.libraries.of(ctx, path)
 	more := x.others(s, path)
-	switch start := x.starter(p.library); {
+	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
 		p.state = Missing
 		c = c.with(Missing, "load the modules it was built with, or tell where that MPI is: --mpi PREFIX")
@@ -109,13 +121,13 @@ func (x *examiner) examineSuite(ctx context.Context, s suite, path string) {
 	case start == nil:
 		c.Details = append(c.Details, p.library.Name+": not tried, since no launcher of it works")
 	default:
-		r := x.run(ctx, start.command(x, append([]string{path}, s.args...)...))
+		r := x.run(ctx, start.command(x.session, append([]string{path}, s.args...)...))
 		c = suiteCheck(c, s, r, p.library.Name)
 		p.state = c.State
 	}
 	c.Details = append(c.Details, path)
 	c.Details = append(c.Details, more...)
-	x.programs = append(x.programs, p)
+	x.found = append(x.found, p)
 	x.add(c)
 }
 
@@ -151,7 +163,7 @@ func suiteCheck(c Check, s suite, r result, library string) Check {
 
 // starter returns a launcher that works with the library: one that does not wait
 // for Slurm rather than one that does.
-func (x *examiner) starter(lib *Library) *trial {
+func (x *launcherTester) starter(lib *Library) *trial {
 	var through *trial
 	for i, t := range x.tried {
 		switch {
@@ -166,7 +178,7 @@ func (x *examiner) starter(lib *Library) *trial {
 }
 
 // others tells which of OSU's programs for collectives lie beside the first.
-func (x *examiner) others(s suite, path string) []string {
+func (x *programTester) others(s suite, path string) []string {
 	if s.name != "osu" {
 		return nil
 	}
@@ -230,4 +242,154 @@ func parseReproMPI(text string) (version string, processes int, measured bool) {
 		processes, _ = strconv.Atoi(m[1]) // digits by the form
 	}
 	return version, processes, processes >= 2 && rpRow.MatchString(text)
+}
+
+const nativeTitle = "tutti-native"
+
+// examineNative finds tutti's own program, built for whichever library, and says
+// how to build it for the libraries that have none.
+func (x *programTester) examineNative(ctx context.Context) {
+	for _, path := range x.findNative() {
+		x.examineOwn(ctx, path)
+	}
+	for _, lib := range x.libraries.found {
+		built := slices.ContainsFunc(x.found, func(p program) bool {
+			return p.name == "native" && p.library == lib && p.state != Missing
+		})
+		if lib.launchable() && !built {
+			x.add(Check{Programs, nativeTitle, Missing, []string{lib.Name + ": not built yet"}, x.buildCommand(lib, "")})
+		}
+	}
+}
+
+// buildNative is the command that builds the program for a library; a program
+// that is there is built anew.
+func (x *session) buildCommand(lib *Library, path string) string {
+	if path == "" {
+		path = nativeTitle + "-" + lib.Family
+	}
+	return fmt.Sprintf("tutti build benchmark --mpicc %s -o %s", x.short(lib.Compilers[0]), path)
+}
+
+// findNative returns the programs that a campaign names, and the files whose names
+// begin like the program's: of folders that were given, of the working folder, of
+// the PATH.
+func (x *programTester) findNative() []string {
+	var out, seen []string
+	for _, path := range x.own {
+		seen = append(seen, real(path))
+		out = append(out, path)
+	}
+	for _, dir := range slices.Concat(x.options.Folders, []string{x.options.Dir}, x.path()) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if !strings.HasPrefix(e.Name(), nativeTitle) || !isProgram(path) || slices.Contains(seen, real(path)) {
+				continue
+			}
+			seen = append(seen, real(path))
+			if abs, err := filepath.Abs(path); err == nil {
+				out = append(out, abs)
+			}
+		}
+	}
+	return out
+}
+
+// examineOwn asks a program which source it was built from and lets it measure a
+// broadcast.
+func (x *programTester) examineOwn(ctx context.Context, path string) {
+	p := program{name: "native", path: path, library: x.libraries.of(ctx, path), state: Missing}
+	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Cure: "tutti build benchmark --mpicc MPICC -o " + path}
+	if p.library != nil {
+		c.Cure = x.buildCommand(p.library, path)
+	}
+	r := x.run(ctx, command{args: []string{path, "--version"}, dir: x.temp, limit: x.limits.ask})
+	said := strings.TrimSpace(r.Stdout)
+	start := x.launchers.starter(p.library)
+	switch {
+	case r.Err != nil || !strings.HasPrefix(said, nativeTitle+" "):
+		c.Details = []string{"does not say that it is tutti's: " + r.said()}
+	case !strings.HasSuffix(said, " "+csource.Bench.Checksum()):
+		c.Details = []string{"built by another tutti"}
+	case p.library == nil:
+		c.Details = []string{"loads an MPI library that was not found here"}
+	case !x.options.Run:
+		p.state = Found
+		c = c.with(Found, "")
+		c.Details = []string{p.library.Name + ": not tried"}
+	case start == nil:
+		p.state = Found
+		c = c.with(Found, "")
+		c.Details = []string{p.library.Name + ": not tried, since no launcher of it works"}
+	default:
+		c = x.tryNative(ctx, c, path, start)
+		p.state = c.State
+	}
+	c.Details = append(c.Details, path)
+	x.found = append(x.found, p)
+	x.add(c)
+}
+
+// libraryOf returns the library that a program loads; nil when none of those
+// found is it.
+func (x *libraryFinder) of(ctx context.Context, path string) *Library {
+	loads := x.loadedBy(ctx, path)
+	for _, lib := range x.found {
+		if loads != "" && lib.File.Path == loads {
+			return lib
+		}
+	}
+	if loads == "" && len(x.found) == 1 { // linked statically, or a script in front
+		return x.found[0]
+	}
+	return nil
+}
+
+// tryNative measures one broadcast on two processes.
+func (x *programTester) tryNative(ctx context.Context, c Check, path string, start *trial) Check {
+	plan := filepath.Join(x.temp, "plan")
+	if err := os.WriteFile(plan, []byte(planOf(start, "")), 0o644); err != nil {
+		c.Details = []string{err.Error()}
+		return c
+	}
+	r := x.run(ctx, start.command(x.session, path, plan))
+	measured, why := parseNative(r.Stdout)
+	switch {
+	case measured && r.Err == nil:
+		c = c.with(OK, "")
+		c.Details = []string{fmt.Sprintf("%s: measures a broadcast, %.1f s", start.library.Name, r.Took.Seconds())}
+	case why != "":
+		c.Details = []string{start.library.Name + ": " + why}
+	case r.TimedOut:
+		c.Details = []string{fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second))}
+	default:
+		c.Details = []string{start.library.Name + ": measures nothing: " + r.said()}
+	}
+	return c
+}
+
+// parseNative looks for a result, and for the reason why there is none, in the
+// lines of the program.
+func parseNative(text string) (measured bool, why string) {
+	for line := range strings.Lines(text) {
+		var e struct {
+			Event  string  `json:"event"`
+			Why    string  `json:"why"`
+			Median float64 `json:"median"`
+		}
+		if json.Unmarshal([]byte(line), &e) != nil {
+			continue
+		}
+		switch e.Event {
+		case "result":
+			measured = measured || e.Median > 0
+		case "error", "refused", "hang":
+			why = printable(e.Event + " " + e.Why)
+		}
+	}
+	return measured, strings.TrimSpace(why)
 }

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
+
+	"tutti/benchrunner/slurm"
 )
 
 // cluster is what is known of Slurm.
@@ -20,13 +24,19 @@ type cluster struct {
 	partitions []partition
 }
 
+// slurmChecker examines Slurm with its own commands.
+type slurmChecker struct {
+	*session
+	cluster
+}
+
 // slurmCommands are what a campaign calls; sacct and scrontab may be missing.
 var slurmCommands = []string{"sbatch", "squeue", "scontrol", "scancel", "srun", "sinfo"}
 
-func (x *examiner) examineSlurm(ctx context.Context) {
-	x.slurm.job = x.getenv("SLURM_JOB_ID")
-	x.slurm.jobNodes, _ = strconv.Atoi(x.getenv("SLURM_JOB_NUM_NODES")) // told as it is, checked nowhere
-	x.slurm.jobTasks = printable(x.getenv("SLURM_TASKS_PER_NODE"))
+func (x *slurmChecker) examine(ctx context.Context) {
+	x.job = x.getenv("SLURM_JOB_ID")
+	x.jobNodes, _ = strconv.Atoi(x.getenv("SLURM_JOB_NUM_NODES")) // told as it is, checked nowhere
+	x.jobTasks = printable(x.getenv("SLURM_TASKS_PER_NODE"))
 	var there, absent []string
 	for _, name := range slurmCommands {
 		if x.look(name) != "" {
@@ -49,7 +59,7 @@ func (x *examiner) examineSlurm(ctx context.Context) {
 }
 
 // ping asks whether the controller is there, and adds the check of Slurm itself.
-func (x *examiner) ping(ctx context.Context) bool {
+func (x *slurmChecker) ping(ctx context.Context) bool {
 	scontrol := x.look("scontrol")
 	if scontrol == "" {
 		return false
@@ -65,9 +75,9 @@ func (x *examiner) ping(ctx context.Context) bool {
 		c.Details = []string{fmt.Sprintf("scontrol ping does not answer within %v", x.limits.ping)}
 		c.Cure = "ask whether slurmctld runs; check SLURM_CONF"
 	case state == "UP":
-		x.slurm.reachable = true
-		x.slurm.version = parseSlurmVersion(x.ask(ctx, "sbatch", "--version"))
-		c.State, c.Details = OK, []string{fmt.Sprintf("%s, controller on %s answers in %d ms", x.slurm.version, host, r.Took.Milliseconds())}
+		x.reachable = true
+		x.version = parseSlurmVersion(x.ask(ctx, "sbatch", "--version"))
+		c.State, c.Details = OK, []string{fmt.Sprintf("%s, controller on %s answers in %d ms", x.version, host, r.Took.Milliseconds())}
 	case state != "":
 		c.Details = []string{"the controller on " + host + " is " + state}
 		c.Cure = "ask the operators; systemctl status slurmctld"
@@ -76,11 +86,11 @@ func (x *examiner) ping(ctx context.Context) bool {
 		c.Cure = "ask the operators; check SLURM_CONF"
 	}
 	x.add(c)
-	return x.slurm.reachable
+	return x.reachable
 }
 
 // ask returns what a command of Slurm prints, empty when it is not there or fails.
-func (x *examiner) ask(ctx context.Context, name string, args ...string) string {
+func (x *slurmChecker) ask(ctx context.Context, name string, args ...string) string {
 	path := x.look(name)
 	if path == "" {
 		return ""
@@ -92,10 +102,10 @@ func (x *examiner) ask(ctx context.Context, name string, args ...string) string 
 	return r.Stdout
 }
 
-func (x *examiner) examineCluster(ctx context.Context) {
+func (x *slurmChecker) examineCluster(ctx context.Context) {
 	if path := x.look("srun"); path != "" {
 		r := x.run(ctx, command{args: []string{path, "--mpi=list"}, limit: x.limits.ask})
-		x.slurm.plugins = parsePlugins(r.Stdout + r.Stderr) // one stream or the other, by release
+		x.plugins = parsePlugins(r.Stdout + r.Stderr) // one stream or the other, by release
 	}
 	x.examinePartitions(ctx)
 	x.examineConfig(ctx)
@@ -104,26 +114,26 @@ func (x *examiner) examineCluster(ctx context.Context) {
 	x.testSubmission(ctx)
 }
 
-func (x *examiner) examinePartitions(ctx context.Context) {
-	x.slurm.partitions = parsePartitions(x.ask(ctx, "scontrol", "--oneliner", "show", "partition"))
+func (x *slurmChecker) examinePartitions(ctx context.Context) {
+	x.partitions = parsePartitions(x.ask(ctx, "scontrol", "--oneliner", "show", "partition"))
 	counts := parseSinfo(x.ask(ctx, "sinfo", "--noheader", "--format=%R|%D|%t"))
-	if len(x.slurm.partitions) == 0 {
+	if len(x.partitions) == 0 {
 		x.add(Check{Slurm, "partitions", Missing, []string{"scontrol show partition lists none"}, "ask the operators which partition is yours"})
 		return
 	}
 	usable := 0
-	for i := range x.slurm.partitions {
-		p := &x.slurm.partitions[i]
+	for i := range x.partitions {
+		p := &x.partitions[i]
 		p.idle, p.usable = counts[p.Name].idle, counts[p.Name].usable
 		if p.State == "UP" && p.usable > 0 {
 			usable++
 		}
 	}
 	const most = 12
-	c := ok(Slurm, "partitions", fmt.Sprintf("%d of %d are up with nodes that work", usable, len(x.slurm.partitions)))
-	for i, p := range x.slurm.partitions {
+	c := ok(Slurm, "partitions", fmt.Sprintf("%d of %d are up with nodes that work", usable, len(x.partitions)))
+	for i, p := range x.partitions {
 		if i == most {
-			c.Details = append(c.Details, fmt.Sprintf("and %d more", len(x.slurm.partitions)-most))
+			c.Details = append(c.Details, fmt.Sprintf("and %d more", len(x.partitions)-most))
 			break
 		}
 		c.Details = append(c.Details, p.String())
@@ -135,7 +145,7 @@ func (x *examiner) examinePartitions(ctx context.Context) {
 }
 
 // examineConfig tells the settings that change how a campaign must behave.
-func (x *examiner) examineConfig(ctx context.Context) {
+func (x *slurmChecker) examineConfig(ctx context.Context) {
 	config := parseConfig(x.ask(ctx, "scontrol", "show", "config"))
 	if len(config) == 0 {
 		x.add(Check{Slurm, "settings", Warning, []string{"scontrol show config does not answer"}, ""})
@@ -154,7 +164,7 @@ func (x *examiner) examineConfig(ctx context.Context) {
 	x.add(c)
 }
 
-func (x *examiner) examineAccounting(ctx context.Context) {
+func (x *slurmChecker) examineAccounting(ctx context.Context) {
 	path := x.look("sacct")
 	if path == "" {
 		x.add(Check{Slurm, "accounting", Warning, []string{"no sacct: how jobs ended is known for MinJobAge only"}, "tutti's own end files serve instead"})
@@ -173,24 +183,24 @@ func (x *examiner) examineAccounting(ctx context.Context) {
 	}
 }
 
-func (x *examiner) examineAllocation(context.Context) {
-	if x.slurm.job == "" {
+func (x *slurmChecker) examineAllocation(context.Context) {
+	if x.job == "" {
 		x.add(Check{Slurm, "allocation", Found, []string{"outside of a job: jobs are submitted with sbatch"}, ""})
 		return
 	}
-	text := fmt.Sprintf("inside job %s: %s", printable(x.slurm.job), count(x.slurm.jobNodes, "node", "nodes"))
-	if x.slurm.jobTasks != "" {
-		text += ", processes on them: " + x.slurm.jobTasks
+	text := fmt.Sprintf("inside job %s: %s", printable(x.job), count(x.jobNodes, "node", "nodes"))
+	if x.jobTasks != "" {
+		text += ", processes on them: " + x.jobTasks
 	}
 	c := ok(Slurm, "allocation", text)
-	if x.slurm.jobNodes == 1 {
+	if x.jobNodes == 1 {
 		c.Details = append(c.Details, "one node: only collectives within a node can be measured here")
 	}
 	x.add(c)
 }
 
 // testSubmission asks Slurm whether it would take a job, without submitting one.
-func (x *examiner) testSubmission(ctx context.Context) {
+func (x *slurmChecker) testSubmission(ctx context.Context) {
 	path := x.look("sbatch")
 	script := filepath.Join(x.temp, "job.sh")
 	if path == "" || os.WriteFile(script, []byte("#!/bin/sh\ntrue\n"), 0o755) != nil {
@@ -209,7 +219,7 @@ func (x *examiner) testSubmission(ctx context.Context) {
 	x.add(c)
 }
 
-func (x *examiner) scrontab() string {
+func (x *slurmChecker) scrontab() string {
 	if x.look("scrontab") != "" {
 		return "scrontab is there for repeated campaigns"
 	}
@@ -243,4 +253,122 @@ func orUnknown(s string) string {
 		return "unknown"
 	}
 	return s
+}
+
+var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
+
+// parsePing returns the state of the first controller that is up, else of the
+// first, and its host.
+func parsePing(text string) (state, host string) {
+	for _, m := range pingForm.FindAllStringSubmatch(text, -1) {
+		if state == "" || m[3] == "UP" {
+			state, host = m[3], printable(m[2])
+		}
+		if state == "UP" {
+			break
+		}
+	}
+	return state, host
+}
+
+var slurmVersionForm = regexp.MustCompile(`^slurm(?:-wlm)? ([0-9][0-9A-Za-z.-]{0,31})`)
+
+// parseSlurmVersion reads what any command says to --version; empty when that is
+// something else.
+func parseSlurmVersion(text string) string {
+	if m := slurmVersionForm.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// partition is where jobs go.
+type partition struct {
+	slurm.Partition
+	idle, usable int // nodes
+}
+
+// parsePartitions reads scontrol --oneliner show partition.
+func parsePartitions(text string) []partition {
+	var out []partition
+	for _, p := range slurm.ParsePartitions(text) {
+		for _, s := range []*string{&p.Name, &p.State, &p.MaxTime, &p.MaxNodes} {
+			*s = printable(*s)
+		}
+		out = append(out, partition{Partition: p})
+	}
+	return out
+}
+
+// number reads a count; what is no count is 0.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// nodeCount is how many nodes of a partition are idle, and how many work at all.
+type nodeCount struct{ idle, usable int }
+
+// parseSinfo reads sinfo --format=%R|%D|%t: partition, nodes, state. A state ends
+// in * when the node does not answer, and in ~ or # when it sleeps or wakes up.
+func parseSinfo(text string) map[string]nodeCount {
+	out := map[string]nodeCount{}
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 3 {
+			continue
+		}
+		n, c := number(f[1]), out[f[0]]
+		switch strings.TrimRight(f[2], "~#!%$@^-+") {
+		case "idle":
+			c.idle += n
+			c.usable += n
+		case "alloc", "mix", "comp", "resv", "plnd":
+			c.usable += n
+		}
+		out[f[0]] = c
+	}
+	return out
+}
+
+// parseConfig reads the "Name = value" lines of scontrol show config.
+func parseConfig(text string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, is := strings.Cut(line, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if is && name != "" && !strings.Contains(name, " ") && value != "(null)" {
+			out[name] = printable(value)
+		}
+	}
+	return out
+}
+
+// seconds reads "300 sec".
+func seconds(s string) (int, bool) {
+	number, unit, _ := strings.Cut(s, " ")
+	n, err := strconv.Atoi(number)
+	return n, err == nil && n >= 0 && unit == "sec"
+}
+
+var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
+
+// startsIn tells when sbatch --test-only thinks that a job could start.
+func startsIn(text string, now time.Time) string {
+	m := startForm.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	at, err := time.ParseInLocation("2006-01-02T15:04:05", m[1], now.Location())
+	if err != nil {
+		return ""
+	}
+	wait := at.Sub(now).Round(time.Minute)
+	if wait <= time.Minute {
+		return ", to start now"
+	}
+	return ", to start in " + strings.TrimSuffix(wait.String(), "0s")
 }

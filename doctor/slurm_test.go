@@ -143,7 +143,7 @@ func TestSrunArgs(t *testing.T) {
 	}
 	for _, tc := range tests {
 		m.x.slurm.job, m.x.slurm.version = tc.job, tc.version
-		args := strings.Join(m.x.srunArgs("srun", "pmi2"), " ")
+		args := strings.Join(m.x.launchers.srunArgs("srun", "pmi2"), " ")
 		if !strings.Contains(args, tc.want) || strings.Contains(args, tc.not) {
 			t.Errorf("job %q of %s: %s, want %s and not %s", tc.job, tc.version, args, tc.want, tc.not)
 		}
@@ -156,7 +156,7 @@ func TestSchedulers(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc", mpichMark)
 	m.cluster()
-	m.x.programs = []program{}
+	m.x.programs.found = []program{}
 	r := m.examine()
 	if r.Ready() {
 		t.Errorf("ready without a program: %v", r.Sets)

@@ -168,7 +168,7 @@ func (a *app) preflight(ctx context.Context, c *config.Campaign) error {
 	if !c.Runner.Live() {
 		return nil
 	}
-	checks, err := doctor.Glance(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Needs: needsOf(c)})
+	checks, err := doctor.Preflight(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Needs: needsOf(c)})
 	if err != nil || len(checks) == 0 {
 		return err
 	}

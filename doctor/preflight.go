@@ -16,28 +16,31 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Glance looks at what a campaign names without starting anything in parallel and
-// without asking Slurm: its benchmarks, what they load, its launchers, its folder. It
-// takes a second. The checks are those that have something to say; what is Missing
-// keeps every benchmark from running.
-func Glance(ctx context.Context, opt Options) ([]Check, error) {
-	x := newExaminer(opt, "/")
+// Preflight checks what a campaign names: its benchmarks and the libraries that they load,
+// its launchers, its folder. It starts no parallel program and does not ask Slurm. It
+// takes about a second. It returns the checks that are not OK; no benchmark can run where
+// one is Missing.
+func Preflight(ctx context.Context, opt Options) ([]Check, error) {
+	x := &preflight{newSession(opt, "/")}
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
 	for _, want := range opt.Needs.Libraries {
-		x.glanceBenchmark(ctx, want)
-		x.glanceLauncher(want)
-		x.needRoot(want)
+		x.checkBenchmark(ctx, want)
+		x.checkLauncher(want)
+		x.checkRoot(want)
 	}
 	if opt.Needs.Scheduler == "slurm" {
-		x.glanceFolder()
+		x.checkFolder()
 	}
-	return slices.DeleteFunc(x.report.Checks, func(c Check) bool { return c.State == OK }), ctx.Err()
+	return slices.DeleteFunc(x.checks, func(c Check) bool { return c.State == OK }), ctx.Err()
 }
 
+// preflight is a session without parallel programs.
+type preflight struct{ *session }
+
 // glanceBenchmark looks for the program and at the MPI library that it loads.
-func (x *examiner) glanceBenchmark(ctx context.Context, want NeededLibrary) {
+func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 	name := want.Name + " benchmark"
 	path, fault := x.benchmarkOf(want)
 	if fault != "" {
@@ -64,13 +67,13 @@ func (x *examiner) glanceBenchmark(ctx context.Context, want NeededLibrary) {
 		return // linked statically, or a script in front
 	}
 	if id, err := libraries.Identify(loads); err == nil {
-		x.glanceLibrary(want, path, id.Version)
+		x.checkLibrary(want, path, id.Version)
 	}
 }
 
 // glanceLibrary holds the library that a program loads, as "MPICH 4.0.2", against the
 // one that the campaign is for.
-func (x *examiner) glanceLibrary(want NeededLibrary, path, loads string) {
+func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {
 		return
@@ -87,7 +90,7 @@ func (x *examiner) glanceLibrary(want NeededLibrary, path, loads string) {
 // Loaded returns the MPI library that a program would load in an environment; its path
 // is empty when it loads none.
 func Loaded(ctx context.Context, program string, environ []string) mpi.Identity {
-	x := newExaminer(Options{Environ: environ, Dir: "/"}, "/")
+	x := newSession(Options{Environ: environ, Dir: "/"}, "/")
 	loads := x.loadedBy(ctx, program)
 	if loads == "" {
 		return mpi.Identity{}
@@ -111,7 +114,7 @@ func knownTitle(loads string) bool {
 
 // benchmarkOf returns the program of a library, of several the first, or what is wrong
 // with it.
-func (x *examiner) benchmarkOf(want NeededLibrary) (path, fault string) {
+func (x *preflight) benchmarkOf(want NeededLibrary) (path, fault string) {
 	path = want.Benchmark
 	if x.options.Needs.Program == "osu" {
 		names, err := fs.Glob(os.DirFS(path), "osu_*")
@@ -143,7 +146,7 @@ func notFound(list string) []string {
 }
 
 // glanceLauncher looks for the launcher where it runs on this machine.
-func (x *examiner) glanceLauncher(want NeededLibrary) {
+func (x *preflight) checkLauncher(want NeededLibrary) {
 	if x.options.Needs.Scheduler == "slurm" {
 		return // it runs on the nodes
 	}
@@ -159,7 +162,7 @@ func (x *examiner) glanceLauncher(want NeededLibrary) {
 }
 
 // glanceFolder tells of a folder that nodes cannot see.
-func (x *examiner) glanceFolder() {
+func (x *preflight) checkFolder() {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(x.options.Dir, &fs); err != nil {
 		return

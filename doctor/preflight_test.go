@@ -10,7 +10,7 @@ import (
 	"tutti/csource"
 )
 
-func TestGlance(t *testing.T) {
+func TestPreflight(t *testing.T) {
 	tests := []struct {
 		name    string
 		change  func(*machine, *Needs)
@@ -50,7 +50,7 @@ func TestGlance(t *testing.T) {
 // glanced returns the checks of a machine made of scripts.
 func glanced(t *testing.T, m *machine) []Check {
 	t.Helper()
-	checks, err := Glance(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs})
+	checks, err := Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs})
 	if err != nil {
 		t.Fatal(err)
 	}

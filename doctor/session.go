@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"al.essio.dev/pkg/shellescape"
 )
 
 // longestOutput is what is kept of each stream, bytes; ompi_info writes 200 kB.
@@ -79,7 +82,7 @@ type command struct {
 
 // run runs a command to its end or its time limit. A program that was just
 // compiled may be held open by a file system for a moment.
-func (x *examiner) run(ctx context.Context, c command) result {
+func (x *session) run(ctx context.Context, c command) result {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	for {
@@ -93,7 +96,7 @@ func (x *examiner) run(ctx context.Context, c command) result {
 
 // runOnce asks the whole process group to end when the context does, so that
 // launchers clean up behind them, and makes it end a second later.
-func (x *examiner) runOnce(ctx context.Context, c command) result {
+func (x *session) runOnce(ctx context.Context, c command) result {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Env = append(without(x.environ, c.drop), c.env...)
 	cmd.Dir = c.dir
@@ -141,7 +144,7 @@ func (c *capped) Write(p []byte) (int, error) {
 }
 
 // getenv returns the last value of a variable; "" when it is not set.
-func (x *examiner) getenv(name string) string {
+func (x *session) getenv(name string) string {
 	for _, v := range slices.Backward(x.environ) {
 		if value, found := strings.CutPrefix(v, name+"="); found {
 			return value
@@ -151,7 +154,7 @@ func (x *examiner) getenv(name string) string {
 }
 
 // path returns the folders of the PATH.
-func (x *examiner) path() []string {
+func (x *session) path() []string {
 	var out []string
 	for _, dir := range filepath.SplitList(x.getenv("PATH")) {
 		if filepath.IsAbs(dir) && !slices.Contains(out, dir) {
@@ -162,10 +165,10 @@ func (x *examiner) path() []string {
 }
 
 // look returns the first program of that name on the PATH, "" when there is none.
-func (x *examiner) look(name string) string { return lookIn(x.path(), name) }
+func (x *session) look(name string) string { return lookIn(x.path(), name) }
 
 // short returns the name of a program that the PATH leads to, else its path.
-func (x *examiner) short(path string) string {
+func (x *session) short(path string) string {
 	if name := filepath.Base(path); x.look(name) == path {
 		return name
 	}
@@ -192,4 +195,83 @@ func real(path string) string {
 		return to
 	}
 	return path
+}
+
+// prepare takes over what a campaign gives its benchmarks: what the modules and the
+// lines of bash make of the environment, run here as jobs run them, and its variables.
+func (x *session) prepare(ctx context.Context) {
+	n := x.options.Needs
+	if n == nil {
+		return
+	}
+	x.setUp(ctx, n)
+	x.environ = append(x.environ, n.Env...)
+	if n.Bin != "" {
+		x.environ = append(x.environ, "PATH="+n.Bin+":"+x.getenv("PATH"))
+	}
+}
+
+// setUp runs the modules and the lines of bash of a campaign and keeps the environment
+// that they leave.
+func (x *session) setUp(ctx context.Context, n *Needs) {
+	if len(n.Modules)+len(n.Setup) == 0 {
+		return
+	}
+	bash := cmp.Or(x.look("bash"), "/bin/bash")
+	r := x.run(ctx, command{args: []string{bash, "-c", setUpScript(n)}, dir: x.options.Dir, limit: x.limits.compile})
+	environ := strings.Split(strings.TrimSuffix(r.Stdout, "\x00"), "\x00")
+	switch {
+	case r.TimedOut:
+		x.add(need("set-up", Warning, "run its lines by hand", "runner.modules and runner.setup do not end here within "+x.limits.compile.String()))
+	case r.Err != nil || len(environ) < 2:
+		x.add(need("set-up", Warning, "run its lines by hand; what works on the nodes only is not seen here", "runner.modules and runner.setup do not work here: "+r.said()))
+	default:
+		x.environ = quiet(environ)
+		x.add(need("set-up", OK, "", "runner.modules and runner.setup work here"))
+	}
+}
+
+// setUpScript prints the environment behind the set-up, each variable with a zero byte
+// behind it; whatever the set-up prints goes to standard error.
+func setUpScript(n *Needs) string {
+	var b strings.Builder
+	b.WriteString("exec 3>&1 1>&2\n")
+	if len(n.Modules) > 0 {
+		b.WriteString("if ! type module >/dev/null 2>&1; then\n" +
+			"for file in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do\n" +
+			"if [ -r \"$file\" ]; then . \"$file\"; fi\ndone\nfi\n")
+	}
+	for _, m := range n.Modules {
+		b.WriteString("module load " + shellescape.Quote(m) + " || exit 1\n")
+	}
+	for _, line := range n.Setup {
+		b.WriteString(line + "\n")
+	}
+	b.WriteString("command -p env -0 >&3\n")
+	return b.String()
+}
+
+// envOf returns the variables that a campaign gives the programs of a library.
+func (n *Needs) envOf(library string) []string {
+	if n == nil {
+		return nil
+	}
+	i := slices.IndexFunc(n.Libraries, func(l NeededLibrary) bool { return l.Name == library })
+	if i < 0 {
+		return nil
+	}
+	return n.Libraries[i].Env
+}
+
+// envFor returns the variables that a campaign gives a program that it names.
+func (n *Needs) envFor(program string) []string {
+	if n == nil {
+		return nil
+	}
+	for _, l := range n.Libraries {
+		if real(program) == real(l.Benchmark) || strings.HasPrefix(real(program), real(l.Benchmark)+"/") {
+			return l.Env
+		}
+	}
+	return nil
 }
