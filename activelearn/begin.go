@@ -7,6 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/preprocess"
+	"tutti/surrogate/learner"
 )
 
 // begin takes all algorithms at a few points, likely cheap ones first; where earlier
@@ -111,7 +112,7 @@ func (r *regret) farthest(some, taken []probe) int {
 	if len(taken) == 0 {
 		return len(some) - 1
 	}
-	length := preprocess.LengthScales()
+	length := learner.LengthScales()
 	at, most := 0, -1.0
 	for k, p := range some {
 		nearest := math.Inf(1)

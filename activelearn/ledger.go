@@ -28,7 +28,7 @@ type Ledger struct {
 	free         int
 	abandoned    int                // candidates given up
 	measurements []coll.Measurement // in the order they came
-	repeats      []preprocess.Repeat
+	repeats      []preprocess.Replicate
 	costSeconds  float64
 	nodeSeconds  float64
 	trials       int
@@ -204,7 +204,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 // disturbed.
 func (l *Ledger) repeat(m coll.Measurement) {
 	at := l.place(m.Candidate)
-	r := preprocess.Repeat{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
+	r := preprocess.Replicate{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
 	if preprocess.NoiseOf(l.repeats).Disturbed(r) {
 		l.measurements = slices.Clone(l.measurements) // others may hold them
 		l.measurements[at] = m
@@ -221,7 +221,7 @@ func (l *Ledger) place(c coll.Candidate) int {
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
 
 // Repeats are the candidates that were measured twice, in the order of the second time.
-func (l *Ledger) Repeats() []preprocess.Repeat { return l.repeats }
+func (l *Ledger) Repeats() []preprocess.Replicate { return l.repeats }
 
 // IsDone reports whether a candidate was measured and is not asked for again.
 func (l *Ledger) IsDone(c coll.Candidate) bool {

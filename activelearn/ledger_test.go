@@ -266,7 +266,7 @@ func TestLedgerRepeats(t *testing.T) {
 	failed := trial(t, all[1])
 	failed.State = coll.TrialFailed
 	record(t, l, failed)
-	want := []preprocess.Repeat{{First: first.Measurement, Again: again.Measurement, Seen: 2}}
+	want := []preprocess.Replicate{{First: first.Measurement, Again: again.Measurement, Seen: 2}}
 	if got := l.Repeats(); !slices.Equal(got, want) {
 		t.Errorf("repeats %v, want %v", got, want)
 	}

@@ -37,7 +37,7 @@ type regret struct {
 	index   map[coll.Algorithm]int // in the space
 	paid    map[coll.Candidate]bool
 	reasons map[coll.Candidate]journal.Reason
-	belief  *learner.Belief // formed last
+	belief  *learner.Posterior // formed last
 }
 
 const (

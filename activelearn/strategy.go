@@ -17,20 +17,20 @@ type State struct {
 	Round  int     // 1 for the first
 	Want   int     // candidates wanted; a strategy that measures whole points may give more
 	Ledger *Ledger // who is free, pending, done
-	// Belief is that of the ledger's measurements and of Options.Earlier, for strategies
+	// Posterior is that of the ledger's measurements and of Options.Earlier, for strategies
 	// that Believe; nil: they form it themselves.
-	Belief *learner.Belief
+	Posterior *learner.Posterior
 	// Confirm says that the criteria are believed to hold: strategies that Believe then
 	// check it.
 	Confirm bool
 }
 
 // believe returns the belief of the state, formed now where nobody gave it.
-func (s State) believe(earlier [][]coll.Measurement) (*learner.Belief, error) {
-	if s.Belief != nil {
-		return s.Belief, nil
+func (s State) believe(earlier [][]coll.Measurement) (*learner.Posterior, error) {
+	if s.Posterior != nil {
+		return s.Posterior, nil
 	}
-	return learner.Believe(s.Ledger.Measurements(), s.Ledger.Repeats(), earlier...)
+	return learner.NewPosterior(learner.Data{Measurements: s.Ledger.Measurements(), Replicates: s.Ledger.Repeats(), Earlier: earlier})
 }
 
 // Strategy proposes what to measure next.

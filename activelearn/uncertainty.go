@@ -80,13 +80,13 @@ func (u *uncertainty) observe(l *Ledger) {
 
 // posterior returns the posterior of task 0 at every point of the space, pending points observed.
 func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
-	obs := preprocess.Observations(u.fastest, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
+	obs := learner.Observations(u.fastest, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
 	if n := len(u.fastest); u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax {
 		var err error
 		if u.params, err = gp.Learn(obs, learner.DefaultPrior().Options()); err != nil {
 			return nil, err
 		}
-		u.params.Steps, u.params.Split = 0, 0 // the smooth model, as in learner.Belief.Smooth
+		u.params.Steps, u.params.Split = 0, 0 // the smooth model, as in learner.Posterior.Smooth
 		u.learned = n
 	}
 	model, err := gp.New(u.params, obs)

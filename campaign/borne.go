@@ -5,6 +5,7 @@ import (
 
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/surrogate/learner"
 )
 
 // borne adds what became of the choices of the round before, where rivals of theirs were
@@ -37,12 +38,17 @@ func (r *run) borne(before, now *models) (metrics.Borne, error) {
 			at, choices, rivals = append(at, m.Point), append(choices, choice[0]), append(rivals, m.Algorithm)
 		}
 	}
-	scale := r.lastScale()
-	expected, err := before.gaussian.RisksBeside(at, choices, rivals, before.options.times(), scale, r.spec.Metrics)
+	query := func(m *models) learner.RiskQuery {
+		return learner.RiskQuery{
+			Points: at, Choices: choices, Measured: m.options.times(), Scale: r.lastScale(), Metrics: r.spec.Metrics,
+			Open: func(i int) []coll.Algorithm { return []coll.Algorithm{choices[i], rivals[i]} },
+		}
+	}
+	expected, err := before.gaussian.Risks(query(before))
 	if err != nil {
 		return b, err
 	}
-	found, err := now.gaussian.RisksBeside(at, choices, rivals, now.options.times(), scale, r.spec.Metrics)
+	found, err := now.gaussian.Risks(query(now))
 	if err != nil {
 		return b, err
 	}

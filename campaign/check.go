@@ -53,12 +53,14 @@ func (r *run) shown(before, now *models) ([]learner.Risk, error) {
 	}
 	points, choices := before.judged(points, choose, before.options.open)
 	times := now.options.times()
-	known := func(p coll.Point) []coll.Algorithm {
-		choice := choose(p)
+	measured := func(i int) []coll.Algorithm {
+		p, choice := points[i], choices[i]
 		return slices.DeleteFunc(slices.Clone(before.options.open(p)), func(alg coll.Algorithm) bool {
 			_, seen := times[coll.Candidate{Point: p, Algorithm: alg}]
 			return alg != choice && !seen
 		})
 	}
-	return now.gaussian.Risks(points, choices, known, times, r.lastScale(), r.spec.Metrics)
+	return now.gaussian.Risks(learner.RiskQuery{
+		Points: points, Choices: choices, Open: measured, Measured: times, Scale: r.lastScale(), Metrics: r.spec.Metrics,
+	})
 }

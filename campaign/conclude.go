@@ -22,6 +22,7 @@ type Selection struct {
 type Trained struct {
 	Spec    Spec             // of the problem, with its own seed
 	Learner learner.Options  // of the models
+	Data    learner.Data     // that the models are trained on
 	Models  *learner.Learner // trained on every measurement
 	options options
 	rows    []selection.Row
@@ -39,20 +40,20 @@ type Conclusion struct {
 // Train trains the final models on all measurements and predicts every candidate of
 // the grid. It is a function of its arguments alone.
 func Train(spec Spec, p Problem, res Result) (*Trained, error) {
-	spec = spec.concluding(p, res)
-	ms := res.Ledger.Measurements()
-	if len(ms) == 0 {
+	spec = spec.forProblem(p)
+	data := dataOf(p, res.Ledger)
+	if len(data.Measurements) == 0 {
 		return nil, fmt.Errorf("%s: nothing was measured", p.Problem)
 	}
 	final, err := spec.final(res.Study)
 	if err != nil {
 		return nil, err
 	}
-	l, err := learner.Fit(ms, final)
+	l, err := learner.Fit(data, final)
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{Spec: spec, Learner: final, Models: l, problem: p, options: newOptions(l, res.Ledger)}
+	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, options: newOptions(l, res.Ledger)}
 	if t.rows, err = t.options.rows(p.Space.Points()); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
@@ -87,9 +88,9 @@ func (c Conclusion) Even(p coll.Point) bool {
 	return ok && c.Selection.Choose(p).IsDefault() && c.options.even(at)
 }
 
-// Doubts says how uncertain the choice is at each point that leaves one; see
-// learner.Learner.Doubts for the cost, and for models that do not know.
-func (c Conclusion) Doubts() ([]learner.Doubt, error) {
+// Uncertainties returns the uncertainty of the choice at each point with two options or more; see
+// learner.Learner.Uncertainties for the cost and the errors.
+func (c Conclusion) Uncertainties() ([]learner.Uncertainty, error) {
 	var points []coll.Point
 	open := map[coll.Point][]coll.Algorithm{}
 	for _, row := range c.Rows {
@@ -101,12 +102,5 @@ func (c Conclusion) Doubts() ([]learner.Doubt, error) {
 			open[row.Point] = append(open[row.Point], o.Algorithm)
 		}
 	}
-	return c.Models.Doubts(points, func(p coll.Point) []coll.Algorithm { return open[p] })
-}
-
-// concluding is the spec of one problem with what it knows by the end.
-func (s Spec) concluding(p Problem, res Result) Spec {
-	s = s.forProblem(p)
-	s.Learner.Missing, s.Learner.Repeats = res.Ledger.Missing, res.Ledger.Repeats()
-	return s
+	return c.Models.Uncertainties(points, func(p coll.Point) []coll.Algorithm { return open[p] })
 }

@@ -24,7 +24,7 @@ func (r *run) doubt(round int) ([]coll.Candidate, error) {
 		return nil, err
 	}
 	ms, budget := r.ledger.Measurements(), r.forRepeats(doubtShare, true)
-	exceeds, err := b.LeftOut(r.looked, len(ms))
+	exceeds, err := b.LOOResiduals(r.looked, len(ms))
 	if err != nil {
 		return nil, err
 	}

@@ -86,12 +86,12 @@ func TestNoEndByWhatIsIncredible(t *testing.T) {
 		for _, r := range res.Ledger.Repeats() {
 			repeated[r.First.Candidate] = true
 		}
-		b, err := learner.Believe(ms, res.Ledger.Repeats())
+		b, err := learner.NewPosterior(learner.Data{Measurements: ms, Replicates: res.Ledger.Repeats()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		last := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Job == ms[len(ms)-1].Job })
-		exceeds, err := b.LeftOut(last, len(ms))
+		exceeds, err := b.LOOResiduals(last, len(ms))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,19 +49,18 @@ func (r *run) evaluate(round int) (eval journal.Evaluation, ok bool, err error) 
 
 // heldOut compares the choice of models trained on what is measured with the
 // truth, or that of models trained on part of it with the rest.
-func (r *run) heldOut() (learner.HeldOut, error) {
-	ms := r.ledger.Measurements()
+func (r *run) heldOut() (learner.Validation, error) {
 	if r.spec.Judge == ByReference {
 		l, err := r.fit()
 		if err != nil {
-			return learner.HeldOut{}, err
+			return learner.Validation{}, err
 		}
 		return l.Compare(r.problem.Truth)
 	}
 	if r.ledger.PointsMeasured() < 2 {
-		return learner.HeldOut{}, nil
+		return learner.Validation{}, nil
 	}
-	return learner.CrossValidate(ms, r.spec.Folds, r.spec.Seed, r.spec.Learner)
+	return learner.CrossValidate(r.data(), r.spec.Folds, r.spec.Seed, r.spec.Learner)
 }
 
 // describe fills in a summary.

@@ -27,7 +27,7 @@ func newOptions(models *learner.Learner, l *activelearn.Ledger) options {
 	for _, m := range l.Measurements() {
 		o.measured[m.Candidate] = m
 	}
-	o.stands = o.models.Standing(l.Measurements())
+	o.stands = o.models.TrustedMeasurements(l.Measurements())
 	return o
 }
 
@@ -105,10 +105,10 @@ func (o options) open(p coll.Point) []coll.Algorithm {
 }
 
 // times are those that were measured.
-func (o options) times() learner.Measured {
-	out, noise := make(learner.Measured, len(o.stands)), o.models.Noise()
+func (o options) times() map[coll.Candidate]learner.MeasuredTime {
+	out, noise := make(map[coll.Candidate]learner.MeasuredTime, len(o.stands)), o.models.Noise()
 	for c, m := range o.stands {
-		out[c] = learner.Time{Log: math.Log10(m.Seconds), Noise: noise.Of(m)}
+		out[c] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: noise.Of(m)}
 	}
 	return out
 }

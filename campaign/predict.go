@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/metrics"
@@ -31,11 +32,11 @@ func (r *run) learn() (*models, error) {
 	if err != nil {
 		return nil, err
 	}
-	ms, opt := r.ledger.Measurements(), r.spec.Learner
-	m := &models{choice: choice, gaussian: choice, seen: len(ms)}
+	opt := r.spec.Learner
+	m := &models{choice: choice, gaussian: choice, seen: len(r.ledger.Measurements())}
 	if opt.Model != learner.GaussianProcess {
 		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
-		if m.gaussian, err = learner.Fit(ms, opt); err != nil {
+		if m.gaussian, err = learner.Fit(r.data(), opt); err != nil {
 			return nil, err
 		}
 	}
@@ -45,14 +46,22 @@ func (r *run) learn() (*models, error) {
 
 // fit fits the configured model to what is measured.
 func (r *run) fit() (*learner.Learner, error) {
-	opt := r.spec.Learner
-	if opt.Model == learner.GaussianProcess {
+	d := r.data()
+	if r.spec.Learner.Model == learner.GaussianProcess {
 		var err error
-		if opt.Belief, err = r.believe(); err != nil {
+		if d.Posterior, err = r.believe(); err != nil {
 			return nil, err
 		}
 	}
-	return learner.Fit(r.ledger.Measurements(), opt)
+	return learner.Fit(d, r.spec.Learner)
+}
+
+// data returns what models are trained on.
+func (r *run) data() learner.Data { return dataOf(r.problem, r.ledger) }
+
+// dataOf returns what models of a problem are trained on.
+func dataOf(p Problem, l *activelearn.Ledger) learner.Data {
+	return learner.Data{Measurements: l.Measurements(), Replicates: l.Repeats(), Earlier: p.Earlier, Missing: l.Missing}
 }
 
 // current returns what chooses by all that is measured: the judge's, where it has just
@@ -65,12 +74,11 @@ func (r *run) current() (*learner.Learner, error) {
 }
 
 // believe returns the belief of what is measured, the same one until more is.
-func (r *run) believe() (*learner.Belief, error) {
-	ms := r.ledger.Measurements()
+func (r *run) believe() (*learner.Posterior, error) {
 	if r.believed == r.ledger.Trials() {
 		return r.belief, nil
 	}
-	b, err := r.belief.Next(ms, r.ledger.Repeats(), r.problem.Earlier...)
+	b, err := r.belief.Update(r.data())
 	if err == nil {
 		r.belief, r.believed = b, r.ledger.Trials()
 	}
@@ -104,7 +112,10 @@ func (r *run) predict(round int, eval *journal.Evaluation) (bool, error) {
 		return false, err
 	}
 	points, choices := now.judged(points, choose, o.open)
-	risks, err := now.gaussian.Risks(points, choices, o.open, o.times(), r.scale(eval.Errors), r.spec.Metrics)
+	risks, err := now.gaussian.Risks(learner.RiskQuery{
+		Points: points, Choices: choices, Measured: o.times(), Scale: r.scale(eval.Errors), Metrics: r.spec.Metrics,
+		Open: func(i int) []coll.Algorithm { return o.open(points[i]) },
+	})
 	if err != nil {
 		return false, err
 	}
@@ -265,7 +276,7 @@ func (r *run) errors(before *models) ([]journal.SizeError, error) {
 	if before == nil {
 		return nil, nil
 	}
-	ms, deviations, err := before.gaussian.Standardised(r.ledger.Measurements()[before.seen:])
+	ms, deviations, err := before.gaussian.StandardisedErrors(r.ledger.Measurements()[before.seen:])
 	out := make([]journal.SizeError, len(ms))
 	for i, m := range ms {
 		out[i] = journal.SizeError{MsgBytes: m.MsgBytes, Deviations: deviations[i]}

@@ -16,7 +16,7 @@ import (
 // time at most beside those that are incredible, and learns from them how noisy the machine is. One that fails is none, and its
 // candidate stays measured.
 func TestRepeats(t *testing.T) {
-	var all []preprocess.Repeat
+	var all []preprocess.Replicate
 	for seed := range uint64(4) {
 		all = append(all, checkRepeats(t, seed+1)...)
 	}
@@ -27,7 +27,7 @@ func TestRepeats(t *testing.T) {
 }
 
 // checkRepeats checks those of a campaign and returns them.
-func checkRepeats(t *testing.T, seed uint64) []preprocess.Repeat {
+func checkRepeats(t *testing.T, seed uint64) []preprocess.Replicate {
 	t.Helper()
 	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 0.01}}
 	s := spec("regret")

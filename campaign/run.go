@@ -32,7 +32,7 @@ type run struct {
 	jobs     map[string]bool        // submitted and not ended
 	retry    []coll.Candidate       // pending, for the next round: failed, or new in the space
 	models   *models                // of the round before, for ByPrediction
-	belief   *learner.Belief        // formed last
+	belief   *learner.Posterior     // formed last
 	believed int                    // trials that belief is of; -1: of none yet
 	looked   int                    // measurements that were looked at for what is incredible
 	doubts   []coll.Candidate       // what is, for the next round
@@ -106,12 +106,11 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		attempts: map[coll.Candidate]int{},
 		jobs:     map[string]bool{},
 		doubted:  map[coll.Candidate]int{},
-		belief:   spec.Learner.Nothing(),
+		belief:   learner.EmptyPosterior(spec.Learner.Prior),
 		believed: -1,
 		began:    time.Now(),
 	}
 	r.result.Ledger = r.ledger
-	r.spec.Learner.Missing = r.ledger.Missing
 	return r, nil
 }
 
@@ -201,7 +200,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(r.ledger.Measurements())), Ledger: r.ledger}
 	if activelearn.UsesPosterior(r.spec.Strategy) && len(r.ledger.Measurements()) > 0 {
 		var err error
-		if s.Belief, err = r.believe(); err != nil {
+		if s.Posterior, err = r.believe(); err != nil {
 			return nil, err
 		}
 		s.Confirm = r.confirming()

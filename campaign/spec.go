@@ -180,7 +180,7 @@ func (s Spec) forProblem(p Problem) Spec {
 	if s.Learner.Model == "" {
 		s.Learner.Model = ModelFor(s.Strategy)
 	}
-	s.Learner.Earlier, s.Learner.Allowed = p.Earlier, s.allowed()
+	s.Learner.Allowed = s.allowed()
 	if p.Weights != nil {
 		s.Learner.Weight = p.weight
 	}

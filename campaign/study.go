@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"tutti/coll"
 	"tutti/hpo"
 	"tutti/journal"
 	"tutti/metrics"
@@ -43,7 +42,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			}
 			return r.append(journal.Record{Kind: journal.KindHPO, HPO: line})
 		},
-	}, ForestStudy(r.ledger.Measurements(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
+	}, ForestStudy(r.data(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
 	if errors.Is(err, hpo.ErrNoneComplete) {
 		r.warn("hyperparameter study: %v; the configured forests stay", err)
 		return s, nil
@@ -54,8 +53,8 @@ func (r *run) study(ctx context.Context) (Study, error) {
 // ForestStudy describes a study of the learner's forests on measurements of two
 // points or more: the score of a fold is the price of the average slowdown and of the
 // mistakes there, weighted as the options say.
-func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
-	folds := learner.FoldsOf(ms, k, seed)
+func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
+	folds := learner.FoldsOf(d.Measurements, k, seed)
 	return hpo.ForestStudy{
 		Default:  studiedParams(opt.Forest),
 		Criteria: studiedCriteria(opt.Scaling),
@@ -65,11 +64,11 @@ func ForestStudy(ms []coll.Measurement, k int, seed uint64, opt learner.Options)
 			if err != nil {
 				return 0, err
 			}
-			held, err := learner.Fold(ms, folds, fold, with)
+			held, err := learner.ValidateFold(d, folds, fold, with)
 			if err != nil {
 				return 0, err
 			}
-			sum, err := metrics.Average(held.Slowdowns, held.Weigh(opt))
+			sum, err := metrics.Average(held.Slowdowns, held.MetricsOptions(opt))
 			if errors.Is(err, metrics.ErrEmpty) {
 				return 1, nil // a fold without a choice, or without weight, loses nothing
 			}

@@ -100,7 +100,7 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	if len(known) == 0 && len(earlier) == 0 {
 		return nil, nil
 	}
-	belief, err := learner.Believe(known, nil, earlier...)
+	belief, err := learner.NewPosterior(learner.Data{Measurements: known, Earlier: earlier})
 	if err != nil {
 		return nil, err
 	}

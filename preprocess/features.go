@@ -45,3 +45,16 @@ func featureRows(points []coll.Point, columns int) [][]float64 {
 	}
 	return rows
 }
+
+// SurrogateRows returns the Features of each point and a last column: 0 where the number of ranks
+// is a power of two, else 1. Many algorithms work differently there.
+func SurrogateRows(points []coll.Point) [][]float64 {
+	const last = len(FeatureNames)
+	rows := featureRows(points, last+1)
+	for i, p := range points {
+		if n := int64(p.Nodes) * int64(p.PPN); n&(n-1) != 0 {
+			rows[i][last] = 1
+		}
+	}
+	return rows
+}

@@ -12,8 +12,8 @@ import (
 // repeated jobs on shared clusters differ by so much, or by more.
 const MeasurementNoise = 7.5e-5 // (0.02 / ln 10)²
 
-// Repeat is a candidate that was measured twice, in two jobs.
-type Repeat struct {
+// Replicate is a candidate that was measured twice, in two jobs.
+type Replicate struct {
 	First, Again coll.Measurement
 	Seen         int // measurements of other candidates by the time of the second
 }
@@ -42,7 +42,7 @@ const (
 
 // NoiseOf learns from repeats, two of the same candidate each: half the square of their
 // difference estimates the variance of one.
-func NoiseOf(repeats []Repeat) Noise {
+func NoiseOf(repeats []Replicate) Noise {
 	var n Noise
 	for _, r := range repeats {
 		d, size := math.Log10(r.Again.Seconds/r.First.Seconds), math.Log2(float64(r.First.MsgBytes)+1)
@@ -96,7 +96,7 @@ const disturbedFrom = 4.0
 
 // Disturbed reports whether the first of two times of a candidate is slower than the second by
 // more than noise makes it: jobs are disturbed and slow, none is fast by chance.
-func (n Noise) Disturbed(r Repeat) bool {
+func (n Noise) Disturbed(r Replicate) bool {
 	return math.Log10(r.First.Seconds/r.Again.Seconds) > disturbedFrom*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
 }
 

@@ -21,15 +21,12 @@ func TestNoiseWithin(t *testing.T) {
 	if got := unknown.Of(m); math.Abs(got-want) > 1e-9 {
 		t.Errorf("noise %g, want %g", got, want)
 	}
-	if o := preprocess.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}, unknown); math.Abs(o.Extra[0]-0.01) > 1e-9 {
-		t.Errorf("extra noise %g, want 0.01", o.Extra[0])
-	}
 }
 
 // repeats of a machine whose small messages are off by small decades and whose large ones by large.
-func repeats(n int, small, large float64) []preprocess.Repeat {
+func repeats(n int, small, large float64) []preprocess.Replicate {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var out []preprocess.Repeat
+	var out []preprocess.Replicate
 	for i := range n {
 		size, sigma := int64(8), small
 		if i%2 == 1 {
@@ -38,7 +35,7 @@ func repeats(n int, small, large float64) []preprocess.Repeat {
 		at := func() coll.Measurement {
 			return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: size}}, Seconds: math.Pow(10, sigma*rng.NormFloat64()-5)}
 		}
-		out = append(out, preprocess.Repeat{First: at(), Again: at()})
+		out = append(out, preprocess.Replicate{First: at(), Again: at()})
 	}
 	return out
 }
@@ -86,7 +83,7 @@ func TestDisturbed(t *testing.T) {
 		{3, 1, true, true},
 		{1, 3, false, false},
 	} {
-		r := preprocess.Repeat{First: at(tc.first), Again: at(tc.again)}
+		r := preprocess.Replicate{First: at(tc.first), Again: at(tc.again)}
 		if got := quiet.Disturbed(r); got != tc.quiet {
 			t.Errorf("%g after %g on a quiet machine: disturbed %v", tc.again, tc.first, got)
 		}

@@ -175,12 +175,12 @@ func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
 
 // uncertainties returns the uncertainty of the choice at each point, nil where the models do
 // not estimate it.
-func uncertainties(p export.Concluded) map[coll.Point]learner.Doubt {
-	doubts, err := p.Doubts()
+func uncertainties(p export.Concluded) map[coll.Point]learner.Uncertainty {
+	doubts, err := p.Uncertainties()
 	if err != nil {
 		return nil // forests have no posterior
 	}
-	out := make(map[coll.Point]learner.Doubt, len(doubts))
+	out := make(map[coll.Point]learner.Uncertainty, len(doubts))
 	for _, d := range doubts {
 		out[d.Point] = d
 	}

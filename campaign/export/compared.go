@@ -94,7 +94,7 @@ func expect(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (chan
 		return nil, nil, nil
 	}
 	now = now[max(0, len(now)-comparedMost):] // the last ones: what is looked at closely
-	m, err := gp.Fit(preprocess.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), learner.DefaultPrior().Options())
+	m, err := gp.Fit(learner.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), learner.DefaultPrior().Options())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -64,11 +64,11 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 
 // heldOut compares predictions with what was measured, fold by fold; nothing of a
 // single point.
-func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.HeldOut, error) {
+func heldOut(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, error) {
 	if l.PointsMeasured() < 2 {
-		return learner.HeldOut{}, nil
+		return learner.Validation{}, nil
 	}
-	return learner.CrossValidate(l.Measurements(), c.Spec.Folds, c.Spec.Seed, c.Learner)
+	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
 // cells describe every grid point: slowdowns where everything is known, predicted
@@ -113,7 +113,7 @@ func worstLoss(c campaign.Conclusion) float64 {
 	return worst
 }
 
-func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.HeldOut) []report.AlgorithmFacts {
+func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, held learner.Validation) []report.AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
 	for _, m := range res.Ledger.Measurements() {
 		measured[m.Algorithm]++
@@ -171,7 +171,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion, measurements int) er
 	if work > tieWork {
 		return nil
 	}
-	doubts, err := c.Doubts()
+	doubts, err := c.Uncertainties()
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // scores says how good the tuned selection and the default are: against all there
 // is to know, or else held out and on the measured points.
-func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.HeldOut) ([]report.Score, error) {
+func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.Validation) ([]report.Score, error) {
 	points, choose := p.Space.Points(), c.Selection.Choose
 	tuned := scored{"tuned", string(campaign.ByCrossValidation), held.Points, held.Slowdowns}
 	if k.complete {

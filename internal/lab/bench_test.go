@@ -126,8 +126,8 @@ func (p *progress) step(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	_, err = learner.Fit(p.ledger.Measurements(), learner.Options{
-		Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Workers: 1}, Missing: p.ledger.Missing,
+	_, err = learner.Fit(learner.Data{Measurements: p.ledger.Measurements(), Missing: p.ledger.Missing}, learner.Options{
+		Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Workers: 1},
 	})
 	if err != nil {
 		b.Fatal(err)

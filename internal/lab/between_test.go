@@ -121,8 +121,7 @@ func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) betwee
 	}
 	ms := res.Ledger.Measurements()
 	judged := func(ms []coll.Measurement, o learner.Options) metrics.Summary {
-		o.Missing = grid.missing(ms)
-		l, err := learner.Fit(ms, o)
+		l, err := learner.Fit(grid.data(ms), o)
 		if err != nil {
 			t.Fatal(err)
 		}

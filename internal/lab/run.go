@@ -280,6 +280,11 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
+// data returns measurements of the set to train models on.
+func (s Set) data(ms []coll.Measurement) learner.Data {
+	return learner.Data{Measurements: ms, Missing: s.missing(ms)}
+}
+
 // missing returns what the measurements lack at a point of the set.
 func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
 	measured := make(map[coll.Candidate]bool, len(ms))
@@ -311,8 +316,7 @@ func cost(ms []coll.Measurement) float64 {
 
 // qualityOf trains on some measurements and compares the selection with the truth.
 func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
-	opt.Missing = s.missing(train)
-	l, err := learner.Fit(train, opt)
+	l, err := learner.Fit(s.data(train), opt)
 	if err != nil {
 		return Quality{}, err
 	}

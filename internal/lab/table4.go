@@ -81,9 +81,8 @@ type tuned struct {
 // tune looks for forests with a low cross-validated slowdown. Every iteration
 // has a number, since no trial is cut short.
 func tune(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]tuned, error) {
-	opt.Missing = s.missing(train)
 	opt.Allowed.Mistakes = math.Inf(1) // the paper's objective is the slowdown alone
-	study := campaign.ForestStudy(train, table4Folds, seed, opt)
+	study := campaign.ForestStudy(s.data(train), table4Folds, seed, opt)
 	res, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, study)
 	if err != nil {
 		return nil, err

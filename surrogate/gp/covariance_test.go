@@ -39,7 +39,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 		}
 		checkWhole(t, m, inverse)
 		some := []int{1, 2, 5, len(o.Y) - 1}
-		for i, got := range m.LeftOut(some) {
+		for i, got := range m.LOOResiduals(some) {
 			if want := m.alpha[some[i]] / math.Sqrt(inverse[some[i]][some[i]]); math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("observation %d exceeds the others by %g deviations, want %g", some[i], got, want)
 			}

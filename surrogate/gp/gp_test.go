@@ -99,7 +99,7 @@ func TestSample(t *testing.T) {
 	if n := len(s.Y); n < 120 || n > 124 {
 		t.Errorf("%d observations, want 120 and the rest of a row", n)
 	}
-	from := o.Sampled(120)
+	from := o.SampleIndices(120)
 	parts := [4]int{}
 	for j, k := range from {
 		if s.Y[j] != o.Y[k] || s.Task[j] != o.Task[k] || &s.X[s.At[j]][0] != &o.X[o.At[k]][0] {
@@ -112,7 +112,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("%d observations in quarter %d, want them even: %v", n, q, parts)
 		}
 	}
-	if all := o.Sample(len(o.Y)); len(all.Y) != len(o.Y) || len(o.Sampled(len(o.Y))) != len(o.Y) {
+	if all := o.Sample(len(o.Y)); len(all.Y) != len(o.Y) || len(o.SampleIndices(len(o.Y))) != len(o.Y) {
 		t.Errorf("sample of all has %d of %d", len(all.Y), len(o.Y))
 	}
 }
@@ -386,7 +386,7 @@ func TestLeftOutIsHeldOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := (o.Y[j] - posterior.Mean(0)) / math.Sqrt(posterior.Variance(0)+p.Noise)
-		if got := m.LeftOut([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+		if got := m.LOOResiduals([]int{j})[0]; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("observation %d exceeds the others by %g deviations, want %g", j, got, want)
 		}
 	}

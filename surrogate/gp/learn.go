@@ -179,14 +179,14 @@ func (p Params) theta(unit float64, n int) []float64 {
 }
 
 // Sample returns the observations at as many rows as it takes to have most of them, all
-// when there are no more; see Sampled.
+// when there are no more; see SampleIndices.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o
 	}
 	var out Observations
 	row := make([]int, len(o.X)) // in out, plus one
-	for _, j := range o.Sampled(most) {
+	for _, j := range o.SampleIndices(most) {
 		u := o.At[j]
 		if row[u] == 0 {
 			out.X = append(out.X, o.X[u])
@@ -208,10 +208,10 @@ func (o Observations) Sample(most int) Observations {
 	return out
 }
 
-// Sampled returns which observations Sample takes, in order: all those at rows that are
+// SampleIndices returns which observations Sample takes, in order: all those at rows that are
 // taken evenly over their order, number k being the one at the fraction k·0.618… modulo
 // one. Rows with an observation of source 0 come before the others.
-func (o Observations) Sampled(most int) []int {
+func (o Observations) SampleIndices(most int) []int {
 	n := len(o.X)
 	count, present := make([]int, n), make([]bool, n)
 	for j, u := range o.At {

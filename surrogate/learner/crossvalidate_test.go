@@ -50,7 +50,7 @@ func TestFoldsOf(t *testing.T) {
 func TestCrossValidate(t *testing.T) {
 	ms := synthetic.Measurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
-	held, err := learner.CrossValidate(ms, 5, 1, opt)
+	held, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +73,11 @@ func TestCrossValidate(t *testing.T) {
 		}
 	}
 
-	again, err := learner.CrossValidate(ms, 5, 1, opt)
+	again, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt)
 	if err != nil || !slices.Equal(again.Slowdowns, held.Slowdowns) || !slices.Equal(again.Pairs, held.Pairs) {
 		t.Errorf("same seed: another result, %v", err)
 	}
-	few, err := learner.CrossValidate(ms[:40], 5, 1, opt) // ten points
+	few, err := learner.CrossValidate(learner.Data{Measurements: ms[:40]}, 5, 1, opt) // ten points
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func TestCrossValidate(t *testing.T) {
 func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 	opt := options(preprocess.AlgorithmLog10)
 	for _, points := range [][]coll.Point{nil, {line(0)}} {
-		if _, err := learner.CrossValidate(synthetic.Measurements(points), 5, 1, opt); !errors.Is(err, metrics.ErrEmpty) {
+		if _, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements(points)}, 5, 1, opt); !errors.Is(err, metrics.ErrEmpty) {
 			t.Errorf("%d points: error = %v, want one matching ErrEmpty", len(points), err)
 		}
 	}
 	// More folds than points: each point is predicted from the other.
-	held, err := learner.CrossValidate(synthetic.Measurements([]coll.Point{line(0), line(1)}), 5, 1, opt)
+	held, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements([]coll.Point{line(0), line(1)})}, 5, 1, opt)
 	if err != nil || len(held.Slowdowns) != 2 {
 		t.Errorf("two points: slowdowns %v, %v, want two", held.Slowdowns, err)
 	}
@@ -109,7 +109,8 @@ func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
 	}
 	ms = ms[:len(ms)-1] // b is missing at the last point
 	opt := options(preprocess.AlgorithmLog10)
-	opt.Missing = func(p coll.Point) []coll.Algorithm {
+	d := learner.Data{Measurements: ms}
+	d.Missing = func(p coll.Point) []coll.Algorithm {
 		switch p {
 		case line(9):
 			return []coll.Algorithm{{Name: "b"}}
@@ -118,7 +119,7 @@ func TestCrossValidateSkipsWhatIsMissing(t *testing.T) {
 		}
 		return nil
 	}
-	held, err := learner.CrossValidate(ms, 3, 1, opt)
+	held, err := learner.CrossValidate(d, 3, 1, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

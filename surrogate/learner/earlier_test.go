@@ -27,14 +27,14 @@ func TestEarlierCampaigns(t *testing.T) {
 	all := synthetic.Measurements(dense(t))
 	points := dense(t)
 	now := synthetic.Measurements([]coll.Point{points[len(points)/4], points[2*len(points)/3]})
-	opt := modelled(learner.GaussianProcess)
-	most := compared(t, all, opt).Slowdown + 0.005
-	if alone := compared(t, now, opt).Slowdown; alone <= most {
+	opt := optionsOf(learner.GaussianProcess)
+	most := qualityOf(t, learner.Data{Measurements: all}, opt).Slowdown + 0.005
+	if alone := qualityOf(t, learner.Data{Measurements: now}, opt).Slowdown; alone <= most {
 		t.Errorf("slowdown %.3f of two points alone, want more than %.3f", alone, most)
 	}
 	for _, times := range []float64{1, 2} {
-		opt.Earlier = [][]coll.Measurement{slower(all, synthetic.Algorithms()[0], times)}
-		if got := compared(t, now, opt).Slowdown; got > most {
+		d := learner.Data{Measurements: now, Earlier: [][]coll.Measurement{slower(all, synthetic.Algorithms()[0], times)}}
+		if got := qualityOf(t, d, opt).Slowdown; got > most {
 			t.Errorf("slowdown %.3f of two points after a campaign in which an algorithm was %g times as slow, want %.3f at most", got, times, most)
 		}
 	}
@@ -45,9 +45,7 @@ func TestEarlierAlgorithm(t *testing.T) {
 	known := synthetic.Algorithms()[1]
 	now := few(t, 25)
 	without := slices.DeleteFunc(slices.Clone(now), func(m coll.Measurement) bool { return m.Algorithm == known })
-	opt := modelled(learner.GaussianProcess)
-	opt.Earlier = [][]coll.Measurement{now}
-	l := fit(t, without, opt)
+	l := fitData(t, learner.Data{Measurements: without, Earlier: [][]coll.Measurement{now}}, optionsOf(learner.GaussianProcess))
 	if !slices.Contains(l.Algorithms(), known) {
 		t.Errorf("predicts %v, want %v in addition", l.Algorithms(), known)
 	}

@@ -25,7 +25,7 @@ func exampleGrid() []coll.Point {
 
 // How good the choices would be at points that were not measured.
 func ExampleCrossValidate() {
-	held, err := learner.CrossValidate(synthetic.Measurements(exampleGrid()), 5, 1, learner.Options{
+	held, err := learner.CrossValidate(learner.Data{Measurements: synthetic.Measurements(exampleGrid())}, 5, 1, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
 	})
 	if err != nil {
@@ -41,27 +41,27 @@ func ExampleCrossValidate() {
 	// Output: 22 points, slowdown below 1.03: true
 }
 
-// A choice is the less certain the farther it is from what was measured.
-func ExampleLearner_Doubts() {
+// A choice is less certain the farther it is from the measurements.
+func ExampleLearner_Uncertainties() {
 	points := exampleGrid()
-	l, err := learner.Fit(synthetic.Measurements(points[:6]), learner.Options{
+	l, err := learner.Fit(learner.Data{Measurements: synthetic.Measurements(points[:6])}, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	doubts, err := l.Doubts([]coll.Point{points[2], points[20]}, nil)
+	uncertainties, err := l.Uncertainties([]coll.Point{points[2], points[20]}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	near, far := doubts[0], doubts[1]
-	fmt.Println(near.Choice, "beside", near.Rival, "at", near.Point)
-	fmt.Println("more doubt far away:", far.PMistake > near.PMistake)
+	near, far := uncertainties[0], uncertainties[1]
+	fmt.Println(near.Choice, "or", near.Rival, "at", near.Point)
+	fmt.Println("less certain far away:", far.PMistake > near.PMistake)
 	// Output:
-	// tree beside halving at bcast 16x1 32B
-	// more doubt far away: true
+	// tree or halving at bcast 16x1 32B
+	// less certain far away: true
 }
 
 // A rival that is a tenth faster or slower, as likely as not.

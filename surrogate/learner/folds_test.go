@@ -13,7 +13,7 @@ func TestFolds(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(fmt.Sprintf("%d rows %d folds", tc.n, tc.k), func(t *testing.T) {
-			got := deal(tc.n, tc.k, 1)
+			got := assignFolds(tc.n, tc.k, 1)
 			if len(got) != tc.n {
 				t.Fatalf("%d rows have a fold, want %d", len(got), tc.n)
 			}
@@ -27,15 +27,15 @@ func TestFolds(t *testing.T) {
 			if slices.Max(sizes)-slices.Min(sizes) > 1 {
 				t.Errorf("fold sizes %v differ by more than one", sizes)
 			}
-			if again := deal(tc.n, tc.k, 1); !slices.Equal(got, again) {
+			if again := assignFolds(tc.n, tc.k, 1); !slices.Equal(got, again) {
 				t.Errorf("same seed: %v and %v", got, again)
 			}
 		})
 	}
-	if got := deal(0, 5, 1); len(got) != 0 {
-		t.Errorf("deal(0, 5, 1) = %v, want none", got)
+	if got := assignFolds(0, 5, 1); len(got) != 0 {
+		t.Errorf("assignFolds(0, 5, 1) = %v, want none", got)
 	}
-	if slices.Equal(deal(100, 5, 1), deal(100, 5, 2)) {
+	if slices.Equal(assignFolds(100, 5, 1), assignFolds(100, 5, 2)) {
 		t.Error("two seeds give the same folds of 100 rows")
 	}
 }
@@ -46,7 +46,7 @@ func TestFoldsAreFair(t *testing.T) {
 	const seeds, rows, folds = 3000, 7, 3
 	var count [rows][folds]int
 	for seed := range uint64(seeds) {
-		for row, f := range deal(rows, folds, seed) {
+		for row, f := range assignFolds(rows, folds, seed) {
 			count[row][f]++
 		}
 	}

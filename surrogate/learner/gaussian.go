@@ -8,39 +8,79 @@ import (
 	"tutti/preprocess"
 )
 
-// fitGaussian takes the belief of the measurements.
-func fitGaussian(ms []coll.Measurement, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
+// fitGaussian returns a learner of the posterior given the data.
+func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
 	if opt.Scaling != preprocess.AlgorithmLog10 {
 		return nil, fmt.Errorf("model %s with scaling %s: want %s", opt.Model, opt.Scaling, preprocess.AlgorithmLog10)
 	}
-	b := opt.Belief
-	if b == nil {
+	p := d.Posterior
+	if p == nil {
 		var err error
-		if b, err = opt.Nothing().Next(ms, opt.Repeats, opt.Earlier...); err != nil {
+		if p, err = EmptyPosterior(opt.Prior).Update(d); err != nil {
 			return nil, err
 		}
 	}
-	return &Learner{scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: b.algorithms, gaussian: b.process, noise: b.noise}, nil
+	return &Learner{
+		scaler: scaler, allowed: opt.Allowed.WithDefaults(), algorithms: p.algorithms, gaussian: p.gaussian, noise: p.noise,
+	}, nil
 }
 
-// predictGaussian returns predictions of the Gaussian process, relative to the fastest one at
-// each point.
+// predictGaussian returns the posterior means less the lowest mean at each point.
 func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	out := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
-		least := fastest(out, i)
+		lowest := math.Inf(1)
+		for _, row := range out {
+			lowest = min(lowest, row[i])
+		}
 		for a := range out {
-			out[a][i] -= least
+			out[a][i] -= lowest
 		}
 	}
 	return out
 }
 
-// fastest is the least of column i.
-func fastest(table [][]float64, i int) float64 {
-	least := math.Inf(1)
-	for _, row := range table {
-		least = min(least, row[i])
+// Noise returns the noise of the measurements, estimated from replicates by a Gaussian process.
+func (l *Learner) Noise() preprocess.Noise { return l.noise }
+
+const (
+	// A measurement is noisy if its variance exceeds this multiple of preprocess.MeasurementNoise,
+	// which is 6 % of the time. The fastest of several noisy algorithms is fastest by chance.
+	noisyFactor = 9
+	// A noisy measurement that differs from the posterior mean by this many standard deviations of
+	// its noise is trusted: the Gaussian process does not explain it.
+	trustedSigma = 3
+)
+
+// TrustedMeasurements returns those of ms that replace the predictions of their candidates.
+// The learner was trained on ms. A noisy measurement near its prediction is left out, since the
+// prediction also uses its neighbours. Forests trust every measurement. O(n²) operations.
+func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]coll.Measurement {
+	out := make(map[coll.Candidate]coll.Measurement, len(ms))
+	var noisy []coll.Measurement
+	for _, m := range ms {
+		out[m.Candidate] = m
+		if l.gaussian != nil && l.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise {
+			noisy = append(noisy, m)
+		}
 	}
-	return least
+	at := map[coll.Point]int{}
+	var points []coll.Point
+	for _, m := range noisy {
+		if _, seen := at[m.Point]; !seen {
+			at[m.Point] = len(points)
+			points = append(points, m.Point)
+		}
+	}
+	if len(points) == 0 {
+		return out
+	}
+	means := l.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
+	for _, m := range noisy {
+		a, known := l.index(m.Algorithm)
+		if known && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < trustedSigma*math.Sqrt(l.noise.Of(m)) {
+			delete(out, m.Candidate)
+		}
+	}
+	return out
 }

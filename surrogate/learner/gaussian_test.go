@@ -14,19 +14,20 @@ import (
 	"tutti/surrogate/learner"
 )
 
-func modelled(m learner.Model) learner.Options {
+func optionsOf(m learner.Model) learner.Options {
 	opt := options(preprocess.AlgorithmLog10)
 	opt.Model = m
 	return opt
 }
 
-func compared(t *testing.T, train []coll.Measurement, opt learner.Options) metrics.Summary {
+// qualityOf trains on d and summarises the choices at the dense points.
+func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
-	held, err := fit(t, train, opt).Compare(synthetic.Measurements(dense(t)))
+	validation, err := fitData(t, d, opt).Compare(synthetic.Measurements(dense(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := metrics.Summarize(held.Slowdowns, metrics.Options{})
+	sum, err := metrics.Summarize(validation.Slowdowns, metrics.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func few(t testing.TB, k int) []coll.Measurement {
 // On a machine without jumps the Gaussian process chooses better from few points.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := few(t, 25)
-	forest, process := compared(t, train, modelled(learner.Forest)), compared(t, train, modelled(learner.GaussianProcess))
+	forest, process := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))
 	t.Logf("slowdown of forest, process: %.3f, %.3f", forest.Slowdown, process.Slowdown)
 	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
 		t.Errorf("slowdown of the Gaussian process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
@@ -63,7 +64,7 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 			train = append(train, m)
 		}
 	}
-	if got := compared(t, train, modelled(learner.GaussianProcess)); got.Slowdown > 1.05 {
+	if got := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess)); got.Slowdown > 1.05 {
 		t.Errorf("slowdown %.3f, want 1.05 at most", got.Slowdown)
 	}
 }
@@ -108,7 +109,7 @@ func TestGaussianProcessKnowsNoOrder(t *testing.T) {
 // predictions are those of a model trained on some measurements, at the dense points.
 func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
 	t.Helper()
-	out, err := fit(t, train, modelled(m)).Predict(dense(t))
+	out, err := fit(t, train, optionsOf(m)).Predict(dense(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]fl
 }
 
 func TestGaussianProcessOfOneMeasurement(t *testing.T) {
-	l := fit(t, []coll.Measurement{timed(line(3), "ring", 1e-5)}, modelled(learner.GaussianProcess))
+	l := fit(t, []coll.Measurement{timed(line(3), "ring", 1e-5)}, optionsOf(learner.GaussianProcess))
 	got, err := l.Predict([]coll.Point{line(9)})
 	if err != nil || got[0][0] != 0 {
 		t.Errorf("%v, %v, want the only algorithm at 0", got, err)
@@ -125,13 +126,13 @@ func TestGaussianProcessOfOneMeasurement(t *testing.T) {
 
 func TestModelErrors(t *testing.T) {
 	train := few(t, 50)
-	opt := modelled("tree")
-	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want one of gp, forest") {
+	opt := optionsOf("tree")
+	if _, err := learner.Fit(learner.Data{Measurements: train}, opt); err == nil || !strings.Contains(err.Error(), "want one of gp, forest") {
 		t.Errorf("model tree: %v", err)
 	}
-	opt = modelled(learner.GaussianProcess)
+	opt = optionsOf(learner.GaussianProcess)
 	opt.Scaling = preprocess.None
-	if _, err := learner.Fit(train, opt); err == nil || !strings.Contains(err.Error(), "want algorithm_log10") {
+	if _, err := learner.Fit(learner.Data{Measurements: train}, opt); err == nil || !strings.Contains(err.Error(), "want algorithm_log10") {
 		t.Errorf("process without scaling: %v", err)
 	}
 	for _, m := range learner.Models() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"tutti/coll"
 	"tutti/metrics"
@@ -12,41 +13,52 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Options say how models are trained. The zero value of Scaling is an
-// error; preprocess.AlgorithmLog10 is the usual choice.
+// Model names what predicts the times of the algorithms.
+type Model string
+
+// The models. GaussianProcess needs the scaling algorithm_log10.
+const (
+	GaussianProcess Model = "gp"     // one Gaussian process of all algorithms, see gp.GP
+	Forest          Model = "forest" // a random forest for each algorithm
+)
+
+// Models returns the known models.
+func Models() []Model { return []Model{GaussianProcess, Forest} }
+
+// ParseModel returns the model called s. The error lists the known models.
+func ParseModel(s string) (Model, error) {
+	var names []string
+	for _, m := range Models() {
+		if string(m) == s {
+			return m, nil
+		}
+		names = append(names, string(m))
+	}
+	return "", fmt.Errorf("model %q: want one of %s", s, strings.Join(names, ", "))
+}
+
+// Options configure a model. The zero value of Scaling is an error; preprocess.AlgorithmLog10 is
+// the usual choice.
 type Options struct {
-	Scaling preprocess.Scaling
-	Forest  forest.Options // Seed is mixed with the algorithm's name
-	// Missing returns the algorithms that can run at a point and have not been
-	// measured there, so that the fastest time is not known. Nil: none anywhere.
-	Missing func(coll.Point) []coll.Algorithm
 	Model   Model // empty means Forest
-	// Earlier are measurements of earlier campaigns, of algorithms that can still be
-	// chosen. A Gaussian process learns what they are worth from the present ones;
-	// forests do not look at them.
-	Earlier [][]coll.Measurement
-	// Repeats are measurements that were made twice: a Gaussian process learns the noise from
-	// them, forests do not look at them.
-	Repeats []preprocess.Repeat
-	// Prior is that of a Gaussian process; nil: DefaultPrior.
-	Prior *Prior
-	// Belief is that of the measurements, Repeats and Earlier; nil: Fit forms it.
-	Belief *Belief
-	// Allowed is what the selection may lose: in its units doubts are compared.
+	Scaling preprocess.Scaling
+	Forest  forest.Options // Seed is combined with the algorithm's name
+	Prior   *Prior         // of a Gaussian process; nil means DefaultPrior
+	// Allowed holds the criteria of the selection. Uncertainties weigh slowdown and mistakes by them.
 	Allowed metrics.Allowed
-	// Weight says how much a point matters, 0 or more. Nil: all alike.
+	// Weight returns the weight of a point, 0 or more. Nil means 1 everywhere.
 	Weight func(coll.Point) float64
 }
 
-// Nothing is the belief of no measurements: it knows nothing but Next.
-func (o Options) Nothing() *Belief {
+// prior returns the prior of a Gaussian process.
+func (o Options) prior() Prior {
 	if o.Prior == nil {
-		return &Belief{prior: DefaultPrior()}
+		return DefaultPrior()
 	}
-	return &Belief{prior: *o.Prior}
+	return *o.Prior
 }
 
-// weight of a point.
+// weight returns the weight of a point.
 func (o Options) weight(p coll.Point) float64 {
 	if o.Weight == nil {
 		return 1
@@ -54,46 +66,61 @@ func (o Options) weight(p coll.Point) float64 {
 	return o.Weight(p)
 }
 
-// Learner predicts every algorithm it has measurements of. It is safe for
+// Data is what a model is trained on. All measurements are of one collective.
+type Data struct {
+	Measurements []coll.Measurement
+	// Replicates are candidates measured twice. A Gaussian process estimates the noise from them;
+	// forests ignore them.
+	Replicates []preprocess.Replicate
+	// Earlier holds the measurements of earlier campaigns, of algorithms that can still be
+	// selected. A Gaussian process learns how far times changed since; forests ignore them.
+	Earlier [][]coll.Measurement
+	// Missing returns the algorithms that can run at a point and are not measured there. Nil
+	// means that every measured point is complete.
+	Missing func(coll.Point) []coll.Algorithm
+	// Posterior is the posterior given Measurements, Replicates and Earlier; nil: Fit computes it.
+	Posterior *Posterior
+}
+
+// Learner predicts the times of every algorithm that it was trained on. It is safe for
 // concurrent use.
 type Learner struct {
 	scaler     *preprocess.Scaler
-	algorithms []coll.Algorithm // as sorted by coll.CompareAlgorithms
-	forests    []*forest.Forest
-	rows       [][]int // of each forest: indices of its measurements
-	gaussian   *gp.GP  // nil for the model Forest
+	algorithms []coll.Algorithm // sorted by coll.CompareAlgorithms
+	forests    []*forest.Forest // one for each algorithm; nil for a Gaussian process
+	rows       [][]int          // of each forest: indices of its measurements
+	gaussian   *gp.GP           // nil for forests
 	allowed    metrics.Allowed
 	noise      preprocess.Noise // of the measurements
 }
 
-// Fit trains the model of the options on measurements of one collective. It returns an
-// error for no measurements and for a scaling that the model does not take.
-// O(algorithms · trees · n log n) operations for forests, O(n³) for a Gaussian process of
-// n ≤ 1500 measurements.
+// Fit trains a model. It returns an error for no measurements and for a scaling that the model
+// does not support. Forests take O(algorithms · trees · n log n) operations, a Gaussian process
+// O(n³), for n measurements, 1500 at most.
 //
-// The algorithm scalings divide by the fastest time at the point. Where an algorithm
-// is missing, forests need that time estimated, see withFastest.
-func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
-	known := ms
+// The algorithm scalings divide by the fastest time at the point. Forests need an imputed time
+// where an algorithm is missing, see imputeFastest. A Gaussian process predicts it.
+func Fit(d Data, opt Options) (*Learner, error) {
+	complete := d.Measurements
 	switch opt.Model {
 	case "", Forest:
 		var err error
-		if known, err = withFastest(ms, opt); err != nil {
+		if complete, err = imputeFastest(d, opt); err != nil {
 			return nil, err
 		}
-	case GaussianProcess: // which predicts the fastest time everywhere
+	case GaussianProcess:
 	default:
 		_, err := ParseModel(string(opt.Model))
 		return nil, err
 	}
-	scaler, err := preprocess.Fit(known, opt.Scaling)
+	scaler, err := preprocess.Fit(complete, opt.Scaling)
 	if err != nil {
 		return nil, err
 	}
 	if opt.Model == GaussianProcess {
-		return fitGaussian(ms, scaler, opt)
+		return fitGaussian(d, scaler, opt)
 	}
-	l, err := train(ms, scaler.Apply(ms), opt.Forest)
+	l, err := fitForests(d.Measurements, scaler.Apply(d.Measurements), opt.Forest)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +128,8 @@ func Fit(ms []coll.Measurement, opt Options) (*Learner, error) {
 	return l, nil
 }
 
-// train grows one forest for each algorithm on targets, one for each measurement.
-func train(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
+// fitForests trains one forest for each algorithm on targets, one for each measurement.
+func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
 	l := &Learner{}
 	rows := map[coll.Algorithm][]int{}
 	for i, m := range ms {
@@ -119,7 +146,7 @@ func train(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learn
 			points[k], y[k] = ms[i].Point, targets[i]
 		}
 		o := opt
-		o.Seed = mix(opt.Seed, alg)
+		o.Seed = algorithmSeed(opt.Seed, alg)
 		f, err := forest.Fit(preprocess.Rows(points), y, o)
 		if err != nil {
 			return nil, fmt.Errorf("forest of %s: %w", alg, err)
@@ -130,19 +157,24 @@ func train(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learn
 	return l, nil
 }
 
-// mix keeps the forest of one algorithm as it is when another one joins.
-func mix(seed uint64, alg coll.Algorithm) uint64 {
+// algorithmSeed returns the seed of an algorithm's forest, which other algorithms do not change.
+func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(alg.String()))
 	return seed ^ h.Sum64()
 }
 
-// Algorithms returns what the learner can predict, in order; the caller must not
-// change it.
+// Algorithms returns the algorithms that the learner predicts, sorted by coll.CompareAlgorithms.
+// The caller must not change the slice.
 func (l *Learner) Algorithms() []coll.Algorithm { return l.algorithms }
 
-// Predict returns the prediction of each algorithm at each point in scaled units,
-// one row for each of Algorithms. Lower is faster.
+// index returns the index of an algorithm in Algorithms, and false for an unknown one.
+func (l *Learner) index(alg coll.Algorithm) (int, bool) {
+	return slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms)
+}
+
+// Predict returns the prediction of each algorithm at each point in scaled units, one row for
+// each of Algorithms. Lower is faster.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	if l.gaussian != nil {
 		return l.predictGaussian(points), nil
@@ -159,6 +191,6 @@ func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	return out, nil
 }
 
-// Relative turns scaled predictions of several algorithms at one point into
-// numbers in proportion to their times; see preprocess.Scaler.Relative.
+// Relative turns scaled predictions of several algorithms at one point into numbers proportional
+// to their times; see preprocess.Scaler.Relative.
 func (l *Learner) Relative(scaled []float64) ([]float64, error) { return l.scaler.Relative(scaled) }

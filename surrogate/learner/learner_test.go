@@ -35,9 +35,15 @@ func options(s preprocess.Scaling) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: 30, Seed: 1}}
 }
 
+// fit trains on measurements alone.
 func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Learner {
 	t.Helper()
-	l, err := learner.Fit(ms, opt)
+	return fitData(t, learner.Data{Measurements: ms}, opt)
+}
+
+func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner {
+	t.Helper()
+	l, err := learner.Fit(d, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +140,7 @@ func TestScalings(t *testing.T) {
 					}
 				}
 			}
-			held, err := learner.CrossValidate(ms, 5, 1, options(scaling))
+			held, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, options(scaling))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +173,7 @@ func TestFitErrors(t *testing.T) {
 		{"no trees", []coll.Measurement{good}, learner.Options{Scaling: preprocess.None, Forest: forest.Options{Trees: -1}}},
 	}
 	for _, tc := range tests {
-		if l, err := learner.Fit(tc.ms, tc.opt); err == nil || l != nil {
+		if l, err := learner.Fit(learner.Data{Measurements: tc.ms}, tc.opt); err == nil || l != nil {
 			t.Errorf("%s: Fit() = %v, %v, want an error", tc.name, l, err)
 		}
 	}
@@ -179,7 +185,7 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	l, err := learner.Fit(synthetic.Measurements(points), learner.Options{
+	l, err := learner.Fit(learner.Data{Measurements: synthetic.Measurements(points)}, learner.Options{
 		Scaling: preprocess.AlgorithmLog10,
 		Forest:  forest.Options{NoBootstrap: true, Trees: 1},
 	})

@@ -53,24 +53,24 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8 << (2 * i)})
 	}
 	ms := synthetic.Measurements(points[:6])
-	l, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
+	l, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
 	if err != nil {
 		t.Fatal(err)
 	}
-	can := func(coll.Point) []coll.Algorithm { return l.Algorithms() }
-	doubts, err := l.Doubts(points, can)
+	open := func(int) []coll.Algorithm { return l.Algorithms() }
+	uncertainties, err := l.Uncertainties(points, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	choices := make([]coll.Algorithm, len(points))
-	for i, d := range doubts {
-		choices[i] = d.Choice
+	for i, u := range uncertainties {
+		choices[i] = u.Choice
 	}
-	risks, err := l.Risks(points, choices, can, nil, scaled(1), metrics.Options{})
+	risks, err := l.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	doubled, err := l.Risks(points, choices, can, nil, scaled(2), metrics.Options{})
+	doubled, err := l.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,14 +80,14 @@ func TestRisksAreWhereNothingIsMeasured(t *testing.T) {
 	if near, far := risks[2], risks[11]; near.Loss > 0.02 || far.Loss < 2*near.Loss || far.Mistake <= near.Mistake {
 		t.Errorf("risks %+v where measured, %+v where not", near, far)
 	}
-	if _, err := l.Risks(points, make([]coll.Algorithm, len(points)), can, nil, scaled(1), metrics.Options{}); err == nil {
+	if _, err := l.Risks(learner.RiskQuery{Points: points, Choices: make([]coll.Algorithm, len(points)), Open: open, Scale: scaled(1)}); err == nil {
 		t.Error("no choice: want an error")
 	}
-	forests, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10})
+	forests, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forests.Risks(points, choices, can, nil, scaled(1), metrics.Options{}); err == nil {
+	if _, err := forests.Risks(learner.RiskQuery{Points: points, Choices: choices, Open: open, Scale: scaled(1)}); err == nil {
 		t.Error("forests: want an error")
 	}
 }
@@ -112,19 +112,19 @@ func TestRiskOfRivals(t *testing.T) {
 func TestRisksKnowTheNoise(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1024}
 	ms := synthetic.Measurements([]coll.Point{point})
-	l, err := learner.Fit(ms, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
+	l, err := learner.Fit(learner.Data{Measurements: ms}, learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess})
 	if err != nil {
 		t.Fatal(err)
 	}
-	can := func(coll.Point) []coll.Algorithm { return l.Algorithms() }
+	open := func(int) []coll.Algorithm { return l.Algorithms() }
 	fastest := slices.MinFunc(ms, func(a, b coll.Measurement) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	risk := func(wide float64) float64 {
-		measured := learner.Measured{}
+		measured := map[coll.Candidate]learner.MeasuredTime{}
 		for _, m := range ms {
 			m.Low, m.High = m.Seconds/wide, m.Seconds*wide
-			measured[m.Candidate] = learner.Time{Log: math.Log10(m.Seconds), Noise: preprocess.Noise{}.Of(m)}
+			measured[m.Candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: preprocess.Noise{}.Of(m)}
 		}
-		risks, err := l.Risks([]coll.Point{point}, []coll.Algorithm{fastest.Algorithm}, can, measured, scaled(1), metrics.Options{})
+		risks, err := l.Risks(learner.RiskQuery{Points: []coll.Point{point}, Choices: []coll.Algorithm{fastest.Algorithm}, Open: open, Measured: measured, Scale: scaled(1)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func twins(t *testing.T) []coll.Measurement {
 }
 
 func TestDoubtsTellTies(t *testing.T) {
-	doubts, err := fit(t, twins(t), modelled(learner.GaussianProcess)).Doubts(dense(t), nil)
+	doubts, err := fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +52,9 @@ func TestDoubtsTellTies(t *testing.T) {
 
 // With twins excluded nothing is close.
 func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
-	l := fit(t, twins(t), modelled(learner.GaussianProcess))
+	l := fit(t, twins(t), optionsOf(learner.GaussianProcess))
 	can := []coll.Algorithm{{Name: "mirror"}, {Name: "slow"}}
-	doubts, err := l.Doubts(dense(t), func(coll.Point) []coll.Algorithm { return can })
+	doubts, err := l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
 			t.Fatalf("%+v, want mirror, sure, beside slow", d)
 		}
 	}
-	single, err := l.Doubts([]coll.Point{line(3)}, func(coll.Point) []coll.Algorithm { return can[1:] })
+	single, err := l.Uncertainties([]coll.Point{line(3)}, func(coll.Point) []coll.Algorithm { return can[1:] })
 	if err != nil || single[0].Choice != can[1] || single[0].Rival != (coll.Algorithm{}) || single[0].Tie || single[0].PMistake != 0 {
 		t.Errorf("a single algorithm: %+v, %v", single, err)
 	}
@@ -75,8 +75,8 @@ func TestDoubtsLeaveOutWhatCannotRun(t *testing.T) {
 func TestDoubtsFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {
-		l := fit(t, few(t, k), modelled(learner.GaussianProcess))
-		doubts, err := l.Doubts(points, nil)
+		l := fit(t, few(t, k), optionsOf(learner.GaussianProcess))
+		doubts, err := l.Uncertainties(points, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,10 +106,10 @@ func TestDoubtsFallWithData(t *testing.T) {
 }
 
 func TestDoubtsErrors(t *testing.T) {
-	if _, err := fit(t, twins(t), modelled(learner.Forest)).Doubts(dense(t), nil); err == nil {
+	if _, err := fit(t, twins(t), optionsOf(learner.Forest)).Uncertainties(dense(t), nil); err == nil {
 		t.Error("forests answered")
 	}
-	_, err := fit(t, twins(t), modelled(learner.GaussianProcess)).Doubts(dense(t)[:1], func(coll.Point) []coll.Algorithm { return nil })
+	_, err := fit(t, twins(t), optionsOf(learner.GaussianProcess)).Uncertainties(dense(t)[:1], func(coll.Point) []coll.Algorithm { return nil })
 	if err == nil || !strings.Contains(err.Error(), "no known algorithm can run at "+dense(t)[0].String()) {
 		t.Errorf("nothing can run: %v", err)
 	}

@@ -46,19 +46,15 @@ func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll
 	return ms, missing, fastest
 }
 
-func TestWithFastest(t *testing.T) {
+func TestImputeFastest(t *testing.T) {
 	ms, missing, fastest := partial(t)
-	opt := Options{
-		Scaling: preprocess.AlgorithmLog10,
-		Forest:  forest.Options{Trees: 50, Seed: 1},
-		Missing: func(p coll.Point) []coll.Algorithm { return missing[p] },
-	}
-	known, err := withFastest(ms, opt)
+	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
+	known, err := imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(known[:len(ms)], ms) {
-		t.Error("withFastest changed what was measured")
+		t.Error("imputeFastest changed the measurements")
 	}
 	best := fastestOf(known)
 	for p, want := range fastest {
@@ -80,7 +76,7 @@ func TestWithFastest(t *testing.T) {
 
 // A point where everything takes longer tells so by its other algorithms: the
 // estimate follows them.
-func TestWithFastestFollowsThePoint(t *testing.T) {
+func TestImputeFastestFollowsThePoint(t *testing.T) {
 	ms, missing, fastest := partial(t)
 	rng := rand.New(rand.NewPCG(2, 2))
 	slower := map[coll.Point]float64{}
@@ -93,11 +89,8 @@ func TestWithFastestFollowsThePoint(t *testing.T) {
 	for p, factor := range slower {
 		fastest[p] *= factor
 	}
-	known, err := withFastest(ms, Options{
-		Scaling: preprocess.AlgorithmLog10,
-		Forest:  forest.Options{Trees: 50, Seed: 1},
-		Missing: func(p coll.Point) []coll.Algorithm { return missing[p] },
-	})
+	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
+	known, err := imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +123,7 @@ func relativeErrors(got, want map[coll.Point]float64, missing map[coll.Point][]c
 }
 
 // Only the scalings that divide by the fastest time need it.
-func TestWithFastestLeavesTheOthersAlone(t *testing.T) {
+func TestImputeFastestLeavesTheOthersAlone(t *testing.T) {
 	ms, missing, _ := partial(t)
 	someMissing := func(p coll.Point) []coll.Algorithm { return missing[p] }
 	noneMissing := func(coll.Point) []coll.Algorithm { return nil }
@@ -148,8 +141,8 @@ func TestWithFastestLeavesTheOthersAlone(t *testing.T) {
 		{"nobody knows", preprocess.AlgorithmLog10, nil, false},
 	}
 	for _, tc := range tests {
-		opt := Options{Scaling: tc.scaling, Forest: forest.Options{Trees: 5}, Missing: tc.missing}
-		known, err := withFastest(ms, opt)
+		opt := Options{Scaling: tc.scaling, Forest: forest.Options{Trees: 5}}
+		known, err := imputeFastest(Data{Measurements: ms, Missing: tc.missing}, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,21 +158,21 @@ func TestWithFastestLeavesTheOthersAlone(t *testing.T) {
 
 // A missing algorithm nobody measured anywhere says nothing about the fastest
 // time, and neither does the criterion of the forests keep it from being found.
-func TestWithFastestOfUnknown(t *testing.T) {
+func TestImputeFastestOfUnknown(t *testing.T) {
 	ms, missing, _ := partial(t)
 	opt := Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 5, Criterion: forest.Poisson}}
-	opt.Missing = func(p coll.Point) []coll.Algorithm {
+	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm {
 		if len(missing[p]) > 0 {
 			return []coll.Algorithm{{Name: "unheard-of"}}
 		}
 		return nil
-	}
-	known, err := withFastest(ms, opt)
+	}}
+	known, err := imputeFastest(d, opt)
 	if err != nil || len(known) != len(ms) {
 		t.Errorf("unknown algorithm: %d measurements, %v, want the %d given", len(known), err, len(ms))
 	}
-	opt.Missing = func(p coll.Point) []coll.Algorithm { return missing[p] }
-	l, err := Fit(ms, opt)
+	d.Missing = func(p coll.Point) []coll.Algorithm { return missing[p] }
+	l, err := Fit(d, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,15 +187,14 @@ func TestFitOfLittle(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
 	ms := synthetic.Measurements([]coll.Point{p})
 	for n := 1; n <= len(ms); n++ {
-		rest := ms[n:]
-		opt := Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 5}, Missing: func(coll.Point) []coll.Algorithm {
+		d := Data{Measurements: ms[:n], Missing: func(coll.Point) []coll.Algorithm {
 			var out []coll.Algorithm
-			for _, m := range rest {
+			for _, m := range ms[n:] {
 				out = append(out, m.Algorithm)
 			}
 			return out
 		}}
-		l, err := Fit(ms[:n], opt)
+		l, err := Fit(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 5}})
 		if err != nil {
 			t.Fatalf("%d measurements: %v", n, err)
 		}

@@ -9,17 +9,18 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// withFastest adds to the measurements, at each point where algorithms are missing, one
-// that stands for the fastest.
+// imputeFastest returns the measurements plus, at each point where algorithms are missing, a
+// measurement with an imputed time of the fastest missing one.
 //
-// Forests of log10 time predict the missing algorithms. The measured ones at the point
-// differ from their own out-of-bag predictions; the mean of these differences is added,
-// as what the point does to all algorithms.
-func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error) {
-	if opt.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
+// Forests of log10 seconds predict the missing algorithms. The mean residual of the measured
+// algorithms at the point, out of bag, is added: it estimates the effect of the point on all
+// algorithms.
+func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
+	ms := d.Measurements
+	if d.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
 		return ms, nil
 	}
-	partial, missing := incomplete(ms, opt.Missing)
+	partial, missing := incompletePoints(ms, d.Missing)
 	if len(partial) == 0 {
 		return ms, nil
 	}
@@ -27,11 +28,11 @@ func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error)
 	for i, m := range ms {
 		logs[i] = math.Log10(m.Seconds)
 	}
-	ofLogs := opt.Forest
-	if ofLogs.Criterion == forest.Poisson {
-		ofLogs.Criterion = forest.SquaredError // logarithms can be negative
+	logOptions := opt.Forest
+	if logOptions.Criterion == forest.Poisson {
+		logOptions.Criterion = forest.SquaredError // logarithms can be negative
 	}
-	l, err := train(ms, logs, ofLogs)
+	l, err := fitForests(ms, logs, logOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +40,13 @@ func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error)
 	if err != nil {
 		return nil, err
 	}
-	shift := l.residuals(ms, logs)
+	residual := l.meanResiduals(ms, logs)
 	out := slices.Clone(ms)
 	for i, p := range partial {
 		fastest := math.Inf(1)
 		for _, alg := range missing[i] {
-			if a, known := slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms); known {
-				fastest = min(fastest, predicted[a][i]+shift[p])
+			if a, known := l.index(alg); known {
+				fastest = min(fastest, predicted[a][i]+residual[p])
 			}
 		}
 		if !math.IsInf(fastest, 1) {
@@ -55,9 +56,9 @@ func withFastest(ms []coll.Measurement, opt Options) ([]coll.Measurement, error)
 	return out, nil
 }
 
-// incomplete returns the measured points where algorithms are missing, in order, and these
+// incompletePoints returns the measured points where algorithms are missing, in order, and these
 // algorithms.
-func incomplete(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
+func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
 	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
 		if a := missing(p); len(a) > 0 {
 			points, absent = append(points, p), append(absent, a)
@@ -66,12 +67,12 @@ func incomplete(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm
 	return points, absent
 }
 
-// residuals returns at each point the mean of target minus out-of-bag prediction.
-func (l *Learner) residuals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
+// meanResiduals returns the mean of target minus out-of-bag prediction at each point.
+func (l *Learner) meanResiduals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
 	sum, n := map[coll.Point]float64{}, map[coll.Point]int{}
 	for a, f := range l.forests {
-		left, mean := f.OutOfBag()
-		for k, row := range left {
+		rows, mean := f.OutOfBag()
+		for k, row := range rows {
 			i := l.rows[a][row]
 			sum[ms[i].Point] += targets[i] - mean[k]
 			n[ms[i].Point]++

@@ -1,0 +1,295 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/surrogate/gp"
+)
+
+// Posterior is the Gaussian-process posterior of log10 seconds of all algorithms, see gp.GP. The
+// same posterior selects what to measure, predicts the quality of the choices and selects the
+// algorithms. It is safe for concurrent use.
+type Posterior struct {
+	prior      Prior
+	algorithms []coll.Algorithm // those measured, sorted by coll.CompareAlgorithms
+	obs        gp.Observations
+	learned    int // measurements that params were learned from, the first ones
+	noise      preprocess.Noise
+	params     gp.Params
+	gaussian   *gp.GP // with steps and split
+	smooth     func() (*gp.GP, error)
+}
+
+const (
+	// maxObservations bounds the observations that a posterior is conditioned on. Of more, an even
+	// sample of the points is taken, since the cost is cubic.
+	maxObservations = 1500
+	// minJobShare is the part of preprocess.MeasurementNoise below which the variance between jobs
+	// is set to 0. Less would change next to nothing and cost time.
+	minJobShare = 0.25
+	// Hyperparameters are learned again each time the measurements have grown by a seventh, and
+	// after every measurement up to 32. In between they hardly change. Our choice.
+	relearnGrowth = 7
+	relearnFirst  = 32
+)
+
+// EmptyPosterior returns the posterior given no measurements; Update is its only useful method.
+// A nil prior means DefaultPrior.
+func EmptyPosterior(prior *Prior) *Posterior {
+	return &Posterior{prior: Options{Prior: prior}.prior()}
+}
+
+// NewPosterior returns the posterior given the data, with the default prior. It depends on its
+// argument alone: hyperparameters are learned from a prefix of the measurements, see
+// learnedPrefix. O(n³) operations for n measurements.
+func NewPosterior(d Data) (*Posterior, error) { return EmptyPosterior(nil).Update(d) }
+
+// Update returns the posterior given d, equal to that of NewPosterior with the prior of p. It
+// costs less if the measurements of d extend, or are a prefix of, those of p and the earlier
+// campaigns are the same.
+func (p *Posterior) Update(d Data) (*Posterior, error) {
+	next := &Posterior{prior: p.prior, learned: learnedPrefix(len(d.Measurements))}
+	next.noise = noiseKnownAt(next.learned, d.Replicates)
+	if err := next.follow(p, d); err != nil {
+		return nil, fmt.Errorf("posterior of %d measurements: %w", len(d.Measurements), err)
+	}
+	return next, nil
+}
+
+// follow computes what differs from the previous posterior.
+func (p *Posterior) follow(previous *Posterior, d Data) error {
+	p.observe(d)
+	sameParams := previous.gaussian != nil && previous.learned == p.learned && previous.learnedFrom(d.Measurements)
+	if sameParams {
+		p.params = previous.params
+	} else if err := p.learn(d); err != nil {
+		return err
+	}
+	p.noise = p.noise.WithJob(p.params.Job)
+	if sameParams && reflect.DeepEqual(p.obs, previous.obs) { // a replicate that changed no time
+		p.gaussian, p.smooth = previous.gaussian, previous.smooth
+		return nil
+	}
+	return p.condition()
+}
+
+// learnedFrom reports whether params were learned from the first of ms. A replicate may have
+// changed the time of one of them.
+func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
+	for j, m := range ms[:p.learned] {
+		if math.Log10(m.Seconds) != p.obs.Y[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// noiseKnownAt returns the noise estimated from the replicates made before the n-th measurement.
+// Later replicates must not change what is learned from the first n measurements.
+func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
+	known := 0
+	for known < len(replicates) && replicates[known].Seen < n {
+		known++
+	}
+	return preprocess.NoiseOf(replicates[:known])
+}
+
+// learnedPrefix returns how many of the first of n measurements hyperparameters are learned from.
+func learnedPrefix(n int) int {
+	prefix := min(n, relearnFirst)
+	for next := prefix; next <= n; next += max(1, next/relearnGrowth) {
+		prefix = next
+	}
+	return prefix
+}
+
+// observe turns the measurements into observations.
+func (p *Posterior) observe(d Data) {
+	for _, measured := range append([][]coll.Measurement{d.Measurements}, d.Earlier...) {
+		for _, m := range measured {
+			p.algorithms = append(p.algorithms, m.Algorithm)
+		}
+	}
+	slices.SortFunc(p.algorithms, coll.CompareAlgorithms)
+	p.algorithms = slices.Compact(p.algorithms)
+	p.obs = p.observations(d.Measurements, d.Earlier)
+}
+
+// learn learns params from the first measurements.
+func (p *Posterior) learn(d Data) (err error) {
+	first := p.observations(d.Measurements[:p.learned], d.Earlier).Sample(maxObservations)
+	p.params, err = gp.Learn(first, p.prior.Options())
+	if p.params.Job < minJobShare*preprocess.MeasurementNoise {
+		p.params.Job = 0
+	}
+	return err
+}
+
+// condition conditions the Gaussian processes on the observations.
+func (p *Posterior) condition() (err error) {
+	seen := p.obs.Sample(maxObservations)
+	p.gaussian, err = gp.New(p.params, seen)
+	p.smooth = sync.OnceValues(func() (*gp.GP, error) {
+		smooth := p.params
+		smooth.Steps, smooth.Split = 0, 0
+		return gp.New(smooth, seen)
+	})
+	return err
+}
+
+// observations returns the observations of measurements, by the algorithms of p.
+func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measurement) gp.Observations {
+	index := make(map[coll.Algorithm]int, len(p.algorithms))
+	for a, alg := range p.algorithms {
+		index[alg] = a
+	}
+	return Observations(ms, index, p.noise, earlier...)
+}
+
+// Smooth returns the Gaussian process without steps and split, for deciding what to measure. With
+// steps every algorithm would be measured everywhere.
+func (p *Posterior) Smooth() (*gp.GP, error) { return p.smooth() }
+
+// LOOResiduals returns the standardised leave-one-out residuals of measurements first up to
+// before end: log10 of the time minus its prediction from all others, over the standard
+// deviation. The process is that of Smooth. A measurement outside the sample that the posterior
+// is conditioned on has the residual 0.
+func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
+	smooth, err := p.Smooth()
+	if err != nil {
+		return nil, err
+	}
+	var some, at []int
+	for k, j := range p.obs.SampleIndices(maxObservations) { // the sample of condition
+		if j >= first && j < end {
+			some, at = append(some, k), append(at, j-first)
+		}
+	}
+	out := make([]float64, end-first)
+	for i, z := range smooth.LOOResiduals(some) {
+		out[at[i]] = z
+	}
+	return out, nil
+}
+
+// Task returns the task of an algorithm in the Gaussian processes. The i-th of the algorithms
+// that were not measured has a task of its own, without observations.
+func (p *Posterior) Task(alg coll.Algorithm, i int) int {
+	if at, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms); known {
+		return at
+	}
+	return len(p.algorithms) + i
+}
+
+// Prior holds the hyperparameters that are not learned. Values other than those of DefaultPrior
+// serve experiments.
+type Prior struct {
+	Lengths float64 // factor of LengthScales
+	// Steps is the part of each algorithm's own variance that is a step function: libraries switch
+	// protocols and algorithms at thresholds.
+	Steps float64
+	// Split is the part of it that is independent between message sizes, in all layouts: protocols
+	// switch at sizes, so a time may differ from those on either side.
+	Split float64
+}
+
+// DefaultPrior is our choice, see docs/experiments.
+func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: 0.5, Split: 0.1} }
+
+// Validate returns an error for a number outside its range.
+func (p Prior) Validate() error {
+	if !(p.Lengths > 0) || math.IsInf(p.Lengths, 0) {
+		return fmt.Errorf("lengths %g: want a number above 0", p.Lengths)
+	}
+	if !(p.Steps >= 0 && p.Steps <= 1) {
+		return fmt.Errorf("steps %g: want a number from 0 to 1", p.Steps)
+	}
+	if !(p.Split >= 0 && p.Split <= 1) {
+		return fmt.Errorf("split %g: want a number from 0 to 1", p.Split)
+	}
+	return nil
+}
+
+// Options returns the options of a Gaussian process over preprocess.SurrogateRows.
+func (p Prior) Options() gp.Options {
+	length := LengthScales()
+	for i := range length {
+		length[i] *= p.Lengths
+	}
+	return gp.Options{
+		Length: length, Steps: p.Steps, Split: p.Split, SplitColumn: preprocess.BytesColumn, Noise: preprocess.MeasurementNoise,
+	}
+}
+
+// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows: 4
+// doublings of nodes and ppn and 6 of bytes. The last column is 0 or 1; its scale is long, since
+// times at powers of two mostly hold between them. Our choice.
+func LengthScales() []float64 { return []float64{4, 4, 6, 6} }
+
+// Observations returns the measurements as observations of a Gaussian process: log10 seconds at
+// the SurrogateRows of the points. The task is the algorithm's index. Noise beyond
+// preprocess.MeasurementNoise is extra noise.
+//
+// Measurements of earlier campaigns follow, the first campaign as source 1, the second as source
+// 2, and so on. index must contain every algorithm of ms. Earlier measurements of other
+// algorithms are left out.
+func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise preprocess.Noise, earlier ...[]coll.Measurement) gp.Observations {
+	var o gp.Observations
+	row := map[coll.Point]int{}
+	var points []coll.Point
+	var jobs []sourceJob
+	add := func(m coll.Measurement, task, source int) {
+		u, known := row[m.Point]
+		if !known {
+			u = len(points)
+			row[m.Point] = u
+			points = append(points, m.Point)
+		}
+		o.At, o.Task, o.Y = append(o.At, u), append(o.Task, task), append(o.Y, math.Log10(m.Seconds))
+		o.Extra = append(o.Extra, noise.Of(m)-preprocess.MeasurementNoise)
+		jobs = append(jobs, sourceJob{source, m.Job})
+		if len(earlier) > 0 {
+			o.Source = append(o.Source, source)
+		}
+	}
+	for _, m := range ms {
+		add(m, index[m.Algorithm], 0)
+	}
+	for k, campaign := range earlier {
+		for _, m := range campaign {
+			if task, known := index[m.Algorithm]; known {
+				add(m, task, k+1)
+			}
+		}
+	}
+	o.X = preprocess.SurrogateRows(points)
+	o.Job = jobNumbers(jobs)
+	return o
+}
+
+// sourceJob is a job of one campaign.
+type sourceJob struct {
+	source int
+	name   string
+}
+
+// jobNumbers numbers jobs from 1 in their order; 0 stands for a job without a name.
+func jobNumbers(jobs []sourceJob) []int {
+	number, out := map[sourceJob]int{}, make([]int, len(jobs))
+	for i, j := range jobs {
+		if j.name == "" {
+			continue
+		}
+		if number[j] == 0 {
+			number[j] = len(number) + 1
+		}
+		out[i] = number[j]
+	}
+	return out
+}
