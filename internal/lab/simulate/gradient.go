@@ -10,7 +10,7 @@ import (
 	"tutti/online"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
-	"tutti/surrogate/learner"
+	models "tutti/surrogate/learner"
 )
 
 // gradient is the online knowledge gradient with the Gaussian process of all algorithms.
@@ -91,7 +91,7 @@ func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error)
 	c := p.classes[class]
 	params := prior
 	params.Mean = math.Log10(seconds)
-	params.CommonLength, params.OwnLength = learner.LengthScales(), learner.LengthScales()
+	params.CommonLength, params.OwnLength = models.LengthScales(), models.LengthScales()
 	process, err := gp.New(params, gp.Observations{
 		X: preprocess.SurrogateRows([]coll.Point{c.Point}), At: []int{0}, Task: []int{0}, Y: []float64{math.Log10(seconds)},
 	})
