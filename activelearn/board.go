@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/surrogate/gp"
 )
@@ -21,7 +20,7 @@ const (
 type option struct {
 	candidate  coll.Candidate
 	entry      int
-	launch     benchrunner.LaunchKey
+	launch     any
 	run        float64   // seconds of executions
 	variance   float64   // of its time, given all picks
 	covariance []float64 // of its time with the difference of each pair, given all picks
@@ -48,7 +47,7 @@ type board struct {
 	launch     float64 // seconds
 	budget     float64 // seconds that picks may cost yet
 	full       bool    // what is worth most costs more
-	started    map[benchrunner.LaunchKey]bool
+	started    map[any]bool
 	least      float64 // what any pick was worth a second
 }
 
@@ -81,7 +80,7 @@ func (r *regret) board(s State, m *gp.GP, over layout) (*board, error) {
 		noise:   m.Params().Noise,
 		stakes:  stakesOf(r.opt.Allowed),
 		weights: over.weights,
-		started: map[benchrunner.LaunchKey]bool{},
+		started: map[any]bool{},
 		least:   math.Inf(1),
 	}
 	if s.Confirm {
@@ -93,10 +92,10 @@ func (r *regret) board(s State, m *gp.GP, over layout) (*board, error) {
 	if err := b.predict(m, s.Ledger.Space(), over.points, r); err != nil {
 		return nil, err
 	}
-	b.addPairs(s.Ledger.Barred())
+	b.addPairs(s.Ledger.Excluded())
 	at := r.prices(s.Ledger)
 	b.launch = at.launch
-	waiting := b.addOptions(s.Ledger, over, at, r.opt.Launch)
+	waiting := b.addOptions(s.Ledger, over, at, r.opt.launch)
 	b.reduce(r.opt.rng(s.Round))
 	b.value(waiting)
 	return b, nil
@@ -128,14 +127,14 @@ func (b *board) predict(m *gp.GP, sp *coll.Space, sample []int, r *regret) error
 }
 
 // addOptions makes options of what is free and returns those that are pending.
-func (b *board) addOptions(l *Ledger, over layout, at prices, launch benchrunner.LaunchModel) (waiting []option) {
+func (b *board) addOptions(l *Ledger, over layout, at prices, launch func(coll.Candidate) any) (waiting []option) {
 	e := 0
 	b.options = make([]option, 0, len(b.entries))
 	for _, i := range over.points {
 		for k := range l.Space().Feasible(i) {
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
-				o := option{candidate: c, entry: e, launch: launch.Key(c), variance: b.posterior.Variance(e)}
+				o := option{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
 				// The mean of a log-normal variable.
 				o.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(o.variance, priceVariance)))
 				if now == pending || over.asked[c] {

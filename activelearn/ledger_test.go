@@ -236,7 +236,7 @@ func TestLedgerGrows(t *testing.T) {
 	if got := l.Missing(waiting.Point); !slices.Contains(got, waiting.Algorithm) || !slices.Contains(got, apart) {
 		t.Errorf("missing %v, want %v and %v among them", got, waiting.Algorithm, apart)
 	}
-	if len(l.Measurements()) != 1 || l.CostSeconds() != seconds || l.Trials() != 1 || !l.Barred().Has(given) {
+	if len(l.Measurements()) != 1 || l.CostSeconds() != seconds || l.Trials() != 1 || !l.Excluded().Has(given) {
 		t.Errorf("%d measurements for %g s in %d trials: want what there was", len(l.Measurements()), l.CostSeconds(), l.Trials())
 	}
 	if err := l.Record(trial(t, waiting)); err != nil {

@@ -87,7 +87,7 @@ func (p *pair) shrink(step float64, at stakes) {
 
 // addPairs keeps the pairs of greatest loss, and the doubt at each point. What must not be
 // selected is in no pair.
-func (b *board) addPairs(barred *Barred) {
+func (b *board) addPairs(barred *Excluded) {
 	for first := 0; first < len(b.entries); {
 		end := first
 		var open []int

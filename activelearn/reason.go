@@ -1,9 +1,7 @@
 package activelearn
 
 import (
-	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/journal"
 )
 
 // doubt is how open the choice at a point is before a batch is picked.
@@ -15,7 +13,7 @@ type doubt struct {
 // pick is an option that was taken, as it was then.
 type pick struct {
 	entry  int
-	launch benchrunner.LaunchKey
+	launch any
 	starts bool    // the first of the batch that needs the launch
 	run    float64 // seconds
 	spares float64 // expected fall of the average slowdown, as a part
@@ -35,16 +33,16 @@ func (b *board) note(o *option) {
 
 // explain writes why each pick was taken. A launch is shared evenly by those it
 // serves.
-func (b *board) explain(reasons map[coll.Candidate]journal.Reason) {
-	served := map[benchrunner.LaunchKey]float64{}
-	started := map[benchrunner.LaunchKey]bool{}
+func (b *board) explain(reasons map[coll.Candidate]Reason) {
+	served := map[any]float64{}
+	started := map[any]bool{}
 	for _, p := range b.picks {
 		served[p.launch]++
 		started[p.launch] = started[p.launch] || p.starts
 	}
 	for _, p := range b.picks {
 		d := b.doubts[b.entries[p.entry].Row]
-		why := journal.Reason{Doubt: d.slowdown, Spares: p.spares, Seconds: p.run}
+		why := Reason{Uncertainty: d.slowdown, Gain: p.spares, Seconds: p.run}
 		if started[p.launch] {
 			why.Seconds += b.launch / served[p.launch]
 		}

@@ -6,9 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
@@ -36,8 +34,8 @@ type regret struct {
 	rows    [][]float64            // of every point of the space
 	index   map[coll.Algorithm]int // in the space
 	paid    map[coll.Candidate]bool
-	reasons map[coll.Candidate]journal.Reason
-	belief  *learner.Posterior // formed last
+	reasons map[coll.Candidate]Reason
+	belief  *learner.Posterior // computed last
 }
 
 const (
@@ -113,7 +111,7 @@ func (r *regret) portions(want int) []int {
 
 // sharing reports whether one launch serves several candidates.
 func (r *regret) sharing() bool {
-	return r.opt.Launch == benchrunner.LaunchOSU || r.opt.Launch == benchrunner.LaunchNative
+	return r.opt.SharedLaunch != nil
 }
 
 func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
@@ -125,7 +123,7 @@ func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 }
 
 // Reason is why a candidate was asked for; see Explainer.
-func (r *regret) Reason(c coll.Candidate) (journal.Reason, bool) {
+func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	why, known := r.reasons[c]
 	return why, known
 }
@@ -144,15 +142,15 @@ func (r *regret) start(l *Ledger) error {
 		r.index[alg] = a
 	}
 	r.paid = map[coll.Candidate]bool{}
-	r.reasons = map[coll.Candidate]journal.Reason{}
+	r.reasons = map[coll.Candidate]Reason{}
 	return nil
 }
 
 // pay remembers which candidates of a batch pay for a launch: the first of each.
 func (r *regret) pay(batch []coll.Candidate) []coll.Candidate {
-	seen := map[benchrunner.LaunchKey]bool{}
+	seen := map[any]bool{}
 	for _, c := range batch {
-		k := r.opt.Launch.Key(c)
+		k := r.opt.launch(c)
 		r.paid[c] = !seen[k]
 		seen[k] = true
 	}

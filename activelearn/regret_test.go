@@ -152,12 +152,20 @@ func TestRegretLeavesTheHopelessAlone(t *testing.T) {
 	}
 }
 
+// shared returns which candidates share a launch.
+func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
+	if model == benchrunner.LaunchCandidate {
+		return nil
+	}
+	return func(c coll.Candidate) any { return model.Key(c) }
+}
+
 // A launch that serves many is filled, and what shares one with the batch is
 // preferred to what does not.
 func TestRegretFillsLaunches(t *testing.T) {
 	layouts := func(model benchrunner.LaunchModel) (perLaunch float64) {
 		l := NewLedger(crossing())
-		s, err := New("regret", Options{Seed: 1, Launch: model})
+		s, err := New("regret", Options{Seed: 1, SharedLaunch: shared(model)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +271,7 @@ func TestRegretBeginsCheaply(t *testing.T) {
 // what it may cost now, what measuring spares and costs.
 func TestRegretExplains(t *testing.T) {
 	l := NewLedger(crossing())
-	s, err := New("regret", Options{Seed: 2, Launch: benchrunner.LaunchOSU})
+	s, err := New("regret", Options{Seed: 2, SharedLaunch: shared(benchrunner.LaunchOSU)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,10 +290,10 @@ func TestRegretExplains(t *testing.T) {
 			if !known {
 				continue
 			}
-			if why.Seconds <= 0 || why.Doubt < 0 || why.Spares < 0 || why.Rival == batch[i].Algorithm || why.Rival.Name == "" {
+			if why.Seconds <= 0 || why.Uncertainty < 0 || why.Gain < 0 || why.Rival == batch[i].Algorithm || why.Rival.Name == "" {
 				t.Errorf("round %d: %v: %+v", round, batch[i], why)
 			}
-			if why.Doubt > 1e-3 && why.Spares > 0 {
+			if why.Uncertainty > 1e-3 && why.Gain > 0 {
 				open++
 			}
 		}

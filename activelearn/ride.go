@@ -3,7 +3,6 @@ package activelearn
 import (
 	"slices"
 
-	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/surrogate/gp"
 )
@@ -43,8 +42,8 @@ func (r *regret) riders(s State, m *gp.GP, picked *board, batch []coll.Candidate
 
 // launches are those that the picks of a board use, and what riders may cost: the prices of
 // the launches that the picks start, less the runs of picks that ride on them already.
-func (b *board) launches() (started map[benchrunner.LaunchKey]bool, budget float64) {
-	started = map[benchrunner.LaunchKey]bool{}
+func (b *board) launches() (started map[any]bool, budget float64) {
+	started = map[any]bool{}
 	for _, p := range b.picks {
 		started[p.launch] = true
 		if p.starts {

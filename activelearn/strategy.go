@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
@@ -46,14 +44,16 @@ type Strategy interface {
 type Explainer interface {
 	// Reason is why a candidate was asked for when it last was, as known then.
 	// False when nothing was known: the first candidates, and random ones.
-	Reason(c coll.Candidate) (journal.Reason, bool)
+	Reason(c coll.Candidate) (Reason, bool)
 }
 
 // Options of the strategies.
 type Options struct {
 	Seed    uint64
-	Initial int                     // points measured first; zero takes 3 for regret, else 5
-	Launch  benchrunner.LaunchModel // which candidates of a batch share a launch
+	Initial int // points measured first; zero takes 3 for regret, else 5
+	// SharedLaunch is equal for candidates that one launch can measure; nil: each candidate needs
+	// a launch of its own.
+	SharedLaunch func(coll.Candidate) any
 	// Allowed is what the selection may lose, in whose units regret counts.
 	Allowed metrics.Allowed
 	// Weights say how much each point of the space matters to regret, 0 or more; nil:
@@ -78,6 +78,14 @@ func (o Options) withDefaults(strategy string) Options {
 		o.Initial = defaultInitial
 	}
 	return o
+}
+
+// launch is equal for candidates that one launch can measure.
+func (o Options) launch(c coll.Candidate) any {
+	if o.SharedLaunch == nil {
+		return c
+	}
+	return o.SharedLaunch(c)
 }
 
 // UsesPosterior reports whether a strategy chooses by the posterior over all algorithms.

@@ -69,36 +69,36 @@ func problem(t testing.TB, opt replay.Options) campaign.Problem {
 func spec(strategy string) campaign.Spec {
 	return campaign.Spec{
 		Seed: 1, Strategy: strategy,
-		Batch:    campaign.Batch{Candidates: 8, Growth: 0.1},
-		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2},
-		Judge:    campaign.ByCrossValidation,
-		Learner:  learner.Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 30, Workers: 1}},
-		Folds:    5, Attempts: 2, HPO: 3,
+		Batch:        campaign.Batch{Candidates: 8, Growth: 0.1},
+		Criteria:     activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2},
+		CriteriaFrom: activelearn.CrossValidated,
+		Learner:      learner.Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 30, Workers: 1}},
+		Folds:        5, Attempts: 2, HPO: 3,
 	}
 }
 
 // fit selects as a library would that compares the message size.
-func fit(rows []selection.Row) (campaign.Selection, error) {
+func fit(rows []selection.Row) (activelearn.Selection, error) {
 	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
 	if err != nil {
-		return campaign.Selection{}, err
+		return activelearn.Selection{}, err
 	}
 	choose := func(p coll.Point) coll.Algorithm {
 		alg, _ := tree.Select(p)
 		return alg
 	}
-	return campaign.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
+	return activelearn.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
 }
 
 // TestConvergesOnKnownMachine: whoever judges, what a campaign says of itself when it
 // stops is true.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
-		for _, judge := range campaign.Judges() {
+		for _, judge := range activelearn.Sources() {
 			t.Run(fmt.Sprintf("%s %s", strategy, judge), func(t *testing.T) {
 				p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 				s := spec(strategy)
-				s.Judge = judge
+				s.CriteriaFrom = judge
 				res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -123,15 +123,15 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1}}
 	for _, tc := range []struct {
 		strategy string
-		judge    campaign.Judge
+		judge    activelearn.Source
 	}{
-		{"regret", campaign.ByPrediction}, {"uncertainty", campaign.ByCrossValidation}, {"uncertainty", campaign.ByPrediction},
+		{"regret", activelearn.Predicted}, {"uncertainty", activelearn.CrossValidated}, {"uncertainty", activelearn.Predicted},
 	} {
 		t.Run(tc.strategy+" "+string(tc.judge), func(t *testing.T) {
 			s := spec(tc.strategy)
 			s.Learner.Forest.Trees = 10
-			s.Judge = tc.judge
-			if s.Judge == campaign.ByPrediction {
+			s.CriteriaFrom = tc.judge
+			if s.CriteriaFrom == activelearn.Predicted {
 				s.Batch.Candidates = 60 // each round fits processes, seven times over
 			}
 			whole := &memory{}
@@ -196,7 +196,7 @@ func TestRecallEqualsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := campaign.Recall(spec("uncertainty"), p, past(p, log.records))
+	back, err := campaign.Restore(spec("uncertainty"), p, past(p, log.records))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestStopReasons(t *testing.T) {
 	}{
 		{name: "criteria hold", set: func(*campaign.Spec) {}, want: activelearn.Converged},
 		{name: "nothing left", set: never, want: activelearn.Converged},
-		{name: "nothing left, held against the truth", set: func(s *campaign.Spec) { never(s); s.Judge = campaign.ByReference }, want: activelearn.SpaceExhausted},
+		{name: "nothing left, held against the truth", set: func(s *campaign.Spec) { never(s); s.CriteriaFrom = activelearn.Reference }, want: activelearn.SpaceExhausted},
 		{name: "machine time", set: func(s *campaign.Spec) { never(s); s.Limits.MachineSeconds = 0.001 }, want: activelearn.Budget},
 		{name: "wall time", set: func(s *campaign.Spec) { never(s); s.Limits.Wall = 1 }, want: activelearn.TimeUp},
 		{name: "everything fails", opt: replay.Options{FailureRate: 1}, set: func(*campaign.Spec) {}, want: activelearn.SpaceExhausted},

@@ -14,20 +14,20 @@ import (
 func TestCompleteSpaceIsJudgedByItsMeasurements(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		judge  campaign.Judge
+		judge  activelearn.Source
 		noise  float64
 		set    func(*campaign.Spec)
-		source string
+		source activelearn.Source
 		want   activelearn.StopReason
 	}{
-		{"cross-validated", campaign.ByCrossValidation, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
-		{"predicted", campaign.ByPrediction, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
-		{"reference", campaign.ByReference, 0.01, func(*campaign.Spec) {}, "reference", activelearn.SpaceExhausted},
-		{"more than noise allows", campaign.ByPrediction, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.Converged},
+		{"cross-validated", activelearn.CrossValidated, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
+		{"predicted", activelearn.Predicted, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
+		{"reference", activelearn.Reference, 0.01, func(*campaign.Spec) {}, "reference", activelearn.SpaceExhausted},
+		{"more than noise allows", activelearn.Predicted, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.Converged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := spec("uncertainty")
-			s.HPO, s.Judge = 0, tc.judge
+			s.HPO, s.CriteriaFrom = 0, tc.judge
 			s.Batch.Candidates = 1 << 20 // everything in one round
 			s.Learner.Forest.Trees, s.Learner.Forest.MaxDepth = 5, 1
 			tc.set(&s)

@@ -9,30 +9,22 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Selection is what a library can be told of the predictions: the algorithm that
-// its files will select at a point, coll.Default where they leave the decision to
-// the library, and the number of rules they need.
-type Selection struct {
-	Choose func(coll.Point) coll.Algorithm
-	Leaves int
-}
-
 // Trained is what a problem's measurements have taught: the final models and what
 // they predict at every grid point.
 type Trained struct {
-	Spec    Spec             // of the problem, with its own seed
-	Learner learner.Options  // of the models
-	Data    learner.Data     // that the models are trained on
-	Models  *learner.Learner // trained on every measurement
-	options options
-	rows    []selection.Row
-	problem Problem
+	Spec         Spec             // of the problem, with its own seed
+	Learner      learner.Options  // of the models
+	Data         learner.Data     // that the models are trained on
+	Models       *learner.Learner // trained on every measurement
+	alternatives activelearn.Alternatives
+	rows         []selection.Row
+	problem      Problem
 }
 
 // Conclusion is what is selected by the end.
 type Conclusion struct {
 	*Trained
-	Selection Selection
+	Selection activelearn.Selection
 	Rows      []selection.Row // what can be selected at every grid point, in order
 	Left      bool            // the whole collective is left to the library: write nothing for it
 }
@@ -41,7 +33,7 @@ type Conclusion struct {
 // the grid. It is a function of its arguments alone.
 func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	spec = spec.forProblem(p)
-	data := dataOf(p, res.Ledger)
+	data := activelearn.DataOf(res.Ledger, p.Earlier)
 	if len(data.Measurements) == 0 {
 		return nil, fmt.Errorf("%s: nothing was measured", p.Problem)
 	}
@@ -53,8 +45,8 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, options: newOptions(l, res.Ledger)}
-	if t.rows, err = t.options.rows(p.Space.Points()); err != nil {
+	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, alternatives: activelearn.NewAlternatives(l, res.Ledger)}
+	if t.rows, err = t.alternatives.Rows(p.Space.Points()); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
 	return t, nil
@@ -63,7 +55,7 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 // Conclude leaves to the default what was condemned and fits what the library can be
 // told.
 func (t *Trained) Conclude(condemned selection.Condemned) (Conclusion, error) {
-	c, fit := Conclusion{Trained: t, Left: condemned.All}, t.problem.fit
+	c, fit := Conclusion{Trained: t, Left: condemned.All}, t.problem.merge
 	var err error
 	c.Rows, err = selection.PutBack(t.rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
@@ -78,14 +70,13 @@ func (t *Trained) Conclude(condemned selection.Condemned) (Conclusion, error) {
 	return c, nil
 }
 
-// Barred says which candidates are not selected since they failed.
-func (t *Trained) Barred() *activelearn.Barred { return t.options.barred }
+// Excluded returns the candidates that are not selected because of failures.
+func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
 
-// Even reports whether the library's default stays at a point of the space since nothing
-// was measured to be faster by a difference that could be measured.
-func (c Conclusion) Even(p coll.Point) bool {
-	at, ok := c.problem.Space.Index(p)
-	return ok && c.Selection.Choose(p).IsDefault() && c.options.even(at)
+// Tie reports whether the library's default is selected at a point of the space only because no
+// algorithm was measured to be significantly faster.
+func (c Conclusion) Tie(p coll.Point) bool {
+	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
 }
 
 // Uncertainties returns the uncertainty of the choice at each point with two options or more; see

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/activelearn"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
@@ -33,7 +34,7 @@ var criteriaChanges = []struct {
 // unending is an observer that lets a campaign go on after its criteria hold.
 type unending struct{}
 
-func (unending) Evaluated(journal.Evaluation, bool, func() (campaign.Choice, error)) (bool, error) {
+func (unending) Evaluated(activelearn.Evaluation, bool, func() (activelearn.Choice, error)) (bool, error) {
 	return false, nil
 }
 
@@ -41,7 +42,7 @@ func (unending) Evaluated(journal.Evaluation, bool, func() (campaign.Choice, err
 func TestCriteriaReachTheStrategy(t *testing.T) {
 	batches := func(set func(*campaign.Spec, *campaign.Problem)) (out [][]coll.Candidate) {
 		s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
-		s.HPO, s.Judge, s.Limits.MachineSeconds = 0, campaign.ByPrediction, 1
+		s.HPO, s.CriteriaFrom, s.Limits.MachineSeconds = 0, activelearn.Predicted, 1
 		p.Observer = unending{} // the limit alone ends it
 		set(&s, &p)
 		log := &memory{}

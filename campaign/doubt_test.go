@@ -21,7 +21,7 @@ import (
 // cut off does the same.
 func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	s := spec("regret")
-	s.Judge = campaign.ByPrediction
+	s.CriteriaFrom = activelearn.Predicted
 	disturbed := func() campaign.Problem {
 		return problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
 	}
@@ -33,7 +33,7 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 	doubted := map[coll.Candidate]int{}
 	for _, r := range log.records {
 		for i, why := range r.Reasons {
-			if why.Again {
+			if why.Outlier {
 				doubted[r.Batch[i]] = r.Round
 			}
 		}
@@ -71,7 +71,7 @@ func TestIncredibleIsMeasuredAgain(t *testing.T) {
 // by a round of its own where nothing else lacks.
 func TestNoEndByWhatIsIncredible(t *testing.T) {
 	s := spec("regret")
-	s.HPO, s.Judge = 0, campaign.ByPrediction
+	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
 	waited := 0
 	for _, seed := range []uint64{1, 3} {
 		s.Seed = seed
@@ -117,7 +117,7 @@ func roundsOfDoubts(t *testing.T, records []journal.Record, c activelearn.Criter
 			e := r.Evaluation
 			waiting = 0
 			if watch.ObserveAll(metrics.Summary{Slowdown: e.SlowdownUpper, Mistakes: e.MistakesUpper}) {
-				waiting = e.Doubted
+				waiting = e.Outliers
 			}
 		case r.Kind == journal.KindBatch && waiting > 0:
 			n++

@@ -43,7 +43,7 @@ func TestEarlierCampaign(t *testing.T) {
 			p.Earlier, p.EarlierNames = [][]coll.Measurement{earlier}, []string{"first"}
 		}
 		s := spec("regret")
-		s.HPO, s.Judge, s.Seed = 0, campaign.JudgeFor("regret"), seed
+		s.HPO, s.CriteriaFrom, s.Seed = 0, campaign.SourceFor("regret"), seed
 		res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 				Space:   m.Space(), Runner: doubtful{m, tc.wide}, Fit: fit,
 			}
 			s := spec("uncertainty")
-			s.HPO, s.Judge, s.Batch.Candidates = 0, campaign.ByCrossValidation, 1<<20
+			s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.CrossValidated, 1<<20
 			res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 			if err != nil || res.Stop != activelearn.Converged {
 				t.Fatalf("Run: stop %q, %v, want a whole grid to converge", res.Stop, err)

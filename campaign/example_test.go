@@ -35,7 +35,7 @@ func Example() {
 		Space:   machine.Space(), Runner: machine, Truth: truth,
 	}
 	spec := campaign.Spec{
-		Seed: 1, Strategy: "regret", Judge: campaign.ByPrediction, Folds: 5, Attempts: 1,
+		Seed: 1, Strategy: "regret", CriteriaFrom: activelearn.Predicted, Folds: 5, Attempts: 1,
 		Batch:    campaign.Batch{Candidates: 8},
 		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.04, Patience: 2},
 		Learner:  learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess, Forest: forest.Options{Trees: 30}},

@@ -57,7 +57,7 @@ func TestWhatFailedIsNotSelected(t *testing.T) {
 				p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: tc.failures})
 				p.Runner = deadly{p.Runner, tc.dies, from}
 				s := spec(strategy)
-				s.HPO, s.Judge = 0, campaign.JudgeFor(strategy)
+				s.HPO, s.CriteriaFrom = 0, campaign.SourceFor(strategy)
 				s.Batch.Candidates = 40
 				res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 				if err != nil {
@@ -76,7 +76,7 @@ func checkFailed(t *testing.T, c campaign.Conclusion, p campaign.Problem, dies s
 	t.Helper()
 	for _, point := range p.Space.Points() {
 		chosen := coll.Candidate{Point: point, Algorithm: c.Selection.Choose(point)}
-		if c.Barred().Has(chosen) {
+		if c.Excluded().Has(chosen) {
 			t.Errorf("%v is selected, though it failed", chosen)
 		}
 		if dies != "" && chosen.Algorithm.Name == dies && point.MsgBytes >= from {

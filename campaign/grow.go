@@ -10,39 +10,38 @@ import (
 	"tutti/journal"
 )
 
-// Search says how the space of a problem may grow: by other values of the parameters of
-// algorithms that are fast.
+// Search says how the space of a problem may grow: by further values of the parameters of fast
+// algorithms.
 type Search struct {
 	Ranges func(coll.Algorithm) []coll.Range // of the parameters that it takes
 	Check  func(coll.Candidate) error        // nil where a candidate can run
 }
 
 const (
-	// A value is looked beside where it is the best of its algorithm and within so much of
-	// the fastest. Listed values are about four times apart, so that one of them is at most
-	// twice or half the best v, and costs a fourth more than it at most where a time is
-	// a·v + b/v + c: a startup for each segment, and a segment to fill the pipe.
+	// Values next to a value are tried where it is the best of its algorithm and within so much
+	// of the fastest. Listed values are about four times apart. So one of them is at most twice
+	// or half the best value v, and at most a fourth slower where a time is a·v + b/v + c: a
+	// startup for each segment, and a segment that fills the pipe.
 	growWithin = 1.25
 	// A new algorithm is first measured at so many points.
 	growPoints = 3
 )
 
-// grow adds to the space what the log says it had after a round, else what is worth trying
-// beside the values of parameters that are fast by then. It reports whether there was any:
-// then the criteria must hold again.
+// grow adds to the space what the log says it had after a round, else values next to those that
+// are fast by then. It reports whether there were any: then the criteria must hold again.
 func (r *run) grow(round int) (bool, error) {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
 		return true, r.enlarge(logged.Grow)
 	}
-	_, went := r.past.Round(round + 1)
-	if went || r.problem.Search == nil || r.stopped() != "" || !r.mayGrow() {
+	_, next := r.past.Round(round + 1)
+	if next || r.problem.Search == nil || r.stopped() != "" || !r.mayGrow() {
 		return false, nil
 	}
-	first, err := r.beside()
+	first, err := r.nextValues()
 	if err != nil || len(first) == 0 {
 		return false, err
 	}
-	if err := r.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
+	if err := r.recorder.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
 		return false, err
 	}
 	return true, r.enlarge(first)
@@ -50,22 +49,22 @@ func (r *run) grow(round int) (bool, error) {
 
 // mayGrow reports whether no limit ends the problem after this round.
 func (r *run) mayGrow() bool {
-	stop := r.spent()
-	return stop == "" || stop == activelearn.SpaceExhausted
+	limit := r.limitReached()
+	return limit == "" || limit == activelearn.SpaceExhausted
 }
 
-// enlarge makes the space hold the algorithms of candidates, which the next round measures.
+// enlarge adds the algorithms of candidates to the space. The next round measures the candidates.
 func (r *run) enlarge(first []coll.Candidate) error {
 	if err := enlarge(&r.result, r.problem, first); err != nil {
 		return err
 	}
-	r.retry = append(r.retry, first...)
-	r.watch.Again()
+	r.trials.retry = append(r.trials.retry, first...)
+	r.rule.SpaceGrew()
 	return nil
 }
 
-// enlarge makes the ledger of a result one of a space with the algorithms of candidates,
-// which are asked for.
+// enlarge adds the algorithms of candidates to the space of a result's ledger, and marks the
+// candidates as pending.
 func enlarge(res *Result, p Problem, first []coll.Candidate) error {
 	if p.Search == nil {
 		return fmt.Errorf("%s: %w: its space does not grow", p.Problem, ErrLog)
@@ -79,30 +78,30 @@ func enlarge(res *Result, p Problem, first []coll.Candidate) error {
 	return nil
 }
 
-// beside returns what is first measured of algorithms that are worth trying beside those
-// that are fast by what was learnt.
-func (r *run) beside() ([]coll.Candidate, error) {
-	l, err := r.current()
+// nextValues returns the first candidates of algorithms that have values of parameters next to
+// those that are fast.
+func (r *run) nextValues() ([]coll.Candidate, error) {
+	l, err := r.models.Fit()
 	if err != nil {
 		return nil, err
 	}
-	o := newOptions(l, r.ledger)
-	fast, err := r.fast(o)
+	a := activelearn.NewAlternatives(l, r.result.Ledger)
+	competitive, err := r.competitive(a)
 	if err != nil {
 		return nil, err
 	}
-	known := r.ledger.Space().Algorithms()
+	known := r.result.Ledger.Space().Algorithms()
 	at := map[coll.Algorithm][]coll.Point{}
 	for _, alg := range known {
 		for _, of := range r.problem.Search.Ranges(alg) {
 			for _, next := range of.Beside(alg, known) {
-				at[next] = append(at[next], r.places(o, alg, next, fast[alg])...)
+				at[next] = append(at[next], r.comparable(a, alg, next, competitive[alg])...)
 			}
 		}
 	}
 	var first []coll.Candidate
 	for next, points := range at {
-		for _, p := range spread(points) {
+		for _, p := range spreadOut(points) {
 			first = append(first, coll.Candidate{Point: p, Algorithm: next})
 		}
 	}
@@ -110,14 +109,10 @@ func (r *run) beside() ([]coll.Candidate, error) {
 	return first, nil
 }
 
-// fast returns the points that matter at which an algorithm is within growWithin of the
+// competitive returns the points that matter at which an algorithm is within growWithin of the
 // fastest, and no other value of its parameters is faster.
-func (r *run) fast(o options) (map[coll.Algorithm][]coll.Point, error) {
-	points := r.problem.Space.Points()
-	if len(points) > mergedPoints {
-		points = r.samplePoints(r.result.Rounds)
-	}
-	rows, err := o.rows(points)
+func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll.Point, error) {
+	rows, err := a.Rows(r.rule.MergePoints(r.result.Rounds))
 	if err != nil {
 		return nil, err
 	}
@@ -142,16 +137,16 @@ func (r *run) fast(o options) (map[coll.Algorithm][]coll.Point, error) {
 	return out, nil
 }
 
-// places are those of some points at which next can run; only those at which alg was
-// measured, where there are any, so that the two can be compared.
-func (r *run) places(o options, alg, next coll.Algorithm, points []coll.Point) []coll.Point {
+// comparable returns the points at which next can run: those at which alg was measured where
+// there are any, so that the two can be compared.
+func (r *run) comparable(a activelearn.Alternatives, alg, next coll.Algorithm, points []coll.Point) []coll.Point {
 	var all, compared []coll.Point
 	for _, p := range points {
 		if r.problem.Search.Check(coll.Candidate{Point: p, Algorithm: next}) != nil {
 			continue
 		}
 		all = append(all, p)
-		if _, measured := o.measured[coll.Candidate{Point: p, Algorithm: alg}]; measured {
+		if a.Measured(coll.Candidate{Point: p, Algorithm: alg}) {
 			compared = append(compared, p)
 		}
 	}
@@ -161,8 +156,8 @@ func (r *run) places(o options, alg, next coll.Algorithm, points []coll.Point) [
 	return all
 }
 
-// spread returns growPoints of some points: the first, the last and those between.
-func spread(points []coll.Point) []coll.Point {
+// spreadOut returns growPoints of some points: the first, the last and those between.
+func spreadOut(points []coll.Point) []coll.Point {
 	slices.SortFunc(points, coll.ComparePoints)
 	points = slices.Compact(points)
 	if len(points) <= growPoints {

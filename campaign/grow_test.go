@@ -48,7 +48,7 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 
 func searching() campaign.Spec {
 	s := spec("regret")
-	s.Judge, s.HPO = campaign.ByPrediction, 0
+	s.CriteriaFrom, s.HPO = activelearn.Predicted, 0
 	return s
 }
 
@@ -113,7 +113,7 @@ func TestGrownSpaceResumes(t *testing.T) {
 		if diff := cmp.Diff(told, facts(t, s, p, got)); diff != "" {
 			t.Fatalf("cut at %d: the facts differ:\n%s", cut, diff)
 		}
-		recalled, err := campaign.Recall(s, p, past(p, first.records))
+		recalled, err := campaign.Restore(s, p, past(p, first.records))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestGrownSpaceResumes(t *testing.T) {
 		}
 	}
 	p.Search = nil
-	if _, err := campaign.Recall(s, p, past(p, whole.records)); !errors.Is(err, campaign.ErrLog) {
+	if _, err := campaign.Restore(s, p, past(p, whole.records)); !errors.Is(err, campaign.ErrLog) {
 		t.Errorf("recalled where spaces do not grow: %v, want %v", err, campaign.ErrLog)
 	}
 }

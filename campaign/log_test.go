@@ -51,7 +51,7 @@ func TestContradictingLog(t *testing.T) {
 			if _, err := campaign.Run(context.Background(), s, p, past(p, records), nil, nil); !errors.Is(err, campaign.ErrLog) {
 				t.Errorf("Run error = %v, want %v", err, campaign.ErrLog)
 			}
-			if _, err := campaign.Recall(s, p, past(p, records)); !errors.Is(err, campaign.ErrLog) {
+			if _, err := campaign.Restore(s, p, past(p, records)); !errors.Is(err, campaign.ErrLog) {
 				t.Errorf("Recall error = %v, want %v", err, campaign.ErrLog)
 			}
 		})

@@ -15,7 +15,7 @@ import (
 // is; what the batches showed of earlier predictions is in the log.
 func TestPredictionReachesTheConclusion(t *testing.T) {
 	s := spec("regret")
-	s.HPO, s.Judge, s.Batch.Candidates = 0, campaign.ByPrediction, 30
+	s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.Predicted, 30
 	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	p.Truth = nil
 	log := &memory{}
@@ -43,7 +43,7 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 // A space of few points need not be measured completely: the prediction is of all there are.
 func TestPredictionOfFewPoints(t *testing.T) {
 	s := spec("regret")
-	s.HPO, s.Judge = 0, campaign.ByPrediction
+	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
 	p := problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	few := grid(t)[:12] // the criteria allow one mistake in 20
 	p.Space = coll.NewSpace(few, synthetic.Algorithms(), func(coll.Candidate) error { return nil })

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
@@ -31,7 +32,7 @@ func checkRepeats(t *testing.T, seed uint64) []preprocess.Replicate {
 	t.Helper()
 	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 0.01}}
 	s := spec("regret")
-	s.Judge, s.Launch = campaign.ByPrediction, benchrunner.LaunchNative
+	s.CriteriaFrom, s.Launch = activelearn.Predicted, benchrunner.LaunchNative
 	log, p := &memory{}, problem(t, opt)
 	res, err := campaign.Run(context.Background(), s, p, nil, log, nil)
 	if err != nil {
@@ -40,7 +41,7 @@ func checkRepeats(t *testing.T, seed uint64) []preprocess.Replicate {
 	rounds, doubted, failed, cost := map[coll.Candidate][]int{}, map[coll.Candidate]bool{}, 0, 0.0
 	for _, rec := range log.records {
 		for i, why := range rec.Reasons {
-			doubted[rec.Batch[i]] = doubted[rec.Batch[i]] || why.Again
+			doubted[rec.Batch[i]] = doubted[rec.Batch[i]] || why.Outlier
 		}
 		if rec.Trial == nil {
 			continue

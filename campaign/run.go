@@ -11,107 +11,99 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/journal"
-	"tutti/metrics"
-	"tutti/surrogate/learner"
 )
 
 // ErrLog is matched by errors about records that the campaign cannot have written.
 var ErrLog = errors.New("the log does not fit the campaign")
 
-// run is the state of one problem while it is tuned.
+// run is one problem while it is tuned.
 type run struct {
 	spec     Spec
 	problem  Problem
-	past     *journal.ProblemState // what the log knows of earlier runs, nil for nothing
-	log      Log
-	observe  func(Event)
+	past     *journal.ProblemState // what the log has of earlier runs, nil for nothing
+	recorder recorder
 	strategy activelearn.Strategy
-	ledger   *activelearn.Ledger
-	watch    *activelearn.Watch
-	attempts map[coll.Candidate]int
-	jobs     map[string]bool        // submitted and not ended
-	retry    []coll.Candidate       // pending, for the next round: failed, or new in the space
-	models   *models                // of the round before, for ByPrediction
-	belief   *learner.Posterior     // formed last
-	believed int                    // trials that belief is of; -1: of none yet
-	looked   int                    // measurements that were looked at for what is incredible
-	doubts   []coll.Candidate       // what is, for the next round
-	doubted  map[coll.Candidate]int // what was: the round in which it is measured again
+	models   *activelearn.Models
+	rule     *activelearn.StopRule
+	trials   trials
 	result   Result
 	began    time.Time
 }
 
-// Run tunes one problem. past is what the log knows of it from earlier runs of the
-// same campaign, nil for a new one; log and observe may be nil.
+// Run tunes one problem. past is what the log has of it from earlier runs of the same campaign,
+// nil for a new one; log and observe may be nil.
 //
-// A failed trial is a result. Run returns ctx.Err() once ctx is cancelled, with
-// the Result so far and Stop set to Cancelled; everything that ended is in the
-// log by then. Records that contradict the campaign give an error matching ErrLog.
-// Other errors come from the log, from a runner that is unavailable or from a
-// broken Spec.
+// A failed trial is a result. Run returns ctx.Err() once ctx is cancelled, with the Result so far
+// and Stop set to Cancelled; everything that ended is in the log by then. Records that contradict
+// the campaign give an error matching ErrLog. Other errors come from the log, from a runner that
+// is unavailable or from a wrong Spec.
 func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, log Log, observe func(Event)) (Result, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
 		return Result{}, err
 	}
-	r.past, r.log, r.observe = past, log, observe
-	stop, err := r.loop(ctx)
-	r.result.Stop = stop
+	r.past, r.recorder.log, r.recorder.observe = past, log, observe
+	r.result.Stop, err = r.loop(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			r.result.Stop = activelearn.Cancelled
-		}
-		return r.result, fmt.Errorf("%s: round %d: %w", p.Problem, r.result.Rounds, err)
+		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
 	}
 	if r.stopped() == "" {
-		if err := r.append(journal.Record{Kind: journal.KindStop, Stop: string(stop)}); err != nil {
+		if err := r.recorder.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)}); err != nil {
 			return r.result, err
 		}
 	}
 	if r.result.Study, err = r.study(ctx); err != nil {
-		if ctx.Err() != nil {
-			r.result.Stop = activelearn.Cancelled
-		}
-		return r.result, fmt.Errorf("%s: hyperparameter study: %w", p.Problem, err)
+		return r.failed(ctx, fmt.Errorf("hyperparameter study: %w", err))
 	}
-	r.tell(PhaseEnd)
+	r.report(PhaseEnd)
 	return r.result, nil
 }
 
-// newRun is a problem of which nothing is known yet.
+// failed returns the result so far with an error. A cancelled run has that as its stop reason.
+func (r *run) failed(ctx context.Context, err error) (Result, error) {
+	if ctx.Err() != nil {
+		r.result.Stop = activelearn.Cancelled
+	}
+	return r.result, fmt.Errorf("%s: %w", r.problem.Problem, err)
+}
+
+// newRun returns the run of a problem that begins.
 func newRun(spec Spec, p Problem) (*run, error) {
 	if err := p.validate(spec); err != nil {
 		return nil, err
 	}
 	spec = spec.forProblem(p)
-	opt := activelearn.Options{
-		Seed: spec.Seed, Initial: spec.Initial, Launch: spec.Launch,
-		Weights: p.Weights, Earlier: p.Earlier, Allowed: spec.allowed(),
-	}
 	newStrategy := spec.NewStrategy
 	if newStrategy == nil {
 		newStrategy = func(opt activelearn.Options) (activelearn.Strategy, error) {
 			return activelearn.New(spec.Strategy, opt)
 		}
 	}
-	strategy, err := newStrategy(opt)
+	strategy, err := newStrategy(activelearn.Options{
+		Seed: spec.Seed, Initial: spec.Initial, SharedLaunch: spec.sharedLaunch(),
+		Weights: p.Weights, Earlier: p.Earlier, Allowed: spec.allowed(),
+	})
 	if err != nil {
 		return nil, err
 	}
-	r := &run{
-		spec: spec, problem: p,
-		strategy: strategy,
-		ledger:   activelearn.NewLedger(p.Space),
-		watch:    activelearn.NewWatch(p.criteria(spec.Criteria), spec.Limits),
-		attempts: map[coll.Candidate]int{},
-		jobs:     map[string]bool{},
-		doubted:  map[coll.Candidate]int{},
-		belief:   learner.EmptyPosterior(spec.Learner.Prior),
-		believed: -1,
-		began:    time.Now(),
+	ledger := activelearn.NewLedger(p.Space)
+	opt := activelearn.RuleOptions{
+		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: p.criteria(spec.Criteria), Limits: spec.Limits,
+		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weights: p.Weights,
+		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(),
 	}
-	r.result.Ledger = r.ledger
-	return r, nil
+	if e, explains := strategy.(activelearn.Explainer); explains {
+		opt.Reason = e.Reason
+	}
+	models := activelearn.NewModels(ledger, p.Earlier, spec.Learner)
+	return &run{
+		spec: spec, problem: p, strategy: strategy, models: models,
+		recorder: recorder{problem: p.Problem, jobs: map[string]bool{}},
+		rule:     activelearn.NewStopRule(opt, ledger, models),
+		trials:   trials{most: spec.Attempts, attempts: map[coll.Candidate]int{}},
+		result:   Result{Ledger: ledger},
+		began:    time.Now(),
+	}, nil
 }
 
 // FirstBatch returns what the first round of a new campaign asks its runner for.
@@ -127,18 +119,16 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	return r.batch(1, candidates, nil), nil
 }
 
-// loop is ask, measure, evaluate, grow.
+// loop repeats its steps until a stop reason is found: ask, measure, evaluate, grow.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
-		_, known := r.past.Round(round)
-		if stop := r.stopped(); !known && stop != "" {
-			return stop, nil
-		}
-		if stop := r.spent(); stop != "" && !known {
-			if stop == activelearn.SpaceExhausted && (r.whole() || r.holds()) {
-				stop = activelearn.Converged
+		if _, known := r.past.Round(round); !known {
+			if stop := r.stopped(); stop != "" {
+				return stop, nil
 			}
-			return stop, nil
+			if limit := r.limitReached(); limit != "" {
+				return r.rule.Conclude(limit), nil
+			}
 		}
 		r.result.Rounds = round
 		batch, err := r.ask(round)
@@ -148,10 +138,10 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if err := r.measure(ctx, round, batch); err != nil {
 			return "", err
 		}
-		if len(r.ledger.Measurements()) == 0 {
+		if len(r.result.Ledger.Measurements()) == 0 {
 			continue
 		}
-		converged, err := r.converged(round)
+		converged, err := r.evaluate(round)
 		if err != nil {
 			return "", err
 		}
@@ -168,94 +158,57 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	}
 }
 
-// spent is why no new round begins, "" to go on: what is to be tried or measured
-// again is left over even when nothing else is.
-func (r *run) spent() activelearn.StopReason {
-	stop := r.watch.Spent(r.ledger, time.Since(r.began))
-	if stop == activelearn.SpaceExhausted && len(r.retry)+len(r.doubts) > 0 {
+// limitReached returns why no new round begins, "" where one does.
+func (r *run) limitReached() activelearn.StopReason {
+	return r.rule.LimitReached(time.Since(r.began), len(r.trials.retry))
+}
+
+// stopped returns why measuring ended by the log, "" while it continues.
+func (r *run) stopped() activelearn.StopReason {
+	if r.past == nil {
 		return ""
 	}
-	return stop
+	return activelearn.StopReason(r.past.Stop)
 }
 
-// whole reports whether the last evaluation is of a space that was measured completely and
-// judged by that: nothing that could be measured is faster than what is selected.
-func (r *run) whole() bool {
-	n := len(r.result.Evaluations)
-	return n > 0 && r.result.Evaluations[n-1].Source == byMeasurement
-}
-
-// holds reports whether the last evaluation meets the criteria.
-func (r *run) holds() bool {
-	n := len(r.result.Evaluations)
-	return n > 0 && r.watch.Holds(figuresOf(r.result.Evaluations[n-1]))
-}
-
-// ask returns the batch of a round: the one in the log if there is one, since it
-// may be running, else the strategy's with what is measured again. The strategy is asked
-// either way, so that it goes through the same states as the first time.
+// ask returns the batch of a round: the one in the log if there is one, since it may be running,
+// else the strategy's with what is measured again. The strategy is asked in both cases, so that a
+// resumed campaign passes through the same states.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
-	retry := r.retry
-	r.retry = nil
-	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(r.ledger.Measurements())), Ledger: r.ledger}
-	if activelearn.UsesPosterior(r.spec.Strategy) && len(r.ledger.Measurements()) > 0 {
+	ledger, retry := r.result.Ledger, r.trials.takeRetries()
+	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
+	if activelearn.UsesPosterior(r.spec.Strategy) && len(ledger.Measurements()) > 0 {
 		var err error
-		if s.Posterior, err = r.believe(); err != nil {
+		if s.Posterior, err = r.models.Posterior(); err != nil {
 			return nil, err
 		}
-		s.Confirm = r.confirming()
+		s.Confirm = r.rule.Confirming()
 	}
 	var fresh []coll.Candidate
-	if !r.waits() {
+	if !r.rule.OnlyRemeasures() {
 		var err error
 		if fresh, err = r.strategy.Ask(s); err != nil {
 			return nil, err
 		}
 	}
-	batch := slices.Concat(retry, fresh, r.doubts, r.repeat(retry, fresh, r.doubts))
+	outliers := r.rule.Outliers()
+	batch := slices.Concat(retry, fresh, outliers, r.rule.Replicate(retry, fresh, outliers))
 	logged, known := r.past.Round(round)
 	switch {
 	case !known:
-		if err := r.append(journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: r.reasons(round, batch)}); err != nil {
+		rec := journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: r.rule.Reasons(round, batch)}
+		if err := r.recorder.append(rec); err != nil {
 			return nil, err
 		}
 	case !slices.Equal(batch, logged.Batch):
 		r.warn("round %d asks for another batch than the log has; the log is followed", round)
 		batch = logged.Batch
 	}
-	return batch, pend(r.ledger, batch)
+	return batch, pend(ledger, batch)
 }
 
-// waits reports whether the criteria have held for long enough, and all that lacks is what is to be
-// measured again: a round then measures nothing else.
-func (r *run) waits() bool { return r.watch.Held() && len(r.doubts) > 0 }
-
-// reason is why the strategy asked for a candidate.
-func (r *run) reason(c coll.Candidate) (why journal.Reason, known bool) {
-	if e, explains := r.strategy.(activelearn.Explainer); explains {
-		return e.Reason(c)
-	}
-	return why, false
-}
-
-// reasons are why the batch of a round is asked for, nil when the strategy says nothing.
-func (r *run) reasons(round int, batch []coll.Candidate) []journal.Reason {
-	said, out := false, make([]journal.Reason, len(batch))
-	for i, c := range batch {
-		var known bool
-		if out[i], known = r.reason(c); r.doubted[c] == round {
-			out[i] = journal.Reason{Again: true, Seconds: r.ledger.Measured(c).CostSeconds}
-		}
-		said = said || known
-	}
-	if !said {
-		return nil
-	}
-	return out
-}
-
-// pend marks a batch as asked for, what was measured as asked for again; what is tried
-// again is marked already.
+// pend marks the candidates of a batch as pending. Candidates that are tried again are marked
+// already.
 func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	for _, c := range batch {
 		if l.IsFree(c) || l.IsDone(c) {
@@ -275,7 +228,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 		jobs = logged.Jobs()
 		for _, t := range logged.Trials {
 			ended[t.Candidate] = true
-			if err := r.record(t); err != nil {
+			if err := r.trials.record(&r.result, t); err != nil {
 				return fmt.Errorf("%w: %w", ErrLog, err)
 			}
 		}
@@ -288,7 +241,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
 }
 
-// batch is a round as a runner sees it.
+// batch returns a round as a runner sees it.
 func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candidate]bool) benchrunner.Batch {
 	b := benchrunner.Batch{
 		Label:    r.problem.Library + "-" + string(r.problem.Collective),
@@ -296,156 +249,55 @@ func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candi
 		Requests: make([]benchrunner.Request, len(candidates)),
 	}
 	for i, c := range candidates {
-		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.attempts[c] + 1, Ended: ended[c]}
+		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.trials.attempts[c] + 1, Ended: ended[c]}
 	}
 	return b
 }
 
-// roundLog writes what a runner tells of one round into the campaign's log.
-type roundLog struct {
-	run   *run
-	round int
-}
-
-// Job writes how far a job has come.
-func (l roundLog) Job(j coll.Job) error {
-	if err := l.run.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j}); err != nil {
-		return err
-	}
-	l.run.follow(j)
-	return nil
-}
-
-// Trial writes a trial and enters it.
-func (l roundLog) Trial(t coll.Trial) error {
-	if err := l.run.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t}); err != nil {
-		return err
-	}
-	return l.run.record(t)
-}
-
-// record enters a trial that ended and decides about a failed one.
-func (r *run) record(t coll.Trial) error {
-	r.attempts[t.Candidate]++
-	again, err := enter(&r.result, t, r.spec.Attempts)
-	if again {
-		r.retry = append(r.retry, t.Candidate)
-	}
-	return err
-}
-
-// enter enters a trial into the result's ledger. After so many failed attempts
-// the candidate is given up with a warning, before that it is to be tried again.
-func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
-	if err := res.Ledger.Record(t); err != nil {
-		return false, err
-	}
-	switch {
-	case t.State == coll.TrialDone, res.Ledger.IsDone(t.Candidate): // a repeat that failed is none
-		return false, nil
-	case t.Attempt < attempts:
-		return true, nil
-	}
-	res.Ledger.Abandon(t.Candidate)
-	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error))
-	return false, nil
-}
-
-// converged evaluates a round and reports whether the criteria have held for long
-// enough, by nothing that is to be measured again.
-func (r *run) converged(round int) (bool, error) {
-	var err error
-	if r.doubts, err = r.doubt(round + 1); err != nil {
+// evaluate evaluates a round and reports whether the campaign has converged.
+func (r *run) evaluate(round int) (converged bool, err error) {
+	if err := r.rule.FindOutliers(round + 1); err != nil {
 		return false, err
 	}
 	eval, ok, err := r.evaluation(round)
 	if err != nil || !ok {
 		return false, err
 	}
-	r.result.Evaluations = append(r.result.Evaluations, eval)
-	r.tell(PhaseMeasure)
-	observe := r.watch.ObserveAll
-	if r.spec.Judge == ByCrossValidation {
-		observe = r.watch.Observe
-	}
-	converged := observe(figuresOf(eval)) && len(r.doubts) == 0
+	converged = r.rule.Observe(eval)
+	r.result.Evaluations = r.rule.Evaluations()
+	r.report(PhaseMeasure)
 	if r.problem.Observer != nil {
-		return r.problem.Observer.Evaluated(eval, converged, r.selected)
+		return r.problem.Observer.Evaluated(eval, converged, r.rule.Selected)
 	}
 	return converged, nil
 }
 
-// evaluation takes the evaluation of a round that the log has, or makes it. It reports
-// false while there are no figures.
-func (r *run) evaluation(round int) (eval journal.Evaluation, ok bool, err error) {
-	if eval, ok = r.evaluated(round); ok {
-		if _, next := r.evaluated(round + 1); !next && r.spec.Judge == ByPrediction {
-			r.models, err = r.learn() // the next round is compared with what they expect
+// evaluation returns the evaluation of a round that the log has, or makes it. It reports false
+// while there are no figures.
+func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
+	if logged := r.evaluated(round); logged != nil {
+		if r.evaluated(round+1) == nil {
+			err = r.rule.Refit()
 		}
-		return eval, true, err
+		return *logged, true, err
 	}
-	if eval, ok, err = r.evaluate(round); err != nil || !ok {
+	if eval, ok, err = r.rule.Evaluate(round, len(r.trials.retry)); err != nil || !ok {
 		return eval, false, err
 	}
-	return eval, true, r.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
+	return eval, true, r.recorder.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
-// evaluated returns the evaluation of a round that the log has.
-func (r *run) evaluated(round int) (journal.Evaluation, bool) {
-	logged, known := r.past.Round(round)
-	if !known || logged.Evaluation == nil {
-		return journal.Evaluation{}, false
+// evaluated returns the evaluation of a round that the log has, nil for none.
+func (r *run) evaluated(round int) *activelearn.Evaluation {
+	if logged, known := r.past.Round(round); known {
+		return logged.Evaluation
 	}
-	return *logged.Evaluation, true
-}
-
-// stopped is why the log says that measuring ended, "" while it goes on.
-func (r *run) stopped() activelearn.StopReason {
-	if r.past == nil {
-		return ""
-	}
-	return activelearn.StopReason(r.past.Stop)
-}
-
-// figuresOf are the figures that the criteria are held against: where something is
-// predicted, its upper ends.
-func figuresOf(e journal.Evaluation) metrics.Summary {
-	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
-	if e.SlowdownUpper > 0 {
-		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper
-	}
-	return s
-}
-
-func (r *run) append(rec journal.Record) error {
-	if r.log == nil {
-		return nil
-	}
-	rec.Problem = r.problem.Problem
-	return r.log.Append(rec)
+	return nil
 }
 
 func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
-// follow keeps count of the jobs in the queue.
-func (r *run) follow(j coll.Job) {
-	if j.State == coll.JobSubmitted {
-		r.jobs[j.Name] = true
-	} else {
-		delete(r.jobs, j.Name)
-	}
-	r.tell(PhaseMeasure)
-}
-
-func (r *run) tell(phase Phase) {
-	if r.observe == nil {
-		return
-	}
-	e := Event{Problem: r.problem.Problem, Stop: r.result.Stop, Phase: phase, Jobs: len(r.jobs)}
-	if n := len(r.result.Evaluations); n > 0 {
-		e.Evaluation = r.result.Evaluations[n-1]
-	}
-	r.observe(e)
-}
+// report tells the observer of events about the phase.
+func (r *run) report(phase Phase) { r.recorder.report(phase, r.result) }

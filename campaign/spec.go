@@ -20,38 +20,27 @@ type Spec struct {
 	Initial  int // points drawn at random at the start; zero takes the strategy's default
 	Batch    Batch
 	Criteria activelearn.Criteria
-	Judge    Judge
-	Limits   activelearn.Limits // of one problem
-	Metrics  metrics.Options
-	Learner  learner.Options         // an empty Model takes that of ModelFor
-	Launch   benchrunner.LaunchModel // which candidates of a batch share a launch
-	Folds    int                     // of the cross-validation
-	Attempts int                     // at a candidate before it is given up
-	HPO      int                     // trials of the hyperparameter study; zero for none
+	// CriteriaFrom says where the figures come from that are compared with the criteria.
+	CriteriaFrom activelearn.Source
+	Limits       activelearn.Limits // of one problem
+	Metrics      metrics.Options
+	Learner      learner.Options         // an empty Model takes that of ModelFor
+	Launch       benchrunner.LaunchModel // which candidates of a batch share a launch
+	Folds        int                     // of the cross-validation
+	Attempts     int                     // at a candidate before it is given up
+	HPO          int                     // trials of the hyperparameter study; zero for none
 	// NewStrategy makes the strategy; nil: activelearn.New.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// Judge says where the figures come from that the criteria are held against.
-type Judge string
-
-// The judges.
-const (
-	ByReference       Judge = "reference"       // a complete, noise-free set of measurements
-	ByCrossValidation Judge = "cross-validated" // the measurements themselves, held out by point
-	ByPrediction      Judge = "predicted"       // upper ends of what a Gaussian process of the measurements predicts over the grid
-)
-
-// Judges returns the known judges.
-func Judges() []Judge { return []Judge{ByReference, ByCrossValidation, ByPrediction} }
-
-// JudgeFor is the judge of a strategy unless another one is asked for: prediction where
-// the model has a Gaussian process, cross-validation where strategies complete points.
-func JudgeFor(strategy string) Judge {
+// SourceFor is where the figures of a strategy's campaigns come from unless the user says
+// otherwise: predictions where the model has a posterior, cross-validation for strategies that
+// measure whole points.
+func SourceFor(strategy string) activelearn.Source {
 	if ModelFor(strategy) == learner.GaussianProcess {
-		return ByPrediction
+		return activelearn.Predicted
 	}
-	return ByCrossValidation
+	return activelearn.CrossValidated
 }
 
 // Batch sizes grow with what is known: early rounds learn much from little, late
@@ -85,7 +74,7 @@ type Problem struct {
 	EarlierNames []string // of the campaigns, for people
 	// Fit, when not nil, merges what can be selected into what the library can be told;
 	// nil: a library that can be told anything.
-	Fit func([]selection.Row) (Selection, error)
+	Fit func([]selection.Row) (activelearn.Selection, error)
 	// Search, when not nil, says how the space may grow; nil: it stays as it is.
 	Search *Search
 	// Observer, when not nil, decides when the measuring ends.
@@ -98,18 +87,28 @@ type Observer interface {
 	// Evaluated receives the evaluation of a round and whether the campaign would now end as
 	// converged. selected returns what would be selected, a function of the points of the
 	// space. It reports whether the campaign ends.
-	Evaluated(e journal.Evaluation, converged bool, selected func() (Choice, error)) (end bool, err error)
+	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
 
-// Choice is the algorithm that is selected at a point.
-type Choice = func(coll.Point) coll.Algorithm
-
-// fit merges rows as the library wants them.
-func (p Problem) fit(rows []selection.Row) (Selection, error) {
+// merge returns what the library can be told of rows.
+func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	if p.Fit == nil {
-		return fastest(rows)
+		return activelearn.Fastest(rows)
 	}
 	return p.Fit(rows)
+}
+
+// Weigh returns options in which each of some points of the space has its weight.
+func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options {
+	return activelearn.Weigh(opt, p.Space, p.Weights, points)
+}
+
+// weight of a point of a problem with weights, 0 outside its space.
+func (p Problem) weight(point coll.Point) float64 {
+	if at, ok := p.Space.Index(point); ok {
+		return p.Weights[at]
+	}
+	return 0
 }
 
 // earlierPatience is enough where an earlier campaign has shown what to expect: more
@@ -132,7 +131,7 @@ type Log interface {
 // Event tells an observer how a problem is getting on.
 type Event struct {
 	Problem    journal.Problem
-	Evaluation journal.Evaluation
+	Evaluation activelearn.Evaluation
 	Stop       activelearn.StopReason // "" while measuring
 	Phase      Phase
 	Jobs       int // submitted and not ended
@@ -153,7 +152,7 @@ type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int
 	Ledger      *activelearn.Ledger
-	Evaluations []journal.Evaluation
+	Evaluations []activelearn.Evaluation
 	Study       Study
 	Warnings    []string
 }
@@ -171,6 +170,14 @@ func (s Spec) allowed() metrics.Allowed {
 	return metrics.Allowed{
 		Slowdown: s.Criteria.Slowdown - 1, Mistakes: s.Criteria.Mistakes, Threshold: s.Metrics.MistakeThreshold,
 	}.WithDefaults()
+}
+
+// sharedLaunch is equal for candidates that one launch measures; nil where each needs its own.
+func (s Spec) sharedLaunch() func(coll.Candidate) any {
+	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
+		return nil
+	}
+	return func(c coll.Candidate) any { return s.Launch.Key(c) }
 }
 
 // forProblem is the spec of one problem, with what its models are to know.
@@ -198,8 +205,8 @@ func ModelFor(strategy string) learner.Model {
 }
 
 func (p Problem) validate(s Spec) error {
-	if s.Judge == ByReference && p.Truth == nil {
-		return fmt.Errorf("%s: judged by reference, but there is no reference set", p.Problem)
+	if s.CriteriaFrom == activelearn.Reference && p.Truth == nil {
+		return fmt.Errorf("%s: the criteria are compared with a reference, but there is none", p.Problem)
 	}
 	if p.Space == nil || p.Space.Size() == 0 {
 		return fmt.Errorf("%s: nothing to measure: the grid, the catalogue and the machine have no candidate in common", p.Problem)

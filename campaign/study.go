@@ -26,10 +26,10 @@ type Study struct {
 // trial the configured forests, so that the result is never worse than they are there.
 func (r *run) study(ctx context.Context) (Study, error) {
 	s, err := studyOf(r.past)
-	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.ledger.PointsMeasured() < 2 {
+	if err != nil || r.spec.Learner.Model != learner.Forest || r.spec.HPO == 0 || r.result.Ledger.PointsMeasured() < 2 {
 		return s, err
 	}
-	r.tell(PhaseStudy)
+	r.report(PhaseStudy)
 	_, err = hpo.Forest(ctx, hpo.Spec{
 		Trials:  r.spec.HPO,
 		Seed:    r.spec.Seed,
@@ -40,9 +40,9 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			if err != nil {
 				return err
 			}
-			return r.append(journal.Record{Kind: journal.KindHPO, HPO: line})
+			return r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
 		},
-	}, ForestStudy(r.data(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
+	}, ForestStudy(r.models.Data(), r.spec.Folds, r.spec.Seed, r.spec.Learner))
 	if errors.Is(err, hpo.ErrNoneComplete) {
 		r.warn("hyperparameter study: %v; the configured forests stay", err)
 		return s, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -33,7 +34,7 @@ func manyRecords() []journal.Record {
 				out = append(out, t, journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: round, Look: 1, Trial: t.Trial}})
 			}
 		}
-		out = append(out, journal.Record{Kind: journal.KindEvaluation, Problem: bcast, Round: round, Evaluation: &journal.Evaluation{Round: round}})
+		out = append(out, journal.Record{Kind: journal.KindEvaluation, Problem: bcast, Round: round, Evaluation: &activelearn.Evaluation{Round: round}})
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -63,7 +64,7 @@ func everyKind(t *testing.T) []journal.Record {
 			Name: "tutti-a1b2c3d4-mpich-bcast-r1-1", State: coll.JobEnded, ID: "17", Carries: []int{0, 2}, Nodes: 4, LimitSeconds: 300,
 			Outcome: coll.JobTimeout, Spent: coll.Spent{Queue: 2.5, Measure: 120},
 			Environment: &coll.Environment{Nodes: []string{"n1", "n2"}, Kernel: "6.1.0", Started: noon}}},
-		{Kind: journal.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &journal.Evaluation{
+		{Kind: journal.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &activelearn.Evaluation{
 			Round: 1, Trials: 3, Points: 2, PointShare: 0.25, R2: -0.5, Slowdown: 1.02, Source: "reference"}},
 		{Kind: journal.KindGrow, Time: noon, Problem: problem, Round: 1, Grow: []coll.Candidate{trial(5).Trial.Candidate}},
 		{Kind: journal.KindHPO, Time: noon, Problem: problem, HPO: json.RawMessage(`{"trees":100}`)},
@@ -178,7 +179,7 @@ func TestAppendRefuses(t *testing.T) {
 		change(&r)
 		return r
 	}
-	evaluation := func(e journal.Evaluation) journal.Record {
+	evaluation := func(e activelearn.Evaluation) journal.Record {
 		return journal.Record{Kind: journal.KindEvaluation, Evaluation: &e}
 	}
 	tests := []struct {
@@ -200,8 +201,8 @@ func TestAppendRefuses(t *testing.T) {
 		{"done without a time", bad(func(r *journal.Record) { r.Trial.Seconds = 0 }), "time 0 s"},
 		{"cost NaN", bad(func(r *journal.Record) { r.Trial.State = coll.TrialFailed; r.Trial.CostSeconds = math.NaN() }), "cost NaN s"},
 		{"interval infinite", bad(func(r *journal.Record) { r.Trial.High = math.Inf(1) }), "unsupported value"},
-		{"R2 NaN", evaluation(journal.Evaluation{R2: math.NaN()}), "r2 is NaN"},
-		{"slowdown infinite", evaluation(journal.Evaluation{Slowdown: math.Inf(1)}), "slowdown is +Inf"},
+		{"R2 NaN", evaluation(activelearn.Evaluation{R2: math.NaN()}), "r2 is NaN"},
+		{"slowdown infinite", evaluation(activelearn.Evaluation{Slowdown: math.Inf(1)}), "slowdown is +Inf"},
 		{"HPO not JSON", journal.Record{Kind: journal.KindHPO, HPO: json.RawMessage(`{`)}, "hpo"},
 	}
 	dir := t.TempDir()

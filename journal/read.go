@@ -24,7 +24,7 @@ var (
 	ErrExists  = errors.New("a journal exists already")
 	ErrLocked  = errors.New("the journal has another writer")
 	ErrCorrupt = errors.New("not a readable journal")
-	ErrSchema  = errors.New("the journal is newer than this tutti")
+	ErrSchema  = errors.New("the journal was written by another version of tutti")
 )
 
 // Contents is a whole journal in memory.
@@ -40,7 +40,7 @@ func (c *Contents) State() *State { return Fold(c.Records) }
 // Read returns the journal of the folder dir without locking it, so that a
 // report can be made while a campaign runs.
 //
-// Errors match fs.ErrNotExist when there is no journal, ErrSchema for a newer
+// Errors match fs.ErrNotExist when there is no journal, ErrSchema for another
 // schema and ErrCorrupt for everything else that is not a journal.
 func Read(dir string) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
@@ -133,8 +133,7 @@ type headerLine struct {
 	Header
 }
 
-// decodeHeader looks at the schema before anything else: a newer header may have
-// fields this package does not know.
+// decodeHeader checks the schema first: the header of another schema may have other fields.
 func decodeHeader(line []byte) (Header, error) {
 	var first struct {
 		Kind   Kind `json:"kind"`
@@ -146,10 +145,8 @@ func decodeHeader(line []byte) (Header, error) {
 	switch {
 	case first.Kind != KindHeader:
 		return Header{}, fmt.Errorf("%w: the first line is of kind %q, want %q", ErrCorrupt, first.Kind, KindHeader)
-	case first.Schema > Schema:
-		return Header{}, fmt.Errorf("%w: schema %d, this one reads up to %d", ErrSchema, first.Schema, Schema)
-	case first.Schema < 1:
-		return Header{}, fmt.Errorf("%w: schema %d, want 1 to %d", ErrCorrupt, first.Schema, Schema)
+	case first.Schema != Schema:
+		return Header{}, fmt.Errorf("%w: schema %d, this tutti reads %d", ErrSchema, first.Schema, Schema)
 	}
 	var header headerLine
 	err := decodeStrict(line, &header)

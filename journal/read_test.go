@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	headLine = `{"kind":"header","schema":1,"campaign":"c","version":"1","created":"2026-03-01T12:00:00Z","seed":1}` + "\n"
+	headLine = `{"kind":"header","schema":3,"campaign":"c","version":"1","created":"2026-03-01T12:00:00Z","seed":1}` + "\n"
 	stopLine = `{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"
 )
 
@@ -39,8 +39,8 @@ func TestReadDamaged(t *testing.T) {
 		{"torn header", headLine[:30], 0, 0, ErrCorrupt, ":1: "},
 		{"header missing", stopLine, 0, 0, ErrCorrupt, `:1: not a readable journal: the first line is of kind "stop"`},
 		{"header twice", headLine + headLine, 0, 0, ErrCorrupt, `:2: not a readable journal: json: unknown field "schema"`},
-		{"newer schema", strings.Replace(headLine, `"schema":1`, `"schema":3,"new":{}`, 1), 0, 0, ErrSchema, "schema 3, this one reads up to 2"},
-		{"schema zero", strings.Replace(headLine, `"schema":1`, `"schema":0`, 1), 0, 0, ErrCorrupt, "schema 0"},
+		{"newer schema", strings.Replace(headLine, `"schema":3`, `"schema":4,"new":{}`, 1), 0, 0, ErrSchema, "schema 4, this tutti reads 3"},
+		{"older schema", strings.Replace(headLine, `"schema":3`, `"schema":2`, 1), 0, 0, ErrSchema, "schema 2"},
 		{"unknown field in the header", strings.Replace(headLine, `"seed"`, `"sed"`, 1), 0, 0, ErrCorrupt, `:1: not a readable journal: json: unknown field "sed"`},
 		{"unknown field", headLine + stopLine + strings.Replace(stopLine, `"stop":"b`, `"stopp":"b`, 1), 0, 0, ErrCorrupt, `:3: not a readable journal: json: unknown field "stopp"`},
 		{"unknown field inside", headLine + `{"kind":"trial","time":"2026-03-01T12:00:00Z","trial":{"secs":1}}` + "\n", 0, 0, ErrCorrupt, `:2: not a readable journal: json: unknown field "secs"`},

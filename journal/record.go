@@ -6,11 +6,12 @@ import (
 	"math"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 )
 
-// Schema is the version of the journal this package writes, and the newest it reads.
-const Schema = 2
+// Schema is the version of the journal that this package writes and reads.
+const Schema = 3
 
 // Kind says what a line of the journal is about.
 type Kind string
@@ -49,86 +50,23 @@ type Problem struct {
 // String returns for example "mpich bcast".
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
-// Evaluation is how good the models of one problem were after a round, and what
-// had been spent by then. Every number is finite: Append refuses NaN and
-// infinities, which JSON cannot carry.
-type Evaluation struct {
-	Round          int     `json:"round"`
-	Trials         int     `json:"trials"`
-	Points         int     `json:"points"`
-	PointShare     float64 `json:"point_share"`     // points with a measurement / all points
-	CandidateShare float64 `json:"candidate_share"` // measured candidates / all candidates
-	MachineSeconds float64 `json:"machine_seconds"`
-	NodeSeconds    float64 `json:"node_seconds"`
-	Source         string  `json:"source"` // "reference", "cross-validated", "predicted" or "measured"
-	Judged         int     `json:"judged"` // points that the figures below rest on
-	R2             float64 `json:"r2"`
-	Slowdown       float64 `json:"slowdown"`
-	Accuracy       float64 `json:"accuracy"`
-	Mistakes       float64 `json:"mistakes"`
-	WorstSlowdown  float64 `json:"worst_slowdown"`
-	P95Slowdown    float64 `json:"p95_slowdown"`
-	// Upper ends of what the model predicts, by which the criteria are judged; zero
-	// where the figures above are no predictions.
-	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
-	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// Measurements that are incredible and made again in the next round: no campaign has converged
-	// before they are.
-	Doubted int `json:"doubted,omitzero"`
-	// By how much the predictions for what was measured since the evaluation before were off;
-	// see metrics.Scale.
-	Errors []SizeError `json:"errors,omitempty"`
-	// What earlier versions kept of such errors, of all sizes together. It is read over.
-	ScaleSquare float64 `json:"scale_square,omitzero"`
-	ScaleWeight float64 `json:"scale_weight,omitzero"`
-	// How many mistakes choices were expected to be where they were tried, and how many were
-	// found; see metrics.Borne.
-	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
-	MistakesFound    float64 `json:"mistakes_found,omitzero"`
-	// Points drawn to check a belief that meets the criteria, since it does, and what was lost
-	// at them: slowdowns minus one, and mistakes.
-	Checks        int     `json:"checks,omitzero"`
-	CheckLoss     float64 `json:"check_loss,omitzero"`
-	CheckMistakes float64 `json:"check_mistakes,omitzero"`
-}
-
-// SizeError is by how much a measurement differs from what was predicted for it.
-type SizeError struct {
-	MsgBytes   int64   `json:"msg_bytes"`
-	Deviations float64 `json:"deviations"` // of the prediction and the measurement
-}
-
-// Reason is why a strategy asked for a candidate.
-type Reason struct {
-	// Doubt is the expected slowdown of what would be chosen at the point now, as
-	// a part: 0.1 is 10 % slower than the fastest.
-	Doubt float64 `json:"doubt"`
-	// Spares is by how much measuring it is expected to lower the average slowdown
-	// over the grid, as a part.
-	Spares  float64        `json:"spares"`
-	Seconds float64        `json:"seconds"`        // expected price, its part of a launch included
-	Rival   coll.Algorithm `json:"rival,omitzero"` // the other one between which and the candidate the choice is open
-	Check   bool           `json:"check,omitzero"` // drawn to check what is believed, not picked
-	Again   bool           `json:"again,omitzero"` // measured before, slower than all others let expect
-}
-
 // Record is one line after the header. Kind says which one of Batch, Job, Trial,
 // Evaluation, Grow, HPO, Stop and Verify is set; a resume has none of them. Note is free text.
 type Record struct {
-	Kind       Kind             `json:"kind"`
-	Time       time.Time        `json:"time"`
-	Problem    Problem          `json:"problem,omitzero"`
-	Round      int              `json:"round,omitzero"`
-	Batch      []coll.Candidate `json:"batch,omitempty"`
-	Reasons    []Reason         `json:"reasons,omitempty"` // of a batch, one for each candidate, or none
-	Job        *coll.Job        `json:"job,omitempty"`
-	Trial      *coll.Trial      `json:"trial,omitempty"`
-	Evaluation *Evaluation      `json:"evaluation,omitempty"`
-	Grow       []coll.Candidate `json:"grow,omitempty"` // of algorithms that are new after a round: what is measured of them first
-	HPO        json.RawMessage  `json:"hpo,omitempty"`
-	Stop       string           `json:"stop,omitempty"`
-	Verify     *VerifyStep      `json:"verify,omitempty"`
-	Note       string           `json:"note,omitempty"`
+	Kind       Kind                    `json:"kind"`
+	Time       time.Time               `json:"time"`
+	Problem    Problem                 `json:"problem,omitzero"`
+	Round      int                     `json:"round,omitzero"`
+	Batch      []coll.Candidate        `json:"batch,omitempty"`
+	Reasons    []activelearn.Reason    `json:"reasons,omitempty"` // of a batch, one for each candidate, or none
+	Job        *coll.Job               `json:"job,omitempty"`
+	Trial      *coll.Trial             `json:"trial,omitempty"`
+	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"`
+	Grow       []coll.Candidate        `json:"grow,omitempty"` // of algorithms that are new after a round: what is measured of them first
+	HPO        json.RawMessage         `json:"hpo,omitempty"`
+	Stop       string                  `json:"stop,omitempty"`
+	Verify     *VerifyStep             `json:"verify,omitempty"`
+	Note       string                  `json:"note,omitempty"`
 }
 
 // VerifyStep is one step of the verification of one library: one of its fields from
@@ -209,11 +147,9 @@ func (r Record) validateReasons() error {
 	if len(r.Reasons) != 0 && len(r.Reasons) != len(r.Batch) {
 		return fmt.Errorf("batch of %d candidates with %d reasons: want one for each or none", len(r.Batch), len(r.Reasons))
 	}
-	for i, w := range r.Reasons {
-		for _, v := range []float64{w.Doubt, w.Spares, w.Seconds} {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("reason for %v: %g: want finite numbers", r.Batch[i], v)
-			}
+	for i, why := range r.Reasons {
+		if err := why.Validate(); err != nil {
+			return fmt.Errorf("reason for %v: %w", r.Batch[i], err)
 		}
 	}
 	return nil
@@ -231,30 +167,4 @@ func validateTrial(t coll.Trial) error {
 		return nil
 	}
 	return fmt.Errorf("%v: trial state %q: want %s or %s", t.Candidate, t.State, coll.TrialDone, coll.TrialFailed)
-}
-
-// Validate reports the first number that is not finite, by its name in the journal.
-func (e Evaluation) Validate() error {
-	type number struct {
-		name  string
-		value float64
-	}
-	numbers := []number{
-		{"point_share", e.PointShare}, {"candidate_share", e.CandidateShare},
-		{"machine_seconds", e.MachineSeconds}, {"node_seconds", e.NodeSeconds},
-		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
-		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
-		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
-		{"scale_square", e.ScaleSquare}, {"scale_weight", e.ScaleWeight},
-		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
-	}
-	for _, z := range e.Errors {
-		numbers = append(numbers, number{"errors", z.Deviations})
-	}
-	for _, n := range numbers {
-		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {
-			return fmt.Errorf("evaluation of round %d: %s is %g: want a finite number", e.Round, n.name, n.value)
-		}
-	}
-	return nil
 }

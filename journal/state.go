@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 )
 
@@ -36,13 +37,13 @@ type ProblemState struct {
 type Round struct {
 	Problem    Problem
 	Number     int
-	Batch      []coll.Candidate // empty before it was asked for
-	Reasons    []Reason         // of Batch, one for each candidate, or none
-	Trials     []coll.Trial     // in the order they ended; none where they are not kept
-	Done       int              // trials that were measured
-	Failed     int              // trials that were not
-	Evaluation *Evaluation      // nil before the round was judged
-	Grow       []coll.Candidate // what is measured first of algorithms that are new after it
+	Batch      []coll.Candidate        // empty before it was asked for
+	Reasons    []activelearn.Reason    // of Batch, one for each candidate, or none
+	Trials     []coll.Trial            // in the order they ended; none where they are not kept
+	Done       int                     // trials that were measured
+	Failed     int                     // trials that were not
+	Evaluation *activelearn.Evaluation // nil before the round was judged
+	Grow       []coll.Candidate        // what is measured first of algorithms that are new after it
 	jobs       []*Job
 }
 

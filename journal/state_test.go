@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -62,9 +63,9 @@ func TestOpenJobs(t *testing.T) {
 
 func TestFold(t *testing.T) {
 	ring, tree := with("ring"), with("tree")
-	eval := journal.Evaluation{Round: 1, Slowdown: 1.5}
+	eval := activelearn.Evaluation{Round: 1, Slowdown: 1.5}
 	state := journal.Fold([]journal.Record{
-		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{ring, tree}, Reasons: make([]journal.Reason, 2)},
+		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{ring, tree}, Reasons: make([]activelearn.Reason, 2)},
 		jobRecord(bcast, 1, "a", coll.JobIntended, 1),
 		{Kind: journal.KindResume},
 		jobRecord(bcast, 1, "a", coll.JobSubmitted, 2),

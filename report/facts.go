@@ -123,7 +123,7 @@ type RoundReasons struct {
 	Top        []Reason `json:"top"`
 }
 
-// Reason is why one candidate was chosen; see journal.Reason.
+// Reason is why one candidate was chosen; see activelearn.Reason.
 type Reason struct {
 	Nodes        int     `json:"nodes"`
 	PPN          int     `json:"ppn"`

@@ -16,7 +16,7 @@ import (
 // journalOf writes a journal of so many trials and returns its path.
 func journalOf(b *testing.B, trials int) string {
 	b.Helper()
-	content := []byte(`{"kind":"header","schema":2,"created":"2026-03-01T12:00:00Z","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
+	content := []byte(`{"kind":"header","schema":3,"created":"2026-03-01T12:00:00Z","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
 	for i := range trials {
 		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: int64(i + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
 		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5, CostSeconds: 1.5}, Attempt: 1, State: coll.TrialDone}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -162,7 +163,7 @@ func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-c
 		group = append(group,
 			journal.Record{Kind: journal.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
 			journal.Record{Kind: journal.KindTrial, Problem: problem, Round: done + 1, Trial: &t},
-			journal.Record{Kind: journal.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &journal.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
+			journal.Record{Kind: journal.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &activelearn.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
 		)
 		if p.Every == 0 && done+1 < p.Trials && len(group) < 300 {
 			continue // many at once: each append waits for the disk

@@ -110,7 +110,7 @@ type summary struct {
 	mu       sync.Mutex
 	state    journal.State
 	problems []journal.Problem // of the header and of the records
-	latest   map[journal.Problem]journal.Evaluation
+	latest   map[journal.Problem]activelearn.Evaluation
 	curve    []CurvePoint
 	progress Progress
 	spent    daySpending
@@ -119,7 +119,7 @@ type summary struct {
 func newSummary() *summary {
 	return &summary{
 		state:    journal.State{Lean: true},
-		latest:   map[journal.Problem]journal.Evaluation{},
+		latest:   map[journal.Problem]activelearn.Evaluation{},
 		progress: Progress{Failures: map[string]int{}},
 	}
 }

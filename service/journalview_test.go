@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -41,12 +42,12 @@ func TestDigest(t *testing.T) {
 		return journal.Record{Kind: journal.KindTrial, Problem: p, Round: 1, Trial: &tr}
 	}
 	judged := func(p journal.Problem, round int, slowdown, mistakes float64) journal.Record {
-		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &journal.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
+		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &activelearn.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
 	}
 	d := newSummary()
 	header := `{"kind":"header","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast","reduce","scan"]}}`
 	events := append([]Event{{Seq: 1, Type: "header", Data: json.RawMessage(header)}}, lines(t,
-		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []journal.Reason{{Doubt: 0.5}, {Doubt: 0.25}}},
+		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []activelearn.Reason{{Uncertainty: 0.5}, {Uncertainty: 0.25}}},
 		job("a", coll.JobIntended), job("b", coll.JobIntended), job("a", coll.JobSubmitted), job("c", coll.JobEnded),
 		trial(one, ""), trial(one, "run"), trial(one, "run"), trial(one, "launch"),
 		job("a", coll.JobEnded), job("a", coll.JobEnded),
@@ -71,7 +72,7 @@ func TestDigest(t *testing.T) {
 		t.Errorf("jobs are %+v", jobs)
 	}
 	rounds := d.Rounds()
-	if first := rounds[0]; len(rounds) != 3 || first.Done != 1 || first.Failed != 3 || first.Batch[1].Reason.Doubt != 0.25 || first.Evaluation.Slowdown != 1.5 {
+	if first := rounds[0]; len(rounds) != 3 || first.Done != 1 || first.Failed != 3 || first.Batch[1].Reason.Uncertainty != 0.25 || first.Evaluation.Slowdown != 1.5 {
 		t.Errorf("rounds are %+v", rounds)
 	}
 	if got := d.evaluatedRound(one); got != 2 {

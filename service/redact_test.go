@@ -15,12 +15,12 @@ const secret = "hunter2"
 
 // shownHeader is what is left of secretHeader.
 const (
-	secretHeader = `{"kind":"header","schema":2,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{
+	secretHeader = `{"kind":"header","schema":3,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{
 		"name":"night","machine":"m","seed":7,"output":"/home/hunter2","libraries":[{"name":"mpich","version":"4.0.2","path":"/opt/hunter2/libmpich.so",
 		"launcher_args":["--export=K=hunter2"],"env":["MPICH_KEY=hunter2","hunter2"]}],"collectives":["bcast"],"grid":{"nodes":[2,4],"trace":"/hunter2"},
 		"runner":{"kind":"slurm","env":["TOKEN=hunter2"],"setup":["export LICENSE=hunter2","module load x"],"modules":["hunter2"],"confirm":10},
 		"slurm":{"account":"hunter2","directives":["--comment=hunter2"]},"stop":{"slowdown":1.03,"node_hours":5},"from":[{"machine":"hunter2"}],"later":"hunter2"}}`
-	shownHeader = `{"kind":"header","schema":2,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{` +
+	shownHeader = `{"kind":"header","schema":3,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{` +
 		`"name":"night","machine":"m","seed":7,"libraries":[{"name":"mpich","version":"4.0.2","env":["MPICH_KEY=[hidden]","[hidden]"]}],"collectives":["bcast"],` +
 		`"grid":{"nodes":[2,4]},"runner":{"kind":"slurm","env":["TOKEN=[hidden]"],"setup":["[hidden]","[hidden]"]},"stop":{"slowdown":1.03,"node_hours":5}}}`
 )

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -23,23 +24,23 @@ type Measurement struct {
 // CurvePoint is an evaluation of the selection for one problem after a round.
 type CurvePoint struct {
 	Problem journal.Problem `json:"problem"`
-	journal.Evaluation
+	activelearn.Evaluation
 }
 
 // Round is one round of a problem.
 type Round struct {
-	Problem    journal.Problem     `json:"problem"`
-	Round      int                 `json:"round"`
-	Batch      []BatchItem         `json:"batch"`
-	Done       int                 `json:"done"`
-	Failed     int                 `json:"failed"`
-	Evaluation *journal.Evaluation `json:"evaluation,omitempty"` // nil while the round is measured
+	Problem    journal.Problem         `json:"problem"`
+	Round      int                     `json:"round"`
+	Batch      []BatchItem             `json:"batch"`
+	Done       int                     `json:"done"`
+	Failed     int                     `json:"failed"`
+	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"` // nil while the round is measured
 }
 
 // BatchItem is a candidate of a batch and why it was chosen.
 type BatchItem struct {
 	coll.Candidate
-	Reason *journal.Reason `json:"reason,omitempty"`
+	Reason *activelearn.Reason `json:"reason,omitempty"`
 }
 
 // Job is a job that a campaign gave to a scheduler.

@@ -3,7 +3,7 @@ package assembly
 import (
 	"sync"
 
-	"tutti/campaign"
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
@@ -12,15 +12,15 @@ import (
 
 // fitFor returns what merges rows of a collective into what a library's build can be told.
 // The build is opened when something is first merged.
-func (c *Campaign) fitFor(lib config.Library, port mpi.Library, cat *mpi.Catalogue) func([]selection.Row) (campaign.Selection, error) {
+func (c *Campaign) fitFor(lib config.Library, port mpi.Library, cat *mpi.Catalogue) func([]selection.Row) (activelearn.Selection, error) {
 	open := sync.OnceValues(func() (mpi.Build, error) { return port.Open(cat, lib.Path) })
-	return func(rows []selection.Row) (campaign.Selection, error) {
+	return func(rows []selection.Row) (activelearn.Selection, error) {
 		build, err := open()
 		if err != nil {
-			return campaign.Selection{}, err
+			return activelearn.Selection{}, err
 		}
 		sel, err := build.Fit(rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
-		return campaign.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
+		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
 			alg, _ := sel.Select(p) // the default outside the tuned range
 			return alg
 		}}, err

@@ -67,7 +67,7 @@ func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	for i, p := range c.Problems {
 		var err error
-		if results[i], err = campaign.Recall(c.Spec, p, state.Problem(p.Problem)); err != nil {
+		if results[i], err = campaign.Restore(c.Spec, p, state.Problem(p.Problem)); err != nil {
 			return nil, input(fmt.Errorf("journal of %s: %w", c.Config.Output, err))
 		}
 	}

@@ -28,7 +28,7 @@ import (
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int
-	Evaluations  []journal.Evaluation
+	Evaluations  []activelearn.Evaluation
 	Measurements []coll.Measurement
 }
 

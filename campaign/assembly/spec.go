@@ -19,15 +19,15 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		return campaign.Spec{}, fmt.Errorf("model.criterion: %w", err)
 	}
 	return campaign.Spec{
-		Seed:     c.Seed,
-		Strategy: c.Strategy.Name,
-		Initial:  c.Strategy.Initial,
-		Batch:    campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
-		Criteria: activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience},
-		Judge:    campaign.Judge(c.Stop.Judge),
-		Limits:   activelearn.Limits{Wall: c.Stop.WallTime},
-		Metrics:  metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},
-		Launch:   launchModel(c),
+		Seed:         c.Seed,
+		Strategy:     c.Strategy.Name,
+		Initial:      c.Strategy.Initial,
+		Batch:        campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
+		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience},
+		CriteriaFrom: activelearn.Source(c.Stop.Judge),
+		Limits:       activelearn.Limits{Wall: c.Stop.WallTime},
+		Metrics:      metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},
+		Launch:       launchModel(c),
 		Learner: learner.Options{
 			Model:   learner.Model(c.Model.Kind),
 			Scaling: preprocess.Scaling(c.Model.Scaling),

@@ -80,7 +80,7 @@ func cells(k knowledge, c campaign.Conclusion) []report.Cell {
 		cell := report.Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
 			MeasuredAlgorithms: k.measured[row.Point],
-			Algorithm:          alg.String(), DefaultKept: c.Even(row.Point),
+			Algorithm:          alg.String(), DefaultKept: c.Tie(row.Point),
 		}
 		of := func(a coll.Algorithm) *float64 {
 			if s, ok := k.slowdown(row.Point, a); ok && k.complete {
@@ -123,7 +123,7 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	}
 	barred := map[coll.Algorithm]int{}
 	for _, candidate := range res.Ledger.Space().Candidates() {
-		if c.Barred().Has(candidate) {
+		if c.Excluded().Has(candidate) {
 			barred[candidate.Algorithm]++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/journal"
@@ -251,18 +252,18 @@ func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 func reasonsOfRound(r *journal.Round) report.RoundReasons {
 	out := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch)}
 	for i, why := range r.Reasons {
-		if why == (journal.Reason{}) {
+		if why == (activelearn.Reason{}) {
 			continue // tried again
 		}
 		c := r.Batch[i]
 		told := report.Reason{
 			Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm.String(),
-			ExpectedLoss: why.Doubt, Gain: why.Spares, Seconds: why.Seconds, Validation: why.Check, Outlier: why.Again,
+			ExpectedLoss: why.Uncertainty, Gain: why.Gain, Seconds: why.Seconds, Validation: why.Validation, Outlier: why.Outlier,
 		}
 		if why.Rival.Name != "" {
 			told.Rival = why.Rival.String()
 		}
-		out.Gain += why.Spares
+		out.Gain += why.Gain
 		out.Seconds += why.Seconds
 		out.Top = append(out.Top, told)
 	}

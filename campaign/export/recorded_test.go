@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/activelearn"
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/journal"
@@ -87,9 +88,9 @@ func TestAddJournalReasons(t *testing.T) {
 		batch.Batch = append(batch.Batch, coll.Candidate{
 			Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8 << i}, Algorithm: coll.Algorithm{Name: "ring"},
 		})
-		why := journal.Reason{Doubt: 0.1, Spares: float64(i) / 100, Seconds: 2, Rival: coll.Algorithm{Name: "tree"}}
+		why := activelearn.Reason{Uncertainty: 0.1, Gain: float64(i) / 100, Seconds: 2, Rival: coll.Algorithm{Name: "tree"}}
 		if i == 3 {
-			why = journal.Reason{} // tried again
+			why = activelearn.Reason{} // tried again
 		}
 		batch.Reasons = append(batch.Reasons, why)
 	}

@@ -3,9 +3,9 @@ package export
 import (
 	"errors"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/metrics"
 	"tutti/report"
 	"tutti/surrogate/learner"
@@ -15,7 +15,7 @@ import (
 // is to know, or else held out and on the measured points.
 func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner.Validation) ([]report.Score, error) {
 	points, choose := p.Space.Points(), c.Selection.Choose
-	tuned := scored{"tuned", string(campaign.ByCrossValidation), held.Points, held.Slowdowns}
+	tuned := scored{"tuned", string(activelearn.CrossValidated), held.Points, held.Slowdowns}
 	if k.complete {
 		tuned.source = "measured"
 		tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
@@ -41,16 +41,16 @@ func scores(p campaign.Problem, k knowledge, c campaign.Conclusion, held learner
 // predictedScore returns the figures of the last evaluation, and whether they are
 // predicted. Their intervals begin with the best there can be: a prediction has upper
 // ends alone.
-func predictedScore(evaluations []journal.Evaluation) (report.Score, bool) {
+func predictedScore(evaluations []activelearn.Evaluation) (report.Score, bool) {
 	if len(evaluations) == 0 {
 		return report.Score{}, false
 	}
 	e := evaluations[len(evaluations)-1]
 	return report.Score{
-		Name: "tuned", Source: e.Source, Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
+		Name: "tuned", Source: string(e.Source), Points: e.Judged, Accuracy: e.Accuracy, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
 		Slowdown: e.Slowdown, SlowdownLow: 1, SlowdownHigh: e.SlowdownUpper,
 		Mistakes: e.Mistakes, MistakesHigh: e.MistakesUpper,
-	}, e.Source == string(campaign.ByPrediction)
+	}, e.Source == activelearn.Predicted
 }
 
 // bootstrapResamples of the intervals in the report: the 2.5 % tails hold 25.
@@ -116,12 +116,12 @@ func resampled(slowdowns []float64, opt metrics.Options, seed uint64, pick func(
 	return i.Low, i.High, err
 }
 
-func curveOf(evaluations []journal.Evaluation) []report.CurvePoint {
+func curveOf(evaluations []activelearn.Evaluation) []report.CurvePoint {
 	out := make([]report.CurvePoint, len(evaluations))
 	for i, e := range evaluations {
 		out[i] = report.CurvePoint{
 			Round: e.Round, Trials: e.Trials, Points: e.Points, PointShare: e.PointShare, CandidateShare: e.CandidateShare,
-			MachineSeconds: e.MachineSeconds, Source: e.Source, R2: e.R2, Slowdown: e.Slowdown,
+			MachineSeconds: e.MachineSeconds, Source: string(e.Source), R2: e.R2, Slowdown: e.Slowdown,
 			Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown,
 			SlowdownUpper: e.SlowdownUpper, MistakesUpper: e.MistakesUpper,
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/journal"
 )
@@ -175,18 +176,18 @@ func (s *screen) footer() string {
 // column is one figure of the table.
 type column struct {
 	title string
-	cell  func(journal.Evaluation) string
+	cell  func(activelearn.Evaluation) string
 }
 
 // columns from the one that is given up last on a narrow terminal to the first.
 func columns() []column {
 	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 	return []column{
-		{"slowdown", func(v journal.Evaluation) string { return fmt.Sprintf("%.3f", v.Slowdown) }},
-		{"mistakes", func(v journal.Evaluation) string { return percent(v.Mistakes) }},
-		{"measured", func(v journal.Evaluation) string { return percent(v.CandidateShare) }},
-		{"machine", func(v journal.Evaluation) string { return formatSeconds(v.MachineSeconds) }},
-		{"round", func(v journal.Evaluation) string { return strconv.Itoa(v.Round) }},
+		{"slowdown", func(v activelearn.Evaluation) string { return fmt.Sprintf("%.3f", v.Slowdown) }},
+		{"mistakes", func(v activelearn.Evaluation) string { return percent(v.Mistakes) }},
+		{"measured", func(v activelearn.Evaluation) string { return percent(v.CandidateShare) }},
+		{"machine", func(v activelearn.Evaluation) string { return formatSeconds(v.MachineSeconds) }},
+		{"round", func(v activelearn.Evaluation) string { return strconv.Itoa(v.Round) }},
 	}
 }
 

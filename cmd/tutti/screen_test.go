@@ -93,7 +93,7 @@ func show(width, height int, problems []journal.Problem) (running, ended string)
 	s.now = func() time.Time { return s.began.Add(65 * time.Second) }
 	s.draw(false)
 	event := func(i, round int, phase campaign.Phase, stop activelearn.StopReason) {
-		s.observe(campaign.Event{Problem: problems[i], Phase: phase, Stop: stop, Evaluation: journal.Evaluation{
+		s.observe(campaign.Event{Problem: problems[i], Phase: phase, Stop: stop, Evaluation: activelearn.Evaluation{
 			Round: round, CandidateShare: float64(round) / 100, MachineSeconds: 1000 * float64(round), Slowdown: 1.0421, Mistakes: 0.08,
 		}})
 		s.draw(false)
@@ -183,7 +183,7 @@ func TestPlainProgress(t *testing.T) {
 	d := newProgress(&out, nil, &assembly.Campaign{})
 	e := campaign.Event{Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast}, Phase: campaign.PhaseMeasure}
 	for round := 1; round <= 50; round++ {
-		e.Evaluation = journal.Evaluation{Round: round, CandidateShare: 0.5, MachineSeconds: 3.14159, Slowdown: 1.5, Mistakes: 0.25}
+		e.Evaluation = activelearn.Evaluation{Round: round, CandidateShare: 0.5, MachineSeconds: 3.14159, Slowdown: 1.5, Mistakes: 0.25}
 		d.observe(e)
 	}
 	e.Phase, e.Stop = campaign.PhaseEnd, activelearn.Converged

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/mpi/libraries"
@@ -24,7 +25,7 @@ func (c *Campaign) follow() {
 		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
 	}
 	if c.Stop.Judge == auto {
-		c.Stop.Judge = string(campaign.JudgeFor(c.Strategy.Name))
+		c.Stop.Judge = string(campaign.SourceFor(c.Strategy.Name))
 	}
 }
 
@@ -68,8 +69,8 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	if len(c.Runner.Data) > 0 {
 		fault("runner.data", fmt.Errorf("is for replay, but runner.kind is %s", c.Runner.Kind))
 	}
-	if c.Stop.Judge == string(campaign.ByReference) {
-		fault("stop.judge", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s, %s or %s", c.Stop.Judge, c.Runner.Kind, auto, campaign.ByPrediction, campaign.ByCrossValidation))
+	if c.Stop.Judge == string(activelearn.Reference) {
+		fault("stop.judge", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s, %s or %s", c.Stop.Judge, c.Runner.Kind, auto, activelearn.Predicted, activelearn.CrossValidated))
 	}
 	if c.Benchmark.MinSamples > c.Benchmark.MaxSamples {
 		fault("benchmark.min_samples", fmt.Errorf("%d: want at most benchmark.max_samples, %d", c.Benchmark.MinSamples, c.Benchmark.MaxSamples))

@@ -9,7 +9,6 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
-	"tutti/campaign"
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
@@ -108,7 +107,7 @@ func fields() []field {
 		{"model.max_features", "features tried at a split, 1 to 3; 0: all", 0, whole(func(c *Campaign) *int { return &c.Model.MaxFeatures }, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(func(c *Campaign) *int { return &c.Model.Folds }, 2, 1000)},
 
-		{"stop.judge", "what the criteria are held against: predicted (upper ends of what the model predicts), cross-validated (the measurements), reference (the complete recorded data), auto (predicted for regret, else cross-validated)", auto, text(func(c *Campaign) *string { return &c.Stop.Judge }, oneOf(append(words(campaign.Judges()), auto)...))},
+		{"stop.judge", "what the criteria are held against: predicted (upper ends of what the model predicts), cross-validated (the measurements), reference (the complete recorded data), auto (predicted for regret, else cross-validated)", auto, text(func(c *Campaign) *string { return &c.Stop.Judge }, oneOf(append(words(activelearn.Sources()), auto)...))},
 		{"stop.slowdown", "average slowdown must be below", 1.03, number(func(c *Campaign) *float64 { return &c.Stop.Slowdown }, 1, 1000)},
 		{"stop.mistakes", "share of significant mistakes must be below, 0.001 to 1", 0.05, number(func(c *Campaign) *float64 { return &c.Stop.Mistakes }, 0.001, 1)},
 		{"stop.mistake_threshold", "a mistake is slower than the best by more than this share", 0.10, number(func(c *Campaign) *float64 { return &c.Stop.MistakeThreshold }, 0.0001, 1000)},

@@ -8,7 +8,6 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
@@ -179,13 +178,13 @@ func calibrate(ctx context.Context, e entry, opt Options, stopping bool) (Calibr
 // selfJudged runs a campaign that does not know the truth, until the observer ends it.
 func (e entry) selfJudged(ctx context.Context, machine *replay.Machine, opt Options, observer campaign.Observer) (campaign.Result, error) {
 	spec, problem := opt.spec(e), e.problem(machine)
-	spec.Judge, problem.Observer = campaign.ByPrediction, observer
+	spec.CriteriaFrom, problem.Observer = activelearn.Predicted, observer
 	return campaign.Run(ctx, spec, problem, nil, nil, nil)
 }
 
 // Evaluated compares a prediction with the truth. It implements campaign.Observer.
-func (c *calibrating) Evaluated(e journal.Evaluation, converged bool, selected func() (campaign.Choice, error)) (bool, error) {
-	if e.Source != string(campaign.ByPrediction) { // everything is measured
+func (c *calibrating) Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (bool, error) {
+	if e.Source != activelearn.Predicted { // everything is measured
 		return converged, nil
 	}
 	choose, err := selected()
@@ -224,7 +223,7 @@ func (c *calibrating) enough(seconds float64) bool {
 }
 
 // at notes where the replay stands.
-func (c *calibrating) at(e journal.Evaluation, truth metrics.Summary, good bool) {
+func (c *calibrating) at(e activelearn.Evaluation, truth metrics.Summary, good bool) {
 	c.Good = good
 	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive
 	c.Slowdown, c.Mistakes = truth.Slowdown, truth.Mistakes
@@ -255,7 +254,7 @@ func (c *calibrating) exhaust(res campaign.Result) {
 }
 
 // quality sums up the slowdowns of choices at all points of the set, by its truth.
-func (s Set) quality(choose campaign.Choice) (metrics.Summary, error) {
+func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	of := learner.Slowdowns(s.Truth, choose)
 	var slowdowns []float64
 	for _, p := range s.Space.Points() {

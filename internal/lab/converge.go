@@ -9,7 +9,6 @@ import (
 	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/preprocess"
 )
 
@@ -89,8 +88,8 @@ func (b shortBudget) training() []coll.Measurement {
 }
 
 // lastWithin is the last evaluation that the budget pays for.
-func (b shortBudget) lastWithin() (journal.Evaluation, bool) {
-	var last journal.Evaluation
+func (b shortBudget) lastWithin() (activelearn.Evaluation, bool) {
+	var last activelearn.Evaluation
 	for _, e := range b.result.Evaluations {
 		if e.MachineSeconds <= b.budget {
 			last = e

@@ -9,9 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"gonum.org/v1/gonum/stat"
 
-	"tutti/campaign"
+	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/metrics"
 	"tutti/surrogate/learner"
 )
@@ -113,7 +112,7 @@ func (e entry) first(ctx context.Context, n int, opt Options) ([]coll.Measuremen
 type untilShare float64
 
 // Evaluated implements campaign.Observer.
-func (s untilShare) Evaluated(e journal.Evaluation, _ bool, _ func() (campaign.Choice, error)) (bool, error) {
+func (s untilShare) Evaluated(e activelearn.Evaluation, _ bool, _ func() (activelearn.Choice, error)) (bool, error) {
 	return e.CandidateShare >= float64(s), nil
 }
 

@@ -205,7 +205,7 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	}
 	watching := &referenceWatch{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
 	spec, problem := opt.spec(e), e.problem(machine)
-	spec.Judge, problem.Observer = campaign.ByReference, watching
+	spec.CriteriaFrom, problem.Observer = activelearn.Reference, watching
 	res, err := campaign.Run(ctx, spec, problem, nil, nil, nil)
 	res.Evaluations = watching.evaluations
 	return res, err
@@ -217,11 +217,11 @@ type referenceWatch struct {
 	set         Set
 	opt         Options
 	watch       *activelearn.Watch
-	evaluations []journal.Evaluation // of the selection where Options.Selected says so
+	evaluations []activelearn.Evaluation // of the selection where Options.Selected says so
 }
 
 // Evaluated implements campaign.Observer.
-func (w *referenceWatch) Evaluated(e journal.Evaluation, _ bool, selected func() (campaign.Choice, error)) (bool, error) {
+func (w *referenceWatch) Evaluated(e activelearn.Evaluation, _ bool, selected func() (activelearn.Choice, error)) (bool, error) {
 	if w.opt.Selected {
 		choose, err := selected()
 		if err != nil {
@@ -236,7 +236,7 @@ func (w *referenceWatch) Evaluated(e journal.Evaluation, _ bool, selected func()
 	}
 	w.evaluations = append(w.evaluations, e)
 	holds := w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes})
-	return holds && e.CandidateShare >= w.opt.ToShare && e.Doubted == 0, nil
+	return holds && e.CandidateShare >= w.opt.ToShare && e.Outliers == 0, nil
 }
 
 // spec is the campaign of an entry but for its judge.
@@ -259,7 +259,7 @@ func (e entry) problem(machine *replay.Machine) campaign.Problem {
 
 // convergence returns the first evaluation at which the criteria have held for
 // long enough, the last one and false when they never do.
-func convergence(evaluations []journal.Evaluation, c activelearn.Criteria) (at int, converged bool) {
+func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (at int, converged bool) {
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
 		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}

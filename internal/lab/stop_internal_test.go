@@ -27,13 +27,13 @@ func TestStopsLikeTheCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := opt.spec(e)
-	spec.Judge = campaign.ByPrediction
+	spec.CriteriaFrom = activelearn.Predicted
 	res, err := campaign.Run(context.Background(), spec, e.problem(machine), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := res.Evaluations[len(res.Evaluations)-1]
-	if !replayed.Stopped || res.Stop != activelearn.Converged || replayed.StopSeconds != last.MachineSeconds || last.Doubted != 0 {
-		t.Errorf("seed %d: replay stopped after %g s, the campaign (%s) after %g s with %d doubted", seed, replayed.StopSeconds, res.Stop, last.MachineSeconds, last.Doubted)
+	if !replayed.Stopped || res.Stop != activelearn.Converged || replayed.StopSeconds != last.MachineSeconds || last.Outliers != 0 {
+		t.Errorf("seed %d: replay stopped after %g s, the campaign (%s) after %g s with %d outliers", seed, replayed.StopSeconds, res.Stop, last.MachineSeconds, last.Outliers)
 	}
 }

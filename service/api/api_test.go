@@ -120,7 +120,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/campaigns?bogus=1", "", 422, `bogus`},
 		{"GET", "/campaigns/c1", "", 200, `"state":"done"`},
 		{"GET", "/campaigns/c9", "", 404, `no such campaign: \"c9\"`},
-		{"GET", "/campaigns/c1/rounds", "", 200, `"reason":{"doubt":0.1`},
+		{"GET", "/campaigns/c1/rounds", "", 200, `"reason":{"uncertainty":0.1`},
 		{"GET", "/campaigns/c1/curve", "", 200, `{"curve":[{"problem":{"library":"mpich","collective":"bcast"},"round":1`},
 		{"GET", "/campaigns/c1/jobs", "", 200, `{"jobs":[]}`},
 		{"GET", "/campaigns/c9/jobs", "", 404, `no such campaign`},

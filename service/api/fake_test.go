@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
@@ -165,7 +166,7 @@ func (f *fake) NodeHours() service.NodeHours {
 
 func (f *fake) Rounds(id string) ([]service.Round, error) {
 	_, err := f.Campaign(id)
-	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.BatchItem{{Candidate: candidate(1), Reason: &journal.Reason{Doubt: 0.1}}}}}, err
+	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.BatchItem{{Candidate: candidate(1), Reason: &activelearn.Reason{Uncertainty: 0.1}}}}}, err
 }
 
 func candidate(i int) coll.Candidate {
@@ -200,7 +201,7 @@ func (f *fake) measure(n int) {
 
 func (f *fake) Curve(id string) ([]service.CurvePoint, error) {
 	_, err := f.Campaign(id)
-	return []service.CurvePoint{{Problem: bcast, Evaluation: journal.Evaluation{Round: 1, Slowdown: 1.2}}}, err
+	return []service.CurvePoint{{Problem: bcast, Evaluation: activelearn.Evaluation{Round: 1, Slowdown: 1.2}}}, err
 }
 
 func (f *fake) Jobs(id string) ([]service.Job, error) {

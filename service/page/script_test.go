@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/service"
@@ -144,7 +145,7 @@ func (s *script) round(p journal.Problem, round, last int) {
 		point := coll.Point{Collective: p.Collective, Nodes: pick(s.random, nodeCounts), PPN: pick(s.random, ppns), MsgBytes: pick(s.random, sizes())}
 		r.Batch = append(r.Batch, coll.Candidate{Point: point, Algorithm: a})
 		doubt := 0.3 * s.random.Float64() / float64(round)
-		r.Reasons = append(r.Reasons, journal.Reason{Doubt: doubt, Spares: doubt / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
+		r.Reasons = append(r.Reasons, activelearn.Reason{Uncertainty: doubt, Gain: doubt / 40, Seconds: 2 + 9*s.random.Float64(), Rival: rival})
 	}
 	s.progress.Rounds++
 	s.record(r)
@@ -183,7 +184,7 @@ func (s *script) job(r journal.Record) {
 
 func (s *script) judge(p journal.Problem, round, last int) {
 	left := float64(last-round) / float64(last)
-	e := journal.Evaluation{
+	e := activelearn.Evaluation{
 		Round: round, Trials: 6 * round, Points: 5 * round, CandidateShare: 0.011 * float64(round), PointShare: 0.03 * float64(round),
 		MachineSeconds: 31*float64(round) + 4*float64(round*round)/3, Source: "predicted", Judged: 315,
 		Slowdown: 1.008 + 0.9*math.Pow(left, 3)*(0.8+0.4*s.random.Float64()), Mistakes: 0.012 + 0.5*left*left*(0.8+0.4*s.random.Float64()),

@@ -227,10 +227,10 @@ function nextPanel() {
 
 function why(reason) {
   if (!reason) return 'least is known here';
-  if (reason.again) return 'was slower than all others let expect';
-  if (reason.check) return 'drawn to check what is believed';
+  if (reason.outlier) return 'was slower than all others let expect';
+  if (reason.validation) return 'drawn to check what is believed';
   const rival = reason.rival ? `against ${reason.rival}; ` : '';
-  return `${rival}doubt ${percent(reason.doubt)}, lowers the average by ${percent(reason.spares)}`;
+  return `${rival}doubt ${percent(reason.uncertainty)}, lowers the average by ${percent(reason.gain)}`;
 }
 
 function jobsPanel() {

@@ -85,7 +85,7 @@ export function resultOf(problem, candidate) {
 // inDoubt is the batch with what lowers the average slowdown most for its price first;
 // without reasons it stays as it was asked for.
 export function inDoubt(batch) {
-  const worth = (a) => (a.reason ? a.reason.spares / Math.max(a.reason.seconds, 1e-9) : 0);
+  const worth = (a) => (a.reason ? a.reason.gain / Math.max(a.reason.seconds, 1e-9) : 0);
   return [...batch.asked].sort((a, b) => worth(b) - worth(a));
 }
 

@@ -27,7 +27,7 @@ func asked(t *testing.T, opt Options, want int) (*Ledger, [][]coll.Candidate) {
 		if state.Confirm {
 			checks := slices.DeleteFunc(slices.Clone(batch), func(c coll.Candidate) bool {
 				why, _ := s.(Explainer).Reason(c)
-				return !why.Check
+				return !why.Validation
 			})
 			if others := len(batch) - len(checks); others < 1 || others > want+1 {
 				t.Errorf("%d candidates and %d of them checks, want 1 to %d others", len(batch), len(checks), want+1)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/journal"
 	"tutti/surrogate/gp"
 )
 
@@ -38,7 +37,7 @@ func (r *regret) check(s State, m *gp.GP) ([]coll.Candidate, error) {
 	}
 	at, budget := r.prices(s.Ledger), checkShare*budgetOf(s.Ledger)
 	rng := rand.New(rand.NewPCG(r.opt.Seed^checkStream, uint64(s.Round)))
-	barred := s.Ledger.Barred()
+	barred := s.Ledger.Excluded()
 	priceOf := func(e int) float64 {
 		return at.launch + at.run(b.candidates[e].MsgBytes, math.Pow(10, b.means[e]))
 	}
@@ -59,7 +58,7 @@ func (r *regret) check(s State, m *gp.GP) ([]coll.Candidate, error) {
 		for _, e := range pair {
 			c := b.candidates[e]
 			batch = append(batch, c)
-			r.reasons[c] = journal.Reason{Seconds: priceOf(e), Check: true}
+			r.reasons[c] = Reason{Seconds: priceOf(e), Validation: true}
 		}
 	}
 	return batch, nil
@@ -82,7 +81,7 @@ func drawn(weights []float64, rng *rand.Rand) []int {
 
 // drawPair draws a rival of what is chosen at a point of the sample and returns the entries
 // of the two that are free.
-func (b *board) drawPair(row int, l *Ledger, barred *Barred, rng *rand.Rand) (free []int) {
+func (b *board) drawPair(row int, l *Ledger, barred *Excluded, rng *rand.Rand) (free []int) {
 	first, _ := slices.BinarySearchFunc(b.entries, row, func(e gp.Entry, row int) int { return cmp.Compare(e.Row, row) })
 	best := -1
 	var open []int

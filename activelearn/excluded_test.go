@@ -47,7 +47,7 @@ func TestBarred(t *testing.T) {
 					l.Abandon(c)
 				}
 			}
-			barred, got := l.Barred(), ""
+			barred, got := l.Excluded(), ""
 			for _, bytes := range []int64{1, 64, 4096, 65536} {
 				c := at(tc.nodes, bytes, "tree")
 				switch {
@@ -76,12 +76,12 @@ func TestDefaultIsNeverBarred(t *testing.T) {
 	l := activelearn.NewLedger(coll.NewSpace([]coll.Point{p}, []coll.Algorithm{coll.Default}, func(coll.Candidate) error { return nil }))
 	pend(t, l, c)
 	l.Abandon(c)
-	if l.Barred().Has(c) {
+	if l.Excluded().Has(c) {
 		t.Error("the default is barred")
 	}
 }
 
-func ExampleLedger_Barred() {
+func ExampleLedger_Excluded() {
 	point := func(bytes int64) coll.Point {
 		return coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: bytes}
 	}
@@ -93,6 +93,6 @@ func ExampleLedger_Barred() {
 		return
 	}
 	l.Abandon(failed)
-	fmt.Println(l.Barred().Has(coll.Candidate{Point: point(512), Algorithm: ring}))
+	fmt.Println(l.Excluded().Has(coll.Candidate{Point: point(512), Algorithm: ring}))
 	// Output: true
 }

@@ -1,0 +1,187 @@
+package activelearn
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/selection"
+	"tutti/surrogate/learner"
+)
+
+// Choice is the algorithm that is selected at a point.
+type Choice = func(coll.Point) coll.Algorithm
+
+// Selection is what a library can be told: the algorithm that its files select at a point,
+// coll.Default where they leave the decision to the library, and the number of rules.
+type Selection struct {
+	Choose Choice
+	Leaves int
+}
+
+// Alternatives are the algorithms that may be selected at each point of a space, with their
+// times. Evaluations and the files that are written use the same ones.
+type Alternatives struct {
+	space    *coll.Space
+	models   *learner.Learner
+	excluded *Excluded
+	measured map[coll.Candidate]coll.Measurement
+	trusted  map[coll.Candidate]coll.Measurement // those that replace the prediction of their candidate
+}
+
+// NewAlternatives returns the alternatives by models that are fitted to the measurements of a
+// ledger.
+func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
+	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: map[coll.Candidate]coll.Measurement{}}
+	for _, m := range l.Measurements() {
+		a.measured[m.Candidate] = m
+	}
+	a.trusted = models.TrustedMeasurements(l.Measurements())
+	return a
+}
+
+// Excluded returns the candidates that are not selected because of failures.
+func (a Alternatives) Excluded() *Excluded { return a.excluded }
+
+// Measured reports whether a candidate was measured.
+func (a Alternatives) Measured(c coll.Candidate) bool {
+	_, ok := a.measured[c]
+	return ok
+}
+
+// Rows returns the alternatives at points of the space, in their order. Excluded candidates
+// are left out, and candidates that were measured to be no faster than the library's default
+// at their point. A point has the default alone where nothing else is left. Measured times
+// replace predictions.
+func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
+	predicted, err := a.models.Predict(points)
+	if err != nil {
+		return nil, err
+	}
+	var rows []selection.Row
+	for i, point := range points {
+		at, _ := a.space.Index(point)
+		selectable := a.excluded.Selectable(at)
+		row := selection.Row{Point: point}
+		var scaled []float64
+		for _, alg := range selectable {
+			task, known := slices.BinarySearchFunc(a.models.Algorithms(), alg, coll.CompareAlgorithms)
+			if known && !a.beaten(coll.Candidate{Point: point, Algorithm: alg}) {
+				row.Options = append(row.Options, selection.Option{Algorithm: alg})
+				scaled = append(scaled, predicted[task][i])
+			}
+		}
+		if len(scaled) == 0 {
+			if len(selectable) < len(a.space.Feasible(at)) { // the selection of a neighbour must not extend to this point
+				rows = append(rows, selection.Row{Point: point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}}})
+			}
+			continue
+		}
+		relative, err := a.models.Relative(scaled)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", point, err)
+		}
+		for k := range row.Options {
+			row.Options[k].Seconds = relative[k]
+		}
+		a.useMeasured(row)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// beaten reports whether a candidate was measured at its point to be slower than the library's
+// default, or faster by less than the intervals of the two times allow to tell.
+func (a Alternatives) beaten(c coll.Candidate) bool {
+	own, ok := a.measured[c]
+	byDefault, known := a.measured[coll.Candidate{Point: c.Point, Algorithm: coll.Default}]
+	return ok && known && !c.Algorithm.IsDefault() && (own.Seconds > byDefault.Seconds || overlap(own, byDefault))
+}
+
+// Tie reports whether some algorithm was measured to be faster than the default at a point, but
+// none significantly: their intervals overlap.
+func (a Alternatives) Tie(point coll.Point) bool {
+	at, ok := a.space.Index(point)
+	byDefault, known := a.measured[coll.Candidate{Point: point, Algorithm: coll.Default}]
+	return ok && known && slices.ContainsFunc(a.excluded.Selectable(at), func(alg coll.Algorithm) bool {
+		own, ok := a.measured[coll.Candidate{Point: point, Algorithm: alg}]
+		return ok && !alg.IsDefault() && own.Seconds < byDefault.Seconds && overlap(own, byDefault)
+	})
+}
+
+// overlap reports whether the intervals of two measurements overlap; false where one has no
+// interval.
+func overlap(a, b coll.Measurement) bool {
+	known := a.Low > 0 && a.High > 0 && b.Low > 0 && b.High > 0
+	return known && a.Low <= b.High && b.Low <= a.High
+}
+
+// selectable returns the algorithms that may be selected at a point of the space.
+func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
+	at, _ := a.space.Index(p)
+	return a.excluded.Selectable(at)
+}
+
+// times returns the measured times that replace predictions.
+func (a Alternatives) times() map[coll.Candidate]learner.MeasuredTime {
+	out, noise := make(map[coll.Candidate]learner.MeasuredTime, len(a.trusted)), a.models.Noise()
+	for c, m := range a.trusted {
+		out[c] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: noise.Of(m)}
+	}
+	return out
+}
+
+// useMeasured replaces predictions by measured times, in the unit of the predictions at the
+// point: the geometric mean of the replaced values stays the same.
+func (a Alternatives) useMeasured(row selection.Row) {
+	seconds := func(k int) float64 {
+		return a.trusted[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}].Seconds
+	}
+	n, shift := 0, 0.0
+	for k, option := range row.Options {
+		if t := seconds(k); t > 0 {
+			n++
+			shift += math.Log(option.Seconds / t)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	unit := math.Exp(shift / float64(n))
+	for k := range row.Options {
+		if t := seconds(k); t > 0 {
+			row.Options[k].Seconds = t * unit
+		}
+	}
+}
+
+// Fastest selects the fastest algorithm of each row, and the default elsewhere: the selection
+// of a library that can be told anything.
+func Fastest(rows []selection.Row) (Selection, error) {
+	best := make(map[coll.Point]coll.Algorithm, len(rows))
+	for _, row := range rows {
+		fastest := slices.MinFunc(row.Options, func(a, b selection.Option) int {
+			return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), compareDefault(a.Algorithm, b.Algorithm))
+		})
+		best[row.Point] = fastest.Algorithm
+	}
+	return Selection{Leaves: len(rows), Choose: func(p coll.Point) coll.Algorithm {
+		if alg, ok := best[p]; ok {
+			return alg
+		}
+		return coll.Default
+	}}, nil
+}
+
+// compareDefault orders the default before all others.
+func compareDefault(a, b coll.Algorithm) int {
+	switch {
+	case a.IsDefault() == b.IsDefault():
+		return 0
+	case a.IsDefault():
+		return -1
+	}
+	return 1
+}

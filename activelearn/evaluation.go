@@ -1,0 +1,133 @@
+package activelearn
+
+import (
+	"fmt"
+	"math"
+
+	"tutti/coll"
+	"tutti/metrics"
+)
+
+// Source says where the figures of evaluations come from.
+type Source string
+
+// The sources of figures.
+const (
+	Reference      Source = "reference"       // a complete, noise-free set of measurements
+	CrossValidated Source = "cross-validated" // the measurements themselves, held out by point
+	Predicted      Source = "predicted"       // upper ends of what the posterior predicts over the space
+)
+
+// measured is the source of an evaluation of a space that was measured completely.
+const measured Source = "measured"
+
+// Sources returns the sources that a campaign can take its figures from.
+func Sources() []Source { return []Source{Reference, CrossValidated, Predicted} }
+
+// Evaluation says how good the selection was after a round and what had been spent by then.
+// Every number is finite.
+type Evaluation struct {
+	Round          int     `json:"round"`
+	Trials         int     `json:"trials"`
+	Points         int     `json:"points"`          // with a measurement
+	PointShare     float64 `json:"point_share"`     // of all points
+	CandidateShare float64 `json:"candidate_share"` // measured candidates of all
+	MachineSeconds float64 `json:"machine_seconds"`
+	NodeSeconds    float64 `json:"node_seconds"`
+	Source         Source  `json:"source"` // or "measured": the space was measured completely
+	Judged         int     `json:"judged"` // points that the figures below rest on
+	R2             float64 `json:"r2"`
+	Slowdown       float64 `json:"slowdown"`
+	Accuracy       float64 `json:"accuracy"`
+	Mistakes       float64 `json:"mistakes"`
+	WorstSlowdown  float64 `json:"worst_slowdown"`
+	P95Slowdown    float64 `json:"p95_slowdown"`
+	// Upper ends of slowdown and mistakes, compared with the criteria; zero where Slowdown and
+	// Mistakes are no predictions.
+	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
+	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
+	// Outliers are measured again in the next round. A campaign does not stop while there are any.
+	Outliers int `json:"outliers,omitzero"`
+	// Errors of the previous predictions for the measurements since; see metrics.Scale.
+	Errors []SizeError `json:"errors,omitempty"`
+	// Mistakes predicted and observed where predictions were tried, discounted by age; see
+	// metrics.Borne.
+	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
+	MistakesFound    float64 `json:"mistakes_found,omitzero"`
+	// The validation sample since the criteria hold: its points, and the sums of slowdown minus
+	// one and of mistakes that the selection lost at them.
+	ValidationPoints   int     `json:"validation_points,omitzero"`
+	ValidationLoss     float64 `json:"validation_loss,omitzero"`
+	ValidationMistakes float64 `json:"validation_mistakes,omitzero"`
+}
+
+// SizeError is the difference between a measured and a predicted time.
+type SizeError struct {
+	MsgBytes   int64   `json:"msg_bytes"`
+	Deviations float64 `json:"deviations"` // standard deviations of prediction and measurement together
+}
+
+// Validate reports the first number that is not finite, by its name in the journal.
+func (e Evaluation) Validate() error {
+	type number struct {
+		name  string
+		value float64
+	}
+	numbers := []number{
+		{"point_share", e.PointShare}, {"candidate_share", e.CandidateShare},
+		{"machine_seconds", e.MachineSeconds}, {"node_seconds", e.NodeSeconds},
+		{"r2", e.R2}, {"slowdown", e.Slowdown}, {"accuracy", e.Accuracy},
+		{"mistakes", e.Mistakes}, {"worst_slowdown", e.WorstSlowdown}, {"p95_slowdown", e.P95Slowdown},
+		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
+		{"mistakes_expected", e.MistakesExpected}, {"mistakes_found", e.MistakesFound},
+		{"validation_loss", e.ValidationLoss}, {"validation_mistakes", e.ValidationMistakes},
+	}
+	for _, z := range e.Errors {
+		numbers = append(numbers, number{"errors", z.Deviations})
+	}
+	for _, n := range numbers {
+		if math.IsNaN(n.value) || math.IsInf(n.value, 0) {
+			return fmt.Errorf("evaluation of round %d: %s is %g: want a finite number", e.Round, n.name, n.value)
+		}
+	}
+	return nil
+}
+
+// figures returns what is compared with the criteria: upper ends where there are any.
+func (e Evaluation) figures() metrics.Summary {
+	s := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+	if e.SlowdownUpper > 0 {
+		s.Slowdown, s.Mistakes = e.SlowdownUpper, e.MistakesUpper
+	}
+	return s
+}
+
+// describe fills in a summary.
+func (e *Evaluation) describe(s metrics.Summary) {
+	e.Judged = s.Points
+	e.Slowdown, e.Accuracy, e.Mistakes = s.Slowdown, s.Accuracy, s.Mistakes
+	e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
+}
+
+// Reason says why a candidate is measured.
+type Reason struct {
+	// Uncertainty is the expected slowdown of the current choice at the point, as a part: 0.1 is
+	// 10 % slower than the fastest.
+	Uncertainty float64 `json:"uncertainty"`
+	// Gain is the expected fall of the average slowdown over the space by measuring it, as a part.
+	Gain       float64        `json:"gain"`
+	Seconds    float64        `json:"seconds"`             // expected machine time, its part of a launch included
+	Rival      coll.Algorithm `json:"rival,omitzero"`      // the algorithm that the choice is between, next to the candidate's own
+	Validation bool           `json:"validation,omitzero"` // part of the validation sample, not selected by its gain
+	Outlier    bool           `json:"outlier,omitzero"`    // an outlier, measured again
+}
+
+// Validate reports a number that is not finite.
+func (r Reason) Validate() error {
+	for _, v := range []float64{r.Uncertainty, r.Gain, r.Seconds} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%g: want finite numbers", v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package activelearn
+
+import (
+	"math"
+
+	"tutti/coll"
+)
+
+// Excluded are the candidates that are not selected because of failures: those that were given
+// up, and those that only a prediction could select.
+//
+// An algorithm that failed at every point tried in a layout is not selected in the layout without
+// a measurement. If it worked up to some size and failed at every larger size tried, it is not
+// selected above the largest size that worked; likewise below the smallest. The same rules apply
+// to all layouts together. The library's default is never excluded.
+type Excluded struct {
+	ledger *Ledger
+	tried  map[attempted]span // empty where nothing was given up
+}
+
+// attempted is an algorithm in a layout; the zero layout stands for all.
+type attempted struct {
+	layout    coll.Layout
+	algorithm coll.Algorithm
+}
+
+// span holds the sizes at which an algorithm worked and at which it was given up, in bytes.
+type span struct{ worked, failed sizes }
+
+// sizes are a range; it is empty where smallest is greater than largest.
+type sizes struct{ smallest, largest int64 }
+
+var noSizes = sizes{smallest: math.MaxInt64, largest: math.MinInt64}
+
+// with returns the range extended to a size.
+func (s sizes) with(bytes int64) sizes {
+	return sizes{min(s.smallest, bytes), max(s.largest, bytes)}
+}
+
+// excludes reports whether a size that was not tried lies beyond all sizes that worked, in a
+// direction in which a size failed.
+func (s span) excludes(bytes int64) bool {
+	above := s.failed.largest > s.worked.largest && bytes > s.worked.largest
+	below := s.failed.smallest < s.worked.smallest && bytes < s.worked.smallest
+	return above || below
+}
+
+// Excluded returns what is excluded by the trials so far. O(candidates) time if any candidate
+// was given up.
+func (l *Ledger) Excluded() *Excluded {
+	e := &Excluded{ledger: l}
+	if l.abandoned == 0 {
+		return e
+	}
+	e.tried = map[attempted]span{}
+	for i, p := range l.space.Points() {
+		for k, a := range l.space.Feasible(i) {
+			if now := l.status[l.first[i]+k]; now == done || now == abandoned {
+				e.add(p.Layout(), l.space.Algorithms()[a], p.MsgBytes, now == done)
+				e.add(coll.Layout{}, l.space.Algorithms()[a], p.MsgBytes, now == done)
+			}
+		}
+	}
+	return e
+}
+
+// add takes in a candidate that worked or was given up.
+func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, worked bool) {
+	at := attempted{layout, alg}
+	s, known := e.tried[at]
+	if !known {
+		s = span{noSizes, noSizes}
+	}
+	if worked {
+		s.worked = s.worked.with(bytes)
+	} else {
+		s.failed = s.failed.with(bytes)
+	}
+	e.tried[at] = s
+}
+
+// Any reports whether any candidate may be excluded.
+func (e *Excluded) Any() bool { return len(e.tried) > 0 }
+
+// Has reports whether a candidate of the ledger's space is excluded.
+func (e *Excluded) Has(c coll.Candidate) bool {
+	if !e.Any() || c.Algorithm.IsDefault() {
+		return false
+	}
+	_, at, ok := e.ledger.find(c)
+	switch {
+	case !ok || e.ledger.status[at] == done:
+		return false
+	case e.ledger.status[at] == abandoned:
+		return true
+	}
+	for _, layout := range []coll.Layout{c.Layout(), {}} {
+		if s, known := e.tried[attempted{layout, c.Algorithm}]; known && s.excludes(c.MsgBytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// Selectable returns the algorithms that may be selected at the i-th point.
+func (e *Excluded) Selectable(i int) []coll.Algorithm {
+	sp := e.ledger.space
+	out := make([]coll.Algorithm, 0, len(sp.Feasible(i)))
+	for _, a := range sp.Feasible(i) {
+		c := coll.Candidate{Point: sp.Points()[i], Algorithm: sp.Algorithms()[a]}
+		if !e.Has(c) {
+			out = append(out, c.Algorithm)
+		}
+	}
+	return out
+}

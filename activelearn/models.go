@@ -1,0 +1,96 @@
+package activelearn
+
+import (
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/surrogate/learner"
+)
+
+// Models fits models to the measurements of a ledger. It fits each model once for the same
+// trials.
+type Models struct {
+	opt     learner.Options
+	earlier [][]coll.Measurement
+	ledger  *Ledger
+
+	posterior       *learner.Posterior
+	posteriorTrials int // trials that posterior is computed from; -1 before the first
+	fitted          *learner.Learner
+	fittedTrials    int // trials that fitted is computed from; -1 before the first
+}
+
+// NewModels returns models of a ledger and of the measurements of earlier campaigns. They are not
+// fitted yet.
+func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Models {
+	return &Models{
+		opt: opt, earlier: earlier, ledger: l,
+		posterior: learner.EmptyPosterior(opt.Prior), posteriorTrials: -1, fittedTrials: -1,
+	}
+}
+
+// Data returns what the models are fitted to.
+func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
+
+// DataOf returns what models of a ledger and of the measurements of earlier campaigns are fitted
+// to.
+func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
+	return learner.Data{Measurements: l.Measurements(), Replicates: l.Repeats(), Earlier: earlier, Missing: l.Missing}
+}
+
+// Posterior returns the posterior given all measurements and those of earlier campaigns.
+func (m *Models) Posterior() (*learner.Posterior, error) {
+	if m.posteriorTrials == m.ledger.Trials() {
+		return m.posterior, nil
+	}
+	next, err := m.posterior.Update(m.Data())
+	if err == nil {
+		m.posterior, m.posteriorTrials = next, m.ledger.Trials()
+	}
+	return next, err
+}
+
+// Fit returns the configured model, fitted to all measurements.
+func (m *Models) Fit() (*learner.Learner, error) {
+	if m.fittedTrials == m.ledger.Trials() {
+		return m.fitted, nil
+	}
+	data := m.Data()
+	if m.opt.Model == learner.GaussianProcess {
+		var err error
+		if data.Posterior, err = m.Posterior(); err != nil {
+			return nil, err
+		}
+	}
+	l, err := learner.Fit(data, m.opt)
+	if err == nil {
+		m.fitted, m.fittedTrials = l, m.ledger.Trials()
+	}
+	return l, err
+}
+
+// snapshot holds the models of the first measurements.
+type snapshot struct {
+	gaussian     *learner.Learner // a Gaussian process: the selecting model itself, or next to forests
+	measurements int              // that the models are fitted to
+	alternatives Alternatives     // by the selecting model
+	choose       Choice           // the selection; nil until it is needed
+}
+
+// snapshot fits the selecting model and, where that is a forest, a Gaussian process next to it,
+// since forests have no posterior.
+func (m *Models) snapshot() (*snapshot, error) {
+	selecting, err := m.Fit()
+	if err != nil {
+		return nil, err
+	}
+	opt := m.opt
+	s := &snapshot{gaussian: selecting, measurements: len(m.ledger.Measurements()), alternatives: NewAlternatives(selecting, m.ledger)}
+	if opt.Model != learner.GaussianProcess {
+		opt.Model, opt.Scaling = learner.GaussianProcess, preprocess.AlgorithmLog10
+		s.gaussian, err = learner.Fit(m.Data(), opt)
+	}
+	return s, err
+}
+
+// since returns the measurements after those that the models are fitted to.
+func (s *snapshot) since(l *Ledger) []coll.Measurement { return l.Measurements()[s.measurements:] }

@@ -1,0 +1,121 @@
+package activelearn
+
+import (
+	"slices"
+
+	"tutti/coll"
+)
+
+const (
+	// outlierSigma: a measurement that exceeds the prediction from all others by so many standard
+	// deviations is an outlier. It is measured again before the campaign stops, and counts like
+	// any other until then.
+	outlierSigma = 4.0
+	// outlierShare is the part of the machine time that measuring outliers again costs at most.
+	outlierShare = 0.1
+	// replicateShare is the part of the machine time that replicates cost at most.
+	replicateShare = 0.02
+)
+
+// FindOutliers finds the outliers among the measurements since the last call. A round, the next
+// one, measures them again: the job that measured them may have been disturbed.
+func (r *StopRule) FindOutliers(round int) error {
+	r.outliers = nil
+	if !r.opt.UsesPosterior {
+		return nil
+	}
+	posterior, err := r.models.Posterior()
+	if err != nil {
+		return err
+	}
+	ms, budget := r.ledger.Measurements(), r.remaining(outlierShare, true)
+	residuals, err := posterior.LOOResiduals(r.examined, len(ms))
+	if err != nil {
+		return err
+	}
+	for i, z := range residuals {
+		if m := ms[r.examined+i]; z > outlierSigma && m.CostSeconds <= budget {
+			budget -= m.CostSeconds
+			r.rounds[m.Candidate] = round
+			r.outliers = append(r.outliers, m.Candidate)
+		}
+	}
+	r.examined = len(ms)
+	return nil
+}
+
+// Outliers returns the candidates that the next round measures again.
+func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
+
+// Replicate returns the candidate, if any, that is measured a second time next to the candidates
+// of a round: the difference of the two jobs shows how noisy the machine is. It is the cheapest
+// candidate of a message size with the fewest replicates. It needs no launch of its own where a
+// launch measures several candidates.
+func (r *StopRule) Replicate(asked ...[]coll.Candidate) []coll.Candidate {
+	if !r.opt.UsesPosterior {
+		return nil
+	}
+	budget, count, twice := r.remaining(replicateShare, false), map[int64]int{}, map[coll.Candidate]bool{}
+	for _, c := range slices.Concat(asked...) {
+		twice[c] = true
+	}
+	for _, p := range r.ledger.Repeats() {
+		count[p.First.MsgBytes]++
+		twice[p.First.Candidate] = true
+	}
+	var best *coll.Measurement
+	for i, m := range r.ledger.Measurements() {
+		if twice[m.Candidate] || m.CostSeconds > budget || !r.launched(m.Candidate, asked) {
+			continue
+		}
+		if n := count[m.MsgBytes]; best == nil || n < count[best.MsgBytes] || n == count[best.MsgBytes] && m.CostSeconds < best.CostSeconds {
+			best = &r.ledger.Measurements()[i]
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return []coll.Candidate{best.Candidate}
+}
+
+// launched reports whether a launch for the candidates of a round can also measure another
+// candidate.
+func (r *StopRule) launched(c coll.Candidate, asked [][]coll.Candidate) bool {
+	key := r.opt.SharedLaunch
+	if key == nil {
+		return true
+	}
+	return slices.ContainsFunc(asked, func(some []coll.Candidate) bool {
+		return slices.ContainsFunc(some, func(o coll.Candidate) bool { return key(o) == key(c) })
+	})
+}
+
+// remaining returns how many seconds are left of a part of the machine time after the second
+// measurements of outliers, or after all replicates.
+func (r *StopRule) remaining(share float64, outliers bool) float64 {
+	seconds := share * r.ledger.CostSeconds()
+	for _, p := range r.ledger.Repeats() {
+		if (r.rounds[p.First.Candidate] > 0) == outliers {
+			seconds -= p.Again.CostSeconds
+		}
+	}
+	return seconds
+}
+
+// Reasons returns why the candidates of a round are measured, nil where the strategy gives no
+// reasons.
+func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
+	known, out := false, make([]Reason, len(batch))
+	for i, c := range batch {
+		var ok bool
+		out[i], ok = r.opt.Reason(c)
+		known = known || ok
+		if r.rounds[c] == round {
+			out[i] = Reason{Outlier: true, Seconds: r.ledger.Measured(c).CostSeconds}
+		}
+	}
+	if !known {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package campaign
+
+import (
+	"fmt"
+
+	"tutti/activelearn"
+	"tutti/coll"
+	"tutti/journal"
+)
+
+// trials counts attempts at candidates and keeps those that are tried again.
+type trials struct {
+	most     int // attempts at a candidate before it is given up
+	attempts map[coll.Candidate]int
+	retry    []coll.Candidate // pending, for the next round: failed, or new in the space
+}
+
+// record enters a trial that ended into a result.
+func (t *trials) record(res *Result, trial coll.Trial) error {
+	t.attempts[trial.Candidate]++
+	again, err := enter(res, trial, t.most)
+	if again {
+		t.retry = append(t.retry, trial.Candidate)
+	}
+	return err
+}
+
+// takeRetries returns the candidates of the next round that are tried again, and forgets them.
+func (t *trials) takeRetries() []coll.Candidate {
+	retry := t.retry
+	t.retry = nil
+	return retry
+}
+
+// enter enters a trial into the result's ledger. It reports whether the candidate is tried again.
+// After so many failed attempts the candidate is given up with a warning.
+func enter(res *Result, t coll.Trial, attempts int) (again bool, err error) {
+	if err := res.Ledger.Record(t); err != nil {
+		return false, err
+	}
+	switch {
+	case t.State == coll.TrialDone, res.Ledger.IsDone(t.Candidate): // a failed second measurement changes nothing
+		return false, nil
+	case t.Attempt < attempts:
+		return true, nil
+	}
+	res.Ledger.Abandon(t.Candidate)
+	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error))
+	return false, nil
+}
+
+// recorder writes the records of a problem into the campaign's log and reports events.
+type recorder struct {
+	problem journal.Problem
+	log     Log         // may be nil
+	observe func(Event) // may be nil
+	jobs    map[string]bool
+}
+
+func (r *recorder) append(rec journal.Record) error {
+	if r.log == nil {
+		return nil
+	}
+	rec.Problem = r.problem
+	return r.log.Append(rec)
+}
+
+// follow counts the jobs that are submitted and have not ended.
+func (r *recorder) follow(j coll.Job) {
+	if j.State == coll.JobSubmitted {
+		r.jobs[j.Name] = true
+	} else {
+		delete(r.jobs, j.Name)
+	}
+}
+
+func (r *recorder) report(phase Phase, res Result) {
+	if r.observe == nil {
+		return
+	}
+	e := Event{Problem: r.problem, Stop: res.Stop, Phase: phase, Jobs: len(r.jobs)}
+	if n := len(res.Evaluations); n > 0 {
+		e.Evaluation = res.Evaluations[n-1]
+	}
+	r.observe(e)
+}
+
+// roundLog records what a runner reports of one round.
+type roundLog struct {
+	run   *run
+	round int
+}
+
+// Job records the state of a job.
+func (l roundLog) Job(j coll.Job) error {
+	if err := l.run.recorder.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j}); err != nil {
+		return err
+	}
+	l.run.recorder.follow(j)
+	l.run.report(PhaseMeasure)
+	return nil
+}
+
+// Trial records a trial and enters it.
+func (l roundLog) Trial(t coll.Trial) error {
+	if err := l.run.recorder.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t}); err != nil {
+		return err
+	}
+	return l.run.trials.record(&l.run.result, t)
+}
+
+// Restore returns the result that a log has of a problem, without measuring or training anything;
+// past is nil for nothing. Stop is "" while the problem has not stopped. Records that contradict
+// the campaign give an error matching ErrLog.
+func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
+	if err := p.validate(spec); err != nil {
+		return Result{}, err
+	}
+	res := Result{Ledger: activelearn.NewLedger(p.Space)}
+	if past == nil {
+		return res, nil
+	}
+	res.Stop = activelearn.StopReason(past.Stop)
+	for number := 1; ; number++ {
+		round, ok := past.Round(number)
+		if !ok {
+			break
+		}
+		if err := restoreRound(&res, spec, p, round); err != nil {
+			return res, err
+		}
+	}
+	var err error
+	res.Study, err = studyOf(past)
+	return res, err
+}
+
+// restoreRound adds a round of the log to a result.
+func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error {
+	res.Rounds = round.Number
+	if err := pend(res.Ledger, round.Batch); err != nil {
+		return err
+	}
+	for _, t := range round.Trials {
+		if _, err := enter(res, t, spec.Attempts); err != nil {
+			return fmt.Errorf("%s: round %d: %w: %w", p.Problem, round.Number, ErrLog, err)
+		}
+	}
+	if round.Evaluation != nil {
+		res.Evaluations = append(res.Evaluations, *round.Evaluation)
+	}
+	if len(round.Grow) > 0 {
+		return enlarge(res, p, round.Grow)
+	}
+	return nil
+}
