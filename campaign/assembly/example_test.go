@@ -132,7 +132,7 @@ libraries: [{name: openmpi, version: "4.1.4", benchmark: tutti-native}]
 collectives: [bcast]
 grid: {nodes: [1], ppn: [2, 4], sizes: [8, 1KiB]}
 runner: {kind: local, ppn: 4}
-strategy: {name: random, batch: 6}
+strategy: {name: uncertainty, initial: 1, batch: 6}
 `
 	for name, text := range map[string]string{file: text, filepath.Join(dir, "tutti-native"): ""} {
 		if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
