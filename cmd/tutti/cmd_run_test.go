@@ -158,7 +158,7 @@ func TestRuntimeJoin(t *testing.T) {
 			t.Errorf("%q: %s, want %q", args, stderr, want)
 		}
 	}
-	if _, stderr := mustTutti(t, codeInput, "table", "join", block, "cyclic="+both); !strings.Contains(stderr, "rules for an order already") {
+	if _, stderr := mustTutti(t, codeInput, "table", "join", block, "cyclic="+both); !strings.Contains(stderr, "has rules for an order") {
 		t.Errorf("joined again: %s", stderr)
 	}
 	if _, stderr := mustTutti(t, codeInput, "online", "update", dir, "--base", both); !strings.Contains(stderr, "rules for orders of ranks") {

@@ -152,18 +152,18 @@ func TestOnlineUpdateTells(t *testing.T) {
 
 	job("2", 1) // by the new table
 	if r = report(); r.Price.OverDefault > 0.9 || len(r.TimeChanges) != 0 {
-		t.Errorf("price %+v, turns %+v: want less than the default and none", r.Price, r.TimeChanges)
+		t.Errorf("price %+v, time changes %+v: want less than the default and none", r.Price, r.TimeChanges)
 	}
 	job("3", 10)
 	r = report()
 	if len(r.TimeChanges) != 1 || r.TimeChanges[0].Algorithm.Name != "binomial" || r.TimeChanges[0].Factor < 9 || r.TimeChanges[0].Factor > 11 {
-		t.Errorf("turns %+v: want binomial ten times as slow", r.TimeChanges)
+		t.Errorf("time changes %+v: want binomial ten times as slow", r.TimeChanges)
 	}
-	if c = r.Classes[0]; c.Selected.Name == "binomial" || c.Before.Name != "binomial" || !strings.Contains(c.Why, "binomial takes 9.9") {
+	if c = r.Classes[0]; c.Selected.Name == "binomial" || c.Before.Name != "binomial" || !strings.Contains(c.Why, "binomial takes 10.0") {
 		t.Errorf("selected %s, was %s: %s", c.Selected, c.Before, c.Why)
 	}
 	text, _ := mustTutti(t, codeDone, "online", "update", folder)
-	if !strings.Contains(text, "from here on binomial takes 9.9") || strings.Count(string(readFile(t, filepath.Join(folder, "updates.jsonl"))), "\n") != 2 {
+	if !strings.Contains(text, "from here on binomial takes 10.0") || strings.Count(string(readFile(t, filepath.Join(folder, "updates.jsonl"))), "\n") != 2 {
 		t.Errorf("want the change of times, and two updates that changed something:\n%s", text)
 	}
 }

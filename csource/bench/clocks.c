@@ -4,23 +4,23 @@
 #include <time.h>
 
 enum { TAG_PING = 30, TAG_PONG, TAG_OFFSET };
-enum { ROUNDS = 10 };       /* the shortest round trip of ten is within 10 % of the shortest of a thousand here */
-enum { ROUNDS_MOST = 300 }; /* ... where all of them are long, as on a machine with more to do than cores */
+enum { ROUNDS = 10 };       /* the shortest round trip of ten was within 10 % of the shortest of a thousand */
+enum { ROUNDS_MOST = 300 }; /* if all round trips are long, as with more ranks than cores */
 
 #define OF_BARRIER 2 /* half a round trip takes so many barriers of all ranks at most */
 #define NO_MORE (-1.0)
 
-#define AGE_FIRST 1.0 /* seconds until the first new estimate; it adapts */
+#define AGE_FIRST 1.0 /* seconds until the first new estimate; later ones adapt */
 #define AGE_LEAST 0.1
 #define AGE_MOST 10.0
-#define RATE_MOST 1e-3 /* a clock that drifts more has been set */
-#define DRIFT 1e-4     /* quartz keeps within 100 millionths */
+#define RATE_MOST 1e-3 /* a clock that drifts faster was set by hand */
+#define DRIFT 1e-4     /* seconds per second: quartz clocks keep within it */
 
 typedef struct {
     double offset, error;
 } reply;
 
-/* Both sides of an estimate: how far the master's clock is ahead of the peer's. */
+/* The two sides of an estimate of how far the master's clock is ahead of the peer's. */
 static reply master_side(const clocks *k, const control *c, int peer)
 {
     reply best = {0, HUGE_VAL};
@@ -55,8 +55,8 @@ static reply peer_side(const control *c, int master)
     return best;
 }
 
-/* Clocks of one node are compared once. They are one clock unless they differ by
- * more than the estimate can be wrong. The result is by how much that is. */
+/* Compares the clocks of each node once. They count as one clock if they differ by no more than the error of the estimate,
+ * which is returned. */
 static double within_nodes(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
@@ -73,7 +73,7 @@ static double within_nodes(clocks *k, const control *c, const world *w)
     return 0;
 }
 
-/* A leader learns its offset to rank 0; rank 0 how good the last line was. */
+/* Leaders estimate their offsets to rank 0, and rank 0 learns the error of the previous line. */
 static void between_nodes(clocks *k, const control *c, const world *w)
 {
     double worst = 0, miss = 0;
@@ -105,7 +105,7 @@ static void between_nodes(clocks *k, const control *c, const world *w)
     k->at = now;
 }
 
-/* Members follow their leader. */
+/* Leaders pass their estimates to the members of their nodes. */
 static void hand_down(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];
@@ -141,7 +141,7 @@ void clocks_estimate(clocks *k, const control *c, const world *w)
     hand_down(k, c, w);
 }
 
-/* Not MPI_Wtime: Open MPI counts from the start of each process. */
+/* Not MPI_Wtime, which in Open MPI counts from the start of each process. */
 double seconds(void)
 {
     struct timespec t;

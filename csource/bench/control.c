@@ -8,10 +8,10 @@
 
 enum { TAG_BCAST = 1, TAG_MAX, TAG_BARRIER, TAG_FAULT };
 
-#define PATIENCE 200e-6 /* seconds of waiting after which the processor is given away */
+#define PATIENCE 200e-6 /* seconds of polling, after which a waiting rank yields the processor */
 
-/* Waits without keeping a processor that another rank may need: MPICH's blocking
- * calls spin, and with more ranks than cores each would take a time slice. */
+/* Waits, and yields the processor to ranks that may need it. MPICH's blocking calls spin: with more ranks than cores each
+ * would use up a time slice. */
 static void complete(MPI_Request *r)
 {
     int done = 0;

@@ -1,6 +1,6 @@
 #include "native.h"
 #include "pairs.h"
-#include "source.h" /* SOURCE: checksum of these files, written by who builds them */
+#include "source.h" /* defines SOURCE, the checksum of these files */
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 
 enum { DONE = 0, WRONG_PLAN = 2, WRONG_WORLD = 3, HANG = 4 };
 enum { FINALIZE_SECONDS = 10 };
-enum { BARRIERS = 5, BARRIERS_MOST = 100 }; /* of which the second shortest is typical */
-enum { LATER = 2 }; /* seconds after rank 0 that the others give up: the launcher kills it when one leaves */
+enum { BARRIERS = 5, BARRIERS_MOST = 100 }; /* measured; the second shortest counts */
+enum { LATER = 2 }; /* seconds by which other ranks wait longer than rank 0 before they abort: launchers kill a job when one rank leaves */
 
-/* How ranks are dealt to the nodes, which are numbered by their first rank: "block",
- * "cyclic", "any" where these are the same, or "mixed". */
+/* How ranks are dealt to the nodes, which are numbered by their first rank: "block", "cyclic", "any" if both hold, or
+ * "mixed". */
 static const char *order(const world *w, int ranks)
 {
     int block = 1, cyclic = 1;
@@ -71,7 +71,7 @@ static void complain(const session *s, const char *why)
     line_end(&l);
 }
 
-/* The text of the plan, which rank 0 reads; NULL with the reason on rank 0. */
+/* Returns the text of the plan, which rank 0 reads and sends to the others. NULL on an error, with the reason on rank 0. */
 static char *share_plan(const session *s, const char *path, char *why)
 {
     char *text = NULL;
@@ -109,8 +109,8 @@ static int right_world(const session *s, int nodes, int ppn)
     return 0;
 }
 
-/* Seconds of a barrier of ours: the second shortest of five, or of more where all of
- * them are long. All ranks have the same. */
+/* Returns the seconds of a barrier of this program, the same on all ranks: the second shortest of five, or of more if all
+ * are long. */
 static double latency(const control *c)
 {
     double least = 1e9, second = 1e9;
@@ -190,7 +190,7 @@ static void tell_end(const session *s)
     line_end(&l);
 }
 
-/* Measures what the plan wants, cases or pairs. */
+/* Measures what the plan asks for, cases or pairs. */
 static int measure(session *s, const char *path)
 {
     pairs_plan pairs;
@@ -216,10 +216,10 @@ static int measure(session *s, const char *path)
 
 enum { CRASHES = 5 };
 static const int crashes[CRASHES] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-static struct sigaction before[CRASHES]; /* the library's own handlers */
+static struct sigaction before[CRASHES]; /* handlers of the MPI library */
 
-/* When a process dies, its launcher ends the others and may drop what it has not
- * read of them yet: one that crashes gives it a moment. */
+/* Lets a process that crashes wait a moment: when it dies, its launcher ends the other processes and may drop their last
+ * output. */
 static void crashed(int number)
 {
     struct timespec pause = {0, 500000000};
@@ -245,10 +245,9 @@ static void give_up(int signal)
     _exit(DONE);
 }
 
-/* MPI_Finalize hangs now and then when MPICH's UCX speaks TCP, less so after a
- * pause, in which connections come to rest. All has been said by then: a process that
- * hangs leaves by itself. A wrong world may be one of several: when the first one
- * leaves, srun ends the others and drops what they said last, so all wait longer. */
+/* Ends the program. MPI_Finalize sometimes hangs when MPICH's UCX uses TCP, less often after a pause in which connections
+ * come to rest. All output is written by then, so a process that hangs exits by itself. If the world is wrong, all ranks
+ * wait longer: when the first one exits, srun ends the others and drops their last output. */
 static void leave(session *s, int code)
 {
     struct timespec pause = {code == WRONG_WORLD, 300000000};

@@ -8,22 +8,22 @@
 #include <unistd.h>
 
 enum {
-    FIRST = 10,      /* timed calls of the first block: the fewest whose interval leaves out the outermost samples is 9 */
+    FIRST = 10,      /* timed calls of the first block: with 9 or more the interval excludes the outermost samples */
     MOST = 1000,     /* calls of a block */
-    FEW = 6,         /* calls after which a case can be hopeless: the fewest with an interval of the median */
-    BAD_BLOCKS = 2,  /* with many late starts, before a case goes over to barriers */
-    NO_CLOCK = 3,    /* such cases in a row, before all do */
-    MEMORY_SHARE = 2 /* a case may have this part of a node's memory: 1/2 */
+    FEW = 6,         /* calls after which a case can be given up: the fewest with an interval of the median */
+    BAD_BLOCKS = 2,  /* blocks with many late starts after which a case uses barriers */
+    NO_CLOCK = 3,    /* such cases in a row after which all use barriers */
+    MEMORY_SHARE = 2 /* the buffers of a case may have this part of a node's memory: 1/2 */
 };
-#define LATE 1e12       /* added to the time of a call that a rank came late to */
+#define LATE 1e12       /* added to the time of a call that a rank entered late */
 #define MANY_LATE 0.25  /* share of a block */
-#define SPIN 200e-6     /* seconds before a start in which the processor is not given away */
-#define LEAD 20e-6      /* seconds for everybody to learn of the first start, and four barriers of ours */
-#define LEAD_MORE 200e-6 /* after a block with many late starts */
+#define SPIN 200e-6     /* seconds before a start in which a rank keeps the processor */
+#define LEAD 20e-6      /* seconds until the first start, besides four barriers */
+#define LEAD_MORE 200e-6 /* the same after a block with many late starts */
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
 #define WARMUP_SHARE 0.25 /* of the slice */
-#define OTHERS_BYTES (1 << 20) /* buffers of a process up to which other forms of a call have the case's size */
+#define OTHERS_BYTES (1 << 20) /* buffers of a process up to which other forms of a call have the size of the case */
 
 typedef struct best {
     collective what;
@@ -41,7 +41,7 @@ typedef struct known {
 static const form plain = {0, 0, 0, 0, BUILTIN}; /* the call that is timed */
 
 typedef struct {
-    int calls; /* 0: done, -1: a call failed */
+    int calls; /* 0: done; -1: a call failed */
     int clock, estimate;
     double start, window;
 } order;
@@ -54,12 +54,12 @@ typedef struct {
     const char *step;
     fault fault;
     double begin, warmup, measure;      /* seconds */
-    double *times, *samples, *scratch;  /* of a block, of the case, sorted */
-    double best, typical, slack, price; /* price: wall time of a call */
+    double *times, *samples, *scratch;  /* of a block, of the case, and sorted */
+    double best, typical, slack, price; /* price: wall-clock time of a call */
     int n, late, bad, clock, failed, blocks;
     const char *stop;
     summary sum;
-    const char *how; /* how the algorithm was seen */
+    const char *how; /* how the algorithm was detected */
     char seen[WHY];
 } task;
 
@@ -91,7 +91,7 @@ static int duplicate(task *t, MPI_Comm *out)
     return agree(t, "communicator");
 }
 
-/* The switches are on and calls on t->comm obey them. */
+/* Writes the switches and lets t->comm obey them. */
 static int prepare(task *t)
 {
     const plan_case *c = t->c;
@@ -110,8 +110,8 @@ static int prepare(task *t)
     return c->new_comm ? duplicate(t, &t->comm) : 0;
 }
 
-/* Half of a node's memory is the most that the buffers of a case may take there:
- * a process that the system kills for its memory takes all others along. */
+/* Whether the buffers of a case fit into half of a node's memory: a process that the system kills for its memory takes all
+ * others along. */
 static int fits(task *t, form f, int count)
 {
 #ifdef _SC_PHYS_PAGES
@@ -140,7 +140,7 @@ static int make(task *t, workload *w, form f, int count)
 static int check_barrier(task *t)
 {
     const control *c = &t->s->ctl;
-    double v[2]; /* entry of the last, and minus the first exit */
+    double v[2]; /* the last entry, and minus the first exit */
     double until = seconds() + (c->rank == c->size - 1 ? 2e-3 : 0);
     control_barrier(c);
     while (seconds() < until)
@@ -158,7 +158,7 @@ static int check_barrier(task *t)
     return agree(t, "data");
 }
 
-/* One call, and whether it left what MPI promises. */
+/* Makes one call and checks its result. */
 static int check_call(task *t, workload *w, int salt)
 {
     char why[WHY] = "";
@@ -183,12 +183,12 @@ static int check_form(task *t, form f, int count)
     return bad;
 }
 
-/* Other calls of the collective that programs make. The one that is timed leaves
- * them to the same algorithm, which may be right for itself alone. */
+/* Other calls of the collective that programs make. The algorithm may be wrong for these even if it is right for the one
+ * that is timed. */
 static const struct {
     const char *name;
     form f;
-    int elsewhere, empty; /* the last rank is the root, no elements */
+    int elsewhere, empty; /* elsewhere: the root is the last rank; empty: no elements */
 } others[] = {
     {"in place", {0, 1, 0, 0, BUILTIN}, 0, 0},
     {"with another root", {0, 0, 0, 0, BUILTIN}, 1, 0},
@@ -196,8 +196,7 @@ static const struct {
     {"of a derived type", {0, 0, 1, 0, OWN}, 0, 0},
 };
 
-/* Rank 0 says which is next, so that it is known of one that crashes or hangs;
- * empty: none any more. */
+/* Rank 0 prints which form is checked next, so that it is known if it crashes or hangs. An empty name ends the checks. */
 static void announce(const task *t, const char *name)
 {
     line l;
@@ -229,9 +228,8 @@ static int check_others(task *t, int count)
     return 0;
 }
 
-/* A few elements first: three for every rank, enough for algorithms that demand
- * as many as there are ranks. So do other forms where the case has large buffers;
- * those of rank 0 are the largest. */
+/* Checks with few elements first: three for each rank, enough for algorithms that need as many elements as ranks. Other
+ * forms use as few if the buffers of the case are large. The buffers of rank 0 are the largest. */
 static int check(task *t, int count)
 {
     int size = t->s->ctl.size, small = 3 * size;
@@ -258,9 +256,8 @@ static known *remembered(session *s, const plan_case *c)
     return NULL;
 }
 
-/* Whether the switches name an algorithm. Where the library or a file of its chooses
- * by size, processes that call with different lengths may run different algorithms
- * and wait for each other for ever. */
+/* Whether the switches name an algorithm. Else the library may choose by size: processes that pass different lengths could
+ * run different algorithms and deadlock. */
 static int chosen(const plan_case *c)
 {
     static const char end[] = "_INTRA_ALGORITHM";
@@ -272,7 +269,7 @@ static int chosen(const plan_case *c)
     return 0;
 }
 
-/* The last call is one that is timed. */
+/* Checks that libtutti served the last call, which was a timed one. */
 static int see_own(task *t)
 {
     char why[WHY];
@@ -283,11 +280,11 @@ static int see_own(task *t)
     return agree(t, "algorithm");
 }
 
-/* One probe for each algorithm of a collective, whatever the sizes. */
+/* Detects the algorithm once for each algorithm of a collective, whatever the sizes. */
 static int see(task *t)
 {
     session *s = t->s;
-    MPI_Comm lost; /* not freed: messages nobody took must not meet another communicator */
+    MPI_Comm lost; /* not freed: its unreceived messages must not reach another communicator */
     known *k = remembered(s, t->c);
     if (t->c->own != NULL)
         return see_own(t);
@@ -314,7 +311,7 @@ static int see(task *t)
     return 0;
 }
 
-/* Calls that are not kept; the longest rank's mean time of one on rank 0. */
+/* Makes calls that are not kept. Returns the mean time of one on the slowest rank, on rank 0. */
 static double warm(task *t, int calls)
 {
     double sum[2] = {0, 0};
@@ -330,7 +327,7 @@ static double warm(task *t, int calls)
     return sum[0] / calls;
 }
 
-/* The first call says how many more there is time for. */
+/* Makes one call, then as many more as there is time for. */
 static int warm_up(task *t)
 {
     const plan *p = &t->s->plan;
@@ -357,11 +354,9 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times the calls of an order on this rank: when each ended and, negative, when
- * it began, since the latest process counts for the one and the earliest for the
- * other. With agreed starts both count from there, so that they are small, and a
- * call that this rank came late to ends LATE later. The last element is 1 when a
- * call failed. */
+/* Times the calls of an order on this rank: when each ended and, negative, when it began, since the latest end and the
+ * earliest begin count. With agreed starts both count from the start, so that the numbers are small, and LATE is added for a
+ * call that this rank entered late. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -388,7 +383,7 @@ static void timed(task *t, const order *o)
         fault_mpi(&t->fault, t->s->ctl.rank, collective_name(t->c->what), error);
 }
 
-/* What rank 0 makes of a block: samples, and whether starts come in time. */
+/* Rank 0 turns a block into samples and checks whether starts were in time. */
 static void absorb(task *t, const order *o)
 {
     int late = 0;
@@ -419,8 +414,8 @@ static int hopeless(const task *t)
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
-/* How many times slower than the best of its collective and size a case is for
- * sure; 1 when it may be the best, or when nothing may be cut short. */
+/* A lower bound of the case's time over that of the best of its collective and size; 1 if the case may be the best, or if no
+ * case may be given up. */
 static double behind(const task *t)
 {
     if (t->best <= 0 || t->s->plan.hopeless <= 0 || t->sum.low <= 0)
@@ -428,8 +423,7 @@ static double behind(const task *t)
     return fmax(1, t->sum.low / t->best);
 }
 
-/* A case that is so many times slower than the best needs to be known so many times
- * less well: nobody is going to choose it. */
+/* Whether the median is known well enough. The slower a case is compared with the best, the less precision it needs. */
 static int tight(const task *t)
 {
     const plan *p = &t->s->plan;
@@ -450,14 +444,14 @@ static const char *reason(const task *t, double left)
     return t->n > 0 && left < t->price ? "slice" : NULL;
 }
 
-/* Whether the warm-up says that a case is hopeless. */
+/* Whether the warm-up is so slow that the case is given up. */
 static int slow(const task *t)
 {
     double factor = t->s->plan.hopeless;
     return factor > 0 && t->best > 0 && t->typical > factor * t->best;
 }
 
-/* The next block: half as many calls as there are samples, as far as time goes. */
+/* The next block: half as many calls as there are samples, as far as there is time. */
 static order next(task *t)
 {
     session *s = t->s;
@@ -524,7 +518,7 @@ static void remember_best(session *s, const plan_case *c, double median)
         }
     best *more = realloc(s->best, ((size_t)s->nbest + 1) * sizeof *more);
     if (more == NULL)
-        return; /* one case less can be hopeless */
+        return; /* one case less can be given up */
     s->best = more;
     s->best[s->nbest++] = fresh;
 }
@@ -571,8 +565,7 @@ static int room(task *t)
     return agree(t, "memory");
 }
 
-/* After a failure messages may be left on the communicator, so it is left alone
- * and the next case has another one. */
+/* Abandons the communicator after a failure, since messages may be left on it. The next case gets another one. */
 static void clear(task *t, int bad)
 {
     fault first = t->fault;

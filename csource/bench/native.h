@@ -1,26 +1,23 @@
-/* tutti-native: measures many algorithms of MPI collectives in one launch.
- *
- * Everything between the processes that is not being measured goes through
- * point-to-point messages on a communicator of its own (control.c), so that a
- * collective that was forced to a broken algorithm breaks its own case alone.
- * Rank 0 takes all decisions and writes all output. */
+/* tutti-native: measures many algorithms of MPI collectives in one launch. Processes exchange everything that is not
+ * measured by point-to-point messages on a communicator of their own (control.c), so that a broken algorithm breaks only its
+ * own case. Rank 0 takes all decisions and writes all output. */
 #ifndef TUTTI_NATIVE_H
 #define TUTTI_NATIVE_H
 
 #include "workload.h"
 
 #define FORMAT 1        /* of the plan and of the output */
-#define MAX_NAME 128    /* bytes of a variable's name, its end included */
+#define MAX_NAME 128    /* bytes of a variable's name, with its end */
 #define MAX_SWITCHES 64 /* of one case */
 
-/* control.c: messages of our own between the processes of the world. */
+/* control.c: messages between the processes of the world. */
 
 typedef struct {
     MPI_Comm comm;
     int rank, size;
 } control;
 
-/* A fault is the reason why a step failed and the rank it failed on; rank < 0: none. */
+/* A fault is the reason why a step failed, and the rank on which it failed; rank < 0: none. */
 typedef struct {
     int rank;
     char why[WHY];
@@ -29,9 +26,9 @@ typedef struct {
 void control_give(const control *c, const void *buf, int bytes, int to, int tag);
 void control_take(const control *c, void *buf, int bytes, int from, int tag);
 void control_bcast(const control *c, void *buf, int bytes);  /* from rank 0 */
-void control_max(const control *c, double *values, int n);   /* each largest, on rank 0 */
+void control_max(const control *c, double *values, int n);   /* the largest of each, on rank 0 */
 void control_barrier(const control *c);                      /* dissemination */
-int control_agree(const control *c, fault *f);               /* everybody has the fault of the lowest rank; 1 if any */
+int control_agree(const control *c, fault *f);               /* all ranks get the fault of the lowest rank; returns 1 if there is any */
 void fault_none(fault *f);
 void fault_set(fault *f, int rank, const char *format, ...);
 void fault_mpi(fault *f, int rank, const char *what, int error);
@@ -47,7 +44,7 @@ typedef struct {
     int nodes, hosts, domains;
     int *node;    /* of each rank; nodes are numbered by their lowest rank */
     int *leader;  /* lowest rank of each node */
-    int *ranks;   /* of each node, how many */
+    int *ranks;   /* number of ranks of each node */
     place *place; /* of each rank */
 } world;
 
@@ -55,23 +52,23 @@ void world_find(world *w, const control *c);
 
 /* clocks.c: one time for all ranks. */
 
-#define LONG 1e-4 /* seconds for a message: no network takes as much */
+#define LONG 1e-4 /* seconds of a message: no network takes longer */
 
 typedef struct {
     int shared;          /* all ranks read one clock */
     double offset, rate; /* global = local + offset + rate * (local - at) */
     double at;           /* local time of the estimate */
-    double relative;     /* this rank's clock against its leader's */
-    double within;       /* rank 0: half the shortest round trip of the worst rank to its leader */
-    double error;        /* rank 0: that, and the one of the worst leader */
-    double age;          /* rank 0: seconds an estimate is good for */
-    double credible;     /* half a round trip that takes longer was disturbed */
+    double relative;     /* this rank's clock minus its leader's */
+    double within;       /* on rank 0: half the shortest round trip of the worst rank to its leader */
+    double error;        /* on rank 0: that, and the same of the worst leader to rank 0 */
+    double age;          /* on rank 0: seconds for which an estimate is good */
+    double credible;     /* half a round trip that took longer was disturbed */
 } clocks;
 
-void clocks_start(clocks *k, const control *c, const world *w, double barrier); /* seconds of one of ours */
+void clocks_start(clocks *k, const control *c, const world *w, double barrier); /* barrier: seconds of a barrier */
 void clocks_estimate(clocks *k, const control *c, const world *w);
 double clocks_now(const clocks *k); /* seconds of rank 0's clock */
-double clocks_doubt(const clocks *k); /* rank 0: seconds that two ranks' times can be apart */
+double clocks_doubt(const clocks *k); /* on rank 0: seconds by which the times of two ranks may differ */
 double seconds(void);               /* of this node's clock */
 
 /* switches.c: MPI_T control variables. */
@@ -82,7 +79,7 @@ typedef struct {
 } setting;
 
 int switches_start(char *why);
-int switches_apply(const setting *s, int n, char *why); /* and all others back to their first values */
+int switches_apply(const setting *s, int n, char *why); /* resets all other variables to their first values */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why);
 
 /* own.c: algorithms of libtutti. */
@@ -97,7 +94,7 @@ typedef struct {
     collective what;
     long bytes;
     int new_comm;
-    char *own; /* algorithm of libtutti; NULL: the MPI library's */
+    char *own; /* algorithm of libtutti; NULL: of the MPI library */
     setting *switches;
     int nswitches;
 } plan_case;
@@ -105,14 +102,14 @@ typedef struct {
 typedef struct {
     int nodes, ppn;
     int warmup, min, max;             /* calls */
-    double precision, slice, hang;    /* relative half-width, seconds, seconds */
-    double hopeless;                  /* factor */
+    double precision, slice, hang;    /* relative half-width; seconds; seconds */
+    double hopeless;                  /* abort factor */
     int check;
     int ncases;
     plan_case *cases;
 } plan;
 
-char *plan_load(const char *path, int *bytes, char *why); /* rank 0 */
+char *plan_load(const char *path, int *bytes, char *why); /* on rank 0 */
 int plan_parse(plan *p, const char *path, char *text, char *why);
 
 /* stats.c: order statistics. */
@@ -135,11 +132,11 @@ typedef struct {
     world world;
     clocks clocks;
     plan plan;
-    MPI_Comm pristine; /* made before any switch was written */
-    MPI_Comm current;  /* calls of cases that need no new one */
-    double latency;    /* seconds of a barrier of ours */
+    MPI_Comm pristine; /* created before any switch was written */
+    MPI_Comm current;  /* for calls of cases that need no new one */
+    double latency;    /* seconds of a barrier */
     double origin;     /* seconds() at the start */
-    int no_clock;      /* cases in a row that came late and went over to barriers */
+    int no_clock;      /* cases in a row that used barriers because of late starts */
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     struct best *best;
     int nbest;

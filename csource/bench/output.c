@@ -32,7 +32,7 @@ void line_raw(line *l, const char *format, ...)
     put(l, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-/* A quoted JSON string; bytes above 0x7f are taken as Latin-1. */
+/* Adds a quoted JSON string; bytes above 0x7f count as Latin-1. */
 void line_quoted(line *l, const char *value)
 {
     put(l, "\"", 1);
@@ -83,8 +83,8 @@ void line_integer(line *l, const char *name, long value)
     line_raw(l, "%ld", value);
 }
 
-/* The line goes out in one piece and at once. One with a number that was not
- * finite says so: readers refuse lines of a known event that carry an error. */
+/* Writes the line at once and as a whole. A line with a number that is not finite carries an error instead, and readers
+ * refuse it. */
 void line_end(line *l)
 {
     if (l->bad)

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Two functions of libtutti.so, which is loaded before the MPI library where its
- * algorithms are measured; csource/runtime/tutti.h has them. */
+/* Functions of libtutti.so, which is preloaded where its algorithms are measured; see csource/runtime/tutti.h. */
 static int (*force)(const char *what, const char *algorithm, char *why, size_t room);
 static const char *(*ran)(void);
 
@@ -20,8 +19,7 @@ static void find(void)
     *(void **)&ran = dlsym(all, "tutti_ran");
 }
 
-/* From now on calls are served by an algorithm of libtutti; by none without a name.
- * Collective over the world. */
+/* Lets an algorithm of libtutti serve all calls from now on, or without a name the MPI library. Collective over the world. */
 int own_force(collective what, const char *algorithm, char *why)
 {
     if (algorithm == NULL && !forced)
@@ -36,7 +34,7 @@ int own_force(collective what, const char *algorithm, char *why)
     return force(forced ? collective_name(what) : NULL, algorithm, why, WHY);
 }
 
-/* Whether this rank's last call was served by it. */
+/* Whether that algorithm served this rank's last call. */
 int own_obeyed(const char *algorithm, char *why)
 {
     const char *name = ran();

@@ -6,27 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan is text, one statement a line; empty lines and lines that begin with
- * # say nothing. The first statement is
+/* The plan is text with one statement in each line. Empty lines and lines that begin with # are skipped. The first statement is
  *     tutti-native-plan 1
  * the last one is
  *     end
  * and between them, each once and before the cases:
- *     nodes N          how many nodes the world must have
- *     ppn N            how many ranks each of them
+ *     nodes N          nodes that the world must have
+ *     ppn N            ranks of each node
  *     warmup N         calls before the timed ones
  *     min N            fewest timed calls
  *     max N            most timed calls
- *     precision X      relative half-width of the median's interval that is wanted
- *     slice S          seconds for a case, its check and warm-up included
+ *     precision X      wanted relative half-width of the median's interval
+ *     slice S          seconds for a case, with its check and warm-up
  *     hang S           seconds after which a case ends the program
- *     hopeless X       factor beyond the best known median that ends a case; 0: never
- *     check yes|no     whether the data is checked
+ *     hopeless X       abort factor: a case so many times slower than the best known median ends; 0: never
+ *     check yes|no     whether the data are checked
  * and the cases, numbers ascending:
  *     case NUMBER COLLECTIVE BYTES same|new [run=ALGORITHM] [VARIABLE=INTEGER ...]
- * BYTES is the part of one process for allgather, allgatherv, alltoall, alltoallv,
- * gather and scatter, and the whole message otherwise. new makes a communicator
- * after the variables are written. run names an algorithm of libtutti. */
+ * BYTES is the part of one process for allgather, allgatherv, alltoall, alltoallv, gather and scatter, and the whole message
+ * otherwise. With new, a communicator is created after the variables are written. run names an algorithm of libtutti. */
 
 #define SPACE " \t\r"
 #define SETTINGS 0x3ff /* a bit for each */
@@ -78,7 +76,7 @@ static int read_switch(reader *r, char *word, setting *s)
     return 0;
 }
 
-/* Text in memory of its own; NULL: there is none. */
+/* A copy of a text; NULL: no memory. */
 static char *copy_of(const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -204,7 +202,7 @@ static int read_line(reader *r, char *text)
     return word ? refuse(r, "unexpected", word, "the end of the line") : 0;
 }
 
-/* Parses the text, which it changes. Every rank comes to the same answer. */
+/* Parses the text, and changes it. All ranks get the same result. */
 int plan_parse(plan *p, const char *path, char *text, char *why)
 {
     reader r = {p, path, 0, why, 0, 0, 0};
@@ -227,7 +225,7 @@ int plan_parse(plan *p, const char *path, char *text, char *why)
     return 0;
 }
 
-/* Reads the file; NULL with the reason when that does not work. */
+/* Reads the file; NULL on an error, with the reason in why. */
 char *plan_load(const char *path, int *bytes, char *why)
 {
     FILE *f = fopen(path, "rb");

@@ -3,16 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* MPICH names the functions it was in when a message was longer than the receiver
- * said. So one process calls with another length than the rest, and the error
- * says which algorithm ran. It is a process that hands nothing on: one that is told
- * of an error may keep what others wait for, as in the scatter of a broadcast. The
- * last process is a leaf of every tree, and the root one of those that lead to it.
- *
- * That is safe only where an algorithm goes on after such an error, so that nobody
- * waits for a message that is never sent: known of 4.0, where errors inside a
- * collective are noted and returned at the end; later releases return early. Messages
- * that nobody took stay on the communicator, which therefore serves one probe. */
+/* MPICH reports the functions that it was in when a message was longer than its receiver expected. So one process calls with
+ * another length than the others, and the error names the algorithm. This must be a process that passes no data on: one that
+ * gets an error may keep data for which others wait, as in the scatter of a broadcast. The last process is a leaf of every
+ * tree; the root is a leaf of trees that lead to it. This is safe only if an algorithm continues after such an error, so
+ * that no process waits for a message that is never sent. That is known of MPICH 4.0, which returns errors inside a
+ * collective at its end; later releases return early. Unreceived messages stay on the communicator, which therefore serves
+ * one probe. */
 int probe_possible(collective what, const char *library)
 {
     const char *format = "MPICH Version:";
@@ -24,7 +21,7 @@ int probe_possible(collective what, const char *library)
     return strncmp(at, "4.0", 3) == 0 && (at[3] == '.' || at[3] == '\n' || at[3] == 0);
 }
 
-/* Names of algorithms in an error stack, outermost first, each once. */
+/* Collects the names of algorithms in an error stack, outermost first, each once. */
 static void algorithms(const char *stack, char *seen)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -42,8 +39,7 @@ static void algorithms(const char *stack, char *seen)
     }
 }
 
-/* Calls with different lengths. seen (WHY bytes) has the names on rank 0, empty
- * when there was nothing to see. */
+/* Calls with different lengths. seen (WHY bytes) becomes the names on rank 0, empty if there are none. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
     const form plain = {0, 0, 0, 0, BUILTIN};
@@ -52,8 +48,8 @@ void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
     char text[MPI_MAX_ERROR_STRING + 1], why[WHY];
     int length = 0;
     int to_root = what == GATHER || what == REDUCE, few = collective_reduces(what) || what == BCAST ? 4 * c->size : 4;
-    int factor = what == ALLGATHER || what == ALLGATHERV ? c->size + 1 : 2; /* they receive into all the room they have */
-    int brief = to_root ? 0 : c->size - 1; /* who gets more than it says */
+    int factor = what == ALLGATHER || what == ALLGATHERV ? c->size + 1 : 2; /* they receive as much as fits into the buffer */
+    int brief = to_root ? 0 : c->size - 1; /* the rank that receives more than it passes */
     int count = c->rank == brief ? few : factor * few;
     fault_none(&f);
     if (workload_make(&w, what, plain, count, comm, why) == 0) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAIL 0.025 /* of each side: an interval of 95 % */
+#define TAIL 0.025 /* on each side, for a 95 % interval */
 
 static int ascending(const void *a, const void *b)
 {
@@ -12,8 +12,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many samples on each side lie outside the interval of the median: the
- * largest k with P(B < k) <= TAIL for B binomial of n and 1/2. */
+/* The number of samples on each side that lie outside the interval of the median: the largest k with P(B < k) <= TAIL for B
+ * binomial of n and 1/2. */
 static int outside(int n)
 {
     double sum = 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A control variable that was touched once, with the value it had then. */
+/* A control variable that was used, with the value it had first. */
 typedef struct {
     char name[MAX_NAME];
     cvar cvar;
@@ -24,7 +24,7 @@ int switches_start(char *why)
     return error != MPI_SUCCESS;
 }
 
-/* Index into touched, opened when it is new; -1 with the reason. */
+/* The index in the used variables, opened if it is new; -1 with the reason. */
 static int find(const char *name, char *why)
 {
     for (int i = 0; i < ntouched; i++)
@@ -48,8 +48,7 @@ static int find(const char *name, char *why)
     return ntouched++;
 }
 
-/* A variable that has the value already is left alone: the environment can set
- * what cannot be written later. */
+/* Writes a variable unless it has the value already: the environment can set variables that cannot be written later. */
 static int set(const variable *v, long long value, char *why)
 {
     long long back = value - 1;
@@ -80,7 +79,7 @@ static int item_name(const variable *v, int value, char *name)
     return -1;
 }
 
-/* Writes the settings and puts every other variable that was ever touched back. */
+/* Writes the settings and resets every other variable that was ever written. */
 int switches_apply(const setting *s, int n, char *why)
 {
     char name[MAX_NAME];
@@ -117,8 +116,7 @@ static int dynamic_rules(char *why)
     return on ? 0 : -1;
 }
 
-/* The name that the library's enumeration gives to the algorithm of the
- * collective; empty where the library has none or the switches name none. */
+/* Finds the name of the algorithm in the library's enumeration; empty if the library has none or the switches name none. */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why)
 {
     char wanted[MAX_NAME];

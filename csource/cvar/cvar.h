@@ -1,4 +1,4 @@
-/* MPI_T control variables that are whole numbers. */
+/* MPI_T control variables with whole numbers as values. */
 #ifndef TUTTI_CVAR_H
 #define TUTTI_CVAR_H
 
@@ -12,10 +12,10 @@ typedef struct {
     MPI_T_enum items;
 } cvar;
 
-/* All return MPI_SUCCESS or an error: MPI_ERR_TYPE for a variable that is no whole
- * number of the whole process. */
+/* All return MPI_SUCCESS or an error of MPI: MPI_ERR_TYPE for a variable that is not a whole number, or not one of the whole
+ * process. */
 
-int cvar_start(void); /* before the others; ends with MPI_T_finalize */
+int cvar_start(void); /* comes first; MPI_T_finalize ends it */
 int cvar_open(cvar *v, const char *name);
 int cvar_fetch(const cvar *v, long long *value);
 int cvar_store(const cvar *v, long long value);

@@ -1,5 +1,5 @@
-/* Two processes that sum a number. The marker tells, without running, which
- * library's headers the program was compiled with. */
+/* Two processes that sum a number. The marker shows, without running the program, with which library's headers it was
+ * compiled. */
 #include <mpi.h>
 #include <stdio.h>
 
