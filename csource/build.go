@@ -11,20 +11,19 @@ import (
 	"strings"
 )
 
-// Built is a program that was compiled.
+// Built describes a compiled program.
 type Built struct {
 	Path     string // absolute
-	Compiler string // as it was called
-	Version  string // first line of what the compiler says of itself; empty when it says nothing
+	Compiler string // the command
+	Version  string // first line of the output of the compiler's --version; may be empty
 	Checksum string // of the source
 }
 
-// ErrCompiler is matched by errors of compilers that are missing or refuse the source.
+// ErrCompiler is matched by errors of compilers that are missing or fail.
 var ErrCompiler = errors.New("MPI compiler")
 
-// Build compiles a program and puts it in place of out, whole or not at all. The
-// compiler is a command that knows where MPI is, like mpicc. The error has the
-// compiler's own words.
+// Build compiles a program and replaces the file out, as a whole or not at all. The compiler is a
+// command that knows where MPI is, such as mpicc. The error contains the compiler's output.
 func Build(ctx context.Context, p Program, compiler, out string) (Built, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -58,12 +57,12 @@ func compile(ctx context.Context, dir, compiler string, args []string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w %s: not found: name the one of the site's MPI library", ErrCompiler, compiler)
+		return fmt.Errorf("%w %s: not found: give the compiler of the site's MPI library", ErrCompiler, compiler)
 	}
 	return fmt.Errorf("%w %s: %w:\n%s", ErrCompiler, compiler, err, strings.TrimSpace(string(text)))
 }
 
-// install puts a copy of the file beside its place and moves it there.
+// install copies the file next to its place and renames it.
 func install(file, out string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Program is the source of a program, and how it is compiled.
+// Program is the C source of a program, and how to compile it.
 type Program struct {
 	Name  string
 	Parts []Part
@@ -19,64 +19,61 @@ type Program struct {
 	Libs  []string // after the files
 }
 
-// Part is a folder of a program's C files and headers. No two files of a program have
-// one name.
+// Part is some of a program's C files and headers. No two files of a program have the same name.
 type Part struct {
 	Files fs.FS
-	Match string // pattern of those that belong to it
+	Match string // pattern of their paths
 }
 
 //go:embed bench cvar pair pairs policy probe runtime workload
 var files embed.FS
 
-// Workload is a call of any collective in all its forms, with its data and their
-// check.
+// Workload makes a call of any collective in all its forms, with its data, and checks the result.
 var Workload = Part{files, "workload/*"}
 
-// Control is MPI_T control variables.
+// Control reads and writes MPI_T control variables.
 var Control = Part{files, "cvar/*"}
 
 // The programs.
 var (
-	// Bench measures: benchrunner/native asks it for collectives, campaign/pairs for
+	// Bench is the benchmark program: benchrunner/native measures collectives with it, campaign/pairs for
 	// pairs of ranks.
 	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
-	// Pair sums a number over two processes. A text in it tells which library's headers
+	// Pair sums a number over two processes. A text in it names the MPI library whose headers
 	// it was compiled with, so it is not optimised.
 	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
-	// Probe shows which algorithm a library enters.
+	// Probe detects which algorithm an MPI library enters.
 	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
 
-	// Policy makes the decisions of Runtime for a simulated job: its files that choose
-	// algorithms, with one process in the place of MPI. It needs no MPI library.
+	// Policy makes the decisions of Runtime for a simulated job: it is the files of Runtime that
+	// choose algorithms, with one process instead of MPI. It needs no MPI library.
 	Policy = Program{Name: "tutti-policy", Parts: []Part{
 		{files, "policy/*"}, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
 		{files, "runtime/elimination.c"}, {files, "runtime/explore.c"}, {files, "runtime/monitor.c"}, {files, "runtime/samples.c"},
 	}, Flags: []string{"-std=c11", "-O2", "-I."}, Libs: []string{"-lm"}}
 
-	// Runtime sits between an application and its MPI library. It is a shared object,
-	// to be preloaded or linked.
+	// Runtime is libtutti, a shared object that is preloaded into or linked with applications.
 	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm"}}
 )
 
-// BenchFormat is the version of Bench's plan and output.
+// BenchFormat is the version of the formats of Bench's plan and output.
 const BenchFormat = 1
 
-// file is one of a program's source.
+// file is a source file.
 type file struct {
 	name string // without folder
 	text []byte
 }
 
-// source returns the files, by name within each part.
+// source returns the files of a program, ordered by name within each part.
 func (p Program) source() []file {
 	var out []file
 	for _, part := range p.Parts {
 		names, err := fs.Glob(part.Files, part.Match)
 		if err != nil || len(names) == 0 {
-			panic(fmt.Sprintf("csource: %s: no file %s: %v", p.Name, part.Match, err)) // they are embedded
+			panic(fmt.Sprintf("csource: %s: no file %s: %v", p.Name, part.Match, err)) // the files are embedded
 		}
 		for _, name := range names {
 			text, err := fs.ReadFile(part.Files, name)
@@ -89,8 +86,8 @@ func (p Program) source() []file {
 	return out
 }
 
-// Checksum is the SHA-256 of the source: of each file's name, length and text. A
-// program of another checksum was built by another tutti.
+// Checksum returns the SHA-256 of the source: of each file's name, length and text. A program with
+// another checksum was built by another version of tutti.
 func (p Program) Checksum() string {
 	sum := sha256.New()
 	for _, f := range p.source() {
@@ -99,9 +96,9 @@ func (p Program) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Unpack writes the source into a folder, and with it a header source.h that defines
-// SOURCE as its checksum. It returns the arguments of a compiler that, called in that
-// folder, makes the program out.
+// Unpack writes the source into a folder, with a header source.h that defines SOURCE as its
+// checksum. It returns the arguments with which a compiler, called in that folder, makes the program
+// out.
 func (p Program) Unpack(dir, out string) ([]string, error) {
 	args := append([]string{"-o", out}, p.Flags...)
 	for _, f := range p.source() {

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// buildInside compiles a program of testdata together with the files of the runtime library, with the address and
-// undefined-behaviour sanitizers.
+// buildInside compiles a program of testdata together with the files of the runtime library: with the address and
+// undefined-behaviour sanitizers where all cases are wanted, else quickly.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +34,11 @@ func buildInside(t *testing.T, m mpiOf, file string) string {
 			args[i] = file
 		}
 	}
-	cmd := exec.Command(m.Compiler, append(args, "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")...)
+	flags := []string{"-O0"}
+	if testutil.AllCases() {
+		flags = []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"}
+	}
+	cmd := exec.Command(m.Compiler, append(args, flags...)...)
 	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", m.Compiler, err, said)

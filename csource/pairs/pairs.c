@@ -31,8 +31,8 @@ void pairs_place(line *l, const session *s, const int *cores, char side, int ran
     line_integer(l, core, cores[rank]);
 }
 
-/* The ranks of a node that may use the same processors are dealt to them evenly, as
- * far apart as there is room. Returns the processor, -1 where none can be had. */
+/* Spreads the ranks of a node that may use the same processors evenly over them, as far apart as possible. Returns this
+ * rank's processor, -1 if there is none. */
 static int pin(const control *c, const world *w)
 {
     cpu_set_t mine, *all;
@@ -52,7 +52,7 @@ static int pin(const control *c, const world *w)
         }
     free(all);
     MPI_Comm_free(&node.comm);
-    if (CPU_COUNT(&mine) < sharing) /* more ranks than processors: the system deals them out */
+    if (CPU_COUNT(&mine) < sharing) /* more ranks than processors: the system places them */
         return -1;
     wanted = before * CPU_COUNT(&mine) / sharing;
     for (int i = 0; i < CPU_SETSIZE && cpu < 0; i++)
@@ -63,8 +63,8 @@ static int pin(const control *c, const world *w)
     return sched_setaffinity(0, sizeof mine, &mine) == 0 ? cpu : -1;
 }
 
-/* The partner of a player in a round of a tournament in which everybody meets everybody
- * else once: the last one of an even number stays, the others go round. -1 for nobody. */
+/* The partner of a player in a round of a round-robin tournament. With an even number of players the last one stays in place
+ * and the others rotate. -1: none. */
 int pairs_partner(int player, int round, int players)
 {
     int last = players + players % 2 - 1, other;
@@ -142,7 +142,7 @@ static void chosen(const session *s, const pairs_plan *p, const control *c, cons
     free(g.partner);
 }
 
-/* Waits for all ranks without keeping a processor that one of them may need. */
+/* Waits for all ranks, and yields the processor while it waits. */
 static void rest(const control *c)
 {
     struct timespec pause = {0, 1000000};

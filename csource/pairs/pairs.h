@@ -1,10 +1,10 @@
-/* Pairs of ranks, measured with ping-pongs: what the machine between them is like. */
+/* Measures pairs of ranks by ping-pongs, to discover the machine between them. */
 #ifndef TUTTI_PAIRS_H
 #define TUTTI_PAIRS_H
 
 #include "native.h"
 
-/* plan.c's like for pairs: pairs_plan.c. */
+/* pairs_plan.c: the plan for pairs. */
 
 typedef struct {
     int round;
@@ -20,10 +20,10 @@ typedef struct {
     int nodes, ppn;
     int bytes;        /* of the large message */
     int passes;       /* most times that a stage measures every pair */
-    double precision; /* relative spread of a time that ends a stage */
+    double precision; /* relative spread of a pair's time at which a stage ends */
     double seconds;   /* after which a stage ends */
-    int inside;       /* whether the ranks of each node meet */
-    int between;      /* rounds in which the first ranks of the nodes meet; 0: none */
+    int inside;       /* whether the pairs of ranks of each node are measured */
+    int between;      /* rounds of pairs of the first ranks of the nodes; 0: none */
     meeting *meetings;
     int nmeetings;
     example *examples;
@@ -37,14 +37,14 @@ int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, cha
 
 typedef struct {
     const char *name;
-    control group; /* who takes part; its rank 0 is that of the world */
-    int *partner;  /* of this rank in each round, -1: none */
+    control group; /* the ranks that take part; its rank 0 is that of the world */
+    int *partner;  /* of this rank in each round; -1: none */
     int rounds;
 } stage;
 
 void stage_run(const session *s, const pairs_plan *p, const stage *g, const int *cores);
 
-/* pairs_example.c: everything about one pair of a class. */
+/* pairs_example.c: all parameters of one pair of a class. */
 
 void example_run(const session *s, const pairs_plan *p, const example *e);
 

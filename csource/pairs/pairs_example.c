@@ -5,22 +5,22 @@
 #include <unistd.h>
 
 enum { TIMES = 10 };
-#define PATIENCE 120         /* seconds after which a size hangs */
-#define WAITING 1.3          /* round trips until a message is there */
-#define MOST_SATURATED 65536 /* bytes: the gap of larger messages is known from round trips */
+#define PATIENCE 120         /* seconds after which the measurement of a size hangs */
+#define WAITING 1.3          /* round trips after which a message has arrived */
+#define MOST_SATURATED 65536 /* bytes: for larger messages the gap follows from round trips */
 #define FIRST_ROW 10         /* messages */
 #define MOST_ROW 37500
-#define ROW_SHARE 0.01  /* of the time of a stage: no longer row follows one that took more */
-#define STEADY 0.01     /* relative change of a message's share that ends it */
-#define EXTRA_SHARE 0.5 /* of the time of a stage: after it no sizes are added */
-enum { ROWS = 12 };     /* 10 doubled until 37 500 */
-enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* bytes between two sizes at least; sizes at most */
+#define ROW_SHARE 0.01  /* of the time of a stage: a sequence that takes longer is the last one */
+#define STEADY 0.01     /* relative change of the time per message that ends the sequences */
+#define EXTRA_SHARE 0.5 /* of the time of a stage, after which no sizes are added */
+enum { ROWS = 12 };     /* 10 messages, doubled up to 37 500 */
+enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* least bytes between two sizes, and numbers of sizes */
 
-/* What messages of one size take, as discover.Example reads it. */
+/* The times of messages of one size, as discover.Example reads them. */
 typedef struct {
     int bytes;
     double round_trip, send, receive; /* seconds */
-    double took[ROWS];                /* of a row of messages, 10 of them and then twice as many */
+    double took[ROWS];                /* of a sequence of messages, 10 of them and then twice as many each time */
     int rows;
 } reading;
 
@@ -47,7 +47,7 @@ static double round_trip(const control *c, int other, int first, char *buffer, i
     return middle(took);
 }
 
-/* The overhead of sending is that of a synchronous send. */
+/* The overhead of sending is the time of a synchronous send. */
 static double send_overhead(const control *c, int other, int first, char *buffer, int bytes)
 {
     double took[TIMES] = {0};
@@ -62,7 +62,7 @@ static double send_overhead(const control *c, int other, int first, char *buffer
     return middle(took);
 }
 
-/* The overhead of receiving is that of a message that has been there for a while. */
+/* The overhead of receiving is the time to receive a message that has already arrived. */
 static double receive_overhead(const control *c, int other, int first, char *buffer, int bytes, double trip)
 {
     double took[TIMES] = {0};
@@ -83,8 +83,8 @@ static double receive_overhead(const control *c, int other, int first, char *buf
     return middle(took);
 }
 
-/* Rows of messages, each one with an answer when all have arrived, until what one
- * message takes no longer changes. The first rank says when that is. */
+/* Sends sequences of messages, each with an answer when all have arrived, until the time per message no longer changes. The
+ * first rank decides that. */
 static void saturate(const control *c, int other, int first, char *buffer, int bytes, double most, reading *r)
 {
     int go = bytes <= MOST_SATURATED;
@@ -125,7 +125,7 @@ static void tell(const example *e, const reading *r)
     line_end(&l);
 }
 
-/* Measures messages of one size; rank 0 has what it came to. */
+/* Measures messages of one size; rank 0 gets the result. */
 static void read_size(const session *s, const pairs_plan *p, const example *e, char *buffer, reading *r)
 {
     const control *c = &s->ctl;
@@ -159,8 +159,7 @@ static int bent(const reading *a, const reading *b, const reading *c, double tol
            off_line(a->receive, b->receive, c->receive, share, tolerance);
 }
 
-/* Half-way to the next size where one of n sizes, ascending, is off the line between its
- * neighbours. */
+/* Adds sizes half-way to the next one where one of n sizes, in ascending order, is off the line between its neighbours. */
 static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
 {
     int found = 0;
@@ -172,7 +171,7 @@ static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, in
 
 static int by_bytes(const void *a, const void *b) { return ((const reading *)a)->bytes - ((const reading *)b)->bytes; }
 
-/* Tells both ranks what rank 0 has decided. */
+/* Sends both ranks what rank 0 has decided. */
 static void share(const control *c, const example *e, int *sizes, int bytes)
 {
     if (c->rank != 0)
@@ -183,13 +182,13 @@ static void share(const control *c, const example *e, int *sizes, int bytes)
                 control_give(c, sizes, bytes, i ? e->b : e->a, TAG_EXAMPLE);
 }
 
-/* Empty messages, then those of powers of two up to the large one, then those between
- * them, again and again, until lines between neighbours say what they take. */
+/* Measures empty messages, then powers of two up to the large message, then sizes between them, again and again, until
+ * straight lines between neighbours describe the times. */
 void example_run(const session *s, const pairs_plan *p, const example *e)
 {
     const control *c = &s->ctl;
     double from = seconds();
-    int n = 0, sizes[EXTRA + 1] = {0}; /* how many, and they */
+    int n = 0, sizes[EXTRA + 1] = {0}; /* the number of sizes, and the sizes */
     reading read[POWERS + EXTRA] = {{0}};
     char *buffer;
     if (c->rank != 0 && c->rank != e->a && c->rank != e->b)

@@ -5,24 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan is text, one statement a line. The first one is
+/* The plan is text with one statement in each line. The first one is
  *     tutti-pairs-plan 1
  * the last one is
  *     end
  * and between them, each setting once and before all else:
- *     nodes N              how many nodes the world must have
- *     ppn N                how many ranks each of them
+ *     nodes N              nodes that the world must have
+ *     ppn N                ranks of each node
  *     bytes N              of the large message; the small one is empty
  *     passes N             most times that a stage measures every pair
- *     precision X          relative spread of a time that ends a stage
+ *     precision X          relative spread of a pair's time at which a stage ends
  *     seconds S            after which a stage ends
- *     inside yes|no        whether the ranks of each node meet, each with every other
- *     between N            rounds in which the first ranks of the nodes meet: with as many
- *                          as there are nodes each meets every other
- *     pair ROUND A B       hosts whose first ranks meet, rounds ascending from 0
- *     example CLASS A I B J   a pair of which all parameters are measured: the ranks number
- *                          I and J of hosts A and B; the first one of a class that is here
- * Pairs of hosts that are not in the world are left out. */
+ *     inside yes|no        whether all pairs of ranks of each node are measured
+ *     between N            rounds of pairs of the first ranks of the nodes: with as many rounds
+ *                          as nodes all pairs are measured
+ *     pair ROUND A B       hosts whose first ranks are a pair of the round, in ascending order from 0
+ *     example CLASS A I B J   a pair whose parameters are all measured: ranks number I and J of hosts
+ *                          A and B; of a class the first one in the world counts
+ * Pairs with hosts outside the world are ignored. */
 
 #define HEAD "tutti-pairs-plan 1"
 #define SETTINGS 0xff /* a bit for each */
@@ -88,7 +88,7 @@ static int node_called(const world *w, const char *host)
     return -1;
 }
 
-/* Rank number i of a node, -1 where there is none. */
+/* Rank number i of a node, -1 if there is none. */
 static int rank_on(const world *w, int node, int i)
 {
     if (node < 0 || i < 0 || i >= w->ranks[node])
@@ -99,7 +99,7 @@ static int rank_on(const world *w, int node, int i)
     return r;
 }
 
-/* A list with room for one more; there is no plan without memory. */
+/* Grows a list by one element; without memory there is no plan. */
 static void *longer(void *list, int n, size_t bytes)
 {
     void *more = realloc(list, ((size_t)n + 1) * bytes);
@@ -164,7 +164,7 @@ static int read_line(reader *r, const char *said)
     return r->ended ? 0 : read_setting(r, said);
 }
 
-/* Parses the text, which it changes. Every rank comes to the same answer. */
+/* Parses the text, and changes it. All ranks get the same result. */
 int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why)
 {
     reader r = {p, w, path, 1, why, 0, 0};

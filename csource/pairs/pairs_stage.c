@@ -7,22 +7,22 @@
 #include <unistd.h>
 
 enum { SMALL, LARGE, SIZES };
-static const int times[SIZES] = {10, 4}; /* ping-pongs of a pair in one pass, the first one to warm up not counted */
+static const int times[SIZES] = {10, 4}; /* ping-pongs of a pair in one pass; the first one is a warm-up */
 
 #define MOST_TIMES 10
 #define PATIENCE 60    /* seconds after which a round hangs */
-#define LATER 2        /* seconds after rank 0 that the others give up */
-#define REPORT 1.0     /* seconds after which what was measured is told */
-#define LEAST_PASSES 4 /* of a spread: two in each half */
-#define NORMAL 1.4826  /* standard deviation of a normal number whose absolute value has the median 1 */
+#define LATER 2        /* seconds by which other ranks wait longer than rank 0 */
+#define REPORT 1.0     /* seconds between two reports */
+#define LEAST_PASSES 4 /* for a spread: two in each half */
+#define NORMAL 1.4826  /* standard deviation of a normal distribution whose absolute value has the median 1 */
 
-/* What one pair took in one round. */
+/* The time of one pair in one round. */
 typedef struct {
     int round, a, b; /* ranks of the group, a < b */
     double min[SIZES], median[SIZES];
 } record;
 
-/* A stage at work. */
+/* A stage in progress. */
 typedef struct {
     const session *s;
     const stage *g;
@@ -32,7 +32,7 @@ typedef struct {
     int nkept;
     int pass;
     double began, reported;
-    double spread; /* of the passes that were finished; -1: not known */
+    double spread; /* of the finished passes; -1: unknown */
     float (*sum)[2][SIZES]; /* logarithms of medians, by round and rank, of even and odd passes; only on rank 0 */
     char *buffer;
     int bytes[SIZES];
@@ -54,7 +54,7 @@ static void ping(const control *c, int other, char *buffer, int bytes, double *t
     }
 }
 
-/* The rank of lower number keeps the times. */
+/* The lower rank of a pair records the times. */
 static void meet(work *w, int round)
 {
     const control *c = &w->g->group;
@@ -92,7 +92,7 @@ static void tell(work *w, const record *r)
         w->sum[r->round * w->g->group.size + r->a][w->pass % 2][i] += (float)log(r->median[i]);
 }
 
-/* Rank 0 tells what all ranks have kept. */
+/* Rank 0 prints what all ranks have recorded. */
 static void report(work *w)
 {
     const control *c = &w->g->group;
@@ -123,9 +123,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The relative spread of what a pair takes, the mean of all passes: half of what even
- * and odd passes differ by, for the pair in the middle. The worse one of both sizes;
- * -1 when there are too few passes to tell. */
+/* The relative spread of a pair's mean time over all passes: half of the difference between even and odd passes, of the
+ * median pair. Of both sizes the larger spread counts. -1 with too few passes. */
 static double spread(const work *w)
 {
     int n = w->g->rounds * w->g->group.size, passes = w->pass + 1, odd = passes / 2;
@@ -157,8 +156,7 @@ static void conclude(const work *w, int passes)
     line_end(&l);
 }
 
-/* Everybody goes on, tells what was measured, or stops, as rank 0 decides after each
- * round. Returns whether the stage is over. */
+/* After each round rank 0 decides whether all ranks continue, report or stop. Returns whether the stage is over. */
 static int decide(work *w, const pairs_plan *p, int round)
 {
     const control *c = &w->g->group;

@@ -1,15 +1,14 @@
-/* Calls one collective so that it can be seen which algorithm the library runs.
+/* Calls one collective in order to detect the algorithm that the library runs.
  *
- *   probe stack COLLECTIVE BYTES   MPICH: one process calls with a little more than
- *                                  the others; the error that follows names the
- *                                  functions the library was in
+ *   probe stack COLLECTIVE BYTES   MPICH: one process passes a little more than the
+ *                                  others expect; the error names the functions that
+ *                                  the library was in
  *   probe trace COLLECTIVE BYTES   Open MPI: the dynamic loader of the first process
- *                                  logs which functions of the component are called
- *   probe ask COLLECTIVE BYTES     libtutti: after a few calls it says what served them
+ *                                  logs the functions of the component that are called
+ *   probe ask COLLECTIVE BYTES     libtutti: it reports what served a few calls
  *
- * Prints lines "saw NAME NAME ...", outermost first, or one "unseen REASON", each on
- * a line of its own whatever another process has left unended. A message that nobody
- * sends any more cannot hang it: it ends after 20 seconds.
+ * Prints lines "saw NAME NAME ...", outermost first, or a line "unseen REASON". Each begins with a line end, since
+ * another process may have printed an incomplete line. The program ends after 20 seconds at the latest.
  */
 #define _DEFAULT_SOURCE
 #include <dlfcn.h>
@@ -38,7 +37,7 @@ static void unseen(const char *why)
     fflush(stdout);
 }
 
-/* Room for COUNT elements to or from everybody. */
+/* Memory for COUNT elements to or from each rank. */
 static void *room(long count)
 {
     void *p = calloc((size_t)(count + 2) * (size_t)size + 16, 4);
@@ -49,7 +48,7 @@ static void *room(long count)
     return p;
 }
 
-/* Calls with COUNT elements, of 4 bytes where values are combined and 1 elsewhere. */
+/* Calls with COUNT elements, of 4 bytes where they are reduced and 1 elsewhere. */
 static int call(const char *what, int count)
 {
     MPI_Comm c = MPI_COMM_WORLD;
@@ -94,8 +93,7 @@ static int call(const char *what, int count)
 
 static int reduces(const char *what) { return strstr(what, "reduce") != NULL || strstr(what, "scan") != NULL; }
 
-/* One process sends more than the others take. They call with the count that is
- * asked about, and it is they who see the error. */
+/* One process sends more than the others expect. The others call with the requested count, and get the error. */
 static void stack(const char *what, long bytes)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -104,7 +102,7 @@ static void stack(const char *what, long bytes)
     int count = (int)(bytes / element > 0 ? bytes / element : 1);
     int to_root = !strcmp(what, "gather") || !strcmp(what, "reduce");
     int more = count / 8 > 0 ? count / 8 : 1;
-    if (strstr(what, "allgather") != NULL) /* there a process takes as much as its whole buffer holds */
+    if (strstr(what, "allgather") != NULL) /* there a process receives as much as fits into its buffer */
         more = count * size;
     if (!strcmp(what, "barrier")) {
         unseen("a barrier has no message that could be too long");
@@ -116,11 +114,11 @@ static void stack(const char *what, long bytes)
     int error = call(what, count);
     if (error != MPI_SUCCESS && MPI_Error_string(error, text, &length) == MPI_SUCCESS) {
         text[length] = 0;
-        static char line[MPI_MAX_ERROR_STRING + 16] = "\nsaw"; /* written at once; a launcher may still cut the end off */
+        static char line[MPI_MAX_ERROR_STRING + 16] = "\nsaw"; /* written at once; a launcher may still cut off the end */
         size_t used = strlen(line);
         for (const char *p = text; (p = strstr(p, "MPI")) != NULL;) {
             size_t n = strspn(p, letters);
-            if (p[n] == 0) /* MPI cuts long texts off */
+            if (p[n] == 0) /* MPI truncates long texts */
                 break;
             if (used + n + 2 < sizeof line)
                 used += (size_t)sprintf(line + used, " %.*s", (int)n, p);
@@ -131,12 +129,12 @@ static void stack(const char *what, long bytes)
     } else {
         unseen("no error came of messages that were too long");
     }
-    /* Whoever waits for the rest of a message waits here no longer. */
+    /* lets the other processes print first */
     usleep(300000);
     MPI_Abort(MPI_COMM_WORLD, 0);
 }
 
-/* Prints what the loader bound while the program called. */
+/* Prints what the loader bound during the call. */
 static void trace(const char *what, long bytes, const char *log)
 {
     char line[4096], name[1024];
@@ -178,7 +176,7 @@ static void trace(const char *what, long bytes, const char *log)
     fflush(stdout);
 }
 
-/* What libtutti says of the calls: it makes a communicator of its own at the fourth. */
+/* Prints what libtutti reports of the calls: from the fourth call on it has a communicator of its own. */
 static void ask(const char *what, long bytes)
 {
     enum { CALLS = 5 };

@@ -1,14 +1,15 @@
-/* check [split] [-ALGORITHM] COUNT...: every algorithm of the repository against what MPI says the result is, with blocks or vectors of
- * these counts, + being one more than there are ranks, in the forms below, on places that are made up. Rank 0 says what is
- * wrong, and how many cases there were. Where each rank hears of each, all must hear of one's flag. All but one algorithm, if it is named. With split, on communicators of every size up to that of the world. */
+/* check [split] [-ALGORITHM] COUNT...: compares the result of every algorithm of the repository with what MPI demands, for blocks or
+ * vectors of these counts, where + is the number of ranks plus one, in the forms below, on invented layouts. Rank 0 prints what is wrong and
+ * the number of cases. In collectives in which every rank receives from all, all ranks must receive one rank's flag. -ALGORITHM leaves
+ * one algorithm out. With split, communicators have all sizes up to that of the world. */
 #include "serve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Forms of a call. MIXED: ranks describe the same ints by different types; a reduction has a type with holes then.
- * ORDERED: the operation does not commute. */
+/* Forms of a call. MIXED: ranks describe the same ints by different types; a reduction has a type with holes. ORDERED: the
+ * operation does not commute. */
 enum { PLAIN, IN_PLACE, MIXED, ORDERED, FORMS };
 static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "ordered"};
 
@@ -22,7 +23,7 @@ static layout *layouts[LAYOUTS];
 static const char *without = "";
 static int *sent, *want, *got, *counts, *displs, *scounts, *sdispls;
 
-/* x -> a x + b, modulo 2^32: (a, b) after (c, d). Maps do not commute. */
+/* Composes maps x -> a x + b modulo 2^32, which do not commute: (a, b) after (c, d). */
 static void compose_maps(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     MPI_Aint lower, extent;
@@ -47,12 +48,12 @@ static int possible(collective what, int form)
     return form != IN_PLACE || (what != BARRIER && what != BCAST);
 }
 
-/* What one rank sends another in an alltoallv. */
+/* Elements that a rank sends to another one in an alltoallv. */
 static int block_to(int from, int to) { return count + (3 * from + to) % 3 - (count > 0); }
 
 static int block_in_place(int one, int other) { return block_to(one < other ? one : other, one < other ? other : one); }
 
-/* The types of a rank; those of a reduction are the same everywhere. */
+/* The type of a rank; in a reduction it is the same on all ranks. */
 static MPI_Datatype type_of(collective what, int form, int r, int received)
 {
     if (is_reduction(what))
@@ -91,10 +92,10 @@ static arguments arguments_of(collective what, int form)
     return a;
 }
 
-/* An int of what a rank sends; one more in the buffer that it receives in. */
+/* An int of a rank's send buffer. Its receive buffer has one more int. */
 static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 
-/* Int i of what rank r contributes, from element `from` of its buffer on. */
+/* Int i of a rank's contribution, from element `from` of its buffer on. */
 static int item(const arguments *a, int form, int r, long from, long i)
 {
     int placed = form == IN_PLACE && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
@@ -102,7 +103,7 @@ static int item(const arguments *a, int form, int r, long from, long i)
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
 
-/* Puts ints of rank r where this rank receives them. */
+/* Puts ints of rank r where this rank expects them. */
 static void place_ints(const arguments *a, int form, int r, long from, long to, int n)
 {
     long step = a->rtype == spread ? 2 : 1;
@@ -110,7 +111,7 @@ static void place_ints(const arguments *a, int form, int r, long from, long to, 
         want[(to + i) * step] = item(a, form, r, from, i);
 }
 
-/* The blocks that this rank receives of rank r. */
+/* The expected blocks of rank r. */
 static void expect_block(const arguments *a, int form, int r)
 {
     int in_place = form == IN_PLACE;
@@ -140,7 +141,7 @@ static void expect_block(const arguments *a, int form, int r)
     }
 }
 
-/* How many elements of a reduction there are before rank r's block. */
+/* The elements of a reduction before rank r's block. */
 static int before_block(const arguments *a, int r)
 {
     int n = 0;
@@ -149,7 +150,7 @@ static int before_block(const arguments *a, int r)
     return n;
 }
 
-/* The elements of some ranks combined, into the received buffer. */
+/* The expected combination of the elements of some ranks. */
 static void expect_reduction(const arguments *a, int form)
 {
     MPI_Aint lower, extent;
@@ -177,7 +178,7 @@ static void expect_reduction(const arguments *a, int form)
     free(next);
 }
 
-/* How many ints of the received buffer are looked at: all, also those that nothing may write to. */
+/* How many ints of the receive buffer are compared: all, including those that no call may write. */
 static int promised(const arguments *a)
 {
     switch (a->what) {
@@ -212,7 +213,7 @@ static void check(const algorithm *what, int form, int parameter, int where, int
     int hears = what->what == ALLGATHER || what->what == ALLREDUCE || what->what == ALLTOALL || what->what == BARRIER;
     hears = hears && !(what->needs & SIGNALS);
     if (hears)
-        flag_carry(cases[0] % (size + 1) == rank); /* one rank in turn, or none */
+        flag_carry(cases[0] % (size + 1) == rank); /* one rank raises the flag, in turn, or none */
     int served = serve(&a, &p, &on, bytes_as_traced(&a));
     int heard = hears ? flag_received() : 0;
     if (!served)
@@ -242,8 +243,8 @@ static void check_all(int cases[2])
         }
 }
 
-/* Nodes of three ranks each without switches; nodes the ranks are dealt to, two below a switch; nodes of any number of
- * ranks, with two levels of switches. */
+/* Makes three layouts: nodes of three ranks without switches; ranks dealt to nodes, two nodes below a switch; nodes of
+ * different numbers of ranks, with two levels of switches. */
 static void make_places(void)
 {
     int nodes = (size + 2) / 3;
@@ -264,7 +265,7 @@ static void make_places(void)
 
 static int *ints(void) { return allocate((size_t)room, sizeof(int)); }
 
-/* One rank of each communicator counts. */
+/* One rank of each communicator counts the cases. */
 static void check_communicator(int n, char **texts, int all[2])
 {
     int cases[2] = {0, 0};

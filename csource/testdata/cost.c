@@ -1,5 +1,6 @@
-/* cost: nanoseconds that the runtime library adds to a call of MPI_Bcast, on one rank, with 8 bytes: the fastest of
- * many rounds of calls through it, less those past it. On one communicator, and on eight in turn with two types. */
+/* cost: prints the nanoseconds that the runtime library adds to a call of MPI_Bcast with 8 bytes, on one rank: the fastest
+ * of many rounds of calls through it, less the fastest round past it. On one communicator, and on eight in turn with two
+ * types. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,5 @@
-/* How many calls of a case are timed, and why no more, when it is so many times
- * slower than the best. Arguments: the factor from which a case is hopeless, and the
- * ratios. Times scatter by up to 20 %, the same way every time. */
+/* Prints how many calls of a case are timed, and why no more, if its time over that of the best is the given ratio.
+ * Arguments: the abort factor, and ratios. Times vary by up to 20 %, always in the same way. */
 #include "measure.c"
 
 static void run(double hopeless, double ratio)

@@ -16,7 +16,7 @@ enum { MAX_TIMES = 64, MAX_RANKS = 512 };
 
 static uint64_t state;
 static int n, ranks;
-static double times[MAX_TIMES], noise, correlation, shared_noise, own[MAX_RANKS]; /* own: what the call takes on each rank */
+static double times[MAX_TIMES], noise, correlation, shared_noise, own[MAX_RANKS]; /* own: the time of the call on each rank */
 static const char *changes;
 static monitor monitors[MAX_RANKS];
 
@@ -43,7 +43,7 @@ static double factor(int algorithm, int call)
     return all;
 }
 
-/* The class of calls, as explore.c has it. */
+/* The class of calls, as in explore.c. */
 static struct {
     elimination *elimination;
     exploration_budget budget;

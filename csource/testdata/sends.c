@@ -1,5 +1,5 @@
-/* Each rank says at its end how many messages algorithms of the runtime library exchanged, if any: MPI libraries do
- * not call the function themselves. To be preloaded behind the library. */
+/* Is preloaded after the runtime library. Each rank prints at its end how many messages the algorithms of the runtime
+ * library exchanged, if any. MPI libraries do not call this function themselves. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -33,7 +33,7 @@ int collective_count(collective what, long bytes)
     return bytes == 0 ? 0 : bytes < size ? 1 : (int)(bytes / size);
 }
 
-/* Predefined operations take no derived types. */
+/* Predefined operations do not accept derived types. */
 int form_exists(form f, collective what)
 {
     int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;

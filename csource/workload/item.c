@@ -1,13 +1,13 @@
 #include "workload.h"
 
-#define MOST_HELD 64 /* elements: few enough for many items in a message, and enough for few gaps */
+#define MOST_HELD 64 /* elements: few, so that a message has many items, but enough that gaps are few */
 
 static MPI_Datatype element_type(collective what) { return collective_reduces(what) ? MPI_FLOAT : MPI_CHAR; }
 
 size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
 
-/* An element by itself; or, with gaps, as many as divide the count. A reduction has
- * one type on all ranks. The type is made by item_commit. */
+/* One element; or, with gaps, a number of elements that divides the count. A reduction has the same type on all ranks.
+ * item_commit creates the type. */
 item item_shape(collective what, form f, int count, int rank)
 {
     item i = {element_type(what), 0, 1, 0};

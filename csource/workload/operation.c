@@ -1,7 +1,6 @@
 #include "workload.h"
 
-/* The operation that does not commute composes maps x -> a x + b modulo a prime: a
- * float has a * PRIME + b, exactly. */
+/* The operation that does not commute composes maps x -> a x + b modulo a prime. A float holds a * PRIME + b exactly. */
 enum { PRIME = 2039 };
 
 static float composed(float first, float second)
@@ -13,7 +12,7 @@ static float composed(float first, float second)
 
 static float added(float x, float y) { return x + y; }
 
-/* Goes through the items, whose elements are in a row. */
+/* Applies a function to all items, whose elements are contiguous. */
 static void each(const void *in, void *inout, int n, MPI_Datatype type, float (*of)(float, float))
 {
     MPI_Aint lb, extent, begin, length;
@@ -43,8 +42,7 @@ void operation_free(MPI_Op *op)
         MPI_Op_free(op);
 }
 
-/* What a rank has at each place modulo PERIOD. Sums of these are exact in a float up
- * to two million ranks, whatever the order. */
+/* The input of a rank, by place modulo PERIOD. Sums of these are exact in a float for up to two million ranks, in any order. */
 void operation_input(operation op, int rank, int salt, float table[PERIOD])
 {
     for (int i = 0; i < PERIOD; i++) {

@@ -5,15 +5,15 @@
 
 #define UNTOUCHED 0xa5 /* a byte that holds no data */
 
-/* A block of a buffer. Where data are moved it holds what rank from has for rank to,
- * -1 for all alike; where they are reduced, elements of a vector. */
+/* A block of a buffer. Where data are moved it holds what rank from has for rank to; -1 if it is the same for all. Where
+ * they are reduced it holds elements of a vector. */
 typedef struct {
     char *at;
     int items, from, to;
     size_t first; /* element of the vector */
 } piece;
 
-/* The vector of a reduction, periodic; none where data are moved. */
+/* The vector of a reduction, which is periodic; none where data are moved. */
 typedef struct {
     const float *table;
     int salt;
@@ -25,7 +25,7 @@ static size_t start(const workload *w, int block)
     return w->what == REDUCE_SCATTER ? (size_t)w->displs[block] : (size_t)block * (size_t)w->items;
 }
 
-/* How many blocks this rank brings, */
+/* The number of blocks that this rank contributes. */
 static int inputs(const workload *w)
 {
     switch (w->what) {
@@ -52,7 +52,7 @@ static piece input(const workload *w, int i)
     return p;
 }
 
-/* and how many it gets. */
+/* The number of blocks that this rank gets. */
 static int outputs(const workload *w)
 {
     switch (w->what) {
@@ -158,7 +158,7 @@ void workload_fill(workload *w, int salt)
         put(w, input(w, i), of);
 }
 
-/* Whether what is sent is what it was. */
+/* Whether the send buffer is unchanged. */
 static int kept(const workload *w, pattern of, char *why)
 {
     if (w->from == MPI_IN_PLACE || w->what == BCAST)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of a block. One that is scattered is equal on all ranks, since there are
- * algorithms that demand it, so rounded down, but at least one. */
+/* Elements of a block. A block that is scattered has equal size on all ranks, since some algorithms need that: the count is
+ * rounded down, to at least one element. */
 static int block(collective what, int count, int size)
 {
     if (count == 0 || (what != REDUCE_SCATTER && what != REDUCE_SCATTER_BLOCK))
@@ -18,7 +18,7 @@ static int in_place(collective what, form f, int rank) { return f.in_place && (!
 
 int workload_in_place(const workload *w) { return in_place(w->what, w->form, w->rank); }
 
-/* How many blocks the buffers have. */
+/* The number of blocks of each buffer. */
 static void extents(collective what, form f, int rank, int size, size_t *send, size_t *recv)
 {
     size_t all = (size_t)size, root = rank == f.root ? all : 0;
@@ -52,7 +52,7 @@ static char *buffer(size_t bytes)
     void *p = NULL;
     if (posix_memalign(&p, 4096, bytes + 1) != 0)
         return NULL;
-    memset(p, 0, bytes + 1); /* the pages exist before they are timed */
+    memset(p, 0, bytes + 1); /* touches the pages before they are timed */
     return p;
 }
 
@@ -72,7 +72,7 @@ static int allocate(workload *w, char *why)
     return -1;
 }
 
-/* Items of this rank's block with another, and of the other's with this one. */
+/* Items of the block that this rank exchanges with another one. */
 static int share(const workload *w, int other)
 {
     int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && (w->rank + other) % 3 == 1) ||

@@ -1,4 +1,4 @@
-/* A call of a collective: its buffers, what is put into them, and what must come out. */
+/* A call of a collective: its buffers, its data, and the expected result. */
 #ifndef TUTTI_WORKLOAD_H
 #define TUTTI_WORKLOAD_H
 
@@ -9,9 +9,9 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#define WHY 1024 /* bytes of a reason, its end included */
+#define WHY 1024 /* bytes of a reason, with its end */
 
-/* collective.c: their names, and which forms of a call they have. */
+/* collective.c: names of collectives, and the forms of their calls. */
 
 typedef enum {
     ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
@@ -20,19 +20,18 @@ typedef enum {
 
 typedef enum {
     BUILTIN, /* MPI_SUM */
-    OWN,     /* the same, a function of ours */
-    ORDERED, /* one that does not commute */
+    OWN,     /* the same as a user-defined operation */
+    ORDERED, /* user-defined; does not commute */
     OPERATIONS
 } operation;
 
-/* How a collective is called. All zero is the call that is timed: MPI_CHAR, or sums of
- * MPI_FLOAT, from separate buffers, equal counts, root 0. */
+/* The form of a call. Zeroes are the call that is timed: MPI_CHAR, or sums of MPI_FLOAT, separate buffers, equal counts, root 0. */
 typedef struct {
     int root;
     int in_place; /* with MPI_IN_PLACE */
-    int gaps;     /* of a derived type with gaps; where nothing is reduced each rank has its own */
-    int uneven;   /* with counts of 0 beside the others */
-    operation op; /* of those that reduce */
+    int gaps;     /* a derived type with gaps; where nothing is reduced, another one on each rank */
+    int uneven;   /* some counts are 0 */
+    operation op; /* of reductions */
 } form;
 
 const char *collective_name(collective what);
@@ -40,12 +39,12 @@ int collective_find(const char *name); /* -1: none */
 int collective_count(collective what, long bytes);
 int collective_reduces(collective what);
 int collective_rooted(collective what);
-int forms(int size);                /* how many there are on so many ranks, */
-form form_at(int n, int size);      /* one of them, */
-int form_exists(form f, collective what); /* and whether a collective has it */
+int forms(int size);                /* number of forms on so many ranks */
+form form_at(int n, int size);      /* form n of them */
+int form_exists(form f, collective what); /* whether the collective has it */
 void form_name(form f, char *text); /* WHY bytes */
 
-/* item.c: what a message consists of, elements in a row between gaps. */
+/* item.c: the items of a message, each of contiguous elements between gaps. */
 
 typedef struct {
     MPI_Datatype type;
@@ -72,7 +71,7 @@ void operation_result(operation op, int ranks, int salt, float table[PERIOD]); /
 typedef struct {
     collective what;
     form form;
-    int count; /* elements: of one process where bytes are per process, else of the message */
+    int count; /* elements: of one process where sizes are per process, else of the message */
     int rank, size;
     MPI_Comm comm;
     item item;
@@ -80,21 +79,21 @@ typedef struct {
     MPI_Op op;
     char *send, *recv;
     size_t send_bytes, recv_bytes;
-    const void *from; /* what MPI is given, */
+    const void *from; /* the arguments of the call: */
     void *to;         /* the buffers or MPI_IN_PLACE */
-    int *counts, *displs; /* items of each rank's block, and where it begins */
+    int *counts, *displs; /* of each rank's block, in items */
 } workload;
 
-size_t workload_bytes(collective what, form f, int count, int rank, int size); /* what a rank allocates */
+size_t workload_bytes(collective what, form f, int count, int rank, int size); /* that a rank allocates */
 int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm, char *why);
 void workload_free(workload *w);
 int workload_in_place(const workload *w); /* whether this rank passes MPI_IN_PLACE */
 int workload_call(const workload *w);
-long workload_moved(const workload *w); /* bytes in the plan's convention, after rounding */
+long workload_moved(const workload *w); /* bytes as plans count them, after rounding */
 
 /* pattern.c: data and their check. */
 
 void workload_fill(workload *w, int salt);
-int workload_right(const workload *w, int salt, char *why); /* after one call since workload_fill */
+int workload_right(const workload *w, int salt, char *why); /* whether the result of one call after workload_fill is right */
 
 #endif

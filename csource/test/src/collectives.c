@@ -1,11 +1,11 @@
-/* collectives check COUNT [COLL...]  every form of every collective, or of those named, with COUNT elements: a line
- *                                    "try COLL COUNT FORM" before each call, one "wrong CALL: WHY" of each process
- *                                    that has wrong data, and when nothing was wrong "right CALLS". Left out is what
- *                                    the library computes wrongly as shipped, see faulty
+/* collectives check COUNT [COLL...]  every form of every collective, or of the given ones, with COUNT elements: prints
+ *                                    "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each process with
+ *                                    wrong data, and "right CALLS" if there was none. Leaves out calls that the MPI
+ *                                    library computes wrongly, see faulty
  * collectives fault COUNT COLL       the first call of the collective that check leaves out
  * collectives name BYTES             a bcast with one buffer too small: the error of an MPI library that keeps a
  *                                    stack of its functions then names the algorithm
- * collectives call BYTES COLL        just call it, so that a tracer sees what it runs; "right 1" when it was */
+ * collectives call BYTES COLL        one call, for a tracer; prints "right 1" if its data were right */
 #include "workload.h"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ static int mpich40;   /* the library is MPICH 4.0 */
 static int *nodeRank; /* of each rank, within its node */
 static MPI_Comm world;
 
-/* A launcher may drop the last words of a program that dies: they get a moment. */
+/* Waits a moment before the process dies, since a launcher may drop its last output. */
 static void leave(int signal)
 {
     (void)signal;
@@ -29,7 +29,7 @@ static void leave(int signal)
     _exit(1);
 }
 
-/* Point-to-point messages alone here and below: the collectives are what is doubted. */
+/* With point-to-point messages only, here and below, since the collectives are under test. */
 static void find_nodes(void)
 {
     MPI_Comm node;
@@ -43,10 +43,9 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, world, MPI_STATUS_IGNORE);
 }
 
-/* What MPICH 4.0 computes wrongly as shipped. Its device makes a reduction of more
- * than 2 KiB by composition alpha, which crashes for a root that reduces in place and
- * is not the first of its node. Operations that do not commute are scattered by
- * algorithm noncommutative, which takes types with gaps for ones without. */
+/* Whether MPICH 4.0 as shipped computes a call wrongly. Its device makes a reduction of more than 2 KiB by composition
+ * alpha, which crashes for a root that reduces in place and is not the first rank of its node. Reduce_scatters with
+ * operations that do not commute run algorithm noncommutative, which treats types with gaps like types without. */
 static int faulty(collective what, form f, int count)
 {
     int pow2 = (size & (size - 1)) == 0;
@@ -66,7 +65,7 @@ static void one_line(char *text)
             *text = ' ';
 }
 
-/* Says "right" when no process had wrong data. */
+/* Prints "right" if no process had wrong data. */
 static void conclude(void)
 {
     if (rank != 0)
@@ -80,7 +79,7 @@ static void conclude(void)
         printf("right %d\n", calls);
 }
 
-/* Makes one call. */
+/* Makes one call and checks its data. */
 static void attempt(collective what, form f, int count)
 {
     workload w;
@@ -129,8 +128,8 @@ static void fault(collective what, int count)
     }
 }
 
-/* The last rank has room for three quarters: a leaf of every tree, so that no
- * algorithm waits for ever. The first error ends the job. */
+/* The buffer of the last rank is a quarter too small. That rank is a leaf of every tree, so that no algorithm waits for its
+ * data. The first error ends the job. */
 static void name(int bytes)
 {
     char text[MPI_MAX_ERROR_STRING], *a = calloc((size_t)bytes, 1);

@@ -1,14 +1,13 @@
-/* Preloaded into MPI programs on virtual nodes called n1, n2 and so on, which are all
- * equally near: messages between nodes take longer, and longer still between switches of
- * DISTANCE_LEAF nodes each. Those of node DISTANCE_SLOW take ten times as long, and all
- * DISTANCE_TIMES as long, for machines that are busy besides. */
+/* Is preloaded into MPI programs on virtual nodes n1, n2 and so on, which are all equally near. It delays messages between
+ * nodes, and more between switches of DISTANCE_LEAF nodes each. Messages of node DISTANCE_SLOW take ten times as long, and
+ * all take DISTANCE_TIMES as long, for busy machines. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NEAR 300000 /* nanoseconds of one message */
+#define NEAR 300000 /* nanoseconds of a message */
 #define FAR 900000
 
 static int *node; /* number of each rank's node, from 0 */

@@ -1,8 +1,8 @@
-/* forced read NAME...                      values of integer control variables as this start has them
+/* forced read NAME...                      prints the values of integer control variables at the start
  * forced call COLL BYTES NAME=VALUE... [-- NAME=VALUE...]...
- *                                          for each group: the variables are written, then a new communicator makes
- *                                          the call, with one buffer of the last rank too small when COLL is
- *                                          mismatch: the text of a bcast's error then names the algorithm */
+ *                                          for each group: writes the variables, then a new communicator makes the call,
+ *                                          with too small a buffer on the last rank if COLL is mismatch: the text of a bcast's
+ *                                          error then names the algorithm */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void call(const char *coll, int bytes, MPI_Comm c) {
   free(a), free(b), free(counts), free(at);
 }
 
-/* a barrier of point-to-point messages: the collectives themselves are what is switched */
+/* A barrier of point-to-point messages, since the collectives are what is switched. */
 static void together(void) {
   char c = 0;
   for (int i = 1; i < size; i++) {
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
   }
   fflush(stdout);
   if (argc > 2 && !strcmp(argv[2], "mismatch")) { /* messages of a failed call may be under way */
-    together(); /* the first to leave ends the others */
+    together(); /* the first process to exit ends the others */
     _Exit(0);
   }
   MPI_Finalize();

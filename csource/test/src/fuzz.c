@@ -1,8 +1,8 @@
-/* fuzz SEED STEPS  random calls of collectives on random communicators: a line "wrong ..." for each one whose data
- *                  are not what they must be, and at the end "right CALLS" when there is none
+/* fuzz SEED STEPS  makes random calls of collectives on random communicators: prints "wrong ..." for each call with wrong data, and
+ *                  "right CALLS" at the end if there was none
  *
- * All ranks draw the same numbers, so that they know what the others do; groups that a split has made call side by
- * side. A communicator is called a few times in a row, since what serves it may change with the number of calls. */
+ * All ranks draw the same numbers, so that they know what the others do. Groups of a split call at the same time. A communicator is called a
+ * few times in succession, since what serves it may change with the number of calls. */
 #include "workload.h"
 
 #include <signal.h>
@@ -17,16 +17,16 @@ enum {
     PATIENCE = 20, /* seconds after which a step hangs */
     SLOTS = 6,     /* communicators at a time */
     MOST = 5,      /* calls of a step */
-    BITS = 13      /* of a count of elements */
+    BITS = 13      /* bits of a number of elements */
 };
 
 static int rank, size, calls, wrong, step;
-static int mpich40, openmpi; /* the library is MPICH 4.0, Open MPI */
-static int node[64];         /* of each rank of the world: the first rank there */
+static int mpich40, openmpi; /* the library is MPICH 4.0, or Open MPI */
+static int node[64];         /* of each rank of the world: the first rank of its node */
 static uint64_t state;
 static MPI_Comm slots[SLOTS];
 
-/* splitmix64, Steele, Lea and Flood (2014). */
+/* SplitMix64. Source: Steele, Lea and Flood (2014). */
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -42,13 +42,13 @@ static uint64_t draw(uint64_t below)
 
 static void leave(int signal)
 {
-    struct timespec pause = {0, 200000000}; /* a launcher may drop the last words of a program that dies */
+    struct timespec pause = {0, 200000000}; /* a launcher may drop the last output of a program that dies */
     fprintf(stderr, "step %d of rank %d: signal %d\n", step, rank, signal);
     nanosleep(&pause, NULL);
     _exit(1);
 }
 
-/* Point-to-point messages alone: the collectives are what is doubted. */
+/* With point-to-point messages only, since the collectives are under test. */
 static void find_nodes(void)
 {
     MPI_Comm here;
@@ -66,7 +66,7 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* The first rank has a node to itself and others share one. */
+/* Whether the first rank has a node to itself and others share one. */
 static int first_alone(MPI_Comm comm, int n)
 {
     MPI_Group group, all;
@@ -87,7 +87,7 @@ static int first_alone(MPI_Comm comm, int n)
     return shared;
 }
 
-/* What MPICH 4.0 and Open MPI compute wrongly as shipped; see docs/reference/failures.md. */
+/* Whether MPICH 4.0 or Open MPI as shipped computes a call wrongly; see docs/reference/failures.md. */
 static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
 {
     size_t bytes = (size_t)count * element_bytes(what);
@@ -124,7 +124,7 @@ static void attempt(MPI_Comm comm, collective what, form f, int count, int salt)
     wrong++;
 }
 
-/* Everything is drawn before it is known whether this rank takes part. */
+/* All ranks draw everything, whether or not they take part. */
 static void call(void)
 {
     MPI_Comm comm = slots[draw(SLOTS)];
@@ -142,8 +142,8 @@ static void call(void)
         attempt(comm, what, f, count, step + i);
 }
 
-/* Puts another communicator into a slot: a part of the world, all of it in another order,
- * a copy of another one, or a part of that. */
+/* Replaces the communicator of a slot by a part of the world, the world in another order, a copy of another communicator, or
+ * a part of that. */
 static void replace(void)
 {
     int into = (int)draw(SLOTS), from = (int)draw(SLOTS), kind = (int)draw(4), parts = 1 + (int)draw((uint64_t)size);
@@ -165,7 +165,7 @@ static void replace(void)
     slots[into] = made;
 }
 
-/* Says "right" when no process had wrong data. */
+/* Prints "right" if no process had wrong data. */
 static void conclude(void)
 {
     if (rank != 0)

@@ -1,5 +1,5 @@
-/* loop STEPS [split|die]  makes the same calls in each step, on the world or with split also on its halves, and says "right CALLS"
- *                   when all sums are what they must be; with die the first rank kills itself in the end, before MPI_Finalize */
+/* loop STEPS [split|die]: makes the same calls in each step, on the world, and with split also on its halves. Prints "right
+ * CALLS" if all sums are right. With die the first rank kills itself before MPI_Finalize. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

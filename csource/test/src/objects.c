@@ -1,5 +1,6 @@
-/* Each rank says at its end how many communicators, groups, requests and other objects of MPI the runtime library made
- * and how many it left: MPI libraries do not call these functions themselves. To be preloaded behind the library. */
+/* Is preloaded after the runtime library. Each rank prints at its end how many communicators, groups, requests and other
+ * objects of MPI the runtime library created, and how many it did not free. MPI libraries do not call these functions
+ * themselves. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -8,7 +9,7 @@
 
 static long made, freed;
 
-/* Calls the function of that name that comes after this one. */
+/* Calls the next function of that name. */
 #define NEXT(name, types, arguments) \
     int(*real) types;                \
     void *found = dlsym(RTLD_NEXT, #name); \

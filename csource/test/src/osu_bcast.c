@@ -1,4 +1,4 @@
-/* Prints what osu_bcast prints, for tests without the OSU Micro-Benchmarks. */
+/* Prints the output of osu_bcast, for tests without the OSU Micro-Benchmarks. */
 #include <mpi.h>
 #include <stdio.h>
 

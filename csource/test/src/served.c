@@ -1,11 +1,11 @@
-/* served BYTES CALLS [SITE]: broadcasts BYTES, CALLS times, and says "ALGORITHM TIMES" for each algorithm that served, the last
- * one last, as the runtime library names it. With SITE every second call is of that site. */
+/* served BYTES CALLS [SITE]: broadcasts BYTES, CALLS times, and prints "ALGORITHM TIMES" for each algorithm that served, as
+ * the runtime library names it. The one that served last comes last. With SITE every second call belongs to that site. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *tutti_ran(void) __attribute__((weak)); /* of a preloaded library */
+const char *tutti_ran(void) __attribute__((weak)); /* of the preloaded library */
 void tutti_site(int number) __attribute__((weak));
 
 enum { MOST = 16 };

@@ -1,5 +1,5 @@
 /* sizes           makes broadcasts of 0 to 19999 bytes
- * sizes threads   asks for MPI_THREAD_MULTIPLE first */
+ * sizes threads   the same with MPI_THREAD_MULTIPLE */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,10 @@
-// Preloaded into programs of Debian 12's MPICH 4.0.2 (over UCX) on virtual nodes.
+// Is preloaded into programs of Debian 12's MPICH 4.0.2 (over UCX) on virtual nodes.
 //
-// Its MPI_Finalize waits for every connection to close while other ranks already
-// wait in the barrier of the process manager, and over TCP that can last for ever.
-// Closing is not needed: after the barrier nobody sends any more.
+// MPI_Finalize of this MPICH waits until every connection is closed, while other ranks already wait in the
+// barrier of the process manager. Over TCP that can hang. Connections need not be closed, as nobody sends
+// after the barrier.
 //
-// Ranks outnumber the cores here, so a rank that finds nothing to do lets another
-// one run.
+// With more ranks than cores, an idle rank yields the processor to another one.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

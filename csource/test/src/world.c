@@ -1,5 +1,5 @@
-/* world            rank and size of every process on lines of their own, and the variable MARK
- * world hang DIR   leaves a file called by the process in DIR and waits for ever
+/* world            each process prints its rank, the size and the variable MARK on a line
+ * world hang DIR   each process leaves a file named by its id in DIR and waits for ever
  * world fail       the last rank fails, the others wait for ever */
 #include <mpi.h>
 #include <stdio.h>
