@@ -8,9 +8,9 @@
 //	fmt.Println(built.Path, built.Checksum) // tutti-native --version prints it, too
 //
 // Each program has a folder: bench measures, pair checks that a library and its launcher work,
-// probe detects which algorithm a library enters, runtime is preloaded into applications, and policy makes the
-// decisions of runtime in simulations. Folder workload makes a call of any collective in all its
-// forms and checks its data. Folder test has the programs of tests.
+// probe detects which algorithm a library enters, runtime is preloaded into applications, and
+// policy makes the decisions of runtime in simulations. Folder workload makes a call of any
+// collective in all its forms and checks its data. Folder test has the programs of tests.
 //
 // One launch of Bench measures many algorithms, collectives and sizes of one layout.
 // It takes the path of a plan (bench/plan.c has its grammar) and rank 0 prints one

@@ -108,7 +108,8 @@ func TestElimination(t *testing.T) {
 	program := buildEliminate(t)
 	worst, alarms, wrong := 0.0, 0, 0
 	for seed := range seeds() {
-		// The fastest takes 0.8 of the baseline, and three times as long in the second third. Then one that takes 0.9 is the fastest.
+		// The fastest takes 0.8 of the baseline, and three times as long in the second third. Then
+		// one that takes 0.9 is the fastest.
 		s := eliminate(t, program, fmt.Sprintf("%d 30000 0.1 0.5 64 0*3@10000-20000 1 0.8 1.2 1.5 3 8 2 0.9 1.1 5 20 2.5", seed))
 		if s.servedAt(10000) != 0 || s.servedAt(20000) != 6 {
 			wrong++

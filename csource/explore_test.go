@@ -69,8 +69,8 @@ func withoutTimes(lines []string) []string {
 	return out
 }
 
-// All ranks draw the same algorithm, calls stay right, and every drawn algorithm has samples. The same seed
-// draws the same algorithms.
+// All ranks draw the same algorithm, calls stay right, and every drawn algorithm has samples. The
+// same seed draws the same algorithms.
 func TestLiveExplore(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -194,7 +194,8 @@ func drawWrongly(t *testing.T, m mpiOf, loop string) {
 	}
 }
 
-// changed builds the library with a text of one file replaced, without optimisation, and returns its path.
+// changed builds the library with a text of one file replaced, without optimisation, and returns
+// its path.
 func changed(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// learning returns the environment of an application in mode learn, with a table that selects one algorithm of
-// bcast and explores others.
+// learning returns the environment of an application in mode learn, with a table that selects one
+// algorithm of bcast and explores others.
 func learning(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
 	t.Helper()
 	preloaded := []string{library}
@@ -40,8 +40,8 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	return times, last
 }
 
-// slow sends one byte at a time, 65 536 messages where others send a few, so that its calls are slow even compared with
-// others on a busy machine.
+// slow sends one byte at a time, 65 536 messages where others send a few, so that its calls are
+// slow even compared with others on a busy machine.
 const slow = "pipeline(segsize=1)"
 
 // A faster algorithm replaces the selected one, and a slower one is tried as often as the
@@ -55,7 +55,8 @@ func TestLiveLearn(t *testing.T) {
 				env := learning(t, m, library, selected, others, "TUTTI_BUDGET="+over)
 				return servedBy(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "2", served, "65536", "300"}, more...)...))
 			}
-			// The last call may run the slow algorithm again: on a busy machine times change, and the elimination restarts.
+			// The last call may run the slow algorithm again: on a busy machine times change, and
+			// the elimination restarts.
 			if times, _ := run("1", slow, " 1 binomial 1 library_default"); times[slow] > 150 {
 				t.Errorf("%v: want another algorithm soon", times)
 			}
@@ -116,8 +117,8 @@ func TestLiveLearnMPICH(t *testing.T) {
 	}
 }
 
-// Where an algorithm of the MPI library serves, all ranks learn by one-sided communication of what one of them
-// detected, in the same call, on communicators that are created and freed.
+// Where an algorithm of the MPI library serves, all ranks learn by one-sided communication of what
+// one of them detected, in the same call, on communicators that are created and freed.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

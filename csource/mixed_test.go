@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// mixed has, by MPI compiler, a table with algorithms of the MPI library and of libtutti, how the probe program
-// detects which algorithm ran, and the environment that the MPI library needs.
+// mixed has, by MPI compiler, a table with algorithms of the MPI library and of libtutti, how the
+// probe program detects which algorithm ran, and the environment that the MPI library needs.
 var mixed = map[string]struct {
 	table, sight, shows string
 	env                 []string
@@ -42,8 +42,9 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 	},
 }
 
-// Calls served by algorithms of the MPI library and of libtutti give the right data, and the MPI library runs the
-// selected algorithm. A table for another build, or with variables that cannot be written, selects nothing.
+// Calls served by algorithms of the MPI library and of libtutti give the right data, and the MPI
+// library runs the selected algorithm. A table for another build, or with variables that cannot be
+// written, selects nothing.
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -80,8 +81,8 @@ func TestLiveMixed(t *testing.T) {
 	}
 }
 
-// Open MPI enters the selected algorithm on the communicators that libtutti creates for it, as the log of the
-// dynamic loader of rank 0 shows.
+// Open MPI enters the selected algorithm on the communicators that libtutti creates for it, as the
+// log of the dynamic loader of rank 0 shows.
 func TestLiveMixedLog(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[1]

@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// buildInside compiles a program of testdata together with the files of the runtime library: with the address and
-// undefined-behaviour sanitizers where all cases are wanted, else quickly.
+// buildInside compiles a program of testdata together with the files of the runtime library: with
+// the address and undefined-behaviour sanitizers where all cases are wanted, else quickly.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	dir := t.TempDir()

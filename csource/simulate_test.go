@@ -50,8 +50,8 @@ func times(t *testing.T, said string) map[string]float64 {
 	return took
 }
 
-// On simulated ranks every algorithm gives the result that MPI demands, and those that know the switches are faster by the
-// expected factors. Simulated time has no noise.
+// On simulated ranks every algorithm gives the result that MPI demands, and those that know the
+// switches are faster by the expected factors. Simulated time has no noise.
 func TestSimulated(t *testing.T) {
 	if !testutil.AllCases() {
 		dir := testutil.BuildSimulated(t, "..", "check")

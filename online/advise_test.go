@@ -9,8 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// makeSamples makes samples of an allreduce: so many calls of each algorithm, whose times are seconds with 5 %
-// noise. One call in ten takes ten times as long.
+// makeSamples makes samples of an allreduce: so many calls of each algorithm, whose times are
+// seconds with 5 % noise. One call in ten takes ten times as long.
 func makeSamples(calls int, bytes int64, seconds ...float64) (samples []Sample, algorithms []coll.Algorithm) {
 	rng := rand.New(rand.NewPCG(1, uint64(bytes)))
 	for i, t := range seconds {

@@ -58,8 +58,8 @@ func standingCalls(classes []Class, calls [][]timedCall) standing {
 // segment is a range of calls without a change, without to.
 type segment struct{ from, to int }
 
-// A change is a step between two means that is changeErrors standard errors large, and at
-// least as large as the deviation of one call. In a series without a change the first comes up less often
+// A change is a step between two means that is changeErrors standard errors large, and at least as
+// large as the deviation of one call. In a series without a change the first comes up less often
 // than once in ten thousand calls.
 const (
 	changeErrors = 5.0

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Job is what one job has left in a folder of samples by now.
+// Job holds the samples of one job in a folder.
 type Job struct {
-	File  string    // its name in the folder
-	Begun time.Time // as the name of its file says; else Last
-	Last  time.Time // when its file last grew
+	File  string    // name in the folder
+	Begun time.Time // by the name of the file; Last if the name has no time
+	Last  time.Time // when the file last grew
 	Samples
 }
 
 const samplesEnding = ".samples"
 
-// ReadFolder reads the samples of all jobs in a folder, in the order in which they began. They
-// are of one MPI library, whose words about itself hold banner.
+// ReadFolder reads the samples of all jobs in a folder, ordered by the times at which they began.
+// All must be of the same MPI library, whose version contains banner.
 func ReadFolder(folder, banner string) ([]Job, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -45,7 +45,7 @@ func ReadFolder(folder, banner string) ([]Job, error) {
 		case !strings.Contains(job.Library, banner):
 			return nil, fmt.Errorf("%s: samples of %s: want those of %s", path, job.Library, banner)
 		case first != nil && job.Library != first.Library:
-			return nil, fmt.Errorf("%s: samples of %s: %s has those of %s: each MPI library wants a folder of its own", path, job.Library, first.File, first.Library)
+			return nil, fmt.Errorf("%s: samples of %s: %s has those of %s: use one folder for each MPI library", path, job.Library, first.File, first.Library)
 		}
 		if first == nil {
 			first = &job
@@ -61,18 +61,18 @@ func readJob(path string) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	about, err := os.Stat(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return Job{}, err
 	}
-	job := Job{File: filepath.Base(path), Last: about.ModTime(), Samples: s}
+	job := Job{File: filepath.Base(path), Last: info.ModTime(), Samples: s}
 	if job.Begun = begunOf(job.File); job.Begun.IsZero() {
 		job.Begun = job.Last
 	}
 	return job, nil
 }
 
-// begunOf reads the time in NODE-PROCESS-NANOSECONDS-NUMBER.samples, which libtutti gives a file.
+// begunOf returns the time in a file name of libtutti, NODE-PROCESS-NANOSECONDS-NUMBER.samples.
 func begunOf(name string) time.Time {
 	parts := strings.Split(strings.TrimSuffix(name, samplesEnding), "-")
 	if len(parts) < 4 {

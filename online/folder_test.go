@@ -10,15 +10,14 @@ import (
 	"tutti/coll"
 )
 
-func keep(t *testing.T, path, text string) {
+func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Jobs come in the order in which they began, which names say; a name of another kind leaves
-// the time of the file.
+// Jobs are ordered by the times in their file names, or by the time of the file if its name has none.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"z-9-1000000000-0.samples", "node-1-7-2000000000-0.samples", "other.samples", "tutti.table", "empty-1-5-0.samples"} {
@@ -26,7 +25,7 @@ func TestReadFolder(t *testing.T) {
 		if name == "empty-1-5-0.samples" {
 			text = ""
 		}
-		keep(t, filepath.Join(folder, name), text)
+		writeFile(t, filepath.Join(folder, name), text)
 	}
 	jobs, err := ReadFolder(folder, "MPI 1")
 	if err != nil || len(jobs) != 3 {
@@ -36,10 +35,10 @@ func TestReadFolder(t *testing.T) {
 		t.Errorf("%+v", jobs)
 	}
 	if _, err := ReadFolder(folder, "MPI 2"); err == nil || !strings.Contains(err.Error(), "want those of MPI 2") {
-		t.Errorf("error %v, want that they are of another library", err)
+		t.Errorf("error %v, want one that they are of another library", err)
 	}
 	if _, err := ReadFolder(filepath.Join(folder, "none"), ""); err == nil {
-		t.Error("no folder is no error")
+		t.Error("a missing folder is no error")
 	}
 }
 
@@ -64,10 +63,10 @@ func TestUpdates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(t, path, string(line)+`{"time":`)
+	writeFile(t, path, string(line)+`{"time":`)
 	got, err := ReadUpdates(folder)
 	if err != nil || len(got) != 1 {
-		t.Errorf("%v, %v: want what comes before a line that is cut off", got, err)
+		t.Errorf("%v, %v: want the updates before a line that is cut off", got, err)
 	}
 	if _, _, known := lastChange(got, class, time.Unix(0, 0)); known {
 		t.Error("a change is known before it was made")

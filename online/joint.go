@@ -53,8 +53,8 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 	return j, nil
 }
 
-// Observe conditions the distribution on a logarithm of entry i, observed with noise of the given variance: one
-// step of a Kalman filter. O(entries²) operations.
+// Observe conditions the distribution on a logarithm of entry i, observed with noise of the given
+// variance: one step of a Kalman filter. O(entries²) operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
 	row := append([]float64(nil), j.cov[i]...)

@@ -14,16 +14,16 @@ import (
 	"tutti/coll"
 )
 
-// Sample is one call of an application: how long the rank took that was in it longest, and
-// the one that was in it shortest, in seconds.
+// Sample is the time of one call of an application: the longest and the shortest over the ranks, in
+// seconds.
 type Sample struct {
 	coll.Candidate
 	Longest, Shortest float64
 }
 
-// Seconds is the duration that tells algorithms apart. Where no rank can leave before all
-// have come, that of the last one to come: it has not waited. Elsewhere ranks may leave
-// early, and the longest counts.
+// Seconds returns the time by which algorithms are compared. Where no rank can leave the call before
+// all have entered it is the shortest: that of the rank that entered last and did not wait. Elsewhere
+// ranks may leave early, and the longest counts.
 func (s Sample) Seconds() float64 {
 	switch s.Collective {
 	case coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.ReduceScatter, coll.ReduceScatterBlock:
@@ -32,11 +32,11 @@ func (s Sample) Seconds() float64 {
 	return s.Longest
 }
 
-// Samples are those of one job.
+// Samples are the samples of one job.
 type Samples struct {
-	Library string // what the MPI library says of itself, its first 127 letters
+	Library string // version that the MPI library reports, its first 127 characters
 	Calls   []Sample
-	Faults  []string // lines that were dropped, and why
+	Faults  []string // ignored lines, and why
 }
 
 const (
@@ -44,9 +44,9 @@ const (
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
 )
 
-// ReadSamples reads what libtutti writes into the folder of TUTTI_SAMPLES while a job runs, or
-// has left of one that was killed. Lines that are cut off or damaged are dropped and named;
-// it is an error when the file is of another kind. An empty file has no samples.
+// ReadSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs.
+// The job may have been killed: lines that are cut off or damaged are ignored and listed as faults.
+// A file of another format is an error, an empty file has no samples.
 func ReadSamples(path string) (Samples, error) {
 	f, err := os.Open(path)
 	if err != nil {

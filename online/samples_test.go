@@ -26,8 +26,7 @@ func TestReadSamples(t *testing.T) {
 	}
 }
 
-// What a job that was killed leaves is read wherever it was cut off, and the line that was
-// cut off is named.
+// A file that was cut off anywhere is read, and an incomplete line is a fault.
 func TestReadSamplesCutOff(t *testing.T) {
 	head := strings.Index(whole, "allreduce")
 	for n := range len(whole) {
@@ -58,7 +57,7 @@ func TestReadSamplesFaults(t *testing.T) {
 	}
 	for _, text := range []string{"collective,nodes\n", "# tutti-samples 2 x\n", "# tutti-samples 1 x\ncollective\n"} {
 		if _, err := readSamples(strings.NewReader(text)); err == nil {
-			t.Errorf("%q is read", text)
+			t.Errorf("%q is no error", text)
 		}
 	}
 }

@@ -21,6 +21,7 @@
 //	bcast ranks 16-16 ppn 4-4 bytes 65536-1048576 pipeline(segsize=8192)
 //	end 9c6ab7b3bd9cbd4a
 //
-// docs/reference/runtime-table.md describes the table; csource/runtime/table.c reads it in the application.
-// The algorithms are those of csource/runtime/repository.c, with Open MPI's names for the same ones.
+// docs/reference/runtime-table.md describes the table; csource/runtime/table.c reads it in the
+// application. The algorithms are those of csource/runtime/repository.c, with Open MPI's names for
+// the same ones.
 package libtutti

@@ -72,7 +72,8 @@ func testAlgorithms(t *testing.T, program string) {
 
 // testPoints checks that both readers select the same, at the ends of every rule and next to them,
 // for ranks of every order, and that calls run the selected algorithm, or the MPI library's own
-// where the number of ranks does not suit it. A third of the rules is for each order, and a third for any.
+// where the number of ranks does not suit it. A third of the rules is for each order, and a third
+// for any.
 func testPoints(t *testing.T, program string) {
 	table := sampleTable(t)
 	for i := range table.Rules {

@@ -116,8 +116,9 @@ func (o Outcome) DrawServed() lab.Figure {
 	return lab.NewFigure("served", fmt.Sprintf("%s: algorithms that %s ran", o.Application, o.Policy), []lab.Chart{chart})
 }
 
-// BestMap shows what a policy that has learnt from earlier sources chooses at every recorded point: the time of its choice over that of the
-// default. It returns a map for each collective, layouts by sizes.
+// BestMap shows what a policy that has learnt from earlier sources chooses at every recorded point:
+// the time of its choice over that of the default. It returns a map for each collective, layouts by
+// sizes.
 func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
 	app := allPoints(recorded, excluded)
 	p, err := newPolicy(policyName, app, earlier, opt)

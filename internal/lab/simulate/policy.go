@@ -180,8 +180,9 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
-// iota draws a share of the calls by the weights of IOTA, all of them in IOTA itself. The other calls run the best
-// algorithm, and the library's default after MaxExplored drawn calls of a class in IOTA.
+// iota draws a share of the calls by the weights of IOTA, all of them in IOTA itself. The other
+// calls run the best algorithm, and the library's default after MaxExplored drawn calls of a class
+// in IOTA.
 type iota struct {
 	learner
 	opt      Options

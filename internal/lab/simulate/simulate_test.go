@@ -176,8 +176,8 @@ func TestExploreOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// When all calls take three times as long from run 3 on, or only those of the best algorithm of a class, the run after
-// the next makes the best choices.
+// When all calls take three times as long from run 3 on, or only those of the best algorithm of a
+// class, the run after the next makes the best choices.
 func TestChangesBetweenRuns(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	slowed := map[string][]Slow{"none": nil}
