@@ -8,20 +8,20 @@ var tiers = []struct {
 	folders []string
 }{
 	{"core", []string{ // values in, values out: no clock, no files, no MPI
-		"coll", "metrics", "preprocess", "surrogate", "hpo", "selection", "topology",
+		"activelearn", "coll", "hpo", "metrics", "online", "preprocess", "selection", "surrogate", "topology",
 		"internal/robust", "internal/exitcode",
 	}},
 	{"drivers", []string{ // machines, libraries, files
-		"activelearn", "benchrunner", "csource", "journal", "mpi", "topology/discover", "topology/files",
+		"benchrunner", "csource", "journal", "mpi", "topology/files",
 	}},
 	{"applications", []string{
-		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "online", "report", "service", "verify",
+		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "report", "service", "verify",
 	}},
 	{"test helpers", []string{"internal/testutil"}},
 }
 
-// reserved names what few packages may import. A pattern ending in ... stands for
-// all that begins so. The importers are folders and what lies below them.
+// reserved lists packages that only some folders may import. A pattern that ends in ...
+// stands for every path with that prefix. An importer stands for the packages below it, too.
 var reserved = []struct {
 	pattern   string
 	importers []string
@@ -35,7 +35,7 @@ var reserved = []struct {
 	{pattern: "tutti/csource/test", importers: []string{"internal/testutil"}, tests: true},
 	{pattern: "tutti/internal/testutil...", importers: []string{"internal/testutil"}, tests: true},
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
-	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be told again
+	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be reproduced
 	{pattern: "github.com/c-bata/...", importers: []string{"hpo"}},
 	{pattern: "github.com/go-gota/...", importers: []string{"preprocess"}},
 	{pattern: "github.com/spf13/...", importers: []string{"internal/config", "cmd"}},
