@@ -223,7 +223,7 @@ func TestServeWatches(t *testing.T) {
 		}
 		return output.String()
 	}
-	if said := once(); !strings.Contains(said, "make it with tutti online update "+learned) {
+	if said := once(); !strings.Contains(said, "create it with tutti online update "+learned) {
 		t.Errorf("without the folder:\n%s", said)
 	}
 	if err := os.Mkdir(learned, 0o700); err != nil {

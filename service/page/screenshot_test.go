@@ -18,10 +18,10 @@ import (
 	"tutti/service"
 )
 
-var update = flag.Bool("update", false, "write docs/screenshots")
+var screenshots = flag.Bool("screenshots", false, "write docs/screenshots")
 
 // TestScreenshots takes a picture of every view, in both themes and on a phone. Without
-// -update it only sees to it that they can be taken and are no blank pages.
+// -screenshots it only sees to it that they can be taken and are no blank pages.
 func TestScreenshots(t *testing.T) {
 	f := newFake(t, time.Hour)
 	f.add("c1", "before the upgrade", service.Done, 1, -1)
@@ -55,7 +55,7 @@ func TestScreenshots(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkPicture(t, shot, int(s.width))
-			if *update {
+			if *screenshots {
 				write(t, s.name, shot)
 			}
 		})
