@@ -175,7 +175,7 @@ func TestRegretFillsLaunches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			costs := benchrunner.Launch{Model: model, Seconds: 0.5}.Costs(batch)
+			costs := benchrunner.LaunchCost{Model: model, Seconds: 0.5}.Costs(batch)
 			for i, c := range batch {
 				if round > 1 {
 					candidates++
@@ -281,7 +281,7 @@ func TestRegretExplains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, launch := range (benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 0.5}).Costs(batch) {
+		for i, launch := range (benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 0.5}).Costs(batch) {
 			why, known := s.(Explainer).Reason(batch[i])
 			if known != (round > 1) {
 				t.Fatalf("round %d: reason for %v known: %v", round, batch[i], known)

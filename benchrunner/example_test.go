@@ -9,15 +9,15 @@ import (
 	"tutti/coll"
 )
 
-func ExamplePatience() {
+func ExampleCallTimeout() {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 64, PPN: 16, MsgBytes: 1 << 20}
-	fmt.Println(benchrunner.Patience(p).Round(time.Millisecond))
+	fmt.Println(benchrunner.CallTimeout(p).Round(time.Millisecond))
 	// Output: 120ms
 }
 
-func ExampleCallTime() {
+func ExampleCallsTimeout() {
 	c := benchrunner.Case{Candidate: at(4, 1<<20, "ring")}
-	fmt.Println(benchrunner.CallTime(c, 1000).Round(time.Second))
+	fmt.Println(benchrunner.CallsTimeout(c, 1000).Round(time.Second))
 	// Output: 52s
 }
 
@@ -59,25 +59,25 @@ func ExampleLaunchModel_Key() {
 	// native true
 }
 
-func ExampleLaunch_Side() {
-	l := benchrunner.Launch{Seconds: 1}
+func ExampleLaunchCost_ConcurrentCosts() {
+	l := benchrunner.LaunchCost{Seconds: 1}
 	batch := []coll.Candidate{at(2, 8, "ring"), at(2, 8, "tree")}
-	fmt.Println(l.Side(batch, []float64{9, 4}, 2)) // one after another
-	fmt.Println(l.Side(batch, []float64{9, 4}, 4)) // side by side
+	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 2)) // one after another
+	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 4)) // side by side
 	// Output:
 	// [10 5] <nil>
 	// [6.666666666666666 3.333333333333333] <nil>
 }
 
-func ExamplePacked_Busy() {
+func ExamplePacking_Utilisation() {
 	loads := []benchrunner.Load{{Nodes: 3, Seconds: 10}, {Nodes: 2, Seconds: 10}}
-	p, err := benchrunner.Room{Nodes: 4}.Pack(loads)
-	fmt.Println(p.Busy(4, loads), err)
+	p, err := benchrunner.NodePool{Nodes: 4}.Pack(loads)
+	fmt.Println(p.Utilisation(4, loads), err)
 	// Output: 0.625 <nil>
 }
 
-func ExamplePlaced() {
-	cmd := benchrunner.Placed("/scratch/job/1", benchrunner.Command{Args: []string{"osu_bcast", "-f"}})
+func ExampleReportHosts() {
+	cmd := benchrunner.ReportHosts("/scratch/job/1", benchrunner.Command{Args: []string{"osu_bcast", "-f"}})
 	fmt.Println(strings.Join(cmd.Args, " "))
 	fmt.Println(cmd.Executable())
 	// Output:
@@ -90,9 +90,9 @@ func ExampleCommand_Executable() {
 	// Output: osu_bcast
 }
 
-func ExampleOutput_Misplaced() {
+func ExampleOutput_PlacementError() {
 	out := benchrunner.Output{Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4))}
-	fmt.Println(out.Misplaced(coll.Layout{Nodes: 2, PPN: 2}, false))
+	fmt.Println(out.PlacementError(coll.Layout{Nodes: 2, PPN: 2}, false))
 	// Output: 4 ranks on n1, want 2 on each of 2 nodes
 }
 
@@ -102,9 +102,9 @@ func ExampleOutput_Lines() {
 	// Output: ["# Size" "8 0.21"]
 }
 
-func ExampleOutput_LastWords() {
+func ExampleOutput_LastMessage() {
 	out := benchrunner.Output{Stderr: []byte("no memory\nsrun: error: n1: task 0: Exited with exit code 1\n")}
-	fmt.Println(out.LastWords())
+	fmt.Println(out.LastMessage())
 	// Output: no memory
 }
 
@@ -121,7 +121,7 @@ func ExampleFailed() {
 }
 
 func ExampleFailedAll() {
-	start := benchrunner.Start{Cases: make([]benchrunner.Case, 3)}
+	start := benchrunner.Launch{Cases: make([]benchrunner.Case, 3)}
 	fmt.Println(len(benchrunner.FailedAll(start, benchrunner.PhaseLaunch, "no such fabric")))
 	// Output: 3
 }
@@ -129,7 +129,7 @@ func ExampleFailedAll() {
 // The program died after the first of three cases: the second is at fault, the third is
 // for another start.
 func ExampleOutcomes() {
-	start := benchrunner.Start{Cases: []benchrunner.Case{{Candidate: at(2, 8, "ring")}, {Candidate: at(2, 16, "ring")}, {Candidate: at(2, 32, "ring")}}}
+	start := benchrunner.Launch{Cases: []benchrunner.Case{{Candidate: at(2, 8, "ring")}, {Candidate: at(2, 16, "ring")}, {Candidate: at(2, 32, "ring")}}}
 	out := benchrunner.Output{Ended: true, Exit: 139, Stdout: []byte("8 0.21\n")}
 	outcomes := benchrunner.Outcomes(start, out, true, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: 0.21e-6}, c.MsgBytes == 8

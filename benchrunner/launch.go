@@ -53,8 +53,8 @@ func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	return k
 }
 
-// Launch prices the starts of parallel programs.
-type Launch struct {
+// LaunchCost prices the starts of parallel programs.
+type LaunchCost struct {
 	Model          LaunchModel // empty means LaunchCandidate
 	Seconds        float64     // for each launch
 	SecondsPerNode float64     // for each launch and node
@@ -62,7 +62,7 @@ type Launch struct {
 
 // Costs returns the launch seconds of each candidate of one batch: the first
 // candidate of a launch pays for it, the others pay nothing.
-func (l Launch) Costs(batch []coll.Candidate) []float64 {
+func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	seen := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
 	for i, c := range batch {
@@ -78,7 +78,7 @@ func (l Launch) Costs(batch []coll.Candidate) []float64 {
 // of so many nodes is held when its starts are packed side by side: the parts of the
 // makespan in proportion to the node-seconds of each, its run (seconds) and what Costs
 // says. The error is Pack's.
-func (l Launch) Side(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
+func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}
 	var loads []Load
@@ -91,11 +91,11 @@ func (l Launch) Side(batch []coll.Candidate, run []float64, nodes int) ([]float6
 		}
 		loads[index[k]].Seconds += costs[i]
 	}
-	p, err := Room{Nodes: nodes}.Pack(loads)
+	p, err := NodePool{Nodes: nodes}.Pack(loads)
 	if err != nil {
 		return nil, err
 	}
-	if busy := p.Busy(nodes, loads); busy > 0 {
+	if busy := p.Utilisation(nodes, loads); busy > 0 {
 		for i, c := range batch {
 			costs[i] *= float64(c.Nodes) / float64(nodes) / busy
 		}

@@ -42,7 +42,7 @@ func TestCosts(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			l := benchrunner.Launch{Model: tc.model, Seconds: 10, SecondsPerNode: 1}
+			l := benchrunner.LaunchCost{Model: tc.model, Seconds: 10, SecondsPerNode: 1}
 			if got := l.Costs(tc.batch); !slices.Equal(got, tc.want) {
 				t.Errorf("Costs() = %v, want %v", got, tc.want)
 			}
@@ -54,7 +54,7 @@ func TestCosts(t *testing.T) {
 func TestCostsOfAnOrder(t *testing.T) {
 	batch := []coll.Candidate{at(4, 8, "ring"), at(2, 8, "tree"), at(4, 16, "ring"), at(4, 8, "tree"), at(2, 16, "tree")}
 	for _, model := range benchrunner.LaunchModels() {
-		l := benchrunner.Launch{Model: model, Seconds: 10, SecondsPerNode: 1}
+		l := benchrunner.LaunchCost{Model: model, Seconds: 10, SecondsPerNode: 1}
 		want := sum(l.Costs(batch))
 		reversed := slices.Clone(batch)
 		slices.Reverse(reversed)
@@ -66,27 +66,27 @@ func TestCostsOfAnOrder(t *testing.T) {
 
 // Four starts of two nodes take as long as the longest of them on eight, and what each
 // candidate costs sums up to that.
-func TestSide(t *testing.T) {
+func TestConcurrentCosts(t *testing.T) {
 	batch := []coll.Candidate{at(2, 8, "a"), at(2, 8, "b"), at(2, 8, "c"), at(2, 8, "d")}
 	run := []float64{4, 2, 2, 2}
-	l := benchrunner.Launch{Seconds: 1}
+	l := benchrunner.LaunchCost{Seconds: 1}
 	for _, tc := range []struct {
 		nodes int
 		want  float64
 	}{{2, 14}, {4, 8}, {6, 6}, {8, 5}, {16, 5}} {
-		got, err := l.Side(batch, run, tc.nodes)
+		got, err := l.ConcurrentCosts(batch, run, tc.nodes)
 		if err != nil || math.Abs(sum(got)-tc.want) > 1e-9 || math.Abs(got[0]/got[1]-5.0/3) > 1e-9 {
 			t.Errorf("%d nodes: %v, %v; want %g s in proportion to 5, 3, 3, 3", tc.nodes, got, err, tc.want)
 		}
 	}
 	l.Model = benchrunner.LaunchNative // one start: nothing beside it
-	if got, err := l.Side(batch, run, 8); err != nil || math.Abs(sum(got)-11) > 1e-9 {
+	if got, err := l.ConcurrentCosts(batch, run, 8); err != nil || math.Abs(sum(got)-11) > 1e-9 {
 		t.Errorf("one start: %v, %v; want 11 s together", got, err)
 	}
-	if _, err := l.Side(batch, run, 1); err == nil {
+	if _, err := l.ConcurrentCosts(batch, run, 1); err == nil {
 		t.Error("two nodes out of one: no error")
 	}
-	if got, err := (benchrunner.Launch{}).Side(batch[:1], []float64{0}, 4); err != nil || got[0] != 0 {
+	if got, err := (benchrunner.LaunchCost{}).ConcurrentCosts(batch[:1], []float64{0}, 4); err != nil || got[0] != 0 {
 		t.Errorf("what costs nothing costs %v, %v", got, err)
 	}
 }
@@ -113,8 +113,8 @@ func TestParseLaunchModel(t *testing.T) {
 	}
 }
 
-func ExampleLaunch_Costs() {
-	l := benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1, SecondsPerNode: 0.01}
+func ExampleLaunchCost_Costs() {
+	l := benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1, SecondsPerNode: 0.01}
 	fmt.Println(l.Costs([]coll.Candidate{at(8, 64, "ring"), at(8, 128, "ring"), at(8, 64, "tree")}))
 	// Output: [1.08 0 1.08]
 }

@@ -60,7 +60,7 @@ func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) bench
 func placed(t *testing.T, args ...string) benchrunner.Command {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "MARK", Value: "m"}}})
+	cmd := benchrunner.ReportHosts(dir, benchrunner.Command{Args: args, Env: []mpi.Var{{Name: "MARK", Value: "m"}}})
 	for name, text := range cmd.Files {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestLiveLocal(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkRanks(t, stdout.String(), layout, []string{host})
-			if got := (benchrunner.Output{Stderr: stderr.Bytes()}).Misplaced(layout, false); got != "" {
+			if got := (benchrunner.Output{Stderr: stderr.Bytes()}).PlacementError(layout, false); got != "" {
 				t.Error(got)
 			}
 		})
@@ -202,7 +202,7 @@ func TestLiveSlurm(t *testing.T) {
 			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, placed(t, tc.prog))
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n1", "n2"})
-			if got := out.Misplaced(layout, false); got != "" {
+			if got := out.PlacementError(layout, false); got != "" {
 				t.Error(got)
 			}
 		})
@@ -243,8 +243,8 @@ func onNamed(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd bench
 // worldsOfOne: with the wrong type each process is a world, and the exit code is 0.
 func worldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
 	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd))
-	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.Misplaced(layout, false) != "" {
-		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.Misplaced(layout, false), out.Stdout, out.Stderr)
+	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout, false) != "" {
+		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.PlacementError(layout, false), out.Stdout, out.Stderr)
 	}
 }
 

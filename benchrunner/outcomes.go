@@ -20,7 +20,7 @@ func Failed(phase, text string) Outcome {
 }
 
 // FailedAll returns the same failure for every case of a start.
-func FailedAll(s Start, phase, text string) []Outcome {
+func FailedAll(s Launch, phase, text string) []Outcome {
 	out := make([]Outcome, len(s.Cases))
 	for i := range out {
 		out[i] = Failed(phase, text)
@@ -37,7 +37,7 @@ func FailedAll(s Start, phase, text string) []Outcome {
 // begun says that the program had come to its measurements; if it had not, the
 // start failed as a whole, unless the job ended under it or its launcher got no
 // nodes for it.
-func Outcomes(s Start, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
+func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
 	if !begun && fault != "" && out.unplaced() {
 		fault, single = "no nodes", false
@@ -74,7 +74,7 @@ func (o Output) fault() (text string, blame bool) {
 		return "the job ended", false
 	case o.Exit != 0:
 		text = fmt.Sprintf("exit code %d", o.Exit)
-		if words := o.LastWords(); words != "" {
+		if words := o.LastMessage(); words != "" {
 			text += ": " + words
 		}
 		return text, true

@@ -35,7 +35,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			s := benchrunner.Start{Cases: make([]benchrunner.Case, 3)}
+			s := benchrunner.Launch{Cases: make([]benchrunner.Case, 3)}
 			for i := range s.Cases {
 				s.Cases[i].Point = coll.Point{MsgBytes: int64(i + 1)}
 			}

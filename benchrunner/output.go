@@ -46,10 +46,10 @@ func untagged(line string) string {
 	return line
 }
 
-// LastWords returns the last line of text that the start left on standard error, or
+// LastMessage returns the last line of text that the start left on standard error, or
 // else on standard output; empty when there is none. Slurm comments on the end of every
 // program: its errors count only where nobody else said anything.
-func (o Output) LastWords() string {
+func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 		ofSlurm := ""
@@ -70,9 +70,9 @@ func (o Output) LastWords() string {
 	return ""
 }
 
-// FirstWords returns the first line of text on standard error, empty when there is none:
+// FirstMessage returns the first line of text on standard error, empty when there is none:
 // what follows it are often the complaints of launchers.
-func (o Output) FirstWords() string {
+func (o Output) FirstMessage() string {
 	for line := range strings.Lines(string(o.Stderr)) {
 		line = strings.TrimSpace(untagged(strings.TrimSpace(line)))
 		if strings.Trim(line, "-=* ") != "" && !strings.HasPrefix(line, placementMark) {

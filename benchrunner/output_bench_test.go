@@ -34,7 +34,7 @@ func BenchmarkLastWords(b *testing.B) {
 	out := benchrunner.Output{Stderr: []byte(strings.Repeat("UCX  WARN  no route to host\n", 1<<20))}
 	b.SetBytes(int64(len(out.Stderr)))
 	for b.Loop() {
-		if out.LastWords() == "" {
+		if out.LastMessage() == "" {
 			b.Fatal("no words")
 		}
 	}
@@ -52,7 +52,7 @@ func BenchmarkMisplaced(b *testing.B) {
 	out := benchrunner.Output{Stderr: text.Bytes()}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if got := out.Misplaced(layout, false); got != "" {
+		if got := out.PlacementError(layout, false); got != "" {
 			b.Fatal(got)
 		}
 	}

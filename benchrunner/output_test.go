@@ -49,7 +49,7 @@ func TestLastWords(t *testing.T) {
 		{"srun alone", srun, "# Size\n", "srun: error: n1: task 0: Exited with exit code 3"},
 	}
 	for _, tc := range tests {
-		if got := (benchrunner.Output{Stderr: []byte(tc.stderr), Stdout: []byte(tc.stdout)}).LastWords(); got != tc.want {
+		if got := (benchrunner.Output{Stderr: []byte(tc.stderr), Stdout: []byte(tc.stdout)}).LastMessage(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
@@ -61,8 +61,8 @@ func TestFirstWords(t *testing.T) {
 		"----\n[1,0]<stderr>: prog: error while loading shared libraries: libmpi.so.40\nsrun: error: n1\n": "prog: error while loading shared libraries: libmpi.so.40",
 		"\n  srun: error: execve(): no such file\nmore":                                                    "srun: error: execve(): no such file",
 	} {
-		if got := (benchrunner.Output{Stderr: []byte(stderr)}).FirstWords(); got != want {
-			t.Errorf("FirstWords of %q = %q, want %q", stderr, got, want)
+		if got := (benchrunner.Output{Stderr: []byte(stderr)}).FirstMessage(); got != want {
+			t.Errorf("FirstMessage of %q = %q, want %q", stderr, got, want)
 		}
 	}
 }
@@ -112,8 +112,8 @@ func TestMisplaced(t *testing.T) {
 			for _, h := range strings.Fields(tc.hosts) {
 				text.WriteString("[1,3]<stderr>:tutti: process on host " + h + "\n")
 			}
-			if got := (benchrunner.Output{Stderr: []byte(text.String())}).Misplaced(tc.layout, tc.oneHost); got != tc.want {
-				t.Errorf("Misplaced = %q, want %q", got, tc.want)
+			if got := (benchrunner.Output{Stderr: []byte(text.String())}).PlacementError(tc.layout, tc.oneHost); got != tc.want {
+				t.Errorf("PlacementError = %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -121,12 +121,12 @@ func TestMisplaced(t *testing.T) {
 
 // The wrapped command says its host once and is then the program, whatever its
 // arguments look like.
-func TestPlaced(t *testing.T) {
+func TestReportHosts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b's")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	cmd := benchrunner.Placed(dir, benchrunner.Command{Args: []string{"printf", "%s\n", "$HOME", "a  b", ""}, Files: map[string][]byte{"list": []byte("8\n")}})
+	cmd := benchrunner.ReportHosts(dir, benchrunner.Command{Args: []string{"printf", "%s\n", "$HOME", "a  b", ""}, Files: map[string][]byte{"list": []byte("8\n")}})
 	if got := cmd.Executable(); got != "printf" {
 		t.Errorf("Executable = %q, want printf", got)
 	}
@@ -142,7 +142,7 @@ func TestPlaced(t *testing.T) {
 	if stdout != "$HOME\na  b\n\n" {
 		t.Errorf("the program got %q", stdout)
 	}
-	if got := (benchrunner.Output{Stderr: []byte(stderr)}).Misplaced(coll.Layout{Nodes: 1, PPN: 1}, false); got != "" {
-		t.Errorf("Misplaced = %q of %q", got, stderr)
+	if got := (benchrunner.Output{Stderr: []byte(stderr)}).PlacementError(coll.Layout{Nodes: 1, PPN: 1}, false); got != "" {
+		t.Errorf("PlacementError = %q of %q", got, stderr)
 	}
 }

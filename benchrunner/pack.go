@@ -13,8 +13,8 @@ type Load struct {
 	Seconds float64 // at most
 }
 
-// Room is the nodes of a job on which starts run side by side.
-type Room struct {
+// NodePool is the nodes of a job on which starts run side by side.
+type NodePool struct {
 	Nodes int
 	// Groups is how many nodes each switch has among them. A start then has the
 	// groups that it is on to itself, and of those that span groups, whose messages
@@ -23,8 +23,8 @@ type Room struct {
 	Groups []int
 }
 
-// Packed is a schedule.
-type Packed struct {
+// Packing is a schedule.
+type Packing struct {
 	Places   []Place // in the order in which they begin
 	Makespan float64 // seconds from the first begin to the last end, at most
 }
@@ -37,8 +37,8 @@ type Place struct {
 	After  []int   // indices of Places, ascending: what must have ended before it begins
 }
 
-// Busy is the share of the node-seconds of a job of so many nodes that the loads use.
-func (p Packed) Busy(nodes int, loads []Load) float64 {
+// Utilisation is the share of the node-seconds of a job of so many nodes that the loads use.
+func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	used := 0.0
 	for _, l := range loads {
 		used += float64(l.Nodes) * l.Seconds
@@ -58,15 +58,15 @@ func (p Packed) Busy(nodes int, loads []Load) float64 {
 // However short these turn out to be, it never begins later than the schedule says:
 // that is not so where each load takes what is free (Graham's anomalies, SIAM Journal
 // on Applied Mathematics 17, 1969).
-func (r Room) Pack(loads []Load) (Packed, error) {
+func (r NodePool) Pack(loads []Load) (Packing, error) {
 	order := make([]int, len(loads))
 	if err := r.validate(); err != nil {
-		return Packed{}, err
+		return Packing{}, err
 	}
 	for i, l := range loads {
 		order[i] = i
 		if l.Nodes < 1 || l.Nodes > r.Nodes || !(l.Seconds >= 0) || math.IsInf(l.Seconds, 1) {
-			return Packed{}, fmt.Errorf("%d nodes for %g s: want 1 to %d nodes and a time", l.Nodes, l.Seconds, r.Nodes)
+			return Packing{}, fmt.Errorf("%d nodes for %g s: want 1 to %d nodes and a time", l.Nodes, l.Seconds, r.Nodes)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -80,7 +80,7 @@ func (r Room) Pack(loads []Load) (Packed, error) {
 	return best, nil
 }
 
-func (r Room) validate() error {
+func (r NodePool) validate() error {
 	if r.Groups == nil {
 		return nil
 	}
@@ -98,10 +98,10 @@ func (r Room) validate() error {
 }
 
 // list schedules loads: whenever groups are free, the first of order that fits begins.
-func (r Room) list(loads []Load, order []int) Packed {
-	p := Packed{Places: make([]Place, 0, len(loads))}
+func (r NodePool) list(loads []Load, order []int) Packing {
+	p := Packing{Places: make([]Place, 0, len(loads))}
 	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }
-	free := r.vacancy()
+	free := r.freeNodes()
 	waiting := slices.Clone(order)
 	var running []int // indices of Places
 	for now := 0.0; len(waiting) > 0; {
@@ -117,7 +117,7 @@ func (r Room) list(loads []Load, order []int) Packed {
 				continue
 			}
 			i := len(p.Places)
-			p.Places = append(p.Places, Place{load, now, groups, free.take(groups, i)})
+			p.Places = append(p.Places, Place{load, now, groups, free.allocate(groups, i)})
 			running = append(running, i)
 			p.Makespan = max(p.Makespan, end(i))
 		}
@@ -127,7 +127,7 @@ func (r Room) list(loads []Load, order []int) Packed {
 			if end(i) > now {
 				return false
 			}
-			free.give(p.Places[i].Groups)
+			free.release(p.Places[i].Groups)
 			return true
 		})
 	}

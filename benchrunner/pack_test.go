@@ -16,20 +16,20 @@ import (
 func TestPack(t *testing.T) {
 	tests := []struct {
 		name  string
-		room  benchrunner.Room
+		room  benchrunner.NodePool
 		loads []benchrunner.Load
 		want  []float64 // begins
 		span  float64
 	}{
-		{"nothing", benchrunner.Room{Nodes: 4}, nil, []float64{}, 0},
-		{"four beside each other", benchrunner.Room{Nodes: 8}, []benchrunner.Load{{2, 5}, {2, 3}, {2, 4}, {2, 1}}, []float64{0, 0, 0, 0}, 5},
-		{"a wide one alone", benchrunner.Room{Nodes: 8}, []benchrunner.Load{{2, 3}, {8, 2}, {2, 3}}, []float64{2, 0, 2}, 5},
-		{"the longest first", benchrunner.Room{Nodes: 2}, []benchrunner.Load{{1, 3}, {1, 3}, {1, 6}}, []float64{0, 3, 0}, 6},
-		{"a long narrow one beside wide ones", benchrunner.Room{Nodes: 8}, []benchrunner.Load{{4, 10}, {4, 10}, {4, 10}, {4, 10}, {1, 40}}, []float64{0, 10, 20, 30, 0}, 40},
-		{"what fits goes before what does not", benchrunner.Room{Nodes: 8}, []benchrunner.Load{{5, 4}, {5, 4}, {3, 4}, {3, 4}}, []float64{0, 4, 0, 4}, 8},
-		{"one for each switch", benchrunner.Room{Nodes: 8, Groups: []int{4, 4}}, []benchrunner.Load{{2, 1}, {2, 1}, {2, 1}, {2, 1}}, []float64{0, 0, 1, 1}, 2},
-		{"the smaller switch is left to the smaller one", benchrunner.Room{Nodes: 6, Groups: []int{2, 4}}, []benchrunner.Load{{3, 1}, {2, 1}}, []float64{0, 0}, 1},
-		{"over switches one at a time", benchrunner.Room{Nodes: 8, Groups: []int{2, 2, 2, 2}}, []benchrunner.Load{{3, 2}, {3, 2}, {1, 1}, {1, 1}}, []float64{0, 2, 0, 0}, 4},
+		{"nothing", benchrunner.NodePool{Nodes: 4}, nil, []float64{}, 0},
+		{"four beside each other", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 5}, {2, 3}, {2, 4}, {2, 1}}, []float64{0, 0, 0, 0}, 5},
+		{"a wide one alone", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 3}, {8, 2}, {2, 3}}, []float64{2, 0, 2}, 5},
+		{"the longest first", benchrunner.NodePool{Nodes: 2}, []benchrunner.Load{{1, 3}, {1, 3}, {1, 6}}, []float64{0, 3, 0}, 6},
+		{"a long narrow one beside wide ones", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{4, 10}, {4, 10}, {4, 10}, {4, 10}, {1, 40}}, []float64{0, 10, 20, 30, 0}, 40},
+		{"what fits goes before what does not", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{5, 4}, {5, 4}, {3, 4}, {3, 4}}, []float64{0, 4, 0, 4}, 8},
+		{"one for each switch", benchrunner.NodePool{Nodes: 8, Groups: []int{4, 4}}, []benchrunner.Load{{2, 1}, {2, 1}, {2, 1}, {2, 1}}, []float64{0, 0, 1, 1}, 2},
+		{"the smaller switch is left to the smaller one", benchrunner.NodePool{Nodes: 6, Groups: []int{2, 4}}, []benchrunner.Load{{3, 1}, {2, 1}}, []float64{0, 0}, 1},
+		{"over switches one at a time", benchrunner.NodePool{Nodes: 8, Groups: []int{2, 2, 2, 2}}, []benchrunner.Load{{3, 2}, {3, 2}, {1, 1}, {1, 1}}, []float64{0, 2, 0, 0}, 4},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestPack(t *testing.T) {
 }
 
 // begins returns when each load begins.
-func begins(p benchrunner.Packed) []float64 {
+func begins(p benchrunner.Packing) []float64 {
 	out := make([]float64, len(p.Places))
 	for _, at := range p.Places {
 		out[at.Load] = at.Begin
@@ -52,7 +52,7 @@ func begins(p benchrunner.Packed) []float64 {
 
 // Which groups a load gets, and after which others.
 func TestPackPlaces(t *testing.T) {
-	room := benchrunner.Room{Nodes: 9, Groups: []int{2, 4, 3}}
+	room := benchrunner.NodePool{Nodes: 9, Groups: []int{2, 4, 3}}
 	loads := []benchrunner.Load{{Nodes: 5, Seconds: 9}, {Nodes: 3, Seconds: 4}, {Nodes: 2, Seconds: 8}, {Nodes: 6, Seconds: 2}}
 	want := []benchrunner.Place{
 		{Load: 0, Groups: []int{1, 2}, After: []int{}},
@@ -64,7 +64,7 @@ func TestPackPlaces(t *testing.T) {
 	if diff := cmp.Diff(want, p.Places); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	free := benchrunner.Room{Nodes: 3}
+	free := benchrunner.NodePool{Nodes: 3}
 	p, err = free.Pack([]benchrunner.Load{{Nodes: 2, Seconds: 1}, {Nodes: 1, Seconds: 3}, {Nodes: 2, Seconds: 2}})
 	want = []benchrunner.Place{
 		{Load: 2, Groups: []int{0, 1}, After: []int{}}, {Load: 1, Groups: []int{2}, After: []int{}},
@@ -81,7 +81,7 @@ func TestPackPlaces(t *testing.T) {
 func TestPackHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		room := benchrunner.Room{Nodes: 1 + rng.IntN(20)}
+		room := benchrunner.NodePool{Nodes: 1 + rng.IntN(20)}
 		if rng.IntN(2) == 0 {
 			for left := room.Nodes; left > 0; {
 				size := 1 + rng.IntN(min(left, 6))
@@ -105,7 +105,7 @@ func TestPackHolds(t *testing.T) {
 }
 
 // checkMakespan checks that each load is placed once, and how long all of them take.
-func checkMakespan(t *testing.T, room benchrunner.Room, loads []benchrunner.Load, p benchrunner.Packed) {
+func checkMakespan(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing) {
 	t.Helper()
 	placed := make([]int, len(loads))
 	area, longest, last := 0.0, 0.0, 0.0
@@ -126,7 +126,7 @@ func checkMakespan(t *testing.T, room benchrunner.Room, loads []benchrunner.Load
 
 // checkFollowed begins each load as soon as those before it have ended; seconds is how
 // long each takes.
-func checkFollowed(t *testing.T, room benchrunner.Room, loads []benchrunner.Load, p benchrunner.Packed, seconds []float64) {
+func checkFollowed(t *testing.T, room benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
 	t.Helper()
 	sizes := room.Groups
 	if sizes == nil {
@@ -162,15 +162,15 @@ func checkFollowed(t *testing.T, room benchrunner.Room, loads []benchrunner.Load
 
 func TestPackRefuses(t *testing.T) {
 	for _, tc := range []struct {
-		room benchrunner.Room
+		room benchrunner.NodePool
 		load benchrunner.Load
 		want string
 	}{
-		{benchrunner.Room{Nodes: 4}, benchrunner.Load{Nodes: 5, Seconds: 1}, "want 1 to 4 nodes"},
-		{benchrunner.Room{Nodes: 4}, benchrunner.Load{Nodes: 0, Seconds: 1}, "want 1 to 4 nodes"},
-		{benchrunner.Room{Nodes: 4}, benchrunner.Load{Nodes: 1, Seconds: math.NaN()}, "and a time"},
-		{benchrunner.Room{Nodes: 4, Groups: []int{2, 1}}, benchrunner.Load{Nodes: 1, Seconds: 1}, "want 4 together"},
-		{benchrunner.Room{Nodes: 4, Groups: []int{4, 0}}, benchrunner.Load{Nodes: 1, Seconds: 1}, "one node or more in each"},
+		{benchrunner.NodePool{Nodes: 4}, benchrunner.Load{Nodes: 5, Seconds: 1}, "want 1 to 4 nodes"},
+		{benchrunner.NodePool{Nodes: 4}, benchrunner.Load{Nodes: 0, Seconds: 1}, "want 1 to 4 nodes"},
+		{benchrunner.NodePool{Nodes: 4}, benchrunner.Load{Nodes: 1, Seconds: math.NaN()}, "and a time"},
+		{benchrunner.NodePool{Nodes: 4, Groups: []int{2, 1}}, benchrunner.Load{Nodes: 1, Seconds: 1}, "want 4 together"},
+		{benchrunner.NodePool{Nodes: 4, Groups: []int{4, 0}}, benchrunner.Load{Nodes: 1, Seconds: 1}, "one node or more in each"},
 	} {
 		if _, err := tc.room.Pack([]benchrunner.Load{tc.load}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v %+v: error %v, want %q", tc.room, tc.load, err, tc.want)
@@ -178,9 +178,9 @@ func TestPackRefuses(t *testing.T) {
 	}
 }
 
-func ExampleRoom_Pack() {
+func ExampleNodePool_Pack() {
 	loads := []benchrunner.Load{{Nodes: 2, Seconds: 30}, {Nodes: 8, Seconds: 20}, {Nodes: 2, Seconds: 30}}
-	p, err := benchrunner.Room{Nodes: 8}.Pack(loads)
+	p, err := benchrunner.NodePool{Nodes: 8}.Pack(loads)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -188,7 +188,7 @@ func ExampleRoom_Pack() {
 	for _, at := range p.Places {
 		fmt.Println("load", at.Load, "at", at.Begin, "s on nodes", at.Groups, "after", at.After)
 	}
-	fmt.Println(p.Makespan, "s,", p.Busy(8, loads), "busy")
+	fmt.Println(p.Makespan, "s,", p.Utilisation(8, loads), "busy")
 	// Output:
 	// load 1 at 0 s on nodes [0 1 2 3 4 5 6 7] after []
 	// load 0 at 20 s on nodes [0 1] after [0]
@@ -206,7 +206,7 @@ func BenchmarkPack(b *testing.B) {
 	for name, groups := range map[string][]int{"any": nil, "switches": slices.Repeat([]int{16}, 16)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := (benchrunner.Room{Nodes: 256, Groups: groups}).Pack(loads); err != nil {
+				if _, err := (benchrunner.NodePool{Nodes: 256, Groups: groups}).Pack(loads); err != nil {
 					b.Fatal(err)
 				}
 			}

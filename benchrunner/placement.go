@@ -23,9 +23,9 @@ echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
 `
 
-// Placed returns the command with each rank saying where it runs, for
-// Misplaced to check. dir is the folder of the start.
-func Placed(dir string, cmd Command) Command {
+// ReportHosts returns the command with each rank saying where it runs, for
+// PlacementError to check. dir is the folder of the start.
+func ReportHosts(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
 	for name, text := range cmd.Files {
 		files[name] = text
@@ -35,7 +35,7 @@ func Placed(dir string, cmd Command) Command {
 	return cmd
 }
 
-// Executable returns the program that a command runs, whether it is Placed or not;
+// Executable returns the program that a command runs, whether it is ReportHosts or not;
 // empty when there is none.
 func (c Command) Executable() string {
 	switch {
@@ -49,10 +49,10 @@ func (c Command) Executable() string {
 
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
-// Misplaced says in what the ranks of a Placed command differ from the layout;
+// PlacementError says in what the ranks of a ReportHosts command differ from the layout;
 // empty when they do not, and what the launcher said where ranks lack. With oneHost the nodes of a layout are imagined on one
 // host and only the number of ranks counts.
-func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
+func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 	perHost, total := map[string]int{}, 0
 	for _, stream := range [][]byte{o.Stderr, o.Stdout} { // some launchers merge them
 		for _, m := range placementForm.FindAllSubmatch(stream, -1) {
@@ -62,7 +62,7 @@ func (o Output) Misplaced(l coll.Layout, oneHost bool) string {
 	}
 	if total != l.Ranks() {
 		text := fmt.Sprintf("%d ranks started, want %d", total, l.Ranks())
-		if words := o.FirstWords(); words != "" {
+		if words := o.FirstMessage(); words != "" {
 			text += ": " + words
 		}
 		return text

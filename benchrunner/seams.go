@@ -15,8 +15,8 @@ type Case struct {
 	mpi.Forcing
 }
 
-// Start is one start of a parallel program: cases of one layout.
-type Start struct {
+// Launch is one start of a parallel program: cases of one layout.
+type Launch struct {
 	Layout coll.Layout
 	Order  coll.Order `json:",omitzero"` // of the ranks over the nodes; empty for one node
 	Cases  []Case
@@ -77,12 +77,12 @@ type Program interface {
 	Group(cases []Case) [][]Case
 	// Allowance is a wall time that a start does not exceed unless it hangs, the
 	// launch not counted.
-	Allowance(s Start) time.Duration
+	Allowance(s Launch) time.Duration
 	// Command returns what to run. The error says which case cannot be asked for.
-	Command(s Start) (Command, error)
+	Command(s Launch) (Command, error)
 	// Read never trusts the output: a wrong world size, another algorithm than the
 	// one asked for, damage or too few lines are outcomes, not errors.
-	Read(s Start, out Output) Reading
+	Read(s Launch, out Output) Reading
 }
 
 // Launcher starts parallel programs on the nodes of a job.
@@ -127,13 +127,13 @@ const (
 
 // Status is what a scheduler knows of a job. Times it does not know are zero.
 type Status struct {
-	Phase     JobPhase
-	Outcome   coll.JobOutcome // once over
-	Reason    string          // the scheduler's own words
-	Hopeless  bool            // waiting for what never comes
-	Submitted time.Time
-	Started   time.Time
-	Ended     time.Time
+	Phase       JobPhase
+	Outcome     coll.JobOutcome // once over
+	Reason      string          // the scheduler's own words
+	NeverStarts bool            // waiting for what never comes
+	Submitted   time.Time
+	Started     time.Time
+	Ended       time.Time
 }
 
 // ErrRejected is matched by errors about submissions that can never be accepted;

@@ -120,7 +120,7 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 }
 
 func TestResumeGivesTheSameResult(t *testing.T) {
-	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1}}
+	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1}}
 	for _, tc := range []struct {
 		strategy string
 		judge    activelearn.Source

@@ -30,7 +30,7 @@ func TestRepeats(t *testing.T) {
 // checkRepeats checks those of a campaign and returns them.
 func checkRepeats(t *testing.T, seed uint64) []preprocess.Replicate {
 	t.Helper()
-	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 0.01}}
+	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 0.01}}
 	s := spec("regret")
 	s.CriteriaFrom, s.Launch = activelearn.Predicted, benchrunner.LaunchNative
 	log, p := &memory{}, problem(t, opt)

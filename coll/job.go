@@ -41,7 +41,7 @@ type Job struct {
 	Nodes        int          `json:"nodes"`
 	LimitSeconds float64      `json:"limit_seconds"`         // wall time asked for
 	Outcome      JobOutcome   `json:"outcome,omitzero"`      // of an ended job
-	Stillborn    string       `json:"stillborn,omitzero"`    // of an ended job: why no program of it started, so that its trials are to be run again
+	NoStartReason    string       `json:"no_start_reason,omitzero"`    // of an ended job: why no program of it started, so that its trials are to be run again
 	Spent        Spent        `json:"spent,omitzero"`        // of an ended job
 	Environment  *Environment `json:"environment,omitempty"` // of an ended job that started
 }

@@ -57,10 +57,10 @@ func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 }
 
 // Allowance is more than the program allows itself.
-func (p *Probe) Allowance(benchrunner.Start) time.Duration { return 30 * time.Second }
+func (p *Probe) Allowance(benchrunner.Launch) time.Duration { return 30 * time.Second }
 
 // Command runs the program with the settings of the case.
-func (p *Probe) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p *Probe) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if len(s.Cases) != 1 {
 		return benchrunner.Command{}, fmt.Errorf("a probe serves one case, not %d", len(s.Cases))
 	}
@@ -72,7 +72,7 @@ func (p *Probe) Command(s benchrunner.Start) (benchrunner.Command, error) {
 }
 
 // Read compares what the library entered with what it was to.
-func (p *Probe) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p *Probe) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	var r benchrunner.Reading
 	for _, c := range s.Cases {
 		o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: max(out.Wall.Seconds(), 1e-9), CostSeconds: out.Wall.Seconds()}
@@ -92,7 +92,7 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 	}
 	stacks, why := readStacks(out.Lines())
 	if len(stacks) == 0 {
-		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastWords(), "no output")))
+		return errors.New(cmp.Or(why, "nothing was printed: "+cmp.Or(out.LastMessage(), "no output")))
 	}
 	return p.Library.Obeyed(p.Catalogue, c, stacks)
 }

@@ -24,7 +24,7 @@ import (
 // start runs a program on one case as a launcher would.
 func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner.Case) benchrunner.Outcome {
 	t.Helper()
-	s := benchrunner.Start{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
+	s := benchrunner.Launch{Layout: c.Layout(), Cases: []benchrunner.Case{c}, Dir: t.TempDir()}
 	command, err := p.Command(s)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 // decided, and when the job was ended by others or never ran.
 func (s sight) stillborn(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
-	case s.ending.status.Hopeless, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:
+	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:
 		return ""
 	}
 	first, why := -1, ""
@@ -60,7 +60,7 @@ func (s sight) stillborn(outcomes [][]benchrunner.Outcome, r result) string {
 	if first < 0 {
 		return ""
 	}
-	if words := tail([]byte(s.starts[first].FirstWords()), 1); words != "" && !strings.Contains(why, words) {
+	if words := tail([]byte(s.starts[first].FirstMessage()), 1); words != "" && !strings.Contains(why, words) {
 		why += fmt.Sprintf("; first it said: %s", words)
 	}
 	return why

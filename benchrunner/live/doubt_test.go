@@ -25,7 +25,7 @@ func TestDoubt(t *testing.T) {
 		t.Errorf("Run = %v, want %v, the exit code and what the program said", err, benchrunner.ErrNoStart)
 	}
 	jobs := log.last()
-	if len(log.trials) != 0 || len(jobs) != 1 || jobs[0].State != coll.JobEnded || !strings.Contains(err.Error(), jobs[0].Stillborn) {
+	if len(log.trials) != 0 || len(jobs) != 1 || jobs[0].State != coll.JobEnded || !strings.Contains(err.Error(), jobs[0].NoStartReason) {
 		t.Fatalf("trials %+v, jobs %+v: want no trial, and one job that ended stillborn", log.trials, jobs)
 	}
 

@@ -73,14 +73,14 @@ func (p fakeProgram) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return append(out, cases)
 }
 
-func (p fakeProgram) Allowance(s benchrunner.Start) time.Duration {
+func (p fakeProgram) Allowance(s benchrunner.Launch) time.Duration {
 	if slices.ContainsFunc(s.Cases, func(c benchrunner.Case) bool { return c.Algorithm.Name == "hang" }) {
 		return p.allowance
 	}
 	return max(p.allowance, 20*time.Second)
 }
 
-func (p fakeProgram) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p fakeProgram) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	cmd := benchrunner.Command{Args: []string{p.path, p.ledger}, Files: map[string][]byte{"cases": nil}}
 	for _, c := range s.Cases {
 		if c.Algorithm.Name == "impossible" {
@@ -98,7 +98,7 @@ func microseconds(c coll.Candidate) int {
 	return 1 + int(h.Sum32()%1000)
 }
 
-func (p fakeProgram) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p fakeProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	r := benchrunner.Reading{Outcomes: make([]benchrunner.Outcome, len(s.Cases)), WarmupSeconds: 1e-4, MeasureSeconds: 2e-4, Library: "fake 1.0\nof nobody"}
 	open := -1 // the first case without a result
 	for i, c := range s.Cases {

@@ -130,7 +130,7 @@ func TestMakeFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "jobs", "name")
 	a := caseAt(3, 2, 8, "a")
 	j := job{files: map[string][]byte{"job.sh": []byte("x"), "1/input": []byte("y")}, starts: []start{{
-		Start: benchrunner.Start{Layout: a.Layout(), Dir: dir + "/1", Cases: []benchrunner.Case{a.Case}}, Requests: []int{3}, Limit: time.Second,
+		Launch: benchrunner.Launch{Layout: a.Layout(), Dir: dir + "/1", Cases: []benchrunner.Case{a.Case}}, Requests: []int{3}, Limit: time.Second,
 	}}}
 	if err := makeFolder(dir, j); err != nil {
 		t.Fatal(err)

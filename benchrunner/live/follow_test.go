@@ -21,7 +21,7 @@ type naps struct{ sized }
 
 func (naps) Name() string { return "naps" }
 
-func (naps) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (naps) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{Args: []string{"sleep", fmt.Sprintf("0.0%d", s.Cases[0].MsgBytes%10)}}, nil
 }
 

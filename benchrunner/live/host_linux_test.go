@@ -89,7 +89,7 @@ type filling struct {
 	fill func()
 }
 
-func (f filling) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (f filling) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	f.fill()
 	return f.fakeProgram.Read(s, out)
 }

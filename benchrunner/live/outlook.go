@@ -14,7 +14,7 @@ import (
 // Planned is a job as it would be submitted.
 type Planned struct {
 	Job         coll.Job // intended
-	Starts      []benchrunner.Start
+	Starts      []benchrunner.Launch
 	Submission  benchrunner.Submission
 	Script      string
 	Command     string  // of the scheduler, for people
@@ -74,8 +74,8 @@ func (m *Machine) planned(d draft, name string) (Planned, error) {
 		NodeSeconds: j.LimitSeconds * float64(j.Nodes),
 	}
 	for _, s := range j.starts {
-		p.Starts = append(p.Starts, s.Start)
-		p.Expected += expected(s.Layout, m.opt.Program.Allowance(s.Start)) * float64(s.Layout.Nodes)
+		p.Starts = append(p.Starts, s.Launch)
+		p.Expected += expected(s.Layout, m.opt.Program.Allowance(s.Launch)) * float64(s.Layout.Nodes)
 	}
 	p.Command = m.opt.Scheduler.Show(p.Submission)
 	return p, nil

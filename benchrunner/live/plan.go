@@ -21,7 +21,7 @@ type wanted struct {
 
 // start is a start of the program with where it comes from and its time limit.
 type start struct {
-	benchrunner.Start
+	benchrunner.Launch
 	Requests []int         // one for each case: indices into the batch
 	Limit    time.Duration // launch included
 }
@@ -157,7 +157,7 @@ func (p planner) group(layout coll.Layout, all []wanted) ([][]wanted, error) {
 // fit makes a start of the cases, or halves when it is too long or the program
 // cannot be asked for all of them, or says why a single case does not fit.
 func (p planner) fit(layout coll.Layout, cases []wanted) ([]start, []refusal) {
-	s := start{Start: p.start(layout)}
+	s := start{Launch: p.start(layout)}
 	for _, c := range cases {
 		s.Cases = append(s.Cases, c.Case)
 		s.Requests = append(s.Requests, c.request)
@@ -182,8 +182,8 @@ func (p planner) fit(layout coll.Layout, cases []wanted) ([]start, []refusal) {
 }
 
 // start is one without cases.
-func (p planner) start(layout coll.Layout) benchrunner.Start {
-	s := benchrunner.Start{Layout: layout, Dir: p.dir}
+func (p planner) start(layout coll.Layout) benchrunner.Launch {
+	s := benchrunner.Launch{Layout: layout, Dir: p.dir}
 	if layout.Nodes > 1 {
 		s.Order = p.order
 	}
@@ -193,7 +193,7 @@ func (p planner) start(layout coll.Layout) benchrunner.Start {
 // askable parts the cases that the program cannot be asked for one at a time from
 // the others; when it can be asked for all together nobody is bad.
 func (p planner) askable(layout coll.Layout, all start, cases []wanted) (good []wanted, bad []refusal) {
-	if p.command(all.Start) == nil {
+	if p.command(all.Launch) == nil {
 		return cases, nil
 	}
 	for _, c := range cases {
@@ -221,10 +221,10 @@ func (p planner) misfit(s *start) (reason string, later bool) {
 	if reason := b.tooBig(s.Cases); reason != "" {
 		return reason, false
 	}
-	if err := p.command(s.Start); err != nil {
+	if err := p.command(s.Launch); err != nil {
 		return err.Error(), false
 	}
-	s.Limit = min(p.program.Allowance(s.Start), benchrunner.Longest) + p.startAllowance(s.Layout)
+	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.startAllowance(s.Layout)
 	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
 		if b.leaving {
 			return fmt.Sprintf("a job takes up to %v, the nodes go away in %v", round(need), round(b.limit)), true
@@ -250,7 +250,7 @@ func (b bounds) tooBig(cases []benchrunner.Case) string {
 	return ""
 }
 
-func (p planner) command(s benchrunner.Start) error {
+func (p planner) command(s benchrunner.Launch) error {
 	cmd, err := p.program.Command(s)
 	if err != nil {
 		return err

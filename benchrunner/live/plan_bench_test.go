@@ -81,6 +81,6 @@ func BenchmarkSee(b *testing.B) {
 // quiet is a program whose output means nothing.
 type quiet struct{ sized }
 
-func (quiet) Read(s benchrunner.Start, _ benchrunner.Output) benchrunner.Reading {
+func (quiet) Read(s benchrunner.Launch, _ benchrunner.Output) benchrunner.Reading {
 	return benchrunner.Reading{Outcomes: make([]benchrunner.Outcome, len(s.Cases))}
 }

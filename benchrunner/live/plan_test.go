@@ -25,7 +25,7 @@ func (p sized) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, p.most))
 }
 
-func (sized) Allowance(s benchrunner.Start) time.Duration {
+func (sized) Allowance(s benchrunner.Launch) time.Duration {
 	sum := time.Duration(0)
 	for _, c := range s.Cases {
 		sum += time.Duration(c.MsgBytes) * time.Second
@@ -33,7 +33,7 @@ func (sized) Allowance(s benchrunner.Start) time.Duration {
 	return sum
 }
 
-func (sized) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (sized) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	for _, c := range s.Cases {
 		if c.Algorithm.Name == "bad" {
 			return benchrunner.Command{}, fmt.Errorf("%v: no such algorithm", c.Candidate)

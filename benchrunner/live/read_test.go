@@ -16,7 +16,7 @@ import (
 // numbers is a program that prints the size of each case it has measured.
 type numbers struct{ sized }
 
-func (numbers) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (numbers) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	said := strings.Fields(string(out.Stdout))
 	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, len(said) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		for _, w := range said {

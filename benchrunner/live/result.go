@@ -116,7 +116,7 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 // the job was cut short and they may be started again. When it was ended for what
 // it did, out of memory or time, the cases that were running are at fault alone.
 func (s sight) giveUp(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
-	short := !s.ending.status.Hopeless &&
+	short := !s.ending.status.NeverStarts &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
 	blamed := false
 	for i := range s.starts {

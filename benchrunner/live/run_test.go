@@ -45,7 +45,7 @@ func (r *refusing) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 
 func (r *refusing) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	if r.hopeless {
-		return map[string]benchrunner.Status{"77": {Phase: benchrunner.JobWaiting, Hopeless: true, Reason: "PartitionNodeLimit"}}, nil
+		return map[string]benchrunner.Status{"77": {Phase: benchrunner.JobWaiting, NeverStarts: true, Reason: "PartitionNodeLimit"}}, nil
 	}
 	return r.Scheduler.Status(ctx, jobs)
 }
@@ -105,7 +105,7 @@ func TestNothingFits(t *testing.T) {
 // varied needs long for some cases.
 type varied struct{ fakeProgram }
 
-func (v varied) Allowance(s benchrunner.Start) time.Duration {
+func (v varied) Allowance(s benchrunner.Launch) time.Duration {
 	if s.Cases[0].Algorithm.Name == "long" {
 		return time.Minute
 	}

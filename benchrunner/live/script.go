@@ -92,7 +92,7 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	}
 	for i := range j.starts {
 		j.starts[i].Dir = filepath.Join(data.Dir, startDir(i))
-		c, err := m.command(j.starts[i].Start, startDir(i), j.files, data.Side)
+		c, err := m.command(j.starts[i].Launch, startDir(i), j.files, data.Side)
 		if err != nil {
 			return job{}, fmt.Errorf("job %s: %w", name, err)
 		}
@@ -149,7 +149,7 @@ type startCommand struct {
 // command returns what runs a start. The files of the start join files, by their path
 // in the folder of the job. Beside others it has its nodes in a file that the script
 // writes.
-func (m *Machine) command(s benchrunner.Start, folder string, files map[string][]byte, beside bool) (startCommand, error) {
+func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, beside bool) (startCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {
 		return startCommand{}, err

@@ -27,7 +27,7 @@ type words struct {
 	cmd benchrunner.Command
 }
 
-func (w words) Command(benchrunner.Start) (benchrunner.Command, error) { return w.cmd, nil }
+func (w words) Command(benchrunner.Launch) (benchrunner.Command, error) { return w.cmd, nil }
 
 // nasty are pieces of words that a shell would take for something else.
 var nasty = []string{

@@ -76,8 +76,8 @@ func (m *Machine) sideFor(ctx context.Context, c benchrunner.Capacity, widest in
 
 // room is what a job of so many nodes is at least: which ones it gets is not known yet,
 // and it has the fewest switches when they are the largest.
-func (s side) room(nodes int) benchrunner.Room {
-	r := benchrunner.Room{Nodes: nodes}
+func (s side) room(nodes int) benchrunner.NodePool {
+	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
 		return r
 	}
@@ -133,7 +133,7 @@ func (p planner) together(starts []start) (best draft, ok bool) {
 	shortest := 0.0
 	for _, nodes := range p.side.widths(loads) {
 		packed, err := p.side.room(nodes).Pack(loads)
-		if err != nil || !p.side.held && packed.Busy(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
+		if err != nil || !p.side.held && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
 			continue
 		}
 		shortest, ok = packed.Makespan, true

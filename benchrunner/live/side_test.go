@@ -89,7 +89,7 @@ func TestPlanSideKeepsEverything(t *testing.T) {
 // nodes and time.
 func TestSharesSideBySide(t *testing.T) {
 	s := sight{job: job{Job: coll.Job{Nodes: 8}, starts: []start{
-		{Start: benchrunner.Start{Layout: coll.Layout{Nodes: 2, PPN: 1}}}, {Start: benchrunner.Start{Layout: coll.Layout{Nodes: 4, PPN: 1}}},
+		{Launch: benchrunner.Launch{Layout: coll.Layout{Nodes: 2, PPN: 1}}}, {Launch: benchrunner.Launch{Layout: coll.Layout{Nodes: 4, PPN: 1}}},
 	}}}
 	walls := []part{
 		part{wall: 10, measure: 4, cases: []float64{4}, decided: []bool{true}}.scaled(s.share(0)),

@@ -54,7 +54,7 @@ func (s sight) understand(p benchrunner.Program) error {
 	for i, st := range s.job.starts {
 		one := &s.starts[i]
 		if one.begun {
-			one.Reading = p.Read(st.Start, one.Output)
+			one.Reading = p.Read(st.Launch, one.Output)
 		} else {
 			one.Outcomes = make([]benchrunner.Outcome, len(st.Cases))
 		}
@@ -135,7 +135,7 @@ func (s sight) outcome() (coll.JobOutcome, string) {
 		return coll.JobCancelled, "it was kept from starting anything"
 	case s.over != nil:
 		return coll.JobCompleted, ""
-	case s.ending.status.Hopeless:
+	case s.ending.status.NeverStarts:
 		return coll.JobCancelled, "it would wait for ever: " + s.ending.status.Reason
 	case o == coll.JobCompleted || o == "":
 		return coll.JobLost, "its script did not come to its end"

@@ -68,7 +68,7 @@ done
 // clusterProgram runs clusterText and reads it as all programs do.
 type clusterProgram struct{ fakeProgram }
 
-func (p clusterProgram) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	lines := out.Lines()
 	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, len(lines) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		us := microseconds(c.Candidate)

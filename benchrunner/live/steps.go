@@ -185,7 +185,7 @@ func (r *run) follow(ctx context.Context, c *carried) (state, error) {
 // settle waits for what a job wrote last, and makes sure that it writes nothing more.
 func (r *run) settle(ctx context.Context, c *carried) (state, error) {
 	status := c.ending.status
-	began := c.ending.byFile || !status.Hopeless && (c.claimed || status.Outcome != coll.JobCancelled)
+	began := c.ending.byFile || !status.NeverStarts && (c.claimed || status.Outcome != coll.JobCancelled)
 	switch {
 	case c.ending.byFile:
 		r.quiet(ctx, c.job)
@@ -260,15 +260,15 @@ func (r *run) conclude(ctx context.Context, c *carried) (state, error) {
 		}
 	}
 	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.made.Outcome, c.made.Spent, c.made.Environment
-	c.Stillborn = c.made.Stillborn
+	c.NoStartReason = c.made.Stillborn
 	if err := r.logJob(c.Job); err != nil {
 		return done, err
 	}
 	switch {
-	case c.Stillborn == "" && len(c.made.Trials) > 0:
+	case c.NoStartReason == "" && len(c.made.Trials) > 0:
 		r.m.trust()
-	case c.Stillborn != "" && !c.earlier: // what an earlier run began may have been mended since
-		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.Stillborn)
+	case c.NoStartReason != "" && !c.earlier: // what an earlier run began may have been mended since
+		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.NoStartReason)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

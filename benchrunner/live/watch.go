@@ -278,7 +278,7 @@ func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now ti
 		w.changed = now
 	}
 	j.unknown, j.status = 0, s
-	if s.Phase == benchrunner.JobOver || s.Hopeless {
+	if s.Phase == benchrunner.JobOver || s.NeverStarts {
 		w.finish(j, ending{status: s})
 	}
 }

@@ -3,7 +3,7 @@
 // a layout.
 //
 //	p, err := native.New(native.Options{Path: "/scratch/me/tutti-native", Warmup: 5,
-//		MinSamples: 30, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, Hopeless: 10, Check: true})
+//		MinSamples: 30, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, AbortFactor: 10, Check: true})
 //	starts := p.Group(cases)      // those that one start of the library can serve
 //	cmd, err := p.Command(start)  // with the plan in its Files
 //	reading := p.Read(start, out) // never trusts

@@ -18,7 +18,7 @@ func Example() {
 		return
 	}
 	at := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 64}
-	start := benchrunner.Start{Layout: at.Layout(), Cases: []benchrunner.Case{{Candidate: coll.Candidate{Point: at, Algorithm: coll.Default}}}, Dir: "/run"}
+	start := benchrunner.Launch{Layout: at.Layout(), Cases: []benchrunner.Case{{Candidate: coll.Candidate{Point: at, Algorithm: coll.Default}}}, Dir: "/run"}
 	cmd, err := p.Command(start)
 	if err != nil {
 		fmt.Println(err)

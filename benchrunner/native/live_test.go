@@ -131,7 +131,7 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 func (s *site) start(t *testing.T, opt native.Options, cases []benchrunner.Case, environ ...string) (benchrunner.Reading, benchrunner.Output) {
 	t.Helper()
 	p := program(t, opt)
-	st := benchrunner.Start{Layout: cases[0].Layout(), Cases: cases, Dir: t.TempDir()}
+	st := benchrunner.Launch{Layout: cases[0].Layout(), Cases: cases, Dir: t.TempDir()}
 	cmd, err := p.Command(st)
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +375,7 @@ func TestLiveHang(t *testing.T) {
 		return PMPI_Bcast(b, n, d, root, c);
 	}`)
 	out := mpich.launch(t, 2, []string{"LD_PRELOAD=" + shim}, prog, plan)
-	s := benchrunner.Start{Layout: pair, Cases: []benchrunner.Case{by(pair, coll.Bcast, 64, false), by(pair, coll.Bcast, 128, false), by(pair, coll.Bcast, 256, false)}}
+	s := benchrunner.Launch{Layout: pair, Cases: []benchrunner.Case{by(pair, coll.Bcast, 64, false), by(pair, coll.Bcast, 128, false), by(pair, coll.Bcast, 256, false)}}
 	r := program(t, quick(prog)).Read(s, out)
 	if o := r.Outcomes; o[0].State != benchrunner.OutcomeDone || !strings.HasPrefix(o[1].Error, "hung") || o[2].State != benchrunner.OutcomeNotReached || o[1].CostSeconds < 1 {
 		t.Errorf("outcomes\n%swant done, hung, not reached\n%s%s", short(o), out.Stdout, out.Stderr)

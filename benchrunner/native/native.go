@@ -19,14 +19,14 @@ import (
 
 // Options say where the program is and how well it measures.
 type Options struct {
-	Path       string        // absolute, of the program, as the nodes see it
-	Warmup     int           // calls before the timed ones; fewer where they take more than a quarter of Slice
-	MinSamples int           // calls timed, at least, unless Slice is used up
-	MaxSamples int           // calls timed, at most
-	Precision  float64       // half width of the 95 % interval of the median that is enough, as a share of it
-	Slice      time.Duration // most time for one case, with its check and warm-up
-	Hopeless   float64       // a case so many times slower than the best of its collective and size is cut short; 0: never
-	Check      bool          // check the data that collectives deliver
+	Path        string        // absolute, of the program, as the nodes see it
+	Warmup      int           // calls before the timed ones; fewer where they take more than a quarter of Slice
+	MinSamples  int           // calls timed, at least, unless Slice is used up
+	MaxSamples  int           // calls timed, at most
+	Precision   float64       // half width of the 95 % interval of the median that is enough, as a share of it
+	Slice       time.Duration // most time for one case, with its check and warm-up
+	AbortFactor float64       // a case so many times slower than the best of its collective and size is cut short; 0: never
+	Check       bool          // check the data that collectives deliver
 }
 
 // Program is the benchmark program as a benchrunner.Program.
@@ -46,8 +46,8 @@ func New(opt Options) (*Program, error) {
 		return nil, fmt.Errorf("native: precision %g: want a share from 0.000001 to 1", opt.Precision)
 	case opt.Slice < time.Millisecond || opt.Slice > 24*time.Hour:
 		return nil, fmt.Errorf("native: slice %v: want 1ms to 24h", opt.Slice)
-	case opt.Hopeless != 0 && !(opt.Hopeless > 1 && opt.Hopeless < 1e9):
-		return nil, fmt.Errorf("native: hopeless %g: want a factor above 1, or 0 for never", opt.Hopeless)
+	case opt.AbortFactor != 0 && !(opt.AbortFactor > 1 && opt.AbortFactor < 1e9):
+		return nil, fmt.Errorf("native: abort factor %g: want a factor above 1, or 0 for never", opt.AbortFactor)
 	}
 	return &Program{opt: opt}, nil
 }
@@ -118,7 +118,7 @@ const (
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
 // Allowance returns a slice for every case and what one of them may take beyond.
-func (p *Program) Allowance(s benchrunner.Start) time.Duration {
+func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
 	return begin + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + leaving
 }
 
@@ -126,7 +126,7 @@ const planName = "native.plan"
 
 // Command returns the call of the program with its plan. All cases must be of one
 // group of Group.
-func (p *Program) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if len(s.Cases) == 0 {
 		return benchrunner.Command{}, fmt.Errorf("native: start without a case")
 	}
@@ -153,7 +153,7 @@ func (p *Program) head(l coll.Layout) []byte {
 	o := p.opt
 	fmt.Fprintf(&b, "tutti-native-plan %d\nnodes %d\nppn %d\n", csource.BenchFormat, l.Nodes, l.PPN)
 	fmt.Fprintf(&b, "warmup %d\nmin %d\nmax %d\nprecision %s\n", o.Warmup, o.MinSamples, o.MaxSamples, decimal(o.Precision))
-	fmt.Fprintf(&b, "slice %s\nhang %s\nhopeless %s\n", decimal(o.Slice.Seconds()), decimal(math.Ceil(p.hang().Seconds())), decimal(o.Hopeless))
+	fmt.Fprintf(&b, "slice %s\nhang %s\nhopeless %s\n", decimal(o.Slice.Seconds()), decimal(math.Ceil(p.hang().Seconds())), decimal(o.AbortFactor))
 	check := "no"
 	if o.Check {
 		check = "yes"

@@ -16,7 +16,7 @@ import (
 func options() native.Options {
 	return native.Options{
 		Path: "/opt/tutti-native", Warmup: 5, MinSamples: 10, MaxSamples: 1000, Precision: 0.05,
-		Slice: 500 * time.Millisecond, Hopeless: 10, Check: true,
+		Slice: 500 * time.Millisecond, AbortFactor: 10, Check: true,
 	}
 }
 
@@ -41,8 +41,8 @@ func one(c coll.Collective, bytes int64, algorithm string, switches ...mpi.Switc
 	}
 }
 
-func start(cases ...benchrunner.Case) benchrunner.Start {
-	return benchrunner.Start{Layout: coll.Layout{Nodes: 2, PPN: 1}, Cases: cases, Dir: "/run/a b"}
+func start(cases ...benchrunner.Case) benchrunner.Launch {
+	return benchrunner.Launch{Layout: coll.Layout{Nodes: 2, PPN: 1}, Cases: cases, Dir: "/run/a b"}
 }
 
 func TestNew(t *testing.T) {
@@ -57,7 +57,7 @@ func TestNew(t *testing.T) {
 		{"most below least", func(o *native.Options) { o.MaxSamples = 9 }, "samples"},
 		{"precision", func(o *native.Options) { o.Precision = 0 }, "precision"},
 		{"slice", func(o *native.Options) { o.Slice = 0 }, "slice"},
-		{"hopeless", func(o *native.Options) { o.Hopeless = 1 }, "hopeless"},
+		{"hopeless", func(o *native.Options) { o.AbortFactor = 1 }, "abort factor"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

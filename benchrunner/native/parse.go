@@ -249,7 +249,7 @@ func (e event) contradicts(c benchrunner.Case) string {
 }
 
 // world says in what the ranks differ from the layout; empty when they do not.
-func (l listing) world(s benchrunner.Start) string {
+func (l listing) world(s benchrunner.Launch) string {
 	if len(l.errors) > 0 {
 		return l.errors[0]
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Read makes outcomes of what the program printed.
-func (p *Program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parse(out.Lines(), len(s.Cases))
 	r := benchrunner.Reading{Warnings: append(l.warnings(), l.starts()...)}
 	if len(l.hellos) > 0 {

@@ -33,7 +33,7 @@ func result(i int, more string) string {
 func whole(i int) string { return begin(i) + result(i, "") }
 
 // three are the cases of the tests of Read.
-func three() benchrunner.Start {
+func three() benchrunner.Launch {
 	s := start(one(coll.Bcast, 64, "library_default"), one(coll.Bcast, 64, "ring"), one(coll.Bcast, 64, "binomial"))
 	s.Order = coll.Cyclic
 	return s
@@ -221,9 +221,9 @@ func TestReadRecorded(t *testing.T) {
 }
 
 // planned makes the start of a plan whose comments name the algorithms.
-func planned(t *testing.T, plan string) benchrunner.Start {
+func planned(t *testing.T, plan string) benchrunner.Launch {
 	t.Helper()
-	s := benchrunner.Start{Layout: coll.Layout{Nodes: 1, PPN: 2}}
+	s := benchrunner.Launch{Layout: coll.Layout{Nodes: 1, PPN: 2}}
 	algorithm := ""
 	for line := range strings.Lines(plan) {
 		w := strings.Fields(line)

@@ -32,7 +32,7 @@ type Options struct {
 	Seed        uint64
 	Noise       Noise   // of what is recorded once; repetitions have their own
 	JobNoise    float64 // relative, lognormal, of all times of a batch together: a round is a job
-	Launch      benchrunner.Launch
+	Launch      benchrunner.LaunchCost
 	FailureRate float64 // proportion of trials that fail
 	Nodes       int     // of an allocation on which the starts of a batch run side by side; 0: one after another
 }
@@ -168,7 +168,7 @@ func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // what is not recorded may not
 	}
 	if fits {
-		costs, err := m.opt.Launch.Side(batch, run, m.opt.Nodes)
+		costs, err := m.opt.Launch.ConcurrentCosts(batch, run, m.opt.Nodes)
 		if err != nil {
 			panic(err) // all that Pack refuses is checked
 		}

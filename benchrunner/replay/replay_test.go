@@ -120,7 +120,7 @@ func TestLaunchesArePaidOnce(t *testing.T) {
 		benchrunner.LaunchOSU:       layouts * algorithms,
 		benchrunner.LaunchNative:    layouts,
 	} {
-		m := machine(t, replay.Options{Launch: benchrunner.Launch{Model: model, Seconds: 2}})
+		m := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Model: model, Seconds: 2}})
 		if got, want := m.ExhaustiveSeconds(cands)-base, 2*float64(launches); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: launches cost %g s, want %g", model, got, want)
 		}
@@ -128,7 +128,7 @@ func TestLaunchesArePaidOnce(t *testing.T) {
 }
 
 func TestEndedRequestStillPaysItsLaunch(t *testing.T) {
-	m := machine(t, replay.Options{Launch: benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 5}})
+	m := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 5}})
 	reqs := requests(m.Candidates()[:2]) // one layout
 	reqs[0].Ended = true
 	truth, _ := m.Truth(reqs[1].Candidate)
@@ -178,8 +178,8 @@ func ExampleNew() {
 
 // On an allocation a batch costs the time from its first begin to its last end.
 func TestSideBySide(t *testing.T) {
-	one := machine(t, replay.Options{Launch: benchrunner.Launch{Seconds: 2}})
-	side := machine(t, replay.Options{Launch: benchrunner.Launch{Seconds: 2}, Nodes: 8})
+	one := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}})
+	side := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}, Nodes: 8})
 	var narrow, wide []coll.Candidate
 	for _, c := range one.Candidates() {
 		switch {

@@ -101,11 +101,11 @@ func TestStatusOfQueue(t *testing.T) {
 		"7":  {Phase: "running", Reason: "RUNNING", Submitted: at(1795267440), Started: at(1795267441)},
 		"8":  {Phase: "running", Reason: "COMPLETING", Submitted: at(1795267440), Started: at(1795267441)},
 		"9":  {Phase: "waiting", Reason: "ReqNodeNotAvail, UnavailableNodes:n1", Submitted: at(1795267440)},
-		"12": {Phase: "waiting", Reason: "PartitionTimeLimit", Hopeless: true, Submitted: at(1795267443)},
+		"12": {Phase: "waiting", Reason: "PartitionTimeLimit", NeverStarts: true, Submitted: at(1795267443)},
 		"15": {Phase: "over", Outcome: "failed", Reason: "FAILED: BadConstraints", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
 		"16": {Phase: "over", Outcome: "failed", Reason: "FAILED: JobLaunchFailure", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
 		"18": {Phase: "over", Outcome: "timeout", Reason: "TIMEOUT: TimeLimit", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267513)},
-		"19": {Phase: "waiting", Reason: "JobHeldUser", Hopeless: true, Submitted: at(1795267443)},
+		"19": {Phase: "waiting", Reason: "JobHeldUser", NeverStarts: true, Submitted: at(1795267443)},
 		"20": {Phase: "over", Outcome: "out of memory", Reason: "OUT_OF_MEMORY: OutOfMemory", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267450)},
 		"21": {Phase: "over", Outcome: "node failed", Reason: "NODE_FAIL: NodeDown", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267450)},
 		"22": {Phase: "over", Outcome: "cancelled", Reason: "CANCELLED", Submitted: at(1795267443), Ended: at(1795267450)},
@@ -155,12 +155,12 @@ func TestHopeless(t *testing.T) {
 		"Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions": false,
 	}
 	for reason, want := range tests {
-		if got := hopeless("PENDING", reason); got != want {
+		if got := neverStarts("PENDING", reason); got != want {
 			t.Errorf("hopeless(PENDING, %q) = %v, want %v", reason, got, want)
 		}
 	}
 	for _, state := range []string{"REQUEUE_HOLD", "SPECIAL_EXIT"} {
-		if !hopeless(state, "None") {
+		if !neverStarts(state, "None") {
 			t.Errorf("%s is not hopeless", state)
 		}
 	}

@@ -99,7 +99,7 @@ func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 	if s.options.Partition != "" {
 		args = append(args, s.options.Partition)
 	}
-	permanent := func(f *failure) bool { return fateOf(f, "") == rejected }
+	permanent := func(f *failure) bool { return submitOutcomeOf(f, "") == rejected }
 	out, err := persist(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
 	var f *failure
 	if errors.As(err, &f) && permanent(f) {

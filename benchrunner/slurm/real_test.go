@@ -239,7 +239,7 @@ func (c failures) held(t *testing.T) {
 	id := submit(t, c.s, sub)
 	c.Run("scontrol", "hold", id)
 	st := await(t, c.s, id, sub, func(st benchrunner.Status) bool { return strings.HasPrefix(st.Reason, "JobHeld") })
-	if st.Phase != benchrunner.JobWaiting || !st.Hopeless || !st.Started.IsZero() {
+	if st.Phase != benchrunner.JobWaiting || !st.NeverStarts || !st.Started.IsZero() {
 		t.Errorf("a held job is %+v", st)
 	}
 	c.Resume("n1")
@@ -253,7 +253,7 @@ func (c failures) folderGone(t *testing.T) {
 	c.Drain("n1")
 	id := submit(t, c.s, sub)
 	st := await(t, c.s, id, sub, func(st benchrunner.Status) bool { return strings.Contains(st.Reason, "DRAINED") })
-	if st.Phase != benchrunner.JobWaiting || st.Hopeless {
+	if st.Phase != benchrunner.JobWaiting || st.NeverStarts {
 		t.Errorf("a job that waits for a drained node is %+v", st)
 	}
 	if err := os.RemoveAll(sub.Dir); err != nil {
@@ -282,7 +282,7 @@ func (c failures) waitsForEver(t *testing.T) {
 		st := await(t, s, id, sub, func(st benchrunner.Status) bool {
 			return slices.Contains(strings.Fields(tc.reasons), st.Reason)
 		})
-		if !st.Hopeless {
+		if !st.NeverStarts {
 			t.Errorf("%s: %+v", tc.reasons, st)
 		}
 		if err := s.Cancel(t.Context(), id, sub); err != nil {

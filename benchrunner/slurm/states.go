@@ -41,9 +41,9 @@ func phaseOf(state string) benchrunner.JobPhase {
 	return benchrunner.JobRunning
 }
 
-// endless are reasons for waiting that do not pass by themselves: somebody would
+// permanentPendReasons are reasons for waiting that do not pass by themselves: somebody would
 // have to change the job, the partition or the account.
-var endless = map[string]bool{
+var permanentPendReasons = map[string]bool{
 	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
 	"JobHeldUser": true, "JobHeldAdmin": true, "JobHoldMaxRequeue": true,
 	"BadConstraints": true, "DependencyNeverSatisfied": true,
@@ -52,16 +52,16 @@ var endless = map[string]bool{
 	"MaxMemPerLimit": true, "QOSTimeLimit": true, "AssociationTimeLimit": true,
 }
 
-// hopeless says whether a job that waits for this reason waits for ever. Limits of
+// neverStarts says whether a job that waits for this reason waits for ever. Limits of
 // what one job, or a node of it, may have are exceeded by the request itself; those
 // of a group or user pass when other jobs end. Nodes that are down or reserved come
 // back.
-func hopeless(state, reason string) bool {
+func neverStarts(state, reason string) bool {
 	switch state {
 	case "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
 		return true
 	}
-	return endless[reason] || strings.HasPrefix(reason, "QOSMin") || strings.HasSuffix(reason, "PerJob") || strings.HasSuffix(reason, "PerJobLimit") ||
+	return permanentPendReasons[reason] || strings.HasPrefix(reason, "QOSMin") || strings.HasSuffix(reason, "PerJob") || strings.HasSuffix(reason, "PerJobLimit") ||
 		strings.HasSuffix(reason, "PerNode") || strings.HasSuffix(reason, "PerNodeLimit") ||
 		strings.HasSuffix(strings.ReplaceAll(reason, "_", " "), "requeued held") || reason == "job requeued in held state"
 }

@@ -119,7 +119,7 @@ func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, b
 	if s.options.Now().Sub(w.since) >= limit {
 		return benchrunner.Status{}, false
 	}
-	w.status.Reason, w.status.Hopeless = reason, false
+	w.status.Reason, w.status.NeverStarts = reason, false
 	return w.status, true
 }
 
@@ -147,7 +147,7 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 	status.Reason = reason
 	switch status.Phase {
 	case benchrunner.JobWaiting: // times of start and end are guesses
-		status.Hopeless = hopeless(r.state, r.last)
+		status.NeverStarts = neverStarts(r.state, r.last)
 	case benchrunner.JobRunning:
 		status.Started = r.started
 	case benchrunner.JobOver:

@@ -125,11 +125,11 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 }
 
 // sbatch makes one attempt.
-func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, fate, error) {
+func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, submitOutcome, error) {
 	out, err := s.run(ctx, command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, s.block})
 	var f *failure
 	if errors.As(err, &f) {
-		return "", fateOf(f, out), err
+		return "", submitOutcomeOf(f, out), err
 	}
 	if err != nil {
 		return "", doubtful, err

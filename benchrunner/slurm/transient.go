@@ -50,19 +50,19 @@ var transient = []struct {
 	{"Cannot allocate memory", false},
 }
 
-// fate is what became of an attempt to submit that failed.
-type fate int
+// submitOutcome is what became of an attempt to submit that failed.
+type submitOutcome int
 
 const (
-	rejected fate = iota // never acceptable
-	refused              // not accepted, may be later
-	doubtful             // it is not known whether it was accepted
-	broken               // the command cannot be run
+	rejected submitOutcome = iota // never acceptable
+	refused                       // not accepted, may be later
+	doubtful                      // it is not known whether it was accepted
+	broken                        // the command cannot be run
 )
 
-// fateOf tells from the failure of sbatch and its standard output what became of the
+// submitOutcomeOf tells from the failure of sbatch and its standard output what became of the
 // submission.
-func fateOf(f *failure, stdout string) fate {
+func submitOutcomeOf(f *failure, stdout string) submitOutcome {
 	if errors.Is(f.err, exec.ErrNotFound) {
 		return broken
 	}
@@ -118,7 +118,7 @@ func persist[T any](ctx context.Context, s *Scheduler, ask func() (T, error), fi
 		if final(f) {
 			return answer, err
 		}
-		if fateOf(f, "") == broken {
+		if submitOutcomeOf(f, "") == broken {
 			return answer, fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
 		}
 		if err := pause(ctx, err); err != nil {

@@ -63,8 +63,8 @@ func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 }
 
 // Allowance returns the time of all calls and as many barriers at the pace of
-// benchrunner.Patience, at least half a minute. IMB gives each size 10 s.
-func (p *IMB) Allowance(s benchrunner.Start) time.Duration {
+// benchrunner.CallTimeout, at least half a minute. IMB gives each size 10 s.
+func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 	const perSize = 10 * time.Second
 	repetitions := 1000
 	if p.opt.Iterations > 0 {
@@ -72,16 +72,16 @@ func (p *IMB) Allowance(s benchrunner.Start) time.Duration {
 	}
 	total := time.Duration(0)
 	for _, c := range s.Cases {
-		total += min(benchrunner.CallTime(c, repetitions), perSize+20*benchrunner.Patience(c.Point))
+		total += min(benchrunner.CallsTimeout(c, repetitions), perSize+20*benchrunner.CallTimeout(c.Point))
 	}
-	return max(benchrunner.LeastAllowance, total)
+	return max(benchrunner.MinAllowance, total)
 }
 
 const imbLengthsFile = "lengths"
 
 // Command returns the call of the program for the cases, which must be one of the
 // groups of Group. The error says what IMB cannot measure.
-func (p *IMB) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if err := checkLaunch("imb", s, checkIMB, benchrunner.Ascending); err != nil {
 		return benchrunner.Command{}, err
 	}
@@ -100,7 +100,7 @@ func (p *IMB) Command(s benchrunner.Start) (benchrunner.Command, error) {
 		cmd.Files = map[string][]byte{imbLengthsFile: []byte(lengths.String())}
 	}
 	cmd.Args = append(args, imbNames[first.Collective])
-	return benchrunner.Placed(s.Dir, cmd), nil
+	return benchrunner.ReportHosts(s.Dir, cmd), nil
 }
 
 // check reports why IMB cannot measure a case.
@@ -130,7 +130,7 @@ func imbLength(c benchrunner.Case) int64 {
 }
 
 // Read makes outcomes of a listing.
-func (p *IMB) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parseIMB(out.Lines())
 	if phase, text := p.unfit(s, out, l); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
@@ -156,7 +156,7 @@ func (p *IMB) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Read
 }
 
 // unfit says why nothing of the output can be used; text is empty when it can.
-func (p *IMB) unfit(s benchrunner.Start, out benchrunner.Output, l imbListing) (phase, text string) {
+func (p *IMB) unfit(s benchrunner.Launch, out benchrunner.Output, l imbListing) (phase, text string) {
 	want := s.Layout.Ranks()
 	if refusal := out.Refusal(); refusal != "" {
 		return benchrunner.PhaseRun, refusal
@@ -172,7 +172,7 @@ func (p *IMB) unfit(s benchrunner.Start, out benchrunner.Output, l imbListing) (
 			return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", sec.ranks, want)
 		}
 	}
-	if misplaced := out.Misplaced(s.Layout, p.opt.OneHost); misplaced != "" {
+	if misplaced := out.PlacementError(s.Layout, p.opt.OneHost); misplaced != "" {
 		return benchrunner.PhaseLaunch, misplaced
 	}
 	return "", ""

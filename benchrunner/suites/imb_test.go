@@ -60,7 +60,7 @@ func TestIMBCommand(t *testing.T) {
 	tests := []struct {
 		name          string
 		opt           IMBOptions
-		start         benchrunner.Start
+		start         benchrunner.Launch
 		want, lengths string
 	}{
 		{"sizes", IMBOptions{}, start(coll.Bcast, 2, 2, "binomial", 0, 1, 1000, 4096), "-npmin 4 -msglen /work/1/lengths Bcast", "0\n1\n1000\n4096\n"},
@@ -82,7 +82,7 @@ func TestIMBCommand(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		start benchrunner.Start
+		start benchrunner.Launch
 		want  string
 	}{
 		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
@@ -109,7 +109,7 @@ func TestIMBGroup(t *testing.T) {
 			text += fmt.Sprintf(" %d", c.MsgBytes)
 		}
 		got = append(got, text)
-		if _, err := p.Command(benchrunner.Start{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
+		if _, err := p.Command(benchrunner.Launch{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
 			t.Error(err)
 		}
 	}

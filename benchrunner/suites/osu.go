@@ -119,14 +119,14 @@ func doubles(a, b benchrunner.Case) bool {
 }
 
 // Allowance returns the time of all calls and as many barriers at the pace of
-// benchrunner.Patience, at least half a minute.
-func (p *OSU) Allowance(s benchrunner.Start) time.Duration {
+// benchrunner.CallTimeout, at least half a minute.
+func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
 		timed, warmup := p.calls(c)
-		total += benchrunner.CallTime(c, timed+warmup)
+		total += benchrunner.CallsTimeout(c, timed+warmup)
 	}
-	return max(benchrunner.LeastAllowance, total)
+	return max(benchrunner.MinAllowance, total)
 }
 
 // calls returns how often OSU makes a call.
@@ -146,7 +146,7 @@ func (p *OSU) calls(c benchrunner.Case) (timed, warmup int) {
 
 // Command returns the call of the program for the cases, which must be one of the
 // groups of Group. The error says what OSU cannot measure.
-func (p *OSU) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if err := checkLaunch("osu", s, p.check, doubles); err != nil {
 		return benchrunner.Command{}, err
 	}
@@ -170,7 +170,7 @@ func (p *OSU) Command(s benchrunner.Start) (benchrunner.Command, error) {
 	if p.opt.Tail {
 		args = append(args, "-z")
 	}
-	return benchrunner.Placed(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
+	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
 // check reports why OSU cannot measure a case.
@@ -197,7 +197,7 @@ func (p *OSU) check(c benchrunner.Case) error {
 const osuOneRank = "This test requires at least two processes"
 
 // Read makes outcomes of a listing.
-func (p *OSU) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseOSU(out.Lines())
 	if phase, text := p.unfit(s, out, l, err); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
@@ -219,11 +219,11 @@ func (p *OSU) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Read
 }
 
 // unfit says why nothing of the output can be used; text is empty when it can.
-func (p *OSU) unfit(s benchrunner.Start, out benchrunner.Output, l osuListing, err error) (phase, text string) {
+func (p *OSU) unfit(s benchrunner.Launch, out benchrunner.Output, l osuListing, err error) (phase, text string) {
 	refusal := out.Refusal()
 	misplaced := ""
 	if l.headers > 0 { // before that the program may not have come to start
-		misplaced = out.Misplaced(s.Layout, p.opt.OneHost)
+		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
 	}
 	switch want := osuTitles[s.Cases[0].Collective]; {
 	case refusal != "":

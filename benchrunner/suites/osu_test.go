@@ -55,7 +55,7 @@ func TestOSUCommand(t *testing.T) {
 	tests := []struct {
 		name  string
 		opt   OSUOptions
-		start benchrunner.Start
+		start benchrunner.Launch
 		want  string
 	}{
 		{"sweep", OSUOptions{}, start(coll.Bcast, 2, 2, "binomial", 1024, 2048, 4096), "/opt/osu/osu_bcast -f -m 1024:4096"},
@@ -91,7 +91,7 @@ func TestOSUCommandRefuses(t *testing.T) {
 	tests := []struct {
 		name  string
 		opt   OSUOptions
-		start benchrunner.Start
+		start benchrunner.Launch
 		want  string
 	}{
 		{"no case", OSUOptions{}, start(coll.Bcast, 2, 2, "ring"), "launch without a case"},
@@ -116,7 +116,7 @@ func TestOSUCommandRefuses(t *testing.T) {
 func TestOSUGroup(t *testing.T) {
 	p := osu(t, OSUOptions{})
 	var cases []benchrunner.Case
-	for _, s := range []benchrunner.Start{
+	for _, s := range []benchrunner.Launch{
 		start(coll.Bcast, 2, 2, "ring", 64, 4, 8, 16, 1000, 128),
 		start(coll.Bcast, 2, 2, "chain", 8, 16),
 		start(coll.Barrier, 2, 2, "tree", 0), start(coll.Barrier, 2, 2, "bruck", 0),
@@ -131,7 +131,7 @@ func TestOSUGroup(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s %s %d", c.Collective, c.Algorithm, c.MsgBytes))
 		}
 		got = append(got, strings.Join(names, ", "))
-		if _, err := p.Command(benchrunner.Start{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
+		if _, err := p.Command(benchrunner.Launch{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -273,7 +273,7 @@ func TestOSURead(t *testing.T) {
 // A barrier has no size, reductions are read for floats, and doubtful means give
 // a warning.
 func TestOSUReadSamples(t *testing.T) {
-	read := func(name string, s benchrunner.Start) benchrunner.Reading {
+	read := func(name string, s benchrunner.Launch) benchrunner.Reading {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +304,7 @@ func ExampleNewOSU() {
 		return
 	}
 	for _, group := range p.Group(start(coll.Bcast, 4, 2, "binomial", 1024, 2048, 8192).Cases) {
-		cmd, err := p.Command(benchrunner.Start{Layout: group[0].Layout(), Cases: group, Dir: "/scratch/1"})
+		cmd, err := p.Command(benchrunner.Launch{Layout: group[0].Layout(), Cases: group, Dir: "/scratch/1"})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -66,18 +66,18 @@ func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 }
 
 // Allowance returns the time of all calls and as many barriers at the pace of
-// benchrunner.Patience, at least half a minute.
-func (p *ReproMPI) Allowance(s benchrunner.Start) time.Duration {
+// benchrunner.CallTimeout, at least half a minute.
+func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
-		total += benchrunner.CallTime(c, p.opt.Repetitions)
+		total += benchrunner.CallsTimeout(c, p.opt.Repetitions)
 	}
-	return max(benchrunner.LeastAllowance, total)
+	return max(benchrunner.MinAllowance, total)
 }
 
 // Command returns the call of the program for the cases, which must be one of the
 // groups of Group. The error says what ReproMPI cannot measure.
-func (p *ReproMPI) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	check := func(c benchrunner.Case) error { _, err := reproSize(c); return err }
 	if err := checkLaunch("reprompi", s, check, benchrunner.Ascending); err != nil {
 		return benchrunner.Command{}, err
@@ -96,7 +96,7 @@ func (p *ReproMPI) Command(s benchrunner.Start) (benchrunner.Command, error) {
 	if p.opt.Summary {
 		args = append(args, "--summary=median")
 	}
-	return benchrunner.Placed(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
+	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
 // sizeOf returns what ReproMPI calls the size of a case.
@@ -123,7 +123,7 @@ func reproSize(c benchrunner.Case) (int64, error) {
 }
 
 // Read makes outcomes of a listing, raw, verbose or a summary.
-func (p *ReproMPI) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseReproMPI(out.Lines())
 	if phase, text := p.unfit(s, out, l, err); text != "" {
 		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
@@ -150,11 +150,11 @@ func (p *ReproMPI) Read(s benchrunner.Start, out benchrunner.Output) benchrunner
 }
 
 // unfit says why nothing of the output can be used; text is empty when it can.
-func (p *ReproMPI) unfit(s benchrunner.Start, out benchrunner.Output, l reproListing, err error) (phase, text string) {
+func (p *ReproMPI) unfit(s benchrunner.Launch, out benchrunner.Output, l reproListing, err error) (phase, text string) {
 	refusal, want := out.Refusal(), s.Layout.Ranks()
 	misplaced := ""
 	if l.worlds > 0 { // before that the program may not have come to start
-		misplaced = out.Misplaced(s.Layout, p.opt.OneHost)
+		misplaced = out.PlacementError(s.Layout, p.opt.OneHost)
 	}
 	switch {
 	case refusal != "":

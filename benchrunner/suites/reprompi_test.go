@@ -89,7 +89,7 @@ func TestReproMPICommand(t *testing.T) {
 	tests := []struct {
 		name  string
 		opt   ReproMPIOptions
-		start benchrunner.Start
+		start benchrunner.Launch
 		want  string
 	}{
 		{"sizes", ReproMPIOptions{}, start(coll.Bcast, 2, 2, "binomial", 1, 1000, 4096), "--calls-list=MPI_Bcast --msizes-list=1,1000,4096 --nrep=100"},
@@ -111,7 +111,7 @@ func TestReproMPICommand(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		start benchrunner.Start
+		start benchrunner.Launch
 		want  string
 	}{
 		{start(coll.Bcast, 2, 2, "ring"), "without a case"},
@@ -138,7 +138,7 @@ func TestReproMPIGroup(t *testing.T) {
 			text += fmt.Sprintf(" %d", c.MsgBytes)
 		}
 		got = append(got, text)
-		if _, err := p.Command(benchrunner.Start{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
+		if _, err := p.Command(benchrunner.Launch{Layout: group[0].Layout(), Cases: group, Dir: "/w"}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -23,7 +23,7 @@
 //
 // OSU does not print the number of ranks. A world of one rank refuses to run, and several
 // worlds print several headers. Each rank reports its host before it becomes the program;
-// see benchrunner.Placed.
+// see benchrunner.ReportHosts.
 //
 // # Intel MPI Benchmarks, 2019 and newer
 //
@@ -58,7 +58,7 @@ import (
 
 // checkLaunch returns an error unless a program can measure the cases of a launch in their
 // order: check accepts each case, and follows accepts each pair of neighbours.
-func checkLaunch(program string, s benchrunner.Start, check func(benchrunner.Case) error, follows func(a, b benchrunner.Case) bool) error {
+func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Case) error, follows func(a, b benchrunner.Case) bool) error {
 	if len(s.Cases) == 0 {
 		return fmt.Errorf("%s: launch without a case", program)
 	}

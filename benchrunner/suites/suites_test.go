@@ -11,8 +11,8 @@ import (
 )
 
 // start returns a launch of one collective and algorithm with the given sizes.
-func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Start {
-	s := benchrunner.Start{Layout: coll.Layout{Nodes: nodes, PPN: ppn}, Dir: "/work/1"}
+func start(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Launch {
+	s := benchrunner.Launch{Layout: coll.Layout{Nodes: nodes, PPN: ppn}, Dir: "/work/1"}
 	for _, size := range sizes {
 		s.Cases = append(s.Cases, benchrunner.Case{
 			Candidate: coll.Candidate{

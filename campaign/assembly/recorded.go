@@ -193,7 +193,7 @@ func (c *Campaign) replayed() replay.Options {
 		Noise:       replay.Noise{Sigma: r.Noise, TailProbability: r.Tail},
 		JobNoise:    r.JobNoise,
 		FailureRate: r.Failures,
-		Launch: benchrunner.Launch{
+		Launch: benchrunner.LaunchCost{
 			Model:          benchrunner.LaunchModel(r.Launch.Model),
 			Seconds:        r.Launch.Time.Seconds(),
 			SecondsPerNode: r.Launch.TimePerNode.Seconds(),

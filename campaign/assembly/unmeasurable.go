@@ -53,7 +53,7 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 func refusal(program benchrunner.Program, candidates []coll.Candidate) string {
 	reason := ""
 	for _, cand := range candidates {
-		_, err := program.Command(benchrunner.Start{Layout: cand.Layout(), Dir: "/", Cases: []benchrunner.Case{{Candidate: cand}}})
+		_, err := program.Command(benchrunner.Launch{Layout: cand.Layout(), Dir: "/", Cases: []benchrunner.Case{{Candidate: cand}}})
 		if err == nil {
 			return ""
 		}

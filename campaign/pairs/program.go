@@ -47,14 +47,14 @@ const (
 )
 
 // Allowance is the time of the stages and of the examples, and that of a round that hangs.
-func (p program) Allowance(s benchrunner.Start) time.Duration {
+func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
 	stage := time.Duration(plan.Seconds * float64(time.Second))
 	return begin + hang + stages*stage + time.Duration(len(plan.Classes))*(ofClass+stage)
 }
 
 // plan returns that of a start, with its layout.
-func (p program) plan(s benchrunner.Start) discover.Plan {
+func (p program) plan(s benchrunner.Launch) discover.Plan {
 	plan := p.plans[s.Cases[0].Algorithm.Name]
 	plan.Nodes, plan.PPN = s.Layout.Nodes, s.Layout.PPN
 	return plan
@@ -63,7 +63,7 @@ func (p program) plan(s benchrunner.Start) discover.Plan {
 const planName = "pairs.plan"
 
 // Command returns the call of the program with its plan.
-func (p program) Command(s benchrunner.Start) (benchrunner.Command, error) {
+func (p program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{
 		Args:  []string{p.path, filepath.Join(s.Dir, planName)},
 		Files: map[string][]byte{planName: p.plan(s).Text()},
@@ -72,7 +72,7 @@ func (p program) Command(s benchrunner.Start) (benchrunner.Command, error) {
 
 // Read tells whether a start came to its end. What it measured is read from its folder,
 // whatever became of it.
-func (program) Read(s benchrunner.Start, out benchrunner.Output) benchrunner.Reading {
+func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	r, err := discover.ReadOutput(out.Lines())
 	if err != nil {
 		return benchrunner.Reading{Library: r.Library, Outcomes: benchrunner.FailedAll(s, benchrunner.PhaseLaunch, err.Error())}

@@ -121,7 +121,7 @@ func pricesOf(state *journal.State, library string, model benchrunner.LaunchMode
 			continue
 		}
 		for _, j := range r.Jobs() {
-			if j.State != coll.JobEnded || j.Stillborn != "" {
+			if j.State != coll.JobEnded || j.NoStartReason != "" {
 				continue
 			}
 			keys := map[benchrunner.LaunchKey]bool{}

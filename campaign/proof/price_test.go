@@ -22,7 +22,7 @@ func TestPrice(t *testing.T) {
 	for _, j := range []coll.Job{
 		{Name: "two", Nodes: 2, Carries: []int{0, 1}, Spent: coll.Spent{Queue: 100, Launch: 2, Idle: 1, Warmup: 1, Measure: 3}},
 		{Name: "four", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 5, Measure: 7}},
-		{Name: "dead", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 900}, Stillborn: "nothing started"},
+		{Name: "dead", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 900}, NoStartReason: "nothing started"},
 	} {
 		j.State = coll.JobEnded
 		state.Add(journal.Record{Kind: journal.KindJob, Problem: problem, Round: 1, Job: &j})

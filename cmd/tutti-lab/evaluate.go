@@ -66,7 +66,7 @@ type evaluation struct {
 	strategies []string
 	versus     string
 	keep       string
-	launches   []benchrunner.Launch
+	launches   []benchrunner.LaunchCost
 	seconds    float64 // of a launch
 	opt        lab.Options
 	format     string

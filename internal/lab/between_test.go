@@ -69,7 +69,7 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 	const seeds = 5
 	opt := DefaultOptions()
 	opt.ToShare = 0
-	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	said := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
 	var lost, byForests, mistaken, mistakenForests []float64
 	for _, name := range sets {

@@ -16,7 +16,7 @@ type Design struct {
 	Sets       []Set
 	Strategies []string
 	Seeds      []uint64
-	Launches   []benchrunner.Launch // instead of Options.Launch
+	Launches   []benchrunner.LaunchCost // instead of Options.Launch
 	Known      []Outcome            // of earlier comparisons with the same options, not replayed again
 }
 
@@ -71,10 +71,10 @@ func keyOf(o Outcome) replayKey {
 }
 
 // compare replays what is not known.
-func (e entry) compare(ctx context.Context, launches []benchrunner.Launch, opt Options, known map[replayKey]Outcome) (part, error) {
+func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, known map[replayKey]Outcome) (part, error) {
 	s := e.set
 	key := replayKey{s.Data, string(s.Collective), e.strategy, "", e.seed}
-	var lacking []benchrunner.Launch
+	var lacking []benchrunner.LaunchCost
 	for _, l := range launches {
 		key.launch = LaunchName(l)
 		o, ok := known[key]

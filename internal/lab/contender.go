@@ -63,7 +63,7 @@ func standIn(strategy, name string) bool {
 
 // stopped replays an entry that ends by its own predictions, under each price of launches.
 // What stops while the truth does not meet the criteria never converged.
-func (e entry) stopped(ctx context.Context, launches []benchrunner.Launch, opt Options) ([]Outcome, error) {
+func (e entry) stopped(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	var out []Outcome
 	for _, launch := range launches {
 		opt.Launch = launch

@@ -37,7 +37,7 @@ func TestContenders(t *testing.T) {
 	if lines(t, []lab.Outcome{plain}) == lines(t, all[1:2]) {
 		t.Error("the model and the beginning change nothing")
 	}
-	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestContenders(t *testing.T) {
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.ToShare, opt.Criteria.Mistakes = 0, 1e-4
-	opt.Launch = benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	c, err := lab.Calibrate(context.Background(), s, "regret", 1, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func options() lab.Options {
 
 // design is one of launches that cost nothing.
 func design(sets []lab.Set, strategies []string, seeds []uint64) lab.Design {
-	return lab.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.Launch{options().Launch}}
+	return lab.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.LaunchCost{options().Launch}}
 }
 
 // lines are outcomes as a script reads them, without the time on the clock.
@@ -73,7 +73,7 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 // replay is the outcome of one set under one strategy with one seed.
 func replay(s lab.Set, strategy string, seed uint64, opt lab.Options) (lab.Outcome, error) {
 	outcomes, err := lab.Compare(context.Background(), lab.Design{
-		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.Launch{opt.Launch},
+		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.LaunchCost{opt.Launch},
 	}, opt, nil)
 	if err != nil {
 		return lab.Outcome{}, err
@@ -281,7 +281,7 @@ func TestSideBySide(t *testing.T) {
 	for _, p := range s.Space.Points() {
 		widest = max(widest, p.Nodes)
 	}
-	launch := benchrunner.Launch{Model: benchrunner.LaunchNative, Seconds: 1}
+	launch := benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 1}
 	one, err := s.Exhaustive(launch, 0)
 	if err != nil {
 		t.Fatal(err)

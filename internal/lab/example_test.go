@@ -25,7 +25,7 @@ func ExampleCompare() {
 	}
 	design := lab.Design{
 		Sets: []lab.Set{set}, Strategies: []string{"random", "uncertainty"},
-		Seeds: lab.Seeds(1, 1), Launches: []benchrunner.Launch{{Model: benchrunner.LaunchCandidate}},
+		Seeds: lab.Seeds(1, 1), Launches: []benchrunner.LaunchCost{{Model: benchrunner.LaunchCandidate}},
 	}
 	outcomes, err := lab.Compare(context.Background(), design, lab.DefaultOptions(), nil)
 	if err != nil {

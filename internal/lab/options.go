@@ -20,7 +20,7 @@ type Options struct {
 	Noise    float64            // relative, lognormal, of each replayed time
 	Tail     float64            // probability of an outlier; see replay.Noise
 	JobNoise float64            // relative, lognormal, of all times of a round together
-	Launch   benchrunner.Launch // price of starting programs
+	Launch   benchrunner.LaunchCost // price of starting programs
 	Nodes    int                // of an allocation on which the starts of a batch run side by side; 0: one after another
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
@@ -40,7 +40,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Noise:    0.02,
-		Launch:   benchrunner.Launch{Model: benchrunner.LaunchCandidate},
+		Launch:   benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate},
 		Scaling:  preprocess.DefaultScaling,
 		Criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3},
 		Batch:    campaign.Batch{Candidates: 8, Growth: 0.05},
@@ -100,17 +100,17 @@ const LaunchNone = "none"
 
 // ParseLaunches returns the prices of launches in a list separated by commas: LaunchNone
 // or a launch model with so many seconds for each launch.
-func ParseLaunches(list string, seconds float64) ([]benchrunner.Launch, error) {
-	var out []benchrunner.Launch
+func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, error) {
+	var out []benchrunner.LaunchCost
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		l := benchrunner.Launch{Model: benchrunner.LaunchCandidate}
+		l := benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 		if name != LaunchNone {
 			model, err := benchrunner.ParseLaunchModel(name)
 			if err != nil {
 				return nil, fmt.Errorf("%w, or %s", err, LaunchNone)
 			}
-			l = benchrunner.Launch{Model: model, Seconds: seconds}
+			l = benchrunner.LaunchCost{Model: model, Seconds: seconds}
 			if !(seconds > 0) {
 				return nil, fmt.Errorf("launch %s costs %g s: want more than 0", name, seconds)
 			}
@@ -124,19 +124,19 @@ func ParseLaunches(list string, seconds float64) ([]benchrunner.Launch, error) {
 }
 
 // ParseLaunch returns the one price of launches that a name gives; see ParseLaunches.
-func ParseLaunch(name string, seconds float64) (benchrunner.Launch, error) {
+func ParseLaunch(name string, seconds float64) (benchrunner.LaunchCost, error) {
 	launches, err := ParseLaunches(name, seconds)
 	if err == nil && len(launches) != 1 {
 		err = fmt.Errorf("launch %s: want one", name)
 	}
 	if err != nil {
-		return benchrunner.Launch{}, err
+		return benchrunner.LaunchCost{}, err
 	}
 	return launches[0], nil
 }
 
 // LaunchName is the inverse of ParseLaunches for one price.
-func LaunchName(l benchrunner.Launch) string {
+func LaunchName(l benchrunner.LaunchCost) string {
 	switch {
 	case l.Seconds == 0 && l.SecondsPerNode == 0:
 		return LaunchNone

@@ -88,7 +88,7 @@ type entry struct {
 // run replays an entry under each price of launches, once for all where the strategy
 // does not look at costs. A replay ends when the criteria hold and Options.ToShare of the
 // candidates are measured, or nothing is left to measure.
-func (e entry) run(ctx context.Context, launches []benchrunner.Launch, opt Options) ([]Outcome, error) {
+func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	plays := contenderOf(e.strategy)
 	if plays.ownStop {
 		return e.stopped(ctx, launches, opt)

@@ -55,7 +55,7 @@ func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return repla
 
 // Exhaustive is the machine time of measuring every candidate once, in one batch; its
 // starts side by side on so many nodes, or for 0 one after another.
-func (s Set) Exhaustive(l benchrunner.Launch, nodes int) (float64, error) {
+func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
 	m, err := s.machine(replay.Options{Launch: l, Nodes: nodes})
 	if err != nil {
 		return 0, err

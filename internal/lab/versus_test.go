@@ -140,7 +140,7 @@ func TestParseLaunches(t *testing.T) {
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
 	p := design([]lab.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, lab.Seeds(1, 2))
-	p.Launches = append(p.Launches, benchrunner.Launch{Model: benchrunner.LaunchOSU, Seconds: 1})
+	p.Launches = append(p.Launches, benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1})
 	opt := options()
 	opt.ToShare = 0
 	compare := func() (all []lab.Outcome, fresh int) {

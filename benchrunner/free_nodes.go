@@ -1,0 +1,112 @@
+package benchrunner
+
+import (
+	"cmp"
+	"slices"
+)
+
+// freeNodes are the nodes of a NodePool that no load uses at the current time of Pack.
+type freeNodes struct {
+	sizes    []int // nodes of each group
+	largest  []int // indices of groups, the largest group first
+	switches bool  // groups are switches: a load fits into one, or is the only one that spans several
+
+	taken    []bool // by group
+	nodes    int    // in groups that are not taken
+	spanning bool   // a load spans switches
+
+	lastOwner    []int // the last load of each group, -1 for none
+	lastSpanning int   // the last load that spanned switches, -1 for none
+}
+
+func (r NodePool) freeNodes() *freeNodes {
+	f := &freeNodes{sizes: r.Groups, switches: r.Groups != nil, nodes: r.Nodes, lastSpanning: -1}
+	if !f.switches {
+		f.sizes = slices.Repeat([]int{1}, r.Nodes)
+	}
+	f.taken = make([]bool, len(f.sizes))
+	f.lastOwner = slices.Repeat([]int{-1}, len(f.sizes))
+	for g := range f.sizes {
+		f.largest = append(f.largest, g)
+	}
+	slices.SortStableFunc(f.largest, func(a, b int) int { return cmp.Compare(f.sizes[b], f.sizes[a]) })
+	return f
+}
+
+// find returns free groups with the given number of nodes, nil if there are none: the
+// smallest switch that is large enough, or several switches if none is.
+func (f *freeNodes) find(nodes int) []int {
+	switch {
+	case nodes > f.nodes:
+		return nil
+	case !f.switches:
+		return f.findSeveral(nodes)
+	case nodes <= f.sizes[f.largest[0]]:
+		return f.findOne(nodes)
+	case f.spanning:
+		return nil
+	}
+	return f.findSeveral(nodes)
+}
+
+// findOne returns the smallest free group with at least the given number of nodes, nil if
+// there is none.
+func (f *freeNodes) findOne(nodes int) []int {
+	best := -1
+	for g, size := range f.sizes {
+		if !f.taken[g] && size >= nodes && (best < 0 || size < f.sizes[best]) {
+			best = g
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return []int{best}
+}
+
+// findSeveral returns free groups, the largest first, that together have the given number
+// of nodes. That many nodes must be free.
+func (f *freeNodes) findSeveral(nodes int) []int {
+	var groups []int
+	for _, g := range f.largest {
+		if !f.taken[g] {
+			groups = append(groups, g)
+			nodes -= f.sizes[g]
+		}
+		if nodes <= 0 {
+			break
+		}
+	}
+	return groups
+}
+
+// allocate gives groups to a load. It returns the loads that must end before, ascending:
+// the last owners of the groups and, for a load that spans switches, the last such load.
+func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
+	for _, g := range groups {
+		before = append(before, f.lastOwner[g])
+		f.taken[g], f.lastOwner[g] = true, owner
+		f.nodes -= f.sizes[g]
+	}
+	if f.switches && len(groups) > 1 {
+		before = append(before, f.lastSpanning)
+		f.spanning, f.lastSpanning = true, owner
+	}
+	slices.Sort(before)
+	before = slices.Compact(before)
+	if before[0] < 0 {
+		before = before[1:]
+	}
+	return before
+}
+
+// release frees the groups of a load that has ended.
+func (f *freeNodes) release(groups []int) {
+	for _, g := range groups {
+		f.taken[g] = false
+		f.nodes += f.sizes[g]
+	}
+	if f.switches && len(groups) > 1 {
+		f.spanning = false
+	}
+}
