@@ -7,6 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tutti/benchrunner"
 )
 
 // Files in the folder of a job that tutti writes and reads.
@@ -17,7 +21,7 @@ const (
 
 // plan is plan.json: what a job measures.
 type plan struct {
-	Starts []start
+	Launches []launch
 }
 
 // makeFolder makes the folder of a job with everything in it, in one step. An
@@ -49,8 +53,8 @@ func fillFolder(dir string, j job) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	for i := range j.starts {
-		if err := os.Mkdir(filepath.Join(dir, startDir(i)), 0o777); err != nil {
+	for i := range j.launches {
+		if err := os.Mkdir(filepath.Join(dir, launchDir(i)), 0o777); err != nil {
 			return err
 		}
 	}
@@ -59,7 +63,7 @@ func fillFolder(dir string, j job) error {
 			return err
 		}
 	}
-	return writeJSON(filepath.Join(dir, planFile), plan{j.starts})
+	return writeJSON(filepath.Join(dir, planFile), plan{j.launches})
 }
 
 // writeJSON replaces a file in one step.
@@ -82,4 +86,32 @@ func writeStop(dir string) error {
 		return nil
 	}
 	return err
+}
+
+// namePrefix is what the jobs of one round of one problem have in common.
+func namePrefix(campaign string, b benchrunner.Batch) string {
+	if b.Label == "" {
+		return fmt.Sprintf("tutti-%s-r%d-", campaign, b.Round)
+	}
+	return fmt.Sprintf("tutti-%s-%s-r%d-", campaign, b.Label, b.Round)
+}
+
+// lastNumber is the highest number of a job that the batch has had.
+func lastNumber(prefix string, b benchrunner.Batch) int {
+	last := 0
+	for _, j := range b.Jobs {
+		last = max(last, numberOf(prefix, j.Name))
+	}
+	return last
+}
+
+// numberOf returns the number at the end of a job's name, 0 for a name of
+// somebody else.
+func numberOf(prefix, name string) int {
+	rest, ok := strings.CutPrefix(name, prefix)
+	n, err := strconv.Atoi(rest)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
 }

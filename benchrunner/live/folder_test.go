@@ -16,26 +16,26 @@ import (
 
 func TestParseFields(t *testing.T) {
 	for _, tc := range []struct {
-		name, text string
-		whole      bool
-		since      float64
+		name, text     string
+		completeOutput bool
+		since          float64
 	}{
-		{name: "as written", text: "exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nwhole\n", whole: true, since: 0.255},
-		{name: "the clock stepped back", text: "begin 100.00 5000.0\nend 103.00 1400.0\nwhole\n", whole: true, since: 3},
-		{name: "the clock stepped on", text: "begin 100.00 5000.0\nend 103.00 8600.0\nwhole\n", whole: true, since: 3},
-		{name: "commas", text: "begin 100,00 5000,001\nend 100,25 5000,256\nwhole\n", whole: true, since: 0.255},
-		{name: "an old bash", text: "begin 100.00 0\nend 103.50 0\nwhole\n", whole: true, since: 3.5},
-		{name: "no uptime", text: "begin 0 5000.5\nend 0 5001\nwhole\n", whole: true, since: 0.5},
-		{name: "the machine came up in between", text: "begin 1000 5000\nend 3 5100\nwhole\n", whole: true, since: 0},
+		{name: "as written", text: "exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nwhole\n", completeOutput: true, since: 0.255},
+		{name: "the clock stepped back", text: "begin 100.00 5000.0\nend 103.00 1400.0\nwhole\n", completeOutput: true, since: 3},
+		{name: "the clock stepped on", text: "begin 100.00 5000.0\nend 103.00 8600.0\nwhole\n", completeOutput: true, since: 3},
+		{name: "commas", text: "begin 100,00 5000,001\nend 100,25 5000,256\nwhole\n", completeOutput: true, since: 0.255},
+		{name: "an old bash", text: "begin 100.00 0\nend 103.50 0\nwhole\n", completeOutput: true, since: 3.5},
+		{name: "no uptime", text: "begin 0 5000.5\nend 0 5001\nwhole\n", completeOutput: true, since: 0.5},
+		{name: "the machine came up in between", text: "begin 1000 5000\nend 3 5100\nwhole\n", completeOutput: true, since: 0},
 		{name: "nothing", text: ""},
 		{name: "cut short", text: "exit 0\nbegin 100.00 5000.001\n"},
 		{name: "cut in a word", text: "exit 0\nbegin 100.00 5000.001\nwhol"},
 		{name: "a word that ends like one", text: "exit 0 unwhole\n"},
-		{name: "no numbers", text: "begin soon\nend NaN Inf\nwhole\n", whole: true},
+		{name: "no numbers", text: "begin soon\nend NaN Inf\nwhole\n", completeOutput: true},
 	} {
-		f, whole := parseFields([]byte(tc.text))
-		if whole != tc.whole || math.Abs(f.since()-tc.since) > 1e-9 {
-			t.Errorf("%s: whole %t, %g s; want %t, %g s", tc.name, whole, f.since(), tc.whole, tc.since)
+		f, completeOutput := parseFields([]byte(tc.text))
+		if completeOutput != tc.completeOutput || math.Abs(f.since()-tc.since) > 1e-9 {
+			t.Errorf("%s: whole %t, %g s; want %t, %g s", tc.name, completeOutput, f.since(), tc.completeOutput, tc.since)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func FuzzParseFields(f *testing.F) {
 // Output is waited for until as much can be seen as was written.
 func TestWhole(t *testing.T) {
 	dir := t.TempDir()
-	starts := []start{{}}
+	launches := []launch{{}}
 	put := func(name, text string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
@@ -71,7 +71,7 @@ func TestWhole(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if name != "1/stdout" && whole(dir, starts) {
+		if name != "1/stdout" && completeOutput(dir, launches) {
 			t.Errorf("whole after %s", name)
 		}
 	}
@@ -80,11 +80,11 @@ func TestWhole(t *testing.T) {
 	put("end", "begin 1\nend")
 	put("end", "begin 1\nend 2\nwhole\n")
 	put("1/stdout", "abc")
-	if whole(dir, starts) {
+	if completeOutput(dir, launches) {
 		t.Error("whole with output that is short of what was written")
 	}
 	put("1/stdout", "abcde")
-	if !whole(dir, starts) {
+	if !completeOutput(dir, launches) {
 		t.Error("not whole with everything there")
 	}
 }
@@ -105,7 +105,7 @@ func TestReadStart(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "end"), []byte(tc.end), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if s := (&folder{dir: dir}).start(".", 2*time.Second); !s.Ended || !s.begun || s.TimedOut != tc.timedOut {
+		if s := (&folder{dir: dir}).launch(".", 2*time.Second); !s.Ended || !s.begun || s.TimedOut != tc.timedOut {
 			t.Errorf("%q: %+v, want timed out %t", tc.end, s, tc.timedOut)
 		}
 	}
@@ -119,7 +119,7 @@ func TestReadStart(t *testing.T) {
 		}
 	}
 	for limit, want := range map[time.Duration]time.Duration{time.Minute: 3 * time.Second, time.Second: time.Second} {
-		if s := (&folder{dir: dir}).start(".", limit); s.Ended || !s.begun || s.Wall != want {
+		if s := (&folder{dir: dir}).launch(".", limit); s.Ended || !s.begun || s.Wall != want {
 			t.Errorf("cut off: %+v, want %v", s, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestReadStart(t *testing.T) {
 func TestMakeFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "jobs", "name")
 	a := caseAt(3, 2, 8, "a")
-	j := job{files: map[string][]byte{"job.sh": []byte("x"), "1/input": []byte("y")}, starts: []start{{
+	j := job{files: map[string][]byte{"job.sh": []byte("x"), "1/input": []byte("y")}, launches: []launch{{
 		Launch: benchrunner.Launch{Layout: a.Layout(), Dir: dir + "/1", Cases: []benchrunner.Case{a.Case}}, Requests: []int{3}, Limit: time.Second,
 	}}}
 	if err := makeFolder(dir, j); err != nil {

@@ -42,7 +42,7 @@ func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {
 		t.Run(fmt.Sprint(i, wired), func(t *testing.T) {
-			s := side{nodes: 4 + rng.IntN(6), held: true}
+			s := sharing{nodes: 4 + rng.IntN(6), held: true}
 			cluster := make([]string, 2*s.nodes)
 			for n := range cluster {
 				cluster[n] = fmt.Sprintf("n%02d", n)
@@ -57,21 +57,21 @@ func TestScriptFollowsPlan(t *testing.T) {
 				s.switches = slices.Collect(slices.Chunk(cluster, 2+rng.IntN(3)))
 				groups = grouped(hosts, s.switches)
 			}
-			var cases []wanted
+			var cases []requestedCase
 			for n := range 2 + rng.IntN(10) {
 				cases = append(cases, caseAt(n, 1+rng.IntN(s.nodes), int64(1+rng.IntN(100)), "a"))
 			}
-			p := planner{program: naps{sized{most: 1}}, launch: time.Second, dir: "/check", side: s}
-			drafts, refused, err := p.plan(cases)
-			if err != nil || len(refused) > 0 {
-				t.Fatal(err, refused)
+			p := planner{program: naps{sized{most: 1}}, launchTime: time.Second, dir: "/check", sharing: s}
+			planJobs, rejected, err := p.plan(cases)
+			if err != nil || len(rejected) > 0 {
+				t.Fatal(err, rejected)
 			}
 			m := &Machine{opt: Options{
 				Dir: t.TempDir(), Program: p.program, Launcher: placing{},
 				Setup: []string{"scontrol() { printf '%s\\n' " + strings.Join(hosts, " ") + "; }; SLURM_JOB_NODELIST=some"},
 			}}
-			for k, d := range drafts {
-				if sideBySide(d.starts, d.nodes) {
+			for k, d := range planJobs {
+				if runsConcurrently(d.launches, d.nodes) {
 					follow(t, m, d, fmt.Sprint("job", k), groups)
 				}
 			}
@@ -102,7 +102,7 @@ type ranStart struct {
 }
 
 // runScript runs the script of a job and returns what became of its starts.
-func runScript(t *testing.T, m *Machine, d draft, name string) []ranStart {
+func runScript(t *testing.T, m *Machine, d plannedJob, name string) []ranStart {
 	t.Helper()
 	j, err := m.render(d, name)
 	if err != nil {
@@ -115,9 +115,9 @@ func runScript(t *testing.T, m *Machine, d draft, name string) []ranStart {
 	if out, err := exec.Command("bash", filepath.Join(dir, "job.sh")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	out := make([]ranStart, len(d.starts))
+	out := make([]ranStart, len(d.launches))
 	for i := range out {
-		left := folder{dir: filepath.Join(dir, startDir(i))}
+		left := folder{dir: filepath.Join(dir, launchDir(i))}
 		end, ok := left.fields("end")
 		out[i] = ranStart{strings.Fields(string(left.text("hosts"))), clocks(end.first("begin"))[1], clocks(end.first("end"))[1]}
 		if left.err != nil || !ok {
@@ -129,11 +129,11 @@ func runScript(t *testing.T, m *Machine, d draft, name string) []ranStart {
 
 // follow runs the script of a job on groups of nodes and compares what its starts were
 // given with its plan.
-func follow(t *testing.T, m *Machine, d draft, name string, groups [][]string) {
+func follow(t *testing.T, m *Machine, d plannedJob, name string, groups [][]string) {
 	t.Helper()
 	ran := runScript(t, m, d, name)
 	for i, at := range d.places {
-		nodes := d.starts[i].Layout.Nodes
+		nodes := d.launches[i].Layout.Nodes
 		var want []string
 		for _, g := range at.Groups {
 			want = append(want, groups[g]...)

@@ -16,17 +16,17 @@ import (
 
 // Machine measures batches. Problems that share a machine share its Machine: it
 // keeps to the number of jobs that the scheduler takes and asks for all of them
-// together. It is safe for concurrent use.
+// tryPack. It is safe for concurrent use.
 type Machine struct {
-	opt      Options
-	slots    slots
-	watcher  *watcher
-	said     atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
-	accepted atomic.Bool                          // the scheduler took a job, so its options are right
-	fits     atomic.Bool                          // some start does, so the grid is not beyond the machine
-	nodes    atomic.Int64                         // most that a job could have
-	patience time.Duration                        // with a scheduler that is unavailable
-	doubt    atomic.Bool                          // no program has started yet, see Doubt
+	opt             Options
+	slots           slots
+	watcher         *watcher
+	lastCapacity    atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
+	accepted        atomic.Bool                          // the scheduler took a job, so its options are right
+	fits            atomic.Bool                          // some start does, so the grid is not beyond the machine
+	nodes           atomic.Int64                         // most that a job could have
+	patience        time.Duration                        // with a scheduler that is unavailable
+	needsFirstStart atomic.Bool                          // no program has started yet, see Doubt
 
 	wired struct { // what the scheduler says of its switches, asked once
 		sync.Mutex
@@ -56,7 +56,7 @@ func New(opt Options) (*Machine, error) {
 // capacity asks the scheduler and keeps to what it says.
 func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	var c benchrunner.Capacity
-	err := m.patiently(ctx, func() (err error) {
+	err := m.retry(ctx, func() (err error) {
 		c, err = m.opt.Scheduler.Capacity(ctx)
 		return err
 	})
@@ -64,7 +64,7 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 		return c, err
 	}
 	c.Bytes = cmp.Or(m.opt.NodeBytes, c.Bytes)
-	m.said.Store(&c)
+	m.lastCapacity.Store(&c)
 	m.slots.setLimit(m.jobsAtOnce(c))
 	return c, nil
 }
@@ -117,19 +117,19 @@ func (w *wait) pause(ctx context.Context) bool {
 // attached reports whether jobs must not outlive this process. A scheduler that does
 // not answer now has jobs elsewhere.
 func (m *Machine) attached(ctx context.Context) bool {
-	if c := m.said.Load(); c != nil {
+	if c := m.lastCapacity.Load(); c != nil {
 		return c.Attached
 	}
 	c, err := m.opt.Scheduler.Capacity(ctx)
 	if err != nil {
 		return false
 	}
-	m.said.Store(&c)
+	m.lastCapacity.Store(&c)
 	return c.Attached
 }
 
-// patiently repeats f while it says that the scheduler is unavailable.
-func (m *Machine) patiently(ctx context.Context, f func() error) error {
+// retry repeats f while it says that the scheduler is unavailable.
+func (m *Machine) retry(ctx context.Context, f func() error) error {
 	w := m.newWait()
 	for {
 		err := f()
@@ -155,15 +155,15 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (m *Machine) planner(c benchrunner.Capacity, s side) planner {
+func (m *Machine) planner(c benchrunner.Capacity, s sharing) planner {
 	return planner{
-		program: m.opt.Program,
-		bounds:  boundsOf(c, m.opt.JobTime, time.Now()),
-		launch:  m.opt.LaunchTime,
-		rank:    m.opt.RankTime,
-		dir:     m.jobDir("check"),
-		order:   m.opt.Order,
-		side:    s,
+		program:    m.opt.Program,
+		bounds:     boundsOf(c, m.opt.JobTime, time.Now()),
+		launchTime: m.opt.LaunchTime,
+		rankTime:   m.opt.RankTime,
+		dir:        m.jobDir("check"),
+		order:      m.opt.Order,
+		sharing:    s,
 	}
 }
 

@@ -101,7 +101,7 @@ func TestEverythingGoesWrong(t *testing.T) {
 		seen[tr.MsgBytes] = true
 		costs += tr.CostSeconds
 		if tr.MsgBytes == 12 {
-			continue // shares a start with what cannot be launched
+			continue // splitCost a start with what cannot be launched
 		}
 		if got := wrong(tr); got != want[tr.MsgBytes] {
 			t.Errorf("%v: %q, want %q", tr.Candidate, got, want[tr.MsgBytes])

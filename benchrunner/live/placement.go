@@ -67,10 +67,10 @@ func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	return switches, err
 }
 
-// placed tells of each start how its ranks lay, as far as it is known. That the scheduler
+// recordPlacement tells of each start how its ranks lay, as far as it is known. That the scheduler
 // cannot say it is no error: what was measured counts.
-func (m *Machine) placed(ctx context.Context, s sight) {
-	if !slices.ContainsFunc(s.job.starts, func(st start) bool { return st.Layout.Nodes > 1 }) {
+func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
+	if !slices.ContainsFunc(s.job.launches, func(st launch) bool { return st.Layout.Nodes > 1 }) {
 		return
 	}
 	switches, err := m.switches(ctx)
@@ -78,18 +78,18 @@ func (m *Machine) placed(ctx context.Context, s sight) {
 		switches = nil
 	}
 	w := wiringOf(switches)
-	for i, st := range s.job.starts {
+	for i, st := range s.job.launches {
 		if st.Layout.Nodes == 1 {
 			continue
 		}
-		nodes := s.starts[i].hosts
+		nodes := s.launches[i].hosts
 		if nodes == nil && s.environment != nil {
 			nodes = s.environment.Nodes
 		}
 		if len(nodes) < st.Layout.Nodes {
 			nodes = nil // the order alone
 		}
-		s.starts[i].placement = w.placement(st.Order, nodes[:min(len(nodes), st.Layout.Nodes)], st.Layout.PPN)
+		s.launches[i].placement = w.placement(st.Order, nodes[:min(len(nodes), st.Layout.Nodes)], st.Layout.PPN)
 	}
 }
 

@@ -13,47 +13,47 @@ import (
 // grace is how long a start that was told to end at its limit is let live.
 const grace = 10 * time.Second
 
-// wanted is a case with the request it comes from.
-type wanted struct {
+// requestedCase is a case with the request it comes from.
+type requestedCase struct {
 	request int
 	benchrunner.Case
 }
 
-// start is a start of the program with where it comes from and its time limit.
-type start struct {
+// launch is a start of the program with where it comes from and its time limit.
+type launch struct {
 	benchrunner.Launch
 	Requests []int         // one for each case: indices into the batch
-	Limit    time.Duration // launch included
+	Limit    time.Duration // launchTime included
 }
 
-// draft is a job before it has a name.
-type draft struct {
-	starts []start // in the order in which they begin
-	nodes  int
-	limit  time.Duration
+// plannedJob is a job before it has a name.
+type plannedJob struct {
+	launches []launch // in the order in which they begin
+	nodes    int
+	limit    time.Duration
 
 	// Of starts side by side.
 	places   []benchrunner.Place // of each start
 	switches [][]string          // names of the nodes of each; none: any nodes
 }
 
-// sideBySide reports whether a job of so many nodes runs any start beside another.
-func sideBySide(starts []start, nodes int) bool {
-	return slices.ContainsFunc(starts, func(s start) bool { return s.Layout.Nodes < nodes })
+// runsConcurrently reports whether a job of so many nodes runs any start beside another.
+func runsConcurrently(launches []launch, nodes int) bool {
+	return slices.ContainsFunc(launches, func(s launch) bool { return s.Layout.Nodes < nodes })
 }
 
 // carries returns the requests of the job in ascending order.
-func (d draft) carries() []int {
+func (d plannedJob) carries() []int {
 	var out []int
-	for _, s := range d.starts {
+	for _, s := range d.launches {
 		out = append(out, s.Requests...)
 	}
 	slices.Sort(out)
 	return out
 }
 
-// refusal says why a request is not measured.
-type refusal struct {
+// rejection says why a request is not measured.
+type rejection struct {
 	request int
 	reason  string
 	later   bool // nodes that stay would do
@@ -81,20 +81,20 @@ func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) boun
 
 // planner makes jobs of cases. It is a function of its fields and of the cases.
 type planner struct {
-	program benchrunner.Program
-	bounds  bounds
-	launch  time.Duration // allowance for a start to come up and to end, and for the set-up of a job
-	rank    time.Duration // and more for each rank of a start
-	dir     string        // any absolute path: Command is tried with it
-	side    side
-	order   coll.Order
+	program    benchrunner.Program
+	bounds     bounds
+	launchTime time.Duration // allowance for a start to come up and to end, and for the set-up of a job
+	rankTime   time.Duration // and more for each rank of a start
+	dir        string        // any absolute path: Command is tried with it
+	sharing    sharing
+	order      coll.Order
 }
 
 // plan deals the cases to jobs and says which cases cannot be measured. The error
 // is a broken promise of the program.
-func (p planner) plan(cases []wanted) ([]draft, []refusal, error) {
-	var starts []start
-	var refused []refusal
+func (p planner) plan(cases []requestedCase) ([]plannedJob, []rejection, error) {
+	var launches []launch
+	var rejected []rejection
 	for _, layout := range layoutsOf(cases) {
 		groups, err := p.group(layout, cases)
 		if err != nil {
@@ -102,17 +102,17 @@ func (p planner) plan(cases []wanted) ([]draft, []refusal, error) {
 		}
 		for _, g := range groups {
 			fit, not := p.fit(layout, g)
-			starts = append(starts, fit...)
-			refused = append(refused, not...)
+			launches = append(launches, fit...)
+			rejected = append(rejected, not...)
 		}
 	}
-	if p.side.nodes > 0 {
-		return p.packSide(starts), refused, nil
+	if p.sharing.nodes > 0 {
+		return p.packConcurrent(launches), rejected, nil
 	}
-	return p.pack(starts), refused, nil
+	return p.pack(launches), rejected, nil
 }
 
-func layoutsOf(cases []wanted) []coll.Layout {
+func layoutsOf(cases []requestedCase) []coll.Layout {
 	var out []coll.Layout
 	for _, c := range cases {
 		out = append(out, c.Layout())
@@ -123,9 +123,9 @@ func layoutsOf(cases []wanted) []coll.Layout {
 
 // group lets the program deal the cases of one layout and finds their requests
 // again.
-func (p planner) group(layout coll.Layout, all []wanted) ([][]wanted, error) {
+func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCase, error) {
 	var cases []benchrunner.Case
-	requests := map[coll.Candidate][]wanted{}
+	requests := map[coll.Candidate][]requestedCase{}
 	for _, c := range all {
 		if c.Layout() == layout {
 			cases = append(cases, c.Case)
@@ -133,9 +133,9 @@ func (p planner) group(layout coll.Layout, all []wanted) ([][]wanted, error) {
 		}
 	}
 	dealt := 0
-	var out [][]wanted
+	var out [][]requestedCase
 	for _, g := range p.program.Group(cases) {
-		var group []wanted
+		var group []requestedCase
 		for _, c := range g {
 			left := requests[c.Candidate]
 			if len(left) == 0 {
@@ -156,33 +156,33 @@ func (p planner) group(layout coll.Layout, all []wanted) ([][]wanted, error) {
 
 // fit makes a start of the cases, or halves when it is too long or the program
 // cannot be asked for all of them, or says why a single case does not fit.
-func (p planner) fit(layout coll.Layout, cases []wanted) ([]start, []refusal) {
-	s := start{Launch: p.start(layout)}
+func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rejection) {
+	s := launch{Launch: p.launch(layout)}
 	for _, c := range cases {
 		s.Cases = append(s.Cases, c.Case)
 		s.Requests = append(s.Requests, c.request)
 	}
-	if good, bad := p.askable(layout, s, cases); len(bad) > 0 {
+	if good, bad := p.splitMeasurable(layout, s, cases); len(bad) > 0 {
 		if len(good) == 0 {
 			return nil, bad
 		}
 		fit, not := p.fit(layout, good)
 		return fit, append(bad, not...)
 	}
-	reason, later := p.misfit(&s)
+	reason, later := p.whyUnfit(&s)
 	switch {
 	case reason == "":
-		return []start{s}, nil
+		return []launch{s}, nil
 	case len(cases) == 1:
-		return nil, []refusal{{cases[0].request, reason, later}}
+		return nil, []rejection{{cases[0].request, reason, later}}
 	}
 	fit, not := p.fit(layout, cases[:len(cases)/2])
 	fit2, not2 := p.fit(layout, cases[len(cases)/2:])
 	return append(fit, fit2...), append(not, not2...)
 }
 
-// start is one without cases.
-func (p planner) start(layout coll.Layout) benchrunner.Launch {
+// launch is one without cases.
+func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: layout, Dir: p.dir}
 	if layout.Nodes > 1 {
 		s.Order = p.order
@@ -190,17 +190,17 @@ func (p planner) start(layout coll.Layout) benchrunner.Launch {
 	return s
 }
 
-// askable parts the cases that the program cannot be asked for one at a time from
+// splitMeasurable parts the cases that the program cannot be asked for one at a time from
 // the others; when it can be asked for all together nobody is bad.
-func (p planner) askable(layout coll.Layout, all start, cases []wanted) (good []wanted, bad []refusal) {
+func (p planner) splitMeasurable(layout coll.Layout, all launch, cases []requestedCase) (good []requestedCase, bad []rejection) {
 	if p.command(all.Launch) == nil {
 		return cases, nil
 	}
 	for _, c := range cases {
-		alone := p.start(layout)
+		alone := p.launch(layout)
 		alone.Cases = []benchrunner.Case{c.Case}
 		if err := p.command(alone); err != nil {
-			bad = append(bad, refusal{request: c.request, reason: err.Error()})
+			bad = append(bad, rejection{request: c.request, reason: err.Error()})
 		} else {
 			good = append(good, c)
 		}
@@ -208,9 +208,9 @@ func (p planner) askable(layout coll.Layout, all start, cases []wanted) (good []
 	return good, bad
 }
 
-// misfit sets the limit of the start and returns why it cannot be part of a job,
+// whyUnfit sets the limit of the start and returns why it cannot be part of a job,
 // "" when it can.
-func (p planner) misfit(s *start) (reason string, later bool) {
+func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	b := p.bounds
 	switch {
 	case b.nodes > 0 && s.Layout.Nodes > b.nodes:
@@ -224,7 +224,7 @@ func (p planner) misfit(s *start) (reason string, later bool) {
 	if err := p.command(s.Launch); err != nil {
 		return err.Error(), false
 	}
-	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.startAllowance(s.Layout)
+	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.launchAllowance(s.Layout)
 	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
 		if b.leaving {
 			return fmt.Sprintf("a job takes up to %v, the nodes go away in %v", round(need), round(b.limit)), true
@@ -234,10 +234,10 @@ func (p planner) misfit(s *start) (reason string, later bool) {
 	return "", false
 }
 
-// startAllowance is how long a start may take to come up and to end. The part of the ranks
+// launchAllowance is how long a start may take to come up and to end. The part of the ranks
 // is in whole seconds, so that small starts differ in what they measure alone.
-func (p planner) startAllowance(l coll.Layout) time.Duration {
-	return p.launch + (time.Duration(l.Ranks()) * p.rank).Truncate(time.Second)
+func (p planner) launchAllowance(l coll.Layout) time.Duration {
+	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
 // tooBig says which case has buffers that a node has no room for, "" for none.
@@ -258,9 +258,9 @@ func (p planner) command(s benchrunner.Launch) error {
 	return checkVars(cmd.Env)
 }
 
-func (p planner) jobLimit(starts ...start) time.Duration {
-	limit := p.launch
-	for _, s := range starts {
+func (p planner) jobLimit(launches ...launch) time.Duration {
+	limit := p.launchTime
+	for _, s := range launches {
 		limit += s.Limit + grace
 	}
 	return limit
@@ -270,27 +270,27 @@ func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.
 
 func round(d time.Duration) time.Duration { return d.Round(time.Second / 10) }
 
-func sortStarts(starts []start) {
-	slices.SortStableFunc(starts, func(a, b start) int {
+func sortLaunches(launches []launch) {
+	slices.SortStableFunc(launches, func(a, b launch) int {
 		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))
 	})
 }
 
 // pack puts starts of the same number of nodes into as few jobs as first-fit
 // finds: nodes descending, the longest start first.
-func (p planner) pack(starts []start) []draft {
-	sortStarts(starts)
-	var jobs []draft
-	for _, s := range starts {
-		i := slices.IndexFunc(jobs, func(d draft) bool {
+func (p planner) pack(launches []launch) []plannedJob {
+	sortLaunches(launches)
+	var jobs []plannedJob
+	for _, s := range launches {
+		i := slices.IndexFunc(jobs, func(d plannedJob) bool {
 			return d.nodes == s.Layout.Nodes && (p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit)
 		})
 		if i < 0 {
-			jobs = append(jobs, draft{nodes: s.Layout.Nodes})
+			jobs = append(jobs, plannedJob{nodes: s.Layout.Nodes})
 			i = len(jobs) - 1
 		}
-		jobs[i].starts = append(jobs[i].starts, s)
-		jobs[i].limit = p.jobLimit(jobs[i].starts...)
+		jobs[i].launches = append(jobs[i].launches, s)
+		jobs[i].limit = p.jobLimit(jobs[i].launches...)
 	}
 	return jobs
 }

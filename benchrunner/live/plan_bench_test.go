@@ -16,7 +16,7 @@ import (
 // Jobs of a thousand starts of 1 to 64 nodes.
 func BenchmarkPlan(b *testing.B) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	cases := make([]wanted, 1000)
+	cases := make([]requestedCase, 1000)
 	for i := range cases {
 		cases[i] = caseAt(i, 1<<rng.IntN(7), int64(30+rng.IntN(300)), "a")
 	}
@@ -25,14 +25,14 @@ func BenchmarkPlan(b *testing.B) {
 		pairs = append(pairs, []string{fmt.Sprint("a", n), fmt.Sprint("b", n)})
 	}
 	for _, bc := range []struct {
-		name string
-		side side
-	}{{"one after another", side{}}, {"side by side", side{nodes: 64}}, {"by switches", side{nodes: 64, switches: pairs}}} {
+		name    string
+		sharing sharing
+	}{{"one after another", sharing{}}, {"side by side", sharing{nodes: 64}}, {"by switches", sharing{nodes: 64, switches: pairs}}} {
 		b.Run(bc.name, func(b *testing.B) {
-			p := planner{program: sized{most: 1}, bounds: bounds{limit: 4 * time.Hour}, launch: 5 * time.Second, dir: "/check", side: bc.side}
+			p := planner{program: sized{most: 1}, bounds: bounds{limit: 4 * time.Hour}, launchTime: 5 * time.Second, dir: "/check", sharing: bc.sharing}
 			for b.Loop() {
-				if jobs, refused, err := p.plan(cases); err != nil || len(refused) > 0 || len(jobs) == 0 {
-					b.Fatal(jobs, refused, err)
+				if jobs, rejected, err := p.plan(cases); err != nil || len(rejected) > 0 || len(jobs) == 0 {
+					b.Fatal(jobs, rejected, err)
 				}
 			}
 		})
@@ -42,9 +42,9 @@ func BenchmarkPlan(b *testing.B) {
 // The folder and script of a job of a hundred starts.
 func BenchmarkRender(b *testing.B) {
 	m := &Machine{opt: Options{Dir: "/scratch", Program: naps{}, Launcher: placing{}}}
-	d := draft{nodes: 1, limit: time.Hour}
+	d := plannedJob{nodes: 1, limit: time.Hour}
 	for i := range 100 {
-		d.starts = append(d.starts, twoCases(2*i))
+		d.launches = append(d.launches, twoCases(2*i))
 	}
 	for b.Loop() {
 		if _, err := m.render(d, "name"); err != nil {
@@ -59,8 +59,8 @@ func BenchmarkSee(b *testing.B) {
 	j := job{Job: coll.Job{Name: "j"}}
 	text := bytes.Repeat([]byte("64    0.21    0.19    0.24    1000\n"), 4<<20/35)
 	for i := range 8 {
-		j.starts = append(j.starts, twoCases(2*i))
-		dir := filepath.Join(m.jobDir("j"), startDir(i))
+		j.launches = append(j.launches, twoCases(2*i))
+		dir := filepath.Join(m.jobDir("j"), launchDir(i))
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			b.Fatal(err)
 		}

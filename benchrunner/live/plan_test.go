@@ -42,19 +42,19 @@ func (sized) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{Args: []string{"sized"}}, nil
 }
 
-func caseAt(request, nodes int, bytes int64, algorithm string) wanted {
-	return wanted{request, benchrunner.Case{Candidate: coll.Candidate{
+func caseAt(request, nodes int, bytes int64, algorithm string) requestedCase {
+	return requestedCase{request, benchrunner.Case{Candidate: coll.Candidate{
 		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes},
 		Algorithm: coll.Algorithm{Name: algorithm},
 	}}}
 }
 
 // describe writes jobs as nodes: [requests of a start] … limit.
-func describe(jobs []draft) string {
+func describe(jobs []plannedJob) string {
 	var lines []string
 	for _, j := range jobs {
 		line := fmt.Sprintf("%d nodes:", j.nodes)
-		for _, s := range j.starts {
+		for _, s := range j.launches {
 			line += fmt.Sprint(" ", s.Requests)
 		}
 		lines = append(lines, line+" "+j.limit.String())
@@ -63,16 +63,16 @@ func describe(jobs []draft) string {
 }
 
 func TestPlan(t *testing.T) {
-	cases := []wanted{
+	cases := []requestedCase{
 		caseAt(0, 2, 100, "a"), caseAt(1, 4, 50, "a"), caseAt(2, 2, 30, "a"), caseAt(3, 2, 200, "a"), caseAt(4, 4, 60, "a"), caseAt(5, 2, 10, "a"),
 	}
 	tests := []struct {
-		name    string
-		cases   []wanted
-		bounds  bounds
-		most    int
-		want    string
-		refused []string
+		name     string
+		cases    []requestedCase
+		bounds   bounds
+		most     int
+		want     string
+		rejected []string
 	}{
 		// A start takes its cases and 5 s of launch, and may take 10 s to die; a job
 		// has 5 s for itself.
@@ -86,23 +86,23 @@ func TestPlan(t *testing.T) {
 			want: "4 nodes: [1 4] 2m10s\n2 nodes: [3 5] 3m50s\n2 nodes: [0 2] 2m30s"},
 		{name: "what does not fit", cases: cases, most: 3, bounds: bounds{nodes: 3, ppn: 2, limit: 2 * time.Minute},
 			want: "2 nodes: [0] 2m0s\n2 nodes: [2] [5] 1m15s",
-			refused: []string{
+			rejected: []string{
 				"3: a job takes up to 3m40s, 2m0s are allowed: allow longer jobs, or less time for a launch or a measurement",
 				"1: 4x2 needs 4 nodes, a job has at most 3", "4: 4x2 needs 4 nodes, a job has at most 3",
 			}},
 		{name: "too many processes", cases: cases[:1], most: 1, bounds: bounds{ppn: 1},
-			refused: []string{"0: 2x2 needs 2 processes per node, a node takes at most 1"}},
+			rejected: []string{"0: 2x2 needs 2 processes per node, a node takes at most 1"}},
 		{name: "one that cannot be asked for spoils no other", cases: append(slices.Clone(cases[:3]), caseAt(9, 2, 10, "bad")), most: 8,
-			want:    "4 nodes: [1] 1m10s\n2 nodes: [0 2] 2m30s",
-			refused: []string{"9: bcast 2x2 10B bad: no such algorithm"}},
-		{name: "no Duration holds what it takes and a launch", cases: []wanted{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
-			refused: []string{"0: a job takes up to 720h0m20s, 1h0m0s are allowed: allow longer jobs, or less time for a launch or a measurement"}},
+			want:     "4 nodes: [1] 1m10s\n2 nodes: [0 2] 2m30s",
+			rejected: []string{"9: bcast 2x2 10B bad: no such algorithm"}},
+		{name: "no Duration holds what it takes and a launch", cases: []requestedCase{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
+			rejected: []string{"0: a job takes up to 720h0m20s, 1h0m0s are allowed: allow longer jobs, or less time for a launch or a measurement"}},
 		{name: "nothing"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launch: 5 * time.Second, dir: "/check"}
-			jobs, refused, err := p.plan(tc.cases)
+			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launchTime: 5 * time.Second, dir: "/check"}
+			jobs, rejected, err := p.plan(tc.cases)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,11 +110,11 @@ func TestPlan(t *testing.T) {
 				t.Errorf("jobs\n%s\nwant\n%s", got, tc.want)
 			}
 			var got []string
-			for _, r := range refused {
+			for _, r := range rejected {
 				got = append(got, fmt.Sprintf("%d: %s", r.request, r.reason))
 			}
-			if !slices.Equal(got, tc.refused) {
-				t.Errorf("refused %q, want %q", got, tc.refused)
+			if !slices.Equal(got, tc.rejected) {
+				t.Errorf("refused %q, want %q", got, tc.rejected)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func TestPlan(t *testing.T) {
 
 // TestStartAllowance: a start may take as long to come up as its ranks make likely.
 func TestStartAllowance(t *testing.T) {
-	p := planner{launch: time.Minute, rank: 5 * time.Millisecond}
+	p := planner{launchTime: time.Minute, rankTime: 5 * time.Millisecond}
 	for _, tc := range []struct {
 		nodes, ppn int
 		want       time.Duration
@@ -131,12 +131,12 @@ func TestStartAllowance(t *testing.T) {
 		{2, 128, time.Minute + time.Second},
 		{512, 128, time.Minute + 327*time.Second},
 	} {
-		if got := p.startAllowance(coll.Layout{Nodes: tc.nodes, PPN: tc.ppn}); got != tc.want {
+		if got := p.launchAllowance(coll.Layout{Nodes: tc.nodes, PPN: tc.ppn}); got != tc.want {
 			t.Errorf("%dx%d may take %v to start, want %v", tc.nodes, tc.ppn, got, tc.want)
 		}
 	}
 	p.program, p.dir = sized{most: 1}, "/check"
-	jobs, _, err := p.plan([]wanted{caseAt(0, 400, 100, "a")})
+	jobs, _, err := p.plan([]requestedCase{caseAt(0, 400, 100, "a")})
 	if want := 2*time.Minute + 4*time.Second + 100*time.Second + grace; err != nil || jobs[0].limit != want {
 		t.Errorf("a job of 800 ranks may take %v, %v, want %v", jobs[0].limit, err, want)
 	}
@@ -146,19 +146,19 @@ func TestStartAllowance(t *testing.T) {
 func TestPlanKeepsEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		var cases []wanted
+		var cases []requestedCase
 		for i := range rng.IntN(40) {
 			cases = append(cases, caseAt(i, 1+rng.IntN(4), int64(1+rng.IntN(100)), []string{"a", "a", "a", "bad"}[rng.IntN(4)]))
 		}
 		p := planner{
-			program: sized{most: 1 + rng.IntN(9)}, launch: 5 * time.Second, dir: "/check",
+			program: sized{most: 1 + rng.IntN(9)}, launchTime: 5 * time.Second, dir: "/check",
 			bounds: bounds{nodes: rng.IntN(5), limit: time.Duration(rng.IntN(300)) * time.Second},
 		}
-		jobs, refused, err := p.plan(cases)
+		jobs, rejected, err := p.plan(cases)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkCarried(t, cases, jobs, refused)
+		checkCarried(t, cases, jobs, rejected)
 		for _, j := range jobs {
 			checkDraft(t, p, j)
 		}
@@ -170,10 +170,10 @@ func TestPlanKeepsEverything(t *testing.T) {
 }
 
 // checkCarried checks that each case is in one start or refused.
-func checkCarried(t *testing.T, cases []wanted, jobs []draft, refused []refusal) {
+func checkCarried(t *testing.T, cases []requestedCase, jobs []plannedJob, rejected []rejection) {
 	t.Helper()
 	seen := map[int]int{}
-	for _, r := range refused {
+	for _, r := range rejected {
 		seen[r.request]++
 	}
 	for _, j := range jobs {
@@ -189,12 +189,12 @@ func checkCarried(t *testing.T, cases []wanted, jobs []draft, refused []refusal)
 }
 
 // checkDraft checks that a job whose starts run one after another is within its bounds.
-func checkDraft(t *testing.T, p planner, j draft) {
+func checkDraft(t *testing.T, p planner, j plannedJob) {
 	t.Helper()
-	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.starts...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
+	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.limit != p.jobLimit(j.launches...) || p.bounds.nodes > 0 && j.nodes > p.bounds.nodes {
 		t.Errorf("job of %d nodes, %v is over %+v", j.nodes, j.limit, p.bounds)
 	}
-	for _, s := range j.starts {
+	for _, s := range j.launches {
 		if s.Layout.Nodes != j.nodes {
 			t.Errorf("a job of %d nodes has a start of %v", j.nodes, s.Layout)
 		}
@@ -215,7 +215,7 @@ func (generous) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 
 func TestPlanDistrustsPrograms(t *testing.T) {
 	for _, p := range []benchrunner.Program{forgetful{}, generous{}} {
-		if _, _, err := (planner{program: p, dir: "/check"}).plan([]wanted{caseAt(0, 1, 1, "a"), caseAt(1, 1, 2, "a")}); err == nil {
+		if _, _, err := (planner{program: p, dir: "/check"}).plan([]requestedCase{caseAt(0, 1, 1, "a"), caseAt(1, 1, 2, "a")}); err == nil {
 			t.Errorf("%T: no error", p)
 		}
 	}
@@ -245,14 +245,14 @@ func TestBounds(t *testing.T) {
 func TestCostsAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
-		parts := make([]part, rng.IntN(5))
+		parts := make([]launchTimes, rng.IntN(5))
 		walls := 0.0
 		for i := range parts {
 			parts[i] = randomPart(rng)
 			walls += parts[i].wall
 		}
 		held := walls + rng.Float64()
-		s := spent(parts, held, claim(rng))
+		s := splitTime(parts, held, claim(rng))
 		if math.Abs(s.Held()-held) > 1e-9*(1+held) || min(s.Queue, s.Launch, s.Warmup, s.Measure, s.Idle) < 0 {
 			t.Fatalf("%+v: the parts are %g s, held for %g s", s, s.Held(), held)
 		}
@@ -265,8 +265,8 @@ func claim(rng *rand.Rand) float64 {
 	return []float64{rng.Float64(), 0, -1, 1e6, math.NaN(), math.Inf(1)}[min(rng.IntN(12), 5)]
 }
 
-func randomPart(rng *rand.Rand) part {
-	p := part{wall: rng.Float64() * 10, warmup: claim(rng), measure: claim(rng)}
+func randomPart(rng *rand.Rand) launchTimes {
+	p := launchTimes{wall: rng.Float64() * 10, warmup: claim(rng), measure: claim(rng)}
 	for range 1 + rng.IntN(4) {
 		p.cases = append(p.cases, claim(rng))
 		p.decided = append(p.decided, rng.IntN(3) > 0)
@@ -275,10 +275,10 @@ func randomPart(rng *rand.Rand) part {
 }
 
 // checkShares checks that the cases with a trial cost what was held.
-func checkShares(t *testing.T, parts []part, held float64) {
+func checkShares(t *testing.T, parts []launchTimes, held float64) {
 	t.Helper()
 	sum, any := 0.0, false
-	for i, costs := range shares(parts, held) {
+	for i, costs := range splitCost(parts, held) {
 		for k, c := range costs {
 			if c < 0 || c > 0 && !parts[i].decided[k] {
 				t.Fatalf("case %d of start %d costs %g s", k, i, c)
@@ -305,13 +305,13 @@ func TestWhatWasSpentInVainIsOwed(t *testing.T) {
 	}}
 	batch.Requests[0].Ended = true
 	r := (&Machine{opt: Options{Campaign: "c"}}).newRun(batch, nil)
-	if want := []float64{0, 12, 0, 0}; !slices.Equal(r.owed, want) {
-		t.Errorf("owed %v, want %v: the lost job took over what the cancelled one left", r.owed, want)
+	if want := []float64{0, 12, 0, 0}; !slices.Equal(r.wasted, want) {
+		t.Errorf("owed %v, want %v: the lost job took over what the cancelled one left", r.wasted, want)
 	}
 	if want := []int{0, 2, 2, 0}; !slices.Equal(r.cut, want) {
 		t.Errorf("cut short %v, want %v", r.cut, want)
 	}
-	if want := []int{1, 2, 3}; !slices.Equal(r.open(), want) || r.number != 10 {
-		t.Errorf("open %v after job %d, want %v after 10", r.open(), r.number, want)
+	if want := []int{1, 2, 3}; !slices.Equal(r.openRequests(), want) || r.number != 10 {
+		t.Errorf("open %v after job %d, want %v after 10", r.openRequests(), r.number, want)
 	}
 }

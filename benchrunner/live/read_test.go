@@ -85,7 +85,7 @@ func TestWhoIsAtFault(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir, written := t.TempDir(), time.Now().Add(-time.Minute)
 			m := &Machine{opt: Options{Dir: dir, Program: numbers{}}}
-			j := job{Job: coll.Job{Name: "j", Carries: []int{0, 1, 2, 3}}, starts: []start{twoCases(0), twoCases(2)}}
+			j := job{Job: coll.Job{Name: "j", Carries: []int{0, 1, 2, 3}}, launches: []launch{twoCases(0), twoCases(2)}}
 			for name, text := range tc.files {
 				name, later, _ := strings.Cut(name, "+")
 				path := filepath.Join(m.jobDir("j"), name)
@@ -130,8 +130,8 @@ func TestWhoIsAtFault(t *testing.T) {
 }
 
 // twoCases is a start of the requests i and i+1, with a limit of 30 s.
-func twoCases(i int) start {
-	s := start{Requests: []int{i, i + 1}, Limit: 30 * time.Second}
+func twoCases(i int) launch {
+	s := launch{Requests: []int{i, i + 1}, Limit: 30 * time.Second}
 	for _, r := range s.Requests {
 		s.Cases = append(s.Cases, caseAt(r, 1, int64(r+1), "a").Case)
 	}

@@ -28,11 +28,11 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	r := m.newRun(batch, log)
 	group, inner := errgroup.WithContext(ctx)
 	r.group = group
-	fresh := r.open()
+	fresh := r.openRequests()
 	for _, j := range batch.Jobs {
 		if j.State != coll.JobEnded {
-			c := r.begun(j)
-			group.Go(func() error { return r.carry(inner, c) })
+			c := r.resumedJob(j)
+			group.Go(func() error { return r.runToEnd(inner, c) })
 		}
 	}
 	group.Go(func() error { return r.measure(inner, fresh) })
@@ -60,31 +60,31 @@ type run struct {
 	number  int        // of the last job
 	decided []bool     // by request: it has its trial
 	cut     []int      // jobs that were cut short with nothing decided, by request
-	owed    []float64  // seconds that such jobs were held, by request
+	wasted  []float64  // seconds that such jobs were held, by request
 }
 
 func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	n := len(batch.Requests)
 	r := &run{
 		m: m, batch: batch, log: log, prefix: namePrefix(m.opt.Campaign, batch),
-		decided: make([]bool, n), cut: make([]int, n), owed: make([]float64, n),
+		decided: make([]bool, n), cut: make([]int, n), wasted: make([]float64, n),
 	}
 	r.number = lastNumber(r.prefix, batch)
 	for i, req := range batch.Requests {
 		r.decided[i] = req.Ended
 	}
-	r.recall()
+	r.restore()
 	return r
 }
 
 // recall finds out what ended jobs left: of the jobs that carry a request it was
 // the last one that decided about it.
-func (r *run) recall() {
+func (r *run) restore() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
 	last := map[int]string{}
 	for _, j := range jobs {
-		for _, c := range r.known(j.Carries) {
+		for _, c := range r.validRequests(j.Carries) {
 			last[c] = j.Name
 		}
 	}
@@ -92,29 +92,29 @@ func (r *run) recall() {
 		if j.State != coll.JobEnded {
 			continue
 		}
-		fruitful := slices.ContainsFunc(r.known(j.Carries), func(c int) bool { return r.decided[c] && last[c] == j.Name })
-		r.account(j, fruitful)
+		fruitful := slices.ContainsFunc(r.validRequests(j.Carries), func(c int) bool { return r.decided[c] && last[c] == j.Name })
+		r.recordJob(j, fruitful)
 	}
 }
 
 // known drops what is no index of a request.
-func (r *run) known(carries []int) []int {
+func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
 // account enters an ended job: what one spent in vain is owed by those that carry
 // its first request next.
-func (r *run) account(j coll.Job, fruitful bool) {
-	carries := r.known(j.Carries)
+func (r *run) recordJob(j coll.Job, fruitful bool) {
+	carries := r.validRequests(j.Carries)
 	total := j.Spent.Held()
 	for _, c := range carries {
-		total += r.owed[c]
-		r.owed[c] = 0
+		total += r.wasted[c]
+		r.wasted[c] = 0
 	}
 	if fruitful || len(carries) == 0 {
 		return
 	}
-	r.owed[carries[0]] = total
+	r.wasted[carries[0]] = total
 	switch j.Outcome {
 	case coll.JobCancelled, coll.JobNodeFail, coll.JobLost:
 		for _, c := range carries {
@@ -124,18 +124,18 @@ func (r *run) account(j coll.Job, fruitful bool) {
 }
 
 // open returns the requests that are neither decided nor carried by a job.
-func (r *run) open() []int {
-	carried := map[int]bool{}
+func (r *run) openRequests() []int {
+	activeJob := map[int]bool{}
 	for _, j := range r.batch.Jobs {
 		if j.State != coll.JobEnded {
 			for _, c := range j.Carries {
-				carried[c] = true
+				activeJob[c] = true
 			}
 		}
 	}
 	var out []int
 	for i, s := range r.decided {
-		if !s && !carried[i] {
+		if !s && !activeJob[i] {
 			out = append(out, i)
 		}
 	}
@@ -164,8 +164,8 @@ func (r *run) logTrial(request int, t coll.Trial) error {
 	return r.broken
 }
 
-// drafts plans the requests and returns why some are refused.
-func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, error) {
+// planJobs plans the requests and returns why some are refused.
+func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rejection, error) {
 	if len(requests) == 0 {
 		return nil, nil, nil
 	}
@@ -177,39 +177,39 @@ func (r *run) drafts(ctx context.Context, requests []int) ([]draft, []refusal, e
 	if err != nil {
 		return nil, nil, err
 	}
-	var cases []wanted
-	var unforced []refusal
+	var cases []requestedCase
+	var unforced []rejection
 	for _, i := range requests {
 		c := r.batch.Requests[i].Candidate
 		f, err := r.m.opt.Force(c)
 		if err != nil {
-			unforced = append(unforced, refusal{request: i, reason: err.Error()})
+			unforced = append(unforced, rejection{request: i, reason: err.Error()})
 			continue
 		}
-		cases = append(cases, wanted{i, benchrunner.Case{Candidate: c, Forcing: f}})
+		cases = append(cases, requestedCase{i, benchrunner.Case{Candidate: c, Forcing: f}})
 	}
-	side, err := r.m.sideFor(ctx, capacity, nodes)
+	sharing, err := r.m.sharingFor(ctx, capacity, nodes)
 	if err != nil {
 		return nil, nil, err
 	}
-	drafts, refused, err := r.m.planner(capacity, side).plan(cases)
+	planJobs, rejected, err := r.m.planner(capacity, sharing).plan(cases)
 	if err != nil {
 		return nil, nil, err
 	}
-	refused = r.postpone(refused)
-	if len(drafts) > 0 {
+	rejected = r.postpone(rejected)
+	if len(planJobs) > 0 {
 		r.m.fits.Store(true)
-	} else if len(refused) > 0 && r.batch.Round <= 1 && !r.m.fits.Load() {
+	} else if len(rejected) > 0 && r.batch.Round <= 1 && !r.m.fits.Load() {
 		return nil, nil, fmt.Errorf("%w: nothing of the first round can be measured; %v: %s",
-			benchrunner.ErrRejected, r.batch.Requests[refused[0].request].Candidate, refused[0].reason)
+			benchrunner.ErrRejected, r.batch.Requests[rejected[0].request].Candidate, rejected[0].reason)
 	}
-	return drafts, append(unforced, refused...), nil
+	return planJobs, append(unforced, rejected...), nil
 }
 
 // postpone takes out what only lacks nodes that stay; Run ends with that.
-func (r *run) postpone(refused []refusal) []refusal {
-	var out []refusal
-	for _, f := range refused {
+func (r *run) postpone(rejected []rejection) []rejection {
+	var out []rejection
+	for _, f := range rejected {
 		if !f.later {
 			out = append(out, f)
 			continue
@@ -223,22 +223,22 @@ func (r *run) postpone(refused []refusal) []refusal {
 
 // measure plans the requests and begins their jobs.
 func (r *run) measure(ctx context.Context, requests []int) error {
-	drafts, refused, err := r.drafts(ctx, requests)
+	planJobs, rejected, err := r.planJobs(ctx, requests)
 	if err != nil {
 		return err
 	}
-	for _, f := range refused {
+	for _, f := range rejected {
 		r.mu.Lock()
-		cost := r.owed[f.request]
-		r.owed[f.request] = 0
+		cost := r.wasted[f.request]
+		r.wasted[f.request] = 0
 		r.mu.Unlock()
 		o := benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "launch", Error: tail([]byte(f.reason), 5)}
 		if err := r.logTrial(f.request, trialOf(r.batch.Requests[f.request], o, cost, "")); err != nil {
 			return err
 		}
 	}
-	for _, d := range drafts {
-		r.group.Go(func() error { return r.carry(ctx, &carried{at: drafted, draft: d}) })
+	for _, d := range planJobs {
+		r.group.Go(func() error { return r.runToEnd(ctx, &activeJob{at: planned, plannedJob: d}) })
 	}
 	return nil
 }

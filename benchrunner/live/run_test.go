@@ -298,7 +298,7 @@ func TestKilledScriptIsLost(t *testing.T) {
 }
 
 // failing is a scheduler that says of lost jobs that they failed, as Slurm does for a
-// moment of a job that it runs again.
+// killGrace of a job that it runs again.
 type failing struct{ benchrunner.Scheduler }
 
 func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {

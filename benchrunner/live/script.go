@@ -32,13 +32,13 @@ type scriptData struct {
 	Grace, Moment                        int // seconds
 	Modules                              []string
 	Setup                                bool
-	Starts                               []scriptStart
-	Side                                 bool // starts run side by side
+	Launches                             []scriptLaunch
+	Side                                 bool // launches run side by side
 	Switches                             bool // each on switches of its own
 	Nodes                                int  // of the job
 }
 
-type scriptStart struct {
+type scriptLaunch struct {
 	Number  int
 	Seconds string
 	Command string
@@ -51,38 +51,38 @@ type scriptStart struct {
 }
 
 // place says where and after which others a start runs.
-func (s *scriptStart) place(at benchrunner.Place, nodes int, suffix string) {
+func (s *scriptLaunch) place(at benchrunner.Place, nodes int, suffix string) {
 	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
 
 // job is a draft with a name and all that its folder holds.
 type job struct {
 	coll.Job
-	starts []start
-	script string
-	files  map[string][]byte // by path in the folder of the job
+	launches []launch
+	script   string
+	files    map[string][]byte // by path in the folder of the job
 }
 
-// startDir is the folder of a start inside that of its job.
-func startDir(i int) string { return strconv.Itoa(i + 1) }
+// launchDir is the folder of a start inside that of its job.
+func launchDir(i int) string { return strconv.Itoa(i + 1) }
 
 // jobDir is the folder of a job.
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
 // render makes a job of a draft.
-func (m *Machine) render(d draft, name string) (job, error) {
+func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
 			Name: name, State: coll.JobIntended, Carries: d.carries(),
 			Nodes: d.nodes, LimitSeconds: d.limit.Seconds(),
 		},
-		starts: slices.Clone(d.starts),
-		files:  map[string][]byte{},
+		launches: slices.Clone(d.launches),
+		files:    map[string][]byte{},
 	}
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
-		Grace: int(grace.Seconds()), Moment: int(moment.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
-		Side: sideBySide(j.starts, j.Nodes), Nodes: j.Nodes,
+		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: m.opt.Modules, Setup: len(m.opt.Setup) > 0,
+		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,
 	}
 	if data.Switches = data.Side && d.switches != nil; data.Switches {
 		j.files["switches"] = switchesText(d.switches)
@@ -90,17 +90,17 @@ func (m *Machine) render(d draft, name string) (job, error) {
 	if data.Setup {
 		j.files["setup.sh"] = []byte(setupText(m.opt.Setup))
 	}
-	for i := range j.starts {
-		j.starts[i].Dir = filepath.Join(data.Dir, startDir(i))
-		c, err := m.command(j.starts[i].Launch, startDir(i), j.files, data.Side)
+	for i := range j.launches {
+		j.launches[i].Dir = filepath.Join(data.Dir, launchDir(i))
+		c, err := m.command(j.launches[i].Launch, launchDir(i), j.files, data.Side)
 		if err != nil {
 			return job{}, fmt.Errorf("job %s: %w", name, err)
 		}
-		one := scriptStart{Number: i + 1, Seconds: seconds(j.starts[i].Limit), Command: shellescape.QuoteCommand(c.args)}
+		one := scriptLaunch{Number: i + 1, Seconds: seconds(j.launches[i].Limit), Command: shellescape.QuoteCommand(c.args)}
 		if data.Side {
-			one.place(d.places[i], j.starts[i].Layout.Nodes, c.suffix)
+			one.place(d.places[i], j.launches[i].Layout.Nodes, c.suffix)
 		}
-		data.Starts, data.Binary = append(data.Starts, one), c.binary
+		data.Launches, data.Binary = append(data.Launches, one), c.binary
 	}
 	var text strings.Builder
 	if err := jobTemplate.Execute(&text, data); err != nil {
@@ -126,10 +126,10 @@ func slicesOf(groups []int) string {
 }
 
 // numbersOf writes the numbers of starts.
-func numbersOf(starts []int) string {
+func numbersOf(launches []int) string {
 	var out []string
-	for _, i := range starts {
-		out = append(out, startDir(i))
+	for _, i := range launches {
+		out = append(out, launchDir(i))
 	}
 	return strings.Join(out, " ")
 }
@@ -139,8 +139,8 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// startCommand is what a script runs for a start.
-type startCommand struct {
+// launchCommand is what a script runs for a start.
+type launchCommand struct {
 	args   []string
 	binary string // the program in it
 	suffix string // of the lines of its hosts file, when it runs beside others
@@ -149,41 +149,41 @@ type startCommand struct {
 // command returns what runs a start. The files of the start join files, by their path
 // in the folder of the job. Beside others it has its nodes in a file that the script
 // writes.
-func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, beside bool) (startCommand, error) {
+func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, concurrent bool) (launchCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {
-		return startCommand{}, err
+		return launchCommand{}, err
 	}
 	for name, content := range cmd.Files {
 		if !word.MatchString(name) || slices.Contains(ownFiles, name) || strings.HasPrefix(name, "var-") {
-			return startCommand{}, fmt.Errorf("program %s: file %q: want letters, digits and ._-, none of %s", m.opt.Program.Name(), name, strings.Join(ownFiles, " "))
+			return launchCommand{}, fmt.Errorf("program %s: file %q: want letters, digits and ._-, none of %s", m.opt.Program.Name(), name, strings.Join(ownFiles, " "))
 		}
 		files[filepath.Join(folder, name)] = content
 	}
 	launcher := withFiles(m.opt.Launcher.Env(), s.Dir, folder, files)
 	cmd.Env = withFiles(slices.Concat(m.opt.Env, cmd.Env), s.Dir, folder, files)
 	if err := checkVars(slices.Concat(launcher, cmd.Env)); err != nil {
-		return startCommand{}, err
+		return launchCommand{}, err
 	}
-	c := startCommand{args: []string{"env"}, binary: cmd.Executable()}
+	c := launchCommand{args: []string{"env"}, binary: cmd.Executable()}
 	for _, v := range slices.Concat(launcher, cmd.Env) {
 		c.args = append(c.args, v.Name+"="+v.Value)
 	}
 	args := m.opt.Launcher.Args(s.Layout, cmd)
-	if beside {
+	if concurrent {
 		args, c.suffix, err = m.opt.Launcher.(benchrunner.Placer).On(filepath.Join(s.Dir, "hosts"), s.Layout, cmd)
 		if err != nil {
-			return startCommand{}, err
+			return launchCommand{}, err
 		}
 	}
 	c.args = append(c.args, args...)
 	for _, a := range slices.Concat(c.args, cmd.Args) {
 		if strings.ContainsRune(a, 0) {
-			return startCommand{}, fmt.Errorf("argument %q has a zero byte", a)
+			return launchCommand{}, fmt.Errorf("argument %q has a zero byte", a)
 		}
 	}
 	if len(cmd.Args) == 0 {
-		return startCommand{}, fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
+		return launchCommand{}, fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
 	}
 	return c, nil
 }

@@ -189,8 +189,8 @@ func TestWordsArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := filepath.Join(dir, "jobs", log.jobs[0].Name, "1")
-	want := slices.Concat(nasty, []string{site, "of the site", "in the file", start, ""})
+	launch := filepath.Join(dir, "jobs", log.jobs[0].Name, "1")
+	want := slices.Concat(nasty, []string{site, "of the site", "in the file", launch, ""})
 	if diff := cmp.Diff(want, strings.Split(string(got), "\x00")); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}

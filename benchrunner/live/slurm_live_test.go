@@ -151,7 +151,7 @@ func (b bench) run(batch benchrunner.Batch, strike func(id string)) *memory {
 		defer close(struck)
 		if strike != nil {
 			waitForCase(b.t, b.dir)
-			strike(b.owner(1))
+			strike(b.claimOwner(1))
 		}
 	}()
 	if err := machine(b.t, b.opt).Run(b.t.Context(), batch, log); err != nil {
@@ -161,8 +161,8 @@ func (b bench) run(batch benchrunner.Batch, strike func(id string)) *memory {
 	return log
 }
 
-// owner is the ID of the job that claimed the folder of the job of a number.
-func (b bench) owner(number int) string {
+// claimOwner is the ID of the job that claimed the folder of the job of a number.
+func (b bench) claimOwner(number int) string {
 	path := filepath.Join(b.dir, "jobs", b.name(number), "claim", "job")
 	waitFor(b.t, path, "\n")
 	text, err := os.ReadFile(path)
@@ -336,7 +336,7 @@ func TestSlurmCancelledAlways(t *testing.T) {
 	var operator sync.WaitGroup
 	operator.Go(func() {
 		for n := 1; n <= 3; n++ {
-			id := b.owner(n)
+			id := b.claimOwner(n)
 			waitFor(t, filepath.Join(b.dir, "jobs", b.name(n), "1", "stdout"), "# began")
 			b.Run("scancel", id)
 		}
@@ -483,7 +483,7 @@ func TestSlurmTakenUp(t *testing.T) {
 	if err := machine(t, b.opt).Run(ctx, six(), log); !errors.Is(err, context.Canceled) {
 		t.Fatalf("Run = %v, want it cancelled", err)
 	}
-	id := b.owner(1)
+	id := b.claimOwner(1)
 	b.WaitState(id, "RUNNING")
 	b.openGate()
 	if err := machine(t, b.opt).Run(t.Context(), again(six(), log), log); err != nil {

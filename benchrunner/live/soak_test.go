@@ -234,9 +234,9 @@ func soakFacts(t *testing.T, dir string) []string {
 		}
 		tr := r.Trial
 		facts = append(facts, fmt.Sprintf("%v round %d: %v attempt %d %s %g %s", r.Problem, r.Round, tr.Candidate, tr.Attempt, tr.State, tr.Seconds, tr.Phase))
-		starts := measured[fmt.Sprint(tr.MsgBytes)]
-		if want := tr.State == coll.TrialDone; want != (len(starts) == 1 && strings.Contains(starts[0], "/"+tr.Job+"/")) || !want && len(starts) != 0 {
-			t.Errorf("%v is %s by job %s, measured by %v: want one start of that job, none for what failed", tr.Candidate, tr.State, tr.Job, starts)
+		launches := measured[fmt.Sprint(tr.MsgBytes)]
+		if want := tr.State == coll.TrialDone; want != (len(launches) == 1 && strings.Contains(launches[0], "/"+tr.Job+"/")) || !want && len(launches) != 0 {
+			t.Errorf("%v is %s by job %s, measured by %v: want one start of that job, none for what failed", tr.Candidate, tr.State, tr.Job, launches)
 		}
 	}
 	checkOrder(t, jobs)
@@ -256,8 +256,8 @@ func soakLedger(t *testing.T, dir string) map[string][]string {
 	}
 	out := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
-		start, number, _ := strings.Cut(strings.TrimSpace(line), " ")
-		out[number] = append(out[number], start)
+		launch, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out[number] = append(out[number], launch)
 	}
 	return out
 }

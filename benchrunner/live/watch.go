@@ -171,10 +171,10 @@ func (w *watcher) lookAtFiles() {
 func (w *watcher) started() []*watched {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	silent := w.asking && time.Since(w.asked) > askPeriod || !w.failing.IsZero()
+	outputComplete := w.asking && time.Since(w.asked) > askPeriod || !w.failing.IsZero()
 	var out []*watched
 	for j := range w.jobs {
-		if j.status.Phase != benchrunner.JobWaiting || silent {
+		if j.status.Phase != benchrunner.JobWaiting || outputComplete {
 			out = append(out, j)
 		}
 	}

@@ -88,7 +88,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) PlannedJob {
 	job := PlannedJob{
 		Name: j.Job.Name, Problem: p.Problem.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
-		Starts: len(j.Starts), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
+		Starts: len(j.Launches), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
 		Command: j.Command, Script: j.Script,
 	}
 	for _, at := range j.Job.Carries {
@@ -119,7 +119,7 @@ func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 		for _, cand := range p.Space.Candidates() {
 			batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: cand, Attempt: 1})
 		}
-		o, err := c.machineOf(i).Outlook(ctx, batch)
+		o, err := c.machineOf(i).Estimate(ctx, batch)
 		if err != nil {
 			return Hours{}, fmt.Errorf("%s: %w", p.Problem, err)
 		}

@@ -51,7 +51,7 @@ func (c *Campaign) starts() []int {
 func (c *Campaign) doubt(past *journal.State) {
 	for i, m := range c.machines {
 		if !measured(past, c.Config.Libraries[i].Name) {
-			m.Doubt()
+			m.RequireFirstStart()
 		}
 	}
 }

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"tutti/benchrunner"
 	"tutti/coll"
@@ -99,21 +102,21 @@ func (f *folder) changed(names ...string) time.Time {
 }
 
 // plan returns the starts of a job, none when its folder is gone.
-func (f *folder) plan() []start {
+func (f *folder) plan() []launch {
 	var p plan
 	if !f.json(planFile, &p) {
 		return nil
 	}
-	for _, s := range p.Starts {
+	for _, s := range p.Launches {
 		if len(s.Cases) != len(s.Requests) {
 			return nil
 		}
 	}
-	return p.Starts
+	return p.Launches
 }
 
-// owner returns the ID of the job that claimed the folder, "" for none.
-func (f *folder) owner() string {
+// claimOwner returns the ID of the job that claimed the folder, "" for none.
+func (f *folder) claimOwner() string {
 	return strings.TrimSpace(string(f.text(filepath.Join("claim", "job"))))
 }
 
@@ -133,8 +136,8 @@ func (f *folder) environment() *coll.Environment {
 	return e
 }
 
-// startFiles are what one start left.
-type startFiles struct {
+// launchFiles are what one start left.
+type launchFiles struct {
 	benchrunner.Output
 	begun   bool
 	changed time.Time // when it wrote last
@@ -142,10 +145,10 @@ type startFiles struct {
 	hosts   []string  // its nodes, when it ran beside others
 }
 
-// start returns what is there of a start.
-func (f *folder) start(dir string, limit time.Duration) startFiles {
+// launch returns what is there of a start.
+func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
-	var s startFiles
+	var s launchFiles
 	s.Stdout, s.Stderr, s.hosts = f.text(in("stdout")), f.text(in("stderr")), f.hosts(in("hosts"))
 	s.changed = f.changed(in("begin"), in("stdout"), in("stderr"), in("end.new"), in("end"))
 	begin := f.changed(in("begin"))
@@ -165,9 +168,9 @@ func (f *folder) start(dir string, limit time.Duration) startFiles {
 	return s
 }
 
-// whole reports whether everything that a job wrote can be seen here: on parallel
+// completeOutput reports whether everything that a job wrote can be seen here: on parallel
 // file systems it may come late.
-func whole(dir string, starts []start) bool {
+func completeOutput(dir string, launches []launch) bool {
 	if _, err := os.ReadDir(dir); err != nil { // makes network file systems look again
 		return false
 	}
@@ -178,15 +181,15 @@ func whole(dir string, starts []start) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "stop")); err == nil {
 		return true
 	}
-	for i := range starts {
-		if !wholeStart(filepath.Join(dir, startDir(i))) {
+	for i := range launches {
+		if !completeLaunch(filepath.Join(dir, launchDir(i))) {
 			return false
 		}
 	}
 	return true
 }
 
-func wholeStart(dir string) bool {
+func completeLaunch(dir string) bool {
 	if _, err := os.ReadDir(dir); err != nil {
 		return false
 	}
@@ -201,4 +204,87 @@ func sizeOf(dir, name string) int64 {
 		return -1
 	}
 	return stat.Size()
+}
+
+// fields are the lines "key value" of a file that a script wrote.
+type fields map[string][]string
+
+// parseFields reads such a file; one that does not end in the line "whole" was cut
+// short and is not there.
+func parseFields(text []byte) (fields, bool) {
+	body, ok := strings.CutSuffix(string(text), "whole\n")
+	if !ok || body != "" && !strings.HasSuffix(body, "\n") {
+		return nil, false
+	}
+	f := fields{}
+	for line := range strings.Lines(body) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		f[key] = append(f[key], strings.ToValidUTF8(value, "?"))
+	}
+	return f, true
+}
+
+func (f fields) first(key string) string {
+	if len(f[key]) == 0 {
+		return ""
+	}
+	return f[key][0]
+}
+
+func (f fields) int(key string) int64 {
+	n, err := strconv.ParseInt(f.first(key), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// since returns end - begin in seconds, never negative. Both are written twice: by a
+// coarse clock that never steps, and by a fine one that is taken when it agrees.
+func (f fields) since() float64 {
+	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
+	coarse, fine := end[0]-begin[0], end[1]-begin[1]
+	const tick = 0.02 // of the coarse clock, both ends
+	d := coarse
+	if end[0] == 0 || end[1] != 0 && math.Abs(fine-coarse) <= tick {
+		d = fine
+	}
+	if d > 0 && d < 1e10 {
+		return d
+	}
+	return 0
+}
+
+// clocks reads two numbers; a locale may have written a comma.
+func clocks(s string) [2]float64 {
+	var out [2]float64
+	for i, word := range strings.Fields(strings.ReplaceAll(s, ",", ".")) {
+		if n, err := strconv.ParseFloat(word, 64); err == nil && i < len(out) {
+			out[i] = validSeconds(n)
+		}
+	}
+	return out
+}
+
+// oneLine keeps what cannot end a comment.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// tail returns the last lines of what a program said, in one line fit for a
+// journal.
+func tail(text []byte, lines int) string {
+	const most = 600
+	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "?")), "\n")
+	s := strings.Join(all[max(0, len(all)-lines):], " | ")
+	s = strings.TrimSpace(oneLine(s))
+	if len(s) > most {
+		s = "… " + strings.ToValidUTF8(s[len(s)-most:], "")
+	}
+	return s
 }

@@ -10,49 +10,49 @@ import (
 	"tutti/coll"
 )
 
-// sight is what can be seen of a job that is over.
-type sight struct {
+// jobOutput is what can be seen of a job that is over.
+type jobOutput struct {
 	job         job
 	ending      ending
 	over        fields // the end file of the script, nil for none
-	starts      []startSight
+	launches    []launchOutput
 	log         []byte            // what the script said
 	environment *coll.Environment // nil when the script did not come so far
 	planned     time.Time         // when its folder was made; zero when it is gone
 	begun       time.Time         // when the script began; zero when it did not
 }
 
-type startSight struct {
-	startFiles
+type launchOutput struct {
+	launchFiles
 	benchrunner.Reading
 	placement coll.Placement
 }
 
 // see reads the folder of a job that is over.
-func (m *Machine) see(ctx context.Context, j job, e ending) (sight, error) {
-	var s sight
+func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
+	var s jobOutput
 	err := m.read(ctx, j.Name, func(f *folder) {
-		s = sight{job: j, ending: e, log: f.text("job.log"), environment: f.environment()}
+		s = jobOutput{job: j, ending: e, log: f.text("job.log"), environment: f.environment()}
 		s.over, _ = f.fields("end")
 		s.planned, s.begun = f.changed(planFile), f.changed("begin")
-		for i, st := range j.starts {
-			s.starts = append(s.starts, startSight{startFiles: f.start(startDir(i), st.Limit)})
+		for i, st := range j.launches {
+			s.launches = append(s.launches, launchOutput{launchFiles: f.launch(launchDir(i), st.Limit)})
 		}
 	})
 	if err != nil {
 		return s, err
 	}
 	if s.over == nil {
-		s.excuse()
+		s.discardExitCodes()
 	}
-	m.placed(ctx, s)
-	return s, s.understand(m.opt.Program)
+	m.recordPlacement(ctx, s)
+	return s, s.parse(m.opt.Program)
 }
 
-// understand lets the program read what its starts printed.
-func (s sight) understand(p benchrunner.Program) error {
-	for i, st := range s.job.starts {
-		one := &s.starts[i]
+// parse lets the program read what its starts printed.
+func (s jobOutput) parse(p benchrunner.Program) error {
+	for i, st := range s.job.launches {
+		one := &s.launches[i]
 		if one.begun {
 			one.Reading = p.Read(st.Launch, one.Output)
 		} else {
@@ -70,57 +70,57 @@ func (s sight) understand(p benchrunner.Program) error {
 	return nil
 }
 
-// moment is how much longer than a program a script may live when a job is ended:
+// killGrace is how much longer than a program a script may live when a job is ended:
 // schedulers end both, in any order, and the next start may have begun.
-const moment = 2 * time.Second
+const killGrace = 2 * time.Second
 
-// excuse takes the exit codes from the starts that died with the job.
-func (s sight) excuse() {
-	if s.beside() {
-		s.excuseBeside()
+// discardExitCodes takes the exit codes from the starts that died with the job.
+func (s jobOutput) discardExitCodes() {
+	if s.concurrent() {
+		s.discardLaterExitCodes()
 		return
 	}
 	var last time.Time // sign of life
-	for i := range slices.Backward(s.starts) {
-		one := &s.starts[i]
+	for i := range slices.Backward(s.launches) {
+		one := &s.launches[i]
 		if !one.begun {
 			continue
 		}
 		if last.IsZero() {
 			last = one.changed
 		}
-		if one.Ended && (one.Exit == 0 || one.TimedOut || last.Sub(one.changed) > moment) {
+		if one.Ended && (one.Exit == 0 || one.TimedOut || last.Sub(one.changed) > killGrace) {
 			return
 		}
 		one.Ended = false
 	}
 }
 
-// excuseBeside is excuse for starts side by side: each may have died with the job.
-func (s sight) excuseBeside() {
+// discardLaterExitCodes is excuse for starts side by side: each may have died with the job.
+func (s jobOutput) discardLaterExitCodes() {
 	var last time.Time
-	for _, one := range s.starts {
+	for _, one := range s.launches {
 		last = latest(last, one.changed)
 	}
-	for i := range s.starts {
-		one := &s.starts[i]
-		if one.Ended && one.Exit != 0 && !one.TimedOut && last.Sub(one.changed) <= moment {
+	for i := range s.launches {
+		one := &s.launches[i]
+		if one.Ended && one.Exit != 0 && !one.TimedOut && last.Sub(one.changed) <= killGrace {
 			one.Ended = false
 		}
 	}
 }
 
 // running reports whether a start ran when its job was ended.
-func (s sight) running(i int) bool {
-	one := &s.starts[i]
-	return one.begun && !one.Ended && (s.beside() || one == s.last())
+func (s jobOutput) running(i int) bool {
+	one := &s.launches[i]
+	return one.begun && !one.Ended && (s.concurrent() || one == s.last())
 }
 
 // last returns the start that was begun last, nil when none was.
-func (s sight) last() *startSight {
-	for i := range slices.Backward(s.starts) {
-		if s.starts[i].begun {
-			return &s.starts[i]
+func (s jobOutput) last() *launchOutput {
+	for i := range slices.Backward(s.launches) {
+		if s.launches[i].begun {
+			return &s.launches[i]
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (s sight) last() *startSight {
 
 // outcome is how the job ended. One without its end file did not complete, whatever
 // the scheduler says: its disk may have been full.
-func (s sight) outcome() (coll.JobOutcome, string) {
+func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	o := s.ending.status.Outcome
 	switch {
 	case s.over != nil && s.last() == nil: // whoever cancelled it was quicker than its first start
@@ -145,15 +145,15 @@ func (s sight) outcome() (coll.JobOutcome, string) {
 
 // held is how long the nodes were held, in seconds: by the script's own clock when
 // it came to its end, else by the scheduler's, else by the last sign of life.
-func (s sight) held() float64 {
+func (s jobOutput) held() float64 {
 	held, walls := 0.0, 0.0
-	for i, st := range s.starts {
+	for i, st := range s.launches {
 		walls += st.Wall.Seconds() * s.share(i)
 	}
 	switch st := s.ending.status; {
 	case s.over != nil:
 		held = s.over.since()
-		for i, one := range s.starts {
+		for i, one := range s.launches {
 			if one.Ended && one.run != s.over.first("run") { // before a requeue
 				held += one.Wall.Seconds() * s.share(i)
 			}
@@ -163,16 +163,16 @@ func (s sight) held() float64 {
 	default:
 		held = s.signs()
 	}
-	return max(clean(held), walls)
+	return max(validSeconds(held), walls)
 }
 
 // signs is the time from the begin of the script to the last file it wrote.
-func (s sight) signs() float64 {
+func (s jobOutput) signs() float64 {
 	if s.begun.IsZero() {
 		return 0
 	}
 	last := s.begun
-	for _, one := range s.starts {
+	for _, one := range s.launches {
 		last = latest(last, one.changed)
 	}
 	return last.Sub(s.begun).Seconds()
@@ -186,7 +186,7 @@ func latest(a, b time.Time) time.Time {
 }
 
 // queue is how long the job waited for nodes, in seconds.
-func (s sight) queue() float64 {
+func (s jobOutput) queue() float64 {
 	submitted, started := s.ending.status.Submitted, s.ending.status.Started
 	if submitted.IsZero() {
 		submitted = s.planned
@@ -200,13 +200,13 @@ func (s sight) queue() float64 {
 	return started.Sub(submitted).Seconds()
 }
 
-// beside reports whether starts of the job ran side by side.
-func (s sight) beside() bool { return sideBySide(s.job.starts, s.job.Nodes) }
+// concurrent reports whether starts of the job ran side by side.
+func (s jobOutput) concurrent() bool { return runsConcurrently(s.job.launches, s.job.Nodes) }
 
 // share is the part of the nodes of the job that a start had.
-func (s sight) share(i int) float64 {
+func (s jobOutput) share(i int) float64 {
 	if s.job.Nodes < 1 {
 		return 1
 	}
-	return float64(s.job.starts[i].Layout.Nodes) / float64(s.job.Nodes)
+	return float64(s.job.launches[i].Layout.Nodes) / float64(s.job.Nodes)
 }

@@ -18,7 +18,7 @@ func TestDoubt(t *testing.T) {
 	o := options(t, dir, &refusing{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Nodes: 8, PPN: 2}})
 	b := batchOf(at(1, 1, "nolaunch"), at(1, 2, "nolaunch"), at(2, 3, "nolaunch"), at(4, 4, "nolaunch"))
 	m := machine(t, o)
-	m.Doubt()
+	m.RequireFirstStart()
 	log := &memory{}
 	err := m.Run(context.Background(), b, log)
 	if !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(err.Error(), "exit code 7") || !strings.Contains(err.Error(), "no such fabric") {
@@ -35,7 +35,7 @@ func TestDoubt(t *testing.T) {
 	}
 	b.Jobs = jobs
 	m = machine(t, o)
-	m.Doubt()
+	m.RequireFirstStart()
 	log = runBatch(t, m, b)
 	log.jobs = append(log.jobs, jobs[0]) // the trials pay for it, too
 	if done := checkTrials(t, log, 4); done != 4 {
@@ -46,7 +46,7 @@ func TestDoubt(t *testing.T) {
 // Once a program has started, what does not start is a failed trial.
 func TestDoubtEnds(t *testing.T) {
 	m := machine(t, options(t, t.TempDir(), localScheduler(t)))
-	m.Doubt()
+	m.RequireFirstStart()
 	log := runBatch(t, m, batchOf(at(1, 1, "a")))
 	again := batchOf(at(1, 2, "nolaunch"))
 	again.Round = 2
@@ -81,7 +81,7 @@ func TestDoubtVanished(t *testing.T) {
 	} {
 		t.Run(string(outcome), func(t *testing.T) {
 			m := machine(t, options(t, t.TempDir(), vanishing{localScheduler(t), outcome}))
-			m.Doubt()
+			m.RequireFirstStart()
 			log := &memory{}
 			err := m.Run(context.Background(), batchOf(at(1, 1, "a"), at(1, 2, "a")), log)
 			if want == "" {

@@ -37,20 +37,20 @@ func ParseParallel(s string) (Parallel, error) {
 // not be busy.
 const leastBusy = 0.7
 
-// side says how starts share a job. The zero value: one after another, those of as
+// sharing says how starts share a job. The zero value: one after another, those of as
 // many nodes.
-type side struct {
+type sharing struct {
 	nodes    int        // most of a job; zero: never side by side
 	switches [][]string // names of the nodes of each; none: any nodes are disjoint enough
 	held     bool       // nodes cost the same whether they are used or not
 }
 
-// sideFor returns how starts of up to so many nodes share a job.
-func (m *Machine) sideFor(ctx context.Context, c benchrunner.Capacity, widest int) (side, error) {
+// sharingFor returns how starts of up to so many nodes share a job.
+func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
 	if m.opt.Parallel == ParallelNever || !c.Apart {
-		return side{}, nil
+		return sharing{}, nil
 	}
-	s := side{nodes: cmp.Or(m.opt.ParallelNodes, widest), held: c.Attached}
+	s := sharing{nodes: cmp.Or(m.opt.ParallelNodes, widest), held: c.Attached}
 	if c.Attached && m.opt.ParallelNodes == 0 {
 		s.nodes = c.Nodes
 	}
@@ -60,15 +60,15 @@ func (m *Machine) sideFor(ctx context.Context, c benchrunner.Capacity, widest in
 	if m.opt.Parallel == ParallelAlways {
 		return s, nil
 	}
-	err := m.patiently(ctx, func() (err error) {
+	err := m.retry(ctx, func() (err error) {
 		s.switches, err = m.switches(ctx)
 		return err
 	})
 	if err != nil {
-		return side{}, err
+		return sharing{}, err
 	}
 	if len(s.switches) == 0 {
-		return side{}, fmt.Errorf("%w: parallel %s: %s knows no switches: name the nodes of each, or choose %s or %s",
+		return sharing{}, fmt.Errorf("%w: parallel %s: %s knows no switches: name the nodes of each, or choose %s or %s",
 			benchrunner.ErrRejected, ParallelSwitch, m.opt.Scheduler.Name(), ParallelNever, ParallelAlways)
 	}
 	return s, nil
@@ -76,7 +76,7 @@ func (m *Machine) sideFor(ctx context.Context, c benchrunner.Capacity, widest in
 
 // room is what a job of so many nodes is at least: which ones it gets is not known yet,
 // and it has the fewest switches when they are the largest.
-func (s side) room(nodes int) benchrunner.NodePool {
+func (s sharing) room(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
 		return r
@@ -100,46 +100,46 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packSide deals starts, the widest first and the longest of them first, to jobs in
+// packConcurrent deals starts, the widest first and the longest of them first, to jobs in
 // which they run side by side: each job takes as many of those that are left as keep it
 // short and busy enough.
-func (p planner) packSide(starts []start) []draft {
-	sortStarts(starts)
-	var jobs []draft
-	for len(starts) > 0 {
-		n := len(starts)
+func (p planner) packConcurrent(launches []launch) []plannedJob {
+	sortLaunches(launches)
+	var jobs []plannedJob
+	for len(launches) > 0 {
+		n := len(launches)
 		step := max(1, n/16)
 		for ; n > 1; n = max(1, n-step) {
-			if d, ok := p.together(starts[:n]); ok && (p.bounds.limit == 0 || d.limit <= p.bounds.limit) {
+			if d, ok := p.tryPack(launches[:n]); ok && (p.bounds.limit == 0 || d.limit <= p.bounds.limit) {
 				jobs = append(jobs, d)
 				break
 			}
 		}
 		if n == 1 {
-			jobs = append(jobs, draft{starts: starts[:1:1], nodes: starts[0].Layout.Nodes, limit: p.jobLimit(starts[0])})
+			jobs = append(jobs, plannedJob{launches: launches[:1:1], nodes: launches[0].Layout.Nodes, limit: p.jobLimit(launches[0])})
 		}
-		starts = starts[n:]
+		launches = launches[n:]
 	}
 	return jobs
 }
 
-// together makes one job of starts, on the nodes on which it is shortest, the fewest
+// tryPack makes one job of starts, on the nodes on which it is shortest, the fewest
 // of these. It returns false when nodes would be idle too much.
-func (p planner) together(starts []start) (best draft, ok bool) {
-	loads := make([]benchrunner.Load, len(starts))
-	for i, s := range starts {
+func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
+	loads := make([]benchrunner.Load, len(launches))
+	for i, s := range launches {
 		loads[i] = benchrunner.Load{Nodes: s.Layout.Nodes, Seconds: (s.Limit + grace).Seconds()}
 	}
 	shortest := 0.0
-	for _, nodes := range p.side.widths(loads) {
-		packed, err := p.side.room(nodes).Pack(loads)
-		if err != nil || !p.side.held && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
+	for _, nodes := range p.sharing.widths(loads) {
+		packed, err := p.sharing.room(nodes).Pack(loads)
+		if err != nil || !p.sharing.held && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
 			continue
 		}
 		shortest, ok = packed.Makespan, true
-		best = draft{nodes: nodes, limit: p.launch + secondsOf(packed.Makespan), places: packed.Places, switches: p.side.switches}
+		best = plannedJob{nodes: nodes, limit: p.launchTime + secondsOf(packed.Makespan), places: packed.Places, switches: p.sharing.switches}
 		for _, at := range packed.Places {
-			best.starts = append(best.starts, starts[at.Load])
+			best.launches = append(best.launches, launches[at.Load])
 		}
 	}
 	return best, ok
@@ -147,7 +147,7 @@ func (p planner) together(starts []start) (best draft, ok bool) {
 
 // widths are the nodes that a job may have: those of the first starts beside each
 // other, ascending, at most 16 of them; all that are held where it counts which ones.
-func (s side) widths(loads []benchrunner.Load) []int {
+func (s sharing) widths(loads []benchrunner.Load) []int {
 	var out []int
 	sum, widest := 0, 0
 	for _, l := range loads {

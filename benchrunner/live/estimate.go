@@ -13,8 +13,8 @@ import (
 
 // Planned is a job as it would be submitted.
 type Planned struct {
-	Job         coll.Job // intended
-	Starts      []benchrunner.Launch
+	Job         coll.Job // prepared
+	Launches    []benchrunner.Launch
 	Submission  benchrunner.Submission
 	Script      string
 	Command     string  // of the scheduler, for people
@@ -28,8 +28,8 @@ type Refused struct {
 	Reason   string
 }
 
-// Outlook is what would become of a batch.
-type Outlook struct {
+// Estimate is what would become of a batch.
+type Estimate struct {
 	Jobs    []Planned // in order
 	Refused []Refused // by their first request
 }
@@ -38,25 +38,25 @@ type Outlook struct {
 // Requests that cannot be measured are in none of them: Run would log failed
 // trials. Jobs that an earlier run began are left out.
 func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
-	o, err := m.Outlook(ctx, batch)
+	o, err := m.Estimate(ctx, batch)
 	return o.Jobs, err
 }
 
-// Outlook is Plan with the requests that cannot be measured.
-func (m *Machine) Outlook(ctx context.Context, batch benchrunner.Batch) (Outlook, error) {
+// Estimate is Plan with the requests that cannot be measured.
+func (m *Machine) Estimate(ctx context.Context, batch benchrunner.Batch) (Estimate, error) {
 	r := m.newRun(batch, nil)
-	drafts, refused, err := r.drafts(ctx, r.open())
-	if err == nil && len(drafts) == 0 {
+	planJobs, rejected, err := r.planJobs(ctx, r.openRequests())
+	if err == nil && len(planJobs) == 0 {
 		err = r.later
 	}
 	if err != nil {
-		return Outlook{}, err
+		return Estimate{}, err
 	}
-	o := Outlook{Refused: r.grouped(refused)}
-	for i, d := range drafts {
+	o := Estimate{Refused: r.grouped(rejected)}
+	for i, d := range planJobs {
 		p, err := m.planned(d, fmt.Sprintf("%s%d", r.prefix, r.number+i+1))
 		if err != nil {
-			return Outlook{}, err
+			return Estimate{}, err
 		}
 		o.Jobs = append(o.Jobs, p)
 	}
@@ -64,7 +64,7 @@ func (m *Machine) Outlook(ctx context.Context, batch benchrunner.Batch) (Outlook
 }
 
 // planned is a draft under a name as it would be submitted.
-func (m *Machine) planned(d draft, name string) (Planned, error) {
+func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	j, err := m.render(d, name)
 	if err != nil {
 		return Planned{}, err
@@ -73,8 +73,8 @@ func (m *Machine) planned(d draft, name string) (Planned, error) {
 		Job: j.Job, Submission: m.submission(j), Script: j.script,
 		NodeSeconds: j.LimitSeconds * float64(j.Nodes),
 	}
-	for _, s := range j.starts {
-		p.Starts = append(p.Starts, s.Launch)
+	for _, s := range j.launches {
+		p.Launches = append(p.Launches, s.Launch)
 		p.Expected += expected(s.Layout, m.opt.Program.Allowance(s.Launch)) * float64(s.Layout.Nodes)
 	}
 	p.Command = m.opt.Scheduler.Show(p.Submission)
@@ -90,10 +90,10 @@ func expected(l coll.Layout, allowance time.Duration) float64 {
 
 // grouped puts refusals of the same reason together. What a program says of one
 // candidate is the reason without the candidate.
-func (r *run) grouped(refused []refusal) []Refused {
-	slices.SortFunc(refused, func(a, b refusal) int { return a.request - b.request })
+func (r *run) grouped(rejected []rejection) []Refused {
+	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })
 	var out []Refused
-	for _, f := range refused {
+	for _, f := range rejected {
 		candidate := r.batch.Requests[f.request].Candidate.String()
 		reason := strings.Replace(f.reason, candidate+": ", "", 1)
 		i := slices.IndexFunc(out, func(o Refused) bool { return o.Reason == reason })

@@ -1,0 +1,417 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// state is how far a job has come. A goroutine of its own carries it from one to the
+// next:
+//
+//	state      what is done with the job              followed by
+//	drafted    waits for a slot, gets a folder        intended; done when the nodes go away too soon for it
+//	recalled   is what an earlier run began           silent when it has a result, submitted when the journal
+//	                                                  has its ID, else sought
+//	sought     is looked for at the scheduler and     accepted when it is found; silent when its folder is
+//	           by the claim of its folder             gone; else intended
+//	intended   is handed to the scheduler             accepted; silent when it is rejected
+//	accepted   has its ID written into the journal    submitted
+//	submitted  is waited for                          ended; accepted when another job has claimed its folder
+//	ended      has its last files waited for          silent
+//	silent     is read; the journal gets its trials   done
+//	           and its end
+//	done       what it did not reach goes into
+//	           further jobs
+type state int
+
+const (
+	planned state = iota
+	resumed
+	searching
+	prepared
+	accepted
+	submitted
+	ended
+	outputComplete
+	done
+)
+
+// steps are what is done in each state; a step returns the state that follows. After an
+// error none does.
+var steps = [done]func(*run, context.Context, *activeJob) (state, error){
+	planned:        (*run).prepare,
+	resumed:        (*run).resume,
+	searching:      (*run).find,
+	prepared:       (*run).submit,
+	accepted:       (*run).recordID,
+	submitted:      (*run).follow,
+	ended:          (*run).awaitOutput,
+	outputComplete: (*run).finish,
+}
+
+// activeJob is a job on its way.
+type activeJob struct {
+	job
+	at         state
+	plannedJob plannedJob // of a job that is drafted
+	slot       bool       // it counts as one of the jobs that the scheduler takes
+	earlier    bool       // an earlier run began it
+	known      bool       // it was submitted a while ago: an answer is wanted at once
+	claimed    bool       // a script has claimed its folder
+	ending     ending     // why it is not waited for any more
+	made       *result    // by an earlier run
+	rest       []int      // requests for further jobs
+}
+
+// begun returns a job that an earlier run began. One that was submitted has its slot.
+func (r *run) resumedJob(j coll.Job) *activeJob {
+	c := &activeJob{job: job{Job: j}, at: resumed, earlier: true, slot: j.State == coll.JobSubmitted}
+	if c.slot {
+		r.m.slots.take()
+	}
+	return c
+}
+
+// runToEnd takes a job to its end.
+func (r *run) runToEnd(ctx context.Context, c *activeJob) error {
+	err := r.advance(ctx, c)
+	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // nobody tries the same before all are told
+		r.m.slots.release()
+	}
+	if err != nil {
+		return err
+	}
+	return r.measure(ctx, c.rest)
+}
+
+func (r *run) advance(ctx context.Context, c *activeJob) error {
+	for c.at != done {
+		next, err := steps[c.at](r, ctx, c)
+		if err != nil {
+			return r.abandon(c, err)
+		}
+		c.at = next
+	}
+	return nil
+}
+
+// abandon ends a job that must not outlive this process and returns why.
+func (r *run) abandon(c *activeJob, cause error) error {
+	if c.ID == "" || c.at == outputComplete { // it does not run
+		return cause
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if !r.m.attached(ctx) {
+		return cause
+	}
+	if err := r.m.opt.Scheduler.Cancel(ctx, c.ID, r.m.submission(c.job)); err != nil {
+		return fmt.Errorf("%w; job %s could not be ended: %w", cause, c.Name, err)
+	}
+	return cause
+}
+
+// acquireSlot waits until the scheduler takes one more job.
+func (r *run) acquireSlot(ctx context.Context, c *activeJob) error {
+	err := r.m.slots.acquire(ctx)
+	c.slot = err == nil
+	return err
+}
+
+// prepare makes a job of a draft.
+func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
+	if err := r.acquireSlot(ctx, c); err != nil {
+		return done, err
+	}
+	if known := r.m.lastCapacity.Load(); !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) {
+		c.rest = c.plannedJob.carries()
+		return done, nil
+	}
+	var err error
+	if c.job, err = r.makeJob(c.plannedJob); err != nil {
+		return done, err
+	}
+	return prepared, r.logJob(c.Job)
+}
+
+// make gives a draft a name that was never used and makes its folder.
+func (r *run) makeJob(d plannedJob) (job, error) {
+	for {
+		r.mu.Lock()
+		r.number++
+		name := fmt.Sprintf("%s%d", r.prefix, r.number)
+		r.mu.Unlock()
+		j, err := r.m.render(d, name)
+		if err != nil {
+			return job{}, err
+		}
+		err = makeFolder(r.m.jobDir(name), j)
+		if !errors.Is(err, fs.ErrExist) {
+			return j, err
+		}
+	}
+}
+
+// resume reads what an earlier run left of a job.
+func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
+	var made result
+	err := r.m.read(ctx, c.Name, func(f *folder) {
+		c.launches, c.made, made = f.plan(), nil, result{}
+		if f.json(resultFile, &made) && made.Trials != nil {
+			c.made = &made
+		}
+	})
+	switch {
+	case err != nil:
+		return done, err
+	case c.made != nil:
+		return outputComplete, nil
+	case c.State == coll.JobSubmitted:
+		r.m.accepted.Store(true)
+		c.known = true
+		return submitted, nil
+	}
+	return searching, nil
+}
+
+// find finds out whether a job without an ID was submitted.
+func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
+	if err := r.acquireSlot(ctx, c); err != nil {
+		return done, err
+	}
+	sub := r.m.submission(c.job)
+	var found bool
+	err := r.m.retry(ctx, func() (err error) {
+		c.ID, found, err = r.m.opt.Scheduler.Find(ctx, sub)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	claimOwner, err := r.claimOwner(ctx, c.job)
+	switch {
+	case err != nil:
+		return done, err
+	case claimOwner != "":
+		c.ID = claimOwner
+	case found:
+	case len(c.launches) == 0: // its folder is gone
+		c.ending = ending{status: benchrunner.Status{Outcome: coll.JobLost}}
+		return outputComplete, nil
+	default:
+		return prepared, nil
+	}
+	c.known = true
+	return accepted, nil
+}
+
+// claimOwner returns the ID of the job that claimed the folder, "" for none.
+func (r *run) claimOwner(ctx context.Context, j job) (id string, err error) {
+	err = r.m.read(ctx, j.Name, func(f *folder) { id = f.claimOwner() })
+	return id, err
+}
+
+func (m *Machine) submission(j job) benchrunner.Submission {
+	s := benchrunner.Submission{
+		Name: j.Name, Dir: m.jobDir(j.Name), Nodes: j.Nodes, PPN: 1,
+		Limit: time.Duration(j.LimitSeconds * float64(time.Second)),
+	}
+	s.Script = filepath.Join(s.Dir, "job.sh")
+	for _, st := range j.launches {
+		s.PPN = max(s.PPN, st.Layout.PPN)
+	}
+	return s
+}
+
+// submit hands a job to the scheduler. One that can never be accepted fails its trials;
+// when no job ever was, the options are wrong.
+func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
+	sub := r.m.submission(c.job)
+	tried := false
+	err := r.m.retry(ctx, func() (err error) {
+		if tried { // an earlier attempt may have arrived
+			id, found, err := r.m.opt.Scheduler.Find(ctx, sub)
+			if err != nil || found {
+				c.ID = id
+				return err
+			}
+		}
+		tried = true
+		c.ID, err = r.m.opt.Scheduler.Submit(ctx, sub)
+		return err
+	})
+	switch {
+	case err == nil:
+		return accepted, nil
+	case !errors.Is(err, benchrunner.ErrRejected):
+		return done, err
+	case r.m.accepted.Load():
+		c.ending = ending{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobFailed, Reason: err.Error()}}
+		return outputComplete, nil
+	}
+	c.State, c.Outcome = coll.JobEnded, coll.JobFailed
+	if logErr := r.logJob(c.Job); logErr != nil {
+		return done, logErr
+	}
+	return done, err
+}
+
+// recordID writes the ID of a job.
+func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
+	r.m.accepted.Store(true)
+	c.State = coll.JobSubmitted
+	return submitted, r.logJob(c.Job)
+}
+
+// follow waits for the end of a job. When another job has claimed its folder, a
+// submission that was thought lost, that one is the job.
+func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
+	sub := r.m.submission(c.job)
+	e, err := r.m.watcher.watch(ctx, c.ID, sub, c.known)
+	if err != nil {
+		return done, err
+	}
+	claimOwner, err := r.claimOwner(ctx, c.job)
+	if err != nil {
+		return done, err
+	}
+	if claimOwner != "" && claimOwner != c.ID {
+		_ = r.m.opt.Scheduler.Cancel(ctx, c.ID, sub) // it would measure nothing
+		c.ID = claimOwner
+		if !e.byFile {
+			c.known = true
+			return accepted, nil
+		}
+	}
+	c.claimed, c.ending = claimOwner != "", e
+	return ended, nil
+}
+
+// awaitOutput waits for what a job wrote last, and makes sure that it writes nothing more.
+func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
+	status := c.ending.status
+	began := c.ending.byFile || !status.NeverStarts && (c.claimed || status.Outcome != coll.JobCancelled)
+	switch {
+	case c.ending.byFile:
+		r.quiet(ctx, c.job)
+	case status.Outcome == coll.JobLost:
+		if err := r.forget(ctx, c.job); err != nil {
+			return done, err
+		}
+	}
+	if began {
+		r.m.await(ctx, func() bool { return completeOutput(r.m.jobDir(c.Name), c.launches) })
+	}
+	if err := ctx.Err(); err != nil {
+		return done, err
+	}
+	over := false
+	err := r.m.read(ctx, c.Name, func(f *folder) { _, over = f.fields("end") })
+	if err == nil && !over { // a site may be about to run it again
+		err = r.forget(ctx, c.job)
+	}
+	return outputComplete, err
+}
+
+// quiet waits until the last process of a job is gone where the next one would run
+// concurrent it: milliseconds.
+func (r *run) quiet(ctx context.Context, j job) {
+	if !r.m.attached(ctx) {
+		return
+	}
+	jobs := map[string]benchrunner.Submission{j.ID: r.m.submission(j)}
+	for began := time.Now(); time.Since(began) < 5*time.Second; {
+		answer, err := r.m.opt.Scheduler.Status(ctx, jobs)
+		if s, ok := answer[j.ID]; err != nil || !ok || s.Phase == benchrunner.JobOver || !sleep(ctx, r.m.opt.Poll.Min) {
+			return
+		}
+	}
+}
+
+// forget makes sure that a job that is not waited for any more does nothing: it may
+// wait for ever, or run where nobody can ask. That it is not cancelled does no harm: it
+// launches nothing more.
+func (r *run) forget(ctx context.Context, j job) error {
+	var err error
+	r.m.await(ctx, func() bool {
+		err = writeStop(r.m.jobDir(j.Name))
+		return err == nil
+	})
+	_ = r.m.opt.Scheduler.Cancel(ctx, j.ID, r.m.submission(j))
+	if err != nil {
+		return fmt.Errorf("job %s: %w", j.Name, err)
+	}
+	return nil
+}
+
+// finish reads a job that is over and writes its trials and its end.
+func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
+	if c.made == nil {
+		made, err := r.result(ctx, c)
+		if err != nil {
+			return done, err
+		}
+		c.made = &made
+	}
+	var rest []int
+	for _, request := range r.validRequests(c.Carries) {
+		t, ok := c.made.Trials[request]
+		if !ok {
+			rest = append(rest, request)
+			continue
+		}
+		if err := r.logTrial(request, t); err != nil {
+			return done, err
+		}
+	}
+	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.made.Outcome, c.made.Spent, c.made.Environment
+	c.NoStartReason = c.made.NoStartReason
+	if err := r.logJob(c.Job); err != nil {
+		return done, err
+	}
+	switch {
+	case c.NoStartReason == "" && len(c.made.Trials) > 0:
+		r.m.confirmStart()
+	case c.NoStartReason != "" && !c.earlier: // what an earlier run began may have been mended since
+		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.NoStartReason)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.recordJob(c.Job, len(c.made.Trials) > 0)
+	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.decided[request] })
+	return done, nil
+}
+
+// result makes the result of a job and keeps it.
+func (r *run) result(ctx context.Context, c *activeJob) (result, error) {
+	s, err := r.m.see(ctx, c.job, c.ending)
+	if err != nil {
+		return result{}, err
+	}
+	r.mu.Lock()
+	wasted := 0.0
+	for _, request := range r.validRequests(c.Carries) {
+		wasted += r.wasted[request]
+	}
+	res := s.result(r.batch.Requests, func(request int) int { return r.cut[request] }, wasted)
+	if res.NoStartReason != "" {
+		if r.m.needsFirstStart.Load() {
+			res.Trials = map[int]coll.Trial{}
+		} else {
+			res.NoStartReason = ""
+		}
+	}
+	r.mu.Unlock()
+	if err := writeJSON(filepath.Join(r.m.jobDir(c.Name), resultFile), res); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return res, fmt.Errorf("job %s: %w", c.Name, err)
+	}
+	return res, nil
+}
