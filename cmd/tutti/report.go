@@ -95,7 +95,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	state := contents.State()
 	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), FailedJobs: []failedJob{}, Resume: resume}
 	for _, j := range state.Jobs {
-		if j.Stillborn != "" {
+		if j.NoStartReason != "" {
 			e.FailedJobs = append(e.FailedJobs, failedJob{j.Name, len(j.Carries), j.Stillborn})
 		}
 	}
