@@ -34,16 +34,16 @@ const (
 // Job is what a scheduler runs: launches on one set of nodes, one after another or
 // side by side. It carries one or more trials.
 type Job struct {
-	Name         string       `json:"name"` // used once: campaign, problem, round, number
-	State        JobState     `json:"state"`
-	ID           string       `json:"id,omitzero"` // the scheduler's; it may come again after years
-	Carries      []int        `json:"carries"`     // its trials, as indices into the batch of the round
-	Nodes        int          `json:"nodes"`
-	LimitSeconds float64      `json:"limit_seconds"`         // wall time asked for
-	Outcome      JobOutcome   `json:"outcome,omitzero"`      // of an ended job
-	NoStartReason    string       `json:"no_start_reason,omitzero"`    // of an ended job: why no program of it started, so that its trials are to be run again
-	Spent        Spent        `json:"spent,omitzero"`        // of an ended job
-	Environment  *Environment `json:"environment,omitempty"` // of an ended job that started
+	Name          string       `json:"name"` // used once: campaign, problem, round, number
+	State         JobState     `json:"state"`
+	ID            string       `json:"id,omitzero"` // the scheduler's; it may come again after years
+	Carries       []int        `json:"carries"`     // its trials, as indices into the batch of the round
+	Nodes         int          `json:"nodes"`
+	LimitSeconds  float64      `json:"limit_seconds"`            // wall time asked for
+	Outcome       JobOutcome   `json:"outcome,omitzero"`         // of an ended job
+	NoStartReason string       `json:"no_start_reason,omitzero"` // of an ended job: why no program of it started, so that its trials are to be run again
+	Spent         Spent        `json:"spent,omitzero"`           // of an ended job
+	Environment   *Environment `json:"environment,omitempty"`    // of an ended job that started
 }
 
 // Spent is where the wall time of a job went, in seconds; of launches side by side

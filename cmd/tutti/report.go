@@ -96,7 +96,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), FailedJobs: []failedJob{}, Resume: resume}
 	for _, j := range state.Jobs {
 		if j.NoStartReason != "" {
-			e.FailedJobs = append(e.FailedJobs, failedJob{j.Name, len(j.Carries), j.Stillborn})
+			e.FailedJobs = append(e.FailedJobs, failedJob{j.Name, len(j.Carries), j.NoStartReason})
 		}
 	}
 	for _, r := range state.Rounds {

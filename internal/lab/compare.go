@@ -17,7 +17,7 @@ type Design struct {
 	Strategies []string
 	Seeds      []uint64
 	Launches   []benchrunner.LaunchCost // instead of Options.Launch
-	Known      []Outcome            // of earlier comparisons with the same options, not replayed again
+	Known      []Outcome                // of earlier comparisons with the same options, not replayed again
 }
 
 // Compare replays what a design says. emit, when not nil, receives the outcomes as soon

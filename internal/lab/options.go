@@ -17,11 +17,11 @@ import (
 
 // Options say how recorded data are replayed.
 type Options struct {
-	Noise    float64            // relative, lognormal, of each replayed time
-	Tail     float64            // probability of an outlier; see replay.Noise
-	JobNoise float64            // relative, lognormal, of all times of a round together
+	Noise    float64                // relative, lognormal, of each replayed time
+	Tail     float64                // probability of an outlier; see replay.Noise
+	JobNoise float64                // relative, lognormal, of all times of a round together
 	Launch   benchrunner.LaunchCost // price of starting programs
-	Nodes    int                // of an allocation on which the starts of a batch run side by side; 0: one after another
+	Nodes    int                    // of an allocation on which the starts of a batch run side by side; 0: one after another
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
