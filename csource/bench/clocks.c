@@ -149,7 +149,7 @@ double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double clocks_doubt(const clocks *k)
+double clocks_error(const clocks *k)
 {
     return k->shared ? 0 : 2 * (k->error + DRIFT * (seconds() - k->at));
 }

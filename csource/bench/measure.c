@@ -153,7 +153,7 @@ static int check_barrier(task *t)
     if (agree(t, "call"))
         return 1;
     control_max(c, v, 2);
-    if (c->rank == 0 && -v[1] < v[0] - clocks_doubt(&t->s->clocks) - 1e-6)
+    if (c->rank == 0 && -v[1] < v[0] - clocks_error(&t->s->clocks) - 1e-6)
         fault_set(&t->fault, 0, "wrong: a rank left the barrier %g s before the last came", v[0] + v[1]);
     return agree(t, "data");
 }

@@ -68,7 +68,7 @@ typedef struct {
 void clocks_start(clocks *k, const control *c, const world *w, double barrier); /* barrier: seconds of a barrier */
 void clocks_estimate(clocks *k, const control *c, const world *w);
 double clocks_now(const clocks *k); /* seconds of rank 0's clock */
-double clocks_doubt(const clocks *k); /* on rank 0: seconds by which the times of two ranks may differ */
+double clocks_error(const clocks *k); /* on rank 0: seconds by which the times of two ranks may differ */
 double seconds(void);               /* of this node's clock */
 
 /* switches.c: MPI_T control variables. */

@@ -38,7 +38,7 @@ static void unseen(const char *why)
 }
 
 /* Memory for COUNT elements to or from each rank. */
-static void *room(long count)
+static void *buffer_for(long count)
 {
     void *p = calloc((size_t)(count + 2) * (size_t)size + 16, 4);
     if (p == NULL) {
@@ -52,7 +52,7 @@ static void *room(long count)
 static int call(const char *what, int count)
 {
     MPI_Comm c = MPI_COMM_WORLD;
-    void *a = room(count), *b = room(count);
+    void *a = buffer_for(count), *b = buffer_for(count);
     int *counts = malloc(sizeof(int) * (size_t)size), *places = malloc(sizeof(int) * (size_t)size);
     for (int i = 0; i < size; i++) {
         counts[i] = count;

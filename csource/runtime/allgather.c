@@ -17,8 +17,8 @@ int allgather_recursive_doubling(const call *c)
 {
     int e = MPI_SUCCESS;
     for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
-        int peer = c->rank ^ d, mine = c->rank & ~(d - 1), theirs = peer & ~(d - 1);
-        e = send_receive(c, block(c, mine), d * c->count, peer, block(c, theirs), d * c->count, peer);
+        int peer = c->rank ^ d, own = c->rank & ~(d - 1), other = peer & ~(d - 1);
+        e = send_receive(c, block(c, own), d * c->count, peer, block(c, other), d * c->count, peer);
     }
     return e;
 }

@@ -19,15 +19,15 @@ typedef struct switched {
     struct switched *next;
 } switched;
 
-static comm nobody = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
-comm *last_comm = &nobody;
+static comm no_comm = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
+comm *last_comm = &no_comm;
 
 static comm *slots[SLOTS];
 static comm *oldest, *newest; /* in the order of their first calls */
 static shape *shapes;
 static int keyval;
 
-static MPI_Group everybody; /* of the world */
+static MPI_Group world_group; /* of the world */
 static int *node_of;        /* of each rank of the world: the lowest rank of its node */
 static int *place_of;       /* of each rank of the world: its place in depth-first order, by the topology if it is known, else node_of */
 static int levels;
@@ -56,7 +56,7 @@ static void free_own(comm *c)
 }
 
 /* MPI calls it before a communicator is freed: another communicator may get the same handle. */
-static int forget(MPI_Comm handle, int key, void *value, void *extra)
+static int on_free(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
     (void)key, (void)extra;
@@ -66,7 +66,7 @@ static int forget(MPI_Comm handle, int key, void *value, void *extra)
         return MPI_SUCCESS;
     *at = gone->next;
     if (last_comm == gone)
-        last_comm = &nobody;
+        last_comm = &no_comm;
     *(gone->older == NULL ? &oldest : &gone->older->newer) = gone->newer;
     *(gone->newer == NULL ? &newest : &gone->newer->older) = gone->older;
     free_own(gone);
@@ -123,8 +123,8 @@ void comms_start(MPI_Comm world)
     ranks_on = allocate((size_t)size, sizeof *ranks_on);
     PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
     take_places(world, host, size);
-    PMPI_Comm_group(world, &everybody);
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+    PMPI_Comm_group(world, &world_group);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
 
 /* All ranks free communicators in the order of their first calls, so that they cannot deadlock: the application's first
@@ -134,7 +134,7 @@ void comms_end(void)
     for (comm *c = oldest; c != NULL; c = c->newer)
         free_own(c);
     PMPI_Comm_free_keyval(&keyval);
-    PMPI_Group_free(&everybody);
+    PMPI_Group_free(&world_group);
 }
 
 /* The shape of a communicator whose members have these ranks in the world, with the orders that hold for it. */
@@ -180,7 +180,7 @@ void shapes_select(void)
     }
 }
 
-static const shape *keep_shape(shape s)
+static const shape *find_shape(shape s)
 {
     shape *at = shapes;
     while (at != NULL && (at->ranks != s.ranks || at->nodes != s.nodes || at->ppn != s.ppn || at->orders != s.orders))
@@ -203,7 +203,7 @@ int *comm_members(MPI_Comm handle, int *n)
     int *members = allocate((size_t)*n, sizeof *members), *all = allocate((size_t)*n, sizeof *all);
     for (int i = 0; i < *n; i++)
         all[i] = i;
-    PMPI_Group_translate_ranks(group, *n, all, everybody, members);
+    PMPI_Group_translate_ranks(group, *n, all, world_group, members);
     PMPI_Group_free(&group);
     free(all);
     return members;
@@ -213,14 +213,14 @@ int *comm_members(MPI_Comm handle, int *n)
  * All ranks get the same result. */
 static const shape *shape_of(MPI_Comm handle)
 {
-    int inter, n, strangers = 0;
+    int inter, n, outsiders = 0;
     PMPI_Comm_test_inter(handle, &inter);
     if (inter)
         return NULL;
     int *members = comm_members(handle, &n);
     for (int i = 0; i < n; i++)
-        strangers += members[i] == MPI_UNDEFINED;
-    const shape *s = strangers ? NULL : keep_shape(count_nodes(members, n));
+        outsiders += members[i] == MPI_UNDEFINED;
+    const shape *s = outsiders ? NULL : find_shape(count_nodes(members, n));
     free(members);
     return s;
 }
@@ -244,7 +244,7 @@ static comm *comm_new(MPI_Comm handle)
 comm *comm_find(MPI_Comm handle)
 {
     if (handle == MPI_COMM_NULL)
-        return &nobody;
+        return &no_comm;
     comm *c = slots[slot_of(handle)];
     while (c != NULL && c->handle != handle)
         c = c->next;

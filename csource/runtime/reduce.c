@@ -22,11 +22,11 @@ int reduce_linear(const call *c)
     char *own = scratch(c, c->count), *tmp = scratch(c, c->count);
     e = own == NULL || tmp == NULL ? MPI_ERR_NO_MEM : copy(c, own, c->data, c->count);
     for (int r = c->size - 1; e == MPI_SUCCESS && r >= 0; r--) {
-        char *theirs = r == c->root ? own : tmp;
+        char *other = r == c->root ? own : tmp;
         if (r != c->root)
             e = receive_from(c, r == c->size - 1 ? c->data : tmp, c->count, r);
         if (e == MPI_SUCCESS && r < c->size - 1)
-            e = PMPI_Reduce_local(theirs, c->data, c->count, c->type, c->op);
+            e = PMPI_Reduce_local(other, c->data, c->count, c->type, c->op);
     }
     scratch_free(c, own);
     scratch_free(c, tmp);

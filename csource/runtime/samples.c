@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_LINE = 512, ROOM = 64 << 10, MOST_PATH = 4096, TRIES = 100 };
+enum { MOST_LINE = 512, BUFFER_BYTES = 64 << 10, MOST_PATH = 4096, TRIES = 100 };
 
 static int file = -1;
 static char path[MOST_PATH];
-static char waiting[ROOM]; /* whole lines */
+static char waiting[BUFFER_BYTES]; /* whole lines */
 static size_t used;
 static time_t written;
 
@@ -55,7 +55,7 @@ int samples_open(const char *folder, char *why)
         return -1;
     }
     library_version(says);
-    used = (size_t)snprintf(waiting, ROOM, "# tutti-samples 1 %.127s\ncollective,nodes,ppn,msg_bytes,algorithm,longest,shortest\n", says);
+    used = (size_t)snprintf(waiting, BUFFER_BYTES, "# tutti-samples 1 %.127s\ncollective,nodes,ppn,msg_bytes,algorithm,longest,shortest\n", says);
     samples_flush(1);
     if (file < 0)
         snprintf(why, WHY, "%s", strerror(errno));
@@ -91,7 +91,7 @@ void samples_add(collective what, const shape *at, uint64_t bytes, const char *n
     const char *quote = strchr(name, ',') != NULL ? "\"" : "";
     if (file < 0)
         return;
-    if (used > ROOM - MOST_LINE)
+    if (used > BUFFER_BYTES - MOST_LINE)
         write_out();
     used += (size_t)snprintf(waiting + used, MOST_LINE, "%s,%d,%d,%llu,%s%.250s%s,%.9g,%.9g\n", collective_name(what), at->nodes, at->ppn,
                              (unsigned long long)bytes, quote, name, quote, longest, shortest);

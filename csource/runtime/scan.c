@@ -43,8 +43,8 @@ int exscan_linear(const call *c)
  * of lower ranks count for the result, in before. Source: Hillis and Steele, Data parallel algorithms (1986). */
 static int doubling(const call *c, char *all, char *before, int *received)
 {
-    char *tmp = scratch(c, c->count), *theirs = scratch(c, c->count);
-    int e = tmp == NULL || theirs == NULL ? MPI_ERR_NO_MEM : copy(c, all, c->data, c->count);
+    char *tmp = scratch(c, c->count), *other = scratch(c, c->count);
+    int e = tmp == NULL || other == NULL ? MPI_ERR_NO_MEM : copy(c, all, c->data, c->count);
     *received = 0;
     for (int d = 1; e == MPI_SUCCESS && d < c->size; d *= 2) {
         int peer = c->rank ^ d;
@@ -52,17 +52,17 @@ static int doubling(const call *c, char *all, char *before, int *received)
             continue;
         e = send_receive(c, all, c->count, peer, tmp, c->count, peer);
         if (e == MPI_SUCCESS && peer < c->rank)
-            e = copy(c, theirs, tmp, c->count);
+            e = copy(c, other, tmp, c->count);
         if (e == MPI_SUCCESS && peer < c->rank && *received)
-            e = combine(c, before, theirs, c->count, 1);
+            e = combine(c, before, other, c->count, 1);
         else if (e == MPI_SUCCESS && peer < c->rank)
-            e = copy(c, before, theirs, c->count);
+            e = copy(c, before, other, c->count);
         *received |= peer < c->rank;
         if (e == MPI_SUCCESS)
             e = combine(c, all, tmp, c->count, peer < c->rank);
     }
     scratch_free(c, tmp);
-    scratch_free(c, theirs);
+    scratch_free(c, other);
     return e;
 }
 

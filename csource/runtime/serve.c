@@ -31,7 +31,7 @@ static int is_plain(MPI_Datatype type)
 }
 
 /* Memory that is freed after the call. */
-static char *room(stage *s, int which, size_t bytes)
+static char *buffer_of(stage *s, int which, size_t bytes)
 {
     s->packed[which] = malloc(bytes + 1);
     if (s->packed[which] == NULL)
@@ -56,7 +56,7 @@ static const char *as_bytes(stage *s, const void *buf, int count, MPI_Datatype t
 {
     if (is_plain(type))
         return buf;
-    char *to = room(s, 1, bytes);
+    char *to = buffer_of(s, 1, bytes);
     pack(s, to, bytes, buf, count, type);
     return to;
 }
@@ -69,7 +69,7 @@ static char *receives(stage *s, void *buf, int count, MPI_Datatype type, size_t 
     s->unpack_to = buf;
     s->unpack_count = count;
     s->unpack_bytes = bytes;
-    return room(s, 0, bytes);
+    return buffer_of(s, 0, bytes);
 }
 
 static char *element(void *buf, int i, MPI_Datatype type)
@@ -124,7 +124,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
         s->starts[r] = plain ? a->displs[r] * size : (int)all;
         all += (size_t)s->counts[r];
     }
-    s->c.data = plain ? a->recv : room(s, 0, all);
+    s->c.data = plain ? a->recv : buffer_of(s, 0, all);
     if (s->error != MPI_SUCCESS)
         return;
     s->unpack_to = plain ? NULL : a->recv;
@@ -161,7 +161,7 @@ static void prepare_alltoall(stage *s, const arguments *a)
         s->c.send = as_bytes(s, a->send, s->c.size * a->scount, a->stype, all);
         return;
     }
-    s->c.send = room(s, 1, all);
+    s->c.send = buffer_of(s, 1, all);
     pack(s, s->packed[1], all, a->recv, s->c.size * a->rcount, a->rtype);
 }
 
@@ -189,7 +189,7 @@ static void prepare_scatter(stage *s, const arguments *a)
     if (s->c.rank == a->root)
         s->c.send = as_bytes(s, a->send, s->c.size * a->scount, a->stype, s->bytes * (size_t)s->c.size);
     if (a->recv == MPI_IN_PLACE)
-        s->c.data = room(s, 0, s->bytes);
+        s->c.data = buffer_of(s, 0, s->bytes);
     else
         s->c.data = receives(s, a->recv, a->rcount, a->rtype, s->bytes);
 }

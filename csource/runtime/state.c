@@ -12,7 +12,7 @@ int active, tracing, selecting, forcing;
 static MPI_Comm world = MPI_COMM_NULL; /* for messages of libtutti */
 static char *trace_path;               /* on rank 0 */
 static int many_threads;               /* on some rank several threads may call MPI at once */
-static int looking;                    /* comms_start was called */
+static int comms_known;                    /* comms_start was called */
 
 static const char *const names[COLLECTIVES] = {
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
@@ -60,7 +60,7 @@ static char *load(const char *path, int *length, char *why)
 }
 
 /* Reads a table, checks that it is for this MPI library, and opens the control variables that it names. */
-static int take_table(char *text, size_t length, char *why)
+static int use_table(char *text, size_t length, char *why)
 {
     if (table_read(text, length, why))
         return -1;
@@ -69,7 +69,7 @@ static int take_table(char *text, size_t length, char *why)
 }
 
 /* Rank 0 reads a file, and all ranks parse it and get the same result. Only rank 0 has a path. */
-static int take(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
+static int read_and_share(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
     char why[WHY] = "", *text = NULL;
     int length = 0, taken = 0;
@@ -90,11 +90,11 @@ static int take(int rank, const char *path, int (*parse)(char *, size_t, char *)
     return taken;
 }
 
-static void look(void)
+static void know_comms(void)
 {
-    if (!looking)
+    if (!comms_known)
         comms_start(world);
-    looking = 1;
+    comms_known = 1;
     active = 1;
 }
 
@@ -117,9 +117,9 @@ static void begin(int threads)
     if (many_threads && (wanted[0] || wanted[1]) && rank == 0)
         fprintf(stderr, "tutti: the application wants MPI_THREAD_MULTIPLE: nothing is traced or selected\n");
     if (wanted[1] && !many_threads)
-        selecting = take(rank, table, take_table, "nothing is selected");
+        selecting = read_and_share(rank, table, use_table, "nothing is selected");
     if (wanted[2] && selecting)
-        take(rank, topology, topology_read, "the switches are not known");
+        read_and_share(rank, topology, topology_read, "the switches are not known");
     if (wanted[3] && selecting)
         explore_start(world, samples);
     free(table);
@@ -128,23 +128,23 @@ static void begin(int threads)
     tracing = wanted[0] && !many_threads;
     if (!tracing && !selecting)
         return;
-    look();
+    know_comms();
     clock_start();
     if (tracing)
         trace_start(trace_path);
 }
 
-int tutti_force(const char *what, const char *name, char *why, size_t room)
+int tutti_force(const char *what, const char *name, char *why, size_t size)
 {
     char reason[WHY] = "there is no MPI, or many threads call it";
     if (world == MPI_COMM_NULL || many_threads || table_force(what, name, reason)) {
-        snprintf(why, room, "%s", reason);
+        snprintf(why, size, "%s", reason);
         return -1;
     }
     exploring = 0;
     forcing = selecting = what != NULL;
     if (forcing)
-        look();
+        know_comms();
     active = tracing || selecting;
     shapes_select();
     ran_nothing();
@@ -161,7 +161,7 @@ static void end(void)
     if (tracing)
         trace_write(world, trace_path);
     free(trace_path);
-    if (looking)
+    if (comms_known)
         comms_end();
     PMPI_Comm_free(&world);
 }

@@ -330,7 +330,7 @@ int table_mixes(void) { return nmixes; }
 
 int table_place(const mix *m) { return (int)(m - mixes); }
 
-static int holds(const rule *r, collective what, int ranks, int ppn, unsigned orders)
+static int applies(const rule *r, collective what, int ranks, int ppn, unsigned orders)
 {
     uint64_t n = (uint64_t)ranks, k = (uint64_t)ppn;
     return r->what == what && (r->order == 0 || (r->order & orders)) && n >= r->low[0] && n <= r->high[0] && k >= r->low[1] && k <= r->high[1];
@@ -340,7 +340,7 @@ pick table_find(collective what, int ranks, int ppn, unsigned orders, uint64_t b
 {
     pick none = {NULL, 0, NULL};
     for (const rule *r = rules; r < rules + nrules; r++)
-        if (holds(r, what, ranks, ppn, orders) && bytes >= r->low[2] && bytes <= r->high[2])
+        if (applies(r, what, ranks, ppn, orders) && bytes >= r->low[2] && bytes <= r->high[2])
             return r->pick;
     return none;
 }
@@ -357,7 +357,7 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     int n = 0, kept = 1;
     at[n++] = 0;
     for (const rule *r = rules; r < rules + nrules; r++)
-        if (holds(r, what, ranks, ppn, orders)) {
+        if (applies(r, what, ranks, ppn, orders)) {
             at[n++] = r->low[2];
             at[n++] = r->high[2] + 1;
         }

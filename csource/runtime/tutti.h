@@ -41,7 +41,7 @@ void *allocate(size_t n, size_t bytes); /* zeroed memory; aborts the application
 /* From now on an algorithm, named as in a table ("bcast", "pipeline(segsize=8192)"), serves all calls of a collective that
  * it can serve. Without a collective, the MPI library serves all calls. The table of the environment no longer counts.
  * Collective over the world, with the same arguments on all ranks. Returns 0, or -1 with the reason in why. */
-PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t room);
+PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t size);
 
 /* Returns the algorithm that served this rank's last call for which an algorithm was selected, as the table names it; NULL
  * if the MPI library's own served it. */

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         if (rank == 0 && strcmp(now, before) != 0)
             printf("call %d %s\n", i, now);
         if (rank == 0 && explore_rechecks != rechecks)
-            printf("call %d doubt\n", i);
+            printf("call %d recheck\n", i);
         before = now;
         rechecks = explore_rechecks;
         if (i % window != 0)

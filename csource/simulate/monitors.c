@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { APART = 200, SEES = 16 }; /* calls between two changes; one rank in so many detects a change */
-enum { COUNT, TOLD, WORDS_OF_A_RANK };
+enum { APART = 200, DETECTS = 16 }; /* calls between two changes; one rank in so many detects a change */
+enum { COUNT, PERIOD, WORDS_OF_A_RANK };
 
 static int rank, size;
 static MPI_Win window;
@@ -55,75 +55,75 @@ static monitor read_monitor(const char *text)
     return m;
 }
 
-static void tell_below(const monitor *m)
+static void write_below(const monitor *m)
 {
     long first = (long)rank * m->arity + 1;
     for (long r = first; r < first + m->arity && r < size; r++)
-        MPI_Put(&words[TOLD], 1, MPI_INT, (int)r, TOLD, 1, MPI_INT, window);
+        MPI_Put(&words[PERIOD], 1, MPI_INT, (int)r, PERIOD, 1, MPI_INT, window);
     if (first < size)
         MPI_Win_flush_all(window);
 }
 
 /* Counters only grow, so that none has to be reset. */
-static int rma(const monitor *m, int call, int saw)
+static int rma(const monitor *m, int call, int detected)
 {
     static const int one = 1;
     int step = call % m->every, period = call / m->every;
-    if (step == 0 && saw)
+    if (step == 0 && detected)
         MPI_Accumulate(&one, 1, MPI_INT, 0, COUNT, 1, MPI_INT, MPI_SUM, window);
     if (step == 0 || step > m->depth + 1)
         return 0;
     MPI_Win_sync(window);
     if (rank == 0 && step == 1 && words[COUNT] != counted) {
         counted = words[COUNT];
-        words[TOLD] = period;
+        words[PERIOD] = period;
     }
-    if (step == m->level + 1 && words[TOLD] == period)
-        tell_below(m);
-    return step == m->depth + 1 && words[TOLD] == period;
+    if (step == m->level + 1 && words[PERIOD] == period)
+        write_below(m);
+    return step == m->depth + 1 && words[PERIOD] == period;
 }
 
-static int all_ask(const monitor *m, int call, int saw)
+static int ask_all(const monitor *m, int call, int detected)
 {
-    int heard = 0;
+    int announced = 0;
     if (call % m->every == 0)
-        PMPI_Allreduce(&saw, &heard, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return heard;
+        PMPI_Allreduce(&detected, &announced, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return announced;
 }
 
 /* Seconds of a call on the slowest rank. */
-static double watch(const monitor *m, int changes, int bytes, int calls, double compute, const char *sent, char *got, int heard[2])
+static double watch(const monitor *m, int changes, int bytes, int calls, double compute, const char *sent, char *got, int announced[2])
 {
-    int times = 0, not = 0, saw = 0;
+    int times = 0, not = 0, detected = 0;
     double took;
-    words[TOLD] = -1;
+    words[PERIOD] = -1;
     PMPI_Barrier(MPI_COMM_WORLD);
     double from = MPI_Wtime();
     for (int i = 1; i <= calls; i++) {
         uint64_t at[] = {(uint64_t)rank, (uint64_t)i};
         smpi_execute_benched(compute * (0.95 + 0.1 * uniform(at, 2)));
-        saw |= changes && i % APART == APART / 2 && rank % SEES == SEES / 2;
+        detected |= changes && i % APART == APART / 2 && rank % DETECTS == DETECTS / 2;
         if (m->kind[0] == 't')
-            flag_carry(saw);
+            flag_carry(detected);
         MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
-        int now = m->kind[0] == 't' ? flag_received() : m->kind[0] == 'a' ? all_ask(m, i, saw) : m->kind[0] == 'r' && rma(m, i, saw);
+        int now = m->kind[0] == 't' ? flag_received() : m->kind[0] == 'a' ? ask_all(m, i, detected) : m->kind[0] == 'r' && rma(m, i, detected);
         if (m->kind[0] != 'r' || i % m->every == 0)
-            saw = 0; /* it is announced */
+            detected = 0; /* it is announced */
         times += now;
     }
     took = (MPI_Wtime() - from) / calls;
     not = -times;
     PMPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    PMPI_Allreduce(&times, &heard[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    PMPI_Allreduce(&not, &heard[0], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    heard[0] = -heard[0];
+    PMPI_Allreduce(&times, &announced[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(&not, &announced[0], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    announced[0] = -announced[0];
     return took;
 }
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    int bytes = atoi(argv[1]), calls = atoi(argv[2]), heard[2], calm[2];
+    int bytes = atoi(argv[1]), calls = atoi(argv[2]), announced[2], quiet[2];
     double compute = atof(argv[3]) * 1e-6;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -135,11 +135,11 @@ int main(int argc, char **argv)
         MPI_Allgather(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, MPI_COMM_WORLD);
     for (int i = 4; i < argc; i++) {
         monitor m = read_monitor(argv[i]);
-        double steady = watch(&m, 0, bytes, calls, compute, sent, got, calm), told = watch(&m, 1, bytes, calls, compute, sent, got, heard);
-        if (rank == 0 && (calm[1] != 0 || heard[0] != heard[1]))
-            printf("wrong: heard %d times without a change, else between %d and %d times\n", calm[1], heard[0], heard[1]);
+        double steady = watch(&m, 0, bytes, calls, compute, sent, got, quiet), changing = watch(&m, 1, bytes, calls, compute, sent, got, announced);
+        if (rank == 0 && (quiet[1] != 0 || announced[0] != announced[1]))
+            printf("wrong: announced %d times without a change, else between %d and %d times\n", quiet[1], announced[0], announced[1]);
         if (rank == 0)
-            printf("%d,%d,%s,%.4f,%.4f,%d\n", size, bytes, argv[i], steady * 1e6, told * 1e6, heard[0]);
+            printf("%d,%d,%s,%.4f,%.4f,%d\n", size, bytes, argv[i], steady * 1e6, changing * 1e6, announced[0]);
         fflush(stdout);
     }
     MPI_Win_unlock_all(window);

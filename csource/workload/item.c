@@ -1,6 +1,6 @@
 #include "workload.h"
 
-#define MOST_HELD 64 /* elements: few, so that a message has many items, but enough that gaps are few */
+#define MAX_ELEMENTS 64 /* elements: few, so that a message has many items, but enough that gaps are few */
 
 static MPI_Datatype element_type(collective what) { return collective_reduces(what) ? MPI_FLOAT : MPI_CHAR; }
 
@@ -14,22 +14,22 @@ item item_shape(collective what, form f, int count, int rank)
     int differ = !collective_reduces(what);
     if (!f.gaps)
         return i;
-    for (i.hold = MOST_HELD; count % i.hold != 0;)
-        i.hold--;
+    for (i.elements = MAX_ELEMENTS; count % i.elements != 0;)
+        i.elements--;
     i.before = 1 + (differ ? rank % 2 : 0);
     i.after = differ ? rank % 3 : 2;
     return i;
 }
 
-size_t item_bytes(const item *i, collective what) { return (size_t)(i->before + i->hold + i->after) * element_bytes(what); }
+size_t item_bytes(const item *i, collective what) { return (size_t)(i->before + i->elements + i->after) * element_bytes(what); }
 
 int item_commit(item *i, collective what)
 {
     MPI_Datatype placed;
     MPI_Aint extent = (MPI_Aint)item_bytes(i, what);
-    if (i->before + i->hold + i->after == 1)
+    if (i->before + i->elements + i->after == 1)
         return MPI_SUCCESS;
-    int error = MPI_Type_indexed(1, &i->hold, &i->before, element_type(what), &placed);
+    int error = MPI_Type_indexed(1, &i->elements, &i->before, element_type(what), &placed);
     if (error != MPI_SUCCESS)
         return error;
     error = MPI_Type_create_resized(placed, 0, extent, &i->type);

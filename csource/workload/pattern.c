@@ -47,7 +47,7 @@ static piece input(const workload *w, int i)
     case ALLGATHER: case ALLGATHERV: case GATHER: block = here ? w->rank : 0; break;
     default: break;
     }
-    p.first = start(w, block) * (size_t)w->item.hold;
+    p.first = start(w, block) * (size_t)w->item.elements;
     p.at = (here || w->what == BCAST ? w->recv : w->send) + start(w, block) * item_bytes(&w->item, w->what);
     return p;
 }
@@ -77,7 +77,7 @@ static piece output(const workload *w, int i)
         p.at += start(w, i) * item_bytes(&w->item, w->what);
         break;
     case SCATTER: p.to = w->rank; break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, w->rank) * (size_t)w->item.hold; break;
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, w->rank) * (size_t)w->item.elements; break;
     default: break;
     }
     return p;
@@ -94,7 +94,7 @@ static void put(const workload *w, piece p, pattern of)
     size_t i = 0;
     for (int k = 0; k < p.items; k++) {
         p.at += (size_t)w->item.before * size;
-        for (int h = 0; h < w->item.hold; h++, i++, p.at += size)
+        for (int h = 0; h < w->item.elements; h++, i++, p.at += size)
             if (of.table != NULL)
                 *(float *)(void *)p.at = of.table[(p.first + i) % PERIOD];
             else
@@ -137,7 +137,7 @@ static int differs(const workload *w, piece p, pattern of, char *why)
         if (gap_differs(w, p.at, w->item.before, why))
             return 1;
         p.at += (size_t)w->item.before * size;
-        for (int h = 0; h < w->item.hold; h++, i++, p.at += size)
+        for (int h = 0; h < w->item.elements; h++, i++, p.at += size)
             if (element_differs(w, &p, i, of, why))
                 return 1;
         if (gap_differs(w, p.at, w->item.after, why))

@@ -44,7 +44,7 @@ size_t workload_bytes(collective what, form f, int count, int rank, int size)
     int elements = block(what, count, size);
     item i = item_shape(what, f, elements, rank);
     extents(what, f, rank, size, &send, &recv);
-    return (send + recv) * (size_t)(elements / i.hold) * item_bytes(&i, what);
+    return (send + recv) * (size_t)(elements / i.elements) * item_bytes(&i, what);
 }
 
 static char *buffer(size_t bytes)
@@ -109,7 +109,7 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
     }
     int elements = block(what, count, w->size);
     w->item = item_shape(what, f, elements, w->rank);
-    w->items = elements / w->item.hold;
+    w->items = elements / w->item.elements;
     if (item_commit(&w->item, what) != MPI_SUCCESS || operation_make(f.op, &w->op) != MPI_SUCCESS) {
         snprintf(why, WHY, "no type or no operation for %s", collective_name(what));
         return -1;

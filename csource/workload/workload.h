@@ -48,7 +48,7 @@ void form_name(form f, char *text); /* WHY bytes */
 
 typedef struct {
     MPI_Datatype type;
-    int before, hold, after; /* elements */
+    int before, elements, after; /* elements */
 } item;
 
 size_t element_bytes(collective what);
