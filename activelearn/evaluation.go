@@ -48,10 +48,10 @@ type Evaluation struct {
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
 	// Outliers are measured again in the next round. A campaign does not stop while there are any.
 	Outliers int `json:"outliers,omitzero"`
-	// Errors of the previous predictions for the measurements since; see metrics.Scale.
+	// Errors of the previous predictions for the measurements since; see metrics.ErrorScale.
 	Errors []SizeError `json:"errors,omitempty"`
 	// Mistakes predicted and observed where predictions were tried, discounted by age; see
-	// metrics.Borne.
+	// metrics.MistakeCalibration.
 	MistakesExpected float64 `json:"mistakes_expected,omitzero"`
 	MistakesFound    float64 `json:"mistakes_found,omitzero"`
 	// The validation sample since the criteria hold: its points, and the sums of slowdown minus

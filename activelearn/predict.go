@@ -78,7 +78,7 @@ func (s *snapshot) known(points []coll.Point, choose Choice) (at []coll.Point, c
 
 // upperEnd returns the upper end of an average over the space with the given expectation and
 // standard deviation. The ratio and the deviation are independent sources of error.
-func upperEnd(mean, sd float64, ratio metrics.Borne) float64 {
+func upperEnd(mean, sd float64, ratio metrics.MistakeCalibration) float64 {
 	expected := mean * ratio.Mean()
 	return expected + math.Hypot(mean*ratio.Upper()-expected, normalUpper*sd*math.Sqrt(ratio.Mean()))
 }
@@ -97,9 +97,9 @@ func (r *StopRule) errors(before *snapshot) ([]SizeError, error) {
 }
 
 // scale returns the factor of the posterior's standard deviations at a point, by the errors of
-// all evaluations and further ones; see metrics.Scale.
+// all evaluations and further ones; see metrics.ErrorScale.
 func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
-	var s metrics.Scale
+	var s metrics.ErrorScale
 	add := func(errors []SizeError) {
 		for _, e := range errors {
 			s.Add(e.MsgBytes, e.Deviations)
@@ -121,8 +121,8 @@ func (r *StopRule) scale(further []SizeError) func(coll.Point) float64 {
 // calibrate compares the mistakes that previous selections were expected to make with the
 // mistakes found. A selection is tried where a rival of it was measured since: the probability
 // that it is a mistake compared with this rival, before and after.
-func (r *StopRule) calibrate(before, now *snapshot) (metrics.Borne, error) {
-	var ratio metrics.Borne
+func (r *StopRule) calibrate(before, now *snapshot) (metrics.MistakeCalibration, error) {
+	var ratio metrics.MistakeCalibration
 	if e, ok := r.last(); ok {
 		ratio.Expected, ratio.Found = e.MistakesExpected, e.MistakesFound
 	}

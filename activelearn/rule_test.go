@@ -13,7 +13,7 @@ import (
 // The upper end is that of the ratio where the deviation is zero, and a quantile of the normal
 // distribution where the expectation is zero.
 func TestUpperEnd(t *testing.T) {
-	ratio := metrics.Borne{Expected: 8, Found: 3}
+	ratio := metrics.MistakeCalibration{Expected: 8, Found: 3}
 	if got, want := upperEnd(0.02, 0, ratio), 0.02*ratio.Upper(); math.Abs(got-want) > 1e-15 {
 		t.Errorf("upper end %g without chance, want %g", got, want)
 	}

@@ -176,7 +176,7 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := trained.Conclude(selection.Condemned{})
+	c, err := trained.Conclude(selection.Rejected{})
 	if err != nil {
 		t.Fatal(err)
 	}

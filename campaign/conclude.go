@@ -54,10 +54,10 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 
 // Conclude leaves to the default what was condemned and fits what the library can be
 // told.
-func (t *Trained) Conclude(condemned selection.Condemned) (Conclusion, error) {
+func (t *Trained) Conclude(condemned selection.Rejected) (Conclusion, error) {
 	c, fit := Conclusion{Trained: t, Left: condemned.All}, t.problem.merge
 	var err error
-	c.Rows, err = selection.PutBack(t.rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
+	c.Rows, err = selection.RevertToDefault(t.rows, condemned, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
 		return s.Choose, err
 	})

@@ -50,7 +50,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	done, err := trained.Conclude(selection.Condemned{})
+	done, err := trained.Conclude(selection.Rejected{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -22,8 +22,8 @@ func ExampleBootstrap() {
 }
 
 // Predictions that are off by twice what they were said to be, where messages are long.
-func ExampleScale() {
-	var scale metrics.Scale
+func ExampleErrorScale() {
+	var scale metrics.ErrorScale
 	for range 90 { // what was believed at first fades
 		scale.Add(1<<20, 2)
 		scale.Add(1<<20, -2)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
 // timedCall is a call of a class, by the index of its algorithm there.
@@ -120,7 +120,7 @@ func stepDeviation(logs []float64) float64 {
 	return median(steps) / (0.6745 * math.Sqrt2) // 0.6745: the median of |z| for a standard normal z
 }
 
-func median(x []float64) float64 { return robust.Quantile(slices.Clone(x), 0.5) }
+func median(x []float64) float64 { return metrics.Quantile(slices.Clone(x), 0.5) }
 
 // A job has a level of its own when it differs from the jobs before by minLevel, and by
 // levelErrors standard errors, over minPairs pairs of class and algorithm or more, of several
@@ -152,7 +152,7 @@ func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 		}
 		if len(above) >= minPairs && len(algorithms) > 1 {
 			middle := median(above)
-			if math.Abs(middle) > max(minLevel, levelErrors*robust.Deviation(above)/math.Sqrt(float64(len(above)))) {
+			if math.Abs(middle) > max(minLevel, levelErrors*metrics.RobustDeviation(above)/math.Sqrt(float64(len(above)))) {
 				level[j] = middle
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"tutti/coll"
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
 // history holds the times of all jobs so far, by class and algorithm, and the measurements
@@ -74,8 +74,8 @@ const maxDeviations = 3
 
 // clipped clips logarithms to maxDeviations around their median, in place.
 func clipped(logs []float64) []float64 {
-	width := maxDeviations * max(usualNoise, robust.Deviation(append([]float64(nil), logs...)))
-	middle := robust.Quantile(append([]float64(nil), logs...), 0.5)
+	width := maxDeviations * max(usualNoise, metrics.RobustDeviation(append([]float64(nil), logs...)))
+	middle := metrics.Quantile(append([]float64(nil), logs...), 0.5)
 	for i, x := range logs {
 		logs[i] = min(middle+width, max(middle-width, x))
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tutti/coll"
-	"tutti/internal/robust"
 	"tutti/metrics"
 )
 
@@ -297,7 +296,7 @@ func (r *Result) Drift(source string, measured []coll.Measurement, since time.Ti
 			if len(logs) == 0 || math.Abs(float64(a.MsgBytes-m.MsgBytes)) > sizeTolerance*float64(m.MsgBytes) || m.Seconds == 0 {
 				continue
 			}
-			log := robust.Quantile(logs, 0.5) - math.Log(m.Seconds)
+			log := metrics.Quantile(logs, 0.5) - math.Log(m.Seconds)
 			changes, sum = append(changes, math.Abs(math.Expm1(log))), sum+log
 		}
 	}

@@ -10,10 +10,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/renameio/v2"
+
 	"tutti/coll"
 )
 
-// ErrSetup reports settings that no shell or module file can say.
+// ErrSetup reports settings that a shell snippet or module file cannot express.
 var ErrSetup = errors.New("bad settings")
 
 // Setting is one environment variable that makes a library obey a file.
@@ -22,13 +24,13 @@ type Setting struct{ Name, Value string }
 // Setup is the environment that makes a library obey a selection, to be written
 // as a snippet for POSIX shells and as an environment module.
 type Setup struct {
-	Remarks  []string  // what the file is for and what was not tried: comments, a line each
-	Settings []Setting // for jobs of every layout that has none of its own
+	Remarks  []string  // comments, a line each
+	Settings []Setting // for jobs of every layout without own settings
 	Layouts  []LayoutSettings
-	Lists    []string // variables that are lists divided by colons: what one holds already stays, behind the value
+	Lists    []string // variables that are colon-separated lists: the value is put in front of the old one
 
-	// Order is that of the ranks the settings hold for: a job of Slurm that has another one
-	// is warned. Empty when it is not known.
+	// Order is the order of ranks that the settings were measured with. A Slurm job with another
+	// order gets a warning. Empty when unknown.
 	Order coll.Order
 }
 
@@ -48,8 +50,8 @@ func (s Setup) For(l coll.Layout) []Setting {
 	return s.Settings
 }
 
-// The variables of Slurm that tell the layout of a job. Outside a job there are
-// none, and a job whose nodes differ has a list in the last: neither is a layout.
+// The variables with which Slurm describes the layout of a job. They are unset outside a job. A job
+// with different nodes has a list in the last one, which matches no layout.
 const (
 	nodesVar = "SLURM_JOB_NUM_NODES"
 	ppnVar   = "SLURM_NTASKS_PER_NODE" // only where it was asked for
@@ -226,4 +228,42 @@ func (s Setup) tcl(settings []Setting, indent string) string {
 // block, where Tcl counts them.
 func tclWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s) + `"`
+}
+
+// orderVar is the variable in which Slurm stores the requested order of a job's ranks: block,
+// block:cyclic, cyclic, plane=4 and so on.
+const orderVar = "SLURM_DISTRIBUTION"
+
+// warning is the text for a job with another order of ranks. It has no character with a special
+// meaning in shells or Tcl.
+func warning(o coll.Order) string {
+	return fmt.Sprintf("tutti: these settings hold for ranks in %s order, this job has another one (%s)", o, orderVar)
+}
+
+// shellGuard returns shell text that warns in a Slurm job with another order of ranks.
+func shellGuard(o coll.Order) string {
+	if o == "" {
+		return ""
+	}
+	return fmt.Sprintf("case \"${%s:-%s}\" in %[2]s*) ;; *) echo '%[3]s' >&2 ;; esac\n", orderVar, o, warning(o))
+}
+
+// moduleGuard is shellGuard in Tcl.
+func moduleGuard(o coll.Order) string {
+	if o == "" {
+		return ""
+	}
+	return fmt.Sprintf(`if {[info exists ::env(%[1]s)] && ![string match "%[2]s*" $::env(%[1]s)] && [module-info mode load]} {
+    puts stderr "%[3]s"
+}
+`, orderVar, o, warning(o))
+}
+
+// WriteFile replaces a file atomically and makes it readable by all. A half-written selection file
+// would stop every job that loads it.
+func WriteFile(path string, content []byte) error {
+	if err := renameio.WriteFile(path, content, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }

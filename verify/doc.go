@@ -16,7 +16,7 @@
 // probability Alpha at most.
 //
 // A pass ends with a verdict: what is condemned. The caller leaves that to the
-// library's default (selection.PutBack) and writes the files anew; the next pass looks
+// library's default (selection.RevertToDefault) and writes the files anew; the next pass looks
 // at these points, their neighbours and whatever else is selected differently now.
 // After the last pass the collectives that are still slower are left to the library
 // altogether. Every step is told to the Log before the next one; opened again with

@@ -162,8 +162,8 @@ func decode(raw json.RawMessage, to any) error {
 }
 
 // CondemnedBy returns what entries, of all sessions, condemned of a collective.
-func CondemnedBy(entries []Entry, c coll.Collective) selection.Condemned {
-	var out selection.Condemned
+func CondemnedBy(entries []Entry, c coll.Collective) selection.Rejected {
+	var out selection.Rejected
 	for _, e := range entries {
 		if e.Verdict == nil {
 			continue

@@ -136,7 +136,7 @@ func (s *Session) Ahead(problems []Problem) ([]Spot, error) {
 func (s *Session) Spent() float64 { return s.spent }
 
 // Condemned returns what was condemned of a collective by now, in all sessions.
-func (s *Session) Condemned(c coll.Collective) selection.Condemned { return CondemnedBy(s.entries, c) }
+func (s *Session) Condemned(c coll.Collective) selection.Rejected { return CondemnedBy(s.entries, c) }
 
 // Result returns what the verification amounts to by now.
 func (s *Session) Result() (Result, error) { return Recall(s.opt.Library, s.entries) }

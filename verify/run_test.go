@@ -90,7 +90,7 @@ func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 }
 
-func (s *subject) write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error) {
+func (s *subject) write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error) {
 	s.applied++
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
@@ -99,7 +99,7 @@ func (s *subject) write(condemned func(coll.Collective) selection.Condemned) (ve
 		if len(rows) == 0 {
 			continue
 		}
-		rows, err := selection.PutBack(rows, condemned(c), choose)
+		rows, err := selection.RevertToDefault(rows, condemned(c), choose)
 		if err != nil {
 			return verify.Files{}, err
 		}
@@ -119,7 +119,7 @@ func (s *subject) write(condemned func(coll.Collective) selection.Condemned) (ve
 
 // writer writes files without what was condemned.
 type writer interface {
-	write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error)
+	write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error)
 }
 
 // prove verifies until nothing has to be put back, as a campaign does.
@@ -431,7 +431,7 @@ type subjectWith struct {
 	s *settings
 }
 
-func (s *subjectWith) write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error) {
+func (s *subjectWith) write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error) {
 	files, err := s.subject.write(condemned)
 	s.s.left = condemned(coll.Allreduce).All
 	files.Machine = s.s
@@ -623,7 +623,7 @@ type subjectOf struct {
 	runner benchrunner.Runner
 }
 
-func (s *subjectOf) write(condemned func(coll.Collective) selection.Condemned) (verify.Files, error) {
+func (s *subjectOf) write(condemned func(coll.Collective) selection.Rejected) (verify.Files, error) {
 	files, err := s.subject.write(condemned)
 	files.Machine = s.runner
 	return files, err

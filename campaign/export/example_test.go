@@ -150,7 +150,7 @@ func ExampleProblemFacts() {
 		fmt.Println(err)
 		return
 	}
-	done, err := trained.Conclude(selection.Condemned{})
+	done, err := trained.Conclude(selection.Rejected{})
 	if err != nil {
 		fmt.Println(err)
 		return

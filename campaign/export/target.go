@@ -10,7 +10,6 @@ import (
 	"tutti/internal/config"
 	"tutti/mpi"
 	"tutti/selection"
-	"tutti/selection/table"
 )
 
 // Target is a release with what it is told.
@@ -75,19 +74,19 @@ func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 }
 
 // Document returns what the releases select as a table for scripts.
-func (c *Conclusions) Document(releases []*Target) table.Document {
-	doc := table.Document{Campaign: c.campaign.Config.Name, Machine: c.campaign.Config.Machine}
+func (c *Conclusions) Document(releases []*Target) selection.Document {
+	doc := selection.Document{Campaign: c.campaign.Config.Name, Machine: c.campaign.Config.Machine}
 	for _, t := range releases {
-		lib := table.Library{
+		lib := selection.LibraryDocument{
 			Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version,
-			Left: t.left, Collectives: []table.Collective{},
+			Left: t.left, Collectives: []selection.CollectiveDocument{},
 		}
 		if t.placed.Known() {
 			lib.Placement = &t.placed
 		}
 		for _, p := range t.parts {
 			if len(p.rows) > 0 {
-				lib.Collectives = append(lib.Collectives, table.NewCollective(p.Rows, p.sel, t.port.Size))
+				lib.Collectives = append(lib.Collectives, selection.NewCollectiveDocument(p.Rows, p.sel, t.port.Size))
 			}
 		}
 		doc.Libraries = append(doc.Libraries, lib)

@@ -17,7 +17,6 @@ import (
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/selection"
-	"tutti/selection/table"
 )
 
 // targets are the releases given, told of the conclusions of a folder.
@@ -92,7 +91,7 @@ func TestDocumentReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := table.Parse(text)
+	doc, err := selection.ParseDocument(text)
 	if err != nil || doc.Campaign != "small" || len(doc.Libraries) != 2 {
 		t.Fatalf("document of %q with %d libraries, %v", doc.Campaign, len(doc.Libraries), err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"tutti/campaign/assembly"
-	"tutti/internal/robust"
 	"tutti/journal"
+	"tutti/metrics"
 	"tutti/topology"
 	"tutti/topology/discover"
 )
@@ -148,7 +148,7 @@ func once(pairs []discover.Measurement, seconds func(discover.Measurement) float
 	}
 	var out []discover.PairTime
 	for _, key := range order {
-		out = append(out, discover.PairTime{A: key[0], B: key[1], Seconds: robust.Quantile(times[key], 0.5)})
+		out = append(out, discover.PairTime{A: key[0], B: key[1], Seconds: metrics.Quantile(times[key], 0.5)})
 	}
 	return out
 }

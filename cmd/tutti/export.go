@@ -20,7 +20,6 @@ import (
 	"tutti/journal"
 	"tutti/preprocess"
 	"tutti/selection"
-	"tutti/selection/table"
 )
 
 // What tutti export writes.
@@ -230,12 +229,12 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 }
 
 // writeDocument writes a selection that was read back and replayed.
-func writeDocument(w io.Writer, doc table.Document) error {
+func writeDocument(w io.Writer, doc selection.Document) error {
 	text, err := doc.Bytes()
 	if err != nil {
 		return err
 	}
-	if _, err := table.Parse(text); err != nil {
+	if _, err := selection.ParseDocument(text); err != nil {
 		return err
 	}
 	_, err = w.Write(text)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
 // detector looks for levels in the logarithms of distances.
@@ -43,7 +43,7 @@ func (d *detector) spread() float64 {
 	for i, x := range upper(b.n, b.x) {
 		differences[i] -= x
 	}
-	return robust.Deviation(differences)
+	return metrics.RobustDeviation(differences)
 }
 
 // result looks for levels, takes members for slow that are far from all others, and

@@ -3,7 +3,7 @@ package cluster
 import (
 	"math"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
 // remote is a member that is farther from all others than they are from one another.
@@ -22,8 +22,8 @@ func (d *detector) far(found []Labels) []remote {
 		excess[i] = d.upperQuarter(i) - reference(tops, i)
 	}
 	spread := append([]float64(nil), excess...)
-	middle := max(robust.Quantile(spread, 0.5), 0) // the upper quarter of noise lies above its mean
-	sure := 3 * robust.Deviation(spread)
+	middle := max(metrics.Quantile(spread, 0.5), 0) // the upper quarter of noise lies above its mean
+	sure := 3 * metrics.RobustDeviation(spread)
 	var out []remote
 	for i, x := range excess {
 		if x -= middle; x > least && x > sure {
@@ -43,7 +43,7 @@ func (d *detector) upperQuarter(i int) float64 {
 			some = append(some, row[j])
 		}
 	}
-	return robust.Quantile(some, 0.75)
+	return metrics.Quantile(some, 0.75)
 }
 
 // top is what lies between different groups of one division, in all and for each member.

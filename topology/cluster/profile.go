@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
 // table holds the logarithms of distances, as a Matrix does.
@@ -89,7 +89,7 @@ func landmarks(n int) []int {
 // many members are compared in single precision, which is far below their noise: half
 // the time, and no second n·n matrix.
 func profile(t table, columns []int) []float64 {
-	p := profiler{t: t, columns: columns, most: robust.Quantile(upper(t.n, t.x), Clip), own: make([]bool, t.n), square: make([]float64, t.n)}
+	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(t.n, t.x), Clip), own: make([]bool, t.n), square: make([]float64, t.n)}
 	for _, c := range columns {
 		p.own[c] = true
 	}

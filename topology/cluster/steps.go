@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
 // held returns the divisions that one half of the repetitions shows and the other one
@@ -124,8 +124,8 @@ func narrowest(t table, divisions []Labels) int {
 		if len(all[i]) == 0 || len(all[i+1]) == 0 {
 			return i
 		}
-		rise := robust.Quantile(all[i+1], 0.5) - robust.Quantile(all[i], 0.5)
-		spread := max(robust.Deviation(slices.Clone(all[i])), robust.Deviation(slices.Clone(all[i+1])), 1e-12)
+		rise := metrics.Quantile(all[i+1], 0.5) - metrics.Quantile(all[i], 0.5)
+		spread := max(metrics.RobustDeviation(slices.Clone(all[i])), metrics.RobustDeviation(slices.Clone(all[i+1])), 1e-12)
 		if ratio := min(rise/least, rise/spread/sureSingle); ratio < worst {
 			at, worst = i, ratio
 		}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 	"tutti/topology"
 )
 
@@ -39,7 +39,7 @@ func Classes(t *topology.Tree, pairs []Measurement) []Class {
 		for _, p := range by[name] {
 			times = append(times, p.Small)
 		}
-		usual[name] = robust.Quantile(times, 0.5)
+		usual[name] = metrics.Quantile(times, 0.5)
 		out = append(out, Class{name, nearest(by[name], usual[name])})
 	}
 	slices.SortStableFunc(out, func(a, b Class) int { return cmp.Compare(usual[a.Name], usual[b.Name]) })

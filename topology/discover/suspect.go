@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 	"tutti/topology"
 )
 
@@ -105,7 +105,7 @@ func (e *evidence) compare() (leftOut int) {
 	for height, times := range alike {
 		usual[height] = math.NaN()
 		if len(times) >= leastAlike {
-			usual[height] = robust.Quantile(times, 0.5)
+			usual[height] = metrics.Quantile(times, 0.5)
 		}
 	}
 	e.of = map[Component][]int{}
@@ -126,7 +126,7 @@ func (e *evidence) compare() (leftOut int) {
 	}
 	if len(known) > 0 {
 		const exact = 1e-6 // pairs that take the same to the last digit
-		e.noise = max(robust.Deviation(known), exact)
+		e.noise = max(metrics.RobustDeviation(known), exact)
 	}
 	return leftOut
 }
@@ -197,7 +197,7 @@ func (e *evidence) newJudge() scorer {
 		scores[p.Kind] = append(scores[p.Kind], j.score(p, e.of[p]))
 	}
 	for kind, x := range scores {
-		j.unit[kind] *= max(robust.Deviation(x), 1)
+		j.unit[kind] *= max(metrics.RobustDeviation(x), 1)
 	}
 	return j
 }
@@ -226,7 +226,7 @@ func (j scorer) judge(p Component, pairs []int) judgement {
 	v := judgement{score: j.score(p, pairs)}
 	v.Suspect = Suspect{
 		Component: p,
-		Slowdown:  math.Exp(robust.Quantile(excess, 0.5)),
+		Slowdown:  math.Exp(metrics.Quantile(excess, 0.5)),
 		Pairs:     len(pairs),
 		Chance:    min(1, float64(len(j.e.places))*distuv.UnitNormal.Survival(v.score)),
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 	"tutti/topology"
 	"tutti/topology/cluster"
 )
@@ -197,7 +197,7 @@ func (m pairTimes) half(from int) (cluster.Matrix, error) {
 		for k := from; k < len(all); k += 2 {
 			own = append(own, all[k])
 		}
-		rows[pair[0]][pair[1]] = robust.Quantile(own, 0.5)
+		rows[pair[0]][pair[1]] = metrics.Quantile(own, 0.5)
 	}
 	return cluster.New(rows)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 	"tutti/topology/cluster"
 )
 
@@ -49,7 +49,7 @@ func HDBSCAN(m cluster.Matrix, size int, by Selection) (cluster.Labels, error) {
 func reachability(m cluster.Matrix, size int) []float64 {
 	reach := make([]float64, m.Len())
 	for i := range reach {
-		reach[i] = robust.Kth(slices.Clone(m.Row(i)), size-1)
+		reach[i] = metrics.KthSmallest(slices.Clone(m.Row(i)), size-1)
 	}
 	d := values(m)
 	for i := range m.Len() {

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 	"tutti/topology/cluster"
 )
 
@@ -52,7 +52,7 @@ func laplacian(m cluster.Matrix) (l *mat.SymDense, degree []float64) {
 	for i := range m.Len() {
 		distances = append(distances, m.Row(i)[:i]...)
 	}
-	scale := robust.Quantile(distances, 0.5) / 2
+	scale := metrics.Quantile(distances, 0.5) / 2
 	degree = make([]float64, m.Len())
 	l = mat.NewSymDense(m.Len(), nil)
 	for i := range m.Len() {

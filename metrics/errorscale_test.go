@@ -8,16 +8,15 @@ import (
 	"tutti/metrics"
 )
 
-// The scale of each size is found, whatever that of sizes far away is, and however much more
-// is known of them.
-func TestScale(t *testing.T) {
+// The scale of each size is estimated, whatever the scale and the number of errors of distant sizes.
+func TestErrorScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	of := map[int64]float64{8: 0.3, 16: 0.3, 1 << 12: 0.6, 1 << 24: 1.2}
 	const runs = 400
 	mean := map[int64]float64{}
 	for range runs {
-		var s metrics.Scale
-		for i := range 1200 { // what is believed at first has faded
+		var s metrics.ErrorScale
+		for i := range 1200 { // enough to forget the prior
 			bytes := []int64{8, 16, 8, 1 << 12, 16, 1 << 24}[i%6]
 			s.Add(bytes, of[bytes]*rng.NormFloat64()) // hardly ever 3
 		}
@@ -32,15 +31,14 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Where nothing was found out, predictions are believed as they are; an error says most of its
-// own size and the less the farther another one is.
-func TestScaleNearby(t *testing.T) {
-	var s metrics.Scale
+// Without errors the scale is 1. An error affects its own size most and distant sizes least.
+func TestErrorScaleOfNearbySizes(t *testing.T) {
+	var s metrics.ErrorScale
 	if got := s.At(64); got != 1 {
-		t.Errorf("a scale that nothing is known of is %g, want 1", got)
+		t.Errorf("the scale without errors is %g, want 1", got)
 	}
 	s.Add(1<<20, 3)
-	// One error of three deviations beside five of one: (5 + 9) / 6.
+	// One error of three deviations and five of one: (5 + 9) / 6.
 	if got, want := s.At(1<<20), math.Sqrt(14.0/6); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%g where one error is 3, want %g", got, want)
 	}
@@ -60,9 +58,9 @@ func TestScaleNearby(t *testing.T) {
 	}
 }
 
-// The latest errors count most.
-func TestScaleForgets(t *testing.T) {
-	var s, first metrics.Scale
+// The latest errors weigh most.
+func TestErrorScaleForgets(t *testing.T) {
+	var s, first metrics.ErrorScale
 	for range 300 {
 		s.Add(64, 2)
 	}
@@ -75,10 +73,10 @@ func TestScaleForgets(t *testing.T) {
 	}
 }
 
-// A wild error counts, but as three deviations.
-func TestScaleOfWildErrors(t *testing.T) {
+// An outlier counts as three standard deviations.
+func TestErrorScaleOfOutliers(t *testing.T) {
 	after := func(last float64) float64 {
-		var s metrics.Scale
+		var s metrics.ErrorScale
 		for _, z := range []float64{0.5, -0.7, 1.2, -0.1, 0.9, 0.3, -1.5, 0.6, last} {
 			s.Add(1024, z)
 		}

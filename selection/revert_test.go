@@ -8,7 +8,7 @@ import (
 	"tutti/selection"
 )
 
-func putBackGrid() []coll.Point {
+func revertGrid() []coll.Point {
 	var out []coll.Point
 	for _, n := range []int{2, 4, 16} {
 		for size := int64(8); size <= 1<<20; size *= 2 {
@@ -18,11 +18,11 @@ func putBackGrid() []coll.Point {
 	return out
 }
 
-// TestPutBack: the default answers at every condemned point, on the grid or between,
-// as far from it as needed and no farther.
-func TestPutBack(t *testing.T) {
+// The default is selected at every rejected point, on the grid or between. No more rows are
+// reverted than needed.
+func TestRevertToDefault(t *testing.T) {
 	var rows []selection.Row
-	for _, p := range putBackGrid() {
+	for _, p := range revertGrid() {
 		r := selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2}, {Algorithm: coll.Algorithm{Name: "tree"}, Seconds: 1}}}
 		rows = append(rows, r)
 	}
@@ -34,7 +34,7 @@ func TestPutBack(t *testing.T) {
 		{Collective: coll.Allreduce, Nodes: 4, PPN: 4, MsgBytes: 64},
 		{Collective: coll.Allreduce, Nodes: 8, PPN: 4, MsgBytes: 3000},
 	}
-	out, err := selection.PutBack(rows, selection.Condemned{Points: points}, choose)
+	out, err := selection.RevertToDefault(rows, selection.Rejected{Points: points}, choose)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,19 +47,19 @@ func TestPutBack(t *testing.T) {
 			t.Errorf("%v still has %v", p, got)
 		}
 	}
-	left := 0
+	reverted := 0
 	for i, r := range out {
 		if len(r.Options) != 2 {
-			left++
+			reverted++
 		}
 		if len(rows[i].Options) != 2 {
-			t.Error("PutBack changed the rows it was given")
+			t.Error("RevertToDefault changed its argument")
 		}
 	}
-	if left < 2 || left > 4 {
-		t.Errorf("%d rows are put back, want 2 to 4", left)
+	if reverted < 2 || reverted > 4 {
+		t.Errorf("%d rows are reverted, want 2 to 4", reverted)
 	}
-	all, err := selection.PutBack(rows, selection.Condemned{All: true}, choose)
+	all, err := selection.RevertToDefault(rows, selection.Rejected{All: true}, choose)
 	if err != nil || slices.ContainsFunc(all, func(r selection.Row) bool { return len(r.Options) != 1 }) {
 		t.Errorf("the whole collective: %v, %v", err, all)
 	}

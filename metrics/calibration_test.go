@@ -7,14 +7,14 @@ import (
 	"tutti/metrics"
 )
 
-func TestBorne(t *testing.T) {
-	var none metrics.Borne
+func TestMistakeCalibration(t *testing.T) {
+	var none metrics.MistakeCalibration
 	// Of a gamma distribution of shape 2 and rate 3 the part above x is (1 + 3x)·e^(-3x).
 	if x := none.Upper(); math.Abs((1+3*x)*math.Exp(-3*x)-0.05) > 1e-9 {
-		t.Errorf("upper end %g of nothing known", x)
+		t.Errorf("upper end %g of the prior", x)
 	}
 	if got := none.Mean(); math.Abs(got-2./3) > 1e-12 {
-		t.Errorf("factor %g of nothing known, want 2/3", got)
+		t.Errorf("factor %g of the prior, want 2/3", got)
 	}
 	fewer, more := none, none
 	for range 40 {
@@ -26,15 +26,8 @@ func TestBorne(t *testing.T) {
 	if got := fewer.Upper(); got < 0.1 || got > 0.6 {
 		t.Errorf("upper end %g where a tenth was found, want it between 0.1 and 0.5", got)
 	}
-	even := metrics.Borne{Rule: metrics.BorneRule{Memory: 2, Level: 0.5}}
-	if got, mean := even.Upper(), even.Mean(); got >= mean || got < mean/2 {
-		t.Errorf("median %g of a factor whose mean is %g, want it somewhat below", got, mean)
-	}
-	for range 40 {
-		even = even.Add(0.5, 1)
-	}
-	if even.Expected != 2 || math.Abs(even.Found-4) > 1e-9 {
-		t.Errorf("%g expected and %g found are remembered, want 2 and 4", even.Expected, even.Found)
+	if fewer.Expected != 8 || math.Abs(fewer.Found-0.8) > 1e-9 {
+		t.Errorf("%g expected and %g found are remembered, want 8 and 0.8", fewer.Expected, fewer.Found)
 	}
 	if got := more.Upper(); got < 2 || got > 3.5 {
 		t.Errorf("upper end %g where twice as much was found, want it between 2 and 3.5", got)
@@ -43,6 +36,6 @@ func TestBorne(t *testing.T) {
 		fewer = fewer.Add(0.5, 0.5)
 	}
 	if got := fewer.Upper(); got < 1 {
-		t.Errorf("upper end %g after all that was expected of late was found, want what was before forgotten", got)
+		t.Errorf("upper end %g after all expected mistakes were found, want earlier choices forgotten", got)
 	}
 }

@@ -1,4 +1,4 @@
-package table_test
+package selection_test
 
 import (
 	"bytes"
@@ -10,13 +10,10 @@ import (
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/selection"
-	"tutti/selection/table"
 )
 
-func bytesOf(p coll.Point) int64 { return p.MsgBytes }
-
 // document has two layouts of as many ranks that disagree.
-func document(t testing.TB) table.Document {
+func document(t testing.TB) selection.Document {
 	t.Helper()
 	var rows []selection.Row
 	add := func(nodes, ppn int, size int64, ring, byDefault float64) {
@@ -39,19 +36,19 @@ func document(t testing.TB) table.Document {
 	if len(sel.Layouts) == 0 {
 		t.Fatal("the layouts agree")
 	}
-	return table.Document{Campaign: "test", Machine: "none", Libraries: []table.Library{{
+	return selection.Document{Campaign: "test", Machine: "none", Libraries: []selection.LibraryDocument{{
 		Library: "openmpi", Version: "4.1.4", Measured: "4.1.4",
-		Collectives: []table.Collective{table.NewCollective(rows, sel, bytesOf)},
+		Collectives: []selection.CollectiveDocument{selection.NewCollectiveDocument(rows, sel, bytesOf)},
 	}}}
 }
 
-func TestGolden(t *testing.T) {
+func TestDocumentGolden(t *testing.T) {
 	text, err := document(t).Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	testutil.CheckGolden(t, "selection.json", text)
-	back, err := table.Parse(text)
+	back, err := selection.ParseDocument(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +80,11 @@ func TestParseRefuses(t *testing.T) {
 		if text == string(good) {
 			t.Fatalf("%s: nothing replaced", tc.name)
 		}
-		if _, err := table.Parse([]byte(text)); !errors.Is(err, table.ErrDocument) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := selection.ParseDocument([]byte(text)); !errors.Is(err, selection.ErrDocument) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error = %v, want ErrDocument with %q", tc.name, err, tc.want)
 		}
 	}
-	if _, err := table.Parse(append(good, '1')); !errors.Is(err, table.ErrDocument) {
+	if _, err := selection.ParseDocument(append(good, '1')); !errors.Is(err, selection.ErrDocument) {
 		t.Errorf("text after the document: %v", err)
 	}
 }
@@ -100,7 +97,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte(`{"schema":1,"libraries":[{"collectives":[{"collective":"bcast","points":[{"nodes":1,"ppn":1,"algorithm":"library_default"}]}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := table.Parse(text)
+		d, err := selection.ParseDocument(text)
 		if err != nil {
 			return
 		}
@@ -108,18 +105,18 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := table.Parse(again); err != nil {
+		if _, err := selection.ParseDocument(again); err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}
 	})
 }
 
-func ExampleCollective_Select() {
+func ExampleCollectiveDocument_Select() {
 	tree, err := selection.Fit([]selection.Row{{
 		Point:   coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 64},
 		Options: []selection.Option{{Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: 1}},
 	}}, bytesOf, selection.Options{})
-	c := table.Collective{Collective: coll.Bcast, Tree: tree}
+	c := selection.CollectiveDocument{Collective: coll.Bcast, Tree: tree}
 	fmt.Println(c.Select(coll.Layout{Nodes: 4, PPN: 2}, 64), err)
 	fmt.Println(c.Select(coll.Layout{Nodes: 5, PPN: 2}, 64))
 	// Output:

@@ -1,4 +1,4 @@
-package robust_test
+package metrics_test
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"tutti/internal/robust"
+	"tutti/metrics"
 )
 
-func ExampleDeviation() {
-	fmt.Printf("%.2f\n", robust.Deviation([]float64{1, 2, 3, 4, 1e6}))
+func ExampleRobustDeviation() {
+	fmt.Printf("%.2f\n", metrics.RobustDeviation([]float64{1, 2, 3, 4, 1e6}))
 	// Output: 1.48
 }
 
-// Quantiles of unsorted numbers, many of them equal, are those of sorted ones.
+// Quantiles of unsorted numbers equal those of sorted ones, with ties.
 func TestQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 60; n++ {
@@ -30,15 +30,15 @@ func TestQuantile(t *testing.T) {
 			place := q * float64(n-1)
 			low, high := sorted[int(math.Floor(place))], sorted[int(math.Ceil(place))]
 			want := low + (place-math.Floor(place))*(high-low)
-			if got := robust.Quantile(slices.Clone(x), q); math.Abs(got-want) > 1e-12 {
+			if got := metrics.Quantile(slices.Clone(x), q); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%g of %v: %g, want %g", q, sorted, got, want)
 			}
 		}
 	}
 }
 
-// A tenth of the numbers may be anything.
-func TestDeviation(t *testing.T) {
+// A tenth of the numbers are outliers.
+func TestRobustDeviation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	x := make([]float64, 10000)
 	for i := range x {
@@ -50,13 +50,13 @@ func TestDeviation(t *testing.T) {
 	if plain := stat.StdDev(x, nil); plain < 1e6 {
 		t.Fatalf("standard deviation %g: the wrong numbers do not show", plain)
 	}
-	if got := robust.Deviation(x); math.Abs(got-0.3) > 0.06 {
+	if got := metrics.RobustDeviation(x); math.Abs(got-0.3) > 0.06 {
 		t.Errorf("%g, want 0.3", got)
 	}
 }
 
-func TestNothing(t *testing.T) {
-	if q, d := robust.Quantile(nil, 0.5), robust.Deviation(nil); !math.IsNaN(q) || !math.IsNaN(d) {
+func TestQuantileOfNoNumbers(t *testing.T) {
+	if q, d := metrics.Quantile(nil, 0.5), metrics.RobustDeviation(nil); !math.IsNaN(q) || !math.IsNaN(d) {
 		t.Errorf("%g and %g, want NaN", q, d)
 	}
 }

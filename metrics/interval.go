@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Interval is a confidence interval of a statistic.
+type Interval struct{ Low, High float64 }
+
+// minResamples is the least number of resamples of a bootstrap; fewer have no 95 % interval.
+const minResamples = 10
+
+// Bootstrap returns the percentile interval of a statistic of values. It draws resamples of
+// len(values) values each, with replacement, and cuts off the (1-level)/2 quantiles on both sides.
+// The same seed gives the same interval. O(resamples · n).
+//
+// It returns an error matching ErrEmpty for no values and another one for fewer than 10 resamples
+// or a level outside (0, 1).
+//
+// Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3.
+func Bootstrap(values []float64, statistic func([]float64) float64, resamples int, level float64, seed uint64) (Interval, error) {
+	if len(values) == 0 {
+		return Interval{}, ErrEmpty
+	}
+	if resamples < minResamples || !(level > 0 && level < 1) {
+		return Interval{}, fmt.Errorf("bootstrap with %d resamples at level %g: want at least %d and a level in (0, 1)", resamples, level, minResamples)
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(len(values))))
+	draw := make([]float64, len(values))
+	stats := make([]float64, resamples)
+	for b := range stats {
+		for i := range draw {
+			draw[i] = values[rng.IntN(len(values))]
+		}
+		stats[b] = statistic(draw)
+	}
+	slices.Sort(stats)
+	tail := (1 - level) / 2
+	return Interval{
+		Low:  stat.Quantile(tail, stat.Empirical, stats, nil),
+		High: stat.Quantile(1-tail, stat.Empirical, stats, nil),
+	}, nil
+}
+
+// MedianInterval returns the median of the samples and an interval of order statistics that
+// contains the median of their distribution with at least the given probability, for any
+// distribution. The interval is zero for too few samples: fewer than 6 at level 0.95. It returns
+// ErrEmpty without samples and another error for a level outside (0, 1). It does not change the
+// samples. O(n log n).
+//
+// The lower end is the k-th smallest sample and the upper end the k-th largest, for the largest k
+// with P(B < k) ≤ (1-level)/2, B binomial with n trials of probability 1/2.
+//
+// Source: David and Nagaraja, Order Statistics (2003), section 7.1; Hoefler and
+// Belli, Scientific Benchmarking of Parallel Computing Systems (SC 2015), rule 5.
+func MedianInterval(samples []float64, level float64) (median float64, interval Interval, err error) {
+	n := len(samples)
+	switch {
+	case n == 0:
+		return 0, Interval{}, ErrEmpty
+	case !(level > 0 && level < 1):
+		return 0, Interval{}, fmt.Errorf("level %g: want a number between 0 and 1", level)
+	}
+	sorted := slices.Sorted(slices.Values(samples))
+	if k := medianRank(n, (1-level)/2); k > 0 {
+		interval = Interval{Low: sorted[k-1], High: sorted[n-k]}
+	}
+	return Median(sorted), interval, nil
+}
+
+// medianRank returns the largest k with P(B < k) ≤ tail, B binomial with n trials of probability
+// 1/2, or 0 if there is none.
+func medianRank(n int, tail float64) int {
+	all, _ := math.Lgamma(float64(n) + 1)
+	below := 0.0
+	for k := 0; ; k++ { // terminates: below reaches 1/2 before k reaches n
+		in, _ := math.Lgamma(float64(k) + 1)
+		out, _ := math.Lgamma(float64(n-k) + 1)
+		below += math.Exp(all - in - out - float64(n)*math.Ln2)
+		if below > tail {
+			return k
+		}
+	}
+}

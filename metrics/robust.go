@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+)
+
+// Median returns the median of values in any order: the mean of the two in the middle for an even
+// number, NaN for none. It does not change values. O(n log n).
+func Median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// Quantile returns the q-quantile of x, 0 ≤ q ≤ 1, interpolated linearly between neighbours, and
+// reorders x. It returns NaN for no numbers. O(n).
+func Quantile(x []float64, q float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	place := q * float64(len(x)-1)
+	k := int(place)
+	low := KthSmallest(x, k)
+	if k+1 == len(x) {
+		return low
+	}
+	return low + (place-float64(k))*(slices.Min(x[k+1:])-low)
+}
+
+// normalMAD is the standard deviation of a normal distribution over its median absolute deviation.
+const normalMAD = 1.4826
+
+// RobustDeviation estimates the standard deviation of normal numbers from their median absolute
+// deviation, so that outliers hardly count. It overwrites x and returns NaN for no numbers. O(n).
+func RobustDeviation(x []float64) float64 {
+	middle := Quantile(x, 0.5)
+	for i := range x {
+		x[i] = math.Abs(x[i] - middle)
+	}
+	return normalMAD * Quantile(x, 0.5)
+}
+
+// KthSmallest returns the k-th smallest of x, counted from 0, and reorders x. O(n).
+func KthSmallest(x []float64, k int) float64 {
+	low, high := 0, len(x)-1
+	for low < high {
+		pivot := x[low+(high-low)/2]
+		i, j := low, high
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			high = j
+		case k >= i:
+			low = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
+}

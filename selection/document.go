@@ -1,0 +1,167 @@
+package selection
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"tutti/coll"
+)
+
+// DocumentSchema is the version of the format of documents.
+const DocumentSchema = 1
+
+// ErrDocument reports text that is no selection, or one that contradicts itself.
+var ErrDocument = errors.New("not a selection")
+
+// Document is the selection of a campaign as JSON for people and their scripts: the points with
+// what is selected and predicted there, and the trees for the points between them. Every point has
+// the size that its library's rules compare, so that a reader can use a tree without knowing the
+// library.
+type Document struct {
+	Schema    int               `json:"schema"`
+	Campaign  string            `json:"campaign"`
+	Machine   string            `json:"machine"`
+	Libraries []LibraryDocument `json:"libraries"`
+}
+
+// LibraryDocument is the selection for one release of a library.
+type LibraryDocument struct {
+	Library     string               `json:"library"`
+	Version     string               `json:"version"`
+	Measured    string               `json:"measured_version"`
+	Left        int                  `json:"left"` // points left to the library: the release does not have the algorithm
+	Collectives []CollectiveDocument `json:"collectives"`
+
+	Placement *coll.Placements `json:"placement,omitempty"` // that it holds for; null when unknown
+}
+
+// CollectiveDocument has the points of one collective, in order, and its trees.
+type CollectiveDocument struct {
+	Collective coll.Collective  `json:"collective"`
+	Points     []PointDocument  `json:"points"`
+	Tree       *Tree            `json:"tree"` // of all other layouts; null if only layouts have trees
+	Layouts    []LayoutDocument `json:"layouts"`
+}
+
+// LayoutDocument has the tree for jobs of one layout.
+type LayoutDocument struct {
+	coll.Layout
+	Tree *Tree `json:"tree"`
+}
+
+// PointDocument is the selection at one point of the grid. Slowdowns are predicted, relative to the
+// fastest prediction there; null without a prediction.
+type PointDocument struct {
+	Nodes     int            `json:"nodes"`
+	PPN       int            `json:"ppn"`
+	MsgBytes  int64          `json:"msg_bytes"`
+	Size      int64          `json:"size"` // what the library's rules compare, and the trees
+	Algorithm coll.Algorithm `json:"algorithm"`
+	Slowdown  *float64       `json:"predicted_slowdown"`
+	Default   *float64       `json:"default_slowdown"` // of the library's own choice
+}
+
+// NewCollectiveDocument returns the points of one collective, with the algorithms of a selection.
+func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int64) CollectiveDocument {
+	c := CollectiveDocument{Collective: rows[0].Point.Collective, Layouts: []LayoutDocument{}}
+	c.Tree = TreeOf(sel.Trees, c.Collective)
+	for _, l := range sel.Layouts {
+		if t := TreeOf(l.Trees, c.Collective); t != nil {
+			c.Layouts = append(c.Layouts, LayoutDocument{l.Layout, t})
+		}
+	}
+	for _, r := range rows {
+		alg, _ := sel.Select(r.Point)
+		c.Points = append(c.Points, PointDocument{
+			Nodes: r.Point.Nodes, PPN: r.Point.PPN, MsgBytes: r.Point.MsgBytes, Size: size(r.Point),
+			Algorithm: alg, Slowdown: slowdown(r, alg), Default: slowdown(r, coll.Default),
+		})
+	}
+	return c
+}
+
+// slowdown returns the predicted slowdown of an algorithm, nil without a prediction.
+func slowdown(r Row, alg coll.Algorithm) *float64 {
+	loss, ok := r.Loss(alg)
+	if !ok {
+		return nil
+	}
+	loss++
+	return &loss
+}
+
+// Select returns the algorithm that the trees select for a communicator of all ranks of a job of
+// the layout. size is the message size in the library's measure.
+func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
+	t := c.Tree
+	for _, own := range c.Layouts {
+		if own.Layout == l {
+			t = own.Tree
+		}
+	}
+	if t == nil {
+		return coll.Default
+	}
+	alg, _ := t.Lookup(l.Ranks(), l.PPN, size)
+	return alg
+}
+
+// Bytes returns the document as JSON, the same for the same document.
+func (d Document) Bytes() ([]byte, error) {
+	d.Schema = DocumentSchema
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	err := e.Encode(d)
+	return b.Bytes(), err
+}
+
+// ParseDocument reads a document and replays it: at each point, the trees must select what
+// the point says. The error matches ErrDocument.
+func ParseDocument(text []byte) (Document, error) {
+	var d Document
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return Document{}, fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Document{}, fmt.Errorf("%w: more text after it", ErrDocument)
+	}
+	if d.Schema != DocumentSchema {
+		return Document{}, fmt.Errorf("%w: schema %d: want %d", ErrDocument, d.Schema, DocumentSchema)
+	}
+	for _, lib := range d.Libraries {
+		for _, c := range lib.Collectives {
+			if err := c.check(); err != nil {
+				return Document{}, fmt.Errorf("%w: %s %s %s: %w", ErrDocument, lib.Library, lib.Version, c.Collective, err)
+			}
+		}
+	}
+	return d, nil
+}
+
+func (c CollectiveDocument) check() error {
+	if _, err := coll.ParseCollective(string(c.Collective)); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(c.Layouts, func(l LayoutDocument) bool { return l.Tree == nil }) {
+		return errors.New("a layout without a tree")
+	}
+	for _, p := range c.Points {
+		l := coll.Layout{Nodes: p.Nodes, PPN: p.PPN}
+		if p.Nodes < 1 || p.PPN < 1 || p.Nodes > math.MaxInt32 || p.PPN > math.MaxInt32 || p.MsgBytes < 0 || p.Size < 0 {
+			return fmt.Errorf("point %s %d B: want nodes, ranks and sizes", l, p.MsgBytes)
+		}
+		if got := c.Select(l, p.Size); got != p.Algorithm {
+			return fmt.Errorf("point %s %d B: the trees select %v: want %v", l, p.MsgBytes, got, p.Algorithm)
+		}
+	}
+	return nil
+}

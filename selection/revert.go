@@ -1,0 +1,104 @@
+package selection
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"tutti/coll"
+)
+
+// Rejected lists what a verification found slower than the library's default, for one collective.
+type Rejected struct {
+	Points []coll.Point // on the grid or between, sorted by coll.ComparePoints
+	All    bool         // the whole collective
+}
+
+// RevertToDefault returns rows for which the library's default is selected at every rejected point.
+// It removes all options but the default from the row of the point. For a point between rows it
+// does so with the nearest rows, one after the other, until choose selects the default at the point.
+// The given rows do not change.
+//
+// choose is called once for each step.
+func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(coll.Point) coll.Algorithm, error)) ([]Row, error) {
+	out := slices.Clone(rows)
+	if rejected.All {
+		for i := range out {
+			out[i] = onlyDefault(out[i])
+		}
+		return out, nil
+	}
+	if len(rejected.Points) == 0 {
+		return out, nil
+	}
+	reverted := make([]bool, len(out))
+	for i, r := range out {
+		if _, on := slices.BinarySearchFunc(rejected.Points, r.Point, coll.ComparePoints); on {
+			out[i], reverted[i] = onlyDefault(r), true
+		}
+	}
+	for range len(out) + 1 {
+		selected, err := choose(out)
+		if err != nil {
+			return nil, err
+		}
+		open := slices.DeleteFunc(slices.Clone(rejected.Points), func(p coll.Point) bool { return selected(p).IsDefault() })
+		if len(open) == 0 {
+			return out, nil
+		}
+		for _, p := range open {
+			if at := nearest(out, reverted, p); at >= 0 {
+				out[at], reverted[at] = onlyDefault(out[at]), true
+			}
+		}
+	}
+	return nil, fmt.Errorf("selection: %v: the file still selects an algorithm after every row was reverted", rejected.Points)
+}
+
+// onlyDefault returns the row with the default as its only option.
+func onlyDefault(r Row) Row {
+	kept := Row{Point: r.Point}
+	for _, o := range r.Options {
+		if o.Algorithm.IsDefault() {
+			kept.Options = append(kept.Options, o)
+		}
+	}
+	return kept
+}
+
+// nearest returns the index of the nearest row that was not reverted yet, or -1. Rows of the
+// point's own layout come first, then those with as many ranks, which some libraries cannot tell
+// apart.
+func nearest(rows []Row, reverted []bool, p coll.Point) int {
+	best := -1
+	for i, r := range rows {
+		if !reverted[i] && (best < 0 || CompareNearness(p, r.Point, rows[best].Point) < 0) {
+			best = i
+		}
+	}
+	return best
+}
+
+// CompareNearness orders a and b by their distance from a third point: first by layout, where
+// another layout with as many ranks is nearest, then by size. It returns 0 only for equal points.
+func CompareNearness(to, a, b coll.Point) int {
+	layout := func(p coll.Point) float64 {
+		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)
+		if steps > 0 && p.Ranks() == to.Ranks() {
+			steps = math.SmallestNonzeroFloat64
+		}
+		return steps
+	}
+	return cmp.Or(
+		cmp.Compare(layout(a), layout(b)),
+		cmp.Compare(gap(a.MsgBytes, to.MsgBytes), gap(b.MsgBytes, to.MsgBytes)),
+		coll.ComparePoints(a, b),
+	)
+}
+
+// gap returns the distance of two numbers in doublings. Zero counts as 1/2.
+func gap[T int | int64](a, b T) float64 {
+	log := func(v T) float64 { return math.Log2(max(float64(v), 0.5)) }
+	return math.Abs(log(a) - log(b))
+}
