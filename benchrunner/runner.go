@@ -21,6 +21,8 @@ type Request struct {
 	coll.Candidate
 	Attempt int  // 1 for the first attempt
 	Ended   bool // ended in an earlier run of the campaign: part of the batch's launches, not to be run again
+	// Independent asks recorded data for a time whose noise is independent of those of the campaign.
+	Independent bool
 }
 
 // Batch is what one round measures.

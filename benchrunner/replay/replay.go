@@ -276,5 +276,8 @@ func (n Noise) factor(rng *rand.Rand) float64 {
 func fingerprint(r benchrunner.Request) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s|%d|%d|%d|%s|%d", r.Collective, r.Nodes, r.PPN, r.MsgBytes, r.Algorithm, r.Attempt)
+	if r.Independent {
+		fmt.Fprint(h, "|independent")
+	}
 	return h.Sum64()
 }

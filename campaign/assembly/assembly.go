@@ -78,9 +78,9 @@ func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	return c, nil
 }
 
-// Recall makes the campaign that a journal describes. Its folder is dir, where the
+// Restore makes the campaign that a journal describes. Its folder is dir, where the
 // journal is now.
-func Recall(contents *journal.Contents, dir string) (*Campaign, error) {
+func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Recall(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
@@ -90,6 +90,26 @@ func Recall(contents *journal.Contents, dir string) (*Campaign, error) {
 		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
 	}
 	return c, nil
+}
+
+// In returns a copy of the campaign that is not connected and whose folder is dir, for other
+// measurements on the same machine.
+func (c *Campaign) In(dir string) *Campaign {
+	other, settings := *c, *c.Config
+	settings.Output = dir
+	other.Config, other.Problems, other.Warnings = &settings, slices.Clone(c.Problems), slices.Clone(c.Warnings)
+	other.id, other.scheduler, other.machines = "", nil, nil
+	return &other
+}
+
+// Sequential returns a copy of the campaign on the same machine in which one program runs at a
+// time, so that programs do not disturb each other. Machines that are made from the copy have the
+// scheduler of the campaign.
+func (c *Campaign) Sequential() *Campaign {
+	other, settings := *c, *c.Config
+	settings.Runner.Parallel = config.Never
+	other.Config = &settings
+	return &other
 }
 
 func (c *Campaign) addProblems() error {

@@ -74,14 +74,14 @@ func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	return results, nil
 }
 
-// Reread makes the campaign of a folder and recalls its results from the journal.
+// Reread makes the campaign of a folder and restores its results from the journal.
 // Errors match ErrInput.
 func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
 	contents, err := journal.Read(dir)
 	if err != nil {
 		return nil, nil, nil, input(err)
 	}
-	c, err := Recall(contents, dir)
+	c, err := Restore(contents, dir)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -125,7 +125,7 @@ func TestRecallFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			contents.Header.Spec = json.RawMessage(strings.Replace(string(contents.Header.Spec), tc.old, tc.new, 1))
-			_, err = assembly.Recall(contents, dir)
+			_, err = assembly.Restore(contents, dir)
 			if !errors.Is(err, assembly.ErrInput) || !matches(tc.want, err.Error()) {
 				t.Errorf("Recall: %v, want bad input like %q", err, tc.want)
 			}

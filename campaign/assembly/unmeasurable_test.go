@@ -40,10 +40,10 @@ func TestUnmeasurable(t *testing.T) {
 	}{
 		{"new", func() (*assembly.Campaign, error) { return assembly.New(cfg) }, []coll.Collective{coll.Allreduce}},
 		{"journal without it", func() (*assembly.Campaign, error) {
-			return assembly.Recall(journalOf(t, cfg), cfg.Output)
+			return assembly.Restore(journalOf(t, cfg), cfg.Output)
 		}, []coll.Collective{coll.Allreduce}},
 		{"journal with it", func() (*assembly.Campaign, error) {
-			return assembly.Recall(journalOf(t, cfg, scan), cfg.Output)
+			return assembly.Restore(journalOf(t, cfg, scan), cfg.Output)
 		}, []coll.Collective{coll.Allreduce, coll.Scan}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

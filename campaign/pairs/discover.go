@@ -73,8 +73,7 @@ type Discovery struct {
 }
 
 // Open begins to measure a campaign's machine, or goes on where an earlier process ended.
-// The campaign must not be used for anything else afterwards. Errors match
-// assembly.ErrInput, journal.ErrLocked or are of the folder.
+// Errors match assembly.ErrInput, journal.ErrLocked or are of the folder.
 func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
@@ -85,7 +84,7 @@ func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 		return nil, err
 	}
 	d.journal, d.past = journal, &past{state: contents.State()}
-	if err := c.Connect(contents.Header.ID, d.opt.Environ); err != nil {
+	if err := d.campaign.Connect(contents.Header.ID, d.opt.Environ); err != nil {
 		return nil, errors.Join(err, journal.Close())
 	}
 	return d, nil
@@ -109,8 +108,7 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 		return nil, err
 	}
 	opt.Program = path
-	c.Config.Output = filepath.Join(c.Config.Output, opt.Folder)
-	c.Config.Runner.Parallel = config.Never
+	c = c.Sequential().In(filepath.Join(c.Config.Output, opt.Folder))
 	layout := coll.Layout{Nodes: cmp.Or(opt.Nodes, slices.Max(c.Config.Grid.Nodes)), PPN: slices.Max(c.Config.Grid.PPN)}
 	return &Discovery{Dir: c.Config.Output, campaign: c, opt: opt, lib: lib, layout: layout}, nil
 }

@@ -27,7 +27,7 @@ be stopped first, with Ctrl-C.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, jnl.Close()) }()
-			c, err := assembly.Recall(contents, args[0])
+			c, err := assembly.Restore(contents, args[0])
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
-	"tutti/campaign/proof"
+	"tutti/campaign/verification"
 	"tutti/internal/config"
 	"tutti/internal/exitcode"
 	"tutti/journal"
@@ -90,7 +90,7 @@ func codeOf(err error) exitCode {
 		return codeBusy
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EDQUOT):
 		return codeOutput
-	case errors.Is(err, assembly.ErrInput), errors.Is(err, verify.ErrEntry), errors.Is(err, proof.ErrNoDefault),
+	case errors.Is(err, assembly.ErrInput), errors.Is(err, verify.ErrEntry), errors.Is(err, verification.ErrNoDefault),
 		errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrSchema),
 		errors.Is(err, campaign.ErrLog), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput

@@ -472,7 +472,7 @@ func libraryEnv(t *testing.T, out string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := assembly.Recall(contents, out)
+	c, err := assembly.Restore(contents, out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (a *app) resume(ctx context.Context, folder string, trials int, format stri
 	if err != nil {
 		return err
 	}
-	c, err := assembly.Recall(contents, folder)
+	c, err := assembly.Restore(contents, folder)
 	if err != nil {
 		return errors.Join(err, jnl.Close())
 	}

@@ -15,9 +15,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
-	"tutti/campaign/drift"
 	"tutti/campaign/export"
-	"tutti/campaign/proof"
+	"tutti/campaign/verification"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
@@ -201,7 +200,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, jnl.Close()) }()
 	o.warn(contents.Warnings)
-	c, err := assembly.Recall(contents, dir)
+	c, err := assembly.Restore(contents, dir)
 	if err != nil {
 		return err
 	}
@@ -216,7 +215,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	p, err := proof.New(ctx, c, jnl, contents.State(), proof.Options{
+	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: parseCompilers(o.compilers),
 		Observe: newVerifyProgress(o.stderr).observe, Warn: func(text string) { o.warn([]string{text}) },
 	})
@@ -239,7 +238,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 }
 
 // prove verifies libraries, writes the files again and prints the outcome.
-func (a *app) prove(ctx context.Context, p *proof.Proof, chosen []config.Library, format string, c *assembly.Campaign) error {
+func (a *app) prove(ctx context.Context, p *verification.Verifier, chosen []config.Library, format string, c *assembly.Campaign) error {
 	proved, err := a.verifyAll(ctx, p, chosen, folderWord(c))
 	if err != nil {
 		return err
@@ -260,7 +259,7 @@ func (a *app) prove(ctx context.Context, p *proof.Proof, chosen []config.Library
 }
 
 // verifyAll verifies libraries one after another and reports whether all were proved.
-func (a *app) verifyAll(ctx context.Context, p *proof.Proof, chosen []config.Library, folder string) (proved bool, err error) {
+func (a *app) verifyAll(ctx context.Context, p *verification.Verifier, chosen []config.Library, folder string) (proved bool, err error) {
 	proved = true
 	for _, lib := range chosen {
 		ok, err := a.verifyLibrary(ctx, p, lib, folder)
@@ -274,10 +273,10 @@ func (a *app) verifyAll(ctx context.Context, p *proof.Proof, chosen []config.Lib
 
 // verifyLibrary verifies one library and reports whether it was proved. A library that
 // cannot be measured is skipped. An exhausted budget is printed and is no error.
-func (a *app) verifyLibrary(ctx context.Context, p *proof.Proof, lib config.Library, folder string) (proved bool, err error) {
-	result, err := p.Library(ctx, lib)
+func (a *app) verifyLibrary(ctx context.Context, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
+	result, err := p.Verify(ctx, lib)
 	switch {
-	case errors.Is(err, proof.ErrRecordedOnly):
+	case errors.Is(err, verification.ErrRecordedOnly):
 		fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
 		return true, nil
 	case ctx.Err() != nil:
@@ -373,7 +372,7 @@ func (a *app) measureDrift(ctx context.Context, folder string, candidates int, f
 	}
 	a.warn(contents.Warnings)
 	a.watchWaits(c)
-	p, err := drift.Measure(ctx, c, results, candidates, a.environ)
+	p, err := verification.MeasureDrift(ctx, c, results, candidates, a.environ)
 	if err != nil {
 		return withOutputCode(err)
 	}
@@ -386,11 +385,11 @@ func (a *app) measureDrift(ctx context.Context, folder string, candidates int, f
 }
 
 // estimateCosts returns the expected cost of verifying each library that can be measured.
-func estimateCosts(p *proof.Proof, chosen []config.Library) ([]proof.Estimate, error) {
-	var out []proof.Estimate
+func estimateCosts(p *verification.Verifier, chosen []config.Library) ([]verification.Estimate, error) {
+	var out []verification.Estimate
 	for _, lib := range chosen {
 		e, err := p.Estimate(lib)
-		if errors.Is(err, proof.ErrRecordedOnly) {
+		if errors.Is(err, verification.ErrRecordedOnly) {
 			continue // verifyLibrary reports it
 		}
 		if err != nil {
@@ -402,7 +401,7 @@ func estimateCosts(p *proof.Proof, chosen []config.Library) ([]proof.Estimate, e
 }
 
 // printEstimates prints the expected costs.
-func (a *app) printEstimates(estimates []proof.Estimate, format string) error {
+func (a *app) printEstimates(estimates []verification.Estimate, format string) error {
 	if format == formatJSON {
 		return a.printJSON(estimates)
 	}
@@ -415,7 +414,7 @@ func (a *app) printEstimates(estimates []proof.Estimate, format string) error {
 }
 
 // confirmVerify prints the expected costs, and asks for confirmation above runner.confirm.
-func (a *app) confirmVerify(c *assembly.Campaign, estimates []proof.Estimate, yes bool) error {
+func (a *app) confirmVerify(c *assembly.Campaign, estimates []verification.Estimate, yes bool) error {
 	nodeHours := 0.0
 	for _, e := range estimates {
 		if e.Points > 0 {

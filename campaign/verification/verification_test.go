@@ -1,4 +1,4 @@
-package proof_test
+package verification_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
-	"tutti/campaign/proof"
+	"tutti/campaign/verification"
 	"tutti/coll"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
@@ -60,26 +60,26 @@ func opened(t testing.TB, dir string) open {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = jnl.Close() }) // a second time does no harm
-	c, err := assembly.Recall(contents, dir)
+	c, err := assembly.Restore(contents, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return open{c, jnl, contents.State()}
 }
 
-func (o open) prove(ctx context.Context, opt proof.Options) (*proof.Proof, verify.Result, error) {
-	p, err := proof.New(ctx, o.campaign, o.journal, o.state, opt)
+func (o open) prove(ctx context.Context, opt verification.Options) (*verification.Verifier, verify.Result, error) {
+	p, err := verification.New(ctx, o.campaign, o.journal, o.state, opt)
 	if err != nil {
 		return nil, verify.Result{}, err
 	}
-	result, err := p.Library(ctx, o.campaign.Config.Libraries[0])
+	result, err := p.Verify(ctx, o.campaign.Config.Libraries[0])
 	return p, result, err
 }
 
 var by = export.Program{Version: "v1"}
 
 // proved proves the campaign of a folder and writes its files.
-func proved(t testing.TB, dir string, opt proof.Options) (verify.Result, report.Facts) {
+func proved(t testing.TB, dir string, opt verification.Options) (verify.Result, report.Facts) {
 	t.Helper()
 	o := opened(t, dir)
 	p, result, err := o.prove(t.Context(), opt)
@@ -100,7 +100,7 @@ func proved(t testing.TB, dir string, opt proof.Options) (verify.Result, report.
 // files, the table and the report say so.
 func TestPlantedIsPutBack(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	result, facts := proved(t, dir, proof.Options{Rules: quick()})
+	result, facts := proved(t, dir, verification.Options{Rules: quick()})
 	if !result.Proved() || len(result.PutBack) == 0 {
 		t.Fatalf("proved %t, put back %v", result.Proved(), result.PutBack)
 	}
@@ -133,7 +133,7 @@ func TestPlantedIsPutBack(t *testing.T) {
 	if len(facts.Verification) != 1 || len(facts.Verification[0].Reverted) != len(result.PutBack) || !facts.Verification[0].Ended {
 		t.Errorf("the report has %+v", facts.Verification)
 	}
-	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Put back to the default (") {
+	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Reverted to the default<") {
 		t.Error("the page does not say what was put back")
 	}
 }
@@ -154,12 +154,12 @@ func TestWork(t *testing.T) {
 		}
 	}
 	o := opened(t, dir)
-	p, err := proof.New(t.Context(), o.campaign, o.journal, o.state, proof.Options{Rules: quick(), Observe: func(verify.Event) { look() }})
+	p, err := verification.New(t.Context(), o.campaign, o.journal, o.state, verification.Options{Rules: quick(), Observe: func(verify.Event) { look() }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.campaign.Spec.Learner.Scaling = "none" // no model can be trained from now on
-	result, err := p.Library(t.Context(), o.campaign.Config.Libraries[0])
+	result, err := p.Verify(t.Context(), o.campaign.Config.Libraries[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestWork(t *testing.T) {
 
 // Where both ways of a point are the same algorithm they have noise of their own.
 func TestNoiseOfBothWays(t *testing.T) {
-	result, _ := proved(t, made(t, campaigntest.MadeOpenMPI), proof.Options{Rules: quick()})
+	result, _ := proved(t, made(t, campaigntest.MadeOpenMPI), verification.Options{Rules: quick()})
 	controls := 0
 	for _, p := range result.Points {
 		if !p.Choice.IsDefault() {
@@ -200,7 +200,7 @@ func TestNoiseOfBothWays(t *testing.T) {
 func TestGoesOn(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
-	proved(t, dir, proof.Options{Rules: quick()})
+	proved(t, dir, verification.Options{Rules: quick()})
 	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
 	files := []string{export.SelectionCSV, export.ReportJSON, "openmpi.rules"}
 	cuts := 8
@@ -214,7 +214,7 @@ func TestGoesOn(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(again, journal.FileName), torn, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		proved(t, again, proof.Options{Rules: quick()})
+		proved(t, again, verification.Options{Rules: quick()})
 		for _, name := range files {
 			if !bytes.Equal(campaigntest.Read(t, filepath.Join(dir, name)), campaigntest.Read(t, filepath.Join(again, name))) {
 				t.Errorf("cut after %d of %d lines: %s differs", at, len(lines), name)
@@ -227,13 +227,13 @@ func TestGoesOn(t *testing.T) {
 // for.
 func TestAgain(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
-	first, _ := proved(t, dir, proof.Options{Rules: quick()})
+	first, _ := proved(t, dir, verification.Options{Rules: quick()})
 	size := len(campaigntest.Read(t, filepath.Join(dir, journal.FileName)))
-	told, _ := proved(t, dir, proof.Options{Rules: quick()})
+	told, _ := proved(t, dir, verification.Options{Rules: quick()})
 	if told.Sessions != 1 || told.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, journal.FileName))) != size {
 		t.Errorf("told again: session %d, %d trials after %d", told.Sessions, told.Trials, first.Trials)
 	}
-	if anew, _ := proved(t, dir, proof.Options{Rules: quick(), Again: true}); anew.Sessions != 2 || !anew.Proved() {
+	if anew, _ := proved(t, dir, verification.Options{Rules: quick(), Again: true}); anew.Sessions != 2 || !anew.Proved() {
 		t.Errorf("asked for: session %d, proved %t", anew.Sessions, anew.Proved())
 	}
 }
@@ -242,14 +242,14 @@ func TestAgain(t *testing.T) {
 func TestBudget(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	o := opened(t, dir)
-	_, result, err := o.prove(t.Context(), proof.Options{Rules: quick(), MachineTime: 1})
+	_, result, err := o.prove(t.Context(), verification.Options{Rules: quick(), MachineTime: 1})
 	if !errors.Is(err, verify.ErrBudget) || result.Ended || result.Trials == 0 {
 		t.Fatalf("after %d trials, ended %t: %v, want %v", result.Trials, result.Ended, err, verify.ErrBudget)
 	}
 	if err := o.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if more, _ := proved(t, dir, proof.Options{Rules: quick()}); !more.Proved() || more.Sessions != 1 || more.Trials <= result.Trials {
+	if more, _ := proved(t, dir, verification.Options{Rules: quick()}); !more.Proved() || more.Sessions != 1 || more.Trials <= result.Trials {
 		t.Errorf("gone on with: proved %t, session %d, %d trials after %d", more.Proved(), more.Sessions, more.Trials, result.Trials)
 	}
 }
@@ -258,7 +258,7 @@ func TestBudget(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	o := opened(t, made(t, campaigntest.MadeOpenMPI))
 	ctx, cancel := context.WithCancel(t.Context())
-	_, result, err := o.prove(ctx, proof.Options{Rules: quick(), Observe: func(e verify.Event) {
+	_, result, err := o.prove(ctx, verification.Options{Rules: quick(), Observe: func(e verify.Event) {
 		if e.Block == 2 {
 			cancel()
 		}
@@ -275,11 +275,11 @@ func TestCannotBeProved(t *testing.T) {
 		want      error
 		text      string
 	}{
-		{"never measured", made(t, campaigntest.MadeIntel), proof.ErrRecordedOnly, "intel: "},
-		{"no default", campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))), proof.ErrNoDefault, "mpich allreduce: "},
+		{"never measured", made(t, campaigntest.MadeIntel), verification.ErrRecordedOnly, "intel: "},
+		{"no default", campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))), verification.ErrNoDefault, "mpich allreduce: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, result, err := opened(t, tc.dir).prove(t.Context(), proof.Options{Rules: quick()})
+			_, result, err := opened(t, tc.dir).prove(t.Context(), verification.Options{Rules: quick()})
 			if !errors.Is(err, tc.want) || !strings.HasPrefix(err.Error(), tc.text) || result.Ended {
 				t.Errorf("ended %t: %v, want %s%v", result.Ended, err, tc.text, tc.want)
 			}
@@ -292,15 +292,15 @@ func TestCannotBeProved(t *testing.T) {
 func TestProofFaults(t *testing.T) {
 	dir := made(t, campaigntest.MadeOpenMPI)
 	o := opened(t, dir)
-	if _, err := proof.New(t.Context(), o.campaign, o.journal, &journal.State{}, proof.Options{Rules: quick()}); !errors.Is(err, export.ErrNothing) {
+	if _, err := verification.New(t.Context(), o.campaign, o.journal, &journal.State{}, verification.Options{Rules: quick()}); !errors.Is(err, export.ErrNothing) {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
 	}
-	if _, _, err := o.prove(t.Context(), proof.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
+	if _, _, err := o.prove(t.Context(), verification.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("without rules: %v, want an error that names %s", err, dir)
 	}
 	pass := []byte(`{"number":"x"}`)
 	o.state.Add(journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "openmpi", Session: 1, Pass: pass}})
-	if _, _, err := o.prove(t.Context(), proof.Options{Rules: quick()}); !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), "journal of "+dir) {
+	if _, _, err := o.prove(t.Context(), verification.Options{Rules: quick()}); !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), "journal of "+dir) {
 		t.Errorf("after entries of nobody: %v, want %v", err, verify.ErrEntry)
 	}
 }

@@ -1,4 +1,4 @@
-package proof
+package verification
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"tutti/verify"
 )
 
-// recorded answers from recorded data: verify.Tuned is what the files select there. It
-// gives both ways of a point noise of their own, even where they are the same
-// algorithm: attempts of the one are even, of the other odd.
+// recorded is a runner over recorded data. verify.Tuned stands for the algorithm that the files
+// select. The two sides of a comparison have independent noise even if they are the same
+// algorithm: attempts of the default are even, those of the files odd.
 type recorded struct{ s *subject }
 
 // Run implements benchrunner.Runner.

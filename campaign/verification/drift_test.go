@@ -1,4 +1,4 @@
-package drift_test
+package verification_test
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
-	"tutti/campaign/drift"
+	"tutti/campaign/verification"
 	"tutti/coll"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
 
-// made is a campaign on made-up data that has ended, whose machine has become slower by a
+// changed is a campaign on made-up data that has ended, whose machine has become slower by a
 // factor since.
-func made(t testing.TB, factor float64) string {
+func changed(t testing.TB, factor float64) string {
 	t.Helper()
 	dir, m := t.TempDir(), campaigntest.MadeOpenMPI
 	out := campaigntest.Run(t, campaigntest.Load(t, m.Put(t, dir)))
@@ -32,16 +32,16 @@ func made(t testing.TB, factor float64) string {
 
 // A machine is as it was but for its noise, of 1 %, or slower by what it became slower;
 // the campaign is left as it is.
-func TestMeasure(t *testing.T) {
+func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
-		dir := made(t, factor)
+		dir := changed(t, factor)
 		jnl := filepath.Join(dir, journal.FileName)
 		before, err := os.ReadFile(jnl)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c, results := campaigntest.Reread(t, dir)
-		p, err := drift.Measure(t.Context(), c, results, 20, nil)
+		p, err := verification.MeasureDrift(t.Context(), c, results, 20, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,9 +59,9 @@ func TestMeasure(t *testing.T) {
 
 // Every problem is measured again, however few candidates are asked for; what nothing was
 // measured of is passed over.
-func TestMeasureEveryProblem(t *testing.T) {
+func TestDriftEveryProblem(t *testing.T) {
 	c, results := campaigntest.Reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
-	if p, err := drift.Measure(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
+	if p, err := verification.MeasureDrift(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
 		t.Errorf("of two problems: %+v, %v, want one candidate of each", p, err)
 	}
 	none, err := c.Results(&journal.State{})
@@ -69,10 +69,10 @@ func TestMeasureEveryProblem(t *testing.T) {
 		t.Fatal(err)
 	}
 	results[0] = none[0]
-	if p, err := drift.Measure(t.Context(), c, results, 6, nil); err != nil || p.Candidates != 3 {
+	if p, err := verification.MeasureDrift(t.Context(), c, results, 6, nil); err != nil || p.Candidates != 3 {
 		t.Errorf("of one problem: %+v, %v, want half of the candidates", p, err)
 	}
-	if _, err := drift.Measure(t.Context(), c, none, 6, nil); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 0 failed") {
+	if _, err := verification.MeasureDrift(t.Context(), c, none, 6, nil); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 0 failed") {
 		t.Errorf("of nothing: %v", err)
 	}
 }
@@ -99,30 +99,30 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 
 // Failures are counted; where nothing else is left, or the machine is not there, it is an
 // error with the first cause.
-func TestMeasureFails(t *testing.T) {
-	dir := made(t, 1)
+func TestDriftFails(t *testing.T) {
+	dir := changed(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {
 		c, results := campaigntest.Reread(t, dir)
 		c.Problems[0].Runner = runner{c.Problems[0].Runner, keep, fails}
 		return c, results
 	}
 	c, results := with(3, nil)
-	if p, err := drift.Measure(t.Context(), c, results, 10, nil); err != nil || p.Candidates != 3 || p.Failed != 7 {
+	if p, err := verification.MeasureDrift(t.Context(), c, results, 10, nil); err != nil || p.Candidates != 3 || p.Failed != 7 {
 		t.Errorf("seven of ten fail: %+v, %v", p, err)
 	}
 	c, results = with(0, nil)
-	if _, err := drift.Measure(t.Context(), c, results, 10, nil); err == nil || err.Error() != "nothing could be measured again: 10 failed: crashed" {
+	if _, err := verification.MeasureDrift(t.Context(), c, results, 10, nil); err == nil || err.Error() != "nothing could be measured again: 10 failed: crashed" {
 		t.Errorf("all fail: %v", err)
 	}
 	c, results = with(0, benchrunner.ErrUnavailable)
-	if _, err := drift.Measure(t.Context(), c, results, 10, nil); !errors.Is(err, benchrunner.ErrUnavailable) {
+	if _, err := verification.MeasureDrift(t.Context(), c, results, 10, nil); !errors.Is(err, benchrunner.ErrUnavailable) {
 		t.Errorf("no machine: %v, want %v", err, benchrunner.ErrUnavailable)
 	}
 }
 
 // A campaign that measures is measured again in a folder below its own, which is gone
 // afterwards, whatever came of it.
-func TestMeasureLive(t *testing.T) {
+func TestDriftLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
 	}
@@ -135,7 +135,7 @@ func TestMeasureLive(t *testing.T) {
 		}
 	}
 	c, results := campaigntest.Reread(t, out)
-	if p, err := drift.Measure(t.Context(), c, results, 4, os.Environ()); err != nil || p.Candidates != 4 || p.Change != 0 || p.Ratio != 1 {
+	if p, err := verification.MeasureDrift(t.Context(), c, results, 4, os.Environ()); err != nil || p.Candidates != 4 || p.Change != 0 || p.Ratio != 1 {
 		t.Errorf("a machine whose times never change: %+v, %v", p, err)
 	}
 	gone()
@@ -143,7 +143,7 @@ func TestMeasureLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, results = campaigntest.Reread(t, out)
-	if _, err := drift.Measure(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
+	if _, err := verification.MeasureDrift(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
 		t.Errorf("a launcher that is out of order: %v", err)
 	}
 	gone()

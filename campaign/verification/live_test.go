@@ -1,4 +1,4 @@
-package proof_test
+package verification_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign/proof"
+	"tutti/campaign/verification"
 	"tutti/coll"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/verify"
@@ -34,7 +34,7 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	_, result, err := o.prove(t.Context(), proof.Options{Rules: fewLooks(), Warn: func(text string) { warnings = append(warnings, text) }})
+	_, result, err := o.prove(t.Context(), verification.Options{Rules: fewLooks(), Warn: func(text string) { warnings = append(warnings, text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func checkForced(t *testing.T, jobs, rules string) {
 	}
 }
 
-// A compiler that is given and builds nothing ends the proof.
+// A compiler that is given and builds nothing ends the verification.
 func TestBadCompiler(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs jobs")
@@ -107,7 +107,7 @@ func TestBadCompiler(t *testing.T) {
 	if err := o.campaign.Connect("k7x2m4qa", os.Environ()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := o.prove(t.Context(), proof.Options{Rules: fewLooks(), Compilers: map[string]string{"openmpi": "/none/mpicc"}})
+	_, _, err := o.prove(t.Context(), verification.Options{Rules: fewLooks(), Compilers: map[string]string{"openmpi": "/none/mpicc"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "probe of obedience: ") || !strings.Contains(err.Error(), "/none/mpicc") {
 		t.Errorf("error %v, want one about the compiler", err)
 	}

@@ -1,4 +1,4 @@
-package proof_test
+package verification_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
-	"tutti/campaign/proof"
+	"tutti/campaign/verification"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/verify"
@@ -16,7 +16,7 @@ import (
 
 // A campaign of recorded data is proved against the data: what it selects is run beside
 // the library's default, and the report says what came of it.
-func ExampleProof_Library() {
+func ExampleVerifier_Verify() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		fmt.Println(err)
@@ -56,11 +56,11 @@ func tuneAndProve(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	p, err := proof.New(ctx, c, jnl, contents.State(), proof.Options{Rules: verify.DefaultRules()})
+	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{Rules: verify.DefaultRules()})
 	if err != nil {
 		return err
 	}
-	result, err := p.Library(ctx, cfg.Libraries[0])
+	result, err := p.Verify(ctx, cfg.Libraries[0])
 	if err != nil {
 		return err
 	}
@@ -73,4 +73,30 @@ func tuneAndProve(ctx context.Context, dir string) error {
 		fmt.Println(v.Collective, v.Points, "points, put back:", v.Reverted)
 	}
 	return nil
+}
+
+// A machine that is still the one that was tuned, but for the noise of the benchmarks.
+func ExampleMeasureDrift() {
+	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"strategy.name=uncertainty", "hpo.trials=0"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := assembly.New(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	results, err := c.Run(context.Background(), &journal.State{}, nil, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	probe, err := verification.MeasureDrift(context.Background(), c, results, 16, os.Environ())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d measured again: they differ by %.0f %%, times are %.1f of what they were\n", probe.Candidates, 100*probe.Change, probe.Ratio)
+	// Output: 16 measured again: they differ by 2 %, times are 1.0 of what they were
 }

@@ -1,4 +1,4 @@
-package proof
+package verification
 
 import (
 	"time"
@@ -10,12 +10,12 @@ import (
 	"tutti/verify"
 )
 
-// leastBudget is what a verification may take however short its campaign was: small
-// differences want as many blocks after a campaign of a minute.
-const leastBudget = 10 * time.Minute
+// minBudget is what a verification may take after a short campaign: the number of blocks that
+// small differences need does not depend on the length of the campaign.
+const minBudget = 10 * time.Minute
 
-// Estimate is what it takes to verify one library, as a rule. All is zero where the
-// verification has ended.
+// Estimate is the expected cost of verifying one library. Everything is zero if the verification
+// has ended.
 type Estimate struct {
 	Library     string  `json:"library"`
 	Points      int     `json:"points"` // of the pass that is next
@@ -25,15 +25,14 @@ type Estimate struct {
 	Budget      float64 `json:"budget_seconds"` // of machine time that is left; nothing goes on beyond it
 }
 
-// Estimate prices the verification of a library of a campaign that measures by what its
-// launches and measurements took, as the journal has them. It starts nothing and writes
-// nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
-func (p *Proof) Estimate(lib config.Library) (Estimate, error) {
-	s, session, err := p.open(lib)
+// Estimate estimates the cost of verifying a library from the times of the campaign's launches and
+// measurements in the journal. It runs and writes nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
+func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
+	s, session, err := v.open(lib)
 	if err != nil {
 		return Estimate{}, err
 	}
-	done, err := p.models.Conclude(p.log.state, lib.Name)
+	done, err := v.models.Conclude(v.log.state, lib.Name)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -46,11 +45,11 @@ func (p *Proof) Estimate(lib config.Library) (Estimate, error) {
 		return Estimate{Library: lib.Name}, err
 	}
 	e := Estimate{
-		Library: lib.Name, Points: len(spots), Blocks: blocksOf(p.opt.Rules),
-		Budget: max(0, p.Budget(lib).Seconds()-session.Spent()),
+		Library: lib.Name, Points: len(spots), Blocks: blocksOf(v.opt.Rules),
+		Budget: max(0, v.Budget(lib).Seconds()-session.Spent()),
 	}
-	price := pricesOf(p.log.state, lib.Name, p.campaign.Spec.Launch)
-	for nodes, n := range startsOf(spots, p.campaign.Spec.Launch) {
+	price := pricesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
+	for nodes, n := range startsOf(spots, v.campaign.Spec.Launch) {
 		seconds := e.Blocks * price.of(nodes).seconds(n)
 		e.Seconds += seconds
 		e.NodeSeconds += seconds * float64(nodes)
@@ -61,38 +60,38 @@ func (p *Proof) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-// blocksOf is how often a spot is measured as a rule: first looks end half way between
-// their bounds, and the share of the spots that looks slower by chance is looked at
-// again.
+// blocksOf returns the expected number of blocks at a test point. A first look ends half way
+// between its bounds. The share of the points that looks slower by chance gets a second look.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }
 
-// Budget is the machine time that the verification of a library may take, 0 for any:
-// recorded data cost none.
-func (p *Proof) Budget(lib config.Library) time.Duration {
-	if p.opt.MachineTime > 0 || !p.campaign.Config.Runner.Live() {
-		return p.opt.MachineTime
+// Budget returns the machine time that the verification of a library may take, 0 for no limit:
+// recorded data cost nothing.
+func (v *Verifier) Budget(lib config.Library) time.Duration {
+	if v.opt.MachineTime > 0 || !v.campaign.Config.Runner.Live() {
+		return v.opt.MachineTime
 	}
 	took := 0.0
-	for _, r := range p.log.state.Rounds {
+	for _, r := range v.log.state.Rounds {
 		for _, t := range r.Trials {
 			if r.Problem.Library == lib.Name {
 				took += t.CostSeconds
 			}
 		}
 	}
-	return max(leastBudget, time.Duration(took*float64(time.Second)))
+	return max(minBudget, time.Duration(took*float64(time.Second)))
 }
 
-// usage counts starts of the benchmark program and what is measured in them, and the
-// machine time that both took.
+// usage counts launches of the benchmark program and the candidates measured in them, and the
+// machine time of both.
 type usage struct {
 	starts, cases float64
 	launch, run   float64 // seconds
 }
 
-// seconds is what the starts and cases of another usage take at the price of this one.
+// seconds returns the machine time of the launches and candidates of another usage at the average
+// times of this one.
 func (u usage) seconds(of usage) float64 {
 	if u.starts == 0 || u.cases == 0 {
 		return 0
@@ -107,7 +106,7 @@ func (u *usage) add(o usage) {
 	u.run += o.run
 }
 
-// prices are what was used by the jobs of a campaign.
+// prices are the usages of the jobs of a campaign.
 type prices struct {
 	byNodes map[int]usage
 	all     usage
@@ -141,7 +140,7 @@ func pricesOf(state *journal.State, library string, model benchrunner.LaunchMode
 	return p
 }
 
-// of is the usage of jobs of so many nodes, of all where there were none.
+// of returns the usage of jobs of so many nodes, of all jobs if there were none.
 func (p prices) of(nodes int) usage {
 	if u, known := p.byNodes[nodes]; known {
 		return u
@@ -149,8 +148,8 @@ func (p prices) of(nodes int) usage {
 	return p.all
 }
 
-// startsOf counts what one block of all spots starts and measures, by number of nodes.
-// What is tuned and the default never share a start: their settings differ.
+// startsOf counts the launches and candidates of one block of all test points, by number of nodes.
+// The tuned files and the default never share a launch: their settings differ.
 func startsOf(spots []verify.Spot, model benchrunner.LaunchModel) map[int]usage {
 	out := map[int]usage{}
 	type start struct {

@@ -1,4 +1,4 @@
-package proof
+package verification
 
 import (
 	"context"
@@ -18,18 +18,18 @@ import (
 	"tutti/verify"
 )
 
-// subject is one library of a campaign whose files are proved.
+// subject is the library whose files are verified.
 type subject struct {
-	*Proof
+	*Verifier
 	lib    config.Library
 	port   mpi.Measurable
 	cat    *mpi.Catalogue
-	setup  selection.Setup // of the files as they are now
+	setup  selection.Setup // that loads the current files
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
-	live   *verify.Files // machine and probe, once made
+	live   *verify.Files // machine and probe; nil before they are made
 }
 
-// write writes the files of the library without what was condemned by now.
+// write writes the files of the library without the selections that were found slower so far.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	done, err := s.models.Conclude(s.log.state, s.lib.Name)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	return files, nil
 }
 
-// problems are the collectives of the library for which something is selected.
+// problems returns the collectives of the library that have a selection.
 func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Algorithm) ([]verify.Problem, error) {
 	var out []verify.Problem
 	for _, p := range s.campaign.Problems {
@@ -74,7 +74,7 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 	return out, nil
 }
 
-// problem is one collective: the points at which the default can be measured, too.
+// problem returns one collective with the points at which the default can be measured.
 func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose}
 	if s.campaign.Config.Runner.Live() {
@@ -93,7 +93,7 @@ func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algor
 	return out, nil
 }
 
-// force loads the files for verify.Tuned and nothing for the default.
+// force makes a launch load the current files for verify.Tuned, and no files for the default.
 func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{}, nil
@@ -108,7 +108,7 @@ func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
-// choice is what the files select now.
+// choice returns what the current files select.
 func (s *subject) choice(p coll.Point) coll.Algorithm {
 	if choose, ok := s.choose[p.Collective]; ok {
 		return choose(p)
@@ -116,14 +116,15 @@ func (s *subject) choice(p coll.Point) coll.Algorithm {
 	return coll.Default
 }
 
-// connect returns the machine and, where there is a compiler for it, the probe.
+// connect returns the machine and, if there is a compiler, the program that checks whether the
+// library obeys its files.
 func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
-	s.campaign.Config.Runner.Parallel = config.Never // neighbours would blur small differences
-	program, err := s.campaign.Program(s.lib)
+	alone := s.campaign.Sequential() // programs at the same time would hide small differences
+	program, err := alone.Program(s.lib)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := s.campaign.Machine(s.lib, program, s.force)
+	machine, err := alone.Machine(s.lib, program, s.force)
 	if err != nil {
 		return nil, err
 	}
@@ -138,20 +139,20 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 		return nil, fmt.Errorf("probe of obedience: %w", err)
 	}
 	probe := &verify.Probe{Path: path, Library: s.port, Catalogue: s.cat, Choose: s.choice}
-	f.Probe, err = s.campaign.Machine(s.lib, probe, s.force)
+	f.Probe, err = alone.Machine(s.lib, probe, s.force)
 	return f, err
 }
 
-// compiler is the one given, else the library's own where it is found.
+// compiler returns the configured compiler, else the library's own if it is found, else "".
 func (s *subject) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
 		return command
 	}
-	beside := ""
+	nextToLauncher := ""
 	if s.lib.LauncherPath != "" {
-		beside = filepath.Join(filepath.Dir(s.lib.LauncherPath), "mpicc")
+		nextToLauncher = filepath.Join(filepath.Dir(s.lib.LauncherPath), "mpicc")
 	}
-	for _, name := range []string{s.builtWith(ctx).Install.Compilers[0], beside} {
+	for _, name := range []string{s.builtWith(ctx).Install.Compilers[0], nextToLauncher} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
@@ -159,8 +160,8 @@ func (s *subject) compiler(ctx context.Context) string {
 	return ""
 }
 
-// builtWith are the facts of the library that programs of the campaign load: the
-// benchmark's where the campaign's own works above any.
+// builtWith returns the facts of the MPI library that programs of the campaign load. A library
+// that is preloaded into programs of any MPI library takes those of the benchmark program.
 func (s *subject) builtWith(ctx context.Context) mpi.Facts {
 	own := s.port.Facts()
 	if !own.Preload {

@@ -1,11 +1,11 @@
-package proof_test
+package verification_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"tutti/campaign/proof"
+	"tutti/campaign/verification"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -18,6 +18,6 @@ func BenchmarkLibrary(b *testing.B) {
 		if err := os.WriteFile(jnl, before, 0o666); err != nil {
 			b.Fatal(err)
 		}
-		proved(b, filepath.Dir(jnl), proof.Options{Rules: quick()})
+		proved(b, filepath.Dir(jnl), verification.Options{Rules: quick()})
 	}
 }

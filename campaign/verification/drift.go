@@ -1,0 +1,133 @@
+package verification
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"tutti/benchrunner"
+	"tutti/campaign"
+	"tutti/campaign/assembly"
+	"tutti/coll"
+	"tutti/journal"
+	"tutti/metrics"
+)
+
+// Drift says how far the times of a machine differ from those that a campaign measured.
+type Drift struct {
+	Candidates int     `json:"candidates"` // measured again
+	Failed     int     `json:"failed"`
+	Change     float64 `json:"change"` // median of |new time over old - 1|
+	Ratio      float64 `json:"ratio"`  // geometric mean of new time over old
+
+	NodeSeconds float64 `json:"node_seconds"` // machine time
+}
+
+// MeasureDrift measures so many candidates of a campaign again, at least one of each problem,
+// spread evenly over problems and points. A campaign on a real machine does so in a folder below
+// its own, which nodes can see as well; the folder is removed afterwards.
+func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.Result, candidates int, environ []string) (d Drift, err error) {
+	if c.Config.Runner.Live() {
+		var dir string
+		if dir, err = os.MkdirTemp(c.Config.Output, "drift-"); err != nil {
+			return d, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		c = c.Sequential().In(dir)
+		if err := c.Connect(journal.NewID(), environ); err != nil {
+			return d, err
+		}
+	}
+	var log driftLog
+	var then []float64
+	for i, problem := range c.Problems {
+		ms := sample(results[i].Ledger.Measurements(), max(1, candidates/len(c.Problems)))
+		if err := log.measure(ctx, problem, ms); err != nil {
+			return d, errors.Join(err, c.Cancel(context.WithoutCancel(ctx), log.jobs))
+		}
+		for _, m := range ms {
+			then = append(then, m.Seconds)
+		}
+	}
+	return log.compare(then)
+}
+
+// sample returns at most n of the measurements, evenly by point and algorithm.
+func sample(ms []coll.Measurement, n int) []coll.Measurement {
+	ms = slices.Clone(ms)
+	slices.SortFunc(ms, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+	if len(ms) <= n {
+		return ms
+	}
+	out := make([]coll.Measurement, n)
+	for i := range out {
+		out[i] = ms[(2*i+1)*len(ms)/(2*n)]
+	}
+	return out
+}
+
+// driftLog keeps the new measurements, problem after problem.
+type driftLog struct {
+	now   []coll.Trial // in the order of the requests
+	index map[coll.Candidate]int
+	jobs  []coll.Job // that have not ended
+}
+
+// measure measures candidates of a problem.
+func (l *driftLog) measure(ctx context.Context, p campaign.Problem, ms []coll.Measurement) error {
+	batch := benchrunner.Batch{Label: p.Library + "-" + string(p.Collective), Round: 1}
+	l.index = map[coll.Candidate]int{}
+	for _, m := range ms {
+		batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: m.Candidate, Attempt: 1, Independent: true})
+		l.index[m.Candidate] = len(l.now)
+		l.now = append(l.now, coll.Trial{})
+	}
+	if len(ms) == 0 {
+		return nil
+	}
+	return p.Runner.Run(ctx, batch, l)
+}
+
+// Job implements benchrunner.Log.
+func (l *driftLog) Job(j coll.Job) error {
+	l.jobs = slices.DeleteFunc(l.jobs, func(o coll.Job) bool { return o.Name == j.Name })
+	if j.State != coll.JobEnded {
+		l.jobs = append(l.jobs, j)
+	}
+	return nil
+}
+
+// Trial implements benchrunner.Log.
+func (l *driftLog) Trial(t coll.Trial) error {
+	l.now[l.index[t.Candidate]] = t
+	return nil
+}
+
+// compare compares the new times with the old ones, in the same order.
+func (l *driftLog) compare(then []float64) (Drift, error) {
+	var d Drift
+	var changes []float64
+	sum, first := 0.0, ""
+	for i, t := range l.now {
+		d.NodeSeconds += t.NodeSeconds()
+		if t.State != coll.TrialDone {
+			d.Failed++
+			if first == "" {
+				first = t.Error
+			}
+			continue
+		}
+		ratio := t.Seconds / then[i]
+		sum += math.Log(ratio)
+		changes = append(changes, math.Abs(ratio-1))
+	}
+	if d.Candidates = len(changes); d.Candidates == 0 {
+		return d, fmt.Errorf("nothing could be measured again: %d failed: %s", d.Failed, first)
+	}
+	d.Change = metrics.Median(changes)
+	d.Ratio = math.Exp(sum / float64(d.Candidates))
+	return d, nil
+}
