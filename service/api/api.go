@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -14,13 +15,60 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/gorilla/securecookie"
+
+	"tutti/internal/config"
+	"tutti/journal"
+	"tutti/service"
 )
 
-// root of everything that the OpenAPI document describes.
+// root is the prefix of all paths in the OpenAPI document.
 const root = "/api/v1"
 
-// maxRequest is the largest body of a request, bytes; maxRequest itself is too large.
+// maxRequest is the size of a request body that is refused, bytes.
 const maxRequest = 64 << 10
+
+// Backend is the service behind the handlers. Its methods are safe for concurrent use. An error
+// that matches none of package service is logged and answered as an internal error.
+type Backend interface {
+	// Campaigns returns all campaigns, newest first.
+	Campaigns() []service.Campaign
+	Campaign(id string) (service.Campaign, error)
+	// Create makes a campaign. With a key that was used before it returns the campaign of then
+	// and false, or service.ErrKey when the request differs.
+	Create(ctx context.Context, r service.Request, key string) (c service.Campaign, created bool, err error)
+	Pause(id string) (service.Campaign, error)
+	Resume(id string) (service.Campaign, error)
+	Cancel(id string) (service.Campaign, error)
+
+	// Feed returns the lines of a campaign's journal, Events the service's own feed.
+	Feed(id string) (service.Feed, error)
+	Events() service.Feed
+
+	Bases() []config.Base
+	Schedule() []service.Scheduled
+	NodeHours() service.NodeHours
+	// Online returns the watched folders of samples.
+	Samples() []service.SampleStatus
+
+	Rounds(id string) ([]service.Round, error)
+	// Measurements returns at most limit measurements after a line of the journal.
+	Measurements(id string, after int64, limit int) ([]service.Measurement, error)
+	Curve(id string) ([]service.CurvePoint, error)
+	Jobs(id string) ([]service.Job, error)
+
+	// Selection and Predictions return service.ErrNotYet before the first evaluation.
+	Problems(id string) ([]journal.Problem, error)
+	Selection(ctx context.Context, id string, p journal.Problem) (service.Selection, error)
+	Predictions(ctx context.Context, id string, p journal.Problem) ([]service.Prediction, error)
+	Compare(ctx context.Context, a, b string) (service.Comparison, error)
+
+	Files(id string) ([]service.File, error)
+	// Open opens a file that Files lists, and no other.
+	Open(id, name string) (io.ReadSeekCloser, service.File, error)
+
+	// Ready returns why no request should come now, or nil.
+	Ready() error
+}
 
 // Options configure the HTTP interface of a service.
 type Options struct {
@@ -36,14 +84,11 @@ type Options struct {
 	PublicAddress *url.URL
 	Page          http.Handler  // at /, for browsers; may be nil
 	Pprof         bool          // serve /debug/pprof/ to tokens with the role operate
-	Streams       int           // open event streams of one token at most, 0: DefaultStreams
+	Streams       int           // open event streams of one token at most, 0: no limit
 	Heartbeat     time.Duration // between comments on an idle event stream, 0: 15 s
 }
 
-// DefaultStreams is the default of Options.Streams.
-const DefaultStreams = 500
-
-// API is the handler of everything the service answers.
+// API is the HTTP handler of a service.
 type API struct {
 	backend Backend
 	options Options
@@ -55,7 +100,7 @@ type API struct {
 	streams *streams
 	handler http.Handler
 
-	closing   chan struct{} // closed when streams must end
+	closing   chan struct{} // closed when event streams must end
 	closeOnce sync.Once
 }
 
@@ -73,7 +118,7 @@ func New(backend Backend, o Options) (*API, error) {
 		a.options.CookieKey = securecookie.GenerateRandomKey(cookieKeyBytes)
 	}
 	a.cookies = newCookieCodec(a.options.CookieKey)
-	a.streams = newStreams(cmp.Or(o.Streams, DefaultStreams))
+	a.streams = newStreams(o.Streams)
 	a.metrics = newMetrics(backend, o.Version)
 	a.huma = humago.New(restMux{a.mux}, describe())
 	a.campaignRoutes()
@@ -88,11 +133,11 @@ func New(backend Backend, o Options) (*API, error) {
 	return a, err
 }
 
-// ServeHTTP answers one request, with all the rules of the service applied.
+// ServeHTTP answers one request after all checks of access.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// Close ends the streams, so that their clients come back to the next process. It
-// may be called more than once.
+// Close ends the event streams without the event end, so that clients connect again to the
+// next service. It may be called more than once.
 func (a *API) Close() { a.closeOnce.Do(func() { close(a.closing) }) }
 
 // OpenAPI returns the document that describes the interface, as JSON.
@@ -102,7 +147,7 @@ func describe() huma.Config {
 	c := huma.DefaultConfig("tutti", "v1")
 	c.Info.Description = "Campaigns that tune MPI collectives. Errors are problem+json (RFC 9457); errors[].location is the path of the field."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = root+"/openapi", "", ""
-	c.CreateHooks = nil // links to schemas in every answer
+	c.CreateHooks = nil // no links to schemas in the answers
 	c.RejectUnknownQueryParameters = true
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "A token of tutti token create. A service without tokens needs none."},
@@ -112,15 +157,15 @@ func describe() huma.Config {
 	return c
 }
 
-// restMux lets the parameter name stand for the rest of the path: names of files
-// may hold slashes.
+// restMux makes the parameter name match the rest of the path, because names of files may
+// contain slashes.
 type restMux struct{ *http.ServeMux }
 
 func (m restMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	m.ServeMux.HandleFunc(strings.Replace(pattern, "/{name}", "/{name...}", 1), h)
 }
 
-// operation describes one method of one path. All may answer with these errors.
+// operation describes one method of one path, with the errors that all operations have.
 func operation(method, path, id, summary string) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: root + path, OperationID: id, Summary: summary,

@@ -10,7 +10,7 @@ import (
 	"tutti/service"
 )
 
-// body is a response with nothing but a body.
+// body is a response that has only a body.
 type body[T any] struct{ Body T }
 
 type campaignID struct {
@@ -20,17 +20,17 @@ type campaignID struct {
 type listInput struct {
 	State string `query:"state" enum:"queued,running,stopping,paused,done,failed,cancelled" doc:"Only campaigns in this state"`
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Campaigns on a page"`
-	After string `query:"after" maxLength:"100" doc:"Where the page before ended: its next"`
+	After string `query:"after" maxLength:"100" doc:"The field next of the previous page"`
 }
 
 type campaignList struct {
 	Campaigns []service.Campaign `json:"campaigns" doc:"Newest first"`
-	Next      string             `json:"next,omitempty" doc:"Hand it back as after for the next page; absent on the last one"`
-	Seq       int64              `json:"seq" doc:"Of an event of /events: the list knows what it and those before it told"`
+	Next      string             `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
+	Seq       int64              `json:"seq" doc:"Number of the last event of /events that the list includes"`
 }
 
 type createInput struct {
-	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Makes a repeated request harmless: it returns the campaign that the first one made"`
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"A repeated request with the same key returns the campaign of the first one"`
 	Body service.Request
 }
 
@@ -44,25 +44,25 @@ func (a *API) campaignRoutes() {
 	get(a, "/campaigns", "list-campaigns", "List the campaigns", a.listCampaigns)
 	get(a, "/campaigns/{id}", "show-campaign", "Show a campaign", func(ctx context.Context, in *campaignID) (*body[service.Campaign], error) {
 		c, err := a.backend.Campaign(in.ID)
-		return reply(a, shown(ctx, c), err)
+		return reply(a, redacted(ctx, c), err)
 	})
-	create := operation(http.MethodPost, "/campaigns", "create-campaign", "Make a campaign; it queues for its machine")
+	create := operation(http.MethodPost, "/campaigns", "create-campaign", "Create a campaign; it waits for its machine")
 	create.DefaultStatus = http.StatusCreated
 	create.MaxBodyBytes = maxRequest
 	create.Errors = append(create.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
 	create.Responses = map[string]*huma.Response{"200": {
-		Description: "The campaign that an earlier request with this Idempotency-Key made",
+		Description: "The campaign that an earlier request with this Idempotency-Key created",
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Campaign"}}},
 	}}
 	huma.Register(a.huma, create, a.create)
 	a.control("pause", "Stop a campaign so that it can be resumed", a.backend.Pause)
-	a.control("resume", "Let a paused or failed campaign go on", a.backend.Resume)
+	a.control("resume", "Put a paused or failed campaign into the queue", a.backend.Resume)
 	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
 }
 
-// control is a verb that turns a campaign.
-func (a *API) control(verb, summary string, do func(id string) (service.Campaign, error)) {
-	op := operation(http.MethodPost, "/campaigns/{id}/"+verb, verb+"-campaign", summary)
+// control registers an action that changes the state of a campaign.
+func (a *API) control(action, summary string, do func(id string) (service.Campaign, error)) {
+	op := operation(http.MethodPost, "/campaigns/{id}/"+action, action+"-campaign", summary)
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)
 	huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
 		c, err := do(in.ID)
@@ -76,7 +76,7 @@ func (a *API) listCampaigns(ctx context.Context, in *listInput) (*body[campaignL
 	if in.After != "" {
 		at := slices.IndexFunc(all, func(c service.Campaign) bool { return c.ID == in.After })
 		if at < 0 {
-			return nil, refusal("query.after", service.ErrNoCampaign.Error())
+			return nil, fieldProblem("query.after", service.ErrNoCampaign.Error())
 		}
 		all = all[at+1:]
 	}
@@ -88,13 +88,13 @@ func (a *API) listCampaigns(ctx context.Context, in *listInput) (*body[campaignL
 			out.Next = out.Campaigns[in.Limit-1].ID
 			break
 		}
-		out.Campaigns = append(out.Campaigns, shown(ctx, c))
+		out.Campaigns = append(out.Campaigns, redacted(ctx, c))
 	}
 	return &body[campaignList]{out}, nil
 }
 
-// shown is a campaign as the caller may see it.
-func shown(ctx context.Context, c service.Campaign) service.Campaign {
+// redacted returns a campaign as the role of the caller may see it.
+func redacted(ctx context.Context, c service.Campaign) service.Campaign {
 	if callerOf(ctx).operate {
 		return c
 	}
@@ -102,12 +102,12 @@ func shown(ctx context.Context, c service.Campaign) service.Campaign {
 }
 
 func (a *API) create(ctx context.Context, in *createInput) (*createOutput, error) {
-	c, fresh, err := a.backend.Create(ctx, in.Body, in.Key)
+	c, created, err := a.backend.Create(ctx, in.Body, in.Key)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
 	status := http.StatusCreated
-	if !fresh {
+	if !created {
 		status = http.StatusOK
 	}
 	return &createOutput{Status: status, Location: root + "/campaigns/" + c.ID, Body: c}, nil

@@ -22,7 +22,7 @@ type fileList struct {
 
 type fileInput struct {
 	ID   string `path:"id" maxLength:"100"`
-	Name string `path:"name" maxLength:"500" doc:"As in the list of files; it may hold slashes"`
+	Name string `path:"name" maxLength:"500" doc:"Name in the list of files; it may contain slashes"`
 }
 
 func (a *API) fileRoutes() {
@@ -31,7 +31,7 @@ func (a *API) fileRoutes() {
 		if !callerOf(ctx).operate {
 			files = slices.DeleteFunc(files, func(f service.File) bool { return f.Private })
 		}
-		return reply(a, fileList{list(files)}, err)
+		return reply(a, fileList{notNil(files)}, err)
 	})
 	op := operation(http.MethodGet, "/campaigns/{id}/files/{name}", "download", "Download a file")
 	op.Errors = append(op.Errors, http.StatusNotFound)
@@ -42,17 +42,17 @@ func (a *API) fileRoutes() {
 	huma.Register(a.huma, op, a.download)
 }
 
-// download sends a file for keeping: it is never shown as a page of this site,
-// whatever is in it.
+// download sends a file as an attachment, so that a browser never shows it as a page of this
+// site.
 func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse, error) {
-	if !safeName(in.Name) {
+	if !isSafeName(in.Name) {
 		return nil, a.problemOf(service.ErrNoFile)
 	}
-	f, about, err := a.backend.Open(in.ID, in.Name)
+	f, info, err := a.backend.Open(in.ID, in.Name)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
-	if about.Private && !callerOf(ctx).operate {
+	if info.Private && !callerOf(ctx).operate {
 		f.Close()
 		a.metrics.refused.WithLabelValues("role").Inc()
 		return nil, huma.Error403Forbidden("this file needs a token with the role operate")
@@ -65,16 +65,16 @@ func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse
 		h.Set("Content-Disposition", attachment(path.Base(in.Name)))
 		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 		h.Set("Content-Type", "application/octet-stream")
-		if about.Type != "" {
-			h.Set("Content-Type", about.Type)
+		if info.Type != "" {
+			h.Set("Content-Type", info.Type)
 		}
 		http.ServeContent(w, r, "", time.Time{}, f)
 	}}, nil
 }
 
-// safeName reports a name that stays in the folder it is opened in on every
-// system: slashes between names, none of them . or .. or empty.
-func safeName(name string) bool {
+// isSafeName reports a path that stays below its folder on every system: its elements are
+// separated by slashes, and none is empty, . or ..
+func isSafeName(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "\\:\x00")
 }
 

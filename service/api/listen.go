@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,15 +22,12 @@ import (
 // tokens.
 var ErrUnprotected = errors.New("any address but loopback and Unix sockets needs TLS and tokens")
 
-// DefaultConnections is the default of ListenOptions.Connections.
-const DefaultConnections = 1000
-
 // ListenOptions protect a listener.
 type ListenOptions struct {
 	CertFile    string // PEM, of the certificate and of its key; both or none
 	KeyFile     string
 	Tokens      bool // requests need tokens
-	Connections int  // open at the same time; further ones wait; 0: DefaultConnections
+	Connections int  // open at the same time; further ones wait; 0: no limit
 }
 
 func (o ListenOptions) tls() bool { return o.CertFile != "" || o.KeyFile != "" }
@@ -40,13 +36,12 @@ func (o ListenOptions) tls() bool { return o.CertFile != "" || o.KeyFile != "" }
 // ErrUnprotected when addr is neither loopback nor a socket and TLS or tokens are missing. A
 // socket that no process listens on is replaced.
 func Listen(addr string, o ListenOptions) (net.Listener, error) {
-	o.Connections = cmp.Or(o.Connections, DefaultConnections)
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		l, err := listenUnix(path)
 		if err != nil {
 			return nil, err
 		}
-		return netutil.LimitListener(l, o.Connections), nil
+		return o.limit(l), nil
 	}
 	if err := checkAddress(addr, o); err != nil {
 		return nil, err
@@ -63,11 +58,19 @@ func Listen(addr string, o ListenOptions) (net.Listener, error) {
 		l.Close()
 		return nil, fmt.Errorf("listen %s, which is %s: %w", addr, l.Addr(), ErrUnprotected)
 	}
-	l = netutil.LimitListener(l, o.Connections)
+	l = o.limit(l)
 	if config != nil {
 		return tls.NewListener(l, config), nil
 	}
 	return l, nil
+}
+
+// limit caps the open connections of a listener.
+func (o ListenOptions) limit(l net.Listener) net.Listener {
+	if o.Connections == 0 {
+		return l
+	}
+	return netutil.LimitListener(l, o.Connections)
 }
 
 func (o ListenOptions) protected() bool { return o.tls() && o.Tokens }

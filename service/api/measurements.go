@@ -16,34 +16,34 @@ import (
 	"tutti/service"
 )
 
-// pageOfMeasurements is how many are read from the backend at a time for CSV.
-const pageOfMeasurements = 2000
+// csvPage is how many measurements are read from the backend at once for CSV.
+const csvPage = 2000
 
 type measurementInput struct {
 	ID         string `path:"id" maxLength:"100"`
 	Library    string `query:"library" maxLength:"100" doc:"Only this library"`
 	Collective string `query:"collective" maxLength:"100" doc:"Only this collective"`
-	After      int64  `query:"after" minimum:"0" doc:"Only those behind this line of the journal"`
-	Limit      int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Measurements on a page; CSV comes whole"`
-	Format     string `query:"format" enum:"json,csv" doc:"Instead of the Accept header"`
+	After      int64  `query:"after" minimum:"0" doc:"Only those after this line of the journal"`
+	Limit      int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Measurements on a page; CSV is complete"`
+	Format     string `query:"format" enum:"json,csv" doc:"Overrides the Accept header"`
 	Accept     string `header:"Accept"`
 }
 
 type measurementPage struct {
 	Measurements []service.Measurement `json:"measurements" doc:"In the order of the journal"`
-	Next         int64                 `json:"next,omitempty" doc:"Hand it back as after for the next page; absent on the last one"`
+	Next         int64                 `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
 }
 
-func (in *measurementInput) csv() bool {
+func (in *measurementInput) wantsCSV() bool {
 	return in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv")
 }
 
-func (in *measurementInput) wants(m service.Measurement) bool {
-	return filter{in.Library, in.Collective}.has(m.Library, m.Collective)
+func (in *measurementInput) matches(m service.Measurement) bool {
+	return filter{in.Library, in.Collective}.matches(m.Library, m.Collective)
 }
 
 func (a *API) measurementRoutes() {
-	op := operation(http.MethodGet, "/campaigns/{id}/measurements", "measurements", "What was measured, as JSON in pages or whole as CSV")
+	op := operation(http.MethodGet, "/campaigns/{id}/measurements", "measurements", "The measurements, as pages of JSON or as one CSV")
 	op.Errors = append(op.Errors, http.StatusNotFound)
 	page := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[measurementPage](), true, "MeasurementPage")
 	op.Responses = map[string]*huma.Response{"200": {
@@ -57,8 +57,8 @@ func (a *API) measurementRoutes() {
 }
 
 func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.StreamResponse, error) {
-	if in.csv() {
-		first, err := a.backend.Measurements(in.ID, in.After, pageOfMeasurements)
+	if in.wantsCSV() {
+		first, err := a.backend.Measurements(in.ID, in.After, csvPage)
 		if err != nil {
 			return nil, a.problemOf(err)
 		}
@@ -68,12 +68,12 @@ func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.Strea
 			h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 			h.Set("Content-Disposition", attachment(in.ID+".csv"))
 			if err := a.writeCSV(w, in, first); err != nil {
-				a.log.Warn("measurements were sent in part", "campaign", in.ID, "error", err)
-				panic(http.ErrAbortHandler) // a cut connection is seen, a short file is not
+				a.log.Warn("measurements not sent completely", "campaign", in.ID, "error", err)
+				panic(http.ErrAbortHandler) // closes the connection: a client would not notice a short file
 			}
 		}}, nil
 	}
-	p, err := a.page(in)
+	p, err := a.readPage(in)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
@@ -83,17 +83,17 @@ func (a *API) measurements(_ context.Context, in *measurementInput) (*huma.Strea
 	}}, nil
 }
 
-// page reads until it is full or the journal ends.
-func (a *API) page(in *measurementInput) (measurementPage, error) {
+// readPage reads measurements until the page is full or the journal ends.
+func (a *API) readPage(in *measurementInput) (measurementPage, error) {
 	p := measurementPage{Measurements: []service.Measurement{}}
-	after, want := in.After, in.Limit+1 // one more tells whether there is another page
+	after, want := in.After, in.Limit+1 // one more shows whether there is another page
 	for {
 		part, err := a.backend.Measurements(in.ID, after, want)
 		if err != nil {
 			return p, err
 		}
 		for _, m := range part {
-			if !in.wants(m) {
+			if !in.matches(m) {
 				continue
 			}
 			if len(p.Measurements) == in.Limit {
@@ -109,7 +109,7 @@ func (a *API) page(in *measurementInput) (measurementPage, error) {
 	}
 }
 
-// csvColumns are those of recorded data, then where in the campaign a row is from.
+// csvColumns are the columns of recorded data, and the place of the row in the campaign.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
 func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
@@ -121,25 +121,25 @@ func (a *API) writeCSV(w http.ResponseWriter, in *measurementInput, part []servi
 	for {
 		extendWrite(w, time.Minute)
 		for _, m := range part {
-			if in.wants(m) {
+			if in.matches(m) {
 				row = csvRow(row[:0], m)
 				if err := c.Write(row); err != nil {
 					return err
 				}
 			}
 		}
-		if len(part) < pageOfMeasurements {
+		if len(part) < csvPage {
 			c.Flush()
 			return c.Error()
 		}
 		var err error
-		if part, err = a.backend.Measurements(in.ID, part[len(part)-1].Seq, pageOfMeasurements); err != nil {
+		if part, err = a.backend.Measurements(in.ID, part[len(part)-1].Seq, csvPage); err != nil {
 			return err
 		}
 	}
 }
 
-// csvRow appends the cells of one measurement; what is unknown stays empty.
+// csvRow appends the cells of one measurement. Unknown values are empty.
 func csvRow(row []string, m service.Measurement) []string {
 	micro := func(seconds float64) string {
 		if seconds == 0 {
@@ -157,9 +157,8 @@ func csvRow(row []string, m service.Measurement) []string {
 		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
 }
 
-// extendWrite gives a long answer more time than the server gives others, and
-// lifts the limit for reading: the request has been read, and the server takes a
-// silent client for gone when that time is over.
+// extendWrite gives an answer d more time to be written and removes the time limit for reading,
+// at which the server would end the connection of a client that sends nothing more.
 func extendWrite(w http.ResponseWriter, d time.Duration) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{})

@@ -17,10 +17,11 @@ import (
 	"tutti/service"
 )
 
-// liveHeap is what the last collection found in use, without what is garbage by now.
+// liveHeap matches the Go metric of the memory that was in use after the last garbage
+// collection.
 var liveHeap = regexp.MustCompile("^/gc/heap/live:bytes$")
 
-// metrics is what Prometheus is told, in a registry of its own.
+// metrics are the metrics of /metrics, in a registry of their own.
 type metrics struct {
 	registry *prometheus.Registry
 	latency  *prometheus.HistogramVec
@@ -32,13 +33,13 @@ func newMetrics(backend Backend, version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tutti_http_request_duration_seconds", Help: "Latency of requests, event streams left out.",
+			Name: "tutti_http_request_duration_seconds", Help: "Latency of requests, without event streams.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"method", "route", "code"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tutti_http_requests_refused_total", Help: "Requests refused before they reached a handler, by cause.",
 		}, []string{"cause"}),
-		events: prometheus.NewCounter(prometheus.CounterOpts{Name: "tutti_sse_events_total", Help: "Events sent to clients that watch."}),
+		events: prometheus.NewCounter(prometheus.CounterOpts{Name: "tutti_sse_events_total", Help: "Events sent to event streams."}),
 	}
 	for _, cause := range []string{"auth", "role", "host", "origin", "streams"} {
 		m.refused.WithLabelValues(cause)
@@ -62,10 +63,10 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 	m.latency.WithLabelValues(method, route, strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
 }
 
-// operationRoutes are for those who run the service.
+// operationRoutes registers health, metrics, the page and profiles.
 func (a *API) operationRoutes() {
 	a.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "tutti_sse_clients", Help: "Event streams open."}, func() float64 { return float64(a.streams.open()) }))
+		prometheus.GaugeOpts{Name: "tutti_sse_clients", Help: "Open event streams."}, func() float64 { return float64(a.streams.open()) }))
 	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeOK(w) })
 	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := a.backend.Ready(); err != nil {
@@ -93,8 +94,8 @@ func writeOK(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// campaignCollector counts what the campaigns say of themselves when it is asked:
-// totals come from their journals, so a restart of the service loses none.
+// campaignCollector computes metrics from the campaigns at every scrape. Totals come from the
+// journals, so that they survive a restart of the service.
 type campaignCollector struct{ backend Backend }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -103,17 +104,17 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	campaignsDesc    = desc("campaigns", "Campaigns by state.", "state")
-	exitsDesc        = desc("campaign_exits_total", "Campaigns that are over by the exit code of their last process.", "code")
+	exitsDesc        = desc("campaign_exits_total", "Campaigns that are over, by exit code of their last process.", "code")
 	roundsDesc       = desc("rounds_total", "Rounds of all campaigns.", "machine")
-	measurementsDesc = desc("measurements_total", "Trials that gave a measurement.", "machine")
+	measurementsDesc = desc("measurements_total", "Successful trials.", "machine")
 	failuresDesc     = desc("failures_total", "Failed trials by phase.", "machine", "cause")
 	machineDesc      = desc("machine_seconds_total", "Machine time spent.", "machine")
 	nodeDesc         = desc("node_seconds_total", "Machine time times nodes.", "machine")
 	jobsDesc         = desc("jobs", "Jobs submitted and not ended.", "machine")
-	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a campaign at work, by its last evaluation.", "campaign", "name", "machine")
+	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a running campaign at its last evaluation.", "campaign", "name", "machine")
 	quotaDesc        = desc("node_hours_quota", "Node-hours that campaigns may take of machines.", "per")
 	todayDesc        = desc("node_hours_today", "Node-hours of today: spent, reserved for running campaigns, remaining.", "what")
-	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited for their machine.")
+	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited in the queue.")
 )
 
 // waitBuckets are the upper bounds of queue waits, seconds: 1 s to a day.
@@ -125,7 +126,7 @@ func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// totals of one machine.
+// totals are the sums of the campaigns of one machine.
 type totals struct {
 	rounds, done, machine, node, jobs float64
 	failed                            map[string]float64
@@ -182,13 +183,13 @@ func (t *totals) add(p service.Progress) {
 	t.machine += p.MachineSeconds
 	t.node += p.NodeSeconds
 	t.jobs += float64(p.Jobs)
-	told := 0
+	byPhase := 0
 	for cause, n := range p.Failures {
 		t.failed[cause] += float64(n)
-		told += n
+		byPhase += n
 	}
-	if rest := p.FailedTrials - told; rest > 0 {
-		t.failed["other"] += float64(rest)
+	if other := p.FailedTrials - byPhase; other > 0 {
+		t.failed["other"] += float64(other)
 	}
 }
 
@@ -201,7 +202,7 @@ func (t *totals) send(machine string, out chan<- prometheus.Metric) {
 	counter(machineDesc, t.machine)
 	counter(nodeDesc, t.node)
 	for _, cause := range []string{"launch", "run", "parse"} {
-		t.failed[cause] += 0 // there from the start, so that rates see the first
+		t.failed[cause] += 0 // present from the start, so that rates include the first failure
 	}
 	for cause, n := range t.failed {
 		counter(failuresDesc, n, cause)
@@ -209,7 +210,7 @@ func (t *totals) send(machine string, out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, t.jobs, machine)
 }
 
-// histogram counts seconds into waitBuckets, each with all that are below.
+// histogram is a cumulative histogram of seconds with the bounds waitBuckets.
 type histogram struct {
 	n     uint64
 	sum   float64
@@ -231,5 +232,46 @@ func (h *histogram) add(v float64) {
 		if v <= b {
 			h.below[b]++
 		}
+	}
+}
+
+// onlineCollector computes metrics from the last update of every watched folder of samples.
+type onlineCollector struct{ backend Backend }
+
+var (
+	callsDesc        = desc("online_calls", "Timed calls in a watched folder that are used.", "folder")
+	jobsOfFolderDesc = desc("online_jobs", "Jobs that have left samples in a watched folder.", "folder")
+	exploringDesc    = desc("online_exploring_ratio", "Time that exploring took, as a share of collective time.", "folder")
+	overDefaultDesc  = desc("online_over_default_ratio", "Time of all calls, exploring included, over the time that the default would take.", "folder")
+	updatedDesc      = desc("online_updated_timestamp_seconds", "When the last table of a watched folder was made.", "folder")
+	stuckDesc        = desc("online_stuck", "1 while an error prevents a newer table of a watched folder, else 0.", "folder")
+)
+
+func (onlineCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{callsDesc, jobsOfFolderDesc, exploringDesc, overDefaultDesc, updatedDesc, stuckDesc} {
+		out <- d
+	}
+}
+
+func (c onlineCollector) Collect(out chan<- prometheus.Metric) {
+	for _, o := range c.backend.Samples() {
+		gauge := func(d *prometheus.Desc, v float64) {
+			out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, o.Name)
+		}
+		stuck := 0.0
+		if o.Error != "" {
+			stuck = 1
+		}
+		gauge(stuckDesc, stuck)
+		if o.Report == nil {
+			continue
+		}
+		gauge(callsDesc, float64(o.Report.Calls))
+		gauge(jobsOfFolderDesc, float64(o.Report.AllJobs))
+		gauge(exploringDesc, o.Report.Price.Cost)
+		if o.Report.Price.OverDefault > 0 {
+			gauge(overDefaultDesc, o.Report.Price.OverDefault)
+		}
+		gauge(updatedDesc, float64(o.Report.Time.UnixNano())/float64(time.Second))
 	}
 }

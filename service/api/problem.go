@@ -15,8 +15,7 @@ import (
 	"tutti/service"
 )
 
-// statuses gives the errors of the service their HTTP status; what is not here is
-// the service's own fault.
+// statuses maps errors of the service to HTTP statuses. All other errors are internal.
 var statuses = []struct {
 	err    error
 	status int
@@ -38,26 +37,26 @@ var statuses = []struct {
 // internalError is the detail of answers to unexpected errors, whose text may name folders.
 const internalError = "internal error: see the log of the service"
 
-// problemOf turns an error of the backend into what a client is told. The text of
-// an unforeseen error stays here: it may name folders.
+// problemOf turns an error of the backend into an answer. The text of an internal error goes
+// into the log only, because it may name folders.
 func (a *API) problemOf(err error) error {
 	if err == nil {
 		return nil
 	}
 	var field *config.FieldError
 	if errors.As(err, &field) {
-		place := "body."
+		location := "body."
 		if field.Field == "Idempotency-Key" {
-			place = "header."
+			location = "header."
 		}
-		return refusal(place+field.Field, field.Text)
+		return fieldProblem(location+field.Field, field.Text)
 	}
 	if errors.Is(err, service.ErrNoBase) {
 		var names []string
 		for _, b := range a.backend.Bases() {
 			names = append(names, b.Name)
 		}
-		return refusal("body.base", err.Error()+": want one of "+strings.Join(names, ", "))
+		return fieldProblem("body.base", err.Error()+": want one of "+strings.Join(names, ", "))
 	}
 	for _, s := range statuses {
 		if !errors.Is(err, s.err) {
@@ -76,13 +75,13 @@ func (a *API) problemOf(err error) error {
 	return huma.Error500InternalServerError(internalError)
 }
 
-// refusal says which part of a request is wrong and why.
-func refusal(location, text string) error {
+// fieldProblem returns the answer to a request with a wrong field.
+func fieldProblem(location, text string) error {
 	return huma.Error422UnprocessableEntity("the request was refused", &huma.ErrorDetail{Message: text, Location: location})
 }
 
-// detailOf is the text for a client: that of the service's own errors as they
-// are, never one of the system, which names paths.
+// detailOf returns the text of an error for clients. Texts of the system name paths and are
+// replaced.
 func detailOf(err, known error) string {
 	if errors.Is(known, fs.ErrNotExist) {
 		return "no such file"
@@ -90,7 +89,7 @@ func detailOf(err, known error) string {
 	return err.Error()
 }
 
-// writeProblem answers outside of huma's handlers, in the same form.
+// writeProblem answers in the form of huma's handlers, outside of them.
 func writeProblem(w http.ResponseWriter, status int, detail string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
@@ -99,7 +98,7 @@ func writeProblem(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail})
 }
 
-// notFound answers below /api/ where no handler is: 405 when another method has one.
+// notFound answers paths below /api/ without a handler: 405 when another method has one.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost} {

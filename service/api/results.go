@@ -18,7 +18,7 @@ import (
 	"tutti/service"
 )
 
-// Lists are objects, so that they can grow fields.
+// Answers that are lists. Each is an object, so that fields can be added.
 type (
 	baseList struct {
 		Bases []config.Base `json:"bases"`
@@ -45,8 +45,8 @@ type (
 		Predictions []service.Prediction `json:"predictions"`
 	}
 	version struct {
-		Version string `json:"version" doc:"Of tutti"`
-		API     string `json:"api" doc:"Of this interface"`
+		Version string `json:"version" doc:"Version of tutti"`
+		API     string `json:"api" doc:"Version of this interface"`
 	}
 )
 
@@ -56,10 +56,10 @@ type someProblems struct {
 	Collective string `query:"collective" maxLength:"100" doc:"Only this collective"`
 }
 
-// filter is what problems are chosen by; empty ones choose all.
+// filter selects problems; an empty field selects all values.
 type filter struct{ library, collective string }
 
-func (f filter) has(library string, c coll.Collective) bool {
+func (f filter) matches(library string, c coll.Collective) bool {
 	return (f.library == "" || f.library == library) && (f.collective == "" || f.collective == string(c))
 }
 
@@ -70,39 +70,39 @@ type oneProblem struct {
 }
 
 type pair struct {
-	A string `query:"a" required:"true" minLength:"1" maxLength:"100" doc:"ID of the one campaign"`
-	B string `query:"b" required:"true" minLength:"1" maxLength:"100" doc:"ID of the other"`
+	A string `query:"a" required:"true" minLength:"1" maxLength:"100" doc:"ID of the first campaign"`
+	B string `query:"b" required:"true" minLength:"1" maxLength:"100" doc:"ID of the second campaign"`
 }
 
 func (a *API) resultRoutes() {
 	get(a, "/version", "version", "Versions of the program and of this interface", func(context.Context, *struct{}) (*body[version], error) {
 		return &body[version]{version{Version: a.options.Version, API: "v1"}}, nil
 	})
-	get(a, "/bases", "list-bases", "List the campaign files that campaigns can be made from", func(context.Context, *struct{}) (*body[baseList], error) {
-		return &body[baseList]{baseList{list(a.backend.Bases())}}, nil
+	get(a, "/bases", "list-bases", "List the campaign files that campaigns can be created from", func(context.Context, *struct{}) (*body[baseList], error) {
+		return &body[baseList]{baseList{notNil(a.backend.Bases())}}, nil
 	})
-	get(a, "/schedule", "schedule", "What the schedule did and will do", func(context.Context, *struct{}) (*body[schedule], error) {
-		return &body[schedule]{schedule{list(a.backend.Schedule())}}, nil
+	get(a, "/schedule", "schedule", "The schedule of each base and its last decision", func(context.Context, *struct{}) (*body[schedule], error) {
+		return &body[schedule]{schedule{notNil(a.backend.Schedule())}}, nil
 	})
-	get(a, "/node-hours", "node-hours", "The node-hours that campaigns may take of machines, and what is left today", func(context.Context, *struct{}) (*body[service.NodeHours], error) {
+	get(a, "/node-hours", "node-hours", "The node-hours that campaigns may take and have taken today", func(context.Context, *struct{}) (*body[service.NodeHours], error) {
 		return &body[service.NodeHours]{a.backend.NodeHours()}, nil
 	})
-	get(a, "/online", "online", "What applications have learnt, of each folder of samples that the service watches", a.online)
-	getList[roundList](a, "rounds", "What each round measured and why", a.backend.Rounds)
-	getList[curve](a, "curve", "How good the selection was after each round", a.backend.Curve)
+	get(a, "/online", "online", "The watched folders of samples and what was learned from each", a.online)
+	getList[roundList](a, "rounds", "The rounds and why each candidate was chosen", a.backend.Rounds)
+	getList[curve](a, "curve", "The evaluations of the selection after each round", a.backend.Curve)
 	getList[jobList](a, "jobs", "The jobs of a campaign", a.backend.Jobs)
-	get(a, "/campaigns/{id}/selection", "selection", "What is chosen at every point", a.selection)
-	get(a, "/campaigns/{id}/predictions", "predictions", "The time of every algorithm at every point", func(ctx context.Context, in *oneProblem) (*body[predictionList], error) {
+	get(a, "/campaigns/{id}/selection", "selection", "The selected algorithm at every point", a.selection)
+	get(a, "/campaigns/{id}/predictions", "predictions", "The predicted time of every algorithm at every point", func(ctx context.Context, in *oneProblem) (*body[predictionList], error) {
 		p, err := a.backend.Predictions(ctx, in.ID, journal.Problem{Library: in.Library, Collective: coll.Collective(in.Collective)})
-		return reply(a, predictionList{list(p)}, err)
+		return reply(a, predictionList{notNil(p)}, err)
 	})
-	get(a, "/compare", "compare", "Two campaigns side by side: what each chooses and what that takes", func(ctx context.Context, in *pair) (*body[service.Comparison], error) {
+	get(a, "/compare", "compare", "Compare the selections of two campaigns and their times", func(ctx context.Context, in *pair) (*body[service.Comparison], error) {
 		c, err := a.backend.Compare(ctx, in.A, in.B)
 		return reply(a, c, err)
 	})
 }
 
-// online tells of the watched folders.
+// online returns the status of the watched folders.
 func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error) {
 	out := onlineList{Online: []service.SampleStatus{}}
 	for _, o := range a.backend.Samples() {
@@ -114,9 +114,9 @@ func (a *API) online(ctx context.Context, _ *struct{}) (*body[onlineList], error
 	return &body[onlineList]{out}, nil
 }
 
-// getList registers a list that grows with the journal of a campaign, as the one field
-// of an object: Answer, which has that name. Its items are written one by one, so that
-// an answer takes no more memory in a long campaign than in a short one.
+// getList registers a list of a campaign that grows with its journal. Answer is an object
+// whose only field has the name. The items are written one by one, so that the memory of an
+// answer does not depend on the length of the campaign.
 func getList[Answer, T any](a *API, name, summary string, read func(id string) ([]T, error)) {
 	op := operation(http.MethodGet, "/campaigns/{id}/"+name, name, summary)
 	op.Errors = append(op.Errors, http.StatusNotFound)
@@ -130,40 +130,40 @@ func getList[Answer, T any](a *API, name, summary string, read func(id string) (
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("Content-Type", "application/json")
 			if err := writeList(ctx.BodyWriter(), name, items); err != nil {
-				a.log.Warn("a list was sent in part", "campaign", in.ID, "list", name, "error", err)
-				panic(http.ErrAbortHandler) // a cut connection is seen
+				a.log.Warn("list not sent completely", "campaign", in.ID, "list", name, "error", err)
+				panic(http.ErrAbortHandler) // closes the connection, so that the client notices
 			}
 		}}, nil
 	})
 }
 
-// writeList writes {"name":[items]}, an item to a line.
+// writeList writes {"name":[items]} with one item on each line.
 func writeList[T any](w io.Writer, name string, items []T) error {
 	out := bufio.NewWriter(w)
-	each := json.NewEncoder(out)
-	each.SetEscapeHTML(false)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
 	fmt.Fprintf(out, "{%q:[", name)
 	for i, item := range items {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		if err := each.Encode(item); err != nil {
+		if err := encoder.Encode(item); err != nil {
 			return err
 		}
 	}
 	out.WriteString("]}\n")
-	return out.Flush() // tells what went wrong before, too
+	return out.Flush() // also returns errors of earlier writes
 }
 
-// list makes an empty slice of nil, for JSON.
-func list[T any](s []T) []T {
+// notNil replaces nil by an empty slice, which JSON encodes as [].
+func notNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
 	return s
 }
 
-// reply wraps what the backend returned, or says what is wrong.
+// reply turns a result of the backend into a response.
 func reply[T any](a *API, v T, err error) (*body[T], error) {
 	if err != nil {
 		return nil, a.problemOf(err)
@@ -171,23 +171,23 @@ func reply[T any](a *API, v T, err error) (*body[T], error) {
 	return &body[T]{v}, nil
 }
 
-// selection tells of the problems that are asked for, those left out of which
-// nothing has been learnt yet unless that is all of them.
+// selection returns the selections of the requested problems. Problems without an evaluation
+// are left out; when all are, the answer is service.ErrNotYet.
 func (a *API) selection(ctx context.Context, in *someProblems) (*body[selectionList], error) {
 	problems, err := a.backend.Problems(in.ID)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
-	out, known, none := selectionList{Selections: []service.Selection{}}, false, error(nil)
+	out, known, notYet := selectionList{Selections: []service.Selection{}}, false, error(nil)
 	for _, p := range problems {
-		if !(filter{in.Library, in.Collective}).has(p.Library, p.Collective) {
+		if !(filter{in.Library, in.Collective}).matches(p.Library, p.Collective) {
 			continue
 		}
 		known = true
 		s, err := a.backend.Selection(ctx, in.ID, p)
 		switch {
 		case errors.Is(err, service.ErrNotYet):
-			none = err
+			notYet = err
 		case err != nil:
 			return nil, a.problemOf(err)
 		default:
@@ -198,7 +198,7 @@ func (a *API) selection(ctx context.Context, in *someProblems) (*body[selectionL
 		return nil, a.problemOf(service.ErrNoProblem)
 	}
 	if len(out.Selections) == 0 {
-		return nil, a.problemOf(none)
+		return nil, a.problemOf(notYet)
 	}
 	return &body[selectionList]{out}, nil
 }

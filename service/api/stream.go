@@ -17,25 +17,26 @@ import (
 )
 
 const (
-	// eventsAtOnce is how many events are written between two looks at the connection.
+	// eventsAtOnce is how many events are written before the output is flushed.
 	eventsAtOnce = 256
-	// streamWrite is how long a client may take to accept what is written.
+	// streamWrite is how long a client may take to receive what was flushed.
 	streamWrite = 30 * time.Second
 )
 
 type streamInput struct {
 	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only events with a higher number"`
-	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"As after, and before it: what a browser sends when it connects again"`
+	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"Overrides after; a browser sends it when it connects again"`
 }
 
 type campaignStreamInput struct {
 	ID    string `path:"id" maxLength:"100"`
-	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only lines behind this one"`
-	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"As after, and before it: what a browser sends when it connects again"`
+	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only lines after this one"`
+	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"Overrides after; a browser sends it when it connects again"`
 }
 
-// behind is where a stream begins. The patterns of the inputs allow digits only.
-func behind(after, last string) int64 {
+// startAfter returns the number after which a stream begins. The patterns of the inputs allow
+// only digits.
+func startAfter(after, last string) int64 {
 	if last != "" {
 		after = last
 	}
@@ -45,33 +46,33 @@ func behind(after, last string) int64 {
 
 func (a *API) streamRoutes() {
 	huma.Register(a.huma, streamOperation("/campaigns/{id}/events", "campaign-events",
-		"The lines of a campaign's journal as they come. The number of an event is that of its line, event is the kind of the record, data the line; "+
-			"a token with the role read does not see values of variables, lines of shell and what programs printed."),
+		"The lines of a campaign's journal. The number of an event is that of its line, event is the kind of the record, data the line. "+
+			"The role read does not see values of variables, lines of shell and output of programs."),
 		func(ctx context.Context, in *campaignStreamInput) (*huma.StreamResponse, error) {
 			feed, err := a.backend.Feed(in.ID)
 			if err != nil {
 				return nil, a.problemOf(err)
 			}
-			return a.stream(ctx, feed, behind(in.After, in.Last))
+			return a.stream(ctx, feed, startAfter(in.After, in.Last))
 		})
-	huma.Register(a.huma, streamOperation("/events", "events", "What happens to all campaigns: event is campaign or schedule."),
+	huma.Register(a.huma, streamOperation("/events", "events", "Changes of all campaigns: event is campaign, schedule or online."),
 		func(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
-			return a.stream(ctx, a.backend.Events(), behind(in.After, in.Last))
+			return a.stream(ctx, a.backend.Events(), startAfter(in.After, in.Last))
 		})
 }
 
 func streamOperation(path, id, summary string) huma.Operation {
 	op := operation(http.MethodGet, path, id, summary)
 	op.Errors = append(op.Errors, http.StatusNotFound)
-	op.Description = "Server-sent events, from the first or from behind Last-Event-ID. Comments are sent while nothing happens. " +
-		"After an event named end, whose data are {\"seq\":N}, there will be no more; a stream that just ends is to be connected again."
+	op.Description = "Server-sent events, from the first or after Last-Event-ID. An idle stream sends comments. " +
+		"An event named end, whose data are {\"seq\":N}, is the last one. A client connects again when a stream ends without it."
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The events", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}
 	return op
 }
 
-// stream sends a feed, redacted for a caller who may only look.
+// stream sends a feed, redacted for callers with the role read.
 func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma.StreamResponse, error) {
 	if !callerOf(ctx).operate {
 		feed = service.Redacted(feed)
@@ -99,32 +100,32 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 	}}, nil
 }
 
-// stream is one client that watches a feed.
+// stream sends one feed to one client.
 type stream struct {
 	out       *bufio.Writer
 	control   *http.ResponseController
-	done      <-chan struct{} // the client is gone
-	closing   <-chan struct{} // the service goes
+	done      <-chan struct{} // closed when the client has disconnected
+	closing   <-chan struct{} // closed when the service ends
 	heartbeat time.Duration
 	sent      func()
 }
 
-// run writes events until the feed has ended or somebody goes. It holds nothing
-// of the feed while it waits, so slow clients cost no memory.
+// run writes events until the feed has ended, the client has disconnected or the service
+// ends. While it waits it keeps no events, so that slow clients take no memory.
 func (s *stream) run(feed service.Feed, after int64) {
 	beat := time.NewTicker(s.heartbeat)
 	defer beat.Stop()
 	s.out.WriteString("retry: 2000\n\n")
 	for {
-		ended := feed.Ended() // before After: nothing can come in between
+		ended := feed.Ended() // before After, so that no event is missed
 		events, more := feed.After(after, eventsAtOnce)
 		for _, e := range events {
-			s.event(e.Seq, e.Type, e.Data)
+			s.writeEvent(e.Seq, e.Type, e.Data)
 			s.sent()
 			after = e.Seq
 		}
 		if len(events) == 0 && ended {
-			s.event(0, "end", []byte(`{"seq":`+strconv.FormatInt(after, 10)+`}`))
+			s.writeEvent(0, "end", []byte(`{"seq":`+strconv.FormatInt(after, 10)+`}`))
 			s.flush()
 			return
 		}
@@ -151,9 +152,8 @@ func (s *stream) run(feed service.Feed, after int64) {
 	}
 }
 
-// event writes one. Data in several lines are put on one, JSON is the same there.
-// Errors stay with the writer until it is flushed.
-func (s *stream) event(seq int64, kind string, data []byte) {
+// writeEvent writes one event, its JSON data on one line. flush returns its errors.
+func (s *stream) writeEvent(seq int64, kind string, data []byte) {
 	if bytes.ContainsAny(data, "\r\n") {
 		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r"), nil), []byte("\n"), []byte(" "))
 	}
@@ -184,7 +184,7 @@ var oneLine = strings.NewReplacer("\r", "", "\n", " ")
 type streams struct {
 	mu    sync.Mutex
 	count map[string]int // by name of the token
-	max   int            // of one token
+	max   int            // of one token, 0: no limit
 }
 
 func newStreams(limit int) *streams { return &streams{count: map[string]int{}, max: limit} }
@@ -194,7 +194,7 @@ func newStreams(limit int) *streams { return &streams{count: map[string]int{}, m
 func (s *streams) enter(token string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.count[token] >= s.max {
+	if s.max > 0 && s.count[token] >= s.max {
 		return nil, false
 	}
 	s.count[token]++
