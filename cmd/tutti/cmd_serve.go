@@ -27,28 +27,29 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve -c FILE",
 		Short: "Run campaigns unattended, with a page, an API and metrics",
-		Long: `serve runs the campaigns that the schedule of a service file or a request asks for:
-one at a time on each machine, the others wait. Each is a process of its own and
-goes on when serve dies; the next serve finds it again. On SIGTERM campaigns are
-asked to stop, what they have with a scheduler stays there, and the next serve goes
-on. The page is at the address that the file names, the API below /api/v1, metrics
-at /metrics.
+		Long: `serve runs the campaigns that requests and the schedule of a service file create, one
+at a time on each machine; the others wait. The page is at the address of the file,
+the API below /api/v1, metrics at /metrics.
 
-Nobody is asked before a campaign begins: what campaigns take of machines is bounded
-by node_hours.campaign and node_hours.day of the service file, 10 and 24 node-hours.
+Each campaign is a process of its own. It continues when serve dies, and the next
+serve adopts it. On SIGTERM serve asks the campaigns to stop and leaves their jobs
+with the scheduler; the next serve resumes the campaigns.
 
-With --once serve runs what is due and what waits, listens nowhere, and ends: for
-scrontab. A base with a schedule is due when its time has passed since it was last
-looked at, or when it never was.
+serve asks nobody before a campaign begins. node_hours.campaign and node_hours.day of
+the service file limit the node-hours of campaigns, by default to 10 and 24.
 
-Structured logs (JSON lines) go to standard error.`,
+With --once serve runs the campaigns that are due or wait, and ends without listening:
+for scrontab. A base with a schedule is due when its time has passed since the last
+decision about it, or when there was none.
+
+Logs go to standard error as JSON lines.`,
 		Example: indent(
 			"tutti serve -c configs/service-demo.yaml",
 			"tutti serve -c service.yaml --once"),
 		Args: noArgs,
 	}
 	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
-	once := cmd.Flags().Bool("once", false, "run what is due and what waits, then end")
+	once := cmd.Flags().Bool("once", false, "run the campaigns that are due or wait, then end")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *file == "" {
 			return usageError(cmd, errors.New("-c FILE is missing"))
@@ -62,7 +63,7 @@ Structured logs (JSON lines) go to standard error.`,
 	return cmd
 }
 
-// serve runs a service until ctx is cancelled, or with once until nothing is due.
+// serve runs a service until ctx is cancelled, or with once until no campaign is due or waits.
 func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
 	log := slog.New(slog.NewJSONHandler(a.stderr, nil))
 	options, err := a.serviceOptions(c, log)
@@ -80,7 +81,7 @@ func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
 	if once {
 		return s.Run(ctx)
 	}
-	handler, listener, err := front(c, s, log)
+	handler, listener, err := newFrontend(c, s, log)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
@@ -88,8 +89,8 @@ func (a *app) serve(ctx context.Context, c *config.Service, once bool) error {
 	return runBoth(ctx, s, handler, listener, log)
 }
 
-// runBoth serves as long as the service runs: clients see how it drains. When the
-// listener fails, the service drains.
+// runBoth runs the service and answers requests until it has drained. The service also drains
+// when the listener fails.
 func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Listener, log *slog.Logger) error {
 	running, stop := context.WithCancel(ctx)
 	serving, close := context.WithCancel(context.WithoutCancel(ctx))
@@ -108,8 +109,8 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 	return err
 }
 
-// front is what clients see: the API with the page, and where it listens.
-func front(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
+// newFrontend returns the handler of the API and of the page, and its listener.
+func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
 		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
 	}

@@ -14,15 +14,15 @@ import (
 func (a *app) tokenCommand() *cobra.Command {
 	return verbs(&cobra.Command{
 		Use:   "token",
-		Short: "Create, list and revoke the tokens that open a service",
-		Long: `token changes the file of tokens that a service file names. Only hashes are kept: a
-token is printed when it is created and never again. A running service obeys at
+		Short: "Create, list and revoke the tokens of a service",
+		Long: `token changes the file of tokens that a service file names. The file keeps hashes:
+a token is printed only when it is created. Changes apply to a running service at
 once.`,
 		Example: indent("tutti token create -c service.yaml --role read --name grafana"),
 	}, a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand())
 }
 
-// serviceFlag adds -c, and what opens the tokens of that service file.
+// serviceFlag adds -c and returns a function that opens the token file of that service file.
 func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
 	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
 	return func() (*api.TokenStore, error) {
@@ -45,14 +45,14 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create a token and print it",
-		Long: `create prints the token, once: keep it where only its user reads it. The role read
-may look at what campaigns measure and learn, operate may do all: create and stop
-campaigns, see their files, variables and what went wrong.`,
+		Long: `create prints the token. Store it where only its user can read it. The role read
+sees the measurements and results of campaigns. The role operate may do everything:
+create and stop campaigns, and see all their files, variables and errors.`,
 		Example: indent("tutti token create -c service.yaml --role operate --name anna > anna.token"),
 		Args:    noArgs,
 	}
 	store := serviceFlag(cmd)
-	name := cmd.Flags().String("name", "", "whose token it is (required)")
+	name := cmd.Flags().String("name", "", "name of the token (required)")
 	role := cmd.Flags().String("role", "", "read or operate (required)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *name == "" || *role == "" {
@@ -114,8 +114,8 @@ func (a *app) tokenListCommand() *cobra.Command {
 func (a *app) tokenRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke NAME",
-		Short:   "Take a token away",
-		Long:    `revoke removes a token. A running service refuses it at once, its logins included.`,
+		Short:   "Revoke a token",
+		Long:    `revoke removes a token. A running service refuses the token and its logins at once.`,
 		Example: indent("tutti token revoke -c service.yaml anna"),
 		Args:    arguments(1, 1, "the name of one token"),
 	}

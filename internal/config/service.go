@@ -7,22 +7,25 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+
+	"tutti/coll"
 )
 
-// ErrService is matched by every error about the contents of a service file.
+// ErrService is matched by every error about the content of a service file.
 var ErrService = errors.New("service file")
 
-// Service is a service file after reading: every value checked, every path
-// absolute, every campaign file it names read once.
+// Service is the content of a service file. All values are valid, paths are absolute, and the
+// campaign files that it names were read without an error.
 type Service struct {
 	State  string // folder
 	Listen string // host:port or unix:PATH
 	Cert   string // PEM files, both or none
 	Key    string
 	Tokens string   // file; "" for none
-	Public *url.URL // under which browsers reach the service behind a proxy; nil without one
+	Public *url.URL // under which browsers reach the service behind a reverse proxy; nil without one
 	Bases  []Base
 	Online []SampleFolder
 	Quota  Quota
@@ -48,12 +51,9 @@ const (
 // budget between rounds; a service stops one whose round exceeds it by more.
 const Overrun = 1.2
 
-// HoursTolerance is the rounding error of sums of node-hours.
-const HoursTolerance = 1e-9
-
 // Validate reports a day that is too short for one campaign with its overrun.
 func (q Quota) Validate() error {
-	if most := Overrun * q.Campaign; most > q.Day+HoursTolerance {
+	if most := Overrun * q.Campaign; most > q.Day+1e-9 {
 		return fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", q.Day, most)
 	}
 	return nil
@@ -67,32 +67,32 @@ type ServiceLimits struct {
 	Streams     int   // event streams of one token
 }
 
-// serviceFields lists every key of a service file. The readers of campaign files
-// serve here, too; they need no campaign to put the value into s.
+// serviceFields lists the keys of a service file. It uses the readers of campaign files without
+// a campaign: they store the values in s.
 func serviceFields(s *Service, dir string) []field {
 	return []field{
-		{"state", "folder of the campaigns and of all that the service keeps", nil, text(func(*Campaign) *string { return &s.State }, notEmpty)},
+		{"state", "folder of the campaigns and all other files of the service", nil, text(func(*Campaign) *string { return &s.State }, notEmpty)},
 		{"listen", "host:port or unix:PATH; any address but loopback and a socket needs TLS and tokens", "127.0.0.1:8372", text(func(*Campaign) *string { return &s.Listen }, isListen)},
 		{"tls.cert", "certificate (PEM)", "", text(func(*Campaign) *string { return &s.Cert }, anything)},
 		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
-		{"tokens", "file of the tokens that requests need (tutti token create); none: whoever reaches the address may do everything", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
+		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
-		{"bases", "campaign files that campaigns are made from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
-		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, func(_ *Campaign, v any) error { return watched(s, dir, v) }},
+		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
+		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, func(_ *Campaign, v any) error { return sampleFolders(s, dir, v) }},
 		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(func(*Campaign) *float64 { return &s.Quota.Campaign }, 0.001, 1e9)},
 		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(func(*Campaign) *float64 { return &s.Quota.Day }, 0.001, 1e9)},
-		{"limits.waiting", "campaigns that may wait", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
-		{"limits.log", "most bytes of the log of one campaign, as 1MiB", "1MiB", logBytes(&s.Limits.LogBytes)},
-		{"limits.connections", "open connections; further ones wait", 1000, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
-		{"limits.streams", "open event streams of one token", 500, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
-		{"drain", "time that campaigns have to stop when the service is stopped", "1m", duration(func(*Campaign) *time.Duration { return &s.Drain })},
+		{"limits.waiting", "campaigns in the queue, at most", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
+		{"limits.log", "size of the log of one campaign, at most", "1MiB", logBytes(&s.Limits.LogBytes)},
+		{"limits.connections", "open connections, at most; further ones wait", 1000, whole(func(*Campaign) *int { return &s.Limits.Connections }, 1, 100000)},
+		{"limits.streams", "open event streams of one token, at most", 500, whole(func(*Campaign) *int { return &s.Limits.Streams }, 1, 100000)},
+		{"drain", "time for campaigns to stop when the service is stopped", "1m", duration(func(*Campaign) *time.Duration { return &s.Drain })},
 		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(func(*Campaign) *bool { return &s.Pprof })},
 	}
 }
 
-// LoadService reads a service file and the campaign files it names. The error
-// matches ErrService and holds every fault on a line of its own, or fs.ErrNotExist
-// when there is no file. Relative paths are relative to the folder of the file.
+// LoadService reads a service file and the campaign files that it names. Relative paths are
+// relative to the folder of the file. The error matches fs.ErrNotExist for a missing file,
+// else ErrService, with one line for each fault.
 func LoadService(path string) (*Service, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) resolve(dir string) {
 	}
 }
 
-// agree looks for keys that do not fit each other.
+// agree reports combinations of keys that contradict each other.
 func (s *Service) agree(fault func(key string, err error)) {
 	if (s.Cert == "") != (s.Key == "") {
 		fault("tls.cert", errors.New("tls.cert and tls.key belong together: one of them is missing"))
@@ -138,14 +138,14 @@ func (s *Service) agree(fault func(key string, err error)) {
 	s.agreeOnline(fault)
 	host, _, err := net.SplitHostPort(s.Listen)
 	if strings.HasPrefix(s.Listen, "unix:") || err != nil || isLoopback(host) {
-		return // or a fault already
+		return // or reported before
 	}
 	if s.Cert == "" || s.Tokens == "" {
 		fault("listen", fmt.Errorf("%s can be reached by others: want tls.cert, tls.key and tokens, or a loopback address or unix:PATH", s.Listen))
 	}
 }
 
-// agreeHours reports a quota that no campaign could keep.
+// agreeHours reports a quota that is too small for one campaign or for the budget of a base.
 func (s *Service) agreeHours(fault func(key string, err error)) {
 	if err := s.Quota.Validate(); err != nil {
 		fault("node_hours.day", err)
@@ -154,5 +154,58 @@ func (s *Service) agreeHours(fault func(key string, err error)) {
 		if b.Demand.NodeHours > s.Quota.Campaign {
 			fault(fmt.Sprintf("bases[%d]", i), fmt.Errorf("stop.node_hours of %s is %g: node_hours.campaign allows %g", b.File, b.Demand.NodeHours, s.Quota.Campaign))
 		}
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// isListen allows host:port and unix:PATH.
+func isListen(s string) error {
+	if socket, ok := strings.CutPrefix(s, "unix:"); ok {
+		if socket == "" {
+			return errors.New("unix: without a path")
+		}
+		return isPrintable(socket)
+	}
+	_, port, err := net.SplitHostPort(s)
+	if err != nil || port == "" {
+		return fmt.Errorf("%q: want host:port, for example 127.0.0.1:8372, or unix:PATH", s)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q: port %s: want a number from 0 to 65535", s, port)
+	}
+	return nil
+}
+
+// logBytes reads a size such as 1MiB.
+func logBytes(at *int64) reader {
+	return func(_ *Campaign, v any) error {
+		n, err := coll.ParseBytes(fmt.Sprint(v))
+		if err == nil && n < 4<<10 {
+			err = fmt.Errorf("%v: want at least 4KiB", v)
+		}
+		if err == nil {
+			*at = n
+		}
+		return err
+	}
+}
+
+// publicAddress reads an http or https URL without a path.
+func publicAddress(at **url.URL) reader {
+	return func(_ *Campaign, v any) error {
+		text := fmt.Sprint(v)
+		if text == "" {
+			return nil
+		}
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.TrimSuffix(text, "/") != u.Scheme+"://"+u.Host {
+			return fmt.Errorf("%q: want a URL without a path, as https://tutti.example.org", text)
+		}
+		*at = &url.URL{Scheme: u.Scheme, Host: u.Host}
+		return nil
 	}
 }

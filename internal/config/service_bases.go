@@ -80,7 +80,7 @@ func bases(s *Service, dir string, v any) error {
 	return faults.err()
 }
 
-// toBase reads one item of bases and the campaign file it names.
+// toBase reads one item of bases and the campaign file that it names.
 func toBase(item any, dir string) (Base, error) {
 	m, ok := item.(map[string]any)
 	if !ok {
@@ -94,7 +94,7 @@ func toBase(item any, dir string) (Base, error) {
 		return b, errors.New("want name and file")
 	}
 	if b.When != (When{}) && b.Schedule == "" {
-		return b, errors.New("when: is for a schedule, but there is none")
+		return b, errors.New("when: needs a schedule")
 	}
 	if err := b.checkSchedule(); err != nil {
 		return b, fmt.Errorf("schedule: %w", err)
@@ -114,7 +114,8 @@ func toBase(item any, dir string) (Base, error) {
 	return b, nil
 }
 
-// eachKey reads the keys of an item in order, up to the first with a fault, which it names.
+// eachKey calls set for the keys of an item in their order, up to the first error, to which it
+// adds the key.
 func eachKey(m map[string]any, set func(key string, v any) error) error {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if err := set(key, m[key]); err != nil {

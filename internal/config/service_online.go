@@ -23,18 +23,18 @@ type SampleFolder struct {
 	Drift   float64       `json:"drift,omitzero"`    // median relative difference from the last campaign at which the next one begins
 }
 
-// watchedEvery is how often a folder of samples is looked at by default.
-const watchedEvery = time.Minute
+// defaultEvery is the default of SampleFolder.Every.
+const defaultEvery = time.Minute
 
-// watched reads the list of folders of samples.
-func watched(s *Service, dir string, v any) error {
+// sampleFolders reads the list of folders of samples.
+func sampleFolders(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok {
 		return errors.New("want a list of folders, each with name and folder")
 	}
 	var faults faultList
 	for i, item := range given {
-		w, err := toWatched(item, dir)
+		w, err := toSampleFolder(item, dir)
 		if err == nil && slices.ContainsFunc(s.Online, func(o SampleFolder) bool { return o.Name == w.Name || o.Folder == w.Folder }) {
 			err = fmt.Errorf("%s or its folder is given twice", w.Name)
 		}
@@ -46,20 +46,21 @@ func watched(s *Service, dir string, v any) error {
 	return faults.err()
 }
 
-func toWatched(item any, dir string) (SampleFolder, error) {
-	w := SampleFolder{Every: watchedEvery}
+// toSampleFolder reads one item of the list.
+func toSampleFolder(item any, dir string) (SampleFolder, error) {
+	w := SampleFolder{Every: defaultEvery}
 	m, ok := item.(map[string]any)
 	if !ok {
 		return w, errors.New("want name and folder")
 	}
-	if err := eachKey(m, func(key string, v any) error { return setWatched(&w, key, v) }); err != nil {
+	if err := eachKey(m, func(key string, v any) error { return setSampleFolder(&w, key, v) }); err != nil {
 		return w, err
 	}
 	if w.Name == "" || w.Folder == "" {
 		return w, errors.New("want name and folder")
 	}
 	if w.Drift > 0 && w.Base == "" {
-		return w, errors.New("drift: from the last campaign of a base, but there is no base")
+		return w, errors.New("drift: compares with the last campaign of a base, but base is missing")
 	}
 	if !filepath.IsAbs(w.Folder) {
 		w.Folder = filepath.Join(dir, w.Folder)
@@ -67,8 +68,8 @@ func toWatched(item any, dir string) (SampleFolder, error) {
 	return w, nil
 }
 
-// setWatched reads one key of a folder of samples.
-func setWatched(w *SampleFolder, key string, v any) error {
+// setSampleFolder reads one key of a folder of samples.
+func setSampleFolder(w *SampleFolder, key string, v any) error {
 	switch key {
 	case "name":
 		return text(func(*Campaign) *string { return &w.Name }, isName)(nil, v)
@@ -77,7 +78,7 @@ func setWatched(w *SampleFolder, key string, v any) error {
 	case "base":
 		return text(func(*Campaign) *string { return &w.Base }, notEmpty)(nil, v)
 	case "release":
-		return text(func(*Campaign) *string { return &w.Release }, isLearner)(nil, v)
+		return text(func(*Campaign) *string { return &w.Release }, isLearnerRelease)(nil, v)
 	case "exclude":
 		return texts(func(*Campaign) *[]string { return &w.Exclude }, 0, isAlgorithm)(nil, v)
 	case "every":
@@ -88,7 +89,8 @@ func setWatched(w *SampleFolder, key string, v any) error {
 	return errors.New("unknown key: want name, folder, base, release, exclude, every, drift")
 }
 
-func isLearner(release string) error {
+// isLearnerRelease allows the releases of libtutti.
+func isLearnerRelease(release string) error {
 	_, _, err := libraries.Release("libtutti", release)
 	return err
 }
@@ -98,7 +100,7 @@ func isAlgorithm(name string) error {
 	return err
 }
 
-// agreeOnline is about bases that are none.
+// agreeOnline reports folders of samples whose base does not exist.
 func (s *Service) agreeOnline(fault func(key string, err error)) {
 	for i, w := range s.Online {
 		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b Base) bool { return b.Name == w.Base }) {

@@ -35,7 +35,7 @@ func TestLoadServiceOnlineFaults(t *testing.T) {
 		"online: [x]":         "online[0]: want name and folder",
 		"online: [{name: x, folder: y}, {name: z, folder: y}]": "online[1]: z or its folder is given twice",
 		"online: [{name: x, folder: y, base: none}]":           "online[0].base: none is none of bases",
-		"online: [{name: x, folder: y, drift: 0.2}]":           "online[0]: drift: from the last campaign of a base",
+		"online: [{name: x, folder: y, drift: 0.2}]":           "online[0]: drift: compares with the last campaign of a base",
 		"online: [{name: x, folder: y, base: a, drift: 0}]":    "drift: 0: want a number",
 		"online: [{name: x, folder: y, release: '9'}]":         "libtutti 9",
 		"online: [{name: x, folder: y, every: soon}]":          "every",

@@ -24,9 +24,9 @@ type Demand struct {
 	NodeHours float64 // its budget; 0: it sets none
 }
 
-// settable are the keys of a campaign file that a request to a service may set, a
-// section with its dot. None of them is a path, a command or a variable, and none
-// says where or with what is measured.
+// settable are the keys of a campaign file that a request to a service may set; a name with a
+// dot at its end is a section. None is a path, a command or a variable of the environment, and
+// none determines where and with which programs the campaign measures.
 var settable = []string{"seed", "collectives", "grid.nodes", "grid.ppn", "grid.sizes", "stop.", "strategy.", "hpo.trials"}
 
 func isSettable(key string) bool {
@@ -86,9 +86,9 @@ func demand(c *Campaign) Demand {
 	return Demand{Measures: c.Runner.Live(), NodeHours: c.Stop.NodeHours}
 }
 
-// fieldError is the first fault as one of a field of the request.
+// fieldError returns the first fault as an error of a field of the request.
 func (l *loader) fieldError(set map[string]string) error {
-	_, rest, _ := strings.Cut(l.faults[0], ": ") // after the place
+	_, rest, _ := strings.Cut(l.faults[0], ": ") // after the position in the file
 	key, text, ok := strings.Cut(rest, ": ")
 	list, _, _ := strings.Cut(key, "[")
 	if _, given := set[list]; !ok || !given {
@@ -97,7 +97,7 @@ func (l *loader) fieldError(set map[string]string) error {
 	return &FieldError{Field: "set." + key, Text: text}
 }
 
-// overBudget reports a budget that is above the one of the file.
+// overBudget reports a budget above that of the file.
 func overBudget(base, c *Campaign) error {
 	budgets := []struct {
 		key        string

@@ -82,7 +82,7 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"schedule that is never due", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 0 31 2 *'}]\n", "want minute, hour"},
 		{"zone without a schedule", "state: s\nbases: [{name: a, file: DEMO, time_zone: UTC}]\n", "a time zone without a schedule"},
 		{"zone", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', time_zone: Nowhere}]\n", "time zone \"Nowhere\""},
-		{"when without a schedule", "state: s\nbases: [{name: a, file: DEMO, when: {age: 1h}}]\n", "is for a schedule"},
+		{"when without a schedule", "state: s\nbases: [{name: a, file: DEMO, when: {age: 1h}}]\n", "when: needs a schedule"},
 		{"age", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {age: 30}}]\n", "when: age: 30: want a duration"},
 		{"drift", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {drift: 0}}]\n", "want a number from 0.001 to 10"},
 		{"condition", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {moon: full}}]\n", "unknown key: want age, library, nodes, drift"},
