@@ -1,15 +1,15 @@
 package gp
 
-// blockLen is the side of the square blocks in which all cubic work is done: a multiple of the
-// 4×3 tile, and small enough that the work inside a diagonal block (blockLen³) stays marginal.
-// The assembly in tile_amd64.s knows it as its row stride.
+// blockLen is the side of the square blocks of all cubic computations. It is a multiple of the 4×3
+// tile, and so small that diagonal blocks (blockLen³) cost little. tile_amd64.s uses it as its row
+// stride.
 const blockLen = 48
 
-// chunkLen bounds the columns multiplied in one go, so that the seven rows of a tile
-// (7·512·8 = 28 kB) stay in a first-level cache of 32 kB.
+// chunkLen bounds the columns of one pass, so that the seven rows of a tile (7·512·8 = 28 kB) fit in
+// a first-level cache of 32 kB.
 const chunkLen = 512
 
-// newRows returns n rows of width numbers in one piece of memory.
+// newRows returns n rows of width numbers in one array.
 func newRows(n, width int) [][]float64 {
 	all := make([]float64, n*width)
 	rows := make([][]float64, n)
@@ -19,11 +19,11 @@ func newRows(n, width int) [][]float64 {
 	return rows
 }
 
-// block is a scratch matrix of at most blockLen×blockLen numbers, rows blockLen apart.
+// block is a scratch matrix of at most blockLen×blockLen numbers with a row stride of blockLen.
 type block [blockLen * blockLen]float64
 
 // mul sets c[i][j] = Σ a[i][k]·b[j][k] over from ≤ k < to, for at most blockLen rows of each.
-// Entries of c outside len(a)×len(b) are undefined afterwards.
+// The other entries of c are undefined afterwards.
 func (c *block) mul(a, b [][]float64, from, to int) {
 	clear(c[:min(len(a)+3, blockLen)*blockLen])
 	for from < to {
@@ -37,8 +37,8 @@ func (c *block) mul(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTiles adds the products over a range of columns whose length is a multiple of 4. Past the
-// last row it repeats that row; the surplus lands in entries that mul leaves undefined.
+// addTiles adds the products over a range of columns, a multiple of 4 of them. It repeats the last
+// row to fill a tile; the excess goes to entries that mul leaves undefined.
 func (c *block) addTiles(a, b [][]float64, from, to int) {
 	var ra [4][]float64
 	var rb [3][]float64
@@ -56,7 +56,7 @@ func (c *block) addTiles(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTail adds the products over the up to three columns that do not fill a vector.
+// addTail adds the products over the last columns, at most three, that do not fill a vector.
 func (c *block) addTail(a, b [][]float64, from, to int) {
 	if from == to {
 		return

@@ -2,8 +2,8 @@ package gp
 
 import "math"
 
-// scaledRows are rows in the length scales of c, of g and of g's steps, the last nil where
-// there are none.
+// scaledRows are rows divided by the length scales of c, of g and of the step function in g. steps
+// is nil without a step function.
 type scaledRows struct{ common, own, steps columns }
 
 func (p Params) scaled(rows [][]float64) scaledRows {
@@ -14,31 +14,31 @@ func (p Params) scaled(rows [][]float64) scaledRows {
 	return s
 }
 
-// kin is how one row is related to others: correlations of c and of g, or covariances.
-type kin struct {
+// corrRow holds the correlations, or covariances, of one row with others: of c and of g.
+type corrRow struct {
 	common, own []float64
 	x, steps    []float64 // scratch
 }
 
-func newKin(n, columns int) kin {
+func newCorrRow(n, columns int) corrRow {
 	all := make([]float64, 3*n+columns)
-	return kin{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
+	return corrRow{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
 }
 
-// first returns r for the first n rows.
-func (r kin) first(n int) kin {
-	return kin{r.common[:n], r.own[:n], r.x, r.steps[:n]}
+// first returns r restricted to the first n rows.
+func (r corrRow) first(n int) corrRow {
+	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
 
-// correlate sets r to the correlations of x with the first len(r.common) of rows; slopes,
-// where they are not nil, to those of matern: without steps and split alone.
-func (r kin) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
+// correlate sets r to the correlations of x with the first len(r.common) of rows. Slopes that are not
+// nil are set as by matern; they are valid only without steps and split.
+func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
 	rows.own.distances(r.own, scaledRow(r.x, x, p.OwnLength))
 	matern(r.own, ownSlope, 1)
 	if rows.steps != nil {
-		rows.steps.paths(r.steps, scaledRow(r.x, x, p.StepLength))
+		rows.steps.manhattan(r.steps, scaledRow(r.x, x, p.StepLength))
 		for j, path := range r.steps {
 			r.own[j] = (1-p.Steps)*r.own[j] + p.Steps*decay(path)
 		}
@@ -53,12 +53,12 @@ func (r kin) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownS
 	}
 }
 
-// covary sets r to the covariances of any two tasks at x and at each of rows, and what
-// comes on top when the tasks are the same, of source 0.
-func (r kin) covary(p Params, x []float64, rows scaledRows) {
+// covary sets r to the prior covariances at x and each of rows, of source 0: common for any two
+// tasks, own in addition for equal tasks.
+func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {
-		// Only rows that are equal, or as good as, have the correlation 1.
+		// Only equal rows, up to rounding, have the correlation 1.
 		if r.common[j] == 1 && r.own[j] == 1 {
 			r.common[j], r.own[j] = p.Common+p.Shared, p.Own+p.Level+p.Rough
 			continue
@@ -68,7 +68,7 @@ func (r kin) covary(p Params, x []float64, rows scaledRows) {
 	}
 }
 
-// scaledRow writes x over the length scales to dst, which it returns.
+// scaledRow sets dst to x divided by the length scales and returns it.
 func scaledRow(dst, x, length []float64) []float64 {
 	for d, v := range x {
 		dst[d] = v / length[d]
@@ -76,9 +76,8 @@ func scaledRow(dst, x, length []float64) []float64 {
 	return dst
 }
 
-// paths writes to dst the sums of the absolute differences of the scaled row x from the
-// first len(dst) rows.
-func (c columns) paths(dst, x []float64) {
+// manhattan sets dst to the Manhattan distances of the scaled row x from the first len(dst) rows.
+func (c columns) manhattan(dst, x []float64) {
 	clear(dst)
 	for d, col := range c {
 		xd := x[d]
@@ -88,25 +87,25 @@ func (c columns) paths(dst, x []float64) {
 	}
 }
 
-// kinship holds the correlations of every two rows, in the lower triangle with the
-// diagonal, and their slopes by the logarithms of length scales, see matern.
-type kinship struct {
+// corrMatrix holds the correlations of all pairs of rows as lower triangles, and the slopes of
+// matern.
+type corrMatrix struct {
 	common, own           [][]float64 // of c, of g
-	commonSlope, ownSlope [][]float64 // nil unless asked for, without steps and split alone
+	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split
 }
 
-// newKinship makes room for n rows.
-func newKinship(n int) *kinship {
-	return &kinship{common: triangle(n), own: triangle(n)}
+// newCorrMatrix returns an empty matrix for n rows.
+func newCorrMatrix(n int) *corrMatrix {
+	return &corrMatrix{common: triangle(n), own: triangle(n)}
 }
 
-// withSlopes makes room for slopes, too.
-func (k *kinship) withSlopes() *kinship {
+// withSlopes allocates the slopes.
+func (k *corrMatrix) withSlopes() *corrMatrix {
 	k.commonSlope, k.ownSlope = triangle(len(k.common)), triangle(len(k.common))
 	return k
 }
 
-// triangle is a lower one of n rows with the diagonal.
+// triangle returns a lower triangle of n rows with the diagonal.
 func triangle(n int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
@@ -115,9 +114,9 @@ func triangle(n int) [][]float64 {
 	return out
 }
 
-// relate works out the correlations of rows. O(len(rows)²) exponentials.
-func (k *kinship) relate(p Params, rows [][]float64) {
-	scaled, r := p.scaled(rows), newKin(len(rows), len(rows[0]))
+// compute sets the correlations of rows. O(len(rows)²) exponentials.
+func (k *corrMatrix) compute(p Params, rows [][]float64) {
+	scaled, r := p.scaled(rows), newCorrRow(len(rows), len(rows[0]))
 	for i, x := range rows {
 		here := r.first(i)
 		here.common, here.own = k.common[i][:i], k.own[i][:i]
@@ -130,15 +129,15 @@ func (k *kinship) relate(p Params, rows [][]float64) {
 	}
 }
 
-// fill writes the first i+1 covariances of observation i, without noise.
-func (k *kinship) fill(p Params, obs Observations, i int, row []float64) {
+// fill sets row to the prior covariances of observation i with observations 0 to i, without noise.
+func (k *corrMatrix) fill(p Params, obs Observations, i int, row []float64) {
 	ui, ai, si := obs.At[i], obs.Task[i], obs.source(i)
 	for j := range row[:i+1] {
 		uj := obs.At[j]
 		changed := si != 0 && obs.Source[j] == si
-		v := p.shared(k.common[max(ui, uj)][min(ui, uj)], ui == uj, changed)
+		v := p.commonCov(k.common[max(ui, uj)][min(ui, uj)], ui == uj, changed)
 		if obs.Task[j] == ai {
-			v += p.apart(k.own[max(ui, uj)][min(ui, uj)], ui == uj, changed)
+			v += p.ownCov(k.own[max(ui, uj)][min(ui, uj)], ui == uj, changed)
 		}
 		row[j] = v
 	}

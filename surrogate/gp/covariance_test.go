@@ -59,12 +59,12 @@ func shuffled(o Observations) Observations {
 // wholeInverse is K⁻¹ by one factor of the whole.
 func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	t.Helper()
-	n, k := len(m.obs.Y), newKinship(len(m.obs.X))
-	k.relate(m.params, m.obs.X)
+	n, k := len(m.obs.Y), newCorrMatrix(len(m.obs.X))
+	k.compute(m.params, m.obs.X)
 	var f factor
 	_, ok := f.build(n, m.params.variance(), func(i int, row []float64) {
 		k.fill(m.params, m.obs, i, row)
-		m.params.disturb(m.obs, i, row)
+		m.params.addNoise(m.obs, i, row)
 	})
 	if !ok {
 		t.Fatal("the whole covariance cannot be factored")
@@ -89,7 +89,7 @@ func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 		t.Fatal(err)
 	}
 	k := make([][]float64, len(entries))
-	here := newKin(len(m.obs.X), len(m.obs.X[0]))
+	here := newCorrRow(len(m.obs.X), len(m.obs.X[0]))
 	for i, e := range entries {
 		here.covary(m.params, rows[e.Row], m.rows)
 		k[i] = make([]float64, len(m.obs.Y))

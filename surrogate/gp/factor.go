@@ -6,21 +6,21 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// factor is the lower Cholesky factor L of a symmetric positive definite matrix, kept as rows of
-// growing length so that a new row costs O(n²) and moves nothing.
+// factor is the lower Cholesky factor L of a symmetric positive definite matrix. Its rows have
+// growing lengths, so that a new row costs O(n²) and moves no other row.
 //
-// Beside L it keeps the inverse of each diagonal block, which turns the triangular solves into
-// products of blocks.
+// It also stores the inverse of each diagonal block, which turns triangular solves into block
+// products.
 type factor struct {
 	n    int
-	rows [][]float64 // row i of L in its first i+1 numbers; rows from n on are spare storage
+	rows [][]float64 // row i of L in its first i+1 numbers; rows from n on are unused storage
 	inv  [][]float64 // row i of the inverse of its diagonal block: blockLen numbers, zero past the diagonal
 }
 
-// reset forgets the matrix and keeps the storage.
+// reset removes all rows and keeps the storage.
 func (f *factor) reset() { f.n = 0 }
 
-// storage makes rows up to, not including, to available.
+// storage allocates rows up to, not including, to.
 func (f *factor) storage(to int) {
 	for i := len(f.rows); i < to; i++ {
 		f.rows = append(f.rows, make([]float64, i+1))
@@ -28,9 +28,9 @@ func (f *factor) storage(to int) {
 	}
 }
 
-// extend borders the matrix with rows n up to, not including, to. fill writes the first i+1
-// entries of row i of the matrix. It reports whether every new pivot is finite and above rounding;
-// when one is not, the factor stays as it was at the last good block.
+// extend appends rows n to to-1 of the matrix. fill sets the first i+1 entries of row i. extend
+// reports whether every new pivot is finite and above rounding errors. Otherwise the factor keeps
+// the rows up to the last good block.
 //
 // O(to³-n³) operations.
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
@@ -54,7 +54,7 @@ func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	return true
 }
 
-// pushRow turns row n, holding the matrix, into a row of L. O(n²) operations.
+// pushRow turns row n of the matrix into a row of L. O(n²) operations.
 func (f *factor) pushRow() bool {
 	x := f.rows[f.n]
 	diagonal := x[f.n]
@@ -63,7 +63,7 @@ func (f *factor) pushRow() bool {
 	return f.pivot(f.n, diagonal)
 }
 
-// pushBlock turns rows n up to last, at most blockLen and starting on a block border, into rows of L.
+// pushBlock turns rows n to last-1 of the matrix, at most one block, into rows of L.
 func (f *factor) pushBlock(last int) bool {
 	first := f.n
 	x := f.rows[first:last]
@@ -89,15 +89,16 @@ func (f *factor) pushBlock(last int) bool {
 	return true
 }
 
-// leastPivot is the square of the smallest pivot accepted, relative to the matrix entry it comes
-// from: less than about n·2⁻⁵² is rounding, not a positive number.
-const leastPivot = 1e-13
+// minPivot is the least accepted square of a pivot, relative to the matrix entry. Less than about
+// n·2⁻⁵² is a rounding error.
+const minPivot = 1e-13
 
-// pivot closes row i, whose last entry holds the square of the pivot where the matrix has
-// diagonal, and extends the inverse of its diagonal block by a row.
+// pivot completes row i, whose last entry is the square of the pivot, and appends a row to the
+// inverse of its diagonal block. diagonal is the matrix entry. It reports whether the pivot is
+// accepted.
 func (f *factor) pivot(i int, diagonal float64) bool {
 	x := f.rows[i]
-	if !(x[i] > leastPivot*diagonal) || !(diagonal > 0) || math.IsInf(x[i], 1) {
+	if !(x[i] > minPivot*diagonal) || !(diagonal > 0) || math.IsInf(x[i], 1) {
 		return false
 	}
 	x[i] = math.Sqrt(x[i])
@@ -120,15 +121,13 @@ func (f *factor) solveRow(b []float64) {
 	}
 }
 
-// solve replaces each row x of xs by the solution of L·x = b, b being what the row holds in its
-// first n numbers. Columns before from are zero and stay so.
-//
-// O(len(xs)·n²) operations at the speed of block products.
+// solve replaces the first n numbers b of each row of xs by L⁻¹b. Columns before from are zero and
+// remain zero. O(len(xs)·n²) operations in block products.
 func (f *factor) solve(xs [][]float64, from int) {
-	var c, rest block
+	var c, remainder block
 	var lines [blockLen][]float64
 	for i := range lines {
-		lines[i] = rest[i*blockLen : (i+1)*blockLen]
+		lines[i] = remainder[i*blockLen : (i+1)*blockLen]
 	}
 	from -= from % blockLen
 	for len(xs) > 0 {
@@ -152,7 +151,7 @@ func (f *factor) solve(xs [][]float64, from int) {
 	}
 }
 
-// inverseRoot fills u, n rows of at least n numbers, with L⁻ᵀ: row i of u is column i of L⁻¹.
+// inverseRoot sets u, n rows of at least n numbers, to L⁻ᵀ: row i of u is column i of L⁻¹.
 func (f *factor) inverseRoot(u [][]float64) {
 	for first := 0; first < f.n; first += blockLen {
 		last := min(first+blockLen, f.n)
@@ -164,7 +163,18 @@ func (f *factor) inverseRoot(u [][]float64) {
 	}
 }
 
-// halfLogDet is half the logarithm of the determinant of the matrix.
+// solveBack replaces b by L⁻ᵀb. O(n²) operations.
+func (f *factor) solveBack(b []float64) {
+	for i := f.n - 1; i >= 0; i-- {
+		row := f.rows[i]
+		b[i] /= row[i]
+		for j, v := range row[:i] {
+			b[j] -= v * b[i]
+		}
+	}
+}
+
+// halfLogDet returns half the logarithm of the determinant of the matrix.
 func (f *factor) halfLogDet() float64 {
 	var s float64
 	for i, row := range f.rows[:f.n] {
@@ -175,16 +185,16 @@ func (f *factor) halfLogDet() float64 {
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// Jitter, relative to the diagonal, that build tries in turn: rounding makes a matrix of close
-// rows indefinite by about n·2⁻⁵², and 1e-4 is 1 % of the signal's standard deviation.
+// The jitter that build tries, relative to the diagonal. Rounding makes a matrix of close rows
+// indefinite by about n·2⁻⁵²; 1e-4 is 1 % of the signal's standard deviation.
 const (
 	firstJitter = 1e-10
 	lastJitter  = 1.5e-4
 )
 
-// build factors an n×n matrix from nothing, as extend does. When a pivot fails it adds to the
-// diagonal the smallest of 1e-10, 1e-9, … 1e-4 times diagonal that works; fill leaves this to build.
-// It returns what was added, and false when nothing helped.
+// build factors an n×n matrix as extend does. If a pivot is not accepted, it adds jitter to the
+// diagonal: the least of 1e-10, 1e-9, … 1e-4 times diagonal that works. It returns the jitter, and
+// false if none works.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
 		jitter = rel * diagonal

@@ -245,7 +245,7 @@ func TestSteps(t *testing.T) {
 		Common: 1, Own: 2, Level: 0.5, Noise: 1e-4,
 	}
 	near, far := []float64{0.04, 0.06}, []float64{400, 600}
-	here := newKin(3, 2)
+	here := newCorrRow(3, 2)
 	here.covary(p, []float64{0, 0}, p.scaled([][]float64{{0, 0}, near, far}))
 	smooth := []float64{0.0002}
 	matern(smooth, nil, 1)
@@ -254,8 +254,8 @@ func TestSteps(t *testing.T) {
 			t.Errorf("own covariance %d = %g, want %g", i, here.own[i], want)
 		}
 	}
-	k := newKinship(2)
-	k.relate(p, [][]float64{{0, 0}, near})
+	k := newCorrMatrix(2)
+	k.compute(p, [][]float64{{0, 0}, near})
 	if got := p.Own*k.own[1][0] + p.Level; math.Abs(got-here.own[1]) > 1e-12 {
 		t.Errorf("covariance of two rows %g, want %g", got, here.own[1])
 	}

@@ -5,29 +5,28 @@ import (
 	"slices"
 )
 
-// likelihood evaluates the log marginal likelihood of centred targets and its
-// gradient at theta, see paramsOf. Its storage, about n² numbers for n observations
-// and 4u² for u rows, serves every evaluation.
+// likelihood evaluates the log marginal likelihood of centred targets and its gradient at theta, see
+// paramsOf. It reuses its storage: about n² numbers for n observations and 4u² for u rows.
 type likelihood struct {
-	obs   Observations // but for Y, which is y; Extra in the unit of y
+	obs   Observations // Y is not used; Extra is in the unit of y
 	y     []float64
 	noise float64
 
-	theta  []float64 // of the state below; nil before the first evaluation
-	loglik float64
-	f      factor
-	z      []float64   // L⁻¹y
-	k      *kinship    // of the rows
-	root   [][]float64 // L⁻ᵀ
-	sums   rowWeights
-	byJob  float64 // sum of G, the diagonal halved, over the pairs whose covariance of noise grows with Params.Job
+	theta       []float64 // of the fields below; nil before the first evaluation
+	loglik      float64
+	f           factor
+	z           []float64   // L⁻¹y
+	k           *corrMatrix // of the rows
+	root        [][]float64 // L⁻ᵀ
+	sums        rowWeights
+	jobGradient float64 // sum of G over the pairs whose covariance depends on Params.Job, the diagonal halved
 }
 
-// mostLog bounds theta: what exceeds it has no finite exponential worth looking at.
-const mostLog = 50
+// maxLog bounds the absolute values of theta.
+const maxLog = 50
 
-// value returns the log marginal likelihood, -Inf where theta gives no usable matrix.
-// O(n³/3) operations, none when theta is the last one.
+// value returns the log marginal likelihood, or -Inf if the covariance cannot be factored. O(n³/3)
+// operations, none if theta is the same as in the last call.
 func (l *likelihood) value(theta []float64) float64 {
 	if l.theta != nil && slices.Equal(l.theta, theta) {
 		return l.loglik
@@ -35,18 +34,18 @@ func (l *likelihood) value(theta []float64) float64 {
 	l.theta = append(l.theta[:0], theta...)
 	l.loglik = math.Inf(-1)
 	for _, v := range theta {
-		if math.IsNaN(v) || math.Abs(v) > mostLog {
+		if math.IsNaN(v) || math.Abs(v) > maxLog {
 			return l.loglik
 		}
 	}
 	if l.k == nil {
-		l.k = newKinship(len(l.obs.X)).withSlopes()
+		l.k = newCorrMatrix(len(l.obs.X)).withSlopes()
 	}
 	p := l.params(theta)
-	l.k.relate(p, l.obs.X)
+	l.k.compute(p, l.obs.X)
 	_, ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
 		l.k.fill(p, l.obs, i, row)
-		p.disturb(l.obs, i, row)
+		p.addNoise(l.obs, i, row)
 	})
 	if !ok {
 		return l.loglik
@@ -60,16 +59,16 @@ func (l *likelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-// params are those of theta where the targets have variance 1; without steps.
+// params returns the hyperparameters of theta for targets of variance 1, without steps.
 func (l *likelihood) params(theta []float64) Params {
 	p := paramsOf(theta, len(l.obs.X[0]), 1)
 	p.Noise = l.noise
 	return p
 }
 
-// gradient sets grad to the derivatives at theta; to zero where value is -Inf. O(2n³/3)
-// operations beside those of value: ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y
-// (Rasmussen and Williams 2006, equation 5.9), G summed by pairs of rows first.
+// gradient sets grad to the derivatives at theta, or to zero if value is -Inf. They are
+// ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y (Rasmussen and Williams 2006, equation 5.9). G is
+// summed by pairs of rows first. O(2n³/3) operations in addition to those of value.
 func (l *likelihood) gradient(theta, grad []float64) {
 	clear(grad)
 	if math.IsInf(l.value(theta), -1) {
@@ -79,7 +78,7 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	w := l.weights(p)
 	d := len(l.obs.X[0])
 	lengths, own, variances := grad[:d], grad[d:2*d], grad[2*d:]
-	variances[0] = l.byJob
+	variances[0] = l.jobGradient
 	tail := variances[1:]
 	for i, x := range l.obs.X {
 		for j, row := range l.obs.X[:i+1] {
@@ -120,12 +119,12 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights are sums of G, the diagonal halved and the upper triangle left out, by
-// the rows of its observations, the greater index first. all is over all pairs and same
-// over pairs of one task; source and sourceTask are over the pairs of either kind that
-// are of one source other than 0, nil when there is none.
+// rowWeights holds sums of the lower triangle of G, the diagonal halved, by pairs of rows of X, the
+// greater index first. all sums over all pairs of observations, same over pairs of one task. source
+// and sourceTask sum over the same pairs within one source other than 0; nil without such sources.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
+// weights computes the sums and jobGradient.
 func (l *likelihood) weights(p Params) rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {
@@ -142,7 +141,7 @@ func (l *likelihood) weights(p Params) rowWeights {
 			l.sums.source, l.sums.sourceTask = newRows(u, u), newRows(u, u)
 		}
 	}
-	l.byJob = 0
+	l.jobGradient = 0
 	w := l.sums
 	for _, sums := range [][][]float64{w.all, w.same, w.source, w.sourceTask} {
 		for _, row := range sums {
@@ -163,8 +162,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds G to the sums for observation i and those from left up to right, inverse being what
-// K⁻¹ has for these pairs.
+// addPairs adds G of observation i and observations left to right-1 to the sums. inverse holds K⁻¹ of
+// these pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {
@@ -173,7 +172,7 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 			g /= 2
 		}
 		if job > 0 && job == l.obs.Job[j] && (i != j || p.Job > l.obs.extra(i)) {
-			l.byJob += g
+			l.jobGradient += g
 		}
 		u, v := max(at, l.obs.At[j]), min(at, l.obs.At[j])
 		w.all[u][v] += g
@@ -190,7 +189,7 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 	}
 }
 
-// logDensity is the log density of targets y under N(0, LLᵀ), with z = L⁻¹y.
+// logDensity returns the log density of y under N(0, LLᵀ). z is L⁻¹y.
 func logDensity(f *factor, z []float64) float64 {
 	return -0.5*dot(z, z) - f.halfLogDet() - 0.5*float64(len(z))*math.Log(2*math.Pi)
 }

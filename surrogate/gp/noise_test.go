@@ -44,7 +44,7 @@ func TestJobsAreLearnt(t *testing.T) {
 
 // off is the root mean square of what the means of a model's tasks at its own rows are off by.
 func off(m *GP, y []float64) float64 {
-	means, sum := m.Means(m.obs.X, len(m.parts.tasks)), 0.0
+	means, sum := m.Means(m.obs.X, len(m.cov.tasks)), 0.0
 	for j, v := range y {
 		d := means[m.obs.Task[j]][m.obs.At[j]] - v
 		sum += d * d

@@ -263,20 +263,20 @@ func TestParamsValidate(t *testing.T) {
 }
 
 func TestPenaltyGradient(t *testing.T) {
-	b := Options{Length: []float64{2, 3}, Noise: 1e-4}.belief(1, false)
+	h := Options{Length: []float64{2, 3}, Noise: 1e-4}.hyperprior(1, false)
 	for _, shift := range []float64{0.5, 30, -30} {
-		theta := slices.Clone(b.centre)
+		theta := slices.Clone(h.median)
 		for i := range theta {
 			theta[i] += shift
 		}
 		grad := make([]float64, len(theta))
-		b.penalty(theta, grad)
+		h.penalty(theta, grad)
 		for i := range theta {
-			const h = 1e-5
+			const step = 1e-5
 			up, down := slices.Clone(theta), slices.Clone(theta)
-			up[i] += h
-			down[i] -= h
-			near(t, "derivative", grad[i], (b.penalty(up, nil)-b.penalty(down, nil))/(2*h), 1e-5)
+			up[i] += step
+			down[i] -= step
+			near(t, "derivative", grad[i], (h.penalty(up, nil)-h.penalty(down, nil))/(2*step), 1e-5)
 		}
 	}
 }
@@ -299,16 +299,16 @@ func TestLikelihoodOfImpossibleTheta(t *testing.T) {
 
 func TestSearchEndsAfterItsEvaluations(t *testing.T) {
 	o := smooth(30, 2, 9)
-	b := Options{Length: []float64{2, 2}, Noise: 1e-4}.belief(1, false)
+	h := Options{Length: []float64{2, 2}, Noise: 1e-4}.hyperprior(1, false)
 	for _, tc := range []struct {
 		evals int
 		moves bool
 	}{{1, false}, {40, true}} {
-		best, err := maximise(&likelihood{obs: o, y: o.Y, noise: 2.5e-3}, b, b.centre, tolerance{evals: tc.evals})
+		best, err := maximise(&likelihood{obs: o, y: o.Y, noise: 2.5e-3}, h, h.median, tc.evals)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if moved := !slices.Equal(best, b.centre); moved != tc.moves {
+		if moved := !slices.Equal(best, h.median); moved != tc.moves {
 			t.Errorf("after %d evaluations the search has left its start: %v", tc.evals, moved)
 		}
 	}

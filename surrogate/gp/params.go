@@ -6,31 +6,32 @@ import (
 	"math"
 )
 
-// Errors that callers may ask for with errors.Is.
+// Errors to be tested with errors.Is.
 var (
 	ErrShape  = errors.New("gp: wrong shape")
 	ErrValue  = errors.New("gp: value out of range")
 	ErrFactor = errors.New("gp: covariance matrix is not positive definite")
 )
 
-// Params are hyper-parameters in the units of the rows' columns and of the
-// targets; Common to ChangeOwn are variances.
+// Params are the hyperparameters. Length scales are in the units of the columns. Common to
+// ChangeOwn are variances in the targets' unit squared.
 type Params struct {
 	Mean         float64
 	CommonLength []float64 // of c
 	OwnLength    []float64 // of each g_a
-	StepLength   []float64 // of the steps in each g_a. They are not learnt, nor is the rest with them
-	Steps        float64   // part of each g_a's variance that goes by steps, from 0 to 1
-	Split        float64   // part of it that is each value's of SplitColumn own, from 0 to 1
-	SplitColumn  int       // of the rows
-	Common       float64   // of c
-	Own          float64   // of each g_a
-	Level        float64   // of o_a
-	Shared       float64   // of s
-	Rough        float64   // of r_a
-	Noise        float64
-	Job          float64 // of what a job does
-	// By how much another source differs; zero where there is none.
+	StepLength   []float64 // of the step function in each g_a; not learned
+	Steps        float64   // part of the variance of g_a that is a step function, 0 to 1; not learned
+	Split        float64   // part of it that is independent between values of SplitColumn; not learned
+	SplitColumn  int
+	Common       float64 // of c
+	Own          float64 // of each g_a
+	Level        float64 // of o_a
+	Shared       float64 // of s
+	Rough        float64 // of r_a
+	Noise        float64 // of every observation; not learned
+	Job          float64 // of the shift by a job
+
+	// Differences of another source; zero without other sources.
 	ChangeLevel    float64 // of d_i
 	Change         float64 // of e_i
 	ChangeOwnLevel float64 // of d_ia
@@ -83,7 +84,8 @@ func checkLengths(lengths []float64, dim int) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// checkRows returns an error unless rows are dim finite numbers each; dim 0 takes the first row's width.
+// checkRows returns an error unless every row has dim finite numbers. dim 0 means the length of the
+// first row.
 func checkRows(rows [][]float64, dim int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%w: no rows", ErrShape)
@@ -105,4 +107,25 @@ func checkRows(rows [][]float64, dim int) error {
 		}
 	}
 	return nil
+}
+
+// noise returns the variance of the noise of observation j, the shift by its job included.
+func (p Params) noise(obs Observations, j int) float64 {
+	if obs.job(j) > 0 {
+		return p.Noise + max(obs.extra(j), p.Job)
+	}
+	return p.Noise + obs.extra(j)
+}
+
+// addNoise adds the covariances of the noise of observation i with observations 0 to i.
+func (p Params) addNoise(obs Observations, i int, row []float64) {
+	row[i] += p.noise(obs, i)
+	if !obs.sameJob(i, i) {
+		return
+	}
+	for j, job := range obs.Job[:i] {
+		if job == obs.Job[i] {
+			row[j] += p.Job
+		}
+	}
 }

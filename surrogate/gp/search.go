@@ -7,31 +7,32 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// belief is what is held about theta before seeing the targets: independent normal
-// distributions, and the bounds outside of which nothing is looked for.
-type belief struct {
-	centre, sd, low, high []float64
+// hyperprior holds independent normal priors of theta, and bounds of the search.
+type hyperprior struct {
+	median, sd, low, high []float64
 }
 
-// boundWeight weighs the squared excess over a bound, in nats.
+// boundWeight is the weight of the squared excess over a bound, in nats.
 const boundWeight = 100
 
-func (b *belief) add(centre, sd, low, high float64) {
-	b.centre = append(b.centre, centre)
-	b.sd = append(b.sd, sd)
-	b.low = append(b.low, low)
-	b.high = append(b.high, high)
+// add adds an element of theta.
+func (h *hyperprior) add(median, sd, low, high float64) {
+	h.median = append(h.median, median)
+	h.sd = append(h.sd, sd)
+	h.low = append(h.low, low)
+	h.high = append(h.high, high)
 }
 
-// penalty returns what theta costs, in nats, and adds its derivatives to grad unless that is nil.
-// Bounds are walls that grow with the square of the excess, since L-BFGS knows none.
-func (b *belief) penalty(theta, grad []float64) float64 {
+// penalty returns minus the log density of theta plus a constant, in nats. Outside the bounds it
+// grows with the squared excess, since L-BFGS has no bounds. If grad is not nil, the derivatives
+// are added to it.
+func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	var sum float64
 	for i, v := range theta {
-		t := (v - b.centre[i]) / b.sd[i]
+		t := (v - h.median[i]) / h.sd[i]
 		sum += 0.5 * t * t
-		slope := t / b.sd[i]
-		if over := v - min(max(v, b.low[i]), b.high[i]); over != 0 {
+		slope := t / h.sd[i]
+		if over := v - min(max(v, h.low[i]), h.high[i]); over != 0 {
 			sum += boundWeight * over * over
 			slope += 2 * boundWeight * over
 		}
@@ -42,8 +43,58 @@ func (b *belief) penalty(theta, grad []float64) float64 {
 	return sum
 }
 
-// standardise returns y moved and scaled to mean 0 and variance 1. Targets that differ by no
-// more than rounding count as constant and keep their scale.
+// clamp moves theta into the bounds and returns it.
+func (h *hyperprior) clamp(theta []float64) []float64 {
+	for i, v := range theta {
+		theta[i] = min(max(v, h.low[i]), h.high[i])
+	}
+	return theta
+}
+
+// maximise maximises the posterior density of theta by L-BFGS from start and returns the best theta
+// of all evaluations.
+func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float64, error) {
+	var best []float64
+	least := math.Inf(1) // cost at best
+	problem := optimize.Problem{
+		Func: func(theta []float64) float64 {
+			cost := h.penalty(theta, nil) - l.value(theta)
+			if math.IsNaN(cost) {
+				cost = math.Inf(1)
+			}
+			if cost < least {
+				least = cost
+				best = append(best[:0], theta...)
+			}
+			return cost
+		},
+		Grad: func(grad, theta []float64) {
+			l.gradient(theta, grad)
+			for i := range grad {
+				grad[i] = -grad[i]
+			}
+			h.penalty(theta, grad)
+		},
+	}
+	settings := &optimize.Settings{
+		FuncEvaluations:   evals,
+		GradientThreshold: gradientTolerance,
+		Converger:         &optimize.FunctionConverge{Absolute: valueTolerance, Iterations: valueIterations},
+	}
+	// After a failed line search the best theta so far counts.
+	_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
+	if best == nil {
+		return nil, fmt.Errorf("%w at the start of the search", ErrFactor)
+	}
+	return best, nil
+}
+
+// constantSpread is the standard deviation of targets, relative to the greatest, up to which they
+// count as constant: the order of rounding errors.
+const constantSpread = 1e-12
+
+// standardise returns y shifted and scaled to mean 0 and variance 1. Constant targets keep their
+// scale.
 func standardise(y []float64) (std []float64, mean, scale float64, err error) {
 	n := float64(len(y))
 	var largest, square float64
@@ -60,65 +111,11 @@ func standardise(y []float64) (std []float64, mean, scale float64, err error) {
 	if !finite(mean) || !finite(scale) {
 		return nil, 0, 0, fmt.Errorf("%w: targets up to %g overflow", ErrValue, largest)
 	}
-	if scale <= 1e-12*largest || scale == 0 {
+	if scale <= constantSpread*largest || scale == 0 {
 		scale = 1
 	}
 	for i := range std {
 		std[i] /= scale
 	}
 	return std, mean, scale, nil
-}
-
-// tolerance says when a search ends; see doc.go for what would matter.
-type tolerance struct {
-	evals      int     // at most
-	gradient   float64 // norm below which it is flat
-	absolute   float64 // nats that it must gain
-	iterations int     // in so many steps
-}
-
-// maximise maximises likelihood and belief from start by L-BFGS and returns the best theta
-// that any evaluation saw.
-func maximise(l *likelihood, b *belief, start []float64, until tolerance) ([]float64, error) {
-	var best []float64
-	least := math.Inf(1) // penalty minus log likelihood at best
-	problem := optimize.Problem{
-		Func: func(theta []float64) float64 {
-			cost := b.penalty(theta, nil) - l.value(theta)
-			if math.IsNaN(cost) {
-				cost = math.Inf(1)
-			}
-			if cost < least {
-				least = cost
-				best = append(best[:0], theta...)
-			}
-			return cost
-		},
-		Grad: func(grad, theta []float64) {
-			l.gradient(theta, grad)
-			for i := range grad {
-				grad[i] = -grad[i]
-			}
-			b.penalty(theta, grad)
-		},
-	}
-	settings := &optimize.Settings{
-		FuncEvaluations:   until.evals,
-		GradientThreshold: until.gradient,
-		Converger:         &optimize.FunctionConverge{Absolute: until.absolute, Iterations: until.iterations},
-	}
-	// A line search that gives up still leaves the best point seen, which is what counts.
-	_, _ = optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
-	if best == nil {
-		return nil, fmt.Errorf("%w at the start of the search", ErrFactor)
-	}
-	return best, nil
-}
-
-// inside moves theta to the nearest point within the bounds; -Inf, the logarithm of no noise, too.
-func (b *belief) inside(theta []float64) []float64 {
-	for i, v := range theta {
-		theta[i] = min(max(v, b.low[i]), b.high[i])
-	}
-	return theta
 }

@@ -1,6 +1,6 @@
 package gp
 
-// useFMA tells whether this processor and its operating system run tileFMA.
+// useFMA reports whether the processor and the operating system support tileFMA.
 var useFMA = hasFMA()
 
 //go:noescape

@@ -7,7 +7,7 @@ import (
 
 func TestDecay(t *testing.T) {
 	worst := 0.0
-	for x := 0.0; x < decayMost; x += 0.00137 * (1 + x/7) {
+	for x := 0.0; x < decayMax; x += 0.00137 * (1 + x/7) {
 		want := math.Exp(-x)
 		worst = max(worst, math.Abs(decay(x)-want)/want)
 	}

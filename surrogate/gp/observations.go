@@ -1,0 +1,160 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Observations are targets of tasks at rows. The fields but X have one element for each
+// observation, or are nil where noted.
+type Observations struct {
+	X      [][]float64 // distinct rows
+	At     []int       // row in X
+	Task   []int       // counted from 0
+	Source []int       // counted from 0; nil: all 0
+	Y      []float64   // target
+	Extra  []float64   // variance of the noise beyond Params.Noise, that of the job included; nil: 0
+	Job    []int       // counted from 1, 0 for none; nil: all 0
+}
+
+// extra returns the extra noise of observation j.
+func (o Observations) extra(j int) float64 {
+	if o.Extra == nil {
+		return 0
+	}
+	return o.Extra[j]
+}
+
+// source returns the source of observation j.
+func (o Observations) source(j int) int {
+	if o.Source == nil {
+		return 0
+	}
+	return o.Source[j]
+}
+
+// sources reports whether any observation has another source than 0.
+func (o Observations) sources() bool {
+	return slices.ContainsFunc(o.Source, func(s int) bool { return s != 0 })
+}
+
+// validate returns an error matching ErrShape or ErrValue for invalid observations.
+func (o Observations) validate() error {
+	if err := checkRows(o.X, 0); err != nil {
+		return err
+	}
+	if len(o.At) != len(o.Y) || len(o.Task) != len(o.Y) || len(o.Y) == 0 {
+		return fmt.Errorf("%w: %d targets at %d rows of %d tasks", ErrShape, len(o.Y), len(o.At), len(o.Task))
+	}
+	if o.Source != nil && len(o.Source) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets from %d sources", ErrShape, len(o.Y), len(o.Source))
+	}
+	if o.Extra != nil && len(o.Extra) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets with %d variances", ErrShape, len(o.Y), len(o.Extra))
+	}
+	if o.Job != nil && len(o.Job) != len(o.Y) {
+		return fmt.Errorf("%w: %d targets from %d jobs", ErrShape, len(o.Y), len(o.Job))
+	}
+	for j := range o.Y {
+		if err := o.validateOne(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateOne validates the values of observation j.
+func (o Observations) validateOne(j int) error {
+	switch e := o.extra(j); {
+	case !(e >= 0) || math.IsInf(e, 0):
+		return fmt.Errorf("%w: observation %d has the variance %g", ErrValue, j, e)
+	case o.job(j) < 0:
+		return fmt.Errorf("%w: observation %d is of job %d", ErrValue, j, o.job(j))
+	case o.source(j) < 0:
+		return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
+	case !finite(o.Y[j]) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0:
+		return fmt.Errorf("%w: observation %d: %g of task %d at row %d of %d", ErrValue, j, o.Y[j], o.Task[j], o.At[j], len(o.X))
+	}
+	return nil
+}
+
+// sameJob reports whether one job made both observations.
+func (o Observations) sameJob(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
+
+// job returns the job of observation j, 0 for none.
+func (o Observations) job(j int) int {
+	if o.Job == nil {
+		return 0
+	}
+	return o.Job[j]
+}
+
+// jobs returns the number of the last job.
+func (o Observations) jobs() int {
+	last := 0
+	for _, job := range o.Job {
+		last = max(last, job)
+	}
+	return last
+}
+
+// Sample returns the observations at an even sample of the rows, at least most of them, or all if
+// there are fewer; see SampleIndices.
+func (o Observations) Sample(most int) Observations {
+	if len(o.Y) <= most {
+		return o
+	}
+	var out Observations
+	row := make([]int, len(o.X)) // in out, plus one
+	for _, j := range o.SampleIndices(most) {
+		u := o.At[j]
+		if row[u] == 0 {
+			out.X = append(out.X, o.X[u])
+			row[u] = len(out.X)
+		}
+		out.At = append(out.At, row[u]-1)
+		out.Task = append(out.Task, o.Task[j])
+		if o.Source != nil {
+			out.Source = append(out.Source, o.Source[j])
+		}
+		out.Y = append(out.Y, o.Y[j])
+		if o.Extra != nil {
+			out.Extra = append(out.Extra, o.Extra[j])
+		}
+		if o.Job != nil {
+			out.Job = append(out.Job, o.Job[j])
+		}
+	}
+	return out
+}
+
+// SampleIndices returns the indices of the observations of Sample, in order. Rows are drawn evenly
+// over their order: the k-th row is at the fraction k·(φ-1) modulo one, with the golden ratio φ.
+// Rows with an observation of source 0 come first. All observations of a row are taken.
+func (o Observations) SampleIndices(most int) []int {
+	n := len(o.X)
+	count, present := make([]int, n), make([]bool, n)
+	for j, u := range o.At {
+		count[u]++
+		present[u] = present[u] || o.source(j) == 0
+	}
+	taken := make([]bool, n)
+	total := 0
+	for _, first := range []bool{true, false} {
+		for k := 1; total < most && k <= 8*n && len(o.Y) > most; k++ {
+			_, part := math.Modf(float64(k) * (math.Phi - 1))
+			if u := int(part * float64(n)); !taken[u] && present[u] == first {
+				taken[u] = true
+				total += count[u]
+			}
+		}
+	}
+	var out []int
+	for j, u := range o.At {
+		if taken[u] || len(o.Y) <= most {
+			out = append(out, j)
+		}
+	}
+	return out
+}
