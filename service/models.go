@@ -54,7 +54,7 @@ func (JournalModels) Learn(ctx context.Context, dir string, id journal.Problem) 
 
 // oneProblem returns the campaign of a journal with only one of its problems.
 func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*assembly.Campaign, error) {
-	cfg, err := config.Recall(contents.Header.Spec, dir)
+	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", dir, err)
 	}

@@ -50,10 +50,16 @@ func input(err error) error {
 	return inputError{err}
 }
 
-// New makes the problems of a campaign, from recorded data where it has them. What its
+// New makes the problems of a campaign, from recorded data where it has them. It reads the
+// trace and the topology that cfg names into cfg. What its
 // benchmark program cannot measure at any point is no problem but a warning. Errors match
 // ErrInput.
-func New(cfg *config.Campaign) (*Campaign, error) { return begun(cfg, &journal.State{}) }
+func New(cfg *config.Campaign) (*Campaign, error) {
+	if err := readFiles(cfg); err != nil {
+		return nil, input(err)
+	}
+	return begun(cfg, &journal.State{})
+}
 
 // begun makes the problems of a campaign of which a journal knows something.
 func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
@@ -81,7 +87,7 @@ func begun(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 // Restore makes the campaign that a journal describes. Its folder is dir, where the
 // journal is now.
 func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
-	cfg, err := config.Recall(contents.Header.Spec, dir)
+	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
 		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
 	}
@@ -136,7 +142,7 @@ func (c *Campaign) addProblems() error {
 // weigh gives the points of every problem their weights.
 func (c *Campaign) weigh() error {
 	for i, p := range c.Problems {
-		weights, warnings, err := c.Config.Grid.WeightsOf(p.Space.Points())
+		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ when a release has never been tested.`,
 		ValidArgsFunction: completeFolders,
 	}
 	e := exporter{app: a}
-	only := choiceFlag(cmd, "only", exportAll, exportable, "which results to write")
+	only := choiceFlag(cmd, "only", exportAll, exportable, "`KIND` of results to write")
 	cmd.Flags().StringArrayVar(&e.wanted, "for", nil, "`LIBRARY[=VERSION[:PATH]]` to write for, repeatable; default: the libraries of the campaign")
 	cmd.Flags().StringVarP(&e.dir, "out", "o", "", "`FOLDER` to write to, default: that of the campaign; - for standard output (trees, selection, measurements or summary)")
 	format := formatFlag(cmd)

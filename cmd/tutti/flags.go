@@ -25,7 +25,7 @@ type choice struct {
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.allowed, "|") }
+func (c *choice) Type() string   { return "word" }
 
 func (c *choice) Set(word string) error {
 	if !slices.Contains(c.allowed, word) {
@@ -35,25 +35,18 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// choiceFlag adds a flag that takes one of the allowed words, and completes them.
+// choiceFlag adds a flag that takes one of the allowed words, and completes them. Its usage
+// lists them.
 func choiceFlag(cmd *cobra.Command, name, initial string, allowed []string, usage string) *string {
 	c := &choice{initial, allowed}
-	cmd.Flags().Var(c, name, usage)
+	cmd.Flags().Var(c, name, usage+": "+strings.Join(allowed, ", "))
 	mustComplete(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
 	return &c.value
 }
 
 // formatFlag adds --format.
 func formatFlag(cmd *cobra.Command) *string {
-	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "format of the results")
-}
-
-// configFlag adds -c for a file of the given kind, campaign or service. A command without
-// the file is refused where it is required.
-func configFlag(cmd *cobra.Command, flags *pflag.FlagSet, kind string) *string {
-	file := flags.StringP("config", "c", "", kind+" `FILE`")
-	mustComplete(cobra.MarkFlagFilename(flags, "config", "yaml", "yml"))
-	return file
+	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
 }
 
 // mustComplete panics when completion of an unknown flag is registered.

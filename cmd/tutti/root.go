@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -69,6 +70,7 @@ Exit codes:
 	root.SetOut(a.stdout) // before the completion command, which stores it
 	root.SetErr(a.stderr)
 	root.SetVersionTemplate("tutti {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.SetFlagErrorFunc(flagError)
 	verbs(root)
 	for _, g := range []struct {

@@ -169,7 +169,7 @@ It warns about everything that the format cannot express.`,
 		Args:              arguments(1, -1, "files"),
 		ValidArgsFunction: completeFiles,
 	}
-	format := choiceFlag(cmd, "to", string(files.JSON), words(files.Formats()), "format to convert to")
+	format := choiceFlag(cmd, "to", string(files.JSON), words(files.Formats()), "`FORMAT` to convert to")
 	out := cmd.Flags().StringP("out", "o", "", "`FILE` to write; default: standard output")
 	nodes := cmd.Flags().String("nodes", "", "`LIST` of the nodes of the job in Slurm's notation (--to mpich)")
 	ppn := cmd.Flags().Int("ppn", 1, "ranks on each node (--to mpich)")

@@ -24,8 +24,8 @@ func (c *Campaign) follow() {
 	if c.Model.Kind == "" {
 		c.Model.Kind = string(campaign.ModelFor(c.Strategy.Name))
 	}
-	if c.Stop.Judge == auto {
-		c.Stop.Judge = string(campaign.SourceFor(c.Strategy.Name))
+	if c.Stop.CriteriaFrom == "" {
+		c.Stop.CriteriaFrom = string(campaign.SourceFor(c.Strategy.Name))
 	}
 }
 
@@ -66,11 +66,14 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 			fault(axis.key, fmt.Errorf("is missing: with runner.kind %s nothing is recorded", c.Runner.Kind))
 		}
 	}
+	if c.Runner.Topology != "" && len(c.Runner.Switches) > 0 {
+		fault("runner.topology", errors.New("runner.switches also says which nodes share a switch: want one of them"))
+	}
 	if len(c.Runner.Data) > 0 {
 		fault("runner.data", fmt.Errorf("is for replay, but runner.kind is %s", c.Runner.Kind))
 	}
-	if c.Stop.Judge == string(activelearn.Reference) {
-		fault("stop.judge", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s, %s or %s", c.Stop.Judge, c.Runner.Kind, auto, activelearn.Predicted, activelearn.CrossValidated))
+	if c.Stop.CriteriaFrom == string(activelearn.Reference) {
+		fault("stop.criteria_from", fmt.Errorf("%s: with runner.kind %s there is no reference: want %s or %s", c.Stop.CriteriaFrom, c.Runner.Kind, activelearn.Predicted, activelearn.CrossValidated))
 	}
 	if c.Benchmark.MinSamples > c.Benchmark.MaxSamples {
 		fault("benchmark.min_samples", fmt.Errorf("%d: want at most benchmark.max_samples, %d", c.Benchmark.MinSamples, c.Benchmark.MaxSamples))

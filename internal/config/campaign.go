@@ -107,16 +107,16 @@ const (
 
 // Benchmark says which program measures and how long.
 type Benchmark struct {
-	Program    string        `json:"program,omitempty"`
-	Version    string        `json:"version,omitempty"`
-	Warmup     int           `json:"warmup,omitempty"`
-	Iterations int           `json:"iterations,omitempty"`
-	MinSamples int           `json:"min_samples,omitempty"`
-	MaxSamples int           `json:"max_samples,omitempty"`
-	Precision  float64       `json:"precision,omitempty"`
-	Slice      time.Duration `json:"slice,omitempty"`
-	Hopeless   float64       `json:"hopeless,omitempty"`
-	Check      bool          `json:"check,omitempty"`
+	Program     string        `json:"program,omitempty"`
+	Version     string        `json:"version,omitempty"`
+	Warmup      int           `json:"warmup,omitempty"`
+	Iterations  int           `json:"iterations,omitempty"`
+	MinSamples  int           `json:"min_samples,omitempty"`
+	MaxSamples  int           `json:"max_samples,omitempty"`
+	Precision   float64       `json:"precision,omitempty"`
+	Slice       time.Duration `json:"slice,omitempty"`
+	AbortFactor float64       `json:"abort_factor,omitempty"`
+	Check       bool          `json:"check,omitempty"`
 }
 
 // Slurm says how jobs are submitted.
@@ -162,7 +162,7 @@ type Model struct {
 
 // Stop says when measuring ends.
 type Stop struct {
-	Judge            string        `json:"judge"`
+	CriteriaFrom     string        `json:"criteria_from"`
 	Slowdown         float64       `json:"slowdown"`
 	Mistakes         float64       `json:"mistakes"`
 	MistakeThreshold float64       `json:"mistake_threshold"`

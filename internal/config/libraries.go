@@ -5,12 +5,31 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"tutti/mpi/libraries"
 )
 
-// readLibraries reads the list of builds; each needs a version of the catalogue.
+// libraryList is the list of libraries.
+func libraryList() value {
+	item := objectSchema([]string{"name", "version"}, map[string]schema{
+		"name": {"enum": libraryNames()}, "version": {"type": "string"}, "path": {"type": "string"}, "benchmark": {"type": "string"},
+		"launcher": {"enum": Launchers()}, "launcher_path": {"type": "string"}, "launcher_args": listSchema(), "pmi": {"enum": pmis()}, "env": listSchema(),
+	})
+	return value{read: readLibraries, schema: schema{"type": "array", "items": item, "minItems": 1}}
+}
+
+func pmis() []string { return []string{"pmi2", "pmix"} }
+
+// libraryNames returns the names of the libraries that can be tuned.
+func libraryNames() []string {
+	var out []string
+	for _, l := range libraries.All() {
+		out = append(out, l.Facts().Name)
+	}
+	return out
+}
+
+// readLibraries reads the list of libraries; each needs a release of the catalogue.
 func readLibraries(c *Campaign, v any) error {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
@@ -60,37 +79,31 @@ func (lib *Library) set(key string, v any) error {
 	}
 	keys := []struct {
 		name  string
-		at    *string
-		check func(string) error
+		value value
 	}{
-		{"name", &lib.Name, anything},
-		{"version", &lib.Version, anything},
-		{"path", &lib.Path, isPrintable},
-		{"benchmark", &lib.Benchmark, isPrintable},
-		{"launcher", &lib.Launcher, oneOf(Launchers()...)},
-		{"launcher_path", &lib.LauncherPath, isPrintable},
-		{"pmi", &lib.PMI, oneOf("pmi2", "pmix")},
+		{"name", text(func(*Campaign) *string { return &lib.Name }, anything)},
+		{"version", text(func(*Campaign) *string { return &lib.Version }, anything)},
+		{"path", text(func(*Campaign) *string { return &lib.Path }, isPrintable)},
+		{"benchmark", text(func(*Campaign) *string { return &lib.Benchmark }, isPrintable)},
+		{"launcher", choice(func(*Campaign) *string { return &lib.Launcher }, Launchers()...)},
+		{"launcher_path", text(func(*Campaign) *string { return &lib.LauncherPath }, isPrintable)},
+		{"pmi", choice(func(*Campaign) *string { return &lib.PMI }, pmis()...)},
 	}
-	names := []string{}
+	names := []string{"launcher_args", "env"}
 	for _, k := range keys {
 		if k.name != key {
 			names = append(names, k.name)
 			continue
 		}
-		s, ok := v.(string)
-		if !ok {
-			return fmt.Errorf("%s: %v: want text in quotes", key, v)
-		}
-		if err := k.check(s); err != nil {
+		if err := k.value.read(nil, v); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		*k.at = s
 		return nil
 	}
-	return fmt.Errorf("unknown key %q: want %s, launcher_args, env", key, strings.Join(names, ", "))
+	return fmt.Errorf("unknown key %w", NotOneOf(key, names))
 }
 
-// setWords reads a list of text below a library.
+// setWords reads a list of texts of a library.
 func setWords(at *[]string, key string, v any, check func(string) error) error {
 	given, err := list(v)
 	if err != nil {
@@ -116,9 +129,9 @@ func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 // Programs returns the benchmark programs.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb"} }
 
-// DefaultLauncher is the launcher that works with a library wherever it was built
-// for it: srun in Slurm, since the library's own may be missing on the nodes, but for
-// libraries that srun starts with a matching plugin only.
+// DefaultLauncher returns the launcher that works with every build of a library: srun in
+// Slurm, since the library's own launcher may be missing on the nodes. Libraries for which
+// srun needs a matching plugin use their own launcher.
 func (r Runner) DefaultLauncher(library string) string {
 	if lib, ok := libraries.Named(library); ok {
 		if own := lib.Facts().Launcher; r.Kind == Local || !own.Srun {

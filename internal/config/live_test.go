@@ -1,10 +1,7 @@
 package config_test
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +16,7 @@ func liveDefaults(c *config.Campaign) {
 	c.Runner.LaunchAllowance, c.Runner.Settle, c.Runner.JobTime, c.Runner.Confirm = time.Minute, time.Minute, time.Hour, 10
 	c.Runner.RankAllowance, c.Runner.Parallel, c.Runner.Order = 5*time.Millisecond, config.Never, "block"
 	c.Benchmark = config.Benchmark{
-		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, Hopeless: 10, Check: true,
+		Program: "native", Warmup: 5, MinSamples: 100, MaxSamples: 1000, Precision: 0.02, Slice: time.Second, AbortFactor: 10, Check: true,
 	}
 	c.Slurm = config.Slurm{Exclusive: true, Jobs: 4}
 }
@@ -64,7 +61,7 @@ benchmark:
   max_samples: 70
   precision: 0.1
   slice: 3s
-  hopeless: 0
+  abort_factor: 0
   check: false
 slurm:
   partition: main
@@ -130,7 +127,7 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"no grid", mpich + "runner: {kind: slurm}\ngrid: {nodes: [2], sizes: [8]}", "c.yaml: grid.ppn: is missing: with runner.kind slurm nothing is recorded"},
 		{"several nodes of this machine", mpich + "runner: {kind: local}\ngrid: {nodes: [1, 2], ppn: [2], sizes: [8]}", "c.yaml:6: grid.nodes: [1 2]: with runner.kind local there is one node: want [1]"},
 		{"recorded data", mpich + grid + "runner: {kind: slurm, data: [a.csv]}", "c.yaml:6: runner.data: is for replay, but runner.kind is slurm"},
-		{"judged by a reference", mpich + grid + "runner: {kind: slurm}\nstop: {judge: reference}", "c.yaml:7: stop.judge: reference: with runner.kind slurm there is no reference: want auto, predicted or cross-validated"},
+		{"judged by a reference", mpich + grid + "runner: {kind: slurm}\nstop: {criteria_from: reference}", "c.yaml:7: stop.criteria_from: reference: with runner.kind slurm there is no reference: want predicted or cross-validated"},
 		{"too few samples allowed", mpich + grid + "runner: {kind: slurm}\nbenchmark: {min_samples: 9, max_samples: 8}", "c.yaml:7: benchmark.min_samples: 9: want at most benchmark.max_samples, 8"},
 		{"no program", "libraries: [{name: mpich, version: 4.1.2}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0]: mpich: benchmark is missing: want the program built with this library (tutti build benchmark), or the folder of several"},
 		{"launcher is not there", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher_path: none}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0].launcher_path: stat none: no such file or directory"},
@@ -138,10 +135,7 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		{"unknown launcher", "libraries: [{name: mpich, version: 4.1.2, launcher: aprun}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: launcher: "aprun": want one of srun, hydra, mpirun`},
 		{"unknown order", mpich + grid + "runner: {kind: slurm, order: random}", `c.yaml:6: runner.order: "random": want one of block, cyclic`},
 		{"cyclic order by hydra", strings.Replace(mpich, "a.csv", "a.csv, launcher: hydra", 1) + grid + "runner: {kind: allocation, order: cyclic}", "c.yaml:4: libraries[0]: launcher hydra deals ranks to all nodes of an allocation: runner.order cyclic wants srun there"},
-		{"no topology", mpich + grid + "runner: {kind: slurm, topology: none.conf}", "c.yaml:6: runner.topology: open none.conf: no such file or directory"},
-		{"unknown topology", mpich + grid + "runner: {kind: slurm, topology: libmpich.so}", "c.yaml:6: runner.topology: libmpich.so: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv"},
-		{"topology that is none", mpich + grid + "runner: {kind: slurm, topology: a.csv}", "c.yaml:6: runner.topology: a.csv:1: not a measured pair: header []: want the columns [\"a\" \"b\" \"seconds\"]"},
-		{"switches twice", mpich + grid + "runner: {kind: slurm, topology: topology.conf, switches: [n1]}", "c.yaml:6: runner.topology: runner.switches says which nodes share a switch, too: want one of them"},
+		{"switches twice", mpich + grid + "runner: {kind: slurm, topology: topology.conf, switches: [n1]}", "c.yaml:6: runner.topology: runner.switches also says which nodes share a switch: want one of them"},
 		{"no variable", mpich + grid + "runner: {kind: slurm, env: [\"2=x\"]}", `c.yaml:6: runner.env[0]: "2=x": want NAME=VALUE`},
 		{"no variable of a library", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, env: [x]}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: env[0]: "x": want NAME=VALUE`},
 		{"line in a line", mpich + grid + "runner: {kind: slurm, setup: [\"a\\nb\"]}", `c.yaml:6: runner.setup[0]: "a\nb": holds a character that cannot be printed`},
@@ -153,29 +147,5 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// The tree is read once: the switches are in the journal.
-func TestLoadOfATopology(t *testing.T) {
-	path := write(t, strings.Replace(live, `switches: ["n[1-4]", "n[5-8]"]`, "topology: topology.conf", 1))
-	got, err := config.Load(path, config.Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"n[1-3,5]", "n[4,6-8]"}
-	if d := cmp.Diff(want, got.Runner.Switches); d != "" {
-		t.Errorf("switches (-want +got):\n%s", d)
-	}
-	spec, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(filepath.Dir(path), "topology.conf")); err != nil {
-		t.Fatal(err)
-	}
-	again, err := config.Recall(spec, t.TempDir())
-	if err != nil || !slices.Equal(again.Runner.Switches, want) {
-		t.Errorf("recalled: %v, %v", again, err)
 	}
 }

@@ -67,8 +67,6 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		l.decode(c, fields())
 		c.resolve(dir, l.fault)
 		c.follow()
-		c.readTrace(l.fault)
-		c.readTopology(l.fault)
 		c.agree(l.fault)
 	}
 	return c
@@ -210,7 +208,11 @@ func (l *loader) layer(layers Layers) {
 		}
 		key, ok := known[name]
 		if !ok {
-			l.faults = append(l.faults, fmt.Sprintf("variable %s: names no key of a campaign file", name))
+			hint := ""
+			if near := Suggest(name, slices.Sorted(maps.Keys(known))); near != "" {
+				hint = ": did you mean " + near + "?"
+			}
+			l.faults = append(l.faults, fmt.Sprintf("variable %s: no such key of campaign files%s", name, hint))
 			continue
 		}
 		l.set(key, value, "variable "+name)
@@ -249,11 +251,11 @@ func (l *loader) decode(c *Campaign, all []field) {
 	for _, f := range all {
 		switch {
 		case l.v.IsSet(f.key):
-			if err := f.read(c, l.v.Get(f.key)); err != nil {
+			if err := f.value.read(c, l.v.Get(f.key)); err != nil {
 				l.fault(f.key, err)
 			}
 		case f.initial != nil:
-			if err := f.read(c, f.initial); err != nil {
+			if err := f.value.read(c, f.initial); err != nil {
 				l.fault(f.key, err)
 			}
 		default:
@@ -262,14 +264,15 @@ func (l *loader) decode(c *Campaign, all []field) {
 	}
 }
 
-// unknownKey names the keys beside an unknown one, or those below a section that
-// has a value itself.
+// unknownKey suggests the key that was probably meant, else it lists the keys of the section.
+// For a section that has a value itself it lists the keys below.
 func unknownKey(key string, all []field) error {
 	section, _, _ := cutLast(key)
-	var beside, below, top []string
+	var keys, siblings, below, top []string
 	for _, f := range all {
+		keys = append(keys, f.key)
 		if s, name, _ := cutLast(f.key); s == section {
-			beside = append(beside, name)
+			siblings = append(siblings, name)
 		}
 		if name, ok := strings.CutPrefix(f.key, key+"."); ok {
 			below = append(below, name)
@@ -278,13 +281,16 @@ func unknownKey(key string, all []field) error {
 			top = append(top, first)
 		}
 	}
-	switch {
-	case below != nil:
+	if below != nil {
 		return fmt.Errorf("is a section: want keys in it, of %s", strings.Join(below, ", "))
-	case section == "" || beside == nil:
-		beside = top
 	}
-	return fmt.Errorf("unknown key: want one of %s", strings.Join(beside, ", "))
+	if near := Suggest(key, keys); near != "" {
+		return fmt.Errorf("unknown key: did you mean %s?", near)
+	}
+	if section == "" || siblings == nil {
+		siblings = top
+	}
+	return fmt.Errorf("unknown key: want one of %s", strings.Join(siblings, ", "))
 }
 
 func cutLast(key string) (section, name string, ok bool) {
@@ -312,8 +318,8 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	}
 	absolute(&c.Site, false, "site") // was read
 	absolute(&c.Output, false, "output")
-	absolute(&c.Grid.Trace, false, "") // read below, once
-	absolute(&c.Runner.Topology, false, "")
+	absolute(&c.Grid.Trace, false, "grid.trace")
+	absolute(&c.Runner.Topology, false, "runner.topology")
 	for i := range c.Runner.Data {
 		absolute(&c.Runner.Data[i], true, fmt.Sprintf("runner.data[%d]", i))
 	}

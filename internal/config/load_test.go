@@ -12,9 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
-	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/preprocess"
 )
 
 // least is a campaign file with what has no default.
@@ -96,7 +94,7 @@ model:
   max_features: 2
   folds: 4
 stop:
-  judge: reference
+  criteria_from: reference
   slowdown: 1.1
   mistakes: 0.2
   mistake_threshold: 0.3
@@ -123,7 +121,6 @@ func campaignOf(dir string) *config.Campaign {
 				{Sizes: config.Range{High: 8}, Weight: 0.5},
 			},
 			Trace: filepath.Join(dir, "trace.csv"),
-			Calls: []preprocess.Calls{{Point: coll.Point{Collective: coll.Bcast, Nodes: 6, PPN: 7, MsgBytes: 64}, Calls: 3}},
 		},
 		Runner: config.Runner{
 			Kind: "replay", Data: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")},
@@ -137,7 +134,7 @@ func campaignOf(dir string) *config.Campaign {
 			MaxDepth: 12, MinSplit: 3, MinLeaf: 2, MaxFeatures: 2, Folds: 4,
 		},
 		Stop: config.Stop{
-			Judge: "reference", Slowdown: 1.1, Mistakes: 0.2, MistakeThreshold: 0.3, Patience: 2,
+			CriteriaFrom: "reference", Slowdown: 1.1, Mistakes: 0.2, MistakeThreshold: 0.3, Patience: 2,
 			MachineTime: 150 * time.Minute, WallTime: 15 * time.Minute,
 		},
 		HPO:    config.HPO{Trials: 5},
@@ -172,7 +169,7 @@ func TestLoadOfTheLeast(t *testing.T) {
 		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
 		Strategy:    config.Strategy{Name: "regret", Initial: 5, Batch: 8, Growth: 0.05},
 		Model:       config.Model{Kind: "gp", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
-		Stop:        config.Stop{Judge: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
+		Stop:        config.Stop{CriteriaFrom: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
 		HPO:         config.HPO{Trials: 100},
 		Export:      config.Export{MaxLoss: 0.02, OpSafe: true},
 	}

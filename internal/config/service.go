@@ -77,8 +77,8 @@ func serviceFields(s *Service, dir string) []field {
 		{"tls.key", "its key (PEM)", "", text(func(*Campaign) *string { return &s.Key }, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(func(*Campaign) *string { return &s.Tokens }, anything)},
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
-		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, func(_ *Campaign, v any) error { return bases(s, dir, v) }},
-		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, func(_ *Campaign, v any) error { return sampleFolders(s, dir, v) }},
+		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, baseList(s, dir)},
+		{"online", "folders in which jobs leave samples, each with name and folder and perhaps base, release, exclude, every and drift", []any{}, sampleFolderList(s, dir)},
 		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(func(*Campaign) *float64 { return &s.Quota.Campaign }, 0.001, 1e9)},
 		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(func(*Campaign) *float64 { return &s.Quota.Day }, 0.001, 1e9)},
 		{"limits.waiting", "campaigns in the queue, at most", 100, whole(func(*Campaign) *int { return &s.Limits.Waiting }, 1, 100000)},
@@ -181,8 +181,8 @@ func isListen(s string) error {
 }
 
 // logBytes reads a size such as 1MiB.
-func logBytes(at *int64) reader {
-	return func(_ *Campaign, v any) error {
+func logBytes(at *int64) value {
+	read := func(_ *Campaign, v any) error {
 		n, err := coll.ParseBytes(fmt.Sprint(v))
 		if err == nil && n < 4<<10 {
 			err = fmt.Errorf("%v: want at least 4KiB", v)
@@ -192,11 +192,12 @@ func logBytes(at *int64) reader {
 		}
 		return err
 	}
+	return value{read: read, schema: sizeSchema()}
 }
 
 // publicAddress reads an http or https URL without a path.
-func publicAddress(at **url.URL) reader {
-	return func(_ *Campaign, v any) error {
+func publicAddress(at **url.URL) value {
+	read := func(_ *Campaign, v any) error {
 		text := fmt.Sprint(v)
 		if text == "" {
 			return nil
@@ -208,4 +209,5 @@ func publicAddress(at **url.URL) reader {
 		*at = &url.URL{Scheme: u.Scheme, Host: u.Host}
 		return nil
 	}
+	return value{read: read, schema: schema{"type": "string"}}
 }

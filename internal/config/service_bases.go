@@ -60,8 +60,19 @@ func (b Base) checkSchedule() error {
 	return nil
 }
 
-// bases reads the list of campaign files.
-func bases(s *Service, dir string, v any) error {
+// baseList is the list of campaign files.
+func baseList(s *Service, dir string) value {
+	word := schema{"type": "string"}
+	when := objectSchema(nil, map[string]schema{"age": word, "library": {"type": "boolean"}, "nodes": {"type": "boolean"}, "drift": {"type": "number"}})
+	item := objectSchema([]string{"name", "file"}, map[string]schema{
+		"name": word, "file": word, "machine": word, "schedule": word, "time_zone": word, "from_last": {"type": "boolean"}, "when": when,
+	})
+	read := func(_ *Campaign, v any) error { return readBases(s, dir, v) }
+	return value{read: read, schema: schema{"type": "array", "items": item, "minItems": 1}}
+}
+
+// readBases reads the list of campaign files.
+func readBases(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok || len(given) == 0 {
 		return errors.New("want a list of campaign files, each with name and file")
@@ -129,17 +140,17 @@ func eachKey(m map[string]any, set func(key string, v any) error) error {
 func setBase(b *Base, key string, v any) error {
 	switch key {
 	case "name":
-		return text(func(*Campaign) *string { return &b.Name }, isName)(nil, v)
+		return text(func(*Campaign) *string { return &b.Name }, isName).read(nil, v)
 	case "file":
-		return text(func(*Campaign) *string { return &b.File }, notEmpty)(nil, v)
+		return text(func(*Campaign) *string { return &b.File }, notEmpty).read(nil, v)
 	case "machine":
-		return text(func(*Campaign) *string { return &b.Machine }, notEmpty)(nil, v)
+		return text(func(*Campaign) *string { return &b.Machine }, notEmpty).read(nil, v)
 	case "schedule":
-		return text(func(*Campaign) *string { return &b.Schedule }, notEmpty)(nil, v)
+		return text(func(*Campaign) *string { return &b.Schedule }, notEmpty).read(nil, v)
 	case "time_zone":
-		return text(func(*Campaign) *string { return &b.TimeZone }, notEmpty)(nil, v)
+		return text(func(*Campaign) *string { return &b.TimeZone }, notEmpty).read(nil, v)
 	case "from_last":
-		return boolean(func(*Campaign) *bool { return &b.FromLast })(nil, v)
+		return boolean(func(*Campaign) *bool { return &b.FromLast }).read(nil, v)
 	case "when":
 		m, ok := v.(map[string]any)
 		if !ok || len(m) == 0 {
@@ -147,7 +158,7 @@ func setBase(b *Base, key string, v any) error {
 		}
 		return eachKey(m, func(key string, v any) error { return setWhen(&b.When, key, v) })
 	}
-	return errors.New("unknown key: want name, file, machine, schedule, time_zone, from_last, when")
+	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "file", "machine", "schedule", "time_zone", "from_last", "when"}))
 }
 
 // setWhen reads one condition.
@@ -155,15 +166,15 @@ func setWhen(w *When, key string, v any) error {
 	switch key {
 	case "age":
 		var age time.Duration
-		err := duration(func(*Campaign) *time.Duration { return &age })(nil, v)
+		err := duration(func(*Campaign) *time.Duration { return &age }).read(nil, v)
 		w.AgeSeconds = age.Seconds()
 		return err
 	case "library":
-		return boolean(func(*Campaign) *bool { return &w.Library })(nil, v)
+		return boolean(func(*Campaign) *bool { return &w.Library }).read(nil, v)
 	case "nodes":
-		return boolean(func(*Campaign) *bool { return &w.Nodes })(nil, v)
+		return boolean(func(*Campaign) *bool { return &w.Nodes }).read(nil, v)
 	case "drift":
-		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10)(nil, v)
+		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10).read(nil, v)
 	}
-	return errors.New("unknown key: want age, library, nodes, drift")
+	return fmt.Errorf("unknown key: %s", Hint(key, []string{"age", "library", "nodes", "drift"}))
 }

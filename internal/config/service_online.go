@@ -26,8 +26,18 @@ type SampleFolder struct {
 // defaultEvery is the default of SampleFolder.Every.
 const defaultEvery = time.Minute
 
-// sampleFolders reads the list of folders of samples.
-func sampleFolders(s *Service, dir string, v any) error {
+// sampleFolderList is the list of folders of samples.
+func sampleFolderList(s *Service, dir string) value {
+	word := schema{"type": "string"}
+	item := objectSchema([]string{"name", "folder"}, map[string]schema{
+		"name": word, "folder": word, "base": word, "release": word, "exclude": listSchema(), "every": word, "drift": {"type": "number"},
+	})
+	read := func(_ *Campaign, v any) error { return readSampleFolders(s, dir, v) }
+	return value{read: read, schema: schema{"type": "array", "items": item}}
+}
+
+// readSampleFolders reads the list of folders of samples.
+func readSampleFolders(s *Service, dir string, v any) error {
 	given, ok := v.([]any)
 	if !ok {
 		return errors.New("want a list of folders, each with name and folder")
@@ -72,21 +82,21 @@ func toSampleFolder(item any, dir string) (SampleFolder, error) {
 func setSampleFolder(w *SampleFolder, key string, v any) error {
 	switch key {
 	case "name":
-		return text(func(*Campaign) *string { return &w.Name }, isName)(nil, v)
+		return text(func(*Campaign) *string { return &w.Name }, isName).read(nil, v)
 	case "folder":
-		return text(func(*Campaign) *string { return &w.Folder }, notEmpty)(nil, v)
+		return text(func(*Campaign) *string { return &w.Folder }, notEmpty).read(nil, v)
 	case "base":
-		return text(func(*Campaign) *string { return &w.Base }, notEmpty)(nil, v)
+		return text(func(*Campaign) *string { return &w.Base }, notEmpty).read(nil, v)
 	case "release":
-		return text(func(*Campaign) *string { return &w.Release }, isLearnerRelease)(nil, v)
+		return text(func(*Campaign) *string { return &w.Release }, isLearnerRelease).read(nil, v)
 	case "exclude":
-		return texts(func(*Campaign) *[]string { return &w.Exclude }, 0, isAlgorithm)(nil, v)
+		return texts(func(*Campaign) *[]string { return &w.Exclude }, 0, isAlgorithm).read(nil, v)
 	case "every":
-		return duration(func(*Campaign) *time.Duration { return &w.Every })(nil, v)
+		return duration(func(*Campaign) *time.Duration { return &w.Every }).read(nil, v)
 	case "drift":
-		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10)(nil, v)
+		return number(func(*Campaign) *float64 { return &w.Drift }, 0.001, 10).read(nil, v)
 	}
-	return errors.New("unknown key: want name, folder, base, release, exclude, every, drift")
+	return fmt.Errorf("unknown key: %s", Hint(key, []string{"name", "folder", "base", "release", "exclude", "every", "drift"}))
 }
 
 // isLearnerRelease allows the releases of libtutti.

@@ -40,7 +40,7 @@ func TestLoadServiceOnlineFaults(t *testing.T) {
 		"online: [{name: x, folder: y, release: '9'}]":         "libtutti 9",
 		"online: [{name: x, folder: y, every: soon}]":          "every",
 		"online: [{name: x, folder: y, exclude: ['a b(']}]":    "exclude",
-		"online: [{name: x, folder: y, table: z}]":             "unknown key: want name, folder, base",
+		"online: [{name: x, folder: y, table: z}]":             "unknown key: want one of name, folder, base",
 	} {
 		_, err := config.LoadService(serviceFile(t, "state: s\n"+goodBases+text+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -60,7 +60,7 @@ func TestLoadServiceFaults(t *testing.T) {
 	}{
 		{"empty", "", "state: is missing"},
 		{"no bases", "state: s\n", "bases: is missing"},
-		{"unknown key", "state: s\nlimit: {waiting: 1}\n" + goodBases, "service.yaml:2: limit.waiting: unknown key: want one of state, listen"},
+		{"unknown key", "state: s\nlimit: {waiting: 1}\n" + goodBases, "service.yaml:2: limit.waiting: unknown key: did you mean limits.waiting?"},
 		{"open to all", "state: s\nlisten: :80\n" + goodBases, "service.yaml:2: listen: :80 can be reached by others"},
 		{"open to all with TLS alone", "state: s\nlisten: 10.0.0.1:80\ntls: {cert: c, key: k}\n" + goodBases, "want tls.cert, tls.key and tokens"},
 		{"key without a certificate", "state: s\ntls: {key: k}\n" + goodBases, "belong together"},
@@ -75,7 +75,7 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
 		{"no file", "state: s\nbases: [{name: a}]\n", "bases[0]: want name and file"},
 		{"name", "state: s\nbases: [{name: a/b, file: DEMO}]\n", "bases[0]: name: \"a/b\""},
-		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want name, file, machine"},
+		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want one of name, file, machine"},
 		{"bad campaign file", "state: s\nbases: [{name: a, file: /dev/null}]\n", "libraries: is missing"},
 		{"schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: hourly}]\n", "want minute, hour"},
 		{"minute of a schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: '61 2 * * *'}]\n", "as in 30 2 * * 0: end of range (61) above maximum (59): 61"},
@@ -85,7 +85,7 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"when without a schedule", "state: s\nbases: [{name: a, file: DEMO, when: {age: 1h}}]\n", "when: needs a schedule"},
 		{"age", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {age: 30}}]\n", "when: age: 30: want a duration"},
 		{"drift", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {drift: 0}}]\n", "want a number from 0.001 to 10"},
-		{"condition", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {moon: full}}]\n", "unknown key: want age, library, nodes, drift"},
+		{"condition", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {moon: full}}]\n", "unknown key: want one of age, library, nodes, drift"},
 	}
 	for _, tc := range tests {
 		_, err := config.LoadService(serviceFile(t, tc.text))

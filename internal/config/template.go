@@ -116,8 +116,8 @@ func templateValue(f field, kind string) string {
 	}
 }
 
-// Recall reads the campaign that a journal keeps, whose folder is now dir.
-func Recall(spec json.RawMessage, dir string) (*Campaign, error) {
+// Restore returns the campaign of a journal from its JSON form. Its folder is now dir.
+func Restore(spec json.RawMessage, dir string) (*Campaign, error) {
 	d := json.NewDecoder(bytes.NewReader(spec))
 	d.DisallowUnknownFields()
 	c := &Campaign{}

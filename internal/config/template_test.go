@@ -69,7 +69,7 @@ func TestLiveTemplates(t *testing.T) {
 }
 
 // What a journal keeps is the campaign; only its folder may have moved.
-func TestRecall(t *testing.T) {
+func TestRestore(t *testing.T) {
 	path := write(t, whole)
 	c, err := config.Load(path, config.Layers{})
 	if err != nil {
@@ -80,7 +80,7 @@ func TestRecall(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := t.TempDir()
-	got, err := config.Recall(spec, moved)
+	got, err := config.Restore(spec, moved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-func TestRecallFaults(t *testing.T) {
+func TestRestoreFaults(t *testing.T) {
 	path := write(t, whole)
 	c, err := config.Load(path, config.Layers{})
 	if err != nil {
@@ -115,9 +115,9 @@ func TestRecallFaults(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := config.Recall(json.RawMessage(tc.spec), t.TempDir())
+			_, err := config.Restore(json.RawMessage(tc.spec), t.TempDir())
 			if !errors.Is(err, config.ErrConfig) || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("Recall() error = %v, want one matching ErrConfig with %q", err, tc.want)
+				t.Errorf("Restore() error = %v, want one matching ErrConfig with %q", err, tc.want)
 			}
 		})
 	}

@@ -11,13 +11,19 @@ import (
 	"tutti/coll"
 )
 
-// The readers below take what viper has: a value typed by YAML, or text from a
-// variable or a flag.
+// value is the type of a key: how its value is read, and what JSON schema describes it.
+type value struct {
+	read   reader
+	schema schema
+	words  []string // all allowed values; nil for other types
+}
 
+// reader reads the value of a key into a campaign. The value is typed by YAML, or the text of
+// an environment variable or a flag.
 type reader = func(c *Campaign, v any) error
 
-func text(at func(*Campaign) *string, check func(string) error) reader {
-	return func(c *Campaign, v any) error {
+func text(at func(*Campaign) *string, check func(string) error) value {
+	read := func(c *Campaign, v any) error {
 		s, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v: want text (put it in quotes)", v)
@@ -28,16 +34,54 @@ func text(at func(*Campaign) *string, check func(string) error) reader {
 		*at(c) = s
 		return nil
 	}
+	return value{read: read, schema: schema{"type": "string"}}
 }
 
-func whole(at func(*Campaign) *int, low, high int) reader {
-	return func(c *Campaign, v any) error {
+// choice is text that is one of the allowed words.
+func choice(at func(*Campaign) *string, allowed ...string) value {
+	v := text(at, func(s string) error {
+		if !slices.Contains(allowed, s) {
+			return NotOneOf(s, allowed)
+		}
+		return nil
+	})
+	v.schema, v.words = schema{"enum": allowed}, allowed
+	return v
+}
+
+// choiceOrUnset is one of the allowed words, or empty.
+func choiceOrUnset(at func(*Campaign) *string, allowed ...string) value {
+	v := choice(at, allowed...)
+	read := v.read
+	v.read = func(c *Campaign, v any) error {
+		if v == "" {
+			*at(c) = ""
+			return nil
+		}
+		return read(c, v)
+	}
+	v.schema = schema{"enum": append([]string{""}, allowed...)}
+	return v
+}
+
+func whole(at func(*Campaign) *int, low, high int) value {
+	read := func(c *Campaign, v any) error {
 		n, err := toWhole(v, int64(low), int64(high))
 		if err == nil {
 			*at(c) = int(n)
 		}
 		return err
 	}
+	return value{read: read, schema: schema{"type": "integer", "minimum": low, "maximum": high}}
+}
+
+func seed() value {
+	read := func(c *Campaign, v any) error {
+		n, err := toWhole(v, 0, math.MaxInt64)
+		c.Seed = uint64(n)
+		return err
+	}
+	return value{read: read, schema: schema{"type": "integer", "minimum": 0}}
 }
 
 func toWhole(v any, low, high int64) (int64, error) {
@@ -62,8 +106,8 @@ func toWhole(v any, low, high int64) (int64, error) {
 	return n, nil
 }
 
-func number(at func(*Campaign) *float64, low, high float64) reader {
-	return func(c *Campaign, v any) error {
+func number(at func(*Campaign) *float64, low, high float64) value {
+	read := func(c *Campaign, v any) error {
 		var x float64
 		switch t := v.(type) {
 		case float64:
@@ -85,10 +129,11 @@ func number(at func(*Campaign) *float64, low, high float64) reader {
 		*at(c) = x
 		return nil
 	}
+	return value{read: read, schema: schema{"type": "number", "minimum": low, "maximum": high}}
 }
 
-func boolean(at func(*Campaign) *bool) reader {
-	return func(c *Campaign, v any) error {
+func boolean(at func(*Campaign) *bool) value {
+	read := func(c *Campaign, v any) error {
 		switch v {
 		case true, "true":
 			*at(c) = true
@@ -99,10 +144,11 @@ func boolean(at func(*Campaign) *bool) reader {
 		}
 		return nil
 	}
+	return value{read: read, schema: schema{"type": "boolean"}}
 }
 
-func duration(at func(*Campaign) *time.Duration) reader {
-	return func(c *Campaign, v any) error {
+func duration(at func(*Campaign) *time.Duration) value {
+	read := func(c *Campaign, v any) error {
 		s, ok := v.(string)
 		d, err := time.ParseDuration(s)
 		if !ok || err != nil || d < 0 {
@@ -111,9 +157,10 @@ func duration(at func(*Campaign) *time.Duration) reader {
 		*at(c) = d
 		return nil
 	}
+	return value{read: read, schema: schema{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}}
 }
 
-// list splits text from a variable or flag at commas.
+// list returns the items of a list; text from a variable or flag is split at commas.
 func list(v any) ([]any, error) {
 	switch t := v.(type) {
 	case []any:
@@ -134,10 +181,10 @@ func list(v any) ([]any, error) {
 	return nil, fmt.Errorf("%v: want a list", v)
 }
 
-// items reads a list of at least so many values, none twice; every fault has the
-// index of its item.
-func items[T comparable](at func(*Campaign) *[]T, least int, parse func(any) (T, error)) reader {
-	return func(c *Campaign, v any) error {
+// items is a list of at least so many values, none twice; each fault has the index of its
+// item. The schema is that of an item.
+func items[T comparable](at func(*Campaign) *[]T, least int, item schema, parse func(any) (T, error)) value {
+	read := func(c *Campaign, v any) error {
 		given, err := list(v)
 		if err != nil {
 			return err
@@ -158,10 +205,11 @@ func items[T comparable](at func(*Campaign) *[]T, least int, parse func(any) (T,
 		}
 		return faults.err()
 	}
+	return value{read: read, schema: schema{"type": "array", "items": item, "uniqueItems": true, "minItems": least}}
 }
 
-func texts(at func(*Campaign) *[]string, least int, check func(string) error) reader {
-	return items(at, least, func(item any) (string, error) {
+func texts(at func(*Campaign) *[]string, least int, check func(string) error) value {
+	return items(at, least, schema{"type": "string"}, func(item any) (string, error) {
 		s, ok := item.(string)
 		if !ok {
 			return "", fmt.Errorf("%v: want text", item)
@@ -170,21 +218,38 @@ func texts(at func(*Campaign) *[]string, least int, check func(string) error) re
 	})
 }
 
-func wholes(at func(*Campaign) *[]int) reader {
-	return items(at, 0, func(item any) (int, error) {
+// choices is a list of words, each one of the allowed.
+func choices(at func(*Campaign) *[]string, least int, allowed ...string) value {
+	v := texts(at, least, func(s string) error {
+		if !slices.Contains(allowed, s) {
+			return NotOneOf(s, allowed)
+		}
+		return nil
+	})
+	v.schema["items"], v.words = schema{"enum": allowed}, allowed
+	return v
+}
+
+func wholes(at func(*Campaign) *[]int) value {
+	return items(at, 0, schema{"type": "integer", "minimum": 1, "maximum": 1 << 24}, func(item any) (int, error) {
 		n, err := toWhole(item, 1, 1<<24)
 		return int(n), err
 	})
 }
 
-func sizes(at func(*Campaign) *[]int64) reader {
-	return items(at, 0, func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
+// sizeSchema describes a number of bytes, alone or with a unit.
+func sizeSchema() schema {
+	return schema{"type": []string{"integer", "string"}, "pattern": "^[0-9]+ *[A-Za-z]*$", "minimum": 0}
 }
 
-// size reads one.
-func size(at func(*Campaign) *int64) reader {
-	return func(c *Campaign, v any) (err error) {
+func sizes(at func(*Campaign) *[]int64) value {
+	return items(at, 0, sizeSchema(), func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
+}
+
+func size(at func(*Campaign) *int64) value {
+	read := func(c *Campaign, v any) (err error) {
 		*at(c), err = coll.ParseBytes(fmt.Sprint(v))
 		return err
 	}
+	return value{read: read, schema: sizeSchema()}
 }

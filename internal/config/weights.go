@@ -3,13 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
-	"tutti/preprocess"
 )
 
 // Weight says how much points matter that fit it. What is empty fits everything.
@@ -39,8 +37,17 @@ func (w Weight) Fits(p coll.Point) bool {
 
 const mostWeight = 1e6
 
-// weights reads the list of weights.
-func weights(c *Campaign, v any) error {
+// weightList is the list of weights.
+func weightList() value {
+	span := schema{"type": []string{"integer", "string"}}
+	item := objectSchema([]string{"weight"}, map[string]schema{
+		"weight": {"type": "number", "minimum": 0, "maximum": mostWeight}, "collective": {"enum": Collectives()}, "nodes": span, "ppn": span, "sizes": span,
+	})
+	return value{read: readWeights, schema: schema{"type": "array", "items": item}}
+}
+
+// readWeights reads the list of weights.
+func readWeights(c *Campaign, v any) error {
 	given, ok := v.([]any)
 	if !ok {
 		return errors.New("want a list, each item with weight and some of collective, nodes, ppn, sizes")
@@ -76,7 +83,9 @@ func (w *Weight) set(key string, v any) (err error) {
 	switch key {
 	case "collective":
 		w.Collective = fmt.Sprint(v)
-		return isCollective(w.Collective)
+		if !slices.Contains(Collectives(), w.Collective) {
+			return NotOneOf(w.Collective, Collectives())
+		}
 	case "nodes":
 		w.Nodes, err = toRange(v, whole, "2..16")
 	case "ppn":
@@ -89,7 +98,7 @@ func (w *Weight) set(key string, v any) (err error) {
 			return fmt.Errorf("%v: want a number from 0 to %g", v, mostWeight)
 		}
 	default:
-		return errors.New("unknown key: want collective, nodes, ppn, sizes, weight")
+		return fmt.Errorf("unknown key: %s", Hint(key, []string{"collective", "nodes", "ppn", "sizes", "weight"}))
 	}
 	return err
 }
@@ -120,18 +129,6 @@ func toRange(v any, parse func(string) (int64, error), example string) (r Range,
 	return r, nil
 }
 
-// readTrace reads the application's calls, once: the journal keeps them.
-func (c *Campaign) readTrace(fault func(key string, err error)) {
-	if c.Grid.Trace == "" {
-		return
-	}
-	calls, err := preprocess.ReadTrace(c.Grid.Trace)
-	if err != nil {
-		fault("grid.trace", err)
-	}
-	c.Grid.Calls = calls
-}
-
 // agreeWeights looks for weights of what is not tuned.
 func (c *Campaign) agreeWeights(fault func(key string, err error)) {
 	for i, w := range c.Grid.Weights {
@@ -139,65 +136,4 @@ func (c *Campaign) agreeWeights(fault func(key string, err error)) {
 			fault(fmt.Sprintf("grid.weights[%d]", i), fmt.Errorf("collective %s is not in collectives, %s", w.Collective, strings.Join(c.Collectives, ", ")))
 		}
 	}
-}
-
-// WeightsOf returns how much each point of one collective matters, with mean 1: its
-// share of the trace, if there is one, times the weights that fit it. It is nil where
-// all matter alike. Warnings say what is not as it was meant, errors that nothing is
-// left that matters.
-func (g Grid) WeightsOf(points []coll.Point) (out []float64, warnings []string, err error) {
-	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
-		return nil, nil, nil
-	}
-	out, warnings = g.traced(points)
-	warnings = append(warnings, g.multiply(out, points)...)
-	sum := 0.0
-	for _, w := range out {
-		sum += w
-	}
-	switch {
-	case !(sum > 0) || math.IsInf(sum, 0):
-		return nil, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: nothing is left to tune for", points[0].Collective, out[0])
-	case !slices.ContainsFunc(out, func(w float64) bool { return w != out[0] }):
-		return nil, warnings, nil
-	}
-	for i := range out {
-		out[i] *= float64(len(out)) / sum
-	}
-	return out, warnings, nil
-}
-
-// traced returns the shares of the points in the trace, 1 each where it says nothing.
-func (g Grid) traced(points []coll.Point) (out []float64, warnings []string) {
-	even := slices.Repeat([]float64{1}, len(points))
-	if g.Trace == "" {
-		return even, nil
-	}
-	out, far, known := preprocess.CallWeights(points, g.Calls)
-	if !known {
-		out = even
-		warnings = append(warnings, fmt.Sprintf("the trace has no call of %s: all its points count alike", points[0].Collective))
-	}
-	if far > 0.01 {
-		warnings = append(warnings, fmt.Sprintf("%.0f %% of the trace's %s lies two doublings or more away from any point of the grid", 100*far, points[0].Collective))
-	}
-	return out, warnings
-}
-
-// multiply gives the points the weights that fit them and warns of those that fit
-// none.
-func (g Grid) multiply(out []float64, points []coll.Point) (warnings []string) {
-	for j, w := range g.Weights {
-		fits := false
-		for i, p := range points {
-			if w.Fits(p) {
-				out[i] *= w.Weight
-				fits = true
-			}
-		}
-		if !fits && (w.Collective == "" || w.Collective == string(points[0].Collective)) {
-			warnings = append(warnings, fmt.Sprintf("grid.weights[%d] fits no point of %s", j, points[0].Collective))
-		}
-	}
-	return warnings
 }

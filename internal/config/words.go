@@ -1,12 +1,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"unicode"
+
+	"tutti/coll"
 )
 
-// isPrintable refuses what could end a line or a word of somebody else's file.
+// isPrintable refuses characters that could end a line or a word in a file of another program.
 func isPrintable(s string) error {
 	for _, r := range s {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) && r != '\t' {
@@ -23,4 +26,21 @@ func isVariable(s string) error {
 		return fmt.Errorf("%q: want NAME=VALUE", s)
 	}
 	return isPrintable(s)
+}
+
+func anything(string) error { return nil }
+
+func notEmpty(s string) error {
+	if s == "" {
+		return errors.New("is empty")
+	}
+	return nil
+}
+
+// isName checks a name by the alphabet of algorithm names.
+func isName(s string) error {
+	if _, err := coll.NewAlgorithm(s); err != nil {
+		return fmt.Errorf("%q: want letters, digits and ._-", s)
+	}
+	return nil
 }

@@ -1,11 +1,11 @@
-// Package exitcode names what a process of tutti says by how it ends. The command
-// ends with these codes, the service reads them of the processes it started.
+// Package exitcode lists the exit codes of the command tutti. The service reads them from
+// the processes that it starts.
 package exitcode
 
 // Code is an exit code. Each has one meaning.
 type Code int
 
-// The codes; Meanings says what they mean.
+// The exit codes; Meanings explains them.
 const (
 	Done         Code = 0
 	Failed       Code = 1
@@ -18,28 +18,28 @@ const (
 	NotReady     Code = 8
 	NotProved    Code = 9
 
-	// Unknown is no code of a process: nobody heard how it ended, or a signal ended it.
+	// Unknown stands for a process whose exit code was not observed, or that a signal ended.
 	Unknown Code = -1
 )
 
-// Meaning is a code in words.
+// Meaning explains an exit code.
 type Meaning struct {
 	Code Code
 	Text string
 }
 
-// Meanings returns the codes that processes end with, in their order.
+// Meanings returns all exit codes of processes, in ascending order.
 func Meanings() []Meaning {
 	return []Meaning{
-		{Done, "done; after tune and resume: every problem converged"},
-		{Failed, "failed in a way that has no code of its own"},
+		{Done, "success; tune and resume: every problem converged"},
+		{Failed, "any other error"},
 		{Usage, "wrong flags or arguments"},
-		{Input, "a campaign file, recorded data or a journal was refused, or the machine takes no job of the campaign"},
-		{NotConverged, "finished and written, but a problem stopped before its criteria held"},
-		{Cancelled, "cancelled; tutti resume goes on"},
-		{Busy, "another tutti is at work on the campaign, or the folder holds one already"},
-		{Output, "results could not be written: full disk, read-only folder"},
-		{NotReady, "something is missing without which no campaign can run (doctor), or this one cannot (tune, resume)"},
-		{NotProved, "verify: not proved: something slower than the default is left, a library did not obey, or the budget ended first"},
+		{Input, "refused: campaign file, recorded data or journal, or the scheduler rejected the jobs"},
+		{NotConverged, "results are written, but a problem stopped before its criteria held"},
+		{Cancelled, "cancelled; continue with tutti resume"},
+		{Busy, "the campaign is locked by another process, or the folder already contains one"},
+		{Output, "cannot write results: full disk, read-only folder"},
+		{NotReady, "something is missing: no campaign (doctor) or not this one (tune, resume) can run"},
+		{NotProved, "verify: a selection is slower than the default, was ignored, or the budget ended"},
 	}
 }

@@ -20,6 +20,6 @@ func ExampleMeanings() {
 		fmt.Println(m.Code, m.Text)
 	}
 	// Output:
-	// 4 finished and written, but a problem stopped before its criteria held
-	// 5 cancelled; tutti resume goes on
+	// 4 results are written, but a problem stopped before its criteria held
+	// 5 cancelled; continue with tutti resume
 }

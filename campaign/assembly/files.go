@@ -1,0 +1,117 @@
+package assembly
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/preprocess"
+	"tutti/topology"
+	"tutti/topology/files"
+)
+
+// readFiles reads the trace and the topology that a campaign file names. The journal includes
+// their contents, so that a resumed campaign needs neither file.
+func readFiles(cfg *config.Campaign) error {
+	if cfg.Grid.Trace != "" {
+		calls, err := preprocess.ReadTrace(cfg.Grid.Trace)
+		if err != nil {
+			return fmt.Errorf("grid.trace: %w", err)
+		}
+		cfg.Grid.Calls = calls
+	}
+	if cfg.Runner.Topology != "" {
+		switches, err := readSwitches(cfg.Runner.Topology)
+		if err != nil {
+			return fmt.Errorf("runner.topology: %w", err)
+		}
+		cfg.Runner.Switches = switches
+	}
+	return nil
+}
+
+// readSwitches returns the nodes of each switch in a topology file, as host lists.
+func readSwitches(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := files.Read(f, path, files.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, nodes := range t.Switches() {
+		out = append(out, topology.HostList(nodes))
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no switch with nodes", path)
+	}
+	return out, nil
+}
+
+// weightsOf returns the weight of each point of one collective, with mean 1: its share of the
+// trace, if there is one, times the configured weights that match it. It returns nil if all
+// weights are equal. Warnings report parts of the trace and weights that match no point. It
+// is an error if no point has a positive, finite weight.
+func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []string, err error) {
+	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
+		return nil, nil, nil
+	}
+	out, warnings = traceWeights(g, points)
+	warnings = append(warnings, multiplyWeights(g, out, points)...)
+	sum := 0.0
+	for _, w := range out {
+		sum += w
+	}
+	switch {
+	case !(sum > 0) || math.IsInf(sum, 0):
+		return nil, warnings, fmt.Errorf("grid.weights: every point of %s has the weight %g: nothing is left to tune for", points[0].Collective, out[0])
+	case !slices.ContainsFunc(out, func(w float64) bool { return w != out[0] }):
+		return nil, warnings, nil
+	}
+	for i := range out {
+		out[i] *= float64(len(out)) / sum
+	}
+	return out, warnings, nil
+}
+
+// traceWeights returns the shares of the points in the trace, or 1 each without calls of the
+// collective.
+func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings []string) {
+	even := slices.Repeat([]float64{1}, len(points))
+	if g.Trace == "" {
+		return even, nil
+	}
+	out, far, known := preprocess.CallWeights(points, g.Calls)
+	if !known {
+		out = even
+		warnings = append(warnings, fmt.Sprintf("the trace has no call of %s: all its points count alike", points[0].Collective))
+	}
+	if far > 0.01 {
+		warnings = append(warnings, fmt.Sprintf("%.0f %% of the trace's %s lies two doublings or more away from any point of the grid", 100*far, points[0].Collective))
+	}
+	return out, warnings
+}
+
+// multiplyWeights multiplies the weights of points by the configured weights that match them.
+// It warns about configured weights that match no point.
+func multiplyWeights(g config.Grid, out []float64, points []coll.Point) (warnings []string) {
+	for j, w := range g.Weights {
+		fits := false
+		for i, p := range points {
+			if w.Fits(p) {
+				out[i] *= w.Weight
+				fits = true
+			}
+		}
+		if !fits && (w.Collective == "" || w.Collective == string(points[0].Collective)) {
+			warnings = append(warnings, fmt.Sprintf("grid.weights[%d] fits no point of %s", j, points[0].Collective))
+		}
+	}
+	return warnings
+}

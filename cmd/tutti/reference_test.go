@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"tutti/internal/testutil"
+)
+
+// TestReference checks that the reference of all commands is current.
+func TestReference(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nGenerated from the help texts: `go test ./cmd/tutti -run Reference -update`.\n\n")
+	root := (&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}).root()
+	var list func(cmd *cobra.Command)
+	list = func(cmd *cobra.Command) {
+		if cmd.HasAvailableSubCommands() && cmd.Name() != "completion" {
+			for _, sub := range cmd.Commands() {
+				list(sub)
+			}
+			return
+		}
+		if cmd.Name() != "help" {
+			writeCommand(&b, cmd)
+		}
+	}
+	for _, g := range root.Groups() {
+		fmt.Fprintf(&b, "# %s\n\n", strings.TrimSuffix(g.Title, ":"))
+		for _, cmd := range root.Commands() {
+			if cmd.GroupID == g.ID {
+				list(cmd)
+			}
+		}
+	}
+	b.WriteString("# Other\n\n")
+	for _, cmd := range root.Commands() {
+		if cmd.GroupID == "" {
+			list(cmd)
+		}
+	}
+	testutil.CheckGolden(t, "../../../docs/reference/commands.md", []byte(strings.TrimRight(b.String(), "\n")+"\n"))
+}
+
+// writeCommand writes the section of one command: usage, help, flags and examples.
+func writeCommand(b *strings.Builder, cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	fmt.Fprintf(b, "## %s\n\n%s.\n\n    %s\n\n", cmd.CommandPath(), cmd.Short, cmd.UseLine())
+	if long := strings.TrimSpace(cmd.Long); long != "" && cmd.Name() != "completion" {
+		fmt.Fprintf(b, "```text\n%s\n```\n\n", long)
+	}
+	if flags := strings.TrimRight(cmd.NonInheritedFlags().FlagUsagesWrapped(80)+cmd.InheritedFlags().FlagUsagesWrapped(80), "\n"); flags != "" {
+		fmt.Fprintf(b, "```text\n%s\n```\n\n", flags)
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(b, "Examples:\n\n```sh\n%s\n```\n\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
+	}
+}

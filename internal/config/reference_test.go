@@ -1,0 +1,52 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tutti/internal/testutil"
+)
+
+// TestReference checks that the reference of all keys is current.
+func TestReference(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Configuration keys\n\n" +
+		"Generated from the field table: `go test ./internal/config -run Reference -update`.\n" +
+		"Editors read [campaign.schema.json](../../configs/campaign.schema.json) and\n" +
+		"[service.schema.json](../../configs/service.schema.json).\n\n" +
+		"## Campaign files\n\n" +
+		"Relative paths are relative to the folder of the file. Above the file lie environment\n" +
+		"variables (`TUTTI_STOP_SLOWDOWN=1.02`), above these the flags of `tutti tune` (`--set\n" +
+		"stop.slowdown=1.02`). Any key that the file and these leave out is taken from the site\n" +
+		"profile, if the file names one, or else has its default.\n\n")
+	writeKeys(&b, fields())
+	b.WriteString("\n## Service files\n\n")
+	writeKeys(&b, serviceFields(&Service{}, ""))
+	testutil.CheckGolden(t, "../../../docs/reference/configuration.md", []byte(b.String()))
+}
+
+// writeKeys writes a table of keys.
+func writeKeys(b *strings.Builder, all []field) {
+	b.WriteString("| key | default | meaning |\n|---|---|---|\n")
+	for _, f := range all {
+		initial := "required"
+		if f.initial != nil {
+			text, _ := json.Marshal(f.initial)
+			initial = "`" + string(text) + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.key, initial, strings.ReplaceAll(f.doc, "|", "\\|"))
+	}
+}
+
+// TestSchema checks that the JSON schemas are current.
+func TestSchema(t *testing.T) {
+	for name, schema := range map[string]map[string]any{"campaign": CampaignSchema(), "service": ServiceSchema()} {
+		text, err := json.MarshalIndent(schema, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		testutil.CheckGolden(t, "../../../configs/"+name+".schema.json", append(text, '\n'))
+	}
+}

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// schema is a JSON schema.
+type schema map[string]any
+
+// objectSchema describes an object with the given properties and no others.
+func objectSchema(required []string, properties map[string]schema) schema {
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = slices.Sorted(slices.Values(required))
+	}
+	return s
+}
+
+// listSchema describes a list of texts.
+func listSchema() schema {
+	return schema{"type": "array", "items": schema{"type": "string"}}
+}
+
+// CampaignSchema returns the JSON schema of campaign files, for editors.
+func CampaignSchema() map[string]any { return fileSchema("tutti campaign file", fields()) }
+
+// ServiceSchema returns the JSON schema of service files.
+func ServiceSchema() map[string]any {
+	return fileSchema("tutti service file", serviceFields(&Service{}, ""))
+}
+
+// fileSchema describes a file with the given keys; a dot in a key is a level.
+func fileSchema(title string, all []field) schema {
+	s := sectionSchema(all, "")
+	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", title
+	return s
+}
+
+// sectionSchema describes the keys of a section; its prefix ends with a dot, or is empty.
+func sectionSchema(all []field, prefix string) schema {
+	properties := map[string]schema{}
+	var required []string
+	for _, f := range all {
+		rest, ok := strings.CutPrefix(f.key, prefix)
+		if !ok {
+			continue
+		}
+		if section, _, nested := strings.Cut(rest, "."); nested {
+			if properties[section] == nil {
+				properties[section] = sectionSchema(all, prefix+section+".")
+			}
+			continue
+		}
+		p := maps.Clone(f.value.schema)
+		p["description"] = f.doc
+		if f.initial == nil {
+			required = append(required, rest)
+		} else {
+			p["default"] = f.initial
+		}
+		properties[rest] = p
+	}
+	return objectSchema(required, properties)
+}
