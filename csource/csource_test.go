@@ -150,12 +150,13 @@ func TestLiveBuild(t *testing.T) {
 		t.Run(m.Compiler, func(t *testing.T) {
 			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
 			dir := t.TempDir()
-			level := " -O0" // quick, with fewer warnings
-			if testutil.AllCases() {
-				level = ""
+			programs, level := []csource.Program{csource.Bench, csource.Pair, csource.Probe, csource.Runtime}, ""
+			if !testutil.AllCases() {
+				runtimeObjects(t, m)
+				programs, level = programs[:3], " -O0"
 			}
-			strict := compiler(t, `exec `+m.Compiler+` -Wall -Wextra -Wpedantic -Wshadow -Werror "$@"`+level)
-			for _, p := range []csource.Program{csource.Bench, csource.Pair, csource.Probe, csource.Runtime} {
+			strict := compiler(t, "exec "+m.Compiler+" "+strings.Join(strictFlags, " ")+` "$@"`+level)
+			for _, p := range programs {
 				if _, err := csource.Build(t.Context(), p, strict, filepath.Join(dir, p.Name)); err != nil {
 					t.Fatal(err)
 				}

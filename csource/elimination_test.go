@@ -2,11 +2,13 @@ package csource_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"tutti/internal/testutil"
@@ -44,21 +46,39 @@ func (s simulated) detectedAfter(change, within int) int {
 	return first
 }
 
-// buildEliminate compiles the program eliminate, without MPI.
-func buildEliminate(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("compiles")
+// eliminateOnce compiles the program eliminate, without MPI, and returns it as bytes.
+var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "tutti-eliminate-")
+	if err != nil {
+		return nil, err
 	}
-	program := filepath.Join(t.TempDir(), "eliminate")
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "eliminate")
 	args := []string{"-std=c11", "-O2", "-Ipolicy", "-Iruntime", "-Icvar", "-o", program, "testdata/eliminate.c", "policy/world.c"}
 	for _, name := range []string{"budget", "detector", "draw", "elimination", "monitor"} {
 		args = append(args, "runtime/"+name+".c")
 	}
 	if said, err := exec.Command("cc", append(args, "-lm")...).CombinedOutput(); err != nil {
-		testutil.NeedMPI.Missing(t, "cc: %v: needs apt-get install gcc\n%s", err, said)
+		return nil, fmt.Errorf("cc: %w\n%s", err, said)
 	}
-	return program
+	return os.ReadFile(program)
+})
+
+// buildEliminate returns the path of the program eliminate.
+func buildEliminate(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles")
+	}
+	binary, err := eliminateOnce()
+	if err != nil {
+		testutil.NeedMPI.Missing(t, "%v: needs apt-get install gcc", err)
+	}
+	path := filepath.Join(t.TempDir(), "eliminate")
+	if err := os.WriteFile(path, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func eliminate(t *testing.T, program, args string) (s simulated) {

@@ -193,32 +193,3 @@ func drawWrongly(t *testing.T, m mpiOf, loop string) {
 		t.Errorf("want that ranks chose different algorithms:\n%s", said)
 	}
 }
-
-// changed builds the library with a text of one file replaced, without optimisation, and returns
-// its path.
-func changed(t *testing.T, m mpiOf, file, before, after string) string {
-	t.Helper()
-	dir := t.TempDir()
-	args, err := csource.Runtime.Unpack(dir, "libtutti.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, file)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := strings.Replace(string(text), before, after, 1)
-	if wrong == string(text) {
-		t.Fatalf("no %q in %s", before, file)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(wrong, "\n", "\n#include <unistd.h>\n", 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(m.Compiler, append(args, "-O0")...)
-	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	return filepath.Join(dir, "libtutti.so")
-}

@@ -3,8 +3,6 @@ package csource_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,39 +10,6 @@ import (
 	"tutti/csource/test"
 	"tutti/internal/testutil"
 )
-
-// buildInside compiles a program of testdata together with the files of the runtime library: with
-// the address and undefined-behaviour sanitizers where all cases are wanted, else quickly.
-func buildInside(t *testing.T, m mpiOf, file string) string {
-	t.Helper()
-	dir := t.TempDir()
-	args, err := csource.Runtime.Unpack(dir, "program")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, file), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for i, a := range args {
-		if a == "-shared" {
-			args[i] = file
-		}
-	}
-	flags := []string{"-O0"}
-	if testutil.AllCases() {
-		flags = []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"}
-	}
-	cmd := exec.Command(m.Compiler, append(args, flags...)...)
-	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", m.Compiler, err, said)
-	}
-	return filepath.Join(dir, "program")
-}
 
 // checked fails the test unless the program check found at least so many cases and none wrong.
 func checked(t *testing.T, said string, least int) {

@@ -1,0 +1,146 @@
+package csource_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tutti/csource"
+	"tutti/internal/testutil"
+)
+
+// strictFlags make every warning an error.
+var strictFlags = []string{"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"}
+
+// objectFolders holds the folders of runtimeObjects, by compiler.
+var objectFolders = struct {
+	sync.Mutex
+	folders map[string]string
+}{folders: map[string]string{}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, folder := range objectFolders.folders {
+		os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
+// runtimeObjects returns a folder with the source of the runtime library and its object files,
+// compiled once per MPI library without optimisation and without a warning.
+func runtimeObjects(t *testing.T, m mpiOf) string {
+	t.Helper()
+	testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
+	objectFolders.Lock()
+	defer objectFolders.Unlock()
+	if folder, known := objectFolders.folders[m.Compiler]; known {
+		return folder
+	}
+	folder, err := os.MkdirTemp("", "tutti-objects-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objectFolders.folders[m.Compiler] = folder
+	args, err := csource.Runtime.Unpack(folder, "libtutti.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []string
+	for _, a := range args {
+		if strings.HasSuffix(a, ".c") {
+			sources = append(sources, a)
+		}
+	}
+	var all sync.WaitGroup
+	for share := range slices.Chunk(sources, (len(sources)+runtime.NumCPU()-1)/runtime.NumCPU()) {
+		all.Go(func() {
+			if said, err := compileIn(folder, m.Compiler, append(share, append(strictFlags, "-std=c11", "-O0", "-fPIC", "-c")...)...); err != nil {
+				t.Errorf("%v\n%s", err, said)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return folder
+}
+
+func compileIn(folder, compiler string, args ...string) ([]byte, error) {
+	cmd := exec.Command(compiler, args...)
+	cmd.Dir = folder
+	return cmd.CombinedOutput()
+}
+
+// changed builds the library with a text of one file replaced, and returns its path.
+func changed(t *testing.T, m mpiOf, file, before, after string) string {
+	t.Helper()
+	objects := runtimeObjects(t, m)
+	text, err := os.ReadFile(filepath.Join(objects, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Replace(string(text), before, after, 1)
+	if wrong == string(text) {
+		t.Fatalf("no %q in %s", before, file)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, file)
+	if err := os.WriteFile(path, []byte(strings.Replace(wrong, "\n", "\n#include <unistd.h>\n", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	library := filepath.Join(dir, "libtutti.so")
+	args := []string{"-std=c11", "-O0", "-fPIC", "-shared", "-I.", "-o", library, path}
+	for _, object := range objectsIn(t, objects) {
+		if object != strings.TrimSuffix(file, ".c")+".o" {
+			args = append(args, object)
+		}
+	}
+	if said, err := compileIn(objects, m.Compiler, append(args, "-lm")...); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return library
+}
+
+func objectsIn(t *testing.T, folder string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.o"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d object files, %v", len(paths), err)
+	}
+	for i, path := range paths {
+		paths[i] = filepath.Base(path)
+	}
+	return paths
+}
+
+// buildInside builds a program of testdata together with the files of the runtime library: where
+// all cases are wanted with the address and undefined-behaviour sanitizers.
+func buildInside(t *testing.T, m mpiOf, file string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	source, err := filepath.Abs(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := runtimeObjects(t, m)
+	args := append(objectsIn(t, objects), "-O0")
+	if testutil.AllCases() {
+		args = []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"}
+		sources, err := filepath.Glob(filepath.Join(objects, "*.c"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, sources...)
+	}
+	args = append(args, "-std=c11", "-I.", "-o", program, source, "-lm")
+	if said, err := compileIn(objects, m.Compiler, args...); err != nil {
+		t.Fatalf("%s: %v\n%s", m.Compiler, err, said)
+	}
+	return program
+}
