@@ -40,8 +40,8 @@ test('a trial answers its candidate of the last batch', () => {
   assert.equal(resultOf(p, a), undefined, 'a new batch begins without results');
 });
 
-test('what spares most for its price comes first', () => {
-  const reasons = [{ doubt: 0.1, spares: 0.01, seconds: 10 }, { doubt: 0.1, spares: 0.01, seconds: 1 }];
+test('the largest gain for its cost comes first', () => {
+  const reasons = [{ uncertainty: 0.1, gain: 0.01, seconds: 10 }, { uncertainty: 0.1, gain: 0.01, seconds: 1 }];
   const j = told(header, batch(1, [candidate(2, 'a'), candidate(4, 'b')], reasons));
   assert.deepEqual(inDoubt(j.problems.get('mpich bcast').batch).map((c) => c.nodes), [4, 2]);
 });
