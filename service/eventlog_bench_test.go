@@ -13,7 +13,7 @@ import (
 	"tutti/journal"
 )
 
-// journalOf writes a journal of so many trials and returns its path.
+// journalOf writes a journal with a number of trials and returns its path.
 func journalOf(b *testing.B, trials int) string {
 	b.Helper()
 	content := []byte(`{"kind":"header","schema":3,"created":"2026-03-01T12:00:00Z","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
@@ -36,9 +36,8 @@ func journalOf(b *testing.B, trials int) string {
 	return path
 }
 
-// BenchmarkAdvance takes in a journal of 10 000 trials: its lines as events, and what
-// they amount to.
-func BenchmarkAdvance(b *testing.B) {
+// BenchmarkUpdate reads a journal of 10 000 trials as events and sums them up.
+func BenchmarkUpdate(b *testing.B) {
 	path := journalOf(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -48,8 +47,7 @@ func BenchmarkAdvance(b *testing.B) {
 	}
 }
 
-// BenchmarkAfter reads a page of 256 events, of those in memory and of those that are
-// in the file only.
+// BenchmarkAfter reads a page of 256 events, from memory and from the file.
 func BenchmarkAfter(b *testing.B) {
 	const trials, page = 10_000, 256
 	path := journalOf(b, trials)
@@ -69,7 +67,7 @@ func BenchmarkAfter(b *testing.B) {
 	}
 }
 
-// BenchmarkFanOut has every reader of a row see a new line.
+// BenchmarkFanOut measures the time until all readers of an event log have a new event.
 func BenchmarkFanOut(b *testing.B) {
 	for _, readers := range []int{1, 200, 1000} {
 		b.Run(fmt.Sprint(readers), func(b *testing.B) { fanOut(b, readers) })
@@ -84,7 +82,7 @@ func fanOut(b *testing.B, readers int) {
 	}
 	defer f.Close()
 	r := newEventLog(path)
-	var seen sync.WaitGroup // of the line that was written last
+	var seen sync.WaitGroup // one for each reader of the last line
 	var gone sync.WaitGroup
 	for range readers {
 		gone.Go(func() {

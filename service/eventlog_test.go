@@ -13,10 +13,9 @@ import (
 	"tutti/journal"
 )
 
-// A file whose line does not end takes a bounded part of the memory, then it is
-// refused, also when only its older lines are read.
-func TestRowBoundsLines(t *testing.T) {
-	const huge = 1 << 30 // a hole, no blocks on the disk
+// A line that does not end takes a bounded amount of memory and is an error.
+func TestEventLogBoundsLines(t *testing.T) {
+	const huge = 1 << 30 // a sparse file
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"header","created":"2026-03-01T12:00:00Z"}` + "\n"
 	err := os.WriteFile(path, []byte(line), 0o600)
@@ -44,8 +43,8 @@ func TestRowBoundsLines(t *testing.T) {
 	}
 }
 
-// Long lines come in few at a time, and all of them in the end.
-func TestRowBoundsPages(t *testing.T) {
+// A page of long lines has few events, and all pages together have all events.
+func TestEventLogBoundsPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"
 	if err := os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600); err != nil {
@@ -90,7 +89,7 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish("b", Done)
-	if _, err := j.file.WriteString(`{"kind"`); err != nil { // and the service dies
+	if _, err := j.file.WriteString(`{"kind"`); err != nil { // as a service does that dies
 		t.Fatal(err)
 	}
 	if err := j.close(); err != nil {

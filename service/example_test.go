@@ -12,7 +12,7 @@ import (
 	"tutti/service"
 )
 
-// A service whose tutti is this test's binary runs one campaign and ends.
+// A service runs one campaign with the binary of this test as tutti.
 func Example() {
 	state, err := os.MkdirTemp("", "service")
 	if err != nil {
@@ -31,7 +31,7 @@ func Example() {
 		State:   filepath.Join(state, "service"),
 		Bases:   []config.Base{{Name: "night", Machine: "cluster", File: file}},
 		Command: []string{program}, Environ: append(os.Environ(), asTutti),
-		Once: true, // Run returns when nothing is due or waits
+		Once: true, // Run returns when no campaign is due or waits
 	})
 	if err != nil {
 		log.Fatal(err)

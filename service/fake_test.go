@@ -19,7 +19,7 @@ import (
 	"tutti/journal"
 )
 
-// asTutti makes the test binary behave like tutti, as far as a service sees it.
+// asTutti makes the test binary behave like tutti for a service.
 const asTutti = "FAKE_TUTTI=1"
 
 func TestMain(m *testing.M) {
@@ -32,15 +32,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeFile is what a fake campaign file says: so many trials, one every so often, then
-// an exit code.
+// fakeFile is a fake campaign file: a number of trials, the time between them and the exit
+// code.
 type fakeFile struct {
 	Trials int           `json:"trials"`
 	Every  time.Duration `json:"every"`
 	Exit   int           `json:"exit"`
-	Deaf   bool          `json:"deaf"`   // to SIGINT
-	Change float64       `json:"change"` // that drift finds
-	Cost   float64       `json:"cost"`   // node-seconds of a trial, 1 when zero
+	Deaf   bool          `json:"deaf"`   // ignores SIGINT
+	Change float64       `json:"change"` // of times, found by a drift measurement
+	Cost   float64       `json:"cost"`   // node-seconds of a trial; 0: 1
 
 	Libraries   []library `json:"libraries"`
 	Collectives []string  `json:"collectives"`
@@ -65,8 +65,8 @@ func (p fakeFile) write(t *testing.T, name string) string {
 	return path
 }
 
-// fakeTutti runs tune, resume, cancel or drift with a real journal, or online update. Each call leaves
-// a line in calls.txt beside the results.
+// fakeTutti runs tune, resume, cancel or verify --drift on a real journal, or online update. It
+// appends its arguments to calls.txt next to the results.
 func fakeTutti(args []string) int {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
@@ -140,7 +140,7 @@ func fakeDrift(dir string) int {
 	return 0
 }
 
-// fakeRun measures what is left of the campaign file.
+// fakeRun runs the remaining trials of a campaign file.
 func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
 	defer j.Close()
 	var p fakeFile
@@ -166,7 +166,7 @@ func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-c
 			journal.Record{Kind: journal.KindEvaluation, Problem: problem, Round: done + 1, Evaluation: &activelearn.Evaluation{Round: done + 1, Slowdown: 1.5, Mistakes: 0.25}},
 		)
 		if p.Every == 0 && done+1 < p.Trials && len(group) < 300 {
-			continue // many at once: each append waits for the disk
+			continue // one append for many records, because each waits for the disk
 		}
 		if err := j.Append(group...); err != nil {
 			return fail(1, err)
@@ -198,7 +198,7 @@ func fail(code int, err error) int {
 	return code
 }
 
-// calls returns the verbs that tutti was called with for a campaign.
+// calls returns the commands of tutti that were run for a campaign.
 func calls(t *testing.T, state, id string) []string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt"))
@@ -216,7 +216,7 @@ func calls(t *testing.T, state, id string) []string {
 	return verbs
 }
 
-// checkTrials makes sure that every trial of a campaign was measured once.
+// checkTrials checks that every trial of a campaign was measured once.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
 	contents, err := journal.Read(filepath.Join(state, "campaigns", id, "results"))

@@ -15,11 +15,11 @@ import (
 	"tutti/service"
 )
 
-// follow reads a row to its end, in pages of a size.
+// follow reads a feed to its end, in pages of a size.
 func follow(f service.Feed, after int64, page int) []service.Event {
 	var out []service.Event
 	for {
-		ended := f.Ended() // before looking: what came until then is read below
+		ended := f.Ended() // before After, so that no event is missed
 		events, more := f.After(after, page)
 		out = append(out, events...)
 		if len(events) > 0 {
@@ -37,9 +37,8 @@ func follow(f service.Feed, after int64, page int) []service.Event {
 	}
 }
 
-// checkRow makes sure that no number is missing and that the events are the lines
-// of the journal.
-func checkRow(t *testing.T, events []service.Event, after int64, journal string) {
+// checkEvents checks that the events after a number are the lines of the journal.
+func checkEvents(t *testing.T, events []service.Event, after int64, journal string) {
 	t.Helper()
 	lines := slices.Collect(strings.Lines(journal))
 	if len(events) != len(lines)-int(after) {
@@ -52,12 +51,11 @@ func checkRow(t *testing.T, events []service.Event, after int64, journal string)
 	}
 }
 
-// TestFeed has many readers follow a campaign, from its start and from the middle;
-// all see every line once, also when most of it is no longer in memory, and also
-// from a service that was started later.
+// TestFeed checks that readers from any number get every line once: while a campaign runs, when
+// most lines are not in memory, and from a service that was started later.
 func TestFeed(t *testing.T) {
 	state := t.TempDir()
-	// 3 lines take about 850 bytes: 1500 times that is more than a row keeps in memory.
+	// 3 lines take about 850 bytes: 1500 times that is more than an event log keeps in memory.
 	b := base(t, "b", fakeFile{Trials: 1500})
 	s, stop := running(t, options(t, state, b))
 	id := create(t, s, service.Request{Base: "b"})
@@ -80,23 +78,22 @@ func TestFeed(t *testing.T) {
 		t.Fatalf("the journal has %d bytes: all of it is kept in memory", len(content))
 	}
 	for i, events := range seen {
-		checkRow(t, events, int64(100*i), string(content))
+		checkEvents(t, events, int64(100*i), string(content))
 	}
-	checkRow(t, follow(feed, 0, 0), 0, string(content))
+	checkEvents(t, follow(feed, 0, 0), 0, string(content))
 	stop()
 	s, _ = running(t, options(t, state, b))
 	if feed, err = s.Feed(id); err != nil {
 		t.Fatal(err)
 	}
-	checkRow(t, follow(feed, 0, 0), 0, string(content))
-	checkRow(t, follow(feed, 4300, 10), 4300, string(content))
+	checkEvents(t, follow(feed, 0, 0), 0, string(content))
+	checkEvents(t, follow(feed, 4300, 10), 4300, string(content))
 	if events, _ := feed.After(1e9, 0); len(events) != 0 {
 		t.Errorf("%d events after the last", len(events))
 	}
 }
 
-// TestServiceEvents reads the service's own row again after a restart: the numbers
-// stay, and what follows goes on from them.
+// TestServiceEvents checks that the service's own events keep their numbers over a restart.
 func TestServiceEvents(t *testing.T) {
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 2})
@@ -116,7 +113,7 @@ func TestServiceEvents(t *testing.T) {
 	if want := []service.State{service.Queued, service.Running, service.Done}; !slices.Equal(states, want) {
 		t.Errorf("events tell %v, want %v", states, want)
 	}
-	// A service that died while it wrote leaves a line without an end.
+	// A service that dies while it writes leaves an incomplete line.
 	path := filepath.Join(state, "events.jsonl")
 	content, err := os.ReadFile(path)
 	if err == nil {

@@ -23,8 +23,8 @@ func putFile(t *testing.T, folder, name, text string) {
 	}
 }
 
-// withFiles is a service with a campaign whose folder holds files that can be downloaded,
-// others, and links that lead out of it.
+// withFiles returns a service with a campaign whose folder has files that can be downloaded,
+// other files, and links that lead out of it.
 func withFiles(t *testing.T) (s *service.Service, id string) {
 	t.Helper()
 	state := t.TempDir()
@@ -77,7 +77,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Files that no pattern names are private, whatever their folder.
+// Files that match no pattern are private.
 func TestPrivateFiles(t *testing.T) {
 	state := t.TempDir()
 	opt := options(t, state, base(t, "b", fakeFile{Trials: 1}))

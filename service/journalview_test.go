@@ -26,9 +26,8 @@ func lines(t *testing.T, records ...journal.Record) []Event {
 	return out
 }
 
-// What a journal amounts to, with jobs of all states, failures of all phases and two
-// problems.
-func TestDigest(t *testing.T) {
+// The summary of a journal with jobs of all states, failures of all phases and two problems.
+func TestSummary(t *testing.T) {
 	one, two := journal.Problem{Library: "mpich", Collective: coll.Bcast}, journal.Problem{Library: "mpich", Collective: coll.Reduce}
 	candidate := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "binomial"}}
 	job := func(name string, state coll.JobState) journal.Record {

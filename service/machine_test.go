@@ -15,8 +15,9 @@ import (
 	"tutti/service"
 )
 
-// see puts files beside each other and asks what the machine of the campaign is like.
-func see(t *testing.T, campaign string, files map[string]string) (service.MachineState, string, error) {
+// inspect writes a campaign file and other files into a folder and inspects the machine of the
+// campaign.
+func inspect(t *testing.T, campaign string, files map[string]string) (service.MachineState, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	files["c.yaml"] = strings.ReplaceAll(campaign, "DIR", dir)
@@ -25,8 +26,8 @@ func see(t *testing.T, campaign string, files map[string]string) (service.Machin
 			t.Fatal(err)
 		}
 	}
-	seen, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: filepath.Join(dir, "c.yaml")})
-	return seen, dir, err
+	state, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: filepath.Join(dir, "c.yaml")})
+	return state, dir, err
 }
 
 const onSlurm = `name: c
@@ -38,37 +39,37 @@ runner: {kind: slurm}
 slurm: {bin: DIR, partition: main}
 `
 
-// A library that is not on this machine is known by what the campaign file says and by
-// its benchmark program; a folder of programs says nothing.
-func TestSeeMissingLibrary(t *testing.T) {
+// A library that is not on this host has the version of the campaign file and the checksum of
+// the benchmark program; a folder of programs has no checksum.
+func TestInspectMissingLibrary(t *testing.T) {
 	sinfo := map[string]string{"sinfo": "#!/bin/sh\necho n1\n", "bench": "no library at all"}
-	seen, dir, err := see(t, onSlurm, sinfo)
+	state, dir, err := inspect(t, onSlurm, sinfo)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lib := seen.Libraries[0]
+	lib := state.Libraries[0]
 	if lib.Name != "mpich" || lib.Version != "4.0.2" || lib.Path != filepath.Join(dir, "bench") || len(lib.Checksum) != 64 {
-		t.Errorf("seen %+v, want the campaign's release and the checksum of the program", lib)
+		t.Errorf("state %+v, want the campaign's release and the checksum of the program", lib)
 	}
-	seen, _, err = see(t, onSlurm, map[string]string{"sinfo": sinfo["sinfo"], "bench": "another build"})
-	if err != nil || seen.Libraries[0].Checksum == lib.Checksum {
+	state, _, err = inspect(t, onSlurm, map[string]string{"sinfo": sinfo["sinfo"], "bench": "another build"})
+	if err != nil || state.Libraries[0].Checksum == lib.Checksum {
 		t.Errorf("another program has the same checksum: %v", err)
 	}
 
-	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark is a folder
-	seen, err = service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: fake})
+	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark programs are in a folder
+	state, err = service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: fake})
 	want := []service.LibraryBuild{{Name: "openmpi", Version: "4.1.4"}}
-	if diff := cmp.Diff(want, seen.Libraries); err != nil || diff != "" {
+	if diff := cmp.Diff(want, state.Libraries); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	host, err := os.Hostname()
-	if err != nil || !slices.Equal(seen.Nodes, []string{host}) {
-		t.Errorf("nodes %q, %v, want %s", seen.Nodes, err, host)
+	if err != nil || !slices.Equal(state.Nodes, []string{host}) {
+		t.Errorf("nodes %q, %v, want %s", state.Nodes, err, host)
 	}
 }
 
-// A library on this machine is what its file says, whatever the campaign file says.
-func TestSeeLibrary(t *testing.T) {
+// The version of a library on this host is that of its file.
+func TestInspectLibrary(t *testing.T) {
 	const campaign = `name: c
 output: out
 libraries: [{name: openmpi, version: "4.1.4", path: libmpi.so}]
@@ -76,32 +77,32 @@ collectives: [bcast]
 runner: {kind: replay, data: [in.csv]}
 `
 	for text, want := range map[string]string{"\x00Open MPI\x00v4.1.5\x00": "Open MPI 4.1.5", "no version": "4.1.4"} {
-		seen, dir, err := see(t, campaign, map[string]string{"libmpi.so": text, "in.csv": ""})
+		state, dir, err := inspect(t, campaign, map[string]string{"libmpi.so": text, "in.csv": ""})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lib := seen.Libraries[0]; lib.Version != want || lib.Path != filepath.Join(dir, "libmpi.so") || len(lib.Checksum) != 64 {
-			t.Errorf("%q is seen as %+v, want version %s", text, lib, want)
+		if lib := state.Libraries[0]; lib.Version != want || lib.Path != filepath.Join(dir, "libmpi.so") || len(lib.Checksum) != 64 {
+			t.Errorf("%q is state as %+v, want version %s", text, lib, want)
 		}
 	}
 }
 
-// Recorded data are on no nodes.
-func TestSeeRecorded(t *testing.T) {
-	seen, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: campaigntest.Small(t, t.TempDir())})
+// A campaign on recorded data has no nodes.
+func TestInspectRecorded(t *testing.T) {
+	state, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: campaigntest.Small(t, t.TempDir())})
 	want := service.MachineState{Libraries: []service.LibraryBuild{{Name: "mpich", Version: "4.0.2"}, {Name: "openmpi", Version: "4.1.4"}}}
-	if diff := cmp.Diff(want, seen); err != nil || diff != "" {
+	if diff := cmp.Diff(want, state); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
-// Slurm is asked for the nodes of the partition, each of which is listed once.
-func TestSeeNodes(t *testing.T) {
-	seen, dir, err := see(t, onSlurm, map[string]string{
+// The nodes are those of the partition, each once.
+func TestInspectNodes(t *testing.T) {
+	state, dir, err := inspect(t, onSlurm, map[string]string{
 		"sinfo": "#!/bin/sh\necho \"$*\" >\"${0%/*}/asked\"\nprintf 'n2\\nn10\\nn2\\nn1\\n'\n", "bench": "",
 	})
-	if err != nil || !slices.Equal(seen.Nodes, []string{"n1", "n10", "n2"}) {
-		t.Errorf("nodes %q, %v", seen.Nodes, err)
+	if err != nil || !slices.Equal(state.Nodes, []string{"n1", "n10", "n2"}) {
+		t.Errorf("nodes %q, %v", state.Nodes, err)
 	}
 	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
 	if want := "--noheader --Node --format=%N --partition=main\n"; err != nil || string(asked) != want {
@@ -109,9 +110,9 @@ func TestSeeNodes(t *testing.T) {
 	}
 }
 
-// What cannot be seen is told in the words of whoever refused.
-func TestSeeFaults(t *testing.T) {
-	_, _, err := see(t, onSlurm, map[string]string{"sinfo": "#!/bin/sh\necho slurm_load_partitions: no way >&2\nexit 1\n", "bench": ""})
+// Errors contain the message of the program that failed.
+func TestInspectFaults(t *testing.T) {
+	_, _, err := inspect(t, onSlurm, map[string]string{"sinfo": "#!/bin/sh\necho slurm_load_partitions: no way >&2\nexit 1\n", "bench": ""})
 	if err == nil || !strings.HasPrefix(err.Error(), "sinfo: ") || !strings.Contains(err.Error(), "slurm_load_partitions: no way") {
 		t.Errorf("Slurm is away: %v", err)
 	}

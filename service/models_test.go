@@ -17,15 +17,15 @@ import (
 	"tutti/service"
 )
 
-// ran is the folder of a small campaign that has ended.
-func ran(t testing.TB, set ...string) string {
+// runCampaign returns the folder of a small campaign that has ended.
+func runCampaign(t testing.TB, set ...string) string {
 	t.Helper()
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// What is learned of a problem is what export selects and expects, at every point.
-func TestLearned(t *testing.T) {
-	dir := ran(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
+// The learned selection and predictions are those of export, at every point.
+func TestLearn(t *testing.T) {
+	dir := runCampaign(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
 		learned, err := service.JournalModels{}.Learn(t.Context(), dir, p.Problem.Problem)
 		if err != nil {
@@ -47,14 +47,14 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// checkChoice compares a choice with what is selected and was measured at a point.
+// checkChoice compares a choice with the selection and the measurements at a point.
 func checkChoice(t *testing.T, p export.Concluded, at coll.Point, c service.Choice) {
 	t.Helper()
 	missing := p.Result.Ledger.Missing(at)
 	if c.Algorithm != p.Selection.Choose(at).String() || c.Measured != (len(missing) == 0) {
 		t.Errorf("%v: %+v, want %v, all measured: %t", at, c, p.Selection.Choose(at), len(missing) == 0)
 	}
-	// The default of these data is one of the algorithms, as the tables say.
+	// The default of these data is one of the algorithms.
 	if c.Default == "" || c.Gain <= 0 {
 		t.Errorf("%v: %+v, want what the library runs by itself", at, c)
 	}
@@ -68,7 +68,8 @@ func feasible(p export.Concluded, at coll.Point) []int {
 	return p.Space.Feasible(i)
 }
 
-// checkPredictions wants predictions in order, the fastest of a point with slowdown 1.
+// checkPredictions checks the order of predictions, and that the fastest at a point has
+// slowdown 1.
 func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction, want int) {
 	t.Helper()
 	if len(all) != want {
@@ -94,8 +95,8 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 	}
 }
 
-// A model that knows how sure it is tells its doubts.
-func TestLearntDoubts(t *testing.T) {
+// Models with a posterior estimate the probability of a mistake.
+func TestLearnUncertainty(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "strategy.name=regret"))
 	learned, err := service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast})
 	if err != nil {
@@ -108,10 +109,10 @@ func TestLearntDoubts(t *testing.T) {
 	}
 }
 
-// What nothing was measured of, what is no problem of the campaign, and what is no
-// campaign are told apart.
-func TestLearntFaults(t *testing.T) {
-	dir := ran(t)
+// Problems without a measurement, unknown problems and folders without a campaign are different
+// errors.
+func TestLearnFaults(t *testing.T) {
+	dir := runCampaign(t)
 	begun := t.TempDir()
 	jnl, err := os.ReadFile(filepath.Join(dir, journal.FileName))
 	if err != nil {
@@ -152,9 +153,9 @@ func TestLearntFaults(t *testing.T) {
 	}
 }
 
-// BenchmarkLearnt trains, concludes and shows one problem of 72 points.
-func BenchmarkLearned(b *testing.B) {
-	dir := ran(b)
+// BenchmarkLearn trains models for one problem of 72 points.
+func BenchmarkLearn(b *testing.B) {
+	dir := runCampaign(b)
 	for b.Loop() {
 		if _, err := (service.JournalModels{}).Learn(b.Context(), dir, journal.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
 			b.Fatal(err)

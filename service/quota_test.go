@@ -15,9 +15,9 @@ import (
 	"tutti/service"
 )
 
-// metered is a service whose campaigns take something of a machine, with ceilings in
-// node-seconds. A request asks for a budget in its settings.
-func metered(t *testing.T, state string, campaign, day float64, bases ...config.Base) service.Options {
+// limited returns the options of a service whose campaigns take node-hours, with a quota in
+// node-seconds. The setting budget of a request is its budget.
+func limited(t *testing.T, state string, campaign, day float64, bases ...config.Base) service.Options {
 	t.Helper()
 	opt := options(t, state, bases...)
 	opt.Quota = config.Quota{Campaign: campaign / 3600, Day: day / 3600}
@@ -32,7 +32,7 @@ func asking(base, budget string) service.Request {
 	return service.Request{Base: base, Set: map[string]string{"budget": budget}}
 }
 
-// budgetOf is the budget that tutti tune was started with, in node-hours.
+// budgetOf returns the budget that tutti tune was started with, in node-hours.
 func budgetOf(t *testing.T, state, id string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt"))
@@ -44,7 +44,7 @@ func budgetOf(t *testing.T, state, id string) string {
 	return budget
 }
 
-// secondsOf are the figures of today in node-seconds.
+// secondsOf returns the node-seconds of today.
 func secondsOf(s *service.Service) (spent, promised, left float64) {
 	h := s.NodeHours()
 	return 3600 * h.Spent, 3600 * h.Reserved, 3600 * h.Remaining
@@ -52,14 +52,14 @@ func secondsOf(s *service.Service) (spent, promised, left float64) {
 
 func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
 
-// What a campaign gets: what it asks for, never more than the ceiling, and nothing where
-// nothing is measured.
+// A campaign gets the budget of the request or the maximum, and none on recorded data. A larger
+// budget is refused.
 func TestBudgets(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, metered(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
+	s, _ := running(t, limited(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
 	tests := []struct {
 		request service.Request
-		budget  string // node-hours, as tutti tune gets them
+		budget  string // node-hours, in the arguments of tutti tune
 		refused bool
 	}{
 		{request: asking("b", ""), budget: "0.002777777777777778"},
@@ -87,29 +87,29 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// Without ceilings in its options a service has some.
-func TestDefaultCeilings(t *testing.T) {
-	opt := metered(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
+// A service without a quota in its options has the default quota.
+func TestDefaultQuota(t *testing.T) {
+	opt := limited(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
 	s, _ := running(t, opt)
 	if h := s.NodeHours(); h.Campaign != 10 || h.Day != 24 || h.Remaining != 24 {
 		t.Errorf("%+v, want 10 for a campaign and 24 a day", h)
 	}
 }
 
-// A service does not begin whose campaigns never could.
-func TestCeilingsThatFitNothing(t *testing.T) {
-	opt := metered(t, t.TempDir(), 30, 24)
+// A quota under which no campaign could run is an error.
+func TestQuotaTooSmall(t *testing.T) {
+	opt := limited(t, t.TempDir(), 30, 24)
 	if _, err := service.New(opt); err == nil || !strings.Contains(err.Error(), "want at least 0.01") {
 		t.Errorf("New = %v, want an error about the day", err)
 	}
 }
 
-// What was taken today is read from the journals: the next service knows it, and refuses
-// what cannot be had today any more.
+// The spending of today is read from the journals after a restart, and campaigns that exceed
+// the rest are refused.
 func TestDaySurvivesRestart(t *testing.T) {
 	state := t.TempDir()
 	bases := []config.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
-	opt := metered(t, state, 10, 24, bases...)
+	opt := limited(t, state, 10, 24, bases...)
 	s, stop := running(t, opt)
 	id := create(t, s, asking("b", ""))
 	awaitState(t, s, id, service.Done)
@@ -128,23 +128,23 @@ func TestDaySurvivesRestart(t *testing.T) {
 		t.Errorf("a third campaign of 12 with 4 left: %v, want ErrQuota", err)
 	}
 	if _, _, err := s.Create(t.Context(), service.Request{Base: "recorded", Set: map[string]string{"recorded": "yes"}}, ""); err != nil {
-		t.Errorf("a campaign from recorded data: %v, want it made", err)
+		t.Errorf("campaign on recorded data: %v", err)
 	}
 }
 
-// A day that has exactly one campaign has it, whatever the figures round to.
+// A day whose quota is exactly that of one campaign runs it, in spite of rounding.
 func TestDayOfOneCampaign(t *testing.T) {
 	for _, campaign := range []float64{1.1, 3, 4.7} {
-		s, stop := running(t, metered(t, t.TempDir(), campaign, config.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
+		s, stop := running(t, limited(t, t.TempDir(), campaign, config.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
 		awaitState(t, s, create(t, s, asking("b", "")), service.Done)
 		stop()
 	}
 }
 
-// A journal that cannot be read counts with all that its campaign may take.
+// A campaign whose journal cannot be read counts with its whole budget.
 func TestUnreadableJournalCounts(t *testing.T) {
 	state := t.TempDir()
-	opt := metered(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
+	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
 	s, stop := running(t, opt)
 	id := create(t, s, asking("b", ""))
 	awaitState(t, s, id, service.Done)
@@ -159,16 +159,16 @@ func TestUnreadableJournalCounts(t *testing.T) {
 	}
 }
 
-// Campaigns on several machines wait for one another when the day has not enough for
-// all, in their order, and go on when one has taken less than it might have.
-func TestPromises(t *testing.T) {
+// Campaigns on several machines wait in their order when the node-hours of today do not suffice
+// for all, and start when another one has taken less than its budget.
+func TestReservedHours(t *testing.T) {
 	state := t.TempDir()
 	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
 	bases := []config.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
 	for i := range bases {
 		bases[i].Machine = bases[i].Name
 	}
-	s, _ := running(t, metered(t, state, 10, 25, bases...))
+	s, _ := running(t, limited(t, state, 10, 25, bases...))
 	a, b := create(t, s, asking("a", "")), create(t, s, asking("b", ""))
 	c, d := create(t, s, asking("c", "")), create(t, s, asking("d", "5s"))
 	free := create(t, s, service.Request{Base: "e", Set: map[string]string{"recorded": "yes"}})
@@ -195,23 +195,23 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// What waits for node-hours begins when the next day does.
+// A campaign that waits for node-hours starts on the next day.
 func TestNextDay(t *testing.T) {
 	state := t.TempDir()
 	clock := clockwork.NewFakeClockAt(time.Now())
 	greedy := base(t, "a", fakeFile{Trials: 11})
-	opt := metered(t, state, 10, 24, greedy)
+	opt := limited(t, state, 10, 24, greedy)
 	opt.Clock = clock
 	s, _ := running(t, opt)
 	first := create(t, s, asking("a", ""))
 	second, third := create(t, s, asking("a", "")), create(t, s, asking("a", "5s"))
-	awaitState(t, s, first, service.Done) // has taken 11 of 24
+	awaitState(t, s, first, service.Done) // took 11 of 24
 	awaitState(t, s, second, service.Done)
 	c := await(t, s, third, func(c service.Campaign) bool { return c.WaitsFor != "" })
 	if c.State != service.Queued {
 		t.Fatalf("campaign %s is %s, want it queued", c.ID, c.State)
 	}
-	for range 25 { // an hour after the other
+	for range 25 { // hours
 		if err := clock.BlockUntilContext(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
@@ -220,11 +220,11 @@ func TestNextDay(t *testing.T) {
 	awaitState(t, s, third, service.Done)
 }
 
-// A campaign that goes on beyond its budget is stopped, its jobs are cancelled, and it
-// cannot be resumed; pausing it does not save it.
+// A campaign that exceeds its budget is stopped, its jobs are cancelled, and it cannot be
+// resumed, even when it was paused meanwhile.
 func TestOverrunIsStopped(t *testing.T) {
 	state := t.TempDir()
-	opt := metered(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
+	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
 	s, _ := running(t, opt)
 	id := create(t, s, asking("b", "5s"))
 	c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Stopping || c.State == service.Failed })
@@ -243,27 +243,27 @@ func TestOverrunIsStopped(t *testing.T) {
 	}
 }
 
-// Ceilings that were lowered hold for campaigns that have begun with more.
-func TestLoweredCeiling(t *testing.T) {
+// A lowered quota also limits campaigns that began under the higher one.
+func TestLoweredQuota(t *testing.T) {
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
-	s, stop := running(t, metered(t, state, 1000, 2000, b))
+	s, stop := running(t, limited(t, state, 1000, 2000, b))
 	id := create(t, s, asking("b", ""))
 	measured(t, s, id)
 	stop()
-	s, _ = running(t, metered(t, state, 1, 24, b))
+	s, _ = running(t, limited(t, state, 1, 24, b))
 	if c := awaitState(t, s, id, service.Failed); !strings.Contains(c.Error, "has taken") {
 		t.Errorf("campaign is %+v", c)
 	}
 }
 
-// A schedule makes no campaign and no probe when the day's node-hours are spent, and
-// says so.
+// A schedule creates no campaign and measures no drift when the node-hours of today are spent,
+// and its decision says so.
 func TestScheduleSpends(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
-		own := metered(t, n.state, 20, 24)
+		own := limited(t, n.state, 20, 24)
 		o.Check, o.Quota = own.Check, own.Quota
 		o.Bases[0].Demand.Measures = true
 	}
@@ -273,7 +273,7 @@ func TestScheduleSpends(t *testing.T) {
 	if spent, _, left := secondsOf(n.service); spent != 0 || left != 24 {
 		t.Errorf("%g spent, %g left on the day of the clock, want none: the journal is of another day", spent, left)
 	}
-	decision := n.night() // the probe takes 16 of 24
+	decision := n.night() // the drift measurement takes 16 of 24
 	n.expect(decision, "there is no campaign: not enough node-hours remain: 0.00222 of today's 0.00667 remain", 1)
 	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
 		t.Errorf("%g node-seconds spent, want the 16 of the probe", spent)
@@ -285,12 +285,12 @@ func TestScheduleSpends(t *testing.T) {
 	}
 }
 
-// With Once a service does not wait for another day.
+// With Once a service does not wait for the next day.
 func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 11})
 	b.Schedule = "30 2 * * *"
-	opt := metered(t, state, 10, 24, b)
+	opt := limited(t, state, 10, 24, b)
 	s, stop := running(t, opt)
 	for range 3 {
 		create(t, s, asking("b", ""))

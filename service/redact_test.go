@@ -10,10 +10,10 @@ import (
 	"tutti/service"
 )
 
-// secret stands in every place of a journal where one may be.
+// secret is in every place of a journal where a secret may be.
 const secret = "hunter2"
 
-// shownHeader is what is left of secretHeader.
+// The role read sees secretHeader as shownHeader.
 const (
 	secretHeader = `{"kind":"header","schema":3,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{
 		"name":"night","machine":"m","seed":7,"output":"/home/hunter2","libraries":[{"name":"mpich","version":"4.0.2","path":"/opt/hunter2/libmpich.so",
@@ -39,7 +39,7 @@ func (f lineFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{})
 func (f lineFeed) Last() int64 { return int64(len(f)) }
 func (f lineFeed) Ended() bool { return true }
 
-// What a feed shows to those who may only look, of every kind of event.
+// What a feed shows to the role read, of every kind of event.
 func TestRedacted(t *testing.T) {
 	const stamp = `"time":"2026-03-01T12:00:00Z"`
 	point := `"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"algorithm":"binomial"`

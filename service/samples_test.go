@@ -14,8 +14,8 @@ import (
 	"tutti/service"
 )
 
-// fakeUpdate tells of as many calls as the samples of a folder have bytes, and that they differ
-// from a campaign by what the folder's file drift says.
+// fakeUpdate is tutti online update: it reports as many calls as the samples of a folder have
+// bytes, and the drift in the file drift of the folder.
 func fakeUpdate(args []string, campaign string) int {
 	folder := args[2]
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))
@@ -56,8 +56,8 @@ func leave(t *testing.T, folder, name, text string) {
 	}
 }
 
-// learnt waits until something holds of the one watched folder.
-func learnt(t *testing.T, s *service.Service, holds func(service.SampleStatus) bool) service.SampleStatus {
+// awaitStatus waits until the status of the only folder satisfies a condition.
+func awaitStatus(t *testing.T, s *service.Service, holds func(service.SampleStatus) bool) service.SampleStatus {
 	t.Helper()
 	for deadline := time.Now().Add(testutil.HangTimeout); ; time.Sleep(2 * time.Millisecond) {
 		o := s.Samples()[0]
@@ -70,85 +70,86 @@ func learnt(t *testing.T, s *service.Service, holds func(service.SampleStatus) b
 	}
 }
 
-// TestWatch: an update for new samples and for no others; a folder that cannot be read, or whose
-// samples cannot, is a message; a restart forgets nothing.
+// TestWatch checks that only new samples cause an update, that a folder or samples that cannot
+// be read are an error in the status, and that a restart keeps the status.
 func TestWatch(t *testing.T) {
 	folder, state := filepath.Join(t.TempDir(), "learned"), t.TempDir()
 	opt := options(t, state, base(t, "a", fakeFile{Trials: 1}))
 	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Release: "1+mpich-4.0.2", Exclude: []string{"ring"}, Every: 2 * time.Millisecond}}
 	s, stop := running(t, opt)
-	learnt(t, s, func(o service.SampleStatus) bool {
+	awaitStatus(t, s, func(o service.SampleStatus) bool {
 		return strings.Contains(o.Error, "create it with tutti online update "+folder)
 	})
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	learnt(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report != nil })
+	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report != nil })
 	leave(t, folder, "x.samples", "12345")
-	learnt(t, s, func(o service.SampleStatus) bool { return o.Report.Calls == 5 })
+	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Report.Calls == 5 })
 	leave(t, folder, "y.samples", "broken")
-	o := learnt(t, s, func(o service.SampleStatus) bool { return o.Error != "" })
+	o := awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error != "" })
 	if !strings.Contains(o.Error, "exit code 3: tutti: invalid argument") || o.Report.Calls != 5 {
 		t.Errorf("error %q, report %+v: want what tutti said, and the report before", o.Error, o.Report)
 	}
 	leave(t, folder, "y.samples", "123456")
-	learnt(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report.Calls == 11 })
+	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Error == "" && o.Report.Calls == 11 })
 	stop()
 
-	made, err := os.ReadFile(filepath.Join(folder, "calls.txt"))
+	commands, err := os.ReadFile(filepath.Join(folder, "calls.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "online update " + folder + ` --format json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(made), want) < 3 {
-		t.Errorf("called by %s, want %s", made, want)
+	if want := "online update " + folder + ` --format json --release 1+mpich-4.0.2 --exclude "ring"` + "\n"; strings.Count(string(commands), want) < 3 {
+		t.Errorf("commands %s, want %s", commands, want)
 	}
 	s, stop = running(t, opt)
 	defer stop()
 	first := s.Samples()[0].Checked
-	if o := learnt(t, s, func(o service.SampleStatus) bool { return o.Checked.After(first) }); o.Report.Calls != 11 {
+	if o := awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Checked.After(first) }); o.Report.Calls != 11 {
 		t.Errorf("after a restart %+v", o)
 	}
-	if again, err := os.ReadFile(filepath.Join(folder, "calls.txt")); err != nil || len(again) != len(made) {
-		t.Errorf("after a restart an update was made of what had not changed: %s, %v", again[len(made):], err)
+	if again, err := os.ReadFile(filepath.Join(folder, "calls.txt")); err != nil || len(again) != len(commands) {
+		t.Errorf("an update after a restart without a change: %s, %v", again[len(commands):], err)
 	}
-	told := 0
+	published := 0
 	events, _ := s.Events().After(0, 0)
 	for _, e := range events {
 		if e.Type == "online" {
-			told++
+			published++
 		}
 	}
-	if told < 5 {
-		t.Errorf("%d events, want one for each news", told)
+	if published < 5 {
+		t.Errorf("%d events, want one for each change", published)
 	}
 }
 
-// TestWatchDrift: applications that are far from what the last campaign measured start one more.
+// TestWatchDrift checks that applications whose times differ from the last campaign start
+// another one.
 func TestWatchDrift(t *testing.T) {
 	folder := t.TempDir()
 	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
 	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
 	s, stop := running(t, opt)
 	defer stop()
-	learnt(t, s, func(o service.SampleStatus) bool { return o.Report != nil })
+	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Report != nil })
 	first, _, err := s.Create(t.Context(), service.Request{Base: "a"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	leave(t, folder, "drift", "0.1")
-	learnt(t, s, func(o service.SampleStatus) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
+	awaitStatus(t, s, func(o service.SampleStatus) bool { return strings.HasPrefix(o.Decision, "no campaign: 8 candidates") })
 	if n := len(s.Campaigns()); n != 1 {
 		t.Fatalf("%d campaigns, want the one that was asked for", n)
 	}
 	leave(t, folder, "drift", "0.3")
 	leave(t, folder, "x.samples", "1")
-	o := learnt(t, s, func(service.SampleStatus) bool { return len(s.Campaigns()) > 1 })
+	o := awaitStatus(t, s, func(service.SampleStatus) bool { return len(s.Campaigns()) > 1 })
 	second := s.Campaigns()[0]
 	if want := "8 candidates timed by applications differ from campaign " + first.ID + " by 30.0 %"; !strings.Contains(second.Reason, want) || second.Base != "a" {
 		t.Errorf("campaign %+v, decision %q: want %s", second, o.Decision, want)
 	}
 	leave(t, folder, "drift", "0")
-	learnt(t, s, func(o service.SampleStatus) bool {
+	awaitStatus(t, s, func(o service.SampleStatus) bool {
 		return strings.Contains(o.Decision, "differ from campaign "+second.ID+" by 0.0 %")
 	})
 }

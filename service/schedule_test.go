@@ -37,8 +37,8 @@ func (m *fakeMachine) set(libraries []service.LibraryBuild, nodes []string, err 
 	m.state, m.err = service.MachineState{Libraries: libraries, Nodes: nodes}, err
 }
 
-// nightly is a service of one base with a schedule at half past two in Berlin, and
-// a clock that stands at noon of the 1st of March 2026 there.
+// nightly is a service with a base that is due at half past two in Berlin, and a fake clock
+// that begins at noon of 2026-03-01.
 type nightly struct {
 	*testing.T
 	service *service.Service
@@ -46,7 +46,7 @@ type nightly struct {
 	machine *fakeMachine
 	state   string
 	base    config.Base
-	adjust  func(*service.Options) // nil: as they are
+	adjust  func(*service.Options) // changes the options; may be nil
 	stop    func()
 }
 
@@ -84,8 +84,7 @@ func (n *nightly) start() {
 	}
 }
 
-// night lets the clock run to just after the next half past two and returns what the
-// schedule says then.
+// night advances the clock to just after the next half past two and returns the decision.
 func (n *nightly) night() string {
 	n.Helper()
 	next := n.service.Schedule()[0].Next
@@ -104,7 +103,7 @@ func (n *nightly) night() string {
 	}
 }
 
-// done waits for the last campaign.
+// done waits until the newest campaign is done.
 func (n *nightly) done() service.Campaign {
 	n.Helper()
 	all := n.service.Campaigns()
@@ -130,8 +129,7 @@ func berlin(t *testing.T) *time.Location {
 	return l
 }
 
-// Every night a campaign, each from the one before; also over the night when
-// clocks are put forward.
+// A campaign is created every night from the one before, also when daylight saving time begins.
 func TestSchedule(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 2}, config.When{})
 	last := ""
@@ -206,7 +204,7 @@ func TestConditions(t *testing.T) {
 			if c := n.service.Campaigns()[0]; tc.run && c.From != first.ID {
 				t.Errorf("the campaign starts from %q, want %s", c.From, first.ID)
 			}
-			measured := slices.Contains(probes(t, n.state), "verify")
+			measured := slices.Contains(commands(t, n.state), "verify")
 			if want := tc.when.Drift > 0; measured != want {
 				t.Errorf("drift measured: %t, want %t", measured, want)
 			}
@@ -214,18 +212,18 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// probes are the calls of tutti verify --drift, which name the folder of a campaign.
-func probes(t *testing.T, state string) []string {
+// commands returns the commands of tutti that were run for all campaigns.
+func commands(t *testing.T, state string) []string {
 	t.Helper()
 	var out []string
-	made, _ := filepath.Glob(filepath.Join(state, "campaigns", "*"))
-	for _, dir := range made {
+	dirs, _ := filepath.Glob(filepath.Join(state, "campaigns", "*"))
+	for _, dir := range dirs {
 		out = append(out, calls(t, state, filepath.Base(dir))...)
 	}
 	return out
 }
 
-// A campaign that is not over keeps the schedule from making another.
+// A schedule creates no campaign while an earlier one is not over.
 func TestScheduleWaits(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, config.When{})
 	n.expect(n.night(), "there is no earlier one", 1)
@@ -233,8 +231,8 @@ func TestScheduleWaits(t *testing.T) {
 	n.expect(n.night(), " is running", 1)
 }
 
-// What became due while no service ran is made up for, once; a service that starts
-// for the first time waits for its time.
+// A base that became due while no service ran gets one campaign at the start; a new service
+// waits for the time.
 func TestScheduleCatchesUp(t *testing.T) {
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
 	if got := len(n.service.Campaigns()); got != 0 {
@@ -247,19 +245,19 @@ func TestScheduleCatchesUp(t *testing.T) {
 	n.start()
 	for deadline := time.Now().Add(testutil.HangTimeout); len(n.service.Campaigns()) < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("five nights were missed, and nothing is made up for")
+			t.Fatal("no campaign after five missed nights")
 		}
 	}
 	n.done()
 	n.stop()
 	n.start()
-	time.Sleep(50 * time.Millisecond) // there is nothing to wait for
+	time.Sleep(50 * time.Millisecond) // nothing happens that could be waited for
 	if got := len(n.service.Campaigns()); got != 2 {
 		t.Errorf("%d campaigns after another start, want 2", got)
 	}
 }
 
-// With Once a service runs what is due and ends.
+// With Once a service runs the campaigns that are due and ends.
 func TestOnce(t *testing.T) {
 	b := base(t, "night", fakeFile{Trials: 3})
 	b.Schedule, b.TimeZone = "30 2 * * *", "UTC"
@@ -283,7 +281,7 @@ func TestOnce(t *testing.T) {
 			t.Errorf("the campaign is %s, want done", all[0].State)
 		}
 	}
-	run(1) // never looked at
+	run(1) // no decision yet
 	run(1) // not due
 	clock.Advance(24 * time.Hour)
 	run(2)

@@ -21,7 +21,7 @@ import (
 	"tutti/service"
 )
 
-// options are those of a service over fake campaigns.
+// options returns the options of a service with fake campaigns.
 func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
 	program, err := os.Executable()
@@ -39,7 +39,7 @@ func base(t *testing.T, name string, p fakeFile) config.Base {
 	return config.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
 
-// running starts a service and returns it with what ends it and waits for it.
+// running starts a service. stop ends it and waits for its end.
 func running(t *testing.T, opt service.Options) (s *service.Service, stop func()) {
 	t.Helper()
 	s, err := service.New(opt)
@@ -78,7 +78,7 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 	return c.ID
 }
 
-// await waits until a campaign is as wanted.
+// await waits until a campaign satisfies a condition.
 func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) service.Campaign {
 	t.Helper()
 	deadline := time.Now().Add(testutil.HangTimeout)
@@ -102,7 +102,7 @@ func awaitState(t *testing.T, s *service.Service, id string, want service.State)
 	return await(t, s, id, func(c service.Campaign) bool { return c.State == want })
 }
 
-// measured waits until a campaign has measured something.
+// measured waits until a campaign has a trial.
 func measured(t *testing.T, s *service.Service, id string) {
 	t.Helper()
 	await(t, s, id, func(c service.Campaign) bool { return c.Progress.Trials > 0 })
@@ -129,7 +129,7 @@ func TestOneAtATime(t *testing.T) {
 	if c := awaitState(t, s, elsewhere, service.Done); c.Converged || c.Exit != 4 {
 		t.Errorf("campaign that did not converge ended as %+v", c)
 	}
-	// Those of one machine came one after another, in the order they were asked for.
+	// The campaigns of one machine ran one after another in the order of their requests.
 	var last service.Campaign
 	for _, id := range ids {
 		c, _ := s.Campaign(id)
@@ -143,12 +143,12 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// What a campaign amounts to is still told when its track is not in memory any more,
-// and while it is read again.
+// The progress of a campaign is complete also when its journal is not in memory, and while it
+// is read again.
 func TestProgressStays(t *testing.T) {
 	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
 	var ids []string
-	for range 10 { // more than stay in memory
+	for range 10 { // more than maxIdleViews
 		ids = append(ids, create(t, s, service.Request{Base: "quick"}))
 	}
 	for _, id := range ids {
@@ -164,7 +164,7 @@ func TestProgressStays(t *testing.T) {
 		}
 	}
 	check()
-	for _, id := range ids { // each look drops another one
+	for _, id := range ids { // each Feed drops another view
 		if _, err := s.Feed(id); err != nil {
 			t.Fatal(err)
 		}
@@ -196,8 +196,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// slowTrials of a hundredth of a second are more than a busy machine lets pass before a
-// test gets its turn.
+// slowTrials of 10 ms each are enough that a test on a busy machine acts before the last.
 const slowTrials = 300
 
 func TestPauseAndResume(t *testing.T) {
@@ -253,7 +252,7 @@ func TestCancel(t *testing.T) {
 	if _, err := s.Resume(id); !errors.Is(err, service.ErrState) {
 		t.Errorf("Resume of a cancelled campaign = %v, want ErrState", err)
 	}
-	// A paused one may have jobs with a scheduler: they are cancelled, too.
+	// A paused campaign may have jobs with a scheduler. They are cancelled, too.
 	id = create(t, s, service.Request{Base: "slow"})
 	measured(t, s, id)
 	if _, err := s.Pause(id); err != nil {
@@ -269,7 +268,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestKillsWhatDoesNotStop(t *testing.T) {
+func TestKillsDeafProcess(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "deaf", fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
 	opt.Grace = 50 * time.Millisecond
 	s, _ := running(t, opt)
@@ -333,8 +332,8 @@ func fakeService(args []string) int {
 	return 0
 }
 
-// TestKilledService kills a service at several moments while its campaign goes on:
-// the next one finds the process, and nothing is measured twice.
+// TestKilledService kills a service at several moments of a campaign. The next service adopts
+// the process, and nothing is measured twice.
 func TestKilledService(t *testing.T) {
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
@@ -375,7 +374,7 @@ func TestKilledService(t *testing.T) {
 	}
 }
 
-// awaitLines waits until the one campaign's journal has so many lines.
+// awaitLines waits until the journal of the only campaign has a number of lines.
 func awaitLines(t *testing.T, state string, lines int) string {
 	t.Helper()
 	for deadline := time.Now().Add(testutil.HangTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -393,8 +392,8 @@ func awaitLines(t *testing.T, state string, lines int) string {
 	return ""
 }
 
-// A person at work on a campaign is waited for, and left alone.
-func TestOthersAtWork(t *testing.T) {
+// A service waits for a foreign process that has the journal of a campaign.
+func TestForeignProcess(t *testing.T) {
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
@@ -474,7 +473,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// The same request with the same key makes one campaign, and only so many may wait.
+// A repeated request with its key creates one campaign, and the length of the queue is limited.
 func TestCreateAgain(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
 	opt.MaxQueue = 2
@@ -496,10 +495,9 @@ func TestCreateAgain(t *testing.T) {
 	}
 }
 
-// Measurements are read from the journal, however old they are, and a journal that is
-// gone is an error, not the end of them.
+// Old measurements are read from the file, and a missing file is an error.
 func TestMeasurementsOfALongJournal(t *testing.T) {
-	const trials = 3000 // more lines than stay in memory
+	const trials = 3000 // more lines than an event log keeps in memory
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))
 	id := create(t, s, service.Request{Base: "b"})
@@ -527,7 +525,7 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	}
 }
 
-// seven is a service with a campaign of seven trials that is done.
+// seven returns a service with a campaign of seven trials that is done.
 func seven(t *testing.T) (s *service.Service, id string) {
 	t.Helper()
 	s, _ = running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))

@@ -24,8 +24,8 @@ import (
 	"tutti/service"
 )
 
-// startServe starts tutti serve on a free port of loopback with the small campaign as
-// its base and returns its address; it is stopped at the end of the test.
+// startServe starts tutti serve with the small campaign as its base and returns its address.
+// The service ends with the test.
 func startServe(t *testing.T) (home string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,8 +54,7 @@ func startServe(t *testing.T) (home string) {
 	return addressIn(t, log)
 }
 
-// addressIn reads the log until it says where the service listens; the rest is read
-// away.
+// addressIn reads the log up to the address of the service, and discards the rest.
 func addressIn(t *testing.T, log io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(log)
@@ -71,8 +70,8 @@ func addressIn(t *testing.T, log io.Reader) string {
 	return ""
 }
 
-// TestServePage goes the whole way in a real browser: a campaign is started from the
-// page, watched until it has converged, its MPICH file downloaded and loaded back.
+// TestServePage starts a campaign in a browser, watches it until it has converged, downloads
+// its MPICH file and loads the file.
 func TestServePage(t *testing.T) {
 	home := startServe(t)
 	t.Cleanup(func() {
@@ -105,7 +104,7 @@ func TestServePage(t *testing.T) {
 	loadFile(t, file)
 }
 
-// checkSelection holds what the map shows against what the API says.
+// checkSelection compares the map with the answer of the API.
 func checkSelection(t *testing.T, ctx context.Context, home string) {
 	t.Helper()
 	shown := pagetest.Eval[int](t, ctx, `document.querySelectorAll("td.c[data-point]").length`)
@@ -114,7 +113,7 @@ func checkSelection(t *testing.T, ctx context.Context, home string) {
 	}
 }
 
-// selections asks the API from within the page.
+// selections reads the selection by a request from the page.
 func selections(t *testing.T, ctx context.Context) []service.Selection {
 	t.Helper()
 	text := pagetest.Eval[string](t, ctx, `fetch("api/v1/campaigns/" + location.hash.split("/")[2] + "/selection").then((r) => r.text())`)
@@ -125,8 +124,8 @@ func selections(t *testing.T, ctx context.Context) []service.Selection {
 	return answer.Selections
 }
 
-// replayFiles follows the downloaded files as MPICH would: at every point they must
-// lead to what the downloaded table says was selected.
+// replayFiles checks that the downloaded files select the algorithm of the downloaded table at
+// every point.
 func replayFiles(t *testing.T, ctx context.Context) {
 	t.Helper()
 	var files []mpi.File
@@ -168,8 +167,7 @@ func replayFiles(t *testing.T, ctx context.Context) {
 	}
 }
 
-// loadFile has the library itself read the file and checks the results of its
-// collectives.
+// loadFile runs collectives of MPICH with the file and checks their results.
 func loadFile(t *testing.T, file []byte) {
 	t.Run("library", func(t *testing.T) {
 		prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"})
@@ -179,7 +177,7 @@ func loadFile(t *testing.T, file []byte) {
 		}
 		env := []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + path}
 		testutil.CheckAllRight(t, testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", prog, "check", "64"))
-		// That the library read it is seen when it is no tree at all.
+		// MPICH fails with a file that is not a tree, so it reads the file.
 		if err := os.WriteFile(path, []byte(`{"collective=bcast":{"no such":{}}}`), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -15,10 +15,9 @@ import (
 	"tutti/service"
 )
 
-// TestServeCeiling has a service with little to give measure: the campaign gets the
-// ceiling as its budget and ends by it, the next service knows what was spent, and more is
-// refused.
-func TestServeCeiling(t *testing.T) {
+// TestServeQuota runs a campaign under a small quota: its budget is the maximum and ends it,
+// the next service knows the spending, and larger requests are refused.
+func TestServeQuota(t *testing.T) {
 	dir := t.TempDir()
 	fakeService(t, dir, "node_hours: {campaign: 0.001, day: 0.0012}\n") // 3.6 and 4.32 node-seconds
 	fakePace(t, dir, "0.2")
@@ -41,7 +40,7 @@ func TestServeCeiling(t *testing.T) {
 	if took := c.Progress.NodeSeconds / 3600; hours.Spent < took-1e-9 || hours.Spent > took+1e-9 {
 		t.Errorf("%+v, want %g node-hours spent", hours, took)
 	}
-	for body, status := range map[string]int{ // the first ask for too much at any time
+	for body, status := range map[string]int{ // the first exceed the maximum of a campaign
 		`{"base":"small","set":{"stop.node_hours":"0.002"}}`:                 http.StatusUnprocessableEntity,
 		`{"base":"small","set":{"grid.nodes":"1,1000"}}`:                     http.StatusUnprocessableEntity,
 		`{"base":"small","set":{"stop.slowdown":"1.0001","grid.ppn":"2,3"}}`: http.StatusConflict,
@@ -59,8 +58,7 @@ func TestServeCeiling(t *testing.T) {
 	second.end(syscall.SIGTERM)
 }
 
-// checkBudget wants a campaign that had 0.001 node-hours, by its journal, and was stopped by
-// that.
+// checkBudget checks by its journal that a campaign had 0.001 node-hours and stopped at them.
 func checkBudget(t *testing.T, results string, state service.State) {
 	t.Helper()
 	contents, err := journal.Read(results)

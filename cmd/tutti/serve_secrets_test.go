@@ -13,11 +13,11 @@ import (
 	"tutti/service"
 )
 
-// secret stands in the campaign files of these tests wherever one may be.
+// secret is in every place of the campaign files of these tests where one may be.
 const secret = "hunter2"
 
-// secretService puts a service over a campaign whose file holds secrets, whose jobs have
-// them in their scripts and whose benchmarks print one when they crash into a folder.
+// secretService writes a service file and a campaign file with secrets. The scripts of its jobs
+// contain them, and a benchmark prints one when it fails.
 func secretService(t *testing.T, dir string) {
 	t.Helper()
 	fakeService(t, dir, "tokens: tokens.json\n")
@@ -32,15 +32,15 @@ func secretService(t *testing.T, dir string) {
 	}
 }
 
-// newToken makes a token of a role.
+// newToken creates a token with a role.
 func newToken(t *testing.T, dir, role string) string {
 	t.Helper()
 	stdout, _ := mustTutti(t, codeDone, "token", "create", "-c", filepath.Join(dir, "service.yaml"), "--role", role, "--name", role)
 	return strings.TrimSpace(stdout)
 }
 
-// TestServeSecrets has somebody who may only look ask for everything that the interface
-// describes and for every file of a campaign full of secrets.
+// TestServeSecrets requests every path of the API and every file of a campaign with secrets,
+// with the role read.
 func TestServeSecrets(t *testing.T) {
 	dir := t.TempDir()
 	secretService(t, dir)
@@ -53,7 +53,7 @@ func TestServeSecrets(t *testing.T) {
 		return c.State.Over()
 	})
 	files := s.filesOf(c.ID)
-	s.holdSecrets(c.ID, files)
+	s.checkOperatorSeesSecrets(c.ID, files)
 	for _, path := range append(s.paths(c.ID), files...) {
 		if seen := s.look(path, reader); strings.Contains(seen, secret) {
 			t.Errorf("%s shows a secret: %.300s", path, seen)
@@ -86,8 +86,9 @@ func (s *served) filesOf(id string) (paths []string) {
 	return paths
 }
 
-// holdSecrets makes sure that there is something to hide, and that an operator sees it.
-func (s *served) holdSecrets(id string, files []string) {
+// checkOperatorSeesSecrets checks that the files and events contain secrets for the role
+// operate.
+func (s *served) checkOperatorSeesSecrets(id string, files []string) {
 	s.Helper()
 	holds := map[string]bool{}
 	for _, path := range files {
@@ -105,7 +106,7 @@ func (s *served) holdSecrets(id string, files []string) {
 	}
 }
 
-// paths returns all that can be read beside files, with and without questions.
+// paths returns all paths of the API but files, with and without queries.
 func (s *served) paths(id string) []string {
 	s.Helper()
 	var about struct{ Paths map[string]map[string]any }
@@ -122,8 +123,8 @@ func (s *served) paths(id string) []string {
 	return out
 }
 
-// look returns what somebody with a token gets, whatever the status; of a stream that
-// does not end what comes first.
+// look returns the answer to a request with a token, whatever its status. Of the service's own
+// event stream, which does not end, it returns the first part.
 func (s *served) look(path, token string) string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), "GET", s.address+path, nil)

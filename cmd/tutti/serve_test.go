@@ -22,14 +22,14 @@ import (
 	"tutti/service"
 )
 
-// smallService puts a service over small.yaml into a folder.
+// smallService writes a service file with the base small.yaml into a folder.
 func smallService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Small(t, dir)
 	serviceFile(t, dir, more)
 }
 
-// fakeService puts a service over the campaign that measures nothing into a folder.
+// fakeService writes a service file with a base whose benchmarks are fake into a folder.
 func fakeService(t *testing.T, dir, more string) {
 	t.Helper()
 	campaigntest.Fake(t, dir, "local")
@@ -44,7 +44,7 @@ func serviceFile(t *testing.T, dir, more string) {
 	}
 }
 
-// served is tutti serve as a process of its own.
+// served is a process of tutti serve.
 type served struct {
 	*testing.T
 	cmd     *exec.Cmd
@@ -100,7 +100,7 @@ func (s *served) await(what string, holds func() bool) {
 	}
 }
 
-// ask sends a request and returns the answer of a status below 300.
+// ask sends a request and returns the answer. A status of 300 or more fails the test.
 func (s *served) ask(method, path, body string) []byte {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.address+path, strings.NewReader(body))
@@ -141,9 +141,8 @@ func (s *served) end(signal os.Signal) exitCode {
 	return codeOfProcess(s, s.cmd.Wait())
 }
 
-// TestServeKilled kills the service while its campaign runs, once alone and once
-// with the campaign's process; the next service ends it with the files of a
-// campaign that nobody disturbed.
+// TestServeKilled kills the service, with and without the process of its campaign. The next
+// service ends the campaign with the same files as an undisturbed one.
 func TestServeKilled(t *testing.T) {
 	want := reference(t)
 	lines := journalLines(t, want)
@@ -174,7 +173,7 @@ func TestServeKilled(t *testing.T) {
 			if got := second.ask("GET", "/api/v1/campaigns/"+c.ID+"/files/mpich.json", ""); !bytes.Equal(got, readFile(t, filepath.Join(want, "mpich.json"))) {
 				t.Error("the file that is downloaded differs")
 			}
-			checkTold(t, second, c.ID)
+			checkAnswer(t, second, c.ID)
 			if code := second.end(syscall.SIGTERM); code != codeDone {
 				t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, second.log.String())
 			}
@@ -182,8 +181,7 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
-// TestServeCommands pauses, resumes and cancels a campaign that would go on for long,
-// and looks at the metrics meanwhile.
+// TestServeCommands pauses, resumes and cancels a long campaign and reads the metrics.
 func TestServeCommands(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "")
@@ -221,7 +219,7 @@ func TestServeCommands(t *testing.T) {
 	}
 }
 
-// checkDashboard makes sure that the dashboard asks for what the service tells.
+// checkDashboard checks that every metric of the dashboard exists.
 func checkDashboard(t *testing.T, metrics string) {
 	t.Helper()
 	asked := regexp.MustCompile(`\b(tutti|go|process)_[a-z_]+\b`).FindAllString(string(readFile(t, "../../contrib/grafana/tutti.json")), -1)
@@ -235,7 +233,7 @@ func checkDashboard(t *testing.T, metrics string) {
 	}
 }
 
-// killCampaign kills the process that campaign.json names.
+// killCampaign kills the process of a campaign.
 func killCampaign(t *testing.T, folder string) {
 	t.Helper()
 	var kept struct{ Process struct{ PID int } }
@@ -247,8 +245,8 @@ func killCampaign(t *testing.T, folder string) {
 	}
 }
 
-// checkTold compares what the service tells with selection.csv.
-func checkTold(t *testing.T, s *served, id string) {
+// checkAnswer compares the selection of the API with selection.csv.
+func checkAnswer(t *testing.T, s *served, id string) {
 	t.Helper()
 	var answer struct{ Selections []service.Selection }
 	if err := json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/selection", ""), &answer); err != nil {
@@ -277,7 +275,7 @@ func checkTold(t *testing.T, s *served, id string) {
 	}
 }
 
-// TestServeOnce runs a scheduled campaign as scrontab would.
+// TestServeOnce runs a scheduled campaign with --once.
 func TestServeOnce(t *testing.T) {
 	dir := t.TempDir()
 	smallService(t, dir, "    schedule: \"30 2 * * *\"\n    when: {age: 24h}\n")
@@ -352,8 +350,7 @@ func TestDrift(t *testing.T) {
 	mustTutti(t, codeInput, "verify", t.TempDir(), "--drift", "16")
 }
 
-// slower replaces the link to the recorded data by data whose times are half as
-// long again.
+// slower replaces the link to the recorded data by data whose times are longer by half.
 func slower(t *testing.T, data string) {
 	t.Helper()
 	content := readFile(t, filepath.Join(data, "C_allreduce.csv"))

@@ -38,7 +38,7 @@ func TestLoadService(t *testing.T) {
 	}
 }
 
-// serviceFile writes a service file over the demo campaign into a folder.
+// serviceFile writes a service file; DEMO in the text is the path of the demo campaign.
 func serviceFile(t *testing.T, text string) string {
 	t.Helper()
 	demo, err := filepath.Abs("../../configs/demo.yaml")
@@ -108,8 +108,8 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 }
 
-// jobs writes a campaign file that measures with Slurm on up to 8 nodes and returns its
-// path; more are further lines.
+// jobs writes a campaign file that measures with Slurm on up to 8 nodes, with further lines,
+// and returns its path.
 func jobs(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jobs.yaml")
@@ -147,8 +147,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// What a campaign that measures asks of its machine, and that a request takes no more
-// nodes than the file.
+// The demand of a campaign that measures. A request may not use more nodes than the file.
 func TestCheckSettingsOfJobs(t *testing.T) {
 	tests := []struct {
 		name, file string
@@ -174,8 +173,8 @@ func TestCheckSettingsOfJobs(t *testing.T) {
 	}
 }
 
-// demoWithBudget writes the demo campaign with an hour of machine time and returns its
-// path.
+// demoWithBudget writes the demo campaign with a budget of one hour of machine time and returns
+// its path.
 func demoWithBudget(t *testing.T) string {
 	t.Helper()
 	content, err := os.ReadFile("../../configs/demo.yaml")
@@ -198,7 +197,7 @@ func TestCheckSettings(t *testing.T) {
 	path := demoWithBudget(t)
 	tests := []struct {
 		key, value string
-		field      string // "" for what may be set
+		field      string // of the error; "" for none
 		text       string
 	}{
 		{key: "seed", value: "7"},
@@ -244,7 +243,7 @@ func TestCheckSettings(t *testing.T) {
 	}
 }
 
-// No key that a request may set says where or with what is measured.
+// No key that a request may set determines where and with which programs a campaign measures.
 func TestSettable(t *testing.T) {
 	for _, key := range config.Settable() {
 		for _, part := range []string{"runner", "slurm", "libraries", "output", "name", "benchmark", "trace"} {

@@ -65,7 +65,7 @@ func ask(t *testing.T, s *httptest.Server, method, path, body string, headers ..
 	return answer{resp.StatusCode, resp.Header, string(content)}
 }
 
-// The document of the interface is the one in docs; go test -update writes it.
+// docs/openapi.json is the OpenAPI document; go test -update writes it.
 func TestOpenAPI(t *testing.T) {
 	a, err := api.New(newFake(), api.Options{Version: "test"})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// Every answer in one line: method, path, body, then status and part of the answer.
+// Requests, the status of the answers and a part of them.
 func TestAnswers(t *testing.T) {
 	f := newFake()
 	f.files["mpich/bcast.json"] = "{}"
@@ -199,7 +199,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// What the backend returns becomes a status; unforeseen texts stay inside.
+// Errors of the backend become statuses. Texts of internal errors are not shown.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		err    error

@@ -21,7 +21,7 @@ import (
 
 var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
 
-// fake is a service without processes: campaigns in memory, one problem each.
+// fake is a backend with campaigns in memory, one problem each.
 type fake struct {
 	mu        sync.Mutex
 	campaigns []service.Campaign // newest first
@@ -32,7 +32,7 @@ type fake struct {
 	measured  []service.Measurement
 	files     map[string]string
 	private   []string // names of files
-	err       error    // what Create and the verbs return instead, when set
+	err       error    // of Create, Pause, Resume and Cancel
 	ready     error
 }
 
@@ -189,7 +189,7 @@ func (f *fake) Measurements(id string, after int64, limit int) ([]service.Measur
 	return out, nil
 }
 
-// measure gives the campaigns n measurements of two libraries in turn.
+// measure adds n measurements, of two libraries in turn.
 func (f *fake) measure(n int) {
 	for i := range n {
 		m := service.Measurement{Seq: int64(3 + 2*i), Library: []string{"mpich", "openmpi"}[i%2], Round: 1 + i/10}
@@ -267,7 +267,7 @@ func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
 
 func (f *fake) Ready() error { return f.ready }
 
-// feed is a row in memory.
+// feed is a service.Feed in memory.
 type feed struct {
 	mu    sync.Mutex
 	all   []service.Event
@@ -299,7 +299,7 @@ func (f *feed) Ended() bool {
 	return f.ended
 }
 
-// grow adds n events; end says that they were the last.
+// grow adds n events. end ends the feed.
 func (f *feed) grow(n int, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,7 +38,7 @@ func someTokens(t *testing.T) *api.TokenStore {
 
 var page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<p>the page</p>") })
 
-// Who may do what with which token; all that is refused is a problem.
+// The rights of each role. Refusals are problem+json.
 func TestTokens(t *testing.T) {
 	const look, do = "Authorization: Bearer look", "Authorization: Bearer do"
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Page: page, Pprof: true})
@@ -107,7 +107,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Profiles are there only when they were asked for.
+// Profiles are off by default.
 func TestPprofIsOff(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
 	if got := ask(t, s, "GET", "/debug/pprof/", ""); got.status != http.StatusNotFound {
@@ -274,7 +274,7 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// A name that points to loopback does not make a page elsewhere one of ours.
+// Requests to loopback under a foreign name are refused (DNS rebinding).
 func TestRebinding(t *testing.T) {
 	s := serve(t, newFake(), api.Options{PublicAddress: parseURL(t, "https://tuning.site.example")})
 	for host, status := range map[string]int{
@@ -308,8 +308,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Names that lead out of the results folder never reach what opens files, and a
-// file is never shown as a page of this site.
+// Names that lead out of the results folder are refused, and files are downloads, never pages.
 func TestFiles(t *testing.T) {
 	f := newFake()
 	f.files["report.html"] = "<script>alert(1)</script>"
@@ -350,7 +349,7 @@ func TestLargeBody(t *testing.T) {
 	}
 }
 
-// A handler that panics costs its request, and its words stay in the log.
+// A handler that panics is answered with 500, and its text is only in the log.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	s := serve(t, newFake(), api.Options{
@@ -369,7 +368,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The log of requests names who asked and never a secret.
+// The log of requests names the caller and contains no secret.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Log: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -386,7 +385,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A client that never finishes its header does not hold a connection for ever.
+// A connection whose header is not finished is closed after a time.
 func TestSlowHeader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a limit of 5 s")

@@ -23,7 +23,7 @@ import (
 	"tutti/service/api"
 )
 
-// certificate writes a self-signed one for loopback.
+// certificate writes a self-signed certificate for loopback.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -71,14 +71,14 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 	return a, l.Addr().String()
 }
 
-// Only loopback and Unix sockets may be open.
+// Only loopback and Unix sockets work without TLS and tokens.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")
 	tests := []struct {
 		addr    string
 		options api.ListenOptions
-		want    string // part of the error; "" listens
+		want    string // part of the error; "" for none
 	}{
 		{addr: "127.0.0.1:0"},
 		{addr: "localhost:0"},
@@ -140,7 +140,7 @@ func TestUnixSocket(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left in the folder: %v", left)
 	}
-	// What a killed service left is replaced.
+	// The socket of a killed service is replaced.
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// Under TLS the cookie is for TLS only, and old versions are refused.
+// With TLS the cookie is for https only, and old versions of TLS are refused.
 func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{CertFile: cert, KeyFile: key, Tokens: true}, api.Options{Tokens: someTokens(t)})

@@ -18,7 +18,7 @@ type measured struct {
 	Next         int64
 }
 
-// Pages put together are everything, once and in order.
+// All pages together have every measurement once, in order.
 func TestMeasurementPages(t *testing.T) {
 	f := newFake()
 	f.measure(25)
@@ -62,7 +62,7 @@ func jsonNumber(n int64) string {
 	return string(b)
 }
 
-// The CSV is the form of recorded data: what reads those reads it.
+// The CSV has the format of recorded data.
 func TestMeasurementsCSV(t *testing.T) {
 	f := newFake()
 	f.measure(5000) // several pages of the backend

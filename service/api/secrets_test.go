@@ -12,7 +12,7 @@ import (
 
 const secret = "hunter2"
 
-// guarded is a service whose every place that may hold a secret holds one.
+// guarded is a backend with a secret in every place where one may be.
 func guarded(t *testing.T) *fake {
 	t.Helper()
 	f := newFake()
@@ -43,7 +43,7 @@ func guarded(t *testing.T) *fake {
 	return f
 }
 
-// Whoever may only look tries every way to a secret; an operator finds it there.
+// No request with the role read returns a secret; the same requests with the role operate do.
 func TestReadersSeeNoSecret(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	cookie := cookieOf(t, s, "look")
@@ -94,7 +94,7 @@ func TestReadersSeeNoSecret(t *testing.T) {
 	}
 }
 
-// Each sees the files that it may fetch.
+// Each role sees the files that it may download.
 func TestFilesByRole(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	for token, want := range map[string]int{"look": 1, "do": 4} {

@@ -17,7 +17,7 @@ import (
 	"tutti/service/api"
 )
 
-// open begins to read a stream.
+// open opens an event stream.
 func open(t *testing.T, s *httptest.Server, path string, headers ...string) *http.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -38,7 +38,7 @@ func open(t *testing.T, s *httptest.Server, path string, headers ...string) *htt
 	return resp
 }
 
-// blocks returns the parts of a stream, what stands between empty lines.
+// blocks returns the parts of a stream between empty lines.
 func blocks(t *testing.T, r io.Reader) []string {
 	t.Helper()
 	content, err := io.ReadAll(r)
@@ -75,7 +75,7 @@ func TestStreamFrom(t *testing.T) {
 				t.Fatalf("%s, Content-Type %q", resp.Status, kind)
 			}
 			got := blocks(t, resp.Body)
-			got = got[1:] // the time to wait before connecting again
+			got = got[1:] // retry: the time until a client connects again
 			if len(got) != 1000-tc.first+2 {
 				t.Fatalf("%d events, want %d and the end", len(got), 1000-tc.first+1)
 			}
@@ -99,7 +99,7 @@ func TestStreamFrom(t *testing.T) {
 	}
 }
 
-// Events arrive as they come, with signs of life between them.
+// Events are sent at once, and an idle stream sends comments.
 func TestStreamLive(t *testing.T) {
 	f := newFake()
 	s := serve(t, f, api.Options{Heartbeat: 20 * time.Millisecond})
@@ -127,7 +127,7 @@ func TestStreamLive(t *testing.T) {
 	}
 }
 
-// An event is one event whatever its data hold.
+// Line breaks in data and types do not break the format.
 func TestStreamInjection(t *testing.T) {
 	f := newFake()
 	feed := f.feeds["c1"]
@@ -140,7 +140,7 @@ func TestStreamInjection(t *testing.T) {
 	}
 }
 
-// Many watch while the feed grows: everybody gets every event once, in order.
+// All clients get every event once, in order, while the feed grows.
 func TestManyWatch(t *testing.T) {
 	const clients, events = 50, 2000
 	f := newFake()
@@ -193,7 +193,7 @@ func TestStreamLimits(t *testing.T) {
 	t.Error("the place of a closed stream stays taken")
 }
 
-// When the service goes, streams end without the event end: clients come back.
+// When the service ends, streams end without the event end.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp, err := http.Get("http://" + addr + "/api/v1/events")
@@ -208,7 +208,7 @@ func TestStreamEndsWithTheService(t *testing.T) {
 	}
 }
 
-// Clients that come and go leave nothing behind.
+// Closed streams leave no goroutines.
 func TestStreamsLeaveNothing(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
 	clients := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// In a small load on the real program every client receives every line of every journal.
+// Every client receives every line of every journal of a small load.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tutti and runs it for some seconds")
@@ -117,7 +117,7 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// Missing, repeated and changed events are found by comparing a stream with the journal.
+// compare finds missing, repeated and changed events.
 func TestCompare(t *testing.T) {
 	s := &service{dir: t.TempDir()}
 	if err := os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700); err != nil {

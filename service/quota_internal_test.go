@@ -12,7 +12,7 @@ func TestSpending(t *testing.T) {
 		name        string
 		at          time.Time
 		add         float64
-		first, next float64 // on the 1st and on the 2nd of March after it
+		first, next float64 // spending on March 1 and 2 afterwards
 	}{
 		{"the first", noon, 2, 2, 0},
 		{"the same day", noon.Add(11 * time.Hour), 3, 5, 0},
