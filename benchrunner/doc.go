@@ -1,9 +1,8 @@
-// Package benchrunner says how a batch of candidates is measured. A Runner takes
-// requests and gives back one trial for each; replay answers from recorded
-// measurements, synthetic makes a machine whose best algorithm is known, and
-// runnertest is the suite that every Runner passes.
+// Package benchrunner defines how a batch of candidates is measured. A Runner takes
+// requests and logs one trial for each. Package replay answers from recorded measurements.
+// Package live measures on a real machine with a Scheduler, a Launcher and a Program.
 //
 //	err := runner.Run(ctx, benchrunner.Batch{Round: 1, Requests: requests}, benchrunner.TrialLog(func(t coll.Trial) error {
-//		return journal.Append(store.Record{Kind: store.KindTrial, Trial: &t})
+//		return j.Append(journal.Record{Kind: journal.KindTrial, Trial: &t})
 //	}))
 package benchrunner

@@ -7,23 +7,22 @@ import (
 	"tutti/coll"
 )
 
-// LaunchModel says which requests of a batch one start of a parallel program
-// serves.
+// LaunchModel says which requests of a batch share one launch.
 type LaunchModel string
 
 // The launch models.
 const (
 	LaunchCandidate LaunchModel = "candidate" // one launch for each candidate
-	LaunchOSU       LaunchModel = "osu"       // one for each layout and algorithm: the program sweeps the sizes
-	LaunchNative    LaunchModel = "native"    // one for each layout: the program switches algorithms, too
+	LaunchOSU       LaunchModel = "osu"       // one launch for each layout and algorithm: the program sweeps the sizes
+	LaunchNative    LaunchModel = "native"    // one launch for each layout: the program also switches algorithms
 )
 
-// LaunchModels returns the known models.
+// LaunchModels returns all models.
 func LaunchModels() []LaunchModel {
 	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
 }
 
-// ParseLaunchModel returns the model called s. The error names what is allowed.
+// ParseLaunchModel returns the model called s. The error lists the models.
 func ParseLaunchModel(s string) (LaunchModel, error) {
 	names := make([]string, 0, len(LaunchModels()))
 	for _, m := range LaunchModels() {
@@ -41,7 +40,7 @@ type LaunchKey struct {
 	algorithm coll.Algorithm
 }
 
-// Key returns what c has in common with those that share its launch.
+// Key returns the launch key of a candidate.
 func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	k := LaunchKey{c.Point, c.Algorithm}
 	switch m {
@@ -53,15 +52,15 @@ func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	return k
 }
 
-// LaunchCost prices the starts of parallel programs.
+// LaunchCost is the price of launches in seconds.
 type LaunchCost struct {
 	Model          LaunchModel // empty means LaunchCandidate
 	Seconds        float64     // for each launch
 	SecondsPerNode float64     // for each launch and node
 }
 
-// Costs returns the launch seconds of each candidate of one batch: the first
-// candidate of a launch pays for it, the others pay nothing.
+// Costs returns the launch seconds of each candidate of one batch. The first candidate of a
+// launch pays for it, the others pay 0.
 func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	seen := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
@@ -74,10 +73,10 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	return costs
 }
 
-// Side returns what each candidate of one batch costs of the time that an allocation
-// of so many nodes is held when its starts are packed side by side: the parts of the
-// makespan in proportion to the node-seconds of each, its run (seconds) and what Costs
-// says. The error is Pack's.
+// ConcurrentCosts returns the cost of each candidate of one batch in an allocation of the
+// given number of nodes, if launches are packed to run concurrently. The makespan is
+// divided in proportion to the node-seconds of each candidate: its run time (seconds) plus
+// its Costs. The error is that of Pack.
 func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}

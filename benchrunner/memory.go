@@ -6,8 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// NodeBytes is the memory that the buffers of one call take on its fullest node, in
-// bytes, at least: what each rank sends and receives. It is at most math.MaxInt64.
+// NodeBytes returns a lower bound of the memory in bytes that the buffers of one call take
+// on its fullest node: what its ranks send and receive. It is at most math.MaxInt64.
 func NodeBytes(p coll.Point) int64 {
 	part, ppn, ranks := float64(p.MsgBytes), float64(p.PPN), float64(p.Layout().Ranks())
 	bytes := 2 * part * ppn
@@ -16,7 +16,7 @@ func NodeBytes(p coll.Point) int64 {
 		bytes = 2 * part * ranks * ppn
 	case coll.Allgather, coll.Allgatherv:
 		bytes = part * (ranks + 1) * ppn
-	case coll.Gather, coll.Scatter: // the root has those of all
+	case coll.Gather, coll.Scatter: // the root has the parts of all ranks
 		bytes = part * (ranks + ppn)
 	case coll.Bcast:
 		bytes = part * ppn

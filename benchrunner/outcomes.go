@@ -7,11 +7,11 @@ import (
 	"tutti/coll"
 )
 
-// Phases of a failed outcome.
+// Phases in which a case can fail.
 const (
-	PhaseLaunch = "launch" // the program did not start as asked
-	PhaseRun    = "run"    // it ended too early, hung, or ran something else
-	PhaseParse  = "parse"  // it ended well, but its output cannot be used
+	PhaseLaunch = "launch" // the program did not start as requested
+	PhaseRun    = "run"    // it ended too early, hung, or ran another algorithm
+	PhaseParse  = "parse"  // it ended normally, but its output cannot be used
 )
 
 // Failed returns the outcome of a failed case.
@@ -19,7 +19,7 @@ func Failed(phase, text string) Outcome {
 	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
 }
 
-// FailedAll returns the same failure for every case of a start.
+// FailedAll returns the same failure for every case of a launch.
 func FailedAll(s Launch, phase, text string) []Outcome {
 	out := make([]Outcome, len(s.Cases))
 	for i := range out {
@@ -28,15 +28,14 @@ func FailedAll(s Launch, phase, text string) []Outcome {
 	return out
 }
 
-// Outcomes returns those of a program that measures the cases of a start one
-// after another in their order. found returns the outcome of a case of which the
-// output speaks. Of the others, the first is what a start that crashed or hung
-// ended with and those behind it were not reached; when the job ended under the
-// start, none was. In a start that ended well all of them are failures.
+// Outcomes returns the outcomes of a program that measures the cases of a launch in order.
+// found returns the outcome of a case that the output contains. If the launch crashed or
+// hung, the first case without an outcome fails and the later ones were not reached. If the
+// job ended during the launch, none of them was reached. If the launch ended normally, all
+// of them fail.
 //
-// begun says that the program had come to its measurements; if it had not, the
-// start failed as a whole, unless the job ended under it or its launcher got no
-// nodes for it.
+// begun reports whether the program had begun to measure. If it had not, the launch failed
+// as a whole, unless the job ended meanwhile or the launcher got no nodes.
 func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
 	if !begun && fault != "" && out.unplaced() {
@@ -64,8 +63,8 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 	return outcomes
 }
 
-// fault says what ended the start too early, empty when nothing did, and whether
-// one of its cases is to blame.
+// fault returns what ended the launch too early, "" for nothing, and whether one of its
+// cases caused it.
 func (o Output) fault() (text string, blame bool) {
 	switch {
 	case o.TimedOut:
@@ -82,15 +81,15 @@ func (o Output) fault() (text string, blame bool) {
 	return "", false
 }
 
-// What srun says when it could not ask for the nodes of its job, as while the
-// controller is away, or when the job was ended just before.
+// srun prints this if it could not get the nodes of its job, for example while the
+// controller is down, or if the job had just ended.
 var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired)`)
 
-// unplaced reports whether the launcher never came to start a program.
+// unplaced reports whether the launcher failed before it started a program.
 func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
 
 var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
 
-// Parted reports whether a start ended well, but what a node of it printed never came:
-// its connection to srun broke. What lacks says nothing of any case.
+// Parted reports whether a launch ended normally, but the output of a node was lost because
+// its connection to srun broke. Missing output then says nothing about a case.
 func (o Output) Parted() bool { return o.Ended && o.Exit == 0 && partedForm.Match(o.Stderr) }

@@ -7,37 +7,38 @@ import (
 	"slices"
 )
 
-// Load is a start of a parallel program as Pack sees it.
+// Load is a launch as Pack sees it.
 type Load struct {
 	Nodes   int
-	Seconds float64 // at most
+	Seconds float64 // upper bound
 }
 
-// NodePool is the nodes of a job on which starts run side by side.
+// NodePool is the nodes of a job on which launches run concurrently.
 type NodePool struct {
 	Nodes int
-	// Groups is how many nodes each switch has among them. A start then has the
-	// groups that it is on to itself, and of those that span groups, whose messages
-	// meet above the switches, one runs at a time. None: each node is a group, and
-	// starts on any disjoint nodes run beside each other.
+	// Groups is the number of nodes of each switch. A launch then has its groups
+	// exclusively, and only one launch at a time spans several groups, since its messages
+	// share the links above the switches. If Groups is nil, each node is a group and
+	// launches run on any disjoint nodes.
 	Groups []int
 }
 
-// Packing is a schedule.
+// Packing is a schedule of loads.
 type Packing struct {
 	Places   []Place // in the order in which they begin
-	Makespan float64 // seconds from the first begin to the last end, at most
+	Makespan float64 // upper bound of the seconds from the first begin to the last end
 }
 
-// Place is where and when a load has its nodes.
+// Place says where and when a load has its nodes.
 type Place struct {
 	Load   int     // its index
-	Begin  float64 // seconds, at the latest
-	Groups []int   // numbers of the groups that it has to itself, in the order in which it fills them
-	After  []int   // indices of Places, ascending: what must have ended before it begins
+	Begin  float64 // seconds; latest time
+	Groups []int   // indices of its groups, in the order in which it fills them
+	After  []int   // indices of Places, ascending: loads that must end before it begins
 }
 
-// Utilisation is the share of the node-seconds of a job of so many nodes that the loads use.
+// Utilisation returns the fraction of the node-seconds of a job with the given number of
+// nodes that the loads use.
 func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	used := 0.0
 	for _, l := range loads {
@@ -49,15 +50,15 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	return 1
 }
 
-// Pack schedules loads: the better of the longest first and the widest first, each
-// beginning as soon as there is room. Its makespan is at most twice the shortest one
-// where there are no groups (Garey and Graham, SIAM Journal on Computing 4, 1975). It
-// returns an error for a load that never fits. O(n²) steps for n loads.
+// Pack schedules loads: the better of longest first and widest first, each as early as
+// possible. Without groups the makespan is at most twice the shortest one (Garey and
+// Graham, SIAM Journal on Computing 4, 1975). It returns an error for a load that never
+// fits. O(n²) steps for n loads.
 //
-// Each load keeps its groups and begins when those before it on them have ended.
-// However short these turn out to be, it never begins later than the schedule says:
-// that is not so where each load takes what is free (Graham's anomalies, SIAM Journal
-// on Applied Mathematics 17, 1969).
+// Each load keeps its groups and begins when its predecessors on them have ended. So it
+// never begins later than planned, however early others end. If each load took any free
+// nodes, it could begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17,
+// 1969).
 func (r NodePool) Pack(loads []Load) (Packing, error) {
 	order := make([]int, len(loads))
 	if err := r.validate(); err != nil {
@@ -97,7 +98,8 @@ func (r NodePool) validate() error {
 	return nil
 }
 
-// list schedules loads: whenever groups are free, the first of order that fits begins.
+// list schedules loads by list scheduling: whenever groups are free, the first load of
+// order that fits begins.
 func (r NodePool) list(loads []Load, order []int) Packing {
 	p := Packing{Places: make([]Place, 0, len(loads))}
 	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }

@@ -15,16 +15,15 @@ const (
 	placementFile = "placed.sh"
 )
 
-// Each rank says on which host it is before it becomes the program: benchmark
-// programs do not tell, and nobody else takes it for an error when a launcher puts
-// all ranks on the first node.
+// Each rank reports its host before it becomes the program. Benchmark programs do not print
+// it, and a launcher that puts all ranks on the first node reports no error.
 const placementScript = `#!/bin/sh
 echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
 `
 
-// ReportHosts returns the command with each rank saying where it runs, for
-// PlacementError to check. dir is the folder of the start.
+// ReportHosts returns the command with a wrapper that prints the host of each rank, for
+// PlacementError. dir is the folder of the launch.
 func ReportHosts(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
 	for name, text := range cmd.Files {
@@ -35,8 +34,8 @@ func ReportHosts(dir string, cmd Command) Command {
 	return cmd
 }
 
-// Executable returns the program that a command runs, whether it is ReportHosts or not;
-// empty when there is none.
+// Executable returns the program that a command runs, with or without the wrapper of
+// ReportHosts, "" if there is none.
 func (c Command) Executable() string {
 	switch {
 	case len(c.Args) > 2 && c.Args[0] == "/bin/sh" && filepath.Base(c.Args[1]) == placementFile:
@@ -49,9 +48,10 @@ func (c Command) Executable() string {
 
 var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
-// PlacementError says in what the ranks of a ReportHosts command differ from the layout;
-// empty when they do not, and what the launcher said where ranks lack. With oneHost the nodes of a layout are imagined on one
-// host and only the number of ranks counts.
+// PlacementError returns how the hosts of the ranks differ from the layout, "" if they do
+// not. If ranks are missing, it contains the launcher's message. With oneHost all nodes of
+// a layout are on one host, and only the number of ranks counts. The command must come from
+// ReportHosts.
 func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 	perHost, total := map[string]int{}, 0
 	for _, stream := range [][]byte{o.Stderr, o.Stdout} { // some launchers merge them
@@ -74,7 +74,7 @@ func (o Output) PlacementError(l coll.Layout, oneHost bool) string {
 	for host := range perHost {
 		hosts = append(hosts, host)
 	}
-	slices.SortFunc(hosts, func(a, b string) int { // the wrong ones first
+	slices.SortFunc(hosts, func(a, b string) int { // wrong hosts first
 		return cmp.Or(cmp.Compare(right(perHost[a], l), right(perHost[b], l)), cmp.Compare(a, b))
 	})
 	switch worst := perHost[hosts[0]]; {

@@ -7,34 +7,34 @@ import (
 	"tutti/coll"
 )
 
-// ErrUnavailable says that the machine cannot run anything now; nothing is known
-// about the candidates and the same batch may be tried again later.
+// ErrUnavailable reports that the machine cannot run anything now. Nothing is known about
+// the candidates, and the same batch may be run again later.
 var ErrUnavailable = errors.New("machine unavailable")
 
-// ErrNoStart says that no program of a whole job started, and none before it: the
-// machine is not what the campaign takes it for. None of the candidates has a trial for
-// that; the same batch may be tried again once it is mended.
+// ErrNoStart reports that no program of a whole job started, and none before it: the
+// campaign's settings do not fit the machine. The candidates have no trial; run the same
+// batch again after fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
 
 // Request asks for one trial.
 type Request struct {
 	coll.Candidate
 	Attempt int  // 1 for the first attempt
-	Ended   bool // ended in an earlier run of the campaign: part of the batch's launches, not to be run again
+	Ended   bool // ended in an earlier run of the campaign: shares launches of the batch, but is not run again
 	// Independent asks recorded data for a time whose noise is independent of those of the campaign.
 	Independent bool
 }
 
 // Batch is what one round measures.
 type Batch struct {
-	Label    string // of the problem, a part of job names: letters, digits, ._-
+	Label    string // of the problem, part of job names: letters, digits, ._-
 	Round    int
 	Requests []Request
-	Jobs     []coll.Job // the last record of each job that an earlier run began for this round
+	Jobs     []coll.Job // last record of each job that an earlier run began for this round
 }
 
-// Log takes what happens while a batch runs. It is on disk when a method returns
-// nil. Calls of one batch do not overlap.
+// Log records the jobs and trials of a batch. A record is on disk when a method returns
+// nil. Calls of one batch never overlap.
 type Log interface {
 	Job(coll.Job) error
 	Trial(coll.Trial) error
@@ -42,24 +42,22 @@ type Log interface {
 
 // Runner measures batches on one machine with one MPI build.
 type Runner interface {
-	// Run measures every request that has not ended and logs exactly one trial
-	// for each, in whatever order they end. A candidate that could not be
-	// measured is a failed trial, not an error.
+	// Run measures every request that has not ended and logs exactly one trial for each, in
+	// any order. A candidate that could not be measured is a failed trial, not an error.
 	//
-	// Run returns early with the error of the log, with ctx.Err() once ctx is
-	// cancelled, or with an error matching ErrUnavailable or ErrNoStart. Requests without a
-	// trial by then have not been measured, and asking again is allowed. A runner
-	// whose jobs outlive it logs each job before it is submitted, when it has an
-	// ID and after the trials it carried; asked again with these Jobs, it takes
-	// them up instead of submitting twice.
+	// Run returns early with the error of the log, with ctx.Err() once ctx is cancelled, or
+	// with an error matching ErrUnavailable or ErrNoStart. Requests without a trial may be
+	// requested again. A runner whose jobs outlive it logs each job before it is submitted,
+	// when it has an ID, and after its trials. If Run gets these Jobs again, it resumes
+	// them instead of submitting them twice.
 	Run(ctx context.Context, batch Batch, log Log) error
 }
 
 // TrialLog is a Log of trials for runners without jobs.
 type TrialLog func(coll.Trial) error
 
-// Job does nothing.
+// Job implements Log. It ignores the job.
 func (TrialLog) Job(coll.Job) error { return nil }
 
-// Trial calls f.
+// Trial implements Log. It calls f.
 func (f TrialLog) Trial(t coll.Trial) error { return f(t) }

@@ -9,113 +9,112 @@ import (
 	"tutti/mpi"
 )
 
-// Case is a candidate with what makes the library run it, as one launch serves it.
+// Case is a candidate with the settings that make the library run it.
 type Case struct {
 	coll.Candidate
 	mpi.Forcing
 }
 
-// Launch is one start of a parallel program: cases of one layout.
+// Launch is one run of a parallel program: cases of one layout.
 type Launch struct {
 	Layout coll.Layout
 	Order  coll.Order `json:",omitzero"` // of the ranks over the nodes; empty for one node
 	Cases  []Case
-	Dir    string // absolute, its own, seen by every node; what Command writes lies there
+	Dir    string // absolute, used by this launch alone, visible on every node; contains the files of Command
 }
 
-// Command is what each rank of a start runs.
+// Command is what each rank of a launch runs.
 type Command struct {
 	Args  []string          // program and arguments
-	Env   []mpi.Var         // its Files are written into the folder of the start
-	Files map[string][]byte // more files for that folder, by name
+	Env   []mpi.Var         // files of variables are written to the folder of the launch
+	Files map[string][]byte // further files for that folder, by name
 }
 
-// Output is what a start left behind, whole or not.
+// Output is the output of a launch, complete or not.
 type Output struct {
 	Stdout, Stderr []byte
-	Exit           int           // of the launcher; meaningless unless Ended
-	Ended          bool          // the launcher came to an end
-	TimedOut       bool          // it was killed at its time limit
+	Exit           int           // exit code of the launcher; undefined unless Ended
+	Ended          bool          // the launcher ended
+	TimedOut       bool          // the launcher was killed at its time limit
 	Wall           time.Duration // from start to end, or to the end of the job
 }
 
-// Outcome is what a start says of one of its cases.
+// Outcome is the result of one case of a launch.
 type Outcome struct {
 	State       OutcomeState
 	Seconds     float64 // of OutcomeDone: median time of one call, of the rank that takes longest
-	Low, High   float64 // interval of the median; zero when unknown
-	Samples     int     // calls timed; zero when unknown
-	CostSeconds float64 // wall time the case took, its warm-up included, the launch not
+	Low, High   float64 // confidence interval of the median; zero when unknown
+	Samples     int     // number of timed calls; zero when unknown
+	CostSeconds float64 // wall time of the case with its warm-up, without the launch
 	Phase       string  // of OutcomeFailed: launch, run or parse
 	Error       string
 }
 
-// OutcomeState says whether it is decided what comes of a case.
+// OutcomeState says whether a case was measured.
 type OutcomeState string
 
-// The outcomes. What was not reached says nothing about the case: it is started
-// again.
+// The outcomes. A case that was not reached is launched again.
 const (
 	OutcomeDone       OutcomeState = "done"
 	OutcomeFailed     OutcomeState = "failed"
 	OutcomeNotReached OutcomeState = "not reached"
 )
 
-// Reading is what a program made of its output.
+// Reading is what a program read from its output.
 type Reading struct {
-	Outcomes       []Outcome // one for each case of the start, in order
-	WarmupSeconds  float64   // of the whole start
-	MeasureSeconds float64   // of the whole start; the rest of the wall time is the launch
-	Library        string    // what the program says MPI_Get_library_version says; empty when it does not
+	Outcomes       []Outcome // one for each case of the launch, in order
+	WarmupSeconds  float64   // of the whole launch
+	MeasureSeconds float64   // of the whole launch; the remaining wall time is launch time
+	Library        string    // result of MPI_Get_library_version; empty if the program does not print it
 	Warnings       []string
 }
 
-// Program is a benchmark program: how it is called and what its output means.
+// Program is a benchmark program: how it is called and how its output is read.
 type Program interface {
 	Name() string
-	// Group deals the cases of one layout to starts, each case to one.
+	// Group distributes the cases of one layout to launches, each case to one launch.
 	Group(cases []Case) [][]Case
-	// Allowance is a wall time that a start does not exceed unless it hangs, the
-	// launch not counted.
+	// Allowance returns a wall time, launch time excluded, that a launch exceeds only if it
+	// hangs.
 	Allowance(s Launch) time.Duration
-	// Command returns what to run. The error says which case cannot be asked for.
+	// Command returns the command to run. The error names a case that cannot be measured.
 	Command(s Launch) (Command, error)
-	// Read never trusts the output: a wrong world size, another algorithm than the
-	// one asked for, damage or too few lines are outcomes, not errors.
+	// Read reads the output. It must detect a wrong number of ranks, an algorithm other
+	// than the requested one, damaged and missing lines; these are outcomes, not errors.
 	Read(s Launch, out Output) Reading
 }
 
 // Launcher starts parallel programs on the nodes of a job.
 type Launcher interface {
 	Name() string
-	// Args returns the argument vector that runs cmd with the layout's ranks on
-	// the first nodes of the job. Variables of cmd.Env are in the launcher's own
-	// environment already; Args passes them on where the launcher does not.
+	// Args returns the arguments that run cmd with the layout's ranks on the first nodes of
+	// the job. The launcher's environment contains the variables of cmd.Env. Args must pass
+	// them to the ranks if the launcher does not do so by itself.
 	Args(l coll.Layout, cmd Command) []string
-	// Env returns what the launcher needs in its own environment.
+	// Env returns the variables that the launcher itself needs.
 	Env() []mpi.Var
 }
 
-// Placer is a Launcher that can be told on which nodes of its job a start runs.
+// Placer is a Launcher that can run a launch on given nodes of its job.
 type Placer interface {
 	Launcher
-	// On is Args for the nodes that a file names, each once and as many as the layout
-	// has. A line of the file is the name of a node with suffix behind it. The error
-	// says which argument of the site names nodes, too.
+	// On is Args for the nodes in a file. The file has one line for each node of the
+	// layout: the node's name followed by suffix. The error names an argument of the site
+	// that also selects nodes.
 	On(file string, l coll.Layout, cmd Command) (args []string, suffix string, err error)
 }
 
-// Submission is a job as the scheduler sees it.
+// Submission is a job for the scheduler.
 type Submission struct {
-	Name   string // used once
+	Name   string // never used before
 	Dir    string // absolute; the working directory
 	Script string // absolute path of a bash script in Dir
 	Nodes  int
-	PPN    int // most ranks on a node
+	PPN    int // largest number of ranks on a node
 	Limit  time.Duration
 }
 
-// JobPhase is where a scheduler says a job is.
+// JobPhase is the phase of a job as the scheduler reports it.
 type JobPhase string
 
 // The phases of a job.
@@ -125,61 +124,59 @@ const (
 	JobOver    JobPhase = "over"
 )
 
-// Status is what a scheduler knows of a job. Times it does not know are zero.
+// Status is what a scheduler reports about a job. Unknown times are zero.
 type Status struct {
 	Phase       JobPhase
 	Outcome     coll.JobOutcome // once over
 	Reason      string          // the scheduler's own words
-	NeverStarts bool            // waiting for what never comes
+	NeverStarts bool            // it waits for a reason that never ends
 	Submitted   time.Time
 	Started     time.Time
 	Ended       time.Time
 }
 
-// ErrRejected is matched by errors about submissions that can never be accepted;
-// the text has the scheduler's own words.
+// ErrRejected reports a submission that can never be accepted. The text contains the
+// scheduler's message.
 var ErrRejected = errors.New("rejected")
 
-// Capacity is the largest job that a scheduler takes, and how many.
+// Capacity describes the largest job that a scheduler takes, and how many jobs.
 type Capacity struct {
 	Nodes int           // of one job; zero when unknown
 	PPN   int           // ranks on a node; zero when unknown
 	Bytes int64         // memory of the smallest node; zero when unknown
 	Limit time.Duration // wall time of one job; zero when unlimited
-	Jobs  int           // at the same time; 1 where jobs would disturb each other; zero when unlimited
-	Apart bool          // nodes are machines of their own: starts on different ones may run side by side
+	Jobs  int           // at the same time; 1 if jobs would disturb each other; zero when unlimited
+	Apart bool          // nodes are separate machines, so launches on different nodes may run concurrently
 
-	Attached bool      // jobs run where tutti runs and are ended with it; others go on without it
-	Ends     time.Time // when the nodes go away; zero when they stay
+	Attached bool      // jobs run on tutti's machine and end with tutti; others continue without it
+	Ends     time.Time // end of the allocation; zero without an end
 }
 
-// Scheduler runs jobs. Its methods retry what is transient and return an error
-// matching ErrUnavailable when that does not help; they are safe for concurrent
-// use.
+// Scheduler runs jobs. Its methods retry temporary errors and then return an error matching
+// ErrUnavailable. They are safe for concurrent use.
 type Scheduler interface {
 	Name() string
 	Capacity(ctx context.Context) (Capacity, error)
-	// Submit returns the ID of the job called s.Name. When it is not known whether
-	// an attempt arrived, it is looked for before it is repeated. The error matches
-	// ErrRejected when the job can never be accepted.
+	// Submit returns the ID of the job called s.Name. If it is unknown whether an attempt
+	// arrived, Submit looks for the job before it tries again. The error matches
+	// ErrRejected if the job can never be accepted.
 	Submit(ctx context.Context, s Submission) (id string, err error)
-	// Find looks a job up by its name: submitted by an earlier tutti that did not
-	// learn its ID.
+	// Find looks for a job by its name. An earlier tutti may have submitted it and ended
+	// before it received the ID.
 	Find(ctx context.Context, s Submission) (id string, found bool, err error)
-	// Status returns what is known of the jobs (by ID; Name and Dir tell them from
-	// older ones of the same ID). Jobs that are not known are left out.
+	// Status returns the status of jobs by ID. Name and Dir distinguish a job from older
+	// ones with the same ID. Unknown jobs are left out.
 	Status(ctx context.Context, jobs map[string]Submission) (map[string]Status, error)
-	// Cancel ends a job; one that is over or unknown is not an error.
+	// Cancel cancels a job. A job that is over or unknown is not an error.
 	Cancel(ctx context.Context, id string, s Submission) error
-	// Show returns the command that Submit would run, quoted for a shell, to be read
-	// by people.
+	// Show returns the command that Submit would run, quoted for a shell, to be read by
+	// people.
 	Show(s Submission) string
 }
 
-// Mapper is a Scheduler that knows how its nodes are wired.
+// Mapper is a Scheduler that knows the switches of its nodes.
 type Mapper interface {
 	Scheduler
-	// Switches returns the names of the nodes of each leaf switch, nothing when that
-	// is not known.
+	// Switches returns the names of the nodes of each leaf switch, nil if they are unknown.
 	Switches(ctx context.Context) ([][]string, error)
 }

@@ -6,9 +6,9 @@ import (
 	"tutti/coll"
 )
 
-// Sweeps deals cases to starts of programs that measure one algorithm and sweep the
-// sizes: sizes ascending, each start as long as follows allows. A case that is there
-// twice gets a start of its own when nothing follows itself.
+// Sweeps groups cases for programs that measure one algorithm and sweep the sizes: sizes
+// ascend, and each launch is as long as follows allows. A duplicate case gets its own
+// launch if follows(c, c) is false.
 func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 	sorted := slices.Clone(cases)
 	slices.SortStableFunc(sorted, func(a, b Case) int {
@@ -30,8 +30,8 @@ func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 	return groups
 }
 
-// Ascending reports whether b is a larger size of the same collective, layout and
-// algorithm as a.
+// Ascending reports whether b has the collective, layout and algorithm of a and a larger
+// size.
 func Ascending(a, b Case) bool {
 	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }

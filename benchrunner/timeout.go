@@ -8,18 +8,17 @@ import (
 )
 
 const (
-	// MinAllowance is what any start of a program may take.
+	// MinAllowance is the shortest allowance of a launch.
 	MinAllowance = 30 * time.Second
 
-	// MaxTime bounds the times that are worked out here, whatever the sizes and counts:
-	// some thousand of them together are a Duration still.
+	// MaxTime is the longest time that functions of this file return. Thousands of such
+	// times still fit into a Duration.
 	MaxTime = 30 * 24 * time.Hour
 )
 
-// CallTimeout is a time that one call at a point does not take unless it hangs: 5 ms
-// for ranks that have to take turns on a core, and the bytes that a rank handles at
-// 200 MB/s, slower than Gigabit Ethernet does for one of two partners. It is at most
-// MaxTime.
+// CallTimeout returns a time that one call at a point exceeds only if it hangs: 5 ms for
+// ranks that share a core, plus the bytes that a rank handles at 200 MB/s, which is slower
+// than Gigabit Ethernet. It is at most MaxTime.
 func CallTimeout(p coll.Point) time.Duration {
 	ranks := float64(p.Nodes) * float64(p.PPN)
 	volume := float64(p.MsgBytes) * 2 * float64(1+math.Ilogb(max(1, ranks)))
@@ -33,8 +32,8 @@ func CallTimeout(p coll.Point) time.Duration {
 	return min(MaxTime, 5*time.Millisecond+time.Duration(seconds*float64(time.Second)))
 }
 
-// CallsTimeout is the time of so many calls of a case with a barrier before each, at the
-// pace of CallTimeout. It is at most MaxTime.
+// CallsTimeout returns the timeout of several calls of a case with a barrier before each,
+// based on CallTimeout. It is at most MaxTime.
 func CallsTimeout(c Case, calls int) time.Duration {
 	one := CallTimeout(c.Point) + CallTimeout(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
 	if calls > int(MaxTime/one) {

@@ -11,38 +11,38 @@ import (
 	"tutti/coll"
 )
 
-// Planned is a job as it would be submitted.
+// Planned is a job as Run would submit it.
 type Planned struct {
-	Job         coll.Job // prepared
+	Job         coll.Job // in state JobIntended
 	Launches    []benchrunner.Launch
 	Submission  benchrunner.Submission
 	Script      string
-	Command     string  // of the scheduler, for people
-	NodeSeconds float64 // at most
-	Expected    float64 // node-seconds, as a rule
+	Command     string  // the submit command, to be read by people
+	NodeSeconds float64 // upper bound
+	Expected    float64 // expected node-seconds
 }
 
-// Refused are requests that cannot be measured for one reason.
+// Refused are requests that cannot be measured for the same reason.
 type Refused struct {
-	Requests []int // of the batch
+	Requests []int // indices into the batch
 	Reason   string
 }
 
-// Estimate is what would become of a batch.
+// Estimate describes the jobs that a batch would need.
 type Estimate struct {
-	Jobs    []Planned // in order
-	Refused []Refused // by their first request
+	Jobs    []Planned // in the order of submission
+	Refused []Refused // sorted by their first request
 }
 
-// Plan returns the jobs that Run would submit first, in order; it writes nothing.
-// Requests that cannot be measured are in none of them: Run would log failed
-// trials. Jobs that an earlier run began are left out.
+// Plan returns the jobs that Run would submit first, in order. It writes nothing. Requests
+// that cannot be measured are in none of them; Run would log failed trials. Jobs that an
+// earlier run began are left out.
 func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) ([]Planned, error) {
 	o, err := m.Estimate(ctx, batch)
 	return o.Jobs, err
 }
 
-// Estimate is Plan with the requests that cannot be measured.
+// Estimate returns the jobs of Plan and the requests that cannot be measured.
 func (m *Machine) Estimate(ctx context.Context, batch benchrunner.Batch) (Estimate, error) {
 	r := m.newRun(batch, nil)
 	planJobs, rejected, err := r.planJobs(ctx, r.openRequests())
@@ -63,7 +63,7 @@ func (m *Machine) Estimate(ctx context.Context, batch benchrunner.Batch) (Estima
 	return o, nil
 }
 
-// planned is a draft under a name as it would be submitted.
+// planned returns a planned job under a name, as Run would submit it.
 func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	j, err := m.render(d, name)
 	if err != nil {
@@ -81,15 +81,14 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	return p, nil
 }
 
-// expected is the wall time that a start takes as a rule, in seconds: two and a
-// millisecond for each rank to come up and to end, and a tenth of the time that it is
-// allowed to measure.
+// expected returns the expected wall time of a launch in seconds: 2 s, 1 ms for each rank
+// to start and to end, and a tenth of its allowance for measuring.
 func expected(l coll.Layout, allowance time.Duration) float64 {
 	return 2 + 0.001*float64(l.Ranks()) + allowance.Seconds()/10
 }
 
-// grouped puts refusals of the same reason together. What a program says of one
-// candidate is the reason without the candidate.
+// grouped groups rejections by reason. If a program rejects several candidates, the reason
+// leaves out the candidate.
 func (r *run) grouped(rejected []rejection) []Refused {
 	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })
 	var out []Refused

@@ -12,6 +12,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/runnertest"
 )
 
@@ -29,6 +30,9 @@ func faulty(t testing.TB, opt runnertest.FaultOptions) benchrunner.Scheduler {
 func TestSuiteWithFaults(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			if seed > 0 {
+				testutil.NeedAllCases(t)
+			}
 			runnertest.Run(t, runnertest.Case{
 				New: func(t *testing.T) benchrunner.Runner {
 					kinds := []runnertest.Fault{runnertest.SubmitFails, runnertest.SubmitLost, runnertest.StatusOmitted, runnertest.JobRequeued, runnertest.OutputLate}

@@ -13,19 +13,19 @@ import (
 	"tutti/benchrunner"
 )
 
-// Files in the folder of a job that tutti writes and reads.
+// Files in the folder of a job that tutti both writes and reads.
 const (
 	planFile   = "plan.json"
 	resultFile = "result.json"
 )
 
-// plan is plan.json: what a job measures.
+// plan is the content of plan.json: what a job measures.
 type plan struct {
 	Launches []launch
 }
 
-// makeFolder makes the folder of a job with everything in it, in one step. An
-// error matching fs.ErrExist says that the name is taken.
+// makeFolder creates the folder of a job with all its files atomically. The error matches
+// fs.ErrExist if the name is taken.
 func makeFolder(dir string, j job) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s: %w", dir, fs.ErrExist)
@@ -66,7 +66,7 @@ func fillFolder(dir string, j job) error {
 	return writeJSON(filepath.Join(dir, planFile), plan{j.launches})
 }
 
-// writeJSON replaces a file in one step.
+// writeJSON replaces a file atomically.
 func writeJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "\t")
 	if err != nil {
@@ -78,8 +78,8 @@ func writeJSON(path string, v any) error {
 	return os.Rename(path+".new", path)
 }
 
-// writeStop keeps the script of a job from starting anything more. A folder that is
-// gone needs none.
+// writeStop keeps the script of a job from starting another launch. It ignores a folder
+// that is gone.
 func writeStop(dir string) error {
 	err := os.WriteFile(filepath.Join(dir, "stop"), nil, 0o666)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,8 @@ func writeStop(dir string) error {
 	return err
 }
 
-// namePrefix is what the jobs of one round of one problem have in common.
+// namePrefix returns the common prefix of the names of all jobs of one round of one
+// problem.
 func namePrefix(campaign string, b benchrunner.Batch) string {
 	if b.Label == "" {
 		return fmt.Sprintf("tutti-%s-r%d-", campaign, b.Round)
@@ -96,7 +97,7 @@ func namePrefix(campaign string, b benchrunner.Batch) string {
 	return fmt.Sprintf("tutti-%s-%s-r%d-", campaign, b.Label, b.Round)
 }
 
-// lastNumber is the highest number of a job that the batch has had.
+// lastNumber returns the highest job number that the batch has used.
 func lastNumber(prefix string, b benchrunner.Batch) int {
 	last := 0
 	for _, j := range b.Jobs {
@@ -105,8 +106,7 @@ func lastNumber(prefix string, b benchrunner.Batch) int {
 	return last
 }
 
-// numberOf returns the number at the end of a job's name, 0 for a name of
-// somebody else.
+// numberOf returns the number at the end of a job's name, 0 if the name has another prefix.
 func numberOf(prefix, name string) int {
 	rest, ok := strings.CutPrefix(name, prefix)
 	n, err := strconv.Atoi(rest)

@@ -13,23 +13,21 @@ import (
 	"tutti/coll"
 )
 
-// state is how far a job has come. A goroutine of its own carries it from one to the
-// next:
+// state is the state of a job. One goroutine for each job moves it from state to state:
 //
-//	state      what is done with the job              followed by
-//	drafted    waits for a slot, gets a folder        intended; done when the nodes go away too soon for it
-//	recalled   is what an earlier run began           silent when it has a result, submitted when the journal
-//	                                                  has its ID, else sought
-//	sought     is looked for at the scheduler and     accepted when it is found; silent when its folder is
-//	           by the claim of its folder             gone; else intended
-//	intended   is handed to the scheduler             accepted; silent when it is rejected
-//	accepted   has its ID written into the journal    submitted
-//	submitted  is waited for                          ended; accepted when another job has claimed its folder
-//	ended      has its last files waited for          silent
-//	silent     is read; the journal gets its trials   done
-//	           and its end
-//	done       what it did not reach goes into
-//	           further jobs
+//	state           action                                    next state
+//	planned         waits for a slot, creates the folder      prepared; done if the nodes go away too soon
+//	resumed         reads what an earlier run began           outputComplete with a result, submitted with an
+//	                                                          ID in the journal, else searching
+//	searching       looks for it at the scheduler and for     accepted if found; outputComplete if its folder
+//	                the claim of its folder                   is gone; else prepared
+//	prepared        is handed to the scheduler                accepted; outputComplete if rejected
+//	accepted        writes the ID into the journal            submitted
+//	submitted       waits for the end                         ended; accepted if another job claimed the folder
+//	ended           waits for the last files                  outputComplete
+//	outputComplete  reads the output; writes trials and       done
+//	                the end into the journal
+//	done            requests not reached go to further jobs
 type state int
 
 const (
@@ -44,8 +42,8 @@ const (
 	done
 )
 
-// steps are what is done in each state; a step returns the state that follows. After an
-// error none does.
+// steps has the action of each state. It returns the next state. An error ends the job's
+// goroutine.
 var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	planned:        (*run).prepare,
 	resumed:        (*run).resume,
@@ -57,21 +55,22 @@ var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	outputComplete: (*run).finish,
 }
 
-// activeJob is a job on its way.
+// activeJob is a job that a goroutine handles.
 type activeJob struct {
 	job
 	at         state
-	plannedJob plannedJob // of a job that is drafted
-	slot       bool       // it counts as one of the jobs that the scheduler takes
+	plannedJob plannedJob // only in state planned
+	slot       bool       // it holds one of the scheduler's job slots
 	earlier    bool       // an earlier run began it
-	known      bool       // it was submitted a while ago: an answer is wanted at once
+	known      bool       // it was submitted earlier: ask for its status at once
 	claimed    bool       // a script has claimed its folder
-	ending     ending     // why it is not waited for any more
-	made       *result    // by an earlier run
-	rest       []int      // requests for further jobs
+	ending     ending     // how waiting for it ended
+	made       *result    // written by an earlier run
+	rest       []int      // requests that go to further jobs
 }
 
-// begun returns a job that an earlier run began. One that was submitted has its slot.
+// resumedJob returns a job that an earlier run began. A submitted job takes its slot at
+// once.
 func (r *run) resumedJob(j coll.Job) *activeJob {
 	c := &activeJob{job: job{Job: j}, at: resumed, earlier: true, slot: j.State == coll.JobSubmitted}
 	if c.slot {
@@ -80,10 +79,10 @@ func (r *run) resumedJob(j coll.Job) *activeJob {
 	return c
 }
 
-// runToEnd takes a job to its end.
+// runToEnd handles a job until it is done, then measures what it did not reach.
 func (r *run) runToEnd(ctx context.Context, c *activeJob) error {
 	err := r.advance(ctx, c)
-	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // nobody tries the same before all are told
+	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // keep other jobs from trying the same until Run has ended
 		r.m.slots.release()
 	}
 	if err != nil {
@@ -103,7 +102,8 @@ func (r *run) advance(ctx context.Context, c *activeJob) error {
 	return nil
 }
 
-// abandon ends a job that must not outlive this process and returns why.
+// abandon cancels a job that must not outlive this process. It returns cause, joined with
+// the error of the cancellation.
 func (r *run) abandon(c *activeJob, cause error) error {
 	if c.ID == "" || c.at == outputComplete { // it does not run
 		return cause
@@ -126,7 +126,7 @@ func (r *run) acquireSlot(ctx context.Context, c *activeJob) error {
 	return err
 }
 
-// prepare makes a job of a draft.
+// prepare creates a job from a planned one.
 func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
@@ -142,7 +142,7 @@ func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 	return prepared, r.logJob(c.Job)
 }
 
-// make gives a draft a name that was never used and makes its folder.
+// makeJob gives a planned job an unused name and creates its folder.
 func (r *run) makeJob(d plannedJob) (job, error) {
 	for {
 		r.mu.Lock()
@@ -231,8 +231,8 @@ func (m *Machine) submission(j job) benchrunner.Submission {
 	return s
 }
 
-// submit hands a job to the scheduler. One that can never be accepted fails its trials;
-// when no job ever was, the options are wrong.
+// submit hands a job to the scheduler. If the job can never be accepted, its trials fail.
+// If no job was ever accepted, the options are wrong and Run fails.
 func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	tried := false
@@ -264,15 +264,15 @@ func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	return done, err
 }
 
-// recordID writes the ID of a job.
+// recordID writes the ID of a job into the journal.
 func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 	r.m.accepted.Store(true)
 	c.State = coll.JobSubmitted
 	return submitted, r.logJob(c.Job)
 }
 
-// follow waits for the end of a job. When another job has claimed its folder, a
-// submission that was thought lost, that one is the job.
+// follow waits for the end of a job. If another job has claimed its folder, from a
+// submission that seemed lost, it follows that one instead.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	e, err := r.m.watcher.watch(ctx, c.ID, sub, c.known)
@@ -295,7 +295,8 @@ func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	return ended, nil
 }
 
-// awaitOutput waits for what a job wrote last, and makes sure that it writes nothing more.
+// awaitOutput waits for the last files of a job and makes sure that the job writes nothing
+// more.
 func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	status := c.ending.status
 	began := c.ending.byFile || !status.NeverStarts && (c.claimed || status.Outcome != coll.JobCancelled)
@@ -315,14 +316,14 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	}
 	over := false
 	err := r.m.read(ctx, c.Name, func(f *folder) { _, over = f.fields("end") })
-	if err == nil && !over { // a site may be about to run it again
+	if err == nil && !over { // a site may be about to requeue it
 		err = r.forget(ctx, c.job)
 	}
 	return outputComplete, err
 }
 
-// quiet waits until the last process of a job is gone where the next one would run
-// concurrent it: milliseconds.
+// quiet waits some milliseconds until the last process of a job is gone, where the next job
+// would otherwise run at the same time.
 func (r *run) quiet(ctx context.Context, j job) {
 	if !r.m.attached(ctx) {
 		return
@@ -336,9 +337,9 @@ func (r *run) quiet(ctx context.Context, j job) {
 	}
 }
 
-// forget makes sure that a job that is not waited for any more does nothing: it may
-// wait for ever, or run where nobody can ask. That it is not cancelled does no harm: it
-// launches nothing more.
+// forget makes sure that a job does nothing after tutti stops waiting for it: it may wait
+// without end, or run where the scheduler cannot be asked. If it cannot be cancelled, its
+// stop file keeps it from launching anything.
 func (r *run) forget(ctx context.Context, j job) error {
 	var err error
 	r.m.await(ctx, func() bool {
@@ -352,7 +353,7 @@ func (r *run) forget(ctx context.Context, j job) error {
 	return nil
 }
 
-// finish reads a job that is over and writes its trials and its end.
+// finish reads the output of a job and writes its trials and its end into the journal.
 func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	if c.made == nil {
 		made, err := r.result(ctx, c)
@@ -380,7 +381,7 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	switch {
 	case c.NoStartReason == "" && len(c.made.Trials) > 0:
 		r.m.confirmStart()
-	case c.NoStartReason != "" && !c.earlier: // what an earlier run began may have been mended since
+	case c.NoStartReason != "" && !c.earlier: // the cause may have been fixed since an earlier run began the job
 		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.NoStartReason)
 	}
 	r.mu.Lock()
@@ -390,7 +391,7 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	return done, nil
 }
 
-// result makes the result of a job and keeps it.
+// result returns the result of a job and writes it to result.json.
 func (r *run) result(ctx context.Context, c *activeJob) (result, error) {
 	s, err := r.m.see(ctx, c.job, c.ending)
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 	"tutti/coll"
 )
 
-// folder reads what a job left. A file that is not there is empty; any other error is
-// kept, and what was read is worth nothing then: a network file system may have had a
-// bad moment.
+// folder reads the files of a job. A missing file counts as empty. Any other error is kept
+// in err; what was read must then be discarded, since a network file system may have failed
+// briefly.
 type folder struct {
 	dir string
-	err error // the first one
+	err error // the first error
 }
 
-// read reads the folder of a job. What is denied is tried again, for as long as files
-// are waited for; read may be called several times.
+// read calls read with the folder of a job. After an error it repeats the call until
+// Options.Settle has passed.
 func (m *Machine) read(ctx context.Context, name string, read func(*folder)) error {
 	f := folder{dir: m.jobDir(name)}
 	m.await(ctx, func() bool {
@@ -43,7 +43,7 @@ func (m *Machine) read(ctx context.Context, name string, read func(*folder)) err
 	return nil
 }
 
-// await repeats done until it is true, for as long as files are waited for.
+// await calls done until it returns true or Options.Settle has passed.
 func (m *Machine) await(ctx context.Context, done func() bool) {
 	began := time.Now()
 	for pause := 5 * time.Millisecond; !done(); pause = min(2*pause, time.Second) {
@@ -54,8 +54,8 @@ func (m *Machine) await(ctx context.Context, done func() bool) {
 	}
 }
 
-// missing reports whether an error was met, and keeps it unless it says that there is
-// no such file.
+// missing reports whether reading failed. It keeps the error unless the file does not
+// exist.
 func (f *folder) missing(err error) bool {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && f.err == nil {
 		f.err = err
@@ -63,10 +63,10 @@ func (f *folder) missing(err error) bool {
 	return err != nil
 }
 
-// maxText bounds what is read of a program that does not stop to print.
+// maxText limits how much of a file is read, for programs that print without end.
 const maxText = 64 << 20
 
-// text returns the beginning of a file.
+// text returns the content of a file, up to maxText bytes.
 func (f *folder) text(name string) []byte {
 	file, err := os.Open(filepath.Join(f.dir, name))
 	if f.missing(err) {
@@ -80,17 +80,18 @@ func (f *folder) text(name string) []byte {
 	return text
 }
 
-// fields reads a file that a script wrote and reports whether it is there and whole.
+// fields reads a file that a script wrote. It reports whether the file exists and is
+// complete.
 func (f *folder) fields(name string) (fields, bool) { return parseFields(f.text(name)) }
 
-// json reads a file and reports whether it is there and whole. One that is damaged is
-// as good as none: it is written anew, or the work it stood for is done again.
+// json reads a JSON file. It reports whether the file exists and is valid; a damaged file
+// is written again, or its work is repeated.
 func (f *folder) json(name string, v any) bool {
 	text := f.text(name)
 	return len(text) > 0 && json.Unmarshal(text, v) == nil
 }
 
-// changed is when a file, of several the last, was written; zero when none is there.
+// changed returns when the last of several files was written, the zero time if none exists.
 func (f *folder) changed(names ...string) time.Time {
 	var last time.Time
 	for _, name := range names {
@@ -101,7 +102,7 @@ func (f *folder) changed(names ...string) time.Time {
 	return last
 }
 
-// plan returns the starts of a job, none when its folder is gone.
+// plan returns the launches of a job, nil if its folder is gone.
 func (f *folder) plan() []launch {
 	var p plan
 	if !f.json(planFile, &p) {
@@ -120,7 +121,7 @@ func (f *folder) claimOwner() string {
 	return strings.TrimSpace(string(f.text(filepath.Join("claim", "job"))))
 }
 
-// environment returns where a job ran, nil when it did not.
+// environment returns where a job ran, nil if it did not run.
 func (f *folder) environment() *coll.Environment {
 	env, ok := f.fields("environment")
 	if !ok {
@@ -136,16 +137,16 @@ func (f *folder) environment() *coll.Environment {
 	return e
 }
 
-// launchFiles are what one start left.
+// launchFiles is the content of the files of one launch.
 type launchFiles struct {
 	benchrunner.Output
 	begun   bool
-	changed time.Time // when it wrote last
-	run     string    // of the job, when it ended; another one after a requeue
-	hosts   []string  // its nodes, when it ran beside others
+	changed time.Time // time of its last write
+	run     string    // ID of the run of the job that ended it; differs after a requeue
+	hosts   []string  // its nodes, if it ran concurrently with others
 }
 
-// launch returns what is there of a start.
+// launch reads the files of a launch.
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles
@@ -163,15 +164,16 @@ func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	s.Ended, s.run = true, end.first("run")
 	s.Exit = int(end.int("exit"))
 	s.Wall = time.Duration(end.since() * float64(time.Second))
-	// timeout(1) returns 124, or 137 when it had to kill; the clock has 10 ms.
+	// timeout(1) returns 124, or 137 if it had to kill the program. The clock ticks every
+	// 10 ms.
 	s.TimedOut = (s.Exit == 124 || s.Exit == 137) && s.Wall > limit-50*time.Millisecond
 	return s
 }
 
-// completeOutput reports whether everything that a job wrote can be seen here: on parallel
-// file systems it may come late.
+// completeOutput reports whether everything that a job wrote is visible here. Parallel file
+// systems may show files late.
 func completeOutput(dir string, launches []launch) bool {
-	if _, err := os.ReadDir(dir); err != nil { // makes network file systems look again
+	if _, err := os.ReadDir(dir); err != nil { // refreshes the cache of network file systems
 		return false
 	}
 	f := folder{dir: dir}
@@ -206,11 +208,11 @@ func sizeOf(dir, name string) int64 {
 	return stat.Size()
 }
 
-// fields are the lines "key value" of a file that a script wrote.
+// fields has the lines "key value" of a file that a script wrote, by key.
 type fields map[string][]string
 
-// parseFields reads such a file; one that does not end in the line "whole" was cut
-// short and is not there.
+// parseFields reads the lines of a file. It returns false for a truncated file, which does
+// not end in the line "whole".
 func parseFields(text []byte) (fields, bool) {
 	body, ok := strings.CutSuffix(string(text), "whole\n")
 	if !ok || body != "" && !strings.HasSuffix(body, "\n") {
@@ -239,12 +241,13 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns end - begin in seconds, never negative. Both are written twice: by a
-// coarse clock that never steps, and by a fine one that is taken when it agrees.
+// since returns the time from begin to end in seconds, at least 0. Both were written by two
+// clocks: a coarse one that is never adjusted, and a fine one. The fine one counts if it
+// agrees with the coarse one.
 func (f fields) since() float64 {
 	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
 	coarse, fine := end[0]-begin[0], end[1]-begin[1]
-	const tick = 0.02 // of the coarse clock, both ends
+	const tick = 0.02 // of the coarse clock, for both ends
 	d := coarse
 	if end[0] == 0 || end[1] != 0 && math.Abs(fine-coarse) <= tick {
 		d = fine
@@ -255,7 +258,7 @@ func (f fields) since() float64 {
 	return 0
 }
 
-// clocks reads two numbers; a locale may have written a comma.
+// clocks reads two numbers. The decimal separator may be a comma, depending on the locale.
 func clocks(s string) [2]float64 {
 	var out [2]float64
 	for i, word := range strings.Fields(strings.ReplaceAll(s, ",", ".")) {
@@ -266,7 +269,7 @@ func clocks(s string) [2]float64 {
 	return out
 }
 
-// oneLine keeps what cannot end a comment.
+// oneLine replaces characters that could end a comment in a shell script.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -276,8 +279,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// tail returns the last lines of what a program said, in one line fit for a
-// journal.
+// tail returns the last lines of an output as one line for the journal.
 func tail(text []byte, lines int) string {
 	const most = 600
 	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "?")), "\n")

@@ -10,16 +10,16 @@ import (
 	"tutti/coll"
 )
 
-// jobOutput is what can be seen of a job that is over.
+// jobOutput is what a job left in its folder, and what the scheduler reported.
 type jobOutput struct {
 	job         job
 	ending      ending
-	over        fields // the end file of the script, nil for none
+	over        fields // the script's end file; nil without one
 	launches    []launchOutput
-	log         []byte            // what the script said
-	environment *coll.Environment // nil when the script did not come so far
-	planned     time.Time         // when its folder was made; zero when it is gone
-	begun       time.Time         // when the script began; zero when it did not
+	log         []byte            // of the script
+	environment *coll.Environment // nil if the script did not record it
+	planned     time.Time         // creation time of its folder; zero if it is gone
+	begun       time.Time         // start time of the script; zero if it did not start
 }
 
 type launchOutput struct {
@@ -49,7 +49,7 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	return s, s.parse(m.opt.Program)
 }
 
-// parse lets the program read what its starts printed.
+// parse lets the program read the output of its launches.
 func (s jobOutput) parse(p benchrunner.Program) error {
 	for i, st := range s.job.launches {
 		one := &s.launches[i]
@@ -70,17 +70,17 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 	return nil
 }
 
-// killGrace is how much longer than a program a script may live when a job is ended:
-// schedulers end both, in any order, and the next start may have begun.
+// killGrace is how much longer a script may live than its program when the scheduler ends
+// the job. Schedulers end both in any order, and the script may have begun the next launch.
 const killGrace = 2 * time.Second
 
-// discardExitCodes takes the exit codes from the starts that died with the job.
+// discardExitCodes removes the exit codes of launches that were killed with their job.
 func (s jobOutput) discardExitCodes() {
 	if s.concurrent() {
 		s.discardLaterExitCodes()
 		return
 	}
-	var last time.Time // sign of life
+	var last time.Time // last sign of life
 	for i := range slices.Backward(s.launches) {
 		one := &s.launches[i]
 		if !one.begun {
@@ -96,7 +96,8 @@ func (s jobOutput) discardExitCodes() {
 	}
 }
 
-// discardLaterExitCodes is excuse for starts side by side: each may have died with the job.
+// discardLaterExitCodes is discardExitCodes for concurrent launches, each of which may have
+// been killed with the job.
 func (s jobOutput) discardLaterExitCodes() {
 	var last time.Time
 	for _, one := range s.launches {
@@ -110,13 +111,13 @@ func (s jobOutput) discardLaterExitCodes() {
 	}
 }
 
-// running reports whether a start ran when its job was ended.
+// running reports whether a launch was running when its job was ended.
 func (s jobOutput) running(i int) bool {
 	one := &s.launches[i]
 	return one.begun && !one.Ended && (s.concurrent() || one == s.last())
 }
 
-// last returns the start that was begun last, nil when none was.
+// last returns the launch that began last, nil if none did.
 func (s jobOutput) last() *launchOutput {
 	for i := range slices.Backward(s.launches) {
 		if s.launches[i].begun {
@@ -126,12 +127,12 @@ func (s jobOutput) last() *launchOutput {
 	return nil
 }
 
-// outcome is how the job ended. One without its end file did not complete, whatever
-// the scheduler says: its disk may have been full.
+// outcome returns how the job ended, with a reason. A job without its end file did not
+// complete, whatever the scheduler reports: its disk may have been full.
 func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	o := s.ending.status.Outcome
 	switch {
-	case s.over != nil && s.last() == nil: // whoever cancelled it was quicker than its first start
+	case s.over != nil && s.last() == nil: // it was cancelled before its first launch
 		return coll.JobCancelled, "it was kept from starting anything"
 	case s.over != nil:
 		return coll.JobCompleted, ""
@@ -143,8 +144,8 @@ func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	return o, s.ending.status.Reason
 }
 
-// held is how long the nodes were held, in seconds: by the script's own clock when
-// it came to its end, else by the scheduler's, else by the last sign of life.
+// held returns how long the nodes were held, in seconds. It uses the script's clock if the
+// script ended normally, else the scheduler's times, else the last sign of life.
 func (s jobOutput) held() float64 {
 	held, walls := 0.0, 0.0
 	for i, st := range s.launches {
@@ -166,7 +167,7 @@ func (s jobOutput) held() float64 {
 	return max(validSeconds(held), walls)
 }
 
-// signs is the time from the begin of the script to the last file it wrote.
+// signs returns the seconds from the start of the script to its last written file.
 func (s jobOutput) signs() float64 {
 	if s.begun.IsZero() {
 		return 0
@@ -185,7 +186,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// queue is how long the job waited for nodes, in seconds.
+// queue returns the waiting time of the job in seconds.
 func (s jobOutput) queue() float64 {
 	submitted, started := s.ending.status.Submitted, s.ending.status.Started
 	if submitted.IsZero() {
@@ -200,10 +201,10 @@ func (s jobOutput) queue() float64 {
 	return started.Sub(submitted).Seconds()
 }
 
-// concurrent reports whether starts of the job ran side by side.
+// concurrent reports whether launches of the job ran concurrently.
 func (s jobOutput) concurrent() bool { return runsConcurrently(s.job.launches, s.job.Nodes) }
 
-// share is the part of the nodes of the job that a start had.
+// share returns the fraction of the job's nodes that a launch used.
 func (s jobOutput) share(i int) float64 {
 	if s.job.Nodes < 1 {
 		return 1

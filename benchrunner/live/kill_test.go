@@ -10,6 +10,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 var errKilled = errors.New("killed")
@@ -106,7 +107,7 @@ func again(b benchrunner.Batch, log *memory) benchrunner.Batch {
 func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel() // it waits for jobs
 	ways := []bool{false, true}
-	if testing.Short() {
+	if testing.Short() || !testutil.AllCases() {
 		ways = ways[1:]
 	}
 	for _, after := range ways {

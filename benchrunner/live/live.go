@@ -14,21 +14,21 @@ import (
 	"tutti/coll"
 )
 
-// Machine measures batches. Problems that share a machine share its Machine: it
-// keeps to the number of jobs that the scheduler takes and asks for all of them
-// tryPack. It is safe for concurrent use.
+// Machine measures batches with real jobs. It implements benchrunner.Runner. Problems on
+// one machine share its Machine, which respects the scheduler's limit of concurrent jobs
+// and asks for the status of all jobs at once. It is safe for concurrent use.
 type Machine struct {
 	opt             Options
 	slots           slots
 	watcher         *watcher
-	lastCapacity    atomic.Pointer[benchrunner.Capacity] // what the scheduler said last
-	accepted        atomic.Bool                          // the scheduler took a job, so its options are right
-	fits            atomic.Bool                          // some start does, so the grid is not beyond the machine
-	nodes           atomic.Int64                         // most that a job could have
-	patience        time.Duration                        // with a scheduler that is unavailable
-	needsFirstStart atomic.Bool                          // no program has started yet, see Doubt
+	lastCapacity    atomic.Pointer[benchrunner.Capacity] // the scheduler's last answer
+	accepted        atomic.Bool                          // the scheduler accepted a job, so its options are valid
+	fits            atomic.Bool                          // some launch fits the machine
+	nodes           atomic.Int64                         // the most that a job could have so far
+	patience        time.Duration                        // how long the scheduler may be unavailable
+	needsFirstStart atomic.Bool                          // no program has started yet; see RequireFirstStart
 
-	wired struct { // what the scheduler says of its switches, asked once
+	wired struct { // the scheduler's answer about switches, requested once
 		sync.Mutex
 		known    bool
 		switches [][]string
@@ -37,12 +37,12 @@ type Machine struct {
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// patience is how long a scheduler may be unavailable before a batch is given up:
-// a controller that is restarted or replaced.
+// patience is how long a scheduler may be unavailable before Run gives up, long enough to
+// restart or replace a controller.
 const patience = 15 * time.Minute
 
-// New returns a machine. The error tells every fault of the options; bash reads the
-// set-up lines for that, without running them.
+// New returns a machine. The error lists every fault of the options. bash checks the syntax
+// of the set-up lines without running them.
 func New(opt Options) (*Machine, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -53,7 +53,7 @@ func New(opt Options) (*Machine, error) {
 	return m, nil
 }
 
-// capacity asks the scheduler and keeps to what it says.
+// capacity asks the scheduler for its limits and stores the answer.
 func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	var c benchrunner.Capacity
 	err := m.retry(ctx, func() (err error) {
@@ -69,8 +69,8 @@ func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	return c, nil
 }
 
-// capacityFor is capacity for jobs of up to so many nodes. When there were enough
-// once, those that are down are waited for; when they stay away, only this time.
+// capacityFor is capacity for jobs of up to the given number of nodes. If enough nodes
+// existed earlier, it waits for nodes that are down, but not longer than patience.
 func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
 	w := m.newWait()
 	for {
@@ -93,8 +93,8 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 	}
 }
 
-// wait is what Machine waits for a scheduler: pauses that grow from a second to a
-// minute, never longer together than its patience.
+// wait produces the pauses while a scheduler is unavailable. They grow from a second to a
+// minute, up to patience in total.
 type wait struct {
 	began    time.Time
 	next     time.Duration
@@ -107,15 +107,15 @@ func (m *Machine) newWait() *wait {
 
 func (w *wait) over() bool { return time.Since(w.began) >= w.patience }
 
-// pause returns false when ctx is cancelled first.
+// pause returns false if ctx is cancelled during the pause.
 func (w *wait) pause(ctx context.Context) bool {
 	d := min(w.next/2+rand.N(w.next), w.patience-time.Since(w.began))
 	w.next = min(2*w.next, time.Minute)
 	return sleep(ctx, d)
 }
 
-// attached reports whether jobs must not outlive this process. A scheduler that does
-// not answer now has jobs elsewhere.
+// attached reports whether jobs must not outlive this process. It returns false if the
+// scheduler does not answer: then jobs run elsewhere.
 func (m *Machine) attached(ctx context.Context) bool {
 	if c := m.lastCapacity.Load(); c != nil {
 		return c.Attached
@@ -128,7 +128,8 @@ func (m *Machine) attached(ctx context.Context) bool {
 	return c.Attached
 }
 
-// retry repeats f while it says that the scheduler is unavailable.
+// retry calls f until its error is no longer benchrunner.ErrUnavailable or patience has
+// passed.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
 	w := m.newWait()
 	for {
@@ -143,7 +144,7 @@ func (m *Machine) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// sleep returns false when ctx is cancelled first.
+// sleep returns false if ctx is cancelled before d has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -167,7 +168,7 @@ func (m *Machine) planner(c benchrunner.Capacity, s sharing) planner {
 	}
 }
 
-// Cancel ends the jobs that have not ended. Running the campaign again reads what
+// Cancel cancels the jobs that have not ended. If the campaign runs again, it reads what
 // they measured.
 func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	var faults []error
@@ -182,7 +183,8 @@ func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return errors.Join(faults...)
 }
 
-// cancel ends a job and keeps one that nobody knows from starting anything more.
+// cancel cancels a job. If the scheduler does not know the job, a stop file keeps it from
+// starting a launch.
 func (m *Machine) cancel(ctx context.Context, j coll.Job) error {
 	sub := m.submission(job{Job: j})
 	stopErr := writeStop(sub.Dir)

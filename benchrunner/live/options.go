@@ -17,42 +17,42 @@ import (
 	"tutti/mpi"
 )
 
-// Options say how a machine is measured.
+// Options configure a Machine.
 type Options struct {
-	Campaign  string // its ID, a part of job names: letters, digits, ._-
-	Dir       string // absolute, seen by every node; jobs live in Dir/jobs
+	Campaign  string // campaign ID, part of job names: letters, digits, ._-
+	Dir       string // absolute, visible on every node; jobs live in Dir/jobs
 	Scheduler benchrunner.Scheduler
 	Launcher  benchrunner.Launcher
 	Program   benchrunner.Program
 
-	// Force says how the library is made to run a candidate. Its error fails the
-	// trial.
+	// Force returns the settings that make the library run a candidate. If it returns an
+	// error, the trial fails.
 	Force func(coll.Candidate) (mpi.Forcing, error)
 
-	Modules []string  // of the environment modules, loaded in this order before Setup
-	Setup   []string  // lines of bash that a job runs before its starts
-	Env     []mpi.Var // of every start
+	Modules []string  // environment modules, loaded in this order before Setup
+	Setup   []string  // lines of bash that a job runs before its launches
+	Env     []mpi.Var // for every launch
 
-	LaunchTime time.Duration // for a start to come up and to end, and for the set-up of a job; default 1 min
-	RankTime   time.Duration // and more for each rank of a start, in whole seconds together
-	NodeBytes  int64         // memory of a node for buffers; zero: what the scheduler says
-	Settle     time.Duration // how long files are waited for once a job is over; default 30 s
-	JobTime    time.Duration // most wall time of one job; zero: as much as the scheduler allows
+	LaunchTime time.Duration // allowed for a launch to start and to end, and for the set-up of a job; default 1 min
+	RankTime   time.Duration // added to LaunchTime for each rank, in whole seconds in total
+	NodeBytes  int64         // memory of a node for buffers; zero: the scheduler's figure
+	Settle     time.Duration // how long to wait for files after a job has ended; default 30 s
+	JobTime    time.Duration // longest wall time of one job; zero: the scheduler's limit
 	Poll       Poll
 
-	// Notice, when not nil, is told what the scheduler says when it is waited for. It may
-	// be called by several goroutines, every few seconds.
+	// Notice, if not nil, receives the scheduler's errors while tutti waits for it. Several
+	// goroutines may call it, every few seconds.
 	Notice func(error)
 
-	Parallel      Parallel   // default ParallelNever; without effect where nodes are not machines of their own
-	ParallelNodes int        // most nodes of a job with starts side by side; 0: those of the widest start of a batch, all of an allocation
-	Switches      [][]string // names of the nodes of each; none: those that the scheduler knows
+	Parallel      Parallel   // default ParallelNever; no effect where nodes are not separate machines
+	ParallelNodes int        // most nodes of a job with concurrent launches; 0: those of the widest launch of a batch, all of an allocation
+	Switches      [][]string // names of the nodes of each switch; nil: those that the scheduler knows
 
-	Order coll.Order // in which the launcher deals ranks to nodes; what is measured is told with it
+	Order coll.Order // of the ranks over the nodes, as the launcher assigns them; trials record it
 }
 
-// Poll bounds how often jobs are looked at: a fiftieth of the time since something
-// last happened to one of them.
+// Poll limits how often the status of jobs is requested. The interval is a fiftieth of the
+// time since the last event.
 type Poll struct {
 	Min time.Duration // default 10 ms
 	Max time.Duration // default 30 s
@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// validate reports every fault of the options at once.
+// validate returns every fault of the options at once.
 func (o Options) validate() error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -103,7 +103,7 @@ func (o Options) validate() error {
 	return errors.Join(faults...)
 }
 
-// checkSwitches wants each node below one switch.
+// checkSwitches returns an error if a node belongs to two switches.
 func (o Options) checkSwitches() error {
 	where := map[string]bool{}
 	for _, names := range o.Switches {
@@ -117,7 +117,7 @@ func (o Options) checkSwitches() error {
 	return nil
 }
 
-// checkParallel tries the launcher where starts run side by side.
+// checkParallel checks that the launcher can place concurrent launches.
 func (o Options) checkParallel() error {
 	if _, err := ParseParallel(string(o.Parallel)); err != nil || o.Parallel == ParallelNever {
 		return err
@@ -126,7 +126,7 @@ func (o Options) checkParallel() error {
 		return fmt.Errorf("parallel: %d nodes: want none or more", o.ParallelNodes)
 	}
 	if o.Launcher == nil {
-		return nil // told already
+		return nil // reported already
 	}
 	placer, ok := o.Launcher.(benchrunner.Placer)
 	if !ok {
@@ -136,7 +136,7 @@ func (o Options) checkParallel() error {
 	return err
 }
 
-// checkVars reports variables that no environment can hold.
+// checkVars reports variables that an environment cannot contain.
 func checkVars(vars []mpi.Var) error {
 	var faults []error
 	for _, v := range vars {
@@ -150,7 +150,7 @@ func checkVars(vars []mpi.Var) error {
 	return errors.Join(faults...)
 }
 
-// checkSetup lets bash read the lines without running them.
+// checkSetup lets bash check the syntax of the lines without running them.
 func checkSetup(lines []string) error {
 	if len(lines) == 0 {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"tutti/topology"
 )
 
-// wiring says below which switch a node hangs. The zero value knows none.
+// wiring maps nodes to leaf switches. The zero value knows none.
 type wiring struct {
 	names topology.Names
-	leaf  map[string]int // by the name of the node
+	leaf  map[string]int // index of the switch by node name
 }
 
 func wiringOf(switches [][]string) wiring {
@@ -27,8 +27,8 @@ func wiringOf(switches [][]string) wiring {
 	return w
 }
 
-// placement says how ppn ranks on each of the nodes lie. What the switches of some of
-// them are must be known, or none is.
+// placement returns how ppn ranks on each of the nodes are placed. It leaves out switches
+// unless the switch of every node is known.
 func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placement {
 	p := coll.Placement{Order: order}
 	below := map[int]int{}
@@ -48,8 +48,8 @@ func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placem
 	return p
 }
 
-// switches returns the nodes of each switch: those that are named, else those that the
-// scheduler knows; none when it knows none.
+// switches returns the nodes of each switch: those of the options, else those that the
+// scheduler knows; nil if it knows none.
 func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	mapper, ok := m.opt.Scheduler.(benchrunner.Mapper)
 	if len(m.opt.Switches) > 0 || !ok {
@@ -67,8 +67,8 @@ func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	return switches, err
 }
 
-// recordPlacement tells of each start how its ranks lay, as far as it is known. That the scheduler
-// cannot say it is no error: what was measured counts.
+// recordPlacement records the placement of the ranks of each launch as far as it is known.
+// If the scheduler cannot report switches, that is no error: the measurements count.
 func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 	if !slices.ContainsFunc(s.job.launches, func(st launch) bool { return st.Layout.Nodes > 1 }) {
 		return
@@ -87,14 +87,14 @@ func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 			nodes = s.environment.Nodes
 		}
 		if len(nodes) < st.Layout.Nodes {
-			nodes = nil // the order alone
+			nodes = nil // only the order is known
 		}
 		s.launches[i].placement = w.placement(st.Order, nodes[:min(len(nodes), st.Layout.Nodes)], st.Layout.PPN)
 	}
 }
 
-// hosts returns the nodes that the script wrote down for a start that runs beside others,
-// without what the launcher wants behind their names.
+// hosts returns the nodes of a concurrent launch from its hosts file, without the suffixes
+// for the launcher.
 func (f *folder) hosts(name string) []string {
 	var out []string
 	for line := range strings.Lines(string(f.text(name))) {

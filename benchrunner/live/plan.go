@@ -10,20 +10,20 @@ import (
 	"tutti/coll"
 )
 
-// grace is how long a start that was told to end at its limit is let live.
+// grace is how long a launch may still live after it was ended at its limit.
 const grace = 10 * time.Second
 
-// requestedCase is a case with the request it comes from.
+// requestedCase is a case with the request that it comes from.
 type requestedCase struct {
 	request int
 	benchrunner.Case
 }
 
-// launch is a start of the program with where it comes from and its time limit.
+// launch is a launch of the program with its requests and its time limit.
 type launch struct {
 	benchrunner.Launch
 	Requests []int         // one for each case: indices into the batch
-	Limit    time.Duration // launchTime included
+	Limit    time.Duration // wall time, launch time included
 }
 
 // plannedJob is a job before it has a name.
@@ -32,12 +32,13 @@ type plannedJob struct {
 	nodes    int
 	limit    time.Duration
 
-	// Of starts side by side.
-	places   []benchrunner.Place // of each start
-	switches [][]string          // names of the nodes of each; none: any nodes
+	// Set if launches run concurrently.
+	places   []benchrunner.Place // one for each launch
+	switches [][]string          // names of the nodes of each switch; nil: any nodes
 }
 
-// runsConcurrently reports whether a job of so many nodes runs any start beside another.
+// runsConcurrently reports whether some launches use fewer nodes than the job has, so that
+// launches run concurrently.
 func runsConcurrently(launches []launch, nodes int) bool {
 	return slices.ContainsFunc(launches, func(s launch) bool { return s.Layout.Nodes < nodes })
 }
@@ -56,18 +57,18 @@ func (d plannedJob) carries() []int {
 type rejection struct {
 	request int
 	reason  string
-	later   bool // nodes that stay would do
+	later   bool // a later allocation could measure it
 }
 
-// bounds are what a job may be.
+// bounds limit the size of a job.
 type bounds struct {
 	nodes, ppn int           // zero when unknown
 	bytes      int64         // memory of a node; zero when unknown
 	limit      time.Duration // zero when unlimited
-	leaving    bool          // the limit is the end of the nodes
+	leaving    bool          // the limit comes from the end of the allocation
 }
 
-// boundsOf joins what the scheduler takes with the longest job wanted.
+// boundsOf combines the scheduler's limits with the longest job wanted.
 func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
 	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
 	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
@@ -79,19 +80,20 @@ func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) boun
 	return b
 }
 
-// planner makes jobs of cases. It is a function of its fields and of the cases.
+// planner distributes cases to launches and jobs. Its results depend only on its fields and
+// the cases.
 type planner struct {
 	program    benchrunner.Program
 	bounds     bounds
-	launchTime time.Duration // allowance for a start to come up and to end, and for the set-up of a job
-	rankTime   time.Duration // and more for each rank of a start
-	dir        string        // any absolute path: Command is tried with it
+	launchTime time.Duration // allowed for a launch to start and to end, and for the set-up of a job
+	rankTime   time.Duration // added to launchTime for each rank
+	dir        string        // any absolute path; Command is called with it to check launches
 	sharing    sharing
 	order      coll.Order
 }
 
-// plan deals the cases to jobs and says which cases cannot be measured. The error
-// is a broken promise of the program.
+// plan distributes the cases to jobs. It also returns the requests that cannot be measured.
+// It fails if the program's Group is wrong.
 func (p planner) plan(cases []requestedCase) ([]plannedJob, []rejection, error) {
 	var launches []launch
 	var rejected []rejection
@@ -121,8 +123,8 @@ func layoutsOf(cases []requestedCase) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// group lets the program deal the cases of one layout and finds their requests
-// again.
+// group lets the program group the cases of one layout, and assigns requests to the grouped
+// cases.
 func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCase, error) {
 	var cases []benchrunner.Case
 	requests := map[coll.Candidate][]requestedCase{}
@@ -154,8 +156,9 @@ func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCa
 	return out, nil
 }
 
-// fit makes a start of the cases, or halves when it is too long or the program
-// cannot be asked for all of them, or says why a single case does not fit.
+// fit returns launches that measure the cases. It splits the cases in half if one launch
+// would be too long or the program cannot measure all of them together. It rejects single
+// cases that do not fit.
 func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rejection) {
 	s := launch{Launch: p.launch(layout)}
 	for _, c := range cases {
@@ -181,7 +184,7 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 	return append(fit, fit2...), append(not, not2...)
 }
 
-// launch is one without cases.
+// launch returns a launch without cases.
 func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: layout, Dir: p.dir}
 	if layout.Nodes > 1 {
@@ -190,8 +193,8 @@ func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	return s
 }
 
-// splitMeasurable parts the cases that the program cannot be asked for one at a time from
-// the others; when it can be asked for all together nobody is bad.
+// splitMeasurable separates the cases that the program can measure from those that it
+// cannot. If the program accepts the whole group, all cases are measurable.
 func (p planner) splitMeasurable(layout coll.Layout, all launch, cases []requestedCase) (good []requestedCase, bad []rejection) {
 	if p.command(all.Launch) == nil {
 		return cases, nil
@@ -208,8 +211,8 @@ func (p planner) splitMeasurable(layout coll.Layout, all launch, cases []request
 	return good, bad
 }
 
-// whyUnfit sets the limit of the start and returns why it cannot be part of a job,
-// "" when it can.
+// whyUnfit sets the limit of a launch. It returns why no job can contain the launch, "" if
+// one can. later reports whether a later allocation could.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	b := p.bounds
 	switch {
@@ -234,13 +237,14 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	return "", false
 }
 
-// launchAllowance is how long a start may take to come up and to end. The part of the ranks
-// is in whole seconds, so that small starts differ in what they measure alone.
+// launchAllowance returns how long a launch may take to start and to end. The part for the
+// ranks is rounded to whole seconds, so that the limits of small launches differ only by
+// what they measure.
 func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
-// tooBig says which case has buffers that a node has no room for, "" for none.
+// tooBig names a case whose buffers exceed the memory of a node, "" for none.
 func (b bounds) tooBig(cases []benchrunner.Case) string {
 	for _, c := range cases {
 		if need := benchrunner.NodeBytes(c.Point); b.bytes > 0 && need > b.bytes {
@@ -276,8 +280,8 @@ func sortLaunches(launches []launch) {
 	})
 }
 
-// pack puts starts of the same number of nodes into as few jobs as first-fit
-// finds: nodes descending, the longest start first.
+// pack packs launches with equally many nodes into jobs by first fit: the widest first, and
+// among them the longest first.
 func (p planner) pack(launches []launch) []plannedJob {
 	sortLaunches(launches)
 	var jobs []plannedJob

@@ -10,23 +10,24 @@ import (
 	"tutti/coll"
 )
 
-// restarts is how often a case is started again after jobs that were cut short
-// before anything was decided.
+// restarts is how often a case is launched again after jobs that were cut short before any
+// case was decided.
 const restarts = 2
 
-// result is result.json: what was made of a job.
+// result is the content of result.json: the trials of a job and how it ended.
 type result struct {
 	Outcome       coll.JobOutcome
 	Reason        string `json:",omitzero"`
-	NoStartReason string `json:",omitzero"` // why no program started, of a machine in doubt; then no request has a trial
+	NoStartReason string `json:",omitzero"` // why no program started, if RequireFirstStart was called; then no request has a trial
 	Spent         coll.Spent
 	Environment   *coll.Environment
 	Trials        map[int]coll.Trial // by request
 	Warnings      []string           `json:",omitempty"`
 }
 
-// result decides about every case of the job. cut says how many jobs that carried a
-// request were cut short before, owed what earlier jobs spent in vain for it.
+// result decides every case of the job. cut returns how many earlier jobs with a request
+// were cut short. wasted is the node time that earlier jobs spent without a result for
+// these requests; it is added to the cost of the trials.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
 	r.Outcome, r.Reason = s.outcome()
@@ -60,7 +61,7 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 	return r
 }
 
-// outcomes returns what the program read, with what cannot be made a failure.
+// outcomes returns the outcomes that the program read. Invalid outcomes become failures.
 func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	var out [][]benchrunner.Outcome
 	for i, st := range s.launches {
@@ -80,7 +81,7 @@ func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	return out
 }
 
-// validOutcome makes a failure of an outcome that no journal takes.
+// validOutcome turns an outcome with invalid numbers into a failure.
 func validOutcome(o benchrunner.Outcome) benchrunner.Outcome {
 	switch o.State {
 	case benchrunner.OutcomeDone:
@@ -112,9 +113,9 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// failUndecided decides about the cases of a job of which none is decided: they fail, unless
-// the job was cut short and they may be started again. When it was ended for what
-// it did, out of memory or time, the cases that were running are at fault alone.
+// failUndecided decides the cases of a job in which no case was decided. They fail, unless
+// the job was cut short and they may be launched again. If the job was ended for its own
+// behaviour, such as memory or time, only the first case of each running launch fails.
 func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.ending.status.NeverStarts &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
@@ -144,7 +145,7 @@ func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut
 	}
 }
 
-// failure says why nothing came of a start.
+// failure returns why a launch has no result.
 func (s jobOutput) failure(i int, r result) string {
 	parts := []string{fmt.Sprintf("job %s: %s", s.job.Name, r.Outcome)}
 	if r.Reason != "" {
@@ -192,15 +193,15 @@ func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobNa
 	return t
 }
 
-// part is what is known of the wall time of one start, in seconds; of one that ran on
-// some of the nodes, that share of it.
+// launchTimes are the wall times of one launch in seconds. For a launch on some nodes of a
+// job they are multiplied by its share of the nodes.
 type launchTimes struct {
 	wall, warmup, measure float64
-	cases                 []float64 // wall time of each case, the program's figures
+	cases                 []float64 // wall time of each case, as the program reports it
 	decided               []bool    // which cases have a trial
 }
 
-// scaled is the part of the same start on some of the nodes of its job.
+// scaled returns the times multiplied by share.
 func (p launchTimes) scaled(share float64) launchTimes {
 	q := launchTimes{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, decided: p.decided}
 	for _, c := range p.cases {
@@ -209,8 +210,8 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// scaleToJob returns the parts of starts that ran side by side as long together as the
-// job was held: nodes that nobody used are paid in proportion.
+// scaleToJob scales the times of concurrent launches so that they add up to the time that
+// the job was held. So idle nodes are paid in proportion.
 func scaleToJob(parts []launchTimes, held float64) []launchTimes {
 	walls := 0.0
 	for _, p := range parts {
@@ -226,14 +227,15 @@ func scaleToJob(parts []launchTimes, held float64) []launchTimes {
 	return out
 }
 
-// splitTime splits the time a job was held. held is at least the sum of the starts.
+// splitTime splits the time that a job was held. held must be at least the sum of the
+// launches.
 func splitTime(parts []launchTimes, held, queue float64) coll.Spent {
 	s := coll.Spent{Queue: validSeconds(queue)}
 	walls := 0.0
 	for _, p := range parts {
 		wall := validSeconds(p.wall)
 		warmup, measure := validSeconds(p.warmup), validSeconds(p.measure)
-		if sum := warmup + measure; sum > wall { // more than there was
+		if sum := warmup + measure; sum > wall { // more than the wall time
 			warmup, measure = warmup*wall/sum, measure*wall/sum
 		}
 		s.Warmup += warmup
@@ -245,9 +247,9 @@ func splitTime(parts []launchTimes, held, queue float64) coll.Spent {
 	return s
 }
 
-// splitCost deals held to the decided cases: to each its own time, the rest of a start
-// equally to its cases, all else equally to all. The sum is held when any case is
-// decided.
+// splitCost distributes the held time among the decided cases. Each case pays its own time.
+// The cases of a launch share its remaining time equally, and all cases share the remaining
+// time of the job equally. If any case is decided, the costs add up to held.
 func splitCost(parts []launchTimes, held float64) [][]float64 {
 	out := make([][]float64, len(parts))
 	count, left := 0, held
@@ -269,7 +271,7 @@ func splitCost(parts []launchTimes, held float64) [][]float64 {
 	return out
 }
 
-// splitCost deals the wall time of one start and takes it from left.
+// splitCost distributes the wall time of one launch and subtracts it from left.
 func (p launchTimes) splitCost(left *float64) []float64 {
 	out := make([]float64, len(p.decided))
 	count, sum := 0, 0.0
@@ -297,7 +299,7 @@ func (p launchTimes) splitCost(left *float64) []float64 {
 	return out
 }
 
-// validSeconds makes nothing of what is no time.
+// validSeconds returns 0 for a number that is not a positive finite time.
 func validSeconds(seconds float64) float64 {
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
 		return 0

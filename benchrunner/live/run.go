@@ -13,11 +13,11 @@ import (
 	"tutti/coll"
 )
 
-// Run measures a batch; see benchrunner.Runner. Each job is followed by a goroutine
-// of its own; what a job did not reach goes into further jobs as soon as it ended.
+// Run measures a batch; see benchrunner.Runner. One goroutine follows each job. Cases that
+// a job did not reach go to further jobs as soon as it has ended.
 //
-// When Run returns early, jobs of an attached scheduler are ended; others go on and
-// are taken up when the same batch is run again with them in Jobs.
+// If Run returns early, jobs of an attached scheduler are cancelled. Other jobs continue;
+// run the same batch again with them in Jobs to resume them.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	if batch.Label != "" && !word.MatchString(batch.Label) {
 		return fmt.Errorf("label %q: want letters, digits and ._-", batch.Label)
@@ -54,13 +54,13 @@ type run struct {
 	log    benchrunner.Log
 	group  *errgroup.Group
 
-	mu      sync.Mutex // of all below, and of calls of log
-	broken  error      // of log
-	later   error      // what these nodes cannot measure in the time they are left
+	mu      sync.Mutex // guards the fields below and the calls of log
+	broken  error      // first error of log
+	later   error      // set if some cases do not fit into the remaining time of the allocation
 	number  int        // of the last job
-	decided []bool     // by request: it has its trial
-	cut     []int      // jobs that were cut short with nothing decided, by request
-	wasted  []float64  // seconds that such jobs were held, by request
+	decided []bool     // by request: it has a trial
+	cut     []int      // by request: jobs that were cut short with no case decided
+	wasted  []float64  // by request: seconds that such jobs were held
 }
 
 func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
@@ -77,8 +77,8 @@ func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	return r
 }
 
-// recall finds out what ended jobs left: of the jobs that carry a request it was
-// the last one that decided about it.
+// restore finds out which requests ended jobs have decided. The last job that carried a
+// request counts.
 func (r *run) restore() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
@@ -97,13 +97,13 @@ func (r *run) restore() {
 	}
 }
 
-// known drops what is no index of a request.
+// validRequests drops indices that are not in the batch.
 func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
-// account enters an ended job: what one spent in vain is owed by those that carry
-// its first request next.
+// recordJob records an ended job. If the job decided nothing, its time is charged to its
+// first request, which the next job with that request pays.
 func (r *run) recordJob(j coll.Job, fruitful bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Held()
@@ -123,7 +123,7 @@ func (r *run) recordJob(j coll.Job, fruitful bool) {
 	}
 }
 
-// open returns the requests that are neither decided nor carried by a job.
+// openRequests returns the requests that are neither decided nor carried by a job.
 func (r *run) openRequests() []int {
 	activeJob := map[int]bool{}
 	for _, j := range r.batch.Jobs {
@@ -142,7 +142,7 @@ func (r *run) openRequests() []int {
 	return out
 }
 
-// logJob writes a job. After an error of the log nothing more is written.
+// logJob writes a job to the log. After an error of the log it writes nothing.
 func (r *run) logJob(j coll.Job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *run) logJob(j coll.Job) error {
 	return r.broken
 }
 
-// logTrial writes the trial of a request unless it has one.
+// logTrial writes the trial of a request unless the request has one.
 func (r *run) logTrial(request int, t coll.Trial) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func (r *run) logTrial(request int, t coll.Trial) error {
 	return r.broken
 }
 
-// planJobs plans the requests and returns why some are refused.
+// planJobs plans jobs for the requests. It also returns the rejected requests.
 func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rejection, error) {
 	if len(requests) == 0 {
 		return nil, nil, nil
@@ -206,7 +206,8 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	return planJobs, append(unforced, rejected...), nil
 }
 
-// postpone takes out what only lacks nodes that stay; Run ends with that.
+// postpone removes the rejections that a later allocation could measure. Run then ends with
+// an error that says so.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {
@@ -221,7 +222,7 @@ func (r *run) postpone(rejected []rejection) []rejection {
 	return out
 }
 
-// measure plans the requests and begins their jobs.
+// measure plans jobs for the requests and starts them.
 func (r *run) measure(ctx context.Context, requests []int) error {
 	planJobs, rejected, err := r.planJobs(ctx, requests)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 //go:embed job.sh.tmpl
 var jobText string
 
-// In a script, whatever is not a word of ours goes through quote, and into a
-// comment through comment.
+// The template passes every value that could contain special characters through quote, and
+// through comment inside comments.
 var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 	"quote":   shellescape.Quote,
 	"comment": oneLine,
@@ -33,8 +33,8 @@ type scriptData struct {
 	Modules                              []string
 	Setup                                bool
 	Launches                             []scriptLaunch
-	Side                                 bool // launches run side by side
-	Switches                             bool // each on switches of its own
+	Side                                 bool // launches run concurrently
+	Switches                             bool // each launch uses switches of its own
 	Nodes                                int  // of the job
 }
 
@@ -43,19 +43,19 @@ type scriptLaunch struct {
 	Seconds string
 	Command string
 
-	// Of starts side by side.
+	// The fields below are set for concurrent launches.
 	Nodes  int
-	Suffix string // of the lines of its hosts file
-	Slices string // its groups: first:number first:number …
-	After  string // numbers of the starts that must have ended before it begins
+	Suffix string // of each line of its hosts file
+	Slices string // its groups as runs first:count first:count …
+	After  string // numbers of the launches that must end before it begins
 }
 
-// place says where and after which others a start runs.
+// place sets the nodes of a launch and the launches that must end before it.
 func (s *scriptLaunch) place(at benchrunner.Place, nodes int, suffix string) {
 	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
 
-// job is a draft with a name and all that its folder holds.
+// job is a planned job with its name and the files of its folder.
 type job struct {
 	coll.Job
 	launches []launch
@@ -63,13 +63,13 @@ type job struct {
 	files    map[string][]byte // by path in the folder of the job
 }
 
-// launchDir is the folder of a start inside that of its job.
+// launchDir returns the folder of a launch inside that of its job.
 func launchDir(i int) string { return strconv.Itoa(i + 1) }
 
-// jobDir is the folder of a job.
+// jobDir returns the folder of a job.
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
-// render makes a job of a draft.
+// render creates a job from a planned job: its script and files.
 func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
@@ -111,7 +111,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 	return j, nil
 }
 
-// slicesOf writes groups as runs of successive ones, first:number.
+// slicesOf writes groups as runs of consecutive indices, first:count.
 func slicesOf(groups []int) string {
 	var runs []string
 	for len(groups) > 0 {
@@ -125,7 +125,7 @@ func slicesOf(groups []int) string {
 	return strings.Join(runs, " ")
 }
 
-// numbersOf writes the numbers of starts.
+// numbersOf writes the numbers of launches, which begin at 1.
 func numbersOf(launches []int) string {
 	var out []string
 	for _, i := range launches {
@@ -134,21 +134,21 @@ func numbersOf(launches []int) string {
 	return strings.Join(out, " ")
 }
 
-// seconds is a limit for timeout(1), where zero would be none.
+// seconds formats a limit for timeout(1), at least 1, because 0 would mean no limit.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// launchCommand is what a script runs for a start.
+// launchCommand is the command of a launch in the script.
 type launchCommand struct {
 	args   []string
-	binary string // the program in it
-	suffix string // of the lines of its hosts file, when it runs beside others
+	binary string // the executable in it
+	suffix string // of each line of its hosts file, if it runs concurrently
 }
 
-// command returns what runs a start. The files of the start join files, by their path
-// in the folder of the job. Beside others it has its nodes in a file that the script
-// writes.
+// command returns the command of a launch. It adds the files of the launch to files, by
+// path in the folder of the job. A concurrent launch gets its nodes from a file that the
+// script writes.
 func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, concurrent bool) (launchCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {
@@ -188,10 +188,11 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 	return c, nil
 }
 
-// ownFiles are what a start leaves in its folder.
+// ownFiles are the files that a launch leaves in its folder.
 var ownFiles = []string{"hosts", "stdout", "stderr", "begin", "end", "end.new"}
 
-// withFiles gives variables with a file its path, and of each name the last.
+// withFiles sets variables that have a file to its path. Of equally named variables the
+// last one counts.
 func withFiles(vars []mpi.Var, dir, folder string, files map[string][]byte) []mpi.Var {
 	var out []mpi.Var
 	for _, v := range vars {

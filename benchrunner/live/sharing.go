@@ -10,17 +10,17 @@ import (
 	"tutti/benchrunner"
 )
 
-// Parallel says which starts run side by side on disjoint nodes of one job.
+// Parallel says which launches run concurrently on disjoint nodes of one job.
 type Parallel string
 
-// Side by side or not.
+// The modes.
 const (
-	ParallelNever  Parallel = "never"  // one after another
-	ParallelSwitch Parallel = "switch" // each on switches of its own, one of those over several switches at a time
+	ParallelNever  Parallel = "never"  // one launch at a time
+	ParallelSwitch Parallel = "switch" // each launch uses switches of its own; only one launch at a time spans several switches
 	ParallelAlways Parallel = "always" // on any disjoint nodes
 )
 
-// ParseParallel returns the mode called s. The error names what is allowed.
+// ParseParallel returns the mode with a name. The error lists the modes.
 func ParseParallel(s string) (Parallel, error) {
 	var names []string
 	for _, p := range []Parallel{ParallelNever, ParallelSwitch, ParallelAlways} {
@@ -32,20 +32,20 @@ func ParseParallel(s string) (Parallel, error) {
 	return "", fmt.Errorf("parallel %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// leastBusy is the share of the node-seconds of a job that its starts must use, taken
-// at their limits, for nodes to be asked for together. Nodes that are held anyway need
-// not be busy.
+// leastBusy is the least utilisation of a job with concurrent launches, if all use their
+// time limits. Below it, launches go to separate jobs. It does not apply to an allocation,
+// whose nodes cost the same when idle.
 const leastBusy = 0.7
 
-// sharing says how starts share a job. The zero value: one after another, those of as
-// many nodes.
+// sharing says how launches share a job. The zero value means one launch at a time, and
+// jobs with as many nodes as their launches.
 type sharing struct {
-	nodes    int        // most of a job; zero: never side by side
-	switches [][]string // names of the nodes of each; none: any nodes are disjoint enough
-	held     bool       // nodes cost the same whether they are used or not
+	nodes    int        // most nodes of a job; zero: never concurrently
+	switches [][]string // names of the nodes of each switch; nil: any nodes
+	held     bool       // the nodes are allocated and cost the same when idle
 }
 
-// sharingFor returns how starts of up to so many nodes share a job.
+// sharingFor returns how launches of up to widest nodes share a job.
 func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
 	if m.opt.Parallel == ParallelNever || !c.Apart {
 		return sharing{}, nil
@@ -74,8 +74,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// room is what a job of so many nodes is at least: which ones it gets is not known yet,
-// and it has the fewest switches when they are the largest.
+// room returns the nodes that a job of the given size can count on. Which nodes it gets is
+// unknown; it spans the fewest switches if it gets the largest ones.
 func (s sharing) room(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
@@ -91,7 +91,7 @@ func (s sharing) room(nodes int) benchrunner.NodePool {
 	return r
 }
 
-// switchesText is the file of switches: a line for each.
+// switchesText returns the file of switches, one line for each switch.
 func switchesText(switches [][]string) []byte {
 	var b strings.Builder
 	for _, names := range switches {
@@ -100,9 +100,9 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packConcurrent deals starts, the widest first and the longest of them first, to jobs in
-// which they run side by side: each job takes as many of those that are left as keep it
-// short and busy enough.
+// packConcurrent packs launches into jobs in which they run concurrently, the widest first
+// and among them the longest first. Each job takes as many of the remaining launches as
+// keep it short and busy enough.
 func (p planner) packConcurrent(launches []launch) []plannedJob {
 	sortLaunches(launches)
 	var jobs []plannedJob
@@ -123,8 +123,8 @@ func (p planner) packConcurrent(launches []launch) []plannedJob {
 	return jobs
 }
 
-// tryPack makes one job of starts, on the nodes on which it is shortest, the fewest
-// of these. It returns false when nodes would be idle too much.
+// tryPack packs launches into one job. It chooses the number of nodes with the shortest
+// job, the smallest of these. It returns false if too many nodes would be idle.
 func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	loads := make([]benchrunner.Load, len(launches))
 	for i, s := range launches {
@@ -145,8 +145,9 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	return best, ok
 }
 
-// widths are the nodes that a job may have: those of the first starts beside each
-// other, ascending, at most 16 of them; all that are held where it counts which ones.
+// widths returns the sizes that a job may have, ascending, at most 16: the nodes of the
+// first 1, 2, ... loads together. In an allocation with switches it returns only the full
+// size.
 func (s sharing) widths(loads []benchrunner.Load) []int {
 	var out []int
 	sum, widest := 0, 0
@@ -162,7 +163,7 @@ func (s sharing) widths(loads []benchrunner.Load) []int {
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
-	for len(out) > 16 { // every second one, the last among them
+	for len(out) > 16 { // keep every second one, including the last
 		var fewer []int
 		for i := (len(out) - 1) % 2; i < len(out); i += 2 {
 			fewer = append(fewer, out[i])

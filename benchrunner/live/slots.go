@@ -11,10 +11,10 @@ import (
 	"tutti/coll"
 )
 
-// slots count the jobs at the scheduler. The zero value has no limit.
+// slots counts the jobs at the scheduler. The zero value has no limit.
 type slots struct {
 	mu    sync.Mutex
-	limit int // zero: none
+	limit int // zero for none
 	used  int
 	freed chan struct{} // closed when a slot may have become free
 }
@@ -26,7 +26,7 @@ func (s *slots) setLimit(n int) {
 	s.wake()
 }
 
-// wake is called with the lock held.
+// wake wakes all waiting goroutines. It needs the lock.
 func (s *slots) wake() {
 	if s.freed != nil {
 		close(s.freed)
@@ -34,7 +34,7 @@ func (s *slots) wake() {
 	}
 }
 
-// acquire waits for a free slot. After an error none was taken.
+// acquire waits for a free slot. It takes none if it returns an error.
 func (s *slots) acquire(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -56,7 +56,7 @@ func (s *slots) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take is for a job that is there already.
+// take counts a job that is already at the scheduler, even beyond the limit.
 func (s *slots) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,15 +70,15 @@ func (s *slots) release() {
 	s.wake()
 }
 
-// Doubt is for a machine that has measured nothing yet: its program may be missing, its
-// library another one, its folder not seen by the nodes. Jobs go to the scheduler one at
-// a time until one has started a program. A job that started none ends Run with an error
-// matching benchrunner.ErrNoStart: none of its requests has a trial then, so that they
-// are asked for again as if they had never been tried. The machine takes no job
-// afterwards; other calls of Run have to be cancelled.
+// RequireFirstStart makes the machine careful until a first program has started. Before
+// that, the program or its library may be missing, or the nodes may not see the folder.
+// Only one job at a time goes to the scheduler until one has started a program. A job that
+// started none ends Run with an error matching benchrunner.ErrNoStart. Its requests have no
+// trial and can be requested again. The machine then takes no further job; cancel other
+// calls of Run.
 func (m *Machine) RequireFirstStart() { m.needsFirstStart.Store(true) }
 
-// confirmStart ends the doubt.
+// confirmStart lifts the one-job limit after the first successful start.
 func (m *Machine) confirmStart() {
 	if m.needsFirstStart.CompareAndSwap(true, false) {
 		if c := m.lastCapacity.Load(); c != nil {
@@ -87,7 +87,7 @@ func (m *Machine) confirmStart() {
 	}
 }
 
-// jobsAtOnce is the limit of jobs at the scheduler, zero for none.
+// jobsAtOnce returns the limit of jobs at the scheduler, zero for none.
 func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	if m.needsFirstStart.Load() {
 		return 1
@@ -95,8 +95,8 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason says why no program of a job started, "" when one did, when nothing is
-// decided, and when the job was ended by others or never ran.
+// noStartReason returns why no program of a job started. It returns "" if one did, if no
+// case is decided, or if the job was cancelled, failed with its node or never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

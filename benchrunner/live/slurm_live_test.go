@@ -283,6 +283,9 @@ func TestSlurmStrikes(t *testing.T) {
 		}, "completed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if tc.name != "node set down" {
+				testutil.NeedAllCases(t)
+			}
 			b := newBench(t, c)
 			p := b.opt.Program.(clusterProgram)
 			p.most = tc.most
@@ -300,6 +303,7 @@ func TestSlurmStrikes(t *testing.T) {
 // A site may have jobs run again after a node failed, whatever they ask for. The job
 // goes on with what its script had not ended, under its ID.
 func TestSlurmRequeued(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
 	p := b.opt.Program.(clusterProgram)
 	p.most = 2
@@ -332,6 +336,7 @@ func TestSlurmRequeued(t *testing.T) {
 // A job that is cancelled again and again before it measures anything is not
 // submitted for ever.
 func TestSlurmCancelledAlways(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
 	var operator sync.WaitGroup
 	operator.Go(func() {
@@ -351,6 +356,7 @@ func TestSlurmCancelledAlways(t *testing.T) {
 
 // A step that fails, and one that hangs, in a job that Slurm takes for completed.
 func TestSlurmStepFails(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
 	p := b.opt.Program.(clusterProgram)
 	p.allowance = time.Second
@@ -414,6 +420,9 @@ func TestSlurmSubmission(t *testing.T) {
 		}, 4, "completed, completed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if tc.name != "controller down" {
+				testutil.NeedAllCases(t)
+			}
 			c.up(t) // the one before drained nodes
 			b := newBench(t, c)
 			log := b.run(four(), func(string) { tc.strike(b) })
@@ -434,6 +443,7 @@ func TestSlurmSubmission(t *testing.T) {
 // A node whose power fails and comes back is not noticed: the job would go on for
 // ever. Its start is ended at its limit, and costs that.
 func TestSlurmRebootUnnoticed(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
 	log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "meet"), at(2, 3, "a")), func(id string) {
 		node := b.other(id)
@@ -453,6 +463,7 @@ func TestSlurmRebootUnnoticed(t *testing.T) {
 
 // Two campaigns at once on one cluster do not see each other's jobs.
 func TestSlurmTwoCampaigns(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c := startCluster(t, 2)
 	var group sync.WaitGroup
 	for _, name := range []string{"one", "two"} {
@@ -498,6 +509,7 @@ func TestSlurmTakenUp(t *testing.T) {
 // The wrong kind of launch makes as many worlds as processes; what they would measure
 // is not believed.
 func TestSlurmWorldsOfOne(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c := startCluster(t, 2)
 	if _, err := exec.LookPath("mpiexec.hydra"); err != nil {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install mpich libmpich-dev", err)

@@ -132,6 +132,7 @@ func TestSlurmSideBySide(t *testing.T) {
 
 // A crash and a hang beside others are theirs alone; a start of all nodes is alone.
 func TestSlurmSideFails(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := sideBench(t, startCluster(t, 8), live.ParallelAlways)
 	p := b.opt.Program.(clusterProgram)
 	p.allowance = 2 * time.Second
@@ -149,6 +150,7 @@ func TestSlurmSideFails(t *testing.T) {
 
 // tutti is killed while starts run side by side: its next run reads the job.
 func TestSlurmSideTakenUp(t *testing.T) {
+	testutil.NeedAllCases(t)
 	b := sideBench(t, startCluster(t, 8), live.ParallelAlways)
 	batch := batchOf(at(4, 1, "long"), at(2, 2, "gate"), at(2, 3, "gate"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -172,6 +174,7 @@ func TestSlurmSideTakenUp(t *testing.T) {
 
 // On switches of four nodes one start runs on each, wherever it could be.
 func TestSlurmSideSwitches(t *testing.T) {
+	testutil.NeedAllCases(t)
 	const topology = "SwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\nSwitchName=top Switches=leaf[1-2]\n"
 	c := cluster{testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: topology})}
 	t.Setenv("SLURM_CONF", c.Conf)
@@ -194,6 +197,7 @@ func TestSlurmSideSwitches(t *testing.T) {
 
 // Inside an allocation all its nodes are there to run starts side by side.
 func TestSlurmSideInAllocation(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c := startCluster(t, 4)
 	b := sideBench(t, c, live.ParallelAlways)
 	b.opt.ParallelNodes = 0

@@ -22,6 +22,7 @@ import (
 	"tutti/benchrunner/live"
 	"tutti/benchrunner/local"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 )
 
@@ -148,7 +149,7 @@ func soakKills(t *testing.T) int {
 			t.Fatalf("SOAK=%q: want a number of kills", s)
 		}
 		return n
-	case testing.Short():
+	case testing.Short() || !testutil.AllCases():
 		return 5
 	}
 	return 30

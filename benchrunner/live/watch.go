@@ -13,53 +13,52 @@ import (
 	"tutti/coll"
 )
 
-// How often the scheduler is asked, for all jobs at once: some questions quickly
-// when there were no jobs before, then one in askPeriod at most, whatever happens.
+// The status of all jobs is requested at once. After a pause without jobs, a few requests
+// may follow quickly; then there is at most one in askPeriod.
 const (
 	askPeriod = 5 * time.Second
 	askBurst  = 10
-	askFirst  = time.Second // after a submission: an answer would say "waiting"
+	askFirst  = time.Second // delay after a submission, when the answer would only be "waiting"
 )
 
-// unknownTimes is how often in a row a scheduler must not know a job before it is
-// lost, and no sooner than files are waited for: right after a submission, and
-// after a restart, schedulers answer with gaps.
+// unknownTimes is how many consecutive answers must omit a job before it counts as lost.
+// Options.Settle must have passed as well: schedulers omit jobs right after a submission or
+// a restart.
 const unknownTimes = 3
 
-// ending is why a job is not watched any more.
+// ending is why a job is no longer watched.
 type ending struct {
-	byFile bool // its end file is there
+	byFile bool // the script wrote its end file
 	status benchrunner.Status
-	err    error // of the scheduler, for longer than patience
+	err    error // the scheduler was unavailable for longer than patience
 }
 
-// watched is one job that is waited for.
+// watched is one job that is watched.
 type watched struct {
 	id      string
 	sub     benchrunner.Submission
 	status  benchrunner.Status
-	unknown int // answers in a row without it
+	unknown int // consecutive answers that omit it
 	since   time.Time
-	over    chan ending // holds one
+	over    chan ending // receives the ending; capacity 1
 }
 
-// watcher looks at all jobs of a machine together. Its goroutine lives while there
-// are jobs.
+// watcher watches all jobs of a machine. Its goroutine runs while there are jobs.
 type watcher struct {
 	scheduler benchrunner.Scheduler
 	poll      Poll
-	lostAfter time.Duration // a job that the scheduler does not know, at the earliest
+	lostAfter time.Duration // least time after which an unknown job counts as lost
 	patience  time.Duration
 
 	mu      sync.Mutex
 	jobs    map[*watched]bool
-	stop    context.CancelFunc // of the goroutine, nil when there is none
+	stop    context.CancelFunc // stops the goroutine; nil without one
 	wake    chan struct{}
-	changed time.Time // when something happened last
+	changed time.Time // time of the last event
 	nextAsk time.Time
 	asking  bool
-	asked   time.Time // when it was asked last
-	tokens  float64   // questions that may be asked now; below 1 it grows
+	asked   time.Time // time of the last request
+	tokens  float64   // requests that may be sent now; grows while below 1
 	refill  time.Time
 	failing time.Time // since when the scheduler is unavailable
 }
@@ -71,8 +70,8 @@ func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Durati
 	}
 }
 
-// watch waits for the end of a job. known says that it was submitted a while ago,
-// so that an answer is wanted at once.
+// watch waits for the end of a job. known reports that the job was submitted earlier: its
+// status is then requested at once.
 func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (ending, error) {
 	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
 	w.add(j, known)
@@ -139,8 +138,8 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// pause is the time to the next look: long when nothing has happened for long,
-// never the same.
+// pause returns the random time until the next look. It grows with the time since the last
+// event.
 func (w *watcher) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -156,8 +155,8 @@ func (w *watcher) jitter(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// lookAtFiles finds the jobs whose scripts came to their end. A job that is known
-// to wait is not looked for, unless the scheduler has gone silent since.
+// lookAtFiles finds jobs whose scripts have written an end file. It skips jobs that the
+// scheduler reported as waiting, unless the scheduler has stopped answering.
 func (w *watcher) lookAtFiles() {
 	for _, j := range w.started() {
 		if _, err := os.Stat(filepath.Join(j.sub.Dir, "end")); err == nil {
@@ -181,7 +180,7 @@ func (w *watcher) started() []*watched {
 	return out
 }
 
-// finish ends the watch of a job; the lock is held.
+// finish ends the watching of a job. It needs the lock.
 func (w *watcher) finish(j *watched, e ending) {
 	if !w.jobs[j] {
 		return
@@ -198,8 +197,8 @@ func (w *watcher) finish(j *watched, e ending) {
 	}
 }
 
-// mayAsk asks the scheduler about all jobs when it is time; a slow answer keeps
-// nobody from looking at files.
+// mayAsk requests the status of all jobs when it is time to. It does so in a goroutine, so
+// that a slow answer does not delay looking at files.
 func (w *watcher) mayAsk(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -217,7 +216,7 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	jobs := map[string]benchrunner.Submission{}
 	var asked []*watched
 	for j := range w.jobs {
-		if _, twice := jobs[j.id]; twice { // IDs began again: the next time
+		if _, twice := jobs[j.id]; twice { // a new job has the ID of an old one: request its status next time
 			continue
 		}
 		jobs[j.id] = j.sub
@@ -229,7 +228,7 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	}()
 }
 
-// take enters an answer of the scheduler.
+// take processes an answer of the scheduler.
 func (w *watcher) take(ctx context.Context, asked []*watched, answer map[string]benchrunner.Status, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -173,7 +173,14 @@ func TestSlurmFailures(t *testing.T) {
 		{"limits that Slurm enforces at once", on.limitEnforced},
 		{"partition down", on.partitionDown},
 	} {
-		t.Run(tc.name, tc.test)
+		t.Run(tc.name, func(t *testing.T) {
+			switch tc.name {
+			case "exit code", "cancelled by us", "held", "rejected":
+			default:
+				testutil.NeedAllCases(t)
+			}
+			tc.test(t)
+		})
 	}
 }
 
@@ -341,6 +348,7 @@ func (c failures) partitionDown(t *testing.T) {
 
 // A frozen controller lets sbatch time out and accepts the job all the same.
 func TestSlurmFrozen(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c, s := start(t, 1, conf, Options{})
 	sub := job(t, "frozen", "sleep 2")
 	c.Freeze()
@@ -408,6 +416,7 @@ func TestSlurmControllerDown(t *testing.T) {
 
 // Ids begin at 1 again, and a job is purged some time after its end.
 func TestSlurmForgets(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c, s := start(t, 1, conf+"\nMinJobAge=2", Options{})
 	s.absence = 0
 	sub := job(t, "old", "true")
@@ -449,6 +458,7 @@ func TestSlurmForgets(t *testing.T) {
 }
 
 func TestSlurmTwoSubmitters(t *testing.T) {
+	testutil.NeedAllCases(t)
 	c, _ := start(t, 1, conf, Options{})
 	const each = 10
 	var wg sync.WaitGroup

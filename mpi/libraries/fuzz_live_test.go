@@ -139,12 +139,14 @@ func number(t *testing.T, name string, otherwise int) int {
 // and of the MPI library's algorithms serve them, and no object of MPI is left. FUZZ_STEPS
 // and FUZZ_TABLES ask for more of them than the gate does, FUZZ_FIRST for other ones.
 func TestLiveFuzz(t *testing.T) {
+	testutil.NeedAllCases(t)
 	fuzzBelow(t, csource.Runtime)
 }
 
 // TestLiveFuzzExploring: the same where every algorithm is also explored, and ranks compare
 // what they draw.
 func TestLiveFuzzExploring(t *testing.T) {
+	testutil.NeedAllCases(t)
 	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")
 }
 
@@ -215,6 +217,7 @@ const libraryFrames = "libmpi libmpich libopen-rte libopen-pal libpmix libuc lib
 // TestLiveSanitized: the library and the random calls, built with the sanitizers of
 // addresses and of undefined behaviour, do nothing that these know, and leave no memory.
 func TestLiveSanitized(t *testing.T) {
+	testutil.NeedAllCases(t)
 	steps, tables := number(t, "FUZZ_STEPS", 100), number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {

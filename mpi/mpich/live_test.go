@@ -226,6 +226,7 @@ func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []
 // TestLiveEveryAlgorithm: with each of its algorithms selected, every call of a
 // collective is right that is right as shipped.
 func TestLiveEveryAlgorithm(t *testing.T) {
+	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)
 	l := coll.Layout{Nodes: 2, PPN: 2}
@@ -256,6 +257,9 @@ func TestLiveResults(t *testing.T) {
 	}{
 		{coll.Layout{Nodes: 1, PPN: 3}, "600"}, {coll.Layout{Nodes: 3, PPN: 1}, "600"},
 		{coll.Layout{Nodes: 2, PPN: 3}, "16"}, {coll.Layout{Nodes: 2, PPN: 1}, "0"},
+	}
+	if !testutil.AllCases() {
+		tests = tests[:1]
 	}
 	for i, tc := range tests {
 		sel, _ := mpilibrarytest.Told(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})

@@ -2,8 +2,10 @@ package mpilibrarytest
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -26,6 +28,16 @@ type family struct {
 }
 
 func families() []family {
+	all := allFamilies()
+	if testutil.AllCases() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f family) bool {
+		return !slices.Contains([]string{"layouts disagree", "one layout", "holes", "nothing"}, f.name)
+	})
+}
+
+func allFamilies() []family {
 	sizes := []int64{1, 64, 1000, 65536, 300000}
 	without := func(r *selection.Row, drop func(selection.Option) bool) {
 		var kept []selection.Option
@@ -88,7 +100,7 @@ func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 // processes and disagree. Times are random between 1 and 2, the default's between 1.3
 // and 2.3 and a delay.
 func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
-	rows := families()[0].rows(cat, seed)
+	rows := allFamilies()[0].rows(cat, seed)
 	for _, r := range rows {
 		r.Options[len(r.Options)-1].Seconds += delay // the default is the last
 	}
